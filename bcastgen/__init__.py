@@ -1,0 +1,103 @@
+"""bcastgen: a compiler for element-wise tensor expressions with broadcasting.
+
+In: a Python function or text over arrays.  Out: a kernel compiled from C that never copies an operand to broadcast it.
+
+    import bcastgen as bg
+    axpy = bg.jit(lambda alpha, x, y: alpha * x + y)
+    axpy(2.0, x, y[:, None])
+
+Every op of the table is a ready kernel, too: ``bg.add``, ``bg.exp``, ``bg.where``; `bcastgen ops` lists them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .api import evaluate, from_text, jit
+    from .errors import (
+        BcastgenError,
+        BroadcastError,
+        CacheError,
+        CompileError,
+        DomainError,
+        DTypeError,
+        ParseError,
+        RangeError,
+        TraceError,
+    )
+    from .kernel import Kernel
+    from .shape.broadcast import infer_broadcast
+    from .shape.dim import Dim
+    from .shape.tensor_type import TensorType
+    from .shape.verify import verify_broadcast
+
+__version__ = "0.1.0"
+
+# Where each public name lives: modules are imported when a name is first used, so that the import itself costs little.
+_HOMES = {
+    "api": ("evaluate", "from_text", "jit"),
+    "errors": (
+        "BcastgenError",
+        "BroadcastError",
+        "CacheError",
+        "CompileError",
+        "DTypeError",
+        "DomainError",
+        "ParseError",
+        "RangeError",
+        "TraceError",
+    ),
+    "kernel": ("Kernel",),
+    "shape.broadcast": ("infer_broadcast",),
+    "shape.dim": ("Dim",),
+    "shape.tensor_type": ("TensorType",),
+    "shape.verify": ("verify_broadcast",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "BcastgenError",
+    "BroadcastError",
+    "CacheError",
+    "CompileError",
+    "DTypeError",
+    "Dim",
+    "DomainError",
+    "Kernel",
+    "ParseError",
+    "RangeError",
+    "TensorType",
+    "TraceError",
+    "evaluate",
+    "from_text",
+    "infer_broadcast",
+    "jit",
+    "verify_broadcast",
+]
+
+logging.getLogger("bcastgen").addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
+    else:
+        from .ops import find_op
+
+        op = None if name.startswith("_") else find_op(name)
+        if op is None or op.params:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .api import op_kernel
+
+        value = op_kernel(op)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    from .ops import OPS
+
+    return sorted({*globals(), *__all__, *(name for name, op in OPS.items() if not op.params)})
