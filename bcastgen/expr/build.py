@@ -1,0 +1,153 @@
+"""Making nodes: each distinct value once, constants folded as Python or NumPy would.
+
+In: ops applied to nodes and scalars.  Out: shared nodes.
+
+    builder.apply(OPS["add"], (builder.constant(1), builder.constant(2)))  ->  Constant(3, int)
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import BOOL, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
+from ..errors import DomainError, DTypeError, RangeError
+from ..ops import OPS, Op
+from .nodes import Apply, Constant, Expression, Node, Operand, Params, topological
+
+__all__ = ["Builder", "constant_from"]
+
+# Python evaluates an operator between its own scalars, and the result stays weak. Its ints have no bounds: refuse
+# growth that only a denial of service would ask for.
+_MAX_FOLDED_BITS = 4096
+
+
+def constant_from(value: object) -> Constant | None:
+    """Return the constant for a Python scalar (weak), a NumPy scalar or 0-d array (typed), else None.
+
+    Raises
+    ------
+    DTypeError
+        For a NumPy scalar of a dtype that is not supported.
+    RangeError
+        For a Python int beyond 64 bits.
+    """
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        return Constant(value.item(), dtype(value.dtype))
+    match value:
+        case bool():
+            return Constant(value, BOOL)
+        case float():
+            return Constant(float(value), WEAK_FLOAT)
+        case int():
+            return Constant(int(value), _weak_int(int(value)))
+    return None
+
+
+def _weak_int(value: int) -> Weak:
+    for weak in (WEAK_INT, WEAK_UINT):
+        if weak.default.min <= value <= weak.default.max:
+            return weak
+    raise RangeError(f"Python integer {_shorten(value)} is out of bounds for i64 and u64; use a float")
+
+
+def _shorten(value: int) -> str:
+    return str(value) if value.bit_length() < 256 else f"of {value.bit_length()} bits"
+
+
+class Builder:
+    """Makes the nodes of one expression; equal values are one node."""
+
+    def __init__(self, names: tuple[str, ...] = ()) -> None:
+        self._made: dict[object, Node] = {}
+        self.operands: list[Operand] = []
+        for name in names:
+            self.operand(name)
+
+    def operand(self, name: str, type_: DType | Weak | None = None) -> Operand:
+        """Add an operand after those there are."""
+        self.operands.append(Operand(len(self.operands), name, type_))
+        return self.operands[-1]
+
+    def constant(self, value: object) -> Constant:
+        """Return the node of a scalar."""
+        made = constant_from(value)
+        if made is None:
+            raise DTypeError(f"{type(value).__name__} is not a number an expression can hold")
+        return self.keep(made)
+
+    def keep(self, node: Constant) -> Constant:
+        """Return the one node equal to a constant; 0.0 and -0.0 differ, as do 1 and True."""
+        key = (type(node.value), repr(node.value), node.dtype)
+        kept = self._made.setdefault(key, node)
+        assert isinstance(kept, Constant)
+        return kept
+
+    def apply(self, op: Op, operands: tuple[Node, ...], params: Params = (), dtype: DType | None = None) -> Node:
+        """Return the node of an op applied to nodes, folded where every operand is a constant."""
+        if len(operands) != op.arity:
+            raise DTypeError(f"{op.name} takes {op.arity} operands, got {len(operands)}")
+        constants = [node for node in operands if isinstance(node, Constant)]
+        if len(constants) == len(operands):
+            return self.keep(_fold(op, constants, params))
+        key = (op.name, operands, params, dtype)
+        return self._made.setdefault(key, Apply(op, operands, params, dtype))
+
+    def cast(self, node: Node, target: DType) -> Node:
+        """Return the node converted to a dtype."""
+        return self.apply(OPS["cast"], (node,), (("dtype", target),), target)
+
+    def inline(self, expression: Expression, operands: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Copy another expression's results, with these nodes in the place of its operands."""
+        here: dict[Node, Node] = dict(zip(expression.operands, operands, strict=True))
+        for node in topological(expression.results):
+            match node:
+                case Constant():
+                    here[node] = self.keep(node)
+                case Apply():
+                    here[node] = self.apply(node.op, tuple(here[child] for child in node.operands), node.params)
+        return tuple(here[node] for node in expression.results)
+
+    def finish(self, results: tuple[Node, ...]) -> Expression:
+        """Return the expression of these results."""
+        return Expression(tuple(self.operands), results)
+
+
+def _fold(op: Op, operands: list[Constant], params: Params) -> Constant:
+    if op.dunder is not None and all(isinstance(node.dtype, Weak) for node in operands):
+        return _fold_python(op, [node.value for node in operands])
+    values = [n.dtype.np.type(n.value) if isinstance(n.dtype, DType) else n.value for n in operands]
+    try:
+        value = op.evaluate(*values, *(value for _, value in params))
+    except ValueError as error:
+        raise DomainError(f"{op.name}: {error}") from None
+    except OverflowError as error:
+        raise RangeError(f"{op.name}: {error}") from None
+    except TypeError as error:
+        raise DTypeError(f"{op.name}: {error}") from None
+    made = constant_from(np.asarray(value))
+    assert made is not None
+    return made
+
+
+def _fold_python(op: Op, values: list[Any]) -> Constant:
+    function: Callable[..., Any] = getattr(operator, f"__{op.dunder}__")
+    if op.dunder in ("pow", "lshift") and all(isinstance(value, int) for value in values):
+        growth = values[1] if op.dunder == "lshift" else values[1] * max(values[0].bit_length(), 1)
+        if growth > _MAX_FOLDED_BITS:
+            raise RangeError(f"{op.name} of the Python integers {values} is out of bounds for i64 and u64; use a float")
+    try:
+        value = function(*values)
+    except (ZeroDivisionError, ValueError) as error:
+        raise DomainError(f"{op.name} of the constants {values}: {error}") from None
+    except OverflowError as error:
+        raise RangeError(f"{op.name} of the constants {values}: {error}") from None
+    except TypeError as error:
+        raise DTypeError(f"{op.name} of the constants {values}: {error}") from None
+    made = constant_from(value)
+    if made is None:
+        raise DTypeError(f"{op.name} of the constants {values} is {type(value).__name__}, which is not supported")
+    return made

@@ -1,0 +1,200 @@
+"""Typing: every node gets the dtype NumPy 2 would give it, every conversion becomes a visible cast.
+
+In: an untyped expression and a type for each operand.  Out: a :class:`Typed` expression, and the range each Python
+integer handed in at run time must lie in.
+
+    add(a, 1) with a : u8   ->  t0 = add(a, 1:u8) : u8
+    add(a, b) with a : f32, b : i32  ->  t0 = cast(a, dtype=f64); t1 = cast(b, dtype=f64); t2 = add(t0, t1) : f64
+
+Result dtypes are a pure function of operand dtypes and Python scalars (NEP 50).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak
+from ..errors import DomainError, DTypeError, RangeError
+from ..ops import OPS
+from .build import Builder
+from .nodes import Apply, Constant, Expression, Node, Operand, topological
+
+__all__ = ["Limits", "Typed", "infer"]
+
+Limits = tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Typed:
+    """A typed expression.
+
+    Attributes
+    ----------
+    expression : with a dtype at every node; operands that are Python scalars have the dtype they are handed over in.
+    limits : for each operand that is a Python int, the range it must lie in to fit the dtypes it meets; else None.
+    """
+
+    expression: Expression
+    limits: tuple[Limits, ...]
+
+    @property
+    def operand_dtypes(self) -> tuple[DType, ...]:
+        """The dtype each operand is read in."""
+        return tuple(_concrete(node) for node in self.expression.operands)
+
+    @property
+    def result_dtypes(self) -> tuple[DType, ...]:
+        """The dtype of each result."""
+        return tuple(_concrete(node) for node in self.expression.results)
+
+    def __str__(self) -> str:
+        return str(self.expression)
+
+
+def infer(
+    expression: Expression, types: tuple[DType | Weak, ...], declared: tuple[DType | None, ...] | None = None
+) -> Typed:
+    """Type an expression for operands of these types.
+
+    Parameters
+    ----------
+    expression : untyped.
+    types : one for each operand; weak ones stand for Python scalars.
+    declared : dtypes that a signature gives the operands; a Python scalar takes the declared one.
+
+    Raises
+    ------
+    DTypeError
+        Where an op has no meaning for its operands' dtypes, or an operand has another dtype than is declared.
+    RangeError
+        Where a Python integer constant does not fit the dtype it meets.
+    """
+    return _Inference(expression, types, declared or (None,) * len(types)).run()
+
+
+def _concrete(node: Node) -> DType:
+    assert isinstance(node.dtype, DType)
+    return node.dtype
+
+
+class _Inference:
+    """One run: `typed` maps untyped nodes to typed ones, `types` knows which of them are still weak."""
+
+    def __init__(
+        self, expression: Expression, types: tuple[DType | Weak, ...], declared: tuple[DType | None, ...]
+    ) -> None:
+        self.source = expression
+        self.operand_types = types
+        self.declared = declared
+        self.builder = Builder()
+        self.types: dict[Node, DType | Weak] = {}
+        self.limits: list[Limits] = []
+
+    def run(self) -> Typed:
+        here: dict[Node, Node] = {}
+        for operand, kind, declared in zip(self.source.operands, self.operand_types, self.declared, strict=True):
+            made = self.builder.operand(operand.name, kind.default if isinstance(kind, Weak) else kind)
+            self.types[made] = kind
+            integer = isinstance(kind, Weak) and kind is not WEAK_FLOAT
+            self.limits.append((made.dtype.min, made.dtype.max) if integer and isinstance(made.dtype, DType) else None)
+            here[operand] = made if declared is None else self._as_declared(made, kind, declared)
+        for node in topological(self.source.results):
+            match node:
+                case Constant():
+                    here[node] = self._typed(self.builder.keep(node), node.dtype)
+                case Apply():
+                    here[node] = self._apply(node, tuple(here[child] for child in node.operands))
+        results = tuple(self._settled(here[node]) for node in self.source.results)
+        return Typed(self.builder.finish(results), tuple(self.limits))
+
+    def _as_declared(self, operand: Operand, kind: DType | Weak, declared: DType) -> Node:
+        if isinstance(kind, DType) and kind is not declared:
+            raise DTypeError(
+                f"operand '{operand.name}' has dtype {kind}, declared {declared}; convert it with .astype({declared.np})"
+            )
+        if kind is WEAK_FLOAT and not declared.is_float:
+            raise DTypeError(f"operand '{operand.name}' is a Python float, declared {declared}; pass an integer")
+        if isinstance(kind, Weak) and declared.is_integer:
+            self._narrow(operand, kind, declared)
+        return operand if kind is declared else self._typed(self.builder.cast(operand, declared), declared)
+
+    def _typed(self, node: Node, kind: DType | Weak) -> Node:
+        self.types[node] = kind
+        return node
+
+    def _settled(self, node: Node) -> Node:
+        kind = self.types[node]
+        return self.convert(node, kind.default) if isinstance(kind, Weak) else node
+
+    def _apply(self, node: Apply, operands: tuple[Node, ...]) -> Node:
+        if node.op.name == "cast":
+            (_, target), *_ = node.params
+            source = operands[0]
+            if isinstance(source, Constant) or not isinstance(self.types[source], Weak):
+                return self._typed(self.convert(self._settled(source), target), target)
+            # A node of its own even where nothing changes: the weak value itself must stay weak for its other users.
+            return self._typed(self.builder.cast(source, target), target)
+        op = node.op
+        if op.name == "power" and isinstance(operands[1], Constant):
+            _refuse_negative_exponent(self.types[operands[0]], operands[1])
+            if operands[1].value == 2 and isinstance(operands[1].dtype, Weak) and self._keeps_dtype(operands):
+                op, operands = OPS["square"], operands[:1]
+        kinds = tuple(self.types[operand] for operand in operands)
+        loops, result = op.types(kinds)
+        converted = tuple(self.convert(o, loop) for o, loop in zip(operands, loops, strict=True))
+        made = self.builder.apply(op, converted, node.params, result)
+        weak = op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in kinds)
+        return self._typed(made, (WEAK_FLOAT if result.is_float else WEAK_INT) if weak else result)
+
+    def _keeps_dtype(self, operands: tuple[Node, ...]) -> bool:
+        """A float exponent turns an integer base into a float, which squaring would not."""
+        base, exponent = (self.types[operand] for operand in operands)
+        if isinstance(base, DType) and base.kind == "bool":
+            return False
+        return exponent is WEAK_INT or (isinstance(base, DType) and base.is_float) or base is WEAK_FLOAT
+
+    def convert(self, node: Node, target: DType) -> Node:
+        """Return the node in a dtype, checking that a Python int fits it."""
+        kind = self.types[node]
+        if isinstance(node, Constant):
+            return self._typed(self.builder.keep(_converted(node, target)), target)
+        if isinstance(kind, Weak) and kind is not WEAK_FLOAT and target.is_integer:
+            self._narrow(node, kind, target)
+        if node.dtype is target:
+            return node
+        return self._typed(self.builder.cast(node, target), target)
+
+    def _narrow(self, node: Node, kind: Weak, target: DType) -> None:
+        fits = target.min <= kind.default.min and kind.default.max <= target.max
+        if isinstance(node, Operand):
+            limits = self.limits[node.index]
+            assert limits is not None
+            self.limits[node.index] = (max(limits[0], target.min), min(limits[1], target.max))
+        elif not fits:
+            raise DTypeError(
+                f"a value computed from Python ints only meets {target}, and may not fit it; convert one of them, "
+                f"as in numpy.{target.numpy}(...)"
+            )
+
+
+def _converted(node: Constant, target: DType) -> Constant:
+    value = node.value
+    if target.is_float:
+        with np.errstate(over="ignore"):
+            return Constant(float(target.np.type(value)), target)
+    if target.kind == "bool":
+        return Constant(bool(value), target)
+    if isinstance(node.dtype, Weak):
+        if not target.min <= value <= target.max:
+            raise RangeError(f"Python integer {value} out of bounds for {target}")
+        return Constant(int(value), target)
+    converted = OPS["cast"].evaluate(node.dtype.np.type(value), target)
+    return Constant(int(converted), target)
+
+
+def _refuse_negative_exponent(base: DType | Weak, exponent: Constant) -> None:
+    signed = base is WEAK_INT or (isinstance(base, DType) and base.kind == "signed")
+    if signed and isinstance(exponent.value, int) and exponent.value < 0:
+        raise DomainError("Integers to negative integer powers are not allowed; cast to float first")

@@ -1,0 +1,235 @@
+"""Expressions from text, by Python's own grammar and an allowlist of its nodes; nothing is ever evaluated.
+
+In: ``"a*b + exp(c)"``.  Out: its :class:`Expression`, operands in order of first appearance.
+
+    "where(a > 0, a, 0.1*a)"  ->  t0 = greater(a, 0); t1 = multiply(0.1, a); t2 = where(t0, a, t1)
+
+Text may be hostile: it is parsed, never run, and errors name the column.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..dtypes import DTYPES, DType, dtype
+from ..errors import BcastgenError, ParseError
+from ..ops import OPS, Op, find_op
+from .build import Builder
+from .nodes import Expression, Node
+
+__all__ = ["parse"]
+
+MAX_TEXT = 1_000_000
+
+# Python's operator nodes, by the dunder their row carries.
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.UAdd: "pos",
+    ast.USub: "neg",
+    ast.Invert: "invert",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+_BY_DUNDER = {row.dunder: row for row in OPS.values() if row.dunder is not None}
+_DTYPE_NAMES = {name: row for row in DTYPES for name in (row.name, row.numpy)}
+_MODULES = ("np", "numpy", "bg", "bcastgen", "math")
+
+
+def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
+    """Return the expression a text stands for.
+
+    Parameters
+    ----------
+    text : one Python expression of names, numbers, operators, comparisons and calls of ops (``exp(x)``), of dtypes
+        (``float32(x)``) and of ``.astype(dtype)``.
+    names : the operands, in order; None takes the names in order of first appearance.
+
+    Raises
+    ------
+    ParseError
+        For anything else; the message names the column and what is allowed.
+
+    Examples
+    --------
+    >>> print(parse("a*b + 1"))
+    expr (a, b)
+      t0 = multiply(a, b)
+      t1 = add(t0, 1)
+      return t1
+    """
+    if len(text) > MAX_TEXT:
+        raise ParseError(f"the expression has {len(text)} characters; the limit is {MAX_TEXT}")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except SyntaxError as error:
+        raise ParseError(f"column {error.offset or 0}: {error.msg} in {_excerpt(text)}") from None
+    except (RecursionError, MemoryError, ValueError) as error:
+        raise ParseError(f"the expression cannot be read ({error or type(error).__name__}): {_excerpt(text)}") from None
+    return _Reader(text, names).read(tree.body)
+
+
+def _excerpt(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+class _Reader:
+    """Turns Python's tree into nodes without recursing: operands first, then what applies to them."""
+
+    def __init__(self, text: str, names: tuple[str, ...] | None) -> None:
+        self.text = text
+        self.closed = names is not None
+        self.builder = Builder(names or ())
+        self.operands = {operand.name: operand for operand in self.builder.operands}
+        self.made: dict[ast.expr, Node] = {}
+
+    def read(self, body: ast.expr) -> Expression:
+        stack: list[tuple[ast.expr, bool]] = [(body, False)]
+        while stack:
+            tree, ready = stack.pop()
+            if ready:
+                self.made[tree] = self._combine(tree)
+                continue
+            stack.append((tree, True))
+            stack.extend((child, False) for child in reversed(list(self._children(tree))))
+        return self.builder.finish((self.made[body],))
+
+    def _children(self, tree: ast.expr) -> Iterator[ast.expr]:
+        match tree:
+            case ast.BinOp(left=left, right=right):
+                yield from (left, right)
+            case ast.UnaryOp(op=ast.UAdd() | ast.USub() | ast.Invert(), operand=operand):
+                yield operand
+            case ast.Compare(left=left, comparators=comparators):
+                yield from (left, *comparators)
+            case ast.Call(func=ast.Attribute(value=value, attr="astype")) if not _is_module(value):
+                yield value
+            case ast.Call(args=args, keywords=[]):
+                yield from args
+            case ast.Name() | ast.Constant():
+                return
+            case _:
+                raise self._error(tree, _cure(tree))
+
+    def _combine(self, tree: ast.expr) -> Node:
+        try:
+            return self._node(tree)
+        except ParseError:
+            raise
+        except BcastgenError as error:
+            raise type(error)(f"column {tree.col_offset + 1}: {error}") from None
+
+    def _node(self, tree: ast.expr) -> Node:
+        match tree:
+            case ast.Constant(value=value):
+                if not isinstance(value, (bool, int, float)):
+                    raise self._error(tree, f"a {type(value).__name__} is not a number an expression can hold")
+                return self.builder.constant(value)
+            case ast.Name(id=name):
+                return self._operand(tree, name)
+            case ast.BinOp(left=left, op=operator, right=right):
+                return self.builder.apply(self._operator(tree, operator), (self.made[left], self.made[right]))
+            case ast.UnaryOp(op=operator, operand=operand):
+                return self.builder.apply(self._operator(tree, operator), (self.made[operand],))
+            case ast.Compare():
+                return self._comparison(tree)
+            case ast.Call():
+                return self._call(tree)
+        raise self._error(tree, _cure(tree))
+
+    def _operand(self, tree: ast.expr, name: str) -> Node:
+        if name in self.operands:
+            return self.operands[name]
+        if self.closed:
+            raise self._error(tree, f"unknown name {name!r}; the operands are {', '.join(self.operands) or 'none'}")
+        self.operands[name] = self.builder.operand(name)
+        return self.operands[name]
+
+    def _operator(self, tree: ast.expr, operator: ast.AST) -> Op:
+        dunder = _OPERATORS.get(type(operator))
+        if dunder is None:
+            raise self._error(tree, f"the operator {type(operator).__name__} is not element-wise")
+        return _BY_DUNDER[dunder]
+
+    def _comparison(self, tree: ast.Compare) -> Node:
+        # a < b < c is (a < b) & (b < c), as Python means it.
+        sides = [self.made[side] for side in (tree.left, *tree.comparators)]
+        terms = [
+            self.builder.apply(self._operator(tree, operator), (left, right))
+            for operator, left, right in zip(tree.ops, sides, sides[1:], strict=False)
+        ]
+        result = terms[0]
+        for term in terms[1:]:
+            result = self.builder.apply(OPS["logical_and"], (result, term))
+        return result
+
+    def _call(self, tree: ast.Call) -> Node:
+        match tree.func:
+            case ast.Attribute(value=value, attr="astype") if not _is_module(value):
+                return self._cast(self.made[value], self._dtype(tree))
+            case ast.Name(id=name):
+                pass
+            case ast.Attribute(value=value, attr=name) if _is_module(value):
+                pass
+            case _:
+                raise self._error(tree, "only functions can be called; `bcastgen ops` lists them")
+        operands = tuple(self.made[argument] for argument in tree.args)
+        op = find_op(name)
+        if op is None and name in _DTYPE_NAMES and len(operands) == 1:
+            return self._cast(operands[0], _DTYPE_NAMES[name])
+        if op is None or op.params:
+            raise self._error(tree, f"unknown function {name!r}{_suggestion(name)}; `bcastgen ops` lists them")
+        if len(operands) != op.arity:
+            raise self._error(tree, f"{name} takes {op.arity} operands, got {len(operands)}")
+        return self.builder.apply(op, operands)
+
+    def _cast(self, node: Node, target: DType) -> Node:
+        return self.builder.apply(OPS["cast"], (node,), (("dtype", target),))
+
+    def _dtype(self, tree: ast.Call) -> DType:
+        match tree.args:
+            case [ast.Name(id=name) | ast.Constant(value=str(name)) | ast.Attribute(attr=name)]:
+                return dtype(name)
+        raise self._error(tree, "astype takes the name of a dtype, as in x.astype(f32)")
+
+    def _error(self, tree: ast.expr, message: str) -> ParseError:
+        return ParseError(f"column {tree.col_offset + 1}: {message} in {_excerpt(self.text)}")
+
+
+def _is_module(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Name) and tree.id in _MODULES
+
+
+def _cure(tree: ast.AST) -> str:
+    match tree:
+        case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+            return "'and', 'or' and 'not' have no meaning for arrays; use &, |, ~ or logical_and, logical_or, logical_not"
+        case ast.IfExp():
+            return "'x if c else y' has no meaning for arrays; use where(c, x, y)"
+        case ast.Subscript():
+            return "indexing is not element-wise; index the array before"
+        case ast.Call():
+            return "keyword arguments are not supported; pass operands by position"
+    return f"{type(tree).__name__} is not allowed; use names, numbers, operators, comparisons and calls of ops"
+
+
+def _suggestion(name: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, OPS, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""

@@ -1,0 +1,212 @@
+"""Tracing: run a Python function on stand-ins and keep what it did.
+
+In: a function of arrays.  Out: its :class:`Expression`; the function's source is not needed.
+
+    def f(a, b): return np.exp(a) * b + 1   ->   t0 = exp(a); t1 = multiply(t0, b); t2 = add(t1, 1)
+
+Python scalars become weak constants and NumPy scalars typed ones. Operators come from the rows' ``dunder`` fields,
+NumPy functions arrive through ``__array_ufunc__`` and ``__array_function__`` (NEP 13, NEP 18).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..dtypes import dtype
+from ..errors import TraceError
+from ..ops import OPS, Op, find_op
+from .build import Builder, constant_from
+from .nodes import Expression, Node
+
+__all__ = ["Tracer", "inline", "is_tracer", "trace"]
+
+
+class Tracer:
+    """Stands for an array while a function is traced; supports what an element-wise expression can hold."""
+
+    __slots__ = ("builder", "node")
+    __array_priority__ = 1000.0
+
+    def __init__(self, builder: Builder, node: Node) -> None:
+        self.builder = builder
+        self.node = node
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Tracer:
+        name = ufunc.__name__
+        if method != "__call__":
+            raise TraceError(f"numpy.{name}.{method} is not element-wise; call it outside the kernel")
+        given = [key for key, value in options.items() if value is not None]
+        if given:
+            raise TraceError(f"numpy.{name}: {given[0]}= has no meaning inside a kernel; leave it out")
+        op = find_op(name)
+        if op is None:
+            raise TraceError(f"numpy.{name} is not an op of bcastgen; `bcastgen ops` lists what there is")
+        return _apply(self.builder, op, inputs)
+
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Tracer:
+        handler = _NUMPY_FUNCTIONS.get(function.__name__)
+        if handler is None:
+            raise TraceError(
+                f"numpy.{function.__name__} is not element-wise or not supported inside a kernel; call it outside"
+            )
+        return handler(self.builder, *args, **kwargs)
+
+    def astype(self, target: object, **_options: object) -> Tracer:
+        """Convert to a dtype; NaN to integer is 0, other out-of-range floats saturate, integers wrap."""
+        return Tracer(self.builder, self.builder.apply(OPS["cast"], (self.node,), (("dtype", dtype(target)),)))
+
+    def clip(self, min: Any = None, max: Any = None) -> Tracer:
+        """Limit to an interval; None leaves a side open."""
+        return _clip(self.builder, self, min, max)
+
+    def __bool__(self) -> NoReturn:
+        raise TraceError("a branch on array values cannot be traced; use numpy.where(condition, a, b) or & and |")
+
+    def _no_scalar(self) -> NoReturn:
+        raise TraceError("the values of an operand are not known while tracing; keep to array operations")
+
+    __int__ = __float__ = __complex__ = __index__ = __hash__ = _no_scalar  # type: ignore[assignment]
+
+    def __iter__(self) -> NoReturn:
+        raise TraceError("an operand cannot be iterated over or unpacked while tracing; write the array expression")
+
+    def __len__(self) -> NoReturn:
+        raise TraceError("an operand's extents are not known while tracing; pass them as an operand")
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise TraceError("indexing is not element-wise; index the array before it comes into the kernel")
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        raise TraceError("assignment into an operand cannot be traced; use numpy.where and return the result")
+
+    def __array__(self, *_args: object, **_options: object) -> NoReturn:
+        raise TraceError("an operand cannot become a NumPy array while tracing; keep to NumPy functions and operators")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise TraceError(
+            f"an operand has no attribute {name!r} while tracing: shapes and dtypes are known at the call only"
+        )
+
+    def __repr__(self) -> str:
+        return f"<operand {getattr(self.node, 'name', 'expression')!r} being traced>"
+
+
+def _node(builder: Builder, value: object, where: str) -> Node:
+    if isinstance(value, Tracer):
+        if value.builder is not builder:
+            raise TraceError(f"{where}: an operand of another kernel; pass it in as an operand of this one")
+        return value.node
+    made = constant_from(value)
+    if made is not None:
+        return builder.keep(made)
+    if isinstance(value, np.ndarray):
+        raise TraceError(f"{where}: an array of shape {value.shape} from outside the kernel; pass it in as an operand")
+    raise TraceError(f"{where}: {type(value).__name__} is neither an operand nor a number")
+
+
+def _apply(builder: Builder, op: Op, values: tuple[object, ...]) -> Tracer:
+    return Tracer(builder, builder.apply(op, tuple(_node(builder, value, op.name) for value in values)))
+
+
+def _where(builder: Builder, condition: object, x: object = None, y: object = None) -> Tracer:
+    if x is None or y is None:
+        raise TraceError("numpy.where with a condition only has a shape that depends on values; give it three operands")
+    return _apply(builder, OPS["where"], (condition, x, y))
+
+
+def _clip(
+    builder: Builder, a: object, a_min: object = None, a_max: object = None, min: object = None, max: object = None
+) -> Tracer:
+    low, high = (a_min if min is None else min), (a_max if max is None else max)
+    if low is not None and high is not None:
+        return _apply(builder, OPS["clip"], (a, low, high))
+    if low is not None:
+        return _apply(builder, OPS["maximum"], (a, low))
+    if high is not None:
+        return _apply(builder, OPS["minimum"], (a, high))
+    return _apply(builder, OPS["positive"], (a,))
+
+
+def _round(builder: Builder, a: object, decimals: int = 0) -> Tracer:
+    if decimals != 0:
+        raise TraceError("numpy.round with decimals is not supported; scale, round and scale back")
+    return _apply(builder, OPS["rint"], (a,))
+
+
+# NumPy functions that are not ufuncs; the rest of the names are the rows' own.
+_NUMPY_FUNCTIONS: dict[str, Callable[..., Tracer]] = {
+    "where": _where,
+    "clip": _clip,
+    "round": _round,
+    "fix": lambda builder, x: _apply(builder, OPS["trunc"], (x,)),
+}
+
+
+def _operator(op: Op, reflected: bool) -> Callable[..., Any]:
+    def method(self: Tracer, *others: object) -> Any:
+        if any(hasattr(other, "__array_ufunc__") and not _known(other) for other in others):
+            return NotImplemented
+        values = (*others, self) if reflected else (self, *others)
+        return _apply(self.builder, op, values)
+
+    return method
+
+
+def _known(other: object) -> bool:
+    return isinstance(other, (Tracer, np.ndarray, np.generic))
+
+
+for _op in OPS.values():
+    if _op.dunder is not None:
+        setattr(Tracer, f"__{_op.dunder}__", _operator(_op, reflected=False))
+        if _op.arity == 2:
+            setattr(Tracer, f"__r{_op.dunder}__", _operator(_op, reflected=True))
+
+
+def is_tracer(value: object) -> bool:
+    """True for the stand-in of an operand of a function that is being traced."""
+    return isinstance(value, Tracer)
+
+
+def trace(function: Callable[..., Any], names: tuple[str, ...]) -> Expression:
+    """Return the expression a function computes.
+
+    Parameters
+    ----------
+    function : takes one array for each name and returns an array, or a tuple of arrays.
+    names : the operands' names.
+
+    Raises
+    ------
+    TraceError
+        If the function does what an element-wise expression cannot hold; the message says what and what instead.
+
+    Examples
+    --------
+    >>> print(trace(lambda a, b: a + b * 2, ("a", "b")))
+    expr (a, b)
+      t0 = multiply(b, 2)
+      t1 = add(a, t0)
+      return t1
+    """
+    builder = Builder(names)
+    returned = function(*(Tracer(builder, operand) for operand in builder.operands))
+    values = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
+    if not values:
+        raise TraceError("the function returns an empty tuple; return at least one array")
+    if any(value is None for value in values):
+        raise TraceError("the function returns None; return the resulting array")
+    return builder.finish(tuple(_node(builder, value, "return") for value in values))
+
+
+def inline(expression: Expression, values: tuple[object, ...]) -> Tracer | tuple[Tracer, ...]:
+    """Call a kernel's expression on tracers: its nodes become part of the expression that is being traced."""
+    builder = next(value.builder for value in values if isinstance(value, Tracer))
+    results = builder.inline(expression, tuple(_node(builder, value, "call") for value in values))
+    traced = tuple(Tracer(builder, node) for node in results)
+    return traced[0] if len(traced) == 1 else traced

@@ -1,0 +1,97 @@
+"""Typing: NumPy 2's result dtypes, visible casts, and Python scalars that yield."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from bcastgen.dtypes import DTYPES, F32, F64, WEAK_FLOAT, WEAK_INT, DType, dtype
+from bcastgen.errors import DomainError, DTypeError, RangeError
+from bcastgen.expr.infer import infer
+from bcastgen.expr.text import parse
+
+SCALARS = {WEAK_INT: 1, WEAK_FLOAT: 1.0}
+
+
+def result_of(text, *kinds):
+    return infer(parse(text), kinds).result_dtypes[0]
+
+
+@pytest.mark.parametrize("text", ["a + b", "a * b", "a / b", "a // b", "a < b", "minimum(a, b)", "where(a, a, b)"])
+def test_result_dtypes_are_numpys(text):
+    for kinds in itertools.product((*DTYPES, WEAK_INT, WEAK_FLOAT), repeat=2):
+        a, b = (SCALARS[k] if k in SCALARS else np.ones(1, k.np) for k in kinds)
+        expected = eval(text, {"a": a, "b": b, "where": np.where, "minimum": np.minimum})
+        if all(k in SCALARS for k in kinds):
+            continue
+        assert result_of(text, *kinds).np == np.asarray(expected).dtype, (text, *map(str, kinds))
+
+
+def test_python_arithmetic_stays_weak():
+    # (hi - lo) is a Python float before it meets the array, so the array's f32 decides.
+    assert result_of("(x - lo) / (hi - lo)", F32, WEAK_FLOAT, WEAK_FLOAT) is F32
+    assert result_of("x * (n + 1)", F32, WEAK_INT) is F32
+    assert result_of("x * exp(alpha)", F32, WEAK_FLOAT) is F64  # as numpy.exp of a Python float is a float64
+
+
+def test_casts_are_nodes():
+    typed = infer(parse("a + b"), (F32, dtype("i32")))
+    assert "t0 = cast(a, dtype=f64) : f64" in str(typed)
+
+
+def test_python_ints_must_fit():
+    with pytest.raises(RangeError, match="Python integer 300 out of bounds for u8"):
+        infer(parse("a + 300"), (dtype("u8"),))
+    assert result_of("a < 300", dtype("u8")).name == "bool"
+
+
+def test_limits_of_python_ints_that_come_at_run_time():
+    typed = infer(parse("a*n + m"), (dtype("u8"), WEAK_INT, WEAK_FLOAT))
+    assert typed.limits == (None, (0, 255), None)
+    assert infer(parse("a < n"), (dtype("u8"), WEAK_INT)).limits[1] == (-(2**63), 2**63 - 1)
+
+
+def test_a_weak_value_computed_at_run_time_never_wraps_silently():
+    with pytest.raises(DTypeError, match="computed from Python ints only meets u8"):
+        infer(parse("a * (n + 1)"), (dtype("u8"), WEAK_INT))
+
+
+def test_an_explicit_cast_does_not_make_the_scalar_strong_elsewhere():
+    assert result_of("x * n + 0 * n.astype(f64).astype(f32)", F32, WEAK_FLOAT) is F32
+
+
+def test_float16_results_are_refused_by_name():
+    with pytest.raises(DTypeError, match="float16"):
+        infer(parse("exp(a)"), (dtype("i8"),))
+
+
+@pytest.mark.parametrize("text", ["a - a", "-a"])
+def test_bool_arithmetic_numpy_refuses(text):
+    with pytest.raises(DTypeError, match="not defined for bool"):
+        infer(parse(text), (dtype("bool"),))
+
+
+def test_squares_and_negative_exponents():
+    assert "square(a)" in str(infer(parse("a**2"), (dtype("i32"),)))
+    assert "power(" in str(infer(parse("a**2"), (dtype("bool"),)))
+    with pytest.raises(DomainError, match="negative integer powers"):
+        infer(parse("a**-1"), (dtype("i32"),))
+    assert result_of("a**-1", F32) is F32
+
+
+def test_declared_dtypes():
+    declared = (F32, F32)
+    typed = infer(parse("x * alpha"), (F32, WEAK_FLOAT), declared)
+    assert typed.result_dtypes == (F32,)
+    assert typed.operand_dtypes == (F32, F64)
+    with pytest.raises(DTypeError, match="operand 'x' has dtype f64, declared f32"):
+        infer(parse("x * alpha"), (F64, WEAK_FLOAT), declared)
+
+
+def test_every_node_of_a_typed_expression_has_a_dtype():
+    from bcastgen.expr.nodes import topological
+
+    typed = infer(parse("where(a > 0, a*b, b % 3) + 1"), (F32, dtype("i64")))
+    assert all(isinstance(node.dtype, DType) for node in topological(typed.expression.results))

@@ -1,0 +1,109 @@
+"""Expressions from text: the grammar that is allowed, and that nothing else gets through."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bcastgen.errors import BcastgenError, DomainError, ParseError, RangeError
+from bcastgen.expr.text import MAX_TEXT, parse
+from bcastgen.expr.trace import trace
+
+
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        ("a*b + exp(c)", lambda a, b, c: a * b + np.exp(c)),
+        ("-a**2 / ~b", lambda a, b: -(a**2) / ~b),
+        ("where(a < b, a, 0.5)", lambda a, b: np.where(a < b, a, 0.5)),
+        ("np.sin(a) + numpy.cos(a)", lambda a: np.sin(a) + np.cos(a)),
+        ("a.astype(float32) + b.astype('i8')", lambda a, b: a.astype(np.float32) + b.astype(np.int8)),
+        ("float32(a)", lambda a: a.astype("f4")),
+        ("asin(a) + pow(a, 2)", lambda a: np.arcsin(a) + np.power(a, 2)),
+        ("a << 2 | b & 3 ^ 1", lambda a, b: a << 2 | b & 3 ^ 1),
+        ("(a // b) % 5", lambda a, b: (a // b) % 5),
+        ("0 < a <= 1", lambda a: np.logical_and(np.less(0, a), a <= 1)),
+        ("a * (1 + 2**3)", lambda a: a * 9),
+    ],
+)
+def test_text_means_what_the_function_does(text, function):
+    names = tuple(operand.name for operand in parse(text).operands)
+    assert str(parse(text)) == str(trace(function, names))
+
+
+def test_operands_in_order_of_appearance():
+    assert [operand.name for operand in parse("z*a + z + b").operands] == ["z", "a", "b"]
+
+
+def test_given_names_are_a_closed_list():
+    assert [operand.name for operand in parse("b", ("a", "b")).operands] == ["a", "b"]
+    with pytest.raises(ParseError, match="unknown name 'c'; the operands are a, b"):
+        parse("a + c", ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a +", "invalid syntax"),
+        ("", "invalid syntax"),
+        ("__import__('os').system('x')", "a str is not a number|only functions"),
+        ("a.__class__", "Attribute is not allowed"),
+        ("(lambda: 1)()", "only functions can be called|Lambda is not allowed"),
+        ("[a for a in b]", "ListComp is not allowed"),
+        ("f'{a}'", "JoinedStr is not allowed"),
+        ("'a'", "a str is not a number"),
+        ("1j*a", "a complex is not a number"),
+        ("None", "NoneType is not a number"),
+        ("foo(a)", "unknown function 'foo'"),
+        ("expp(a)", "did you mean exp"),
+        ("cast(a)", "unknown function 'cast'"),
+        ("exp(a, b)", "exp takes 1 operands, got 2"),
+        ("exp(x=a)", "by position"),
+        ("a and b", "use &"),
+        ("not a", "use &"),
+        ("a if b else c", "use where"),
+        ("a[0]", "indexing"),
+        ("a @ b", "MatMult is not element-wise"),
+        ("a in b", "In is not element-wise"),
+        ("(a := b)", "NamedExpr is not allowed"),
+        ("exp(*a)", "Starred is not allowed"),
+        ("a.astype(f32, b)", "astype takes"),
+    ],
+)
+def test_everything_else_is_refused_with_its_column(text, message):
+    with pytest.raises(ParseError, match=message):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 5000 + "a" + ")" * 5000,
+        "-" * 200_000 + "a",
+        "+".join(["a"] * 100_000),
+        "a" + "[0]" * 50_000,
+        "9" * 10_000 + "+a",
+        "a\0b",
+        "\ud800",
+        "a" * (MAX_TEXT + 1),
+    ],
+    ids=["parentheses", "minus", "sum", "subscripts", "digits", "nul", "surrogate", "long"],
+)
+def test_hostile_text_ends_in_an_error(text):
+    with pytest.raises(BcastgenError):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", ["a + 9**9**9", "a + (1 << 10**9)", "a + 10**30"])
+def test_constants_cannot_grow_without_bounds(text):
+    with pytest.raises(RangeError, match="out of bounds"):
+        parse(text)
+
+
+def test_a_constant_outside_its_domain_names_the_operation():
+    with pytest.raises(DomainError, match=r"column 5: divide of the constants \[1, 0\]"):
+        parse("a + 1/0")
+
+
+def test_a_thousand_terms_are_fine():
+    assert len(parse(" + ".join(f"a{at}" for at in range(1000))).operands) == 1000

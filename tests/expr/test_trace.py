@@ -1,0 +1,136 @@
+"""Tracing: what functions become, and what is refused with which cure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bcastgen.errors import TraceError
+from bcastgen.expr.nodes import Apply, topological
+from bcastgen.expr.trace import trace
+from bcastgen.ops import OPS
+
+
+def text(function, *names):
+    return str(trace(function, names))
+
+
+def test_operators_and_functions_become_rows():
+    got = text(lambda a, b: np.exp(a) * b + 1, "a", "b")
+    assert got == "expr (a, b)\n  t0 = exp(a)\n  t1 = multiply(t0, b)\n  t2 = add(t1, 1)\n  return t2"
+
+
+def test_equal_values_are_one_node():
+    expression = trace(lambda a, b: (a + b) * (a + b) + np.add(a, b), ("a", "b"))
+    assert sum(isinstance(node, Apply) for node in topological(expression.results)) == 3
+
+
+def test_sharing_keeps_an_exponential_tree_small():
+    def doubled(a):
+        for _ in range(200):
+            a = a + a
+        return a
+
+    assert len(topological(trace(doubled, ("a",)).results)) == 201
+
+
+def test_deep_chains_do_not_recurse():
+    def chain(a):
+        for _ in range(20_000):
+            a = a + 1
+        return a
+
+    assert len(topological(trace(chain, ("a",)).results)) == 20_002
+
+
+@pytest.mark.parametrize("op", [row for row in OPS.values() if row.dunder and row.arity == 2], ids=lambda row: row.name)
+def test_every_binary_operator_works_from_both_sides(op):
+    import operator
+
+    # Python has no reflected comparisons: 2 < a arrives as a > 2.
+    mirrored = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+    name = op.dunder
+    apply = getattr(operator, f"__{name}__")
+    assert f"{op.name}(a, 2)" in text(lambda a: apply(a, 2), "a")
+    reflected = text(lambda a: apply(2, a), "a")
+    if name in mirrored or name in ("eq", "ne"):
+        other = next(row for row in OPS.values() if row.dunder == mirrored.get(name, name))
+        assert f"{other.name}(a, 2)" in reflected
+    else:
+        assert f"{op.name}(2, a)" in reflected
+
+
+@pytest.mark.parametrize(
+    "name", [row.name for row in OPS.values() if isinstance(getattr(np, row.name, None), np.ufunc)]
+)
+def test_every_numpy_ufunc_of_the_table_traces_to_its_row(name):
+    names = ("a", "b", "c")[: OPS[name].arity]
+    assert f"t0 = {name}({', '.join(names)})" in text(getattr(np, name), *names)
+
+
+def test_numpy_functions_that_are_not_ufuncs():
+    assert "where(t0, a, 0.5)" in text(lambda a: np.where(a > 0, a, 0.5), "a")
+    assert "clip(a, 0, 1)" in text(lambda a: np.clip(a, 0, 1), "a")
+    assert "minimum(a, 1)" in text(lambda a: a.clip(max=1), "a")
+    assert "rint(a)" in text(np.round, "a")
+    assert "cast(a, dtype=f32)" in text(lambda a: a.astype(np.float32), "a")
+
+
+def test_numpy_scalars_stay_typed_and_python_scalars_weak():
+    assert "add(a, 2)" in text(lambda a: a + 2, "a")
+    assert "add(a, 2:i8)" in text(lambda a: a + np.int8(2), "a")
+    assert "multiply(0.75:f32, a)" in text(lambda a: np.float32(0.75) * a, "a")
+    assert "add(a, 3.0:f64)" in text(lambda a: a + np.array(3.0), "a")
+
+
+def test_several_results():
+    got = text(lambda a, b: (a + b, a - b), "a", "b")
+    assert got.endswith("return t0, t1")
+
+
+def branch(a):
+    return a if a > 0 else -a
+
+
+@pytest.mark.parametrize(
+    ("function", "cure"),
+    [
+        (branch, "numpy.where"),
+        (lambda a: a[0], "before it comes into the kernel"),
+        (lambda a: a.shape, "'shape'"),
+        (lambda a: a.T, "'T'"),
+        (lambda a: float(a), "keep to array operations"),
+        (lambda a: list(a), "cannot be iterated"),
+        (len, "extents are not known"),
+        (np.sum, "numpy.sum is not element-wise"),
+        (np.add.reduce, "numpy.add.reduce is not element-wise"),
+        (lambda a: np.add(a, 1, where=True), "where= has no meaning"),
+        (np.cbrt, "numpy.cbrt is not an op"),
+        (lambda a: a + np.ones(3), "pass it in as an operand"),
+        (lambda a: a + "x", "str is neither"),
+        (lambda a: None, "returns None"),
+        (lambda a: (), "empty tuple"),
+        (lambda a: np.where(a), "three operands"),
+        (lambda a: np.round(a, 2), "decimals"),
+        (np.asarray, "cannot become a NumPy array"),
+    ],
+)
+def test_what_cannot_be_traced_says_what_instead(function, cure):
+    with pytest.raises(TraceError, match=cure.replace("(", r"\(")):
+        trace(function, ("a",))
+
+
+def test_assignment_is_refused():
+    def assign(a):
+        a[0] = 1
+        return a
+
+    with pytest.raises(TraceError, match="assignment"):
+        trace(assign, ("a",))
+
+
+def test_an_operand_of_another_trace_is_refused():
+    leaked = []
+    trace(lambda a: leaked.append(a) or a, ("a",))
+    with pytest.raises(TraceError, match="another kernel"):
+        trace(lambda b: b + leaked[0], ("b",))
