@@ -1,0 +1,107 @@
+"""Indexing maps: from a point of the iteration domain to an element of an operand.
+
+In: the domain's rank and an operand's dims.  Out: an :class:`AffineMap`, which prints and can be evaluated.
+
+    domain (d0, d1), operand f32[?]    ->  (d0, d1) -> (d1|0)
+    domain (d0, d1), operand f32[4, 1] ->  (d0, d1) -> (d0, 0)
+
+``d0|0`` says "d0, or 0 if this extent turns out to be 1": the run-time half of the decision, which generated C takes as
+a stride of 0. Maps align on the right, as broadcasting does; a domain of any rank is written ``(..., d0, d1)`` with the
+dims that are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..shape.dim import Dim
+from ..shape.tensor_type import TensorType
+
+__all__ = ["AffineMap", "Index", "broadcast_map", "identity_map"]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """One coordinate of an operand: a domain dim, or 0 for `dim=None`; `stretches` if its extent may prove to be 1."""
+
+    dim: int | None
+    stretches: bool = False
+
+    def __str__(self) -> str:
+        if self.dim is None:
+            return "0"
+        return f"d{self.dim}|0" if self.stretches else f"d{self.dim}"
+
+
+@dataclass(frozen=True, slots=True)
+class AffineMap:
+    """An indexing map.
+
+    Attributes
+    ----------
+    domain_rank : number of domain dims that are known; with an open domain these are the innermost ones.
+    indices : one coordinate for each of the operand's known dims.
+    open : whether the operand has any number of further dims in front.
+    front_stretches : whether those may stretch; a result's never do.
+    open_domain : whether the domain has any number of further dims in front.
+    """
+
+    domain_rank: int
+    indices: tuple[Index, ...]
+    open: bool = False
+    front_stretches: bool = True
+    open_domain: bool = False
+
+    def evaluate(self, point: tuple[int, ...], extents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the element of an operand of these extents that a point of the domain reads.
+
+        Examples
+        --------
+        >>> AffineMap(2, (Index(1, stretches=True),)).evaluate((5, 3), (4,)), AffineMap(1, (Index(None),)).evaluate((5,), (1,))
+        ((3,), (0,))
+        """
+        leading = len(extents) - len(self.indices)
+        front = point[: len(point) - self.domain_rank]
+        read = [0 if extent == 1 else at for extent, at in zip(extents[:leading], front[len(front) - leading :], strict=True)]
+        trailing = point[len(point) - self.domain_rank :]
+        for index, extent in zip(self.indices, extents[leading:], strict=True):
+            stretched = index.dim is None or (index.stretches and extent == 1)
+            read.append(0 if stretched or index.dim is None else trailing[index.dim])
+        return tuple(read)
+
+    def __str__(self) -> str:
+        domain = [f"d{dim}" for dim in range(self.domain_rank)]
+        indices = [str(index) for index in self.indices]
+        if self.open_domain:
+            domain = ["...", *domain]
+        if self.open:
+            indices = ["...|0" if self.front_stretches else "...", *indices]
+        return f"({', '.join(domain)}) -> ({', '.join(indices)})"
+
+
+def identity_map(rank: int, open: bool = False) -> AffineMap:
+    """Return the map of a result: every dim is its own."""
+    return AffineMap(rank, tuple(Index(dim) for dim in range(rank)), open, False, open)
+
+
+def broadcast_map(
+    operand: TensorType, domain: tuple[Dim, ...], open_domain: bool, undecided: frozenset[int], front_stretches: bool
+) -> AffineMap:
+    """Return the map of an operand that broadcasts into a domain.
+
+    Parameters
+    ----------
+    operand : its type; its dims align on the right with the domain's.
+    domain : the inferred result dims.
+    open_domain : whether the domain may have further dims in front.
+    undecided : the operand's dims, from the end (-1 is the last), that are 1 or the domain's at run time.
+    front_stretches : whether the dims an unranked operand has in front may stretch.
+    """
+    first = len(domain) - len(operand.dims)
+    indices = tuple(
+        Index(None)
+        if dim.is_one and not domain[first + at].is_one
+        else Index(first + at, at - len(operand.dims) in undecided)
+        for at, dim in enumerate(operand.dims)
+    )
+    return AffineMap(len(domain), indices, operand.unranked, front_stretches, open_domain)
