@@ -1,0 +1,1 @@
+"""From loop nests to C text."""

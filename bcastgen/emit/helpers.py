@@ -1,0 +1,58 @@
+"""The C helpers a kernel needs, copied from csrc.
+
+In: C text that calls helpers.  Out: their definitions, with what they use themselves, in an order that compiles.
+
+    "const double t0 = bcg_exp_f64(a0);"  ->  "static inline double bcg_exp_f64(double x) { return exp(x); }"
+
+Generated files include no header of ours: they stand alone, compile fast, and show what they use. The headers keep each
+definition between blank lines (their contracts say so), which is all this module relies on.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from ..resources import folder
+
+__all__ = ["helper_text"]
+
+# In the order they include each other.
+_HEADERS = ("bcg_abi.h", "bcg_check.h", "bcg_broadcast.h", "bcg_odometer.h", "bcg_scalar.h", "bcg_vmath.h")
+_WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
+_DEFINED = (
+    re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
+    re.compile(r"^}\s*(bcg_\w+);", re.MULTILINE),
+    re.compile(r"^#define (BCG_\w+)", re.MULTILINE),
+)
+
+
+@cache
+def _definitions() -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return name -> place of its definition, and the definitions in order."""
+    places: dict[str, int] = {}
+    chunks: list[str] = []
+    for header in _HEADERS:
+        text = (folder("csrc") / header).read_text(encoding="utf-8")
+        body = re.sub(r"\A/\*.*?\*/\n", "", text, flags=re.DOTALL)
+        for chunk in re.split(r"\n\n+", body):
+            names = [name for pattern in _DEFINED for name in pattern.findall(chunk) if not name.endswith("_H")]
+            for name in names:
+                places[name] = len(chunks)
+            if names:
+                chunks.append(chunk.strip("\n"))
+    return places, tuple(chunks)
+
+
+def helper_text(used: str, given: str = "") -> str:
+    """Return the definitions a text needs, but not those whose names are given, separated by blank lines."""
+    places, chunks = _definitions()
+    present = {places[name] for name in _WORD.findall(given) if name in places}
+    wanted: set[int] = set()
+    pending = _WORD.findall(used)
+    while pending:
+        place = places.get(pending.pop())
+        if place is not None and place not in wanted:
+            wanted.add(place)
+            pending += _WORD.findall(chunks[place])
+    return "\n\n".join(chunks[place] for place in sorted(wanted - present))

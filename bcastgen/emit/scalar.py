@@ -1,0 +1,134 @@
+"""The scalar body of a nest as C statements, one value a line.
+
+In: a nest and the names its operands' elements have.  Out: lines.
+
+    t0 = multiply(b, 2.0:f32)   ->   const float t0 = b0 * 2.0f;
+
+The C reads line by line against the nest's dump: there is no precedence logic, since each value has a name.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..dtypes import F32, DType
+from ..expr.nodes import Constant
+from ..loops.nest import Apply, Let, Load, Nest, Value
+
+__all__ = ["body_lines", "demand_lines", "literal", "storage_type", "value_text"]
+
+
+def storage_type(dtype: DType) -> str:
+    """Return the C type of an element in memory; a bool is a byte, since foreign memory may hold more than 0 and 1."""
+    return "uint8_t" if dtype.kind == "bool" else dtype.c
+
+
+def literal(value: bool | int | float, dtype: DType) -> str:
+    """Spell a constant in C, bit for bit.
+
+    Examples
+    --------
+    >>> from bcastgen.dtypes import F64, I64
+    >>> literal(2.0, F32), literal(0.1, F64), literal(-1, I64)
+    ('2.0f', '0x1.999999999999ap-4 /* 0.1 */', '(-INT64_C(1))')
+    """
+    if dtype.kind == "bool":
+        return "true" if value else "false"
+    if dtype.is_float:
+        return _float_literal(float(value), dtype)
+    if dtype.kind == "signed" and value == dtype.min and dtype.bits >= 32:
+        return f"INT{dtype.bits}_MIN"
+    digits = str(abs(int(value)))
+    if dtype.bits == 64:
+        digits = f"{'U' if dtype.kind == 'unsigned' else ''}INT64_C({digits})"
+    elif dtype.kind == "unsigned":
+        digits += "u"
+    return f"(-{digits})" if value < 0 else digits
+
+
+def _float_literal(value: float, dtype: DType) -> str:
+    suffix = "f" if dtype is F32 else ""
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    short = repr(float(value))
+    if len(short) <= 8 and "e" not in short and float(short).as_integer_ratio()[1] <= 1 << 10:
+        text = f"{short}{suffix}"
+    else:
+        # Hexadecimal is exact in every compiler; the decimal beside it is for the reader.
+        text = f"{value.hex()}{suffix} /* {np.float32(value) if suffix else short} */"
+    return f"({text})" if math.copysign(1.0, value) < 0 else text
+
+
+def value_text(value: Value, loads: tuple[str, ...], dtype: DType) -> str:
+    """Return what a value is called in C."""
+    match value:
+        case Load():
+            return loads[value.access]
+        case Let():
+            return f"t{value.index}"
+        case Constant():
+            return literal(value.value, dtype)
+
+
+def body_lines(nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None = None) -> list[str]:
+    """Return the statements of a body, or those of the given places."""
+    return [
+        f"const {statement.dtype.c} t{at} = {_expression(statement, loads)};"
+        for at, statement in enumerate(nest.body)
+        if only is None or at in only
+    ]
+
+
+def _expression(statement: Apply, loads: tuple[str, ...]) -> str:
+    return _bare(_fill(statement.op.c_for(statement.operand_dtypes, statement.dtype), statement, loads))
+
+
+def _fill(template: str, statement: Apply, loads: tuple[str, ...]) -> str:
+    for at, (value, dtype) in enumerate(zip(statement.operands, statement.operand_dtypes, strict=True)):
+        template = template.replace(f"{{{at}}}", value_text(value, loads, dtype))
+    return template
+
+
+def _bare(text: str) -> str:
+    """Drop parentheses around a whole expression."""
+    if not text.startswith("("):
+        return text
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return text[1:-1] if at == len(text) - 1 else text
+    return text
+
+
+def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, frozenset[int]]:
+    """Return what every element must satisfy before anything is written.
+
+    Returns
+    -------
+    statements, condition, accesses
+        The condition, empty if there is none; the statements it needs; and the places of the operands these read.
+    """
+    demands = []
+    needed: set[Value] = set()
+    for statement in nest.body:
+        template = statement.op.demand_for(statement.operand_dtypes)
+        if template is None or _is_certain(statement):
+            continue
+        demands.append(_bare(_fill(template, statement, loads)))
+        needed.add(statement.operands[1])
+    for at in range(len(nest.body) - 1, -1, -1):
+        if Let(at) in needed:
+            needed.update(nest.body[at].operands)
+    lets = frozenset(value.index for value in needed if isinstance(value, Let))
+    reads = frozenset(value.access for value in needed if isinstance(value, Load))
+    return body_lines(nest, loads, lets), " && ".join(dict.fromkeys(demands)), reads
+
+
+def _is_certain(statement: Apply) -> bool:
+    """A constant exponent was checked when the expression was typed."""
+    return isinstance(statement.operands[1], Constant)
