@@ -1,0 +1,253 @@
+"""The public functions: from Python functions, text and ops to kernels.
+
+In: a function, an expression, a signature.  Out: a :class:`Kernel`, or its result.
+
+    @bg.jit                              bg.evaluate("a*b + exp(c)")
+    def gelu(x): ...                     bg.add(a, b)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, overload
+
+import numpy as np
+
+from .errors import BcastgenError, DTypeError, ParseError, TraceError
+from .expr.build import Builder
+from .expr.nodes import Expression
+from .expr.text import parse
+from .expr.trace import trace
+from .kernel import Kernel
+from .ops import Op
+from .shape.tensor_type import Signature, parse_signature
+
+__all__ = ["evaluate", "from_text", "jit", "op_kernel"]
+
+_OPERAND_NAMES = ("a", "b", "c", "d")
+
+
+@overload
+def jit(function: Callable[..., Any], /, **options: Any) -> Kernel: ...
+@overload
+def jit(function: None = None, /, **options: Any) -> Callable[[Callable[..., Any]], Kernel]: ...
+def jit(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    signature: str | Signature | None = None,
+    name: str | None = None,
+    dynamic: str = "numpy",
+    math: str = "accurate",
+    threads: int | None = None,
+) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+    """Compile an element-wise function of arrays; usable as a decorator.
+
+    The function is run once on stand-ins to learn its expression: operators, NumPy's element-wise functions,
+    ``.astype``, ``bcastgen`` kernels and other jitted functions. Its source is not needed. Each tuple of operand dtypes
+    is compiled at the first call with it; ranks, shapes and layouts never compile again.
+
+    Parameters
+    ----------
+    function : takes arrays by position or name and returns an array or a tuple of arrays.
+    signature : declared types, as in ``"(f32[?, 4] x, f32[4] b) -> f32[?, 4]"``; checked at each call.
+    name : of the kernel; the function's by default.
+    dynamic : how dims of unknown extent broadcast; ``"numpy"``: 1 stretches.
+    math : accuracy of functions; ``"accurate"``: the bound of the op's row.
+    threads : number of threads; None or 1.
+
+    Returns
+    -------
+    Kernel
+        Called as ``kernel(x, b, out=None)``.
+
+    Raises
+    ------
+    TraceError
+        If the function's parameters are not arrays by position. What its body may not do is found at the first use.
+    ParseError
+        If the signature cannot be read.
+    BcastgenError
+        For an option that is not available.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @jit
+    ... def axpy(alpha, x, y):
+    ...     return alpha * x + y
+    >>> axpy(2.0, np.arange(3.0), np.ones((2, 1)))
+    array([[1., 3., 5.],
+           [1., 3., 5.]])
+    """
+    _check_options(dynamic, math, threads)
+    if function is None:
+        return lambda decorated: jit(decorated, signature=signature, name=name)
+    names, defaults = _parameters(function)
+    declared = None if signature is None else _named(parse_signature(signature), names)
+    label = name or getattr(function, "__name__", "kernel")
+    expression = trace(function, names)
+    kernel = Kernel(
+        expression, label if label.isidentifier() else "kernel", names, len(expression.results), defaults, declared
+    )
+    kernel.__doc__ = function.__doc__
+    kernel.__module__ = getattr(function, "__module__", __name__)
+    kernel.__wrapped__ = function
+    return kernel
+
+
+def _check_options(dynamic: str, math: str, threads: int | None) -> None:
+    available = {"dynamic": (dynamic, ("numpy",)), "math": (math, ("accurate",)), "threads": (threads, (None, 1))}
+    for option, (value, values) in available.items():
+        if value not in values:
+            shown = " or ".join(map(repr, values))
+            raise BcastgenError(f"{option}={value!r} is not available; use {shown}")
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    if isinstance(function, np.ufunc):
+        return _OPERAND_NAMES[: function.nin], ()
+    from inspect import Parameter, signature
+
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise TraceError(f"the parameters of {function!r} cannot be read ({error}); wrap it in a lambda") from None
+    for parameter in parameters:
+        if parameter.kind not in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD):
+            raise TraceError(f"parameter '{parameter}' is not positional; every operand has a place and a name")
+    names = tuple(parameter.name for parameter in parameters)
+    if not names:
+        raise TraceError(f"{getattr(function, '__name__', 'the function')} takes no operands; give it at least one")
+    return names, tuple(p.default for p in parameters if p.default is not Parameter.empty)
+
+
+def _named(signature: Signature, names: tuple[str, ...]) -> Signature:
+    """Give a signature the function's parameter names, which it may leave out but not contradict."""
+    if signature.expression is not None:
+        raise ParseError("a signature for a function ends in a type, not in an expression")
+    if len(signature.operands) != len(names):
+        raise ParseError(f"the signature has {len(signature.operands)} operands, the function {len(names)}")
+    for (declared, _), name in zip(signature.operands, names, strict=True):
+        if declared is not None and declared != name:
+            raise ParseError(f"the signature names '{declared}' where the function has '{name}'")
+    types = (type_ for _, type_ in signature.operands)
+    return Signature(tuple(zip(names, types, strict=True)), signature.results, None)
+
+
+def from_text(text: str, name: str = "kernel", variants: int | None = None) -> Kernel:
+    """Return the kernel of an expression, or of a signature that ends in one.
+
+    Parameters
+    ----------
+    text : ``"a*b + c"``, or with types ``"(f32[?,?] a, f32[?,?] b) -> a + b*2"``.
+    name : of the kernel, in messages and in C.
+    variants : number of specialised inner loops, None for the usual one.
+
+    Raises
+    ------
+    ParseError
+        If the text cannot be read; names the column.
+
+    Examples
+    --------
+    >>> from_text("(f32[?] a, f32[?] b) -> a + b*2")(np.float32([1, 2]), np.float32([3]))
+    array([7., 8.], dtype=float32)
+    """
+    if "->" not in text:
+        expression = parse(text)
+        names = tuple(operand.name for operand in expression.operands)
+        if not names:
+            raise ParseError(f"{text!r} has no operands; name at least one array")
+        return Kernel(expression, name, names, variants=variants)
+    signature = parse_signature(text)
+    if signature.expression is None:
+        raise ParseError("a signature alone computes nothing; end it in an expression: (f32[?] a) -> a + 1")
+    names = tuple(declared or _letter(at) for at, (declared, _) in enumerate(signature.operands))
+    expression = parse(signature.expression, names)
+    declared_types = Signature(
+        tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
+    )
+    return Kernel(expression, name, names, signature=declared_types, variants=variants)
+
+
+def _letter(at: int) -> str:
+    return chr(ord("a") + at) if at < 26 else f"operand{at}"
+
+
+@lru_cache(maxsize=1024)
+def _evaluated(text: str) -> Kernel:
+    return from_text(text)
+
+
+def evaluate(
+    expression: str,
+    /,
+    local_dict: Mapping[str, Any] | None = None,
+    global_dict: Mapping[str, Any] | None = None,
+    *,
+    out: np.ndarray[Any, Any] | None = None,
+) -> np.ndarray[Any, Any]:
+    """Evaluate an expression over arrays by name, in NumExpr's calling convention.
+
+    Parameters
+    ----------
+    expression : as in ``"a*b + exp(c)"``; parsed against an allowlist, never run by Python.
+    local_dict, global_dict : where names are looked up; by default the caller's variables.
+    out : the array to write to.
+
+    Returns
+    -------
+    ndarray
+        Of the broadcast shape, with NumPy's result dtype.
+
+    Raises
+    ------
+    ParseError
+        If the text is not an expression, or a name in it has no value.
+    BroadcastError, DTypeError
+        If the operands do not fit.
+
+    Examples
+    --------
+    >>> a, b = np.arange(3.0), np.ones((2, 1))
+    >>> evaluate("2*a + b")
+    array([[1., 3., 5.],
+           [1., 3., 5.]])
+    """
+    kernel = _evaluated(expression)
+    if local_dict is None:
+        frame = sys._getframe(1)
+        local_dict = frame.f_locals
+        global_dict = frame.f_globals if global_dict is None else global_dict
+    operands = [_look_up(name, local_dict, global_dict) for name in kernel.operands]
+    result: np.ndarray[Any, Any] = kernel(*operands, out=out)
+    return result
+
+
+def _look_up(name: str, local_dict: Mapping[str, Any], global_dict: Mapping[str, Any] | None) -> Any:
+    if name in local_dict:
+        return local_dict[name]
+    if global_dict is not None and name in global_dict:
+        return global_dict[name]
+    raise ParseError(f"name '{name}' has no value: it is no variable of the caller; pass it in local_dict")
+
+
+def op_kernel(op: Op) -> Kernel:
+    """Return an op as a ready kernel.
+
+    Raises
+    ------
+    DTypeError
+        For an op with static parameters, which have no place in a call.
+    """
+    if op.params:
+        raise DTypeError(f"{op.name} has static parameters; use .astype(dtype) inside a kernel")
+    builder = Builder(_OPERAND_NAMES[: op.arity])
+    result = builder.apply(op, tuple(builder.operands))
+    expression: Expression = builder.finish((result,))
+    kernel = Kernel(expression, op.name, _OPERAND_NAMES[: op.arity])
+    kernel.__doc__ = op.doc
+    return kernel

@@ -1,0 +1,218 @@
+"""The command line: one function a subcommand.
+
+In: arguments.  Out: an exit code; results on stdout, errors as one line on stderr.
+
+    bcastgen run "a*b + c" --in a=a.npy b=b.npy c=c.npy --out r.npy
+    bcastgen emit "(f32[?,?] a, f32[?,?] b) -> a + b*2" --name axpb -o DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import BcastgenError, ParseError
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; see ``bcastgen --help``.
+
+    Parameters
+    ----------
+    arguments : without the program's name; by default the process's own.
+
+    Returns
+    -------
+    int
+        0, 1 for an error of bcastgen or of a file, 2 for a command line that cannot be read.
+    """
+    # The arguments of `bench` are its own parser's.
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["bench"]:
+        return _bench(given[1:])
+    options = _parser().parse_args(given)
+    command: Callable[[argparse.Namespace], int] = options.command
+    try:
+        return command(options)
+    except BcastgenError as error:
+        print(f"bcastgen: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"bcastgen: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+    except BrokenPipeError:
+        return 0
+    return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    from . import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="bcastgen", description="Compile element-wise tensor expressions with broadcasting to C, and run them."
+    )
+    parser.add_argument("--version", action="version", version=f"bcastgen {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def add(name: str, command: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(command=command)
+        return sub
+
+    add("demo", _demo, "great-circle distances between the world's capitals, checked against NumPy and timed")
+
+    run = add("run", _run, "evaluate an expression over .npy files")
+    run.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"')
+    run.add_argument(
+        "--in", dest="inputs", nargs="+", default=[], metavar="NAME=FILE", help="an operand: a .npy file or a number"
+    )
+    run.add_argument("--out", metavar="FILE", help="the .npy file to write; without it the result is printed")
+
+    emit = add("emit", _emit, "write standalone C: one .c and one .h")
+    emit.add_argument("expression", help='best with types: "(f32[?,?] a, f32[?,?] b) -> a + b*2"')
+    emit.add_argument("-o", "--output", default=".", metavar="DIR", help="where to write (default: here)")
+    emit.add_argument("--name", default="kernel", help="of the files, the functions and the prefix of every name")
+    emit.add_argument("--variants", type=int, metavar="N", help="specialised inner loops; 0 for the one plain nest")
+
+    explain = add("explain", _explain, "print every stage: expression, types, loop nests, inner loops, C")
+    explain.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"')
+    explain.add_argument("--stage", metavar="NAME", help="print this stage only")
+
+    add("ops", _ops, "list the ops: name, operands, operator, accuracy, meaning")
+
+    # Listed for --help; `bench` reads its own arguments.
+    add("bench", _demo, "compare with NumPy and the peers that are installed; see bcastgen bench --help")
+
+    cache = add("cache", _cache, "what is kept on disk")
+    cache.add_argument("action", choices=("info", "clear"), help="show how much there is, or remove it")
+
+    add("doctor", _doctor, "check that this machine can compile and run a kernel")
+    return parser
+
+
+def _demo(_options: argparse.Namespace) -> int:
+    from .resources import bench_module
+
+    result: int = bench_module("demo").run()
+    return result
+
+
+def _bench(arguments: list[str]) -> int:
+    from .resources import bench_module
+
+    result: int = bench_module("runner").main(arguments)
+    return result
+
+
+def _kernel(options: argparse.Namespace) -> Kernel:
+    from .api import from_text
+
+    return from_text(options.expression, getattr(options, "name", "kernel"), getattr(options, "variants", None))
+
+
+def _run(options: argparse.Namespace) -> int:
+    import numpy as np
+
+    kernel = _kernel(options)
+    operands = dict(map(_operand, options.inputs))
+    unknown = sorted(set(operands) - set(kernel.operands))
+    missing = [name for name in kernel.operands if name not in operands]
+    if unknown or missing:
+        what = f"--in gives '{unknown[0]}', which the expression does not name" if unknown else f"no value for '{missing[0]}'"
+        raise ParseError(f"{what}; the operands are {', '.join(kernel.operands)}: give each as --in NAME=FILE.npy")
+    result = kernel(*(operands[name] for name in kernel.operands))
+    if options.out is None:
+        print(result)
+        return 0
+    _save(Path(options.out), result)
+    print(f"wrote {options.out}: {np.asarray(result).dtype}{list(np.shape(result))}")
+    return 0
+
+
+def _save(path: Path, result: Any) -> None:
+    """Write a .npy file that is there whole or not at all."""
+    import os
+
+    import numpy as np
+
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with aside.open("wb") as file:
+            np.save(file, result, allow_pickle=False)
+        os.replace(aside, path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def _operand(text: str) -> tuple[str, Any]:
+    import numpy as np
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ParseError(f"--in {text!r} is not NAME=FILE; write --in a=a.npy or --in n=3")
+    for number in (int, float):
+        try:
+            return name, number(value)
+        except ValueError:
+            continue
+    try:
+        return name, np.load(value, allow_pickle=False)
+    except ValueError as error:
+        raise ParseError(f"{value} is not a .npy file of numbers ({error})") from None
+
+
+def _emit(options: argparse.Namespace) -> int:
+    kernel = _kernel(options)
+    for path in kernel.emit_c(options.output, options.name, options.variants):
+        print(path)
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    kernel = _kernel(options)
+    if options.stage is None:
+        print(kernel.explain())
+        return 0
+    stages = kernel.stages
+    if options.stage not in stages:
+        raise ParseError(f"no stage {options.stage!r}; the stages are {', '.join(stages)}")
+    print(stages[options.stage])
+    return 0
+
+
+def _ops(_options: argparse.Namespace) -> int:
+    from .ops import OPS
+
+    rows = [
+        (op.name, str(op.arity), op.dunder or "", "exact" if op.ulp == 0 else f"{op.ulp} ULP", op.doc)
+        for op in OPS.values()
+    ]
+    header = ("op", "operands", "operator", "accuracy", "meaning")
+    widths = [max(len(row[at]) for row in (header, *rows)) for at in range(4)]
+    for row in (header, *rows):
+        print("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[-1]]).rstrip())
+    return 0
+
+
+def _cache(options: argparse.Namespace) -> int:
+    from .jit.cache import clear, info
+
+    print(info() if options.action == "info" else f"removed {clear()} kernels")
+    return 0
+
+
+def _doctor(_options: argparse.Namespace) -> int:
+    from .doctor import examine
+
+    healthy = True
+    for finding in examine():
+        print(finding)
+        healthy = healthy and finding.ok
+    return 0 if healthy else 1

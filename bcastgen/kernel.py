@@ -1,0 +1,193 @@
+"""Kernels: what users call. A kernel owns an expression and one binary for each tuple of operand dtypes.
+
+In: an expression, or a function to trace.  Out: a callable :class:`Kernel`.
+
+    kernel(a, b)  ->  dtypes of a and b  ->  a binary (found on disk, or compiled)  ->  the result
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .dtypes import DTYPES, F64, DType, Weak, from_key
+from .errors import BcastgenError
+from .expr.nodes import Expression
+from .expr.trace import inline
+from .jit.base import KernelBase
+from .jit.cache import build, cache_key, find
+from .jit.library import open_library
+from .jit.toolchain import toolchain
+from .pipeline import Compilation, Options
+from .shape.tensor_type import Signature, TensorType
+
+__all__ = ["Kernel", "result_names"]
+
+
+def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
+    """Name results r, or r0, r1, ..., clear of the operands' names."""
+    stem = "r"
+    while stem in taken or any(f"{stem}{at}" in taken for at in range(count)):
+        stem += "_"
+    return (stem,) if count == 1 else tuple(f"{stem}{at}" for at in range(count))
+
+
+class Kernel(KernelBase):
+    """An element-wise function of arrays, compiled for their dtypes at its first call; see :func:`bcastgen.jit`.
+
+    Calling it with arrays, NumPy or Python scalars broadcasts them as NumPy does and returns an ndarray, or a tuple of
+    ndarrays where there are several results. ``out=`` takes the array, or the tuple of arrays, to write to.
+
+    One binary per tuple of dtypes serves every rank, shape, stride and broadcast pattern.
+
+    Parameters
+    ----------
+    expression : what it computes, or a function that returns it.
+    name : in messages and in C.
+    operands : their names.
+    results : number of results.
+    defaults : values of the last operands, where a call leaves them out.
+    signature : declared types, or None to serve all.
+    variants : number of specialised inner loops, None for the usual one.
+
+    Attributes
+    ----------
+    compilations : how often this kernel ran a C compiler.
+
+    Examples
+    --------
+    >>> import bcastgen as bg, numpy as np
+    >>> kernel = bg.jit(lambda a, b: a * b + 1)
+    >>> kernel(np.arange(3.0), 2.0)
+    array([1., 3., 5.])
+    """
+
+    def __init__(
+        self,
+        expression: Expression | Callable[[], Expression],
+        name: str,
+        operands: tuple[str, ...],
+        results: int = 1,
+        defaults: tuple[object, ...] = (),
+        signature: Signature | None = None,
+        variants: int | None = None,
+    ) -> None:
+        super().__init__(name, operands, result_names(results, operands), defaults)
+        self._expression = expression
+        self._signature = signature
+        self._options = Options(name, variants)
+        self._latest: Compilation | None = None
+        self._lock = threading.Lock()
+        self.compilations = 0
+        self.__name__ = name
+        self.__qualname__ = name
+
+    @property
+    def expression(self) -> Expression:
+        """What the kernel computes, before it is typed."""
+        if not isinstance(self._expression, Expression):
+            self._expression = self._expression()
+        return self._expression
+
+    @property
+    def signature(self) -> Signature | None:
+        """The declared types, if any."""
+        return self._signature
+
+    def _compile(self, key: bytes) -> None:
+        """Make the binary for a tuple of operand types: the hook that a call with new ones ends in."""
+        compilation = self._compilation(tuple(map(from_key, key)))
+        typed = compilation.typed
+        tools = toolchain()
+        name = cache_key(*compilation.key_parts, tools=tools)
+        path = find(name)
+        if path is None:
+            path, compiled = build(name, lambda: compilation.source, tools)
+            with self._lock:
+                self.compilations += compiled
+        library = open_library(path)
+        self._latest = compilation
+        self._add_binary(
+            key,
+            library.address,
+            bytes(DTYPES.index(dtype) for dtype in typed.operand_dtypes),
+            bytes(DTYPES.index(dtype) for dtype in typed.result_dtypes),
+            typed.limits,
+            library,
+        )
+
+    def _call_traced(self, operands: tuple[object, ...]) -> Any:
+        """Take part in the expression of a function that is being traced."""
+        return inline(self.expression, operands)
+
+    def _compilation(self, kinds: tuple[DType | Weak, ...], any_rank: bool = False) -> Compilation:
+        signature = None if any_rank else self._signature
+        declared = None if signature is None else tuple(type_ for _, type_ in signature.operands)
+        results = None if signature is None else signature.results
+        return Compilation(self.expression, kinds, declared, results, self.results, self._options)
+
+    def _declared_kinds(self, default: DType = F64) -> tuple[DType | Weak, ...]:
+        """Return the dtypes of the signature; of the latest call, or f64, where it is silent."""
+        if self._signature is None:
+            return self._latest.kinds if self._latest is not None else (default,) * len(self.operands)
+        return tuple(type_.dtype or default for _, type_ in self._signature.operands)
+
+    @property
+    def compilation(self) -> Compilation:
+        """Every stage, for the dtypes of the latest call, of the signature, or else for f64."""
+        return self._latest if self._latest is not None else self._compilation(self._declared_kinds())
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """The text of every stage by name, in order."""
+        return self.compilation.stages
+
+    @property
+    def source(self) -> str:
+        """The C that is compiled for calls."""
+        return str(self.compilation.source)
+
+    def explain(self) -> str:
+        """Return every stage as text: the expression, its types, the loop nests, the inner loops, the C.
+
+        Returns
+        -------
+        str
+            For the dtypes of the latest call, of the signature, or else for f64.
+        """
+        return "\n\n".join(f"== {stage}\n{text}" for stage, text in self.stages.items())
+
+    def emit_c(self, directory: str | Path, name: str | None = None, variants: int | None = None) -> tuple[Path, ...]:
+        """Write standalone C11: one .c and one .h, without Python or any header of ours.
+
+        Parameters
+        ----------
+        directory : made if missing.
+        name : of the files and functions; the kernel's own by default.
+        variants : number of specialised inner loops; 0 for the one plain nest.
+
+        Returns
+        -------
+        tuple of Path
+            The .c, then the .h.
+
+        Raises
+        ------
+        BcastgenError
+            If the directory cannot be written to; nothing is then half-written.
+        """
+        from .emit.standalone import render_standalone, write_sources
+
+        compilation = self._compilation(self._declared_kinds())
+        source = render_standalone(name or self.__name__, compilation.program, compilation.typed, variants)
+        return write_sources(source, Path(directory))
+
+    def __repr__(self) -> str:
+        shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self._signature}"
+        return f"<kernel {self.__name__}{shown}>"
+
+    def __reduce__(self) -> Any:
+        raise BcastgenError(f"{self!r} cannot be pickled yet; pickle the function and call bcastgen.jit where it arrives")
+
