@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import importlib
 import logging
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives: modules are imported when a name is first used, so that the import itself costs little.
 _HOMES = {
-    "api": ("evaluate", "from_text", "jit"),
+    "api": ("evaluate", "from_text"),
     "errors": (
         "BcastgenError",
         "BroadcastError",
@@ -79,6 +81,23 @@ __all__ = [
 ]
 
 logging.getLogger("bcastgen").addHandler(logging.NullHandler())
+
+
+class _Package(ModuleType):
+    """The package itself, where `jit` is the function: importing the subpackage of that name does not rebind it."""
+
+    @property
+    def jit(self) -> Any:
+        from .api import jit
+
+        return jit
+
+    @jit.setter
+    def jit(self, _subpackage: ModuleType) -> None:
+        pass
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -11,18 +11,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from .errors import BcastgenError, DTypeError, ParseError, TraceError
 from .expr.build import Builder
 from .expr.nodes import Expression
-from .expr.text import parse
 from .expr.trace import trace
 from .kernel import Kernel
 from .ops import Op
-from .shape.tensor_type import Signature, parse_signature
+
+if TYPE_CHECKING:
+    from .shape.tensor_type import Signature
 
 __all__ = ["evaluate", "from_text", "jit", "op_kernel"]
 
@@ -86,7 +87,7 @@ def jit(
     if function is None:
         return lambda decorated: jit(decorated, signature=signature, name=name)
     names, defaults = _parameters(function)
-    declared = None if signature is None else _named(parse_signature(signature), names)
+    declared = None if signature is None else _named(signature, names)
     label = name or getattr(function, "__name__", "kernel")
     expression = trace(function, names)
     kernel = Kernel(
@@ -124,8 +125,11 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[ob
     return names, tuple(p.default for p in parameters if p.default is not Parameter.empty)
 
 
-def _named(signature: Signature, names: tuple[str, ...]) -> Signature:
+def _named(text: str | Signature, names: tuple[str, ...]) -> Signature:
     """Give a signature the function's parameter names, which it may leave out but not contradict."""
+    from .shape.tensor_type import Signature, parse_signature
+
+    signature = parse_signature(text)
     if signature.expression is not None:
         raise ParseError("a signature for a function ends in a type, not in an expression")
     if len(signature.operands) != len(names):
@@ -156,12 +160,16 @@ def from_text(text: str, name: str = "kernel", variants: int | None = None) -> K
     >>> from_text("(f32[?] a, f32[?] b) -> a + b*2")(np.float32([1, 2]), np.float32([3]))
     array([7., 8.], dtype=float32)
     """
+    from .expr.text import parse
+
     if "->" not in text:
         expression = parse(text)
         names = tuple(operand.name for operand in expression.operands)
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
         return Kernel(expression, name, names, variants=variants)
+    from .shape.tensor_type import Signature, parse_signature
+
     signature = parse_signature(text)
     if signature.expression is None:
         raise ParseError("a signature alone computes nothing; end it in an expression: (f32[?] a) -> a + 1")

@@ -28,6 +28,7 @@ __all__ = [
     "from_status",
     "rank_mismatch",
     "result_mismatch",
+    "result_rank_mismatch",
     "statuses",
 ]
 
@@ -133,8 +134,13 @@ def result_mismatch(result: str, dim: int, actual: int, expected: int, against: 
 
 
 def rank_mismatch(operand: str, actual: int, expected: int) -> BroadcastError:
-    """An operand or result has another rank than its type says."""
+    """An operand has another rank than its type says."""
     return _shape_error("RANK", operand, None, actual, expected, None)
+
+
+def result_rank_mismatch(result: str, actual: int, expected: int) -> BroadcastError:
+    """A result has another rank than the inferred one."""
+    return _shape_error("RESULT_RANK", result, None, actual, expected, None)
 
 
 def from_status(

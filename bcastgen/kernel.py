@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .dtypes import DTYPES, F64, DType, Weak, from_key
 from .errors import BcastgenError
@@ -21,7 +21,9 @@ from .jit.cache import build, cache_key, find
 from .jit.library import open_library
 from .jit.toolchain import toolchain
 from .pipeline import Compilation, Options
-from .shape.tensor_type import Signature, TensorType
+
+if TYPE_CHECKING:
+    from .shape.tensor_type import Signature
 
 __all__ = ["Kernel", "result_names"]
 

@@ -10,7 +10,8 @@
     7 load        a shared object                      a kernel to call  -
 
 Stages 1 to 5 are here; 6 and 7 are `jit`'s, and standalone C stops at 5. A :class:`Compilation` keeps every stage's
-value; each is made when it is first asked for, so that a kernel found on disk by its key (stage 2) is never lowered.
+value; each is made when it is first asked for, and the modules of stages 3 to 5 are imported then, so that a kernel
+found on disk by its key (stage 2) costs neither.
 """
 
 from __future__ import annotations
@@ -19,16 +20,17 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .csource import CSource
 from .dtypes import DType, Weak
 from .expr.infer import Typed, infer
 from .expr.nodes import Expression
-from .loops.lower import lower
-from .loops.nest import LoopProgram
-from .loops.schedule import Schedule, schedule
-from .shape.tensor_type import TensorType
+
+if TYPE_CHECKING:
+    from .loops.nest import LoopProgram
+    from .loops.schedule import Schedule
+    from .shape.tensor_type import TensorType
 
 __all__ = ["Compilation", "Options"]
 
@@ -87,6 +89,8 @@ class Compilation:
     @cached_property
     def operand_types(self) -> tuple[TensorType, ...]:
         """The types operands are lowered with: as declared, or of any rank; a Python scalar has rank 0."""
+        from .shape.tensor_type import TensorType
+
         return tuple(
             TensorType(dtype, (), unranked=not isinstance(kind, Weak))
             if self.declared is None
@@ -97,12 +101,16 @@ class Compilation:
     @cached_property
     def program(self) -> LoopProgram:
         """Stage 3: loop nests with their maps and constraints."""
+        from .loops.lower import lower
+
         results = self.result_types
         return self._dump("nest", lower(self.typed, self.operand_types, results, self.result_names))
 
     @cached_property
     def schedules(self) -> tuple[Schedule, ...]:
         """Stage 4: the inner loops of each nest."""
+        from .loops.schedule import schedule
+
         return tuple(self._dump("schedule", schedule(nest, self.options.variants)) for nest in self.program.nests)
 
     @cached_property
@@ -122,7 +130,7 @@ class Compilation:
     @property
     def key_parts(self) -> tuple[str, ...]:
         """All that decides the C of this kernel, as text."""
-        types = ("any",) if self.declared is None else tuple(map(str, self.operand_types))
+        types = ("any",) if self.declared is None else tuple(map(str, self.declared))
         results = ("inferred",) if self.result_types is None else tuple(map(str, self.result_types))
         return (str(self.typed), *types, "->", *results, *self.result_names, repr(self.options))
 

@@ -85,7 +85,7 @@ def identity_map(rank: int, open: bool = False) -> AffineMap:
 
 
 def broadcast_map(
-    operand: TensorType, domain: tuple[Dim, ...], open_domain: bool, undecided: frozenset[int], front_stretches: bool
+    operand: TensorType, domain: tuple[Dim, ...], open_domain: bool, stretching: frozenset[int], front_stretches: bool
 ) -> AffineMap:
     """Return the map of an operand that broadcasts into a domain.
 
@@ -94,14 +94,14 @@ def broadcast_map(
     operand : its type; its dims align on the right with the domain's.
     domain : the inferred result dims.
     open_domain : whether the domain may have further dims in front.
-    undecided : the operand's dims, from the end (-1 is the last), that are 1 or the domain's at run time.
+    stretching : the operand's own dims that stretch if their extent proves to be 1.
     front_stretches : whether the dims an unranked operand has in front may stretch.
     """
     first = len(domain) - len(operand.dims)
     indices = tuple(
         Index(None)
         if dim.is_one and not domain[first + at].is_one
-        else Index(first + at, at - len(operand.dims) in undecided)
+        else Index(first + at, at in stretching or at - len(operand.dims) in stretching)
         for at, dim in enumerate(operand.dims)
     )
     return AffineMap(len(domain), indices, operand.unranked, front_stretches, open_domain)

@@ -33,4 +33,4 @@ def iteration_domain(
     for name, declared in results:
         if declared is not None:
             constraints += verify_result(info, name, declared)
-    return Domain(info.dims, info.unranked, info.setters, tuple(constraints))
+    return Domain(info.dims, info.unranked, info.setters, info.stretching, tuple(constraints))

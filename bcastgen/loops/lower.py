@@ -15,7 +15,7 @@ from ..errors import BroadcastError, DTypeError
 from ..expr.infer import Typed
 from ..expr.nodes import Apply as ExprApply
 from ..expr.nodes import Constant, Node, Operand, topological
-from ..shape.constraints import Stretches, StretchesAll
+from ..shape.constraints import StretchesAll
 from ..shape.dim import Dim
 from ..shape.tensor_type import TensorType
 from .affine import AffineMap, broadcast_map, identity_map
@@ -97,13 +97,9 @@ def _lower_group(
 
 
 def _map_of(name: str, type_: TensorType, domain: Domain) -> AffineMap:
-    """An index is selected at run time exactly where a constraint says that the operand may stretch."""
-    mine = [c for c in domain.constraints if isinstance(c, (Stretches, StretchesAll)) and c.operand == name]
-    undecided = (c.dim if c.dim < 0 else c.dim - len(type_.dims) for c in mine if isinstance(c, Stretches))
-    front = any(isinstance(c, StretchesAll) for c in mine)
-    if front:
-        undecided = (at - len(type_.dims) for at, dim in enumerate(type_.dims) if not dim.is_static)
-    return broadcast_map(type_, domain.dims, domain.open, frozenset(undecided), front)
+    own = frozenset(dim for operand, dim in domain.stretching if operand == name)
+    front = any(isinstance(constraint, StretchesAll) and constraint.operand == name for constraint in domain.constraints)
+    return broadcast_map(type_, domain.dims, domain.open, own, front)
 
 
 def _result_access(

@@ -29,12 +29,17 @@ __all__ = ["Access", "Domain", "Let", "Load", "LoopProgram", "Nest", "Value"]
 class Domain:
     """The box a nest iterates over, d0 outermost; `open` if there may be any number of further dims in front.
 
-    `setters` names, for each dim, the operand whose type decides its extent, or None where the run time decides.
+    Attributes
+    ----------
+    setters : for each dim, the operand whose type decides its extent, or None where the run time decides.
+    stretching : the operands' own dims that stretch if their extent proves to be 1.
+    constraints : what is checked at run time.
     """
 
     dims: tuple[Dim, ...]
     open: bool
     setters: tuple[str | None, ...]
+    stretching: frozenset[tuple[str, int]]
     constraints: tuple[Constraint, ...]
 
     def __str__(self) -> str:

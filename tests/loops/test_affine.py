@@ -9,13 +9,13 @@ from bcastgen.loops.affine import AffineMap, Index, broadcast_map, identity_map
 from bcastgen.shape.tensor_type import parse_type
 
 
-def map_of(operand, domain, undecided=()):
+def map_of(operand, domain, stretching=()):
     inner, outer = parse_type(operand), parse_type(domain)
-    return broadcast_map(inner, outer.dims, outer.unranked, frozenset(undecided), inner.unranked)
+    return broadcast_map(inner, outer.dims, outer.unranked, frozenset(stretching), inner.unranked)
 
 
 @pytest.mark.parametrize(
-    ("operand", "domain", "undecided", "text"),
+    ("operand", "domain", "stretching", "text"),
     [
         ("[?, ?]", "[?, ?]", (-1, -2), "(d0, d1) -> (d0|0, d1|0)"),
         ("[?, ?]", "[?, ?]", (-1,), "(d0, d1) -> (d0, d1|0)"),
@@ -29,8 +29,8 @@ def map_of(operand, domain, undecided=()):
         ("[4]", "[*, 4]", (), "(..., d0) -> (d0)"),
     ],
 )
-def test_maps_print(operand, domain, undecided, text):
-    assert str(map_of(operand, domain, undecided)) == text
+def test_maps_print(operand, domain, stretching, text):
+    assert str(map_of(operand, domain, stretching)) == text
 
 
 def test_results_are_identities():
