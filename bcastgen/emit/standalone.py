@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from ..csource import CSource
@@ -70,6 +71,7 @@ def write_sources(source: CSource, directory: Path) -> tuple[Path, ...]:
             os.replace(aside, path)
     except OSError as error:
         for aside in asides:
-            aside.unlink(missing_ok=True)
+            with suppress(OSError):
+                aside.unlink()
         raise BcastgenError(f"cannot write to {directory}: {error.strerror}") from None
     return paths

@@ -1,0 +1,250 @@
+"""Kernels: one binary per tuple of dtypes, found again by other processes, built once by several threads."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+
+
+@pytest.fixture(autouse=True)
+def fresh_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_one_binary_serves_every_rank_shape_and_layout():
+    kernel = bg.jit(lambda a, b: a * b + 1)
+    base = np.arange(24.0)
+    for a in (base, base.reshape(4, 6), base.reshape(2, 3, 4).T, base[::-2], np.broadcast_to(base[:1], (5, 1)), base[0]):
+        for b in (base[:1], base.reshape(4, 6)[:, :1], np.float64(3), base[:0].reshape(0, 1)):
+            try:
+                expected = a * b + 1
+            except ValueError:
+                continue
+            got = kernel(a, b)
+            assert np.array_equal(got, expected)
+            assert got.shape == np.shape(expected)
+    assert kernel.compilations == 1
+
+
+def test_each_tuple_of_dtypes_is_a_binary():
+    kernel = bg.jit(lambda a, b: a + b)
+    assert kernel(np.int8([100]), np.int8([100])).tolist() == [-56]
+    assert kernel(np.int8([100]), np.int16([100])).tolist() == [200]
+    assert kernel(np.int8([100]), np.int8([1])).dtype == np.int8
+    assert kernel.compilations == 2
+
+
+def test_result_dtypes_do_not_depend_on_what_was_called_before():
+    kernel = bg.jit(lambda a, b: a + b)
+    first = kernel(np.int8([1]), np.int8([1])).dtype
+    kernel(np.ones(1), np.ones(1))
+    assert kernel(np.int8([1]), np.int8([1])).dtype == first == np.int8
+
+
+PROCESS = """
+import json, numpy as np, bcastgen as bg, sys
+kernel = bg.jit(lambda a, b: a * b + 1)
+value = kernel(np.arange(3.0), np.arange(3.0)).tolist()
+print(json.dumps([kernel.compilations, value, "jinja2" in sys.modules, "subprocess" in sys.modules]))
+"""
+
+
+def test_a_second_process_finds_the_kernel_on_disk():
+    runs = [
+        json.loads(subprocess.run([sys.executable, "-c", PROCESS], capture_output=True, text=True, check=True).stdout)
+        for _ in range(2)
+    ]
+    assert [run[:2] for run in runs] == [[1, [1.0, 2.0, 5.0]], [0, [1.0, 2.0, 5.0]]]
+    assert runs[1][2:] == [False, False], "a kernel found on disk needs neither templates nor a compiler"
+
+
+def test_threads_that_want_one_kernel_build_it_once():
+    kernel = bg.jit(lambda a, b: a - 3 * b)
+    results, barrier = [], threading.Barrier(8)
+
+    def call():
+        barrier.wait()
+        results.append(kernel(np.arange(4.0), 2.0).tolist())
+
+    threads = [threading.Thread(target=call) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [[-6.0, -5.0, -4.0, -3.0]] * 8
+    assert kernel.compilations == 1
+
+
+def test_kernels_inline_into_kernels():
+    double = bg.jit(lambda a: a + a)
+    kernel = bg.jit(lambda x, y: double(x) * bg.maximum(y, 0) + bg.where(x > 1, x, 0.0))
+    x, y = np.arange(3.0), np.array([-1.0, 2.0, 3.0])
+    assert np.array_equal(kernel(x, y), 2 * x * np.maximum(y, 0) + np.where(x > 1, x, 0.0))
+    assert double.compilations == 0
+
+
+def test_defaults_names_and_out():
+    @bg.jit
+    def scaled(x, factor=2.0, offset=1):
+        """Scale."""
+        return x * factor + offset
+
+    x = np.float32([1, 2])
+    assert scaled(x).tolist() == [3, 5]
+    assert scaled(x).dtype == np.float32
+    assert scaled(x, offset=0, factor=3).tolist() == [3, 6]
+    out = np.empty(2, np.float32)
+    assert scaled(x, out=out) is out
+    assert out.tolist() == [3, 5]
+    assert (scaled.__name__, scaled.__doc__) == ("scaled", "Scale.")
+    with pytest.raises(TypeError, match="scaled"):
+        scaled()
+
+
+def test_several_results_of_different_shapes():
+    kernel = bg.jit(lambda a, b: (a + b, b * 2, np.float32(7)))
+    total, doubled, constant = kernel(np.ones((3, 1)), np.arange(2.0))
+    assert total.tolist() == [[1, 2]] * 3
+    assert doubled.tolist() == [0, 2]
+    assert (constant.shape, constant.dtype, float(constant)) == ((), np.float32, 7)
+
+
+def test_zero_dim_results_are_arrays():
+    result = bg.add(1.5, np.float64(2))
+    assert type(result) is np.ndarray
+    assert (result.shape, float(result)) == ((), 3.5)
+
+
+def test_mismatches_name_operand_dim_and_sizes():
+    kernel = bg.jit(lambda a, b: a + b)
+    with pytest.raises(bg.BroadcastError) as caught:
+        kernel(np.ones((2, 3)), np.ones((2, 2)))
+    assert str(caught.value) == "operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')"
+    error = caught.value
+    assert (error.operand, error.dim, error.expected, error.actual, error.against) == ("b", 1, 3, 2, "a")
+    assert isinstance(error, ValueError)
+
+
+def test_a_result_of_the_wrong_shape():
+    kernel = bg.jit(lambda a: a + 1)
+    with pytest.raises(bg.BroadcastError, match=r"result 'r' dim 0 has extent 4, expected 3"):
+        kernel(np.ones(3), out=np.empty(4))
+
+
+def test_negative_integer_powers_raise_and_write_nothing():
+    kernel = bg.jit(lambda a, b: a**b)
+    out = np.full(3, 77)
+    with pytest.raises(bg.DomainError, match="Integers to negative integer powers"):
+        kernel(np.arange(3), np.array([1, 2, -1]), out=out)
+    assert out.tolist() == [77, 77, 77]
+
+
+def test_python_ints_must_fit():
+    kernel = bg.jit(lambda a, n: a + n)
+    assert kernel(np.uint8([1]), 254).tolist() == [255]
+    with pytest.raises(OverflowError, match=r"300.*'n'|'n'.*300"):
+        kernel(np.uint8([1]), 300)
+
+
+class TestSignatures:
+    def test_facts_are_checked_at_the_call(self):
+        kernel = bg.jit(lambda x, b: x + b, signature="(f32[?, 4] x, f32[4] b) -> f32[?, 4]")
+        x, b = np.ones((3, 4), np.float32), np.arange(4, dtype=np.float32)
+        assert np.array_equal(kernel(x, b), x + b)
+        with pytest.raises(bg.BroadcastError, match="operand 'x' has rank 1, expected 2"):
+            kernel(b, b)
+        with pytest.raises(bg.BroadcastError, match="operand 'b' dim 0 has extent 1, expected 4"):
+            kernel(x, b[:1])
+        with pytest.raises(bg.DTypeError, match="operand 'x' has dtype f64, declared f32"):
+            kernel(x.astype(float), b)
+
+    def test_a_symbol_that_is_repeated_still_stretches(self):
+        kernel = bg.jit(lambda a, b, c: a + b + c, signature="(f64[n] a, f64[n] b, f64[?] c)")
+        one = np.ones(1)
+        assert kernel(one, one, np.arange(5.0)).tolist() == [2, 3, 4, 5, 6]
+        with pytest.raises(bg.BroadcastError, match=r"operand 'b' dim 0 has extent 3, expected 2 \(from 'a'\)"):
+            kernel(np.ones(2), np.ones(3), one)
+
+    def test_python_scalars_take_the_declared_dtype(self):
+        kernel = bg.jit(lambda x, k: x * k, signature="(i32[?] x, f32[] k)")
+        assert kernel(np.int32([3]), 0.5).dtype == np.float64
+        assert bg.jit(lambda x, k: x * k, signature="(f32[?] x, f32[] k)")(np.float32([3]), 0.5).dtype == np.float32
+
+    def test_what_cannot_hold_is_an_error_before_any_call(self):
+        kernel = bg.jit(lambda a, b: a + b, signature="(f32[3] a, f32[2] b)")
+        with pytest.raises(bg.BroadcastError, match="operand 'b' dim 0 has extent 2, expected 1 or 3"):
+            kernel.explain()
+
+    @pytest.mark.parametrize(
+        ("signature", "message"),
+        [
+            ("(f32[?] a)", "1 operands, the function 2"),
+            ("(f32[?] a, f32[?] c)", "names 'c' where the function has 'b'"),
+            ("(f32[?] a, f32[?] b) -> a + b", "not in an expression"),
+            ("(f33[?] a, f32[?] b)", "f33"),
+        ],
+    )
+    def test_signatures_that_do_not_fit_the_function(self, signature, message):
+        with pytest.raises(bg.ParseError, match=message):
+            bg.jit(lambda a, b: a + b, signature=signature)
+
+
+def test_explain_shows_every_stage():
+    kernel = bg.jit(lambda a, b: a * b + 1, name="axpb")
+    text = kernel.explain()
+    for stage in ("== expression", "== typed", "== nest", "== schedule", "== c"):
+        assert stage in text
+    assert "static" in kernel.source
+    assert set(kernel.stages) == {"expression", "typed", "nest", "schedule", "c"}
+    kernel(np.float32([1]), np.float32([2]))
+    assert "a: f32" in kernel.explain()
+
+
+def test_stages_are_dumped_on_demand(monkeypatch, capsys):
+    monkeypatch.setenv("BCASTGEN_DUMP", "typed,nest")
+    bg.jit(lambda a: a + 1, name="bump")(np.ones(2))
+    printed = capsys.readouterr().err
+    assert "--- bump: typed" in printed
+    assert "--- bump: nest" in printed
+    assert "--- bump: c" not in printed
+
+
+class TestCompilers:
+    def test_a_missing_compiler_is_named_with_its_cure(self, monkeypatch):
+        monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
+        with pytest.raises(bg.CompileError, match=r"/nonexistent/cc"):
+            bg.jit(lambda a: a + 1)(np.ones(2))
+
+    def test_a_failing_compiler_shows_its_command_and_words(self, monkeypatch, fresh_cache):
+        monkeypatch.setenv("BCASTGEN_CFLAGS", "-no-such-flag")
+        with pytest.raises(bg.CompileError) as caught:
+            bg.jit(lambda a: a + 1)(np.ones(2))
+        assert "-no-such-flag" in str(caught.value)
+        assert "unrecognized" in str(caught.value)
+        assert not list(fresh_cache.rglob("kernel.so"))
+
+    def test_a_later_call_may_succeed(self, monkeypatch):
+        kernel = bg.jit(lambda a: a + 1)
+        monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
+        with pytest.raises(bg.CompileError):
+            kernel(np.ones(2))
+        monkeypatch.delenv("BCASTGEN_CC")
+        assert kernel(np.ones(2)).tolist() == [2, 2]
+
+
+def test_emit_c_writes_both_files_or_none(tmp_path):
+    kernel = bg.jit(lambda a, b: a + b, signature="(f32[?] a, f32[?] b)", name="total")
+    written = kernel.emit_c(tmp_path / "out")
+    assert [path.name for path in written] == ["total.c", "total.h"]
+    (tmp_path / "file").write_text("")
+    with pytest.raises(bg.BcastgenError, match="cannot write to"):
+        kernel.emit_c(tmp_path / "file")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["total.c", "total.h"]
