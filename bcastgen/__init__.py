@@ -90,11 +90,12 @@ class _Package(ModuleType):
     def jit(self) -> Any:
         from .api import jit
 
-        return jit
+        return self.__dict__.get("_jit", jit)
 
     @jit.setter
-    def jit(self, _subpackage: ModuleType) -> None:
-        pass
+    def jit(self, value: Any) -> None:
+        if not isinstance(value, ModuleType):
+            self.__dict__["_jit"] = value
 
 
 sys.modules[__name__].__class__ = _Package

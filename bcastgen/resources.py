@@ -39,8 +39,9 @@ def folder(name: str) -> Path:
 
 def package_files() -> list[Path]:
     """Return every file that decides what is generated: the package's Python, the templates and csrc, sorted."""
-    sources = [*_PACKAGE.rglob("*.py"), *folder("templates").rglob("*.j2"), *folder("csrc").glob("bcg_*")]
-    return sorted(set(sources))
+    # In a wheel bench/ lies under the package, too; it decides nothing.
+    python = [path for path in _PACKAGE.rglob("*.py") if path.relative_to(_PACKAGE).parts[0] != "bench"]
+    return sorted([*python, *folder("templates").rglob("*.j2"), *folder("csrc").glob("bcg_*")])
 
 
 @cache

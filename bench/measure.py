@@ -1,0 +1,154 @@
+"""Times calls in interleaved rounds, so that what disturbs the machine disturbs all of them alike.
+
+In: named calls.  Out: seconds per call, one number a round.
+
+    interleave({"numpy": a, "bcastgen": b}, rounds=3, budget=1.0) -> times a b a b a b
+
+One sample repeats its call until it takes about a millisecond; what it costs to repeat is timeit's loop, some 10 ns.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import ceil
+from statistics import median
+from timeit import Timer
+from typing import Any
+
+import numpy as np
+
+from .workloads import Array, Operands
+
+__all__ = ["Call", "Samples", "call", "interleave"]
+
+Clock = Callable[[], float]
+
+# Fewer rounds than this say nothing about noise, so they run even past the budget.
+LEAST_ROUNDS = 3
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call as its user would write it.
+
+    Attributes
+    ----------
+    statement : Python text; ``timeit`` compiles it, so that no wrapper is timed with it.
+    names : the globals it runs in; where they hold ``out``, the statement fills it.
+    read : turns what the statement (or ``out``) holds into a NumPy array.
+    """
+
+    statement: str
+    names: Mapping[str, Any]
+    read: Callable[[Any], Any] = _same
+
+    def value(self) -> Array:
+        """Run once and return the result."""
+        result = eval(self.statement, dict(self.names))
+        array: Array = np.asarray(self.read(self.names.get("out", result)))
+        return array
+
+    def timer(self, clock: Clock) -> Timer:
+        """Return a timer that runs the statement in a compiled loop, with the collector off."""
+        return Timer(self.statement, timer=clock, globals=dict(self.names))
+
+
+def call(
+    function: Callable[..., Any],
+    operands: Operands | tuple[Any, ...],
+    out: Any = None,
+    *,
+    then: str = "",
+    read: Callable[[Any], Any] = _same,
+) -> Call:
+    """Return the call of a function on operands.
+
+    Parameters
+    ----------
+    out : given to the function as ``out=``, unless None.
+    then : text after the call, such as ``".block_until_ready()"``.
+    read : see :class:`Call`.
+
+    Examples
+    --------
+    >>> call(np.add, (np.ones(2), np.ones(2))).statement
+    'f(a0, a1)'
+    """
+    names = {f"a{i}": operand for i, operand in enumerate(operands)}
+    text = ", ".join(names)
+    names["f"] = function
+    if out is not None:
+        text += ", out=out"
+        names["out"] = out
+    return Call(f"f({text}){then}", names, read)
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Seconds per call, one number a round; each is the mean over ``inner`` calls."""
+
+    seconds: tuple[float, ...]
+    inner: int
+
+    @property
+    def min(self) -> float:
+        """The fastest round: what the machine can do when left alone."""
+        return min(self.seconds)
+
+    @property
+    def median(self) -> float:
+        """The usual round."""
+        return median(self.seconds)
+
+
+@dataclass(slots=True)
+class _Lane:
+    timer: Timer
+    inner: int
+    seconds: list[float] = field(default_factory=list)
+
+
+def _repetitions(timer: Timer, least: float) -> int:
+    """Return how many calls take ``least`` seconds together."""
+    inner = 1
+    while (took := timer.timeit(inner)) < least:
+        # At most tenfold at a time: the first calls may be slow ones.
+        inner = min(10 * inner, max(inner + 1, ceil(1.1 * inner * least / max(took, 1e-9))))
+    return inner
+
+
+def interleave(
+    calls: Mapping[str, Call], rounds: int, budget: float, *, clock: Clock = time.perf_counter, least: float = 1e-3
+) -> dict[str, Samples]:
+    """Time the calls in turn, round after round.
+
+    Parameters
+    ----------
+    rounds : how many samples each call gets at most.
+    budget : seconds for all of them; at least three rounds run.
+    clock : what reads the time.
+    least : seconds one sample should take at least.
+
+    Examples
+    --------
+    >>> calls = {"add": call(np.add, (np.ones(3), np.ones(3)))}
+    >>> len(interleave(calls, rounds=4, budget=1.0)["add"].seconds)
+    4
+    """
+    began = clock()
+    lanes = {}
+    for name, each in calls.items():
+        timer = each.timer(clock)
+        lanes[name] = _Lane(timer, _repetitions(timer, least))
+    for done in range(rounds):
+        if done >= LEAST_ROUNDS and clock() - began > budget:
+            break
+        for lane in lanes.values():
+            lane.seconds.append(lane.timer.timeit(lane.inner) / lane.inner)
+    return {name: Samples(tuple(lane.seconds), lane.inner) for name, lane in lanes.items()}

@@ -1,0 +1,82 @@
+"""Ratios of a cell, and a report that survives its JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bcastgen import BcastgenError
+from bcastgen.resources import bench_module
+
+results = bench_module("results")
+Cell, Report, Timing = results.Cell, results.Report, results.Timing
+
+
+def timing(name, seconds):
+    return Timing(name, "ok", "", seconds, seconds * 1.5, 7, 100)
+
+
+def cell(*timings, **changes):
+    return Cell(
+        **{"workload": "add_f32", "kind": "contiguous", "size": 1024, "elements": 1024, "variant": "fresh"}
+        | {"nbytes": 12288, "timings": timings}
+        | changes
+    )
+
+
+FULL = cell(timing("numpy", 4e-6), timing("bcastgen", 2e-6), timing("numba", 1e-6), timing("bcastgen again", 3e-6))
+REPORT = Report(
+    {"cpu": "Königs-CPU", "threads": "1"},
+    {"rounds": "7"},
+    (FULL, cell(Timing("numba", "failed", "TypingError: no")), cell(skipped="needs about 3.0 GiB, allowed 2.0")),
+)
+
+
+def test_ratios():
+    assert FULL.speedup == pytest.approx(2.0)
+    assert FULL.spread == pytest.approx(1.5)
+    assert FULL.best_peer == ("numba", 1e-6)
+    assert FULL.lead == pytest.approx(0.5)
+    assert FULL.bandwidth == pytest.approx(12288 / 2e-6)
+
+
+def test_numpy_is_a_peer_and_our_second_column_is_not():
+    measured = cell(timing("numpy", 2e-6), timing("bcastgen", 1e-6), timing("bcastgen again", 1e-9))
+    assert measured.best_peer == ("numpy", 2e-6)
+
+
+def test_what_was_not_timed_has_no_ratio():
+    untimed = cell(timing("numpy", 1e-6), Timing("bcastgen", "wrong", "off by 9 ULP, allowed 0"))
+    assert (untimed.speedup, untimed.spread, untimed.lead, untimed.bandwidth) == (None, None, None, None)
+    assert cell().best_peer is None
+
+
+def test_faults_are_the_wrong_and_the_failed():
+    assert [(where.workload, fault.name) for where, fault in REPORT.faults] == [("add_f32", "numba")]
+
+
+def test_json_round_trip():
+    assert Report.from_json(REPORT.to_json()) == REPORT
+
+
+def test_json_has_the_schema_and_reads_well():
+    value = json.loads(REPORT.to_json())
+    assert value["schema"] == results.SCHEMA
+    assert set(value) == {"schema", "machine", "options", "cells"}
+    assert "Königs-CPU" in REPORT.to_json()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "not a bench report"),
+        ("[]", "not a bench report"),
+        ("{}", "not a bench report"),
+        ('{"schema": 99}', "schema 99, expected 1"),
+        ('{"schema": 1, "machine": {}, "options": {}, "cells": [{"speed": 3}]}', "not a bench report"),
+    ],
+)
+def test_other_text_is_refused(text, said):
+    with pytest.raises(BcastgenError, match=said):
+        Report.from_json(text)
