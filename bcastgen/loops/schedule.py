@@ -56,9 +56,16 @@ def schedule(nest: Nest, variants: int | None = None, ranked: bool = False) -> S
     count = len(nest.operands)
     limit = MAX_VARIANTS - 1 if variants is None else variants
     possible = [_classes(access, ranked) for access in nest.operands]
-    by_zeros = sorted(product(*possible), key=lambda classes: classes.count(ZERO))
-    specialised = tuple(_variant(nest, classes) for classes in by_zeros if UNIT in classes or not count)[:limit]
+    likely = sorted(product(*possible), key=_unlikeliness)
+    specialised = tuple(_variant(nest, classes) for classes in likely if UNIT in classes or not count)[:limit]
     return Schedule((*specialised, Variant(ANY, (ANY,) * count, ANY)))
+
+
+def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, int]:
+    """Order what several operands do together: few that stand still, and those side by side, as (x1, y1, x2, y2) do."""
+    groups = sum(one != other for one, other in zip(classes, classes[1:], strict=False))
+    zeros = classes.count(ZERO)
+    return (zeros, groups) if len(classes) < 4 else (groups, zeros)
 
 
 def _classes(access: Access, ranked: bool) -> tuple[str, ...]:
