@@ -31,9 +31,27 @@ _OPERAND_NAMES = ("a", "b", "c", "d")
 
 
 @overload
-def jit(function: Callable[..., Any], /, **options: Any) -> Kernel: ...
+def jit(
+    function: Callable[..., Any],
+    /,
+    *,
+    signature: str | Signature | None = None,
+    name: str | None = None,
+    dynamic: str = "numpy",
+    math: str = "accurate",
+    threads: int | None = None,
+) -> Kernel: ...
 @overload
-def jit(function: None = None, /, **options: Any) -> Callable[[Callable[..., Any]], Kernel]: ...
+def jit(
+    function: None = None,
+    /,
+    *,
+    signature: str | Signature | None = None,
+    name: str | None = None,
+    dynamic: str = "numpy",
+    math: str = "accurate",
+    threads: int | None = None,
+) -> Callable[[Callable[..., Any]], Kernel]: ...
 def jit(
     function: Callable[..., Any] | None = None,
     /,
@@ -88,7 +106,7 @@ def jit(
         return lambda decorated: jit(decorated, signature=signature, name=name)
     names, defaults = _parameters(function)
     declared = None if signature is None else _named(signature, names)
-    label = name or getattr(function, "__name__", "kernel")
+    label = str(name or getattr(function, "__name__", "kernel"))
     expression = trace(function, names)
     kernel = Kernel(
         expression, label if label.isidentifier() else "kernel", names, len(expression.results), defaults, declared

@@ -124,7 +124,11 @@ def _run(options: argparse.Namespace) -> int:
     unknown = sorted(set(operands) - set(kernel.operands))
     missing = [name for name in kernel.operands if name not in operands]
     if unknown or missing:
-        what = f"--in gives '{unknown[0]}', which the expression does not name" if unknown else f"no value for '{missing[0]}'"
+        what = (
+            f"--in gives '{unknown[0]}', which the expression does not name"
+            if unknown
+            else f"no value for '{missing[0]}'"
+        )
         raise ParseError(f"{what}; the operands are {', '.join(kernel.operands)}: give each as --in NAME=FILE.npy")
     result = kernel(*(operands[name] for name in kernel.operands))
     if options.out is None:

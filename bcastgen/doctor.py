@@ -36,7 +36,9 @@ def examine() -> Iterator[Finding]:
     from . import __version__
     from .jit.base import implementation
 
-    yield Finding(True, "versions", f"bcastgen {__version__}, Python {platform.python_version()}, NumPy {np.__version__}")
+    yield Finding(
+        True, "versions", f"bcastgen {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+    )
     yield _attempt("compiler", _compiler)
     yield _attempt("cache", _cache)
     slow = implementation != "extension"

@@ -96,7 +96,9 @@ class DType:
 def _integer(kind: str, bits: int) -> DType:
     unsigned = kind == "unsigned"
     c_name = f"{'u' if unsigned else ''}int{bits}"
-    return DType(f"{'u' if unsigned else 'i'}{bits}", kind, bits, f"{c_name}_t", f"{'ui' if unsigned else 'i'}{bits}", c_name)
+    return DType(
+        f"{'u' if unsigned else 'i'}{bits}", kind, bits, f"{c_name}_t", f"{'ui' if unsigned else 'i'}{bits}", c_name
+    )
 
 
 # C's bool is one byte of 0 or 1 on every ABI NumPy runs on, as numpy.bool is.

@@ -83,6 +83,7 @@ class Kernel(KernelBase):
         self._latest: Compilation | None = None
         self._lock = threading.Lock()
         self.compilations = 0
+        self.__wrapped__: Callable[..., Any] | None = None
         self.__name__ = name
         self.__qualname__ = name
 
@@ -191,5 +192,6 @@ class Kernel(KernelBase):
         return f"<kernel {self.__name__}{shown}>"
 
     def __reduce__(self) -> Any:
-        raise BcastgenError(f"{self!r} cannot be pickled yet; pickle the function and call bcastgen.jit where it arrives")
-
+        raise BcastgenError(
+            f"{self!r} cannot be pickled yet; pickle the function and call bcastgen.jit where it arrives"
+        )

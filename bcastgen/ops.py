@@ -161,7 +161,9 @@ def _float_bits(operand: DType) -> int:
 def _float(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
     bits = max(_float_bits(t) for t in settle(operands))
     if bits == 16:
-        raise _refuse(op, operands, "NumPy computes this in float16, which is not supported; use .astype(numpy.float32)")
+        raise _refuse(
+            op, operands, "NumPy computes this in float16, which is not supported; use .astype(numpy.float32)"
+        )
     loop = F32 if bits == 32 else F64
     return (loop,) * len(operands), loop
 
@@ -215,6 +217,12 @@ def _float_test(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
 def _where(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
     loop = promote(*settle(operands[1:]))
     return (BOOL, loop, loop), loop
+
+
+def _clip(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
+    # numpy.clip makes an array of its first operand, so a Python scalar there is not weak.
+    first, *bounds = operands
+    return _arithmetic(op, (first.default if isinstance(first, Weak) else first, *bounds))
 
 
 def _cast_rule(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
@@ -291,8 +299,10 @@ def _rsqrt(x: Any) -> Any:
     return (1 / np.sqrt(np.asarray(x, np.longdouble))).astype(np.asarray(x).dtype)
 
 
-def _clip(x: Any, low: Any, high: Any) -> Any:
-    return np.minimum(np.maximum(x, low), high)
+def _reciprocal(x: Any) -> Any:
+    """NumPy's, except that 1 / 0 of integers is 0, which NumPy leaves to the machine."""
+    value = np.reciprocal(x)
+    return value if value.dtype.kind == "f" else np.where(np.equal(x, 0), value.dtype.type(0), value)
 
 
 def cast_reference(x: Any, target: DType) -> Any:
@@ -319,7 +329,12 @@ _ROWS: tuple[Op, ...] = (
     Op("add", 2, _arithmetic, _wrapping("+", "({0} || {1})"), "Sum; integers wrap, bool is a logical or.", "add"),
     Op("subtract", 2, _no_bool("use logical_xor"), _wrapping("-", None), "Difference; integers wrap.", "sub"),
     Op(
-        "multiply", 2, _arithmetic, _wrapping("*", "({0} && {1})"), "Product; integers wrap, bool is a logical and.", "mul"
+        "multiply",
+        2,
+        _arithmetic,
+        _wrapping("*", "({0} && {1})"),
+        "Product; integers wrap, bool is a logical and.",
+        "mul",
     ),
     Op("divide", 2, _divide, "({0} / {1})", "True quotient; integers divide as f64.", "truediv", ("true_divide",)),
     Op(
@@ -397,8 +412,13 @@ _ROWS: tuple[Op, ...] = (
         },
         "-1, 0 or 1; NaN stays NaN.",
     ),
-    Op("square", 1, _bool_as_i8, _same("({0} * {0})") | {k: "({T})(({W}){0} * ({W}){0})" for k in ("signed", "unsigned")},
-       "The operand times itself; integers wrap."),
+    Op(
+        "square",
+        1,
+        _bool_as_i8,
+        _same("({0} * {0})") | {k: "({T})(({W}){0} * ({W}){0})" for k in ("signed", "unsigned")},
+        "The operand times itself; integers wrap.",
+    ),
     Op(
         "reciprocal",
         1,
@@ -410,6 +430,7 @@ _ROWS: tuple[Op, ...] = (
         },
         "One over the operand; integers truncate and 1/0 is 0.",
         domain=(0.5, 50.0),
+        reference=_reciprocal,
     ),
     Op("sqrt", 1, _float, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0)),
     # functions
@@ -457,11 +478,10 @@ _ROWS: tuple[Op, ...] = (
     Op(
         "clip",
         3,
-        _arithmetic,
+        _clip,
         dict.fromkeys(_INTEGERS, "({0} < {1} ? ({1} > {2} ? {2} : {1}) : ({0} > {2} ? {2} : {0}))")
         | {"float": "bcg_clip_{t}({0}, {1}, {2})"},
         "minimum(maximum(x, low), high); NaN if any is.",
-        reference=_clip,
     ),
     # comparisons
     Op("equal", 2, _compare, _comparison("=="), "True where equal; NaN equals nothing.", "eq"),

@@ -37,7 +37,7 @@ static inline int64_t bcg_stride(const bcg_array *array, int32_t dim)
 static inline int32_t bcg_check_result(const bcg_array *result, int32_t position, int32_t rank, const int64_t *extents,
                                        const int32_t *from, bcg_diagnostic *why)
 {
-    if (result->rank != rank) return bcg_fail(why, BCG_RANK, position, -1, -1, rank, result->rank);
+    if (result->rank != rank) return bcg_fail(why, BCG_RESULT_RANK, position, -1, -1, rank, result->rank);
     for (int32_t dim = 0; dim < rank; dim++) {
         const int64_t extent = result->extents[dim];
         if (extent != extents[dim]) return bcg_fail(why, BCG_RESULT, position, dim, from[dim], extents[dim], extent);

@@ -75,7 +75,7 @@ def test_evaluate_keeps_dtypes():
     assert bg.evaluate("u + 1").dtype == np.uint64
     assert bg.evaluate("f * 2.5").dtype == np.float32
     assert bg.evaluate("u + 1").tolist() == [2**63 + 1]
-    assert f.tolist() == [1.5]
+    assert (u.dtype, f.dtype) == (np.uint64, np.float32)
 
 
 def test_from_text_with_a_signature():

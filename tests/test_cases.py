@@ -43,14 +43,19 @@ def written(path, tmp_path):
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-@pytest.mark.parametrize("dialect", [("gcc", "-std=c11", "-Wstrict-prototypes"), ("g++", "-xc++", "-std=c++17")], ids="".join)
+@pytest.mark.parametrize(
+    "dialect", [("gcc", "-std=c11", "-Wstrict-prototypes"), ("g++", "-xc++", "-std=c++17")], ids="".join
+)
 def test_the_c_compiles_without_a_warning(path, dialect, tmp_path):
     file = written(path, tmp_path)
     compiler, *language = dialect
     if shutil.which(compiler) is None:
         pytest.fail(f"{compiler} is missing; install gcc and g++")
     done = subprocess.run(
-        [compiler, *language, "-O2", *STRICT, file, "-o", tmp_path / "case.o"], capture_output=True, text=True, check=False
+        [compiler, *language, "-O2", *STRICT, file, "-o", tmp_path / "case.o"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
@@ -62,11 +67,16 @@ def test_clang_has_no_warning_either(path, tmp_path):
     assert clang is not None, "clang is missing; .ci/run installs clang-19"
     file = written(path, tmp_path)
     done = subprocess.run(
-        [clang, "-std=c11", "-O2", *STRICT, file, "-o", tmp_path / "case.o"], capture_output=True, text=True, check=False
+        [clang, "-std=c11", "-O2", *STRICT, file, "-o", tmp_path / "case.o"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):
-    texts = {tuple(p.read_bytes() for p in from_text("(f32[?,4] a) -> exp(a)").emit_c(tmp_path / str(at))) for at in range(2)}
+    texts = {
+        tuple(p.read_bytes() for p in from_text("(f32[?,4] a) -> exp(a)").emit_c(tmp_path / str(at))) for at in range(2)
+    }
     assert len(texts) == 1

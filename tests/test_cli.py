@@ -89,7 +89,10 @@ def test_usage_errors_exit_with_2():
 
 
 def test_emit_writes_c_and_h(tmp_path, capsys):
-    assert main(["emit", "(f32[?,?] a, f32[?,?] b) -> a + b*2", "--name", "axpb", "--variants=0", "-o", str(tmp_path)]) == 0
+    assert (
+        main(["emit", "(f32[?,?] a, f32[?,?] b) -> a + b*2", "--name", "axpb", "--variants=0", "-o", str(tmp_path)])
+        == 0
+    )
     printed = capsys.readouterr().out.split()
     assert printed == [str(tmp_path / "axpb.c"), str(tmp_path / "axpb.h")]
     assert "axpb_status axpb(const axpb_array *a" in (tmp_path / "axpb.h").read_text()

@@ -22,7 +22,14 @@ def fresh_cache(tmp_path, monkeypatch):
 def test_one_binary_serves_every_rank_shape_and_layout():
     kernel = bg.jit(lambda a, b: a * b + 1)
     base = np.arange(24.0)
-    for a in (base, base.reshape(4, 6), base.reshape(2, 3, 4).T, base[::-2], np.broadcast_to(base[:1], (5, 1)), base[0]):
+    for a in (
+        base,
+        base.reshape(4, 6),
+        base.reshape(2, 3, 4).T,
+        base[::-2],
+        np.broadcast_to(base[:1], (5, 1)),
+        base[0],
+    ):
         for b in (base[:1], base.reshape(4, 6)[:, :1], np.float64(3), base[:0].reshape(0, 1)):
             try:
                 expected = a * b + 1

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from ..errors import statuses
 from ..loops.nest import Access, LoopProgram, Nest
 from ..loops.schedule import UNIT, ZERO, Schedule, Variant
-from ..shape.constraints import ExtentIs, RankAtLeast, RankIs, ResultExtent, ResultRank, SameExtent
+from ..shape.constraints import (
+    ExtentIs,
+    RankAtLeast,
+    RankIs,
+    ResultExtent,
+    ResultRank,
+    ResultRankAtLeast,
+    ResultSame,
+    SameExtent,
+    Stretches,
+    StretchesAll,
+)
 from .names import Namer, comment_text
 from .scalar import body_lines, demand_lines, storage_type, value_text
 
@@ -208,10 +219,13 @@ class _Members:
         names, table = (self.results, "results") if is_result else (self.operands, "operands")
         return f"{names[position]}->" if self.separate else f"{table}[{position}]."
 
+    def dim(self, position: int, dim: int) -> str:
+        """Return the number of an operand's dim, counted from the end where it is negative."""
+        return str(dim) if dim >= 0 else f"{self.member(position)}rank - {-dim}"
+
     def extent(self, position: int, dim: int) -> str:
-        """Return an operand's extent, counting from the end where the dim is negative."""
-        member = self.member(position)
-        return f"{member}extents[{dim}]" if dim >= 0 else f"{member}extents[{member}rank - {-dim}]"
+        """Return an operand's extent."""
+        return f"{self.member(position)}extents[{self.dim(position, dim)}]"
 
 
 def _array_view(
@@ -260,6 +274,14 @@ def _variant_view(variant: Variant, arrays: tuple[ArrayView, ...], operand_count
     return VariantView(variant.name, kinds, strides)
 
 
+def _result_dim(dim: int) -> str:
+    return str(dim) if dim >= 0 else f"rank - {-dim}"
+
+
+def _domain_extent(dim: int) -> str:
+    return f"extents[{dim}]" if dim >= 0 else f"extents[rank - {-dim}]"
+
+
 def _checks(
     nest: Nest, members: _Members
 ) -> tuple[tuple[tuple[int, CheckView], ...], tuple[CheckView, ...]]:
@@ -279,18 +301,29 @@ def _checks(
             case ExtentIs(operand=name, dim=dim, extent=extent):
                 at = positions[name]
                 actual = members.extent(at, dim)
-                facts = f"BCG_EXTENT, {at}, {dim}, -1, {extent}, {actual}"
+                facts = f"BCG_EXTENT, {at}, {members.dim(at, dim)}, -1, {extent}, {actual}"
                 entry.append((at, CheckView(str(constraint), f"{actual} != {extent}", facts)))
             case SameExtent(operand=name, dim=dim, other=other, other_dim=other_dim):
                 at, against = positions[name], positions[other]
                 actual, expected = members.extent(at, dim), members.extent(against, other_dim)
-                facts = f"BCG_EXTENT, {at}, {dim}, {against}, {expected}, {actual}"
+                facts = f"BCG_EXTENT, {at}, {members.dim(at, dim)}, {against}, {expected}, {actual}"
                 entry.append((at, CheckView(str(constraint), f"{actual} != {expected}", facts)))
-            case ResultRank(result=name, rank=rank):
-                facts = f"BCG_RANK, {results[name]}, -1, -1, {rank}, rank"
-                declared.append(CheckView(str(constraint), f"rank != {rank}", facts))
+            case ResultRank(result=name, rank=rank) | ResultRankAtLeast(result=name, rank=rank):
+                comparison = "!=" if isinstance(constraint, ResultRank) else "<"
+                facts = f"BCG_RESULT_RANK, {results[name]}, -1, -1, {rank}, rank"
+                declared.append(CheckView(str(constraint), f"rank {comparison} {rank}", facts))
             case ResultExtent(result=name, dim=dim, domain_dim=domain_dim, extent=int(extent)):
-                met = f"extents[{domain_dim}]" if domain_dim >= 0 else f"extents[rank - {-domain_dim}]"
-                facts = f"BCG_RESULT, {results[name]}, {dim}, -1, {met}, {extent}"
+                met = _domain_extent(domain_dim)
+                facts = f"BCG_RESULT, {results[name]}, {_result_dim(dim)}, -1, {met}, {extent}"
                 declared.append(CheckView(str(constraint), f"{met} != {extent}", facts))
+            case ResultSame(result=name, dim=dim, domain_dim=domain_dim, other=other, other_dim=other_dim):
+                met, against = _domain_extent(domain_dim), positions.get(other, -1)
+                same = members.extent(against, other_dim) if against >= 0 else _domain_extent(other_dim)
+                facts = f"BCG_RESULT, {results[name]}, {_result_dim(dim)}, {against}, {same}, {met}"
+                declared.append(CheckView(str(constraint), f"{met} != {same}", facts))
+            case Stretches() | StretchesAll():
+                # What the meeting of the operands checks, in the nest's domain function.
+                pass
+            case _:
+                raise AssertionError(f"no check is rendered for {constraint!r}")
     return tuple(entry), tuple(declared)

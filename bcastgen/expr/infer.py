@@ -12,6 +12,7 @@ Result dtypes are a pure function of operand dtypes and Python scalars (NEP 50).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 
@@ -112,7 +113,7 @@ class _Inference:
     def _as_declared(self, operand: Operand, kind: DType | Weak, declared: DType) -> Node:
         if isinstance(kind, DType) and kind is not declared:
             raise DTypeError(
-                f"operand '{operand.name}' has dtype {kind}, declared {declared}; convert it with .astype({declared.np})"
+                f"operand '{operand.name}' has dtype {kind}, declared {declared}; use .astype(numpy.{declared.numpy})"
             )
         if kind is WEAK_FLOAT and not declared.is_float:
             raise DTypeError(f"operand '{operand.name}' is a Python float, declared {declared}; pass an integer")
@@ -137,23 +138,43 @@ class _Inference:
             # A node of its own even where nothing changes: the weak value itself must stay weak for its other users.
             return self._typed(self.builder.cast(source, target), target)
         op = node.op
-        if op.name == "power" and isinstance(operands[1], Constant):
-            _refuse_negative_exponent(self.types[operands[0]], operands[1])
-            if operands[1].value == 2 and isinstance(operands[1].dtype, Weak) and self._keeps_dtype(operands):
-                op, operands = OPS["square"], operands[:1]
+        if op.name == "power" and self._is_square(*operands):
+            op, operands = OPS["square"], operands[:1]
+        if op.name == "clip":
+            operands = self._without_idle_bounds(*operands)
         kinds = tuple(self.types[operand] for operand in operands)
         loops, result = op.types(kinds)
         converted = tuple(self.convert(o, loop) for o, loop in zip(operands, loops, strict=True))
+        if op.name == "power":
+            _refuse_negative_exponent(loops[0], converted[1])
         made = self.builder.apply(op, converted, node.params, result)
         weak = op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in kinds)
         return self._typed(made, (WEAK_FLOAT if result.is_float else WEAK_INT) if weak else result)
 
-    def _keeps_dtype(self, operands: tuple[Node, ...]) -> bool:
-        """A float exponent turns an integer base into a float, which squaring would not."""
-        base, exponent = (self.types[operand] for operand in operands)
-        if isinstance(base, DType) and base.kind == "bool":
+    def _is_square(self, base: Node, exponent: Node) -> bool:
+        if not (isinstance(exponent, Constant) and isinstance(exponent.dtype, Weak) and exponent.value == 2):
             return False
-        return exponent is WEAK_INT or (isinstance(base, DType) and base.is_float) or base is WEAK_FLOAT
+        # Only where squaring keeps the dtype: a float exponent turns an integer base into a float.
+        kind = self.types[base]
+        if isinstance(kind, DType) and kind.kind == "bool":
+            return False
+        return exponent.dtype is WEAK_INT or (isinstance(kind, DType) and kind.is_float) or kind is WEAK_FLOAT
+
+    def _without_idle_bounds(self, value: Node, low: Node, high: Node) -> tuple[Node, Node, Node]:
+        """numpy.clip takes Python ints that the first operand's dtype cannot hold where they bound nothing."""
+        kind = self.types[value]
+        if not isinstance(kind, DType) or not kind.is_integer:
+            return value, low, high
+        if _is_weak_int(low) and low.value < kind.min:
+            low = self._weak(kind.min)
+        if _is_weak_int(high) and high.value > kind.max:
+            high = self._weak(kind.max)
+        return value, low, high
+
+    def _weak(self, value: int) -> Constant:
+        made = self.builder.constant(value)
+        self.types[made] = made.dtype
+        return made
 
     def convert(self, node: Node, target: DType) -> Node:
         """Return the node in a dtype, checking that a Python int fits it."""
@@ -179,6 +200,10 @@ class _Inference:
             )
 
 
+def _is_weak_int(node: Node) -> TypeGuard[Constant]:
+    return isinstance(node, Constant) and isinstance(node.dtype, Weak) and isinstance(node.value, int)
+
+
 def _converted(node: Constant, target: DType) -> Constant:
     value = node.value
     if target.is_float:
@@ -194,7 +219,6 @@ def _converted(node: Constant, target: DType) -> Constant:
     return Constant(int(converted), target)
 
 
-def _refuse_negative_exponent(base: DType | Weak, exponent: Constant) -> None:
-    signed = base is WEAK_INT or (isinstance(base, DType) and base.kind == "signed")
-    if signed and isinstance(exponent.value, int) and exponent.value < 0:
+def _refuse_negative_exponent(loop: DType, exponent: Node) -> None:
+    if loop.kind == "signed" and isinstance(exponent, Constant) and exponent.value < 0:
         raise DomainError("Integers to negative integer powers are not allowed; cast to float first")

@@ -63,7 +63,7 @@ class Expression:
 
     def __str__(self) -> str:
         names: dict[Node, str] = {}
-        lines = []
+        lines: list[str] = []
         for node in topological(self.results):
             if isinstance(node, Apply):
                 names[node] = f"t{len(lines)}"

@@ -218,7 +218,9 @@ def _is_module(tree: ast.expr) -> bool:
 def _cure(tree: ast.AST) -> str:
     match tree:
         case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-            return "'and', 'or' and 'not' have no meaning for arrays; use &, |, ~ or logical_and, logical_or, logical_not"
+            return (
+                "'and', 'or' and 'not' have no meaning for arrays; use &, |, ~ or logical_and, logical_or, logical_not"
+            )
         case ast.IfExp():
             return "'x if c else y' has no meaning for arrays; use where(c, x, y)"
         case ast.Subscript():

@@ -68,7 +68,7 @@ class Tracer:
     def _no_scalar(self) -> NoReturn:
         raise TraceError("the values of an operand are not known while tracing; keep to array operations")
 
-    __int__ = __float__ = __complex__ = __index__ = __hash__ = _no_scalar  # type: ignore[assignment]
+    __int__ = __float__ = __complex__ = __index__ = __hash__ = _no_scalar
 
     def __iter__(self) -> NoReturn:
         raise TraceError("an operand cannot be iterated over or unpacked while tracing; write the array expression")

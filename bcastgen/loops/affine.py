@@ -57,12 +57,17 @@ class AffineMap:
 
         Examples
         --------
-        >>> AffineMap(2, (Index(1, stretches=True),)).evaluate((5, 3), (4,)), AffineMap(1, (Index(None),)).evaluate((5,), (1,))
-        ((3,), (0,))
+        >>> AffineMap(2, (Index(1, stretches=True),)).evaluate((5, 3), (4,))
+        (3,)
+        >>> AffineMap(2, (Index(1, stretches=True),)).evaluate((5, 3), (1,))
+        (0,)
         """
         leading = len(extents) - len(self.indices)
         front = point[: len(point) - self.domain_rank]
-        read = [0 if extent == 1 else at for extent, at in zip(extents[:leading], front[len(front) - leading :], strict=True)]
+        read = [
+            0 if extent == 1 else at
+            for extent, at in zip(extents[:leading], front[len(front) - leading :], strict=True)
+        ]
         trailing = point[len(point) - self.domain_rank :]
         for index, extent in zip(self.indices, extents[leading:], strict=True):
             stretched = index.dim is None or (index.stretches and extent == 1)

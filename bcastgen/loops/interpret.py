@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import BroadcastError, DomainError
-from .nest import Constant, Let, Load, LoopProgram, Nest, Value
+from ..expr.nodes import Constant
+from .nest import Let, Load, LoopProgram, Nest, Value
 
 __all__ = ["interpret"]
 
@@ -45,7 +46,8 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
         outs = [np.empty(domain, access.dtype.np) for access in nest.results]
         for point in np.ndindex(domain):
             read = [
-                array[access.map.evaluate(point, array.shape)] for array, access in zip(arrays, nest.operands, strict=True)
+                array[access.map.evaluate(point, array.shape)]
+                for array, access in zip(arrays, nest.operands, strict=True)
             ]
             values = _values(nest, read)
             for out, value in zip(outs, nest.stores, strict=True):
@@ -57,7 +59,9 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
 def _domain(nest: Nest, arrays: Sequence[Array]) -> tuple[int, ...]:
     extents = {access.name: array.shape for access, array in zip(nest.operands, arrays, strict=True)}
     rank = max([len(nest.domain.dims), *(array.ndim for array in arrays)])
-    domain = [1] * (rank - len(nest.domain.dims)) + [1 if dim.extent is None else dim.extent for dim in nest.domain.dims]
+    domain = [1] * (rank - len(nest.domain.dims)) + [
+        1 if dim.extent is None else dim.extent for dim in nest.domain.dims
+    ]
     for array in arrays:
         for at, extent in enumerate(reversed(array.shape), 1):
             if domain[-at] == 1:

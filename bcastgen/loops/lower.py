@@ -91,14 +91,18 @@ def _lower_group(
         )
         for node in read
     )
-    stored = tuple(_result_access(at, names[at], typed.result_dtypes[at], domain.dims, domain.open, declared[at]) for at in group)
+    stored = tuple(
+        _result_access(at, names[at], typed.result_dtypes[at], domain.dims, domain.open, declared[at]) for at in group
+    )
     body, values = _body(order, {node: Load(at) for at, node in enumerate(read)})
     return Nest(domain, accesses, stored, body, tuple(values[node] for node in results))
 
 
 def _map_of(name: str, type_: TensorType, domain: Domain) -> AffineMap:
     own = frozenset(dim for operand, dim in domain.stretching if operand == name)
-    front = any(isinstance(constraint, StretchesAll) and constraint.operand == name for constraint in domain.constraints)
+    front = any(
+        isinstance(constraint, StretchesAll) and constraint.operand == name for constraint in domain.constraints
+    )
     return broadcast_map(type_, domain.dims, domain.open, own, front)
 
 

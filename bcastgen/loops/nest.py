@@ -126,7 +126,9 @@ class Nest:
         for at, statement in enumerate(self.body):
             shown = [*map(self.show, statement.operands), *(f"{key}={value}" for key, value in statement.params)]
             lines.append(f"  t{at} = {statement.op.name}({', '.join(shown)}) : {statement.dtype}")
-        lines += [f"  {access.name} = {self.show(value)}" for access, value in zip(self.results, self.stores, strict=True)]
+        lines += [
+            f"  {access.name} = {self.show(value)}" for access, value in zip(self.results, self.stores, strict=True)
+        ]
         return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ The plan made at run time picks the first variant whose classes match the stride
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 from .nest import Access, Nest
 
@@ -63,7 +63,7 @@ def schedule(nest: Nest, variants: int | None = None, ranked: bool = False) -> S
 
 def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, int]:
     """Order what several operands do together: few that stand still, and those side by side, as (x1, y1, x2, y2) do."""
-    groups = sum(one != other for one, other in zip(classes, classes[1:], strict=False))
+    groups = sum(one != other for one, other in pairwise(classes))
     zeros = classes.count(ZERO)
     return (zeros, groups) if len(classes) < 4 else (groups, zeros)
 
