@@ -1,0 +1,39 @@
+"""What pyproject.toml cannot say.
+
+- Three top-level folders are installed under the package (templates/ as bcastgen/templates, and so on). pyproject.toml
+  takes either a search for packages or a list of them; this is a search and a list.
+- The extension needs NumPy's include path, known only when building. It is optional: without Python's headers the
+  install succeeds, and calls go through cffi.
+- cffi_modules is cffi's own keyword: it writes bcastgen/jit/_ffi.py from csrc/bcg_abi.h, so that no call parses C.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy
+from setuptools import Extension, find_packages, setup
+
+FOLDERS = ("bench", "csrc", "templates")
+
+setup(
+    packages=[*find_packages(include=["bcastgen*"]), *(f"bcastgen.{name}" for name in FOLDERS)],
+    package_dir={f"bcastgen.{name}": name for name in FOLDERS},
+    include_package_data=False,
+    package_data={
+        "bcastgen": ["py.typed"],
+        "bcastgen.bench": ["data/*"],
+        "bcastgen.csrc": ["*.c", "*.h", "*.def"],
+        "bcastgen.templates": ["*.j2", "**/*.j2"],
+    },
+    ext_modules=[
+        Extension(
+            "bcastgen._dispatch",
+            sources=["csrc/dispatch.c"],
+            depends=[str(path) for suffix in ("h", "def") for path in sorted(Path("csrc").glob(f"*.{suffix}"))],
+            include_dirs=[numpy.get_include(), "csrc"],
+            optional=True,
+        )
+    ],
+    cffi_modules=["bcastgen/jit/ffi_build.py:ffibuilder"],
+)
