@@ -12,24 +12,26 @@ Every op of the table is a ready kernel, too: ``bg.add``, ``bg.exp``, ``bg.where
 from __future__ import annotations
 
 import importlib
-import logging
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+# What every use of the package needs is imported with it; the rest when it is first used.
+from .errors import (
+    BcastgenError,
+    BroadcastError,
+    CacheError,
+    CompileError,
+    DomainError,
+    DTypeError,
+    ParseError,
+    RangeError,
+    TraceError,
+)
+from .expr import trace as _trace  # noqa: F401
+
 if TYPE_CHECKING:
     from .api import evaluate, from_text, jit
-    from .errors import (
-        BcastgenError,
-        BroadcastError,
-        CacheError,
-        CompileError,
-        DomainError,
-        DTypeError,
-        ParseError,
-        RangeError,
-        TraceError,
-    )
     from .kernel import Kernel
     from .shape.broadcast import infer_broadcast
     from .shape.dim import Dim
@@ -38,20 +40,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Where each public name lives: modules are imported when a name is first used, so that the import itself costs little.
+# Where each of the other public names lives.
 _HOMES = {
     "api": ("evaluate", "from_text"),
-    "errors": (
-        "BcastgenError",
-        "BroadcastError",
-        "CacheError",
-        "CompileError",
-        "DTypeError",
-        "DomainError",
-        "ParseError",
-        "RangeError",
-        "TraceError",
-    ),
     "kernel": ("Kernel",),
     "shape.broadcast": ("infer_broadcast",),
     "shape.dim": ("Dim",),
@@ -79,8 +70,6 @@ __all__ = [
     "jit",
     "verify_broadcast",
 ]
-
-logging.getLogger("bcastgen").addHandler(logging.NullHandler())
 
 
 class _Package(ModuleType):

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .dtypes import DTYPES, F64, DType, Weak, from_key
-from .errors import BcastgenError
+from .errors import BcastgenError, CacheError
 from .expr.nodes import Expression
 from .expr.trace import inline
 from .jit.base import KernelBase
 from .jit.cache import build, cache_key, find
-from .jit.library import open_library
+from .jit.library import Library, open_library
 from .jit.toolchain import toolchain
 from .pipeline import Compilation, Options
 
@@ -105,12 +105,12 @@ class Kernel(KernelBase):
         typed = compilation.typed
         tools = toolchain()
         name = cache_key(*compilation.key_parts, tools=tools)
-        path = find(name)
-        if path is None:
+        library = self._found(find(name))
+        if library is None:
             path, compiled = build(name, lambda: compilation.source, tools)
             with self._lock:
                 self.compilations += compiled
-        library = open_library(path)
+            library = open_library(path)
         self._latest = compilation
         self._add_binary(
             key,
@@ -120,6 +120,18 @@ class Kernel(KernelBase):
             typed.limits,
             library,
         )
+
+    @staticmethod
+    def _found(path: Path | None) -> Library | None:
+        """Load a kernel found on disk; None if there is none, or if `cache clear` took it away in between."""
+        if path is None:
+            return None
+        try:
+            return open_library(path)
+        except CacheError:
+            if path.exists():
+                raise
+            return None
 
     def _call_traced(self, operands: tuple[object, ...]) -> Any:
         """Take part in the expression of a function that is being traced."""
