@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .dtypes import DTYPES, F64, DType, Weak, from_key
 from .errors import BcastgenError, CacheError
 from .expr.nodes import Expression
-from .expr.trace import inline
+from .expr.trace import inline, is_tracer
 from .jit.base import KernelBase
 from .jit.cache import build, cache_key, find
 from .jit.library import Library, open_library
@@ -134,8 +134,8 @@ class Kernel(KernelBase):
             return None
 
     def _call_traced(self, operands: tuple[object, ...]) -> Any:
-        """Take part in the expression of a function that is being traced."""
-        return inline(self.expression, operands)
+        """Take part in the expression of a function that is being traced, if these are its operands."""
+        return inline(self.expression, operands) if any(map(is_tracer, operands)) else NotImplemented
 
     def _compilation(self, kinds: tuple[DType | Weak, ...], any_rank: bool = False) -> Compilation:
         signature = None if any_rank else self._signature

@@ -132,7 +132,8 @@ class Compilation:
         """All that decides the C of this kernel, as text."""
         types = ("any",) if self.declared is None else tuple(map(str, self.declared))
         results = ("inferred",) if self.result_types is None else tuple(map(str, self.result_types))
-        return (str(self.typed), *types, "->", *results, *self.result_names, repr(self.options))
+        # The kinds, too: a Python float and an f64 array have one dtype, but not one rank.
+        return (str(self.typed), *map(str, self.kinds), *types, "->", *results, *self.result_names, repr(self.options))
 
     @property
     def stages(self) -> dict[str, str]:

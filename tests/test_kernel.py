@@ -255,3 +255,20 @@ def test_emit_c_writes_both_files_or_none(tmp_path):
     with pytest.raises(bg.BcastgenError, match="cannot write to"):
         kernel.emit_c(tmp_path / "file")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["total.c", "total.h"]
+
+
+def test_a_python_scalar_and_an_array_take_turns():
+    kernel = bg.jit(lambda a, b: a * b)
+    a = np.arange(4.0)
+    assert kernel(a, 2.0).tolist() == [0, 2, 4, 6]
+    assert kernel(a, a).tolist() == [0, 1, 4, 9]
+    assert bg.jit(lambda a, b: a * b)(a, a).tolist() == [0, 1, 4, 9]
+
+
+def test_operands_with_their_own_ufunc_protocol_are_refused_by_name():
+    class Quantity:
+        def __array_ufunc__(self, *_args, **_options):
+            return NotImplemented
+
+    with pytest.raises(TypeError, match=r"'b'.*Quantity"):
+        bg.jit(lambda a, b: a * b)(np.ones(2), Quantity())

@@ -32,6 +32,8 @@ def test_keys_differ_where_the_c_may():
         compilation("a + b * 3"),
         compilation(kinds=(F32, F64)),
         compilation(kinds=(F32, WEAK_FLOAT)),
+        compilation(kinds=(F64, F64)),
+        compilation(kinds=(F64, WEAK_FLOAT)),
         compilation(types=("[?]", "[?]")),
         compilation(types=("[?]", "[n]")),
         compilation(types=("[?]", "[?]"), results=("[4]",)),

@@ -39,8 +39,8 @@ _CPUINFO = "/proc/cpuinfo"
 
 # What a compiler may emit unasked. Linux lists much else under "flags" that microcode, kernel or hypervisor change.
 _X86_ISA = tuple(
-    "3dnow abm adx aes amx apx avx bmi cmov cmpccxadd cx f16c fma gfni lahf lm lzcnt mmx mov pclmul pni popcnt raoint sha "
-    "sm3 sm4 sse ssse tbm vaes vpclmul xop".split()
+    "3dnow abm adx aes amx apx avx bmi cmov cmpccxadd cx f16c fma gfni lahf lm lzcnt mmx mov pclmul pni popcnt raoint "
+    "sha sm3 sm4 sse ssse tbm vaes vpclmul xop".split()
 )
 
 

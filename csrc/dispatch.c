@@ -1,0 +1,378 @@
+/* dispatch.c: the CPython extension bcastgen._dispatch, the call path of a kernel.
+ *
+ * In: a call `kernel(a, b, out=r)`. Out: the ndarray (or tuple of them), with nothing but this between Python and the
+ * compiled loop. dispatch_call.h is the call, dispatch_kernel.h what a kernel holds, dispatch_layout.h the arithmetic
+ * of strides and overlap; here are the type and the module. What is not an aligned native ndarray of a supported dtype,
+ * a NumPy scalar or a Python number, and every error, goes to bcastgen/jit/arguments.py ("the slow path"), which comes
+ * back through _call_clean. bcastgen/jit/fallback.py is the same class in Python; the tests run both alike.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include "dispatch_call.h"
+
+#ifndef NPY_2_0_API_VERSION
+#error "bcastgen._dispatch needs the headers of NumPy 2; the package works without it, through cffi"
+#endif
+#if NPY_SIZEOF_INTP != 8
+#error "bcastgen._dispatch hands NumPy's shapes to kernels as they are and needs 64-bit ones; cffi is used elsewhere"
+#endif
+#if BCG_MAX_RANK < NPY_MAXDIMS
+#error "BCG_MAX_RANK must cover every rank NumPy has"
+#endif
+
+static PyTypeObject *kernel_type;
+
+/* ---- the three ways in: a call, and what the slow path comes back with ------------------------------------------- */
+
+static PyObject *call_slow(kernel *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *by_name = PyDict_New(), *positional = PyTuple_New(count), *answer = NULL;
+    if (by_name == NULL || positional == NULL) goto done;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_INCREF(args[i]);
+        PyTuple_SET_ITEM(positional, i, args[i]);
+    }
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++) {
+        if (PyDict_SetItem(by_name, PyTuple_GET_ITEM(names, i), args[count + i]) < 0) goto done;
+    }
+    answer = PyObject_CallFunctionObjArgs(config.call_slow, (PyObject *)self, positional, by_name, NULL);
+done:
+    Py_XDECREF(by_name);
+    Py_XDECREF(positional);
+    return answer;
+}
+
+static PyObject *kernel_vectorcall(PyObject *callable, PyObject *const *args, size_t flags_count, PyObject *names)
+{
+    kernel *self = (kernel *)callable;
+    const Py_ssize_t count = PyVectorcall_NARGS(flags_count);
+    frame f;
+    if (frame_open(&f, self) < 0) return NULL;
+    verdict v = bind(&f, args, count, names);
+    if (v == READY) v = call(&f, 1);
+    PyObject *answer = v == READY ? deliver(&f) : NULL;
+    frame_close(&f);
+    return v == SLOW ? call_slow(self, args, count, names) : answer;
+}
+
+static PyObject *uninitialised_vectorcall(PyObject *self, PyObject *const *args, size_t count, PyObject *names)
+{
+    (void)args, (void)count, (void)names;
+    return PyErr_Format(PyExc_TypeError, "%.200s object was not initialised: call super().__init__",
+                        Py_TYPE(self)->tp_name);
+}
+
+/* Binds the tuples that the slow path passes; they hold every operand, clean. */
+static int bind_clean(frame *f, kernel *self, PyObject *operands, PyObject *outs)
+{
+    if (self->name == NULL || PyTuple_GET_SIZE(operands) != self->operand_count) {
+        PyErr_SetString(PyExc_TypeError, "not one clean operand each");
+        return -1;
+    }
+    if (frame_open(f, self) < 0) return -1;
+    for (Py_ssize_t i = 0; i < self->operand_count; i++) f->bound[i] = PyTuple_GET_ITEM(operands, i);
+    f->operands = f->bound;
+    if (take_out(f, outs) == READY) return 0;
+    PyErr_SetString(PyExc_TypeError, "not one clean out each");
+    frame_close(f);
+    return -1;
+}
+
+static verdict no_slower(verdict v)
+{
+    if (v != SLOW) return v;
+    PyErr_SetString(PyExc_TypeError, "operands or outs are not clean");
+    return FAILED;
+}
+
+PyDoc_STRVAR(call_clean_doc, "_call_clean(operands, outs)\n--\n\n"
+                             "Call with operands and outs that the slow path made clean; overlap is not looked for.");
+
+static PyObject *kernel_call_clean(PyObject *object, PyObject *args)
+{
+    PyObject *operands, *outs;
+    frame f;
+    if (!PyArg_ParseTuple(args, "O!O:_call_clean", &PyTuple_Type, &operands, &outs)) return NULL;
+    if (bind_clean(&f, (kernel *)object, operands, outs) < 0) return NULL;
+    PyObject *answer = no_slower(call(&f, 0)) == READY ? deliver(&f) : NULL;
+    frame_close(&f);
+    return answer;
+}
+
+PyDoc_STRVAR(infer_doc, "_infer(operands)\n--\n\n"
+                        "Return the results' shapes (a tuple of tuples) and dtype codes (bytes) for clean operands.");
+
+static PyObject *shapes_of(const frame *f)
+{
+    PyObject *shapes = PyTuple_New(f->self->result_count);
+    for (Py_ssize_t j = 0; shapes != NULL && j < f->self->result_count; j++) {
+        PyObject *shape = PyArray_IntTupleFromIntp(f->shapes[j].rank, (const npy_intp *)f->shapes[j].extents);
+        if (shape == NULL) Py_CLEAR(shapes);
+        else PyTuple_SET_ITEM(shapes, j, shape);
+    }
+    return shapes;
+}
+
+static PyObject *kernel_infer(PyObject *object, PyObject *operands)
+{
+    frame f;
+    if (!PyTuple_CheckExact(operands)) return PyErr_Format(PyExc_TypeError, "operands must be a tuple");
+    if (bind_clean(&f, (kernel *)object, operands, Py_None) < 0) return NULL;
+    verdict v = no_slower(resolve(&f));
+    if (v == READY) v = infer(&f);
+    PyObject *shapes = v == READY ? shapes_of(&f) : NULL, *answer = NULL;
+    if (shapes != NULL) {
+        answer = Py_BuildValue("Ny#", shapes, (const char *)f.found->result_codes, f.self->result_count);
+    }
+    frame_close(&f);
+    return answer;
+}
+
+/* ---- the table of binaries, from Python -------------------------------------------------------------------------- */
+
+PyDoc_STRVAR(add_binary_doc,
+             "_add_binary(key, address, operand_codes, result_codes, limits, keepalive)\n--\n\n"
+             "Register the compiled kernel whose bcg_entry lies at `address`; a key already there is left as it is.");
+
+static PyObject *kernel_add_binary(PyObject *object, PyObject *args)
+{
+    kernel *self = (kernel *)object;
+    PyObject *key, *address, *operand_codes, *result_codes, *limits, *keepalive;
+    if (!PyArg_ParseTuple(args, "SO!SSO!O:_add_binary", &key, &PyLong_Type, &address, &operand_codes, &result_codes,
+                          &PyTuple_Type, &limits, &keepalive))
+        return NULL;
+    const bcg_kernel *entry = PyLong_AsVoidPtr(address);
+    if (entry == NULL) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "address is 0");
+    if (self->name == NULL) return uninitialised_vectorcall(object, NULL, 0, NULL);
+    PyObject *ranges = PyObject_CallFunction(config.check_binary, "OOOOO(iii)i", self, key, operand_codes, result_codes,
+                                             limits, (int)entry->abi_version, (int)entry->operands, (int)entry->results,
+                                             BCG_ABI_VERSION);
+    if (ranges == NULL) return NULL;
+    int failed = 0;
+    if (find(self, (const unsigned char *)PyBytes_AS_STRING(key)) == NULL) {
+        binary *b = binary_new(self, entry, PyBytes_AS_STRING(key), PyBytes_AS_STRING(result_codes),
+                               PyBytes_AS_STRING(ranges), limits, keepalive);
+        failed = b == NULL || binary_add(self, b) < 0;
+        if (failed && b != NULL) binary_free(b);
+    }
+    Py_DECREF(ranges);
+    if (failed) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ---- the type ---------------------------------------------------------------------------------------------------- */
+
+static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *by_name)
+{
+    (void)args, (void)by_name;
+    kernel *self = (kernel *)type->tp_alloc(type, 0);
+    if (self != NULL) self->vectorcall = uninitialised_vectorcall;
+    return (PyObject *)self;
+}
+
+static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
+{
+    static char *names[] = {"name", "operands", "results", "defaults", NULL};
+    kernel *self = (kernel *)object;
+    PyObject *name, *operands, *results, *defaults = NULL;
+    if (config.call_slow == NULL || self->name != NULL) {
+        const char *why = self->name == NULL ? "import bcastgen.jit.base first" : "a kernel is initialised once";
+        PyErr_SetString(PyExc_TypeError, why);
+        return -1;
+    }
+    if (!PyArg_ParseTupleAndKeywords(args, by_name, "OOO|O:KernelBase", names, &name, &operands, &results, &defaults))
+        return -1;
+    PyObject *checked = PyObject_CallFunctionObjArgs(config.check_signature, name, operands, results, defaults, NULL);
+    if (checked == NULL) return -1;
+    const int unpacked = PyArg_ParseTuple(checked, "UO!O!O!", &name, &PyTuple_Type, &operands, &PyTuple_Type, &results,
+                                          &PyTuple_Type, &defaults);
+    if (unpacked) {
+        self->name = Py_NewRef(name);
+        self->operands = Py_NewRef(operands);
+        self->results = Py_NewRef(results);
+        self->defaults = Py_NewRef(defaults);
+        self->operand_count = PyTuple_GET_SIZE(operands);
+        self->result_count = PyTuple_GET_SIZE(results);
+        self->vectorcall = kernel_vectorcall;
+    }
+    Py_DECREF(checked);
+    return unpacked ? 0 : -1;
+}
+
+static int kernel_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    kernel *self = (kernel *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->defaults);
+    for (Py_ssize_t k = 0; k < self->binary_count; k++) Py_VISIT(self->binaries[k]->keepalive);
+    return 0;
+}
+
+/* Names and limits hold strings and numbers only: no cycle goes through them, so a cleared kernel keeps them. */
+static int kernel_clear(PyObject *object)
+{
+    kernel *self = (kernel *)object;
+    binary **binaries = self->binaries;
+    const Py_ssize_t count = self->binary_count;
+    self->binaries = NULL;
+    self->binary_count = 0;
+    self->vectorcall = uninitialised_vectorcall;
+    Py_CLEAR(self->defaults);
+    for (Py_ssize_t k = 0; k < count; k++) binary_free(binaries[k]);
+    PyMem_Free(binaries);
+    return 0;
+}
+
+static void kernel_dealloc(PyObject *object)
+{
+    kernel *self = (kernel *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    if (self->weakrefs != NULL) PyObject_ClearWeakRefs(object);
+    kernel_clear(object);
+    Py_XDECREF(self->name);
+    Py_XDECREF(self->operands);
+    Py_XDECREF(self->results);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+#if PY_VERSION_HEX < 0x030c0000
+/* Before 3.12 a class defined in Python does not inherit the vectorcall flag, even where it inherits __call__. */
+static PyObject *kernel_init_subclass(PyObject *class, PyObject *args, PyObject *by_name)
+{
+    PyObject *above = PyObject_CallFunctionObjArgs((PyObject *)&PySuper_Type, (PyObject *)kernel_type, class, NULL);
+    PyObject *method = above == NULL ? NULL : PyObject_GetAttrString(above, "__init_subclass__");
+    PyObject *answer = method == NULL ? NULL : PyObject_Call(method, args, by_name);
+    Py_XDECREF(above);
+    Py_XDECREF(method);
+    PyTypeObject *type = (PyTypeObject *)class;
+    if (answer != NULL && type->tp_call == PyVectorcall_Call) {
+        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+        PyType_Modified(type);
+    }
+    return answer;
+}
+#endif
+
+static PyMethodDef kernel_methods[] = {
+    {"_add_binary", kernel_add_binary, METH_VARARGS, add_binary_doc},
+    {"_call_clean", kernel_call_clean, METH_VARARGS, call_clean_doc},
+    {"_infer", kernel_infer, METH_O, infer_doc},
+#if PY_VERSION_HEX < 0x030c0000
+    {"__init_subclass__", (PyCFunction)(void (*)(void))kernel_init_subclass,
+     METH_CLASS | METH_VARARGS | METH_KEYWORDS, NULL},
+#endif
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef kernel_members[] = {
+    {"operands", T_OBJECT_EX, offsetof(kernel, operands), READONLY, "names of the operands, in order"},
+    {"results", T_OBJECT_EX, offsetof(kernel, results), READONLY, "names of the results, in order"},
+    {"_name", T_OBJECT_EX, offsetof(kernel, name), READONLY, NULL},
+    {"_defaults", T_OBJECT_EX, offsetof(kernel, defaults), READONLY, NULL},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(kernel, vectorcall), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(kernel, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyDoc_STRVAR(kernel_doc, "KernelBase(name, operands, results, defaults=())\n--\n\n"
+                         "What a call goes through; subclasses provide _compile(key).");
+
+static PyType_Slot kernel_slots[] = {
+    {Py_tp_doc, (void *)kernel_doc},
+    {Py_tp_new, (void *)kernel_new},
+    {Py_tp_init, (void *)kernel_init},
+    {Py_tp_call, (void *)PyVectorcall_Call},
+    {Py_tp_traverse, (void *)kernel_traverse},
+    {Py_tp_clear, (void *)kernel_clear},
+    {Py_tp_dealloc, (void *)kernel_dealloc},
+    {Py_tp_methods, kernel_methods},
+    {Py_tp_members, kernel_members},
+    {0, NULL},
+};
+
+static PyType_Spec kernel_spec = {
+    .name = "bcastgen._dispatch.KernelBase",
+    .basicsize = sizeof(kernel),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = kernel_slots,
+};
+
+/* ---- the module -------------------------------------------------------------------------------------------------- */
+
+PyDoc_STRVAR(configure_doc,
+             "configure(type_codes, scalar_codes, descrs, weak, hooks)\n--\n\n"
+             "Hand over bcastgen's dtype codes, by NumPy type number and by NumPy scalar type; the dtype of each\n"
+             "code; the codes of weak int, uint and float; and the functions that stand in Python.");
+
+/* Called once, when bcastgen.jit.base is imported; what it stores lives as long as the process. */
+static PyObject *configure(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *type_codes;
+    Py_ssize_t count;
+    PyObject *scalar_codes, *descrs, *hooks[6];
+    unsigned char weak[3];
+    if (!PyArg_ParseTuple(args, "y#O!O!(bbb)(OOOOOO):configure", &type_codes, &count, &PyDict_Type, &scalar_codes,
+                          &PyTuple_Type, &descrs, &weak[0], &weak[1], &weak[2], &hooks[0], &hooks[1], &hooks[2],
+                          &hooks[3], &hooks[4], &hooks[5]))
+        return NULL;
+    if (count != (Py_ssize_t)sizeof config.type_codes || PyTuple_GET_SIZE(descrs) > CODES) {
+        return PyErr_Format(PyExc_ValueError, "one code for each of %zu type numbers, and up to %d dtypes",
+                            sizeof config.type_codes, CODES);
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(descrs); i++) {
+        PyObject *descr = PyTuple_GET_ITEM(descrs, i);
+        if (!PyArray_DescrCheck(descr)) return PyErr_Format(PyExc_TypeError, "descrs holds numpy.dtype objects only");
+        Py_INCREF(descr);
+        config.descrs[i] = (PyArray_Descr *)descr;
+    }
+    memcpy(config.type_codes, type_codes, sizeof config.type_codes);
+    config.weak_int = weak[0], config.weak_uint = weak[1], config.weak_float = weak[2];
+    config.scalar_codes = Py_NewRef(scalar_codes);
+    config.call_slow = Py_NewRef(hooks[0]);
+    config.check_binary = Py_NewRef(hooks[1]);
+    config.check_signature = Py_NewRef(hooks[2]);
+    config.raise_limit = Py_NewRef(hooks[3]);
+    config.raise_no_binary = Py_NewRef(hooks[4]);
+    config.raise_status = Py_NewRef(hooks[5]);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef module_methods[] = {
+    {"configure", configure, METH_VARARGS, configure_doc},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "bcastgen._dispatch",
+    .m_doc = "The call path of kernels; see bcastgen.jit.base.",
+    .m_size = -1,
+    .m_methods = module_methods,
+};
+
+PyMODINIT_FUNC PyInit__dispatch(void)
+{
+    import_array();
+    PyObject *module = PyModule_Create(&module_def);
+    if (module == NULL) return NULL;
+    str_out = PyUnicode_InternFromString("out");
+    kernel_type = (PyTypeObject *)PyType_FromSpec(&kernel_spec);
+    Py_XINCREF(kernel_type);
+    if (str_out == NULL || kernel_type == NULL ||
+        PyModule_AddObject(module, "KernelBase", (PyObject *)kernel_type) < 0) {
+        Py_XDECREF(kernel_type);
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

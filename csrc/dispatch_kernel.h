@@ -1,0 +1,176 @@
+/* dispatch_kernel.h: what a kernel object holds, its signature and the table of its binaries, and the frame of a call.
+ *
+ * In: what bcastgen/jit/base.py configures, compiled kernels. Out: the binary of a key, found again by memcmp; the
+ * workspace a call needs, without a heap allocation for up to STACK_OPERANDS operands.
+ */
+#ifndef DISPATCH_KERNEL_H
+#define DISPATCH_KERNEL_H
+
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "bcg_abi.h"
+
+enum {
+    CODES = 64,          /* dtype codes are below this, weak ones at or above it */
+    STACK_OPERANDS = 16, /* calls with more operands, */
+    STACK_RESULTS = 4,   /* or results, take their workspace from the heap */
+};
+
+/* What Python hands over once, in configure(): no list of dtypes stands in C. */
+static struct {
+    PyObject *scalar_codes; /* NumPy scalar type -> dtype code */
+    PyObject *call_slow, *check_binary, *check_signature, *raise_limit, *raise_no_binary, *raise_status;
+    PyArray_Descr *descrs[CODES];
+    unsigned char type_codes[256]; /* NumPy type number -> dtype code, or UINT8_MAX */
+    unsigned char weak_int, weak_uint, weak_float;
+} config;
+
+typedef union {
+    int64_t i;
+    uint64_t u;
+    double d;
+    unsigned char bytes[8];
+} scalar;
+
+/* The values a Python int may have, in the weak operand's own storage type. */
+typedef struct {
+    scalar low, high;
+} range;
+
+/* One compiled kernel: the binary of one dtype tuple. */
+typedef struct {
+    const bcg_kernel *entry;
+    PyObject *limits; /* as given, for the message */
+    PyObject *keepalive;
+    range *ranges; /* one an operand; this, key and result_codes point into storage */
+    unsigned char *key, *result_codes, storage[];
+} binary;
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *weakrefs;
+    PyObject *name, *operands, *results, *defaults;
+    Py_ssize_t operand_count, result_count;
+    binary **binaries; /* the most recently used one first */
+    Py_ssize_t binary_count;
+} kernel;
+
+static binary *find(kernel *self, const unsigned char *key)
+{
+    for (Py_ssize_t k = 0; k < self->binary_count; k++) {
+        binary *b = self->binaries[k];
+        if (memcmp(b->key, key, (size_t)self->operand_count) != 0) continue;
+        if (k > 0) {
+            memmove(self->binaries + 1, self->binaries, (size_t)k * sizeof *self->binaries);
+            self->binaries[0] = b;
+        }
+        return b;
+    }
+    return NULL;
+}
+
+static void binary_free(binary *b)
+{
+    Py_XDECREF(b->limits);
+    Py_XDECREF(b->keepalive);
+    PyMem_Free(b);
+}
+
+static binary *binary_new(const kernel *self, const bcg_kernel *entry, const char *key, const char *result_codes,
+                          const char *ranges, PyObject *limits, PyObject *keepalive)
+{
+    const size_t n = (size_t)self->operand_count, m = (size_t)self->result_count;
+    binary *b = PyMem_Malloc(sizeof *b + n * sizeof(range) + n + m);
+    if (b == NULL) return (binary *)(void *)PyErr_NoMemory();
+    b->entry = entry;
+    b->ranges = (range *)(void *)b->storage;
+    b->key = b->storage + n * sizeof(range);
+    b->result_codes = b->key + n;
+    memcpy(b->ranges, ranges, n * sizeof(range));
+    memcpy(b->key, key, n);
+    memcpy(b->result_codes, result_codes, m);
+    b->limits = Py_NewRef(limits);
+    b->keepalive = Py_NewRef(keepalive);
+    return b;
+}
+
+static int binary_add(kernel *self, binary *b)
+{
+    binary **grown = PyMem_Realloc(self->binaries, (size_t)(self->binary_count + 1) * sizeof *grown);
+    if (grown == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    self->binaries = grown;
+    grown[self->binary_count++] = b;
+    return 0;
+}
+
+/* One call. Pointers go to `stack`, or into `heap` where it is too small. Operands and outs are the caller's. */
+typedef struct {
+    kernel *self;
+    PyObject *const *operands;
+    binary *found;
+    PyObject **bound;
+    PyArrayObject **outs, **results; /* results are owned */
+    bcg_array *arrays;               /* operands, then results */
+    bcg_shape *shapes;
+    scalar *scalars;
+    unsigned char *key;
+    int c_order; /* every array operand is C contiguous */
+    void *heap;
+    struct {
+        PyObject *bound[STACK_OPERANDS];
+        PyArrayObject *outs[STACK_RESULTS], *results[STACK_RESULTS];
+        bcg_array arrays[STACK_OPERANDS + STACK_RESULTS];
+        bcg_shape shapes[STACK_RESULTS];
+        scalar scalars[STACK_OPERANDS];
+        unsigned char key[STACK_OPERANDS];
+    } stack;
+} frame;
+
+static int frame_open(frame *f, kernel *self)
+{
+    const size_t n = (size_t)self->operand_count, m = (size_t)self->result_count;
+    f->self = self;
+    f->heap = NULL;
+    if (n <= STACK_OPERANDS && m <= STACK_RESULTS) {
+        f->bound = f->stack.bound;
+        f->outs = f->stack.outs;
+        f->results = f->stack.results;
+        f->arrays = f->stack.arrays;
+        f->shapes = f->stack.shapes;
+        f->scalars = f->stack.scalars;
+        f->key = f->stack.key;
+    } else {
+        /* Every member but the key is a multiple of 8 bytes, so each starts aligned. */
+        char *at = PyMem_Malloc(n * (sizeof(PyObject *) + sizeof(bcg_array) + sizeof(scalar) + 1) +
+                                m * (2 * sizeof(PyObject *) + sizeof(bcg_array) + sizeof(bcg_shape)));
+        if (at == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        f->heap = at;
+        f->shapes = (bcg_shape *)(void *)at, at += m * sizeof(bcg_shape);
+        f->arrays = (bcg_array *)(void *)at, at += (n + m) * sizeof(bcg_array);
+        f->scalars = (scalar *)(void *)at, at += n * sizeof(scalar);
+        f->bound = (PyObject **)(void *)at, at += n * sizeof(PyObject *);
+        f->outs = (PyArrayObject **)(void *)at, at += m * sizeof(PyObject *);
+        f->results = (PyArrayObject **)(void *)at, at += m * sizeof(PyObject *);
+        f->key = (unsigned char *)at;
+    }
+    for (size_t j = 0; j < m; j++) f->outs[j] = f->results[j] = NULL;
+    return 0;
+}
+
+static void frame_close(frame *f)
+{
+    for (Py_ssize_t j = 0; j < f->self->result_count; j++) Py_XDECREF(f->results[j]);
+    PyMem_Free(f->heap);
+}
+
+#endif
