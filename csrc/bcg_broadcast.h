@@ -2,27 +2,26 @@
  *
  * Contract. The run-time twin of the compile-time rule in bcastgen/shape/broadcast.py. Shapes align on the right; two
  * extents meet if they are equal or one is 1, and the result is the one that is not 1 (so 0 with 1 is 0; never the
- * larger of the two). Each definition stands between blank lines and uses only what stands above it, in bcg_abi.h or in
- * bcg_check.h: emit copies the ones a kernel needs.
+ * larger of the two). Nothing here reads array data. Each definition stands between blank lines and uses only what
+ * stands above it, in bcg_abi.h or in bcg_check.h: emit copies the ones a kernel needs.
  */
 #ifndef BCG_BROADCAST_H
 #define BCG_BROADCAST_H
 
 #include "bcg_check.h"
 
-/* Let one operand meet the domain's extents, which start as 1s. `from` keeps which operand set each extent. */
-static inline int32_t bcg_broadcast_operand(const bcg_array *operand, int32_t position, int32_t rank, int64_t *extents,
-                                            int32_t *from, bcg_diagnostic *why)
+/* Lets dims [first, end) of an operand meet the domain's extents, 1 as long as nobody has set them: `from` keeps who. */
+static inline bcg_status bcg_meet(const bcg_array *operand, int32_t position, int32_t first, int32_t end, int32_t rank,
+                                  int64_t *extents, int32_t *from, bcg_diagnostic *why)
 {
-    const int32_t lead = rank - operand->rank;
-    for (int32_t dim = 0; dim < operand->rank; dim++) {
+    for (int32_t dim = first; dim < end; dim++) {
         const int64_t extent = operand->extents[dim];
-        int64_t *const met = &extents[lead + dim];
+        const int32_t at = rank - operand->rank + dim;
         if (extent < 0) return bcg_fail(why, BCG_NEGATIVE, position, dim, -1, 0, extent);
-        if (extent == 1 || extent == *met) continue;
-        if (*met != 1) return bcg_fail(why, BCG_BROADCAST, position, dim, from[lead + dim], *met, extent);
-        *met = extent;
-        from[lead + dim] = position;
+        if (extent == 1 || extent == extents[at]) continue;
+        if (extents[at] != 1) return bcg_fail(why, BCG_BROADCAST, position, dim, from[at], extents[at], extent);
+        extents[at] = extent;
+        from[at] = position;
     }
     return BCG_OK;
 }
@@ -33,30 +32,28 @@ static inline int64_t bcg_stride(const bcg_array *array, int32_t dim)
     return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
 }
 
-/* A result has exactly the inferred extents: results do not broadcast. */
-static inline int32_t bcg_check_result(const bcg_array *result, int32_t position, int32_t rank, const int64_t *extents,
-                                       const int32_t *from, bcg_diagnostic *why)
-{
-    if (result->rank != rank) return bcg_fail(why, BCG_RESULT_RANK, position, -1, -1, rank, result->rank);
-    for (int32_t dim = 0; dim < rank; dim++) {
-        const int64_t extent = result->extents[dim];
-        if (extent != extents[dim]) return bcg_fail(why, BCG_RESULT, position, dim, from[dim], extents[dim], extent);
-    }
-    return BCG_OK;
-}
-
-/* The number of points of a domain, or -1 if it does not fit 63 bits; an extent of 0 makes it 0. */
+/* The number of points of a domain, or -1 if 63 bits do not hold it; an extent of 0 makes it 0. */
 static inline int64_t bcg_points(int32_t rank, const int64_t *extents)
 {
     int64_t points = 1;
     for (int32_t dim = 0; dim < rank; dim++) {
         if (extents[dim] == 0) return 0;
-    }
-    for (int32_t dim = 0; dim < rank; dim++) {
-        if (points > INT64_MAX / extents[dim]) return -1;
-        points *= extents[dim];
+        points = points < 0 || points > INT64_MAX / extents[dim] ? -1 : points * extents[dim];
     }
     return points;
+}
+
+/* A result has exactly the inferred extents: results do not broadcast. */
+static inline bcg_status bcg_check_result(const bcg_array *result, int32_t position, int32_t rank, const int64_t *extents,
+                                          const int32_t *from, bcg_diagnostic *why)
+{
+    if (result->rank != rank) return bcg_fail(why, BCG_RESULT_RANK, position, -1, -1, rank, result->rank);
+    if (rank > 0 && result->extents == NULL) return bcg_fail(why, BCG_NULL_DATA, position, -1, -1, 0, 0);
+    for (int32_t dim = 0; dim < rank; dim++) {
+        const int64_t extent = result->extents[dim];
+        if (extent != extents[dim]) return bcg_fail(why, BCG_RESULT, position, dim, from[dim], extents[dim], extent);
+    }
+    return BCG_OK;
 }
 
 #endif

@@ -3,7 +3,7 @@
  * Contract. `steps` holds one row a dim, outermost first, and in it one effective byte stride an array, the first result
  * at place `key`. bcg_plan drops dims of extent 1, orders the rest by the result's strides and merges neighbours that
  * every array walks as one, so that most calls end up with a single long loop. Each definition stands between blank
- * lines and uses only what stands above it, in bcg_abi.h or in bcg_broadcast.h: emit copies the ones a kernel needs.
+ * lines and uses only what stands above it or in bcg_broadcast.h: emit copies the ones a kernel needs.
  */
 #ifndef BCG_ODOMETER_H
 #define BCG_ODOMETER_H
@@ -19,7 +19,7 @@ static inline void bcg_plan_array(int64_t *steps, int32_t arrays, int32_t positi
     }
 }
 
-static inline int64_t bcg_magnitude(int64_t stride) { return stride < 0 ? -stride : stride; }
+static inline uint64_t bcg_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
 
 /* Exchanges two dims of a plan. */
 static inline void bcg_plan_swap(int64_t *extents, int64_t *steps, int32_t arrays, int32_t x, int32_t y)
@@ -38,7 +38,8 @@ static inline void bcg_plan_swap(int64_t *extents, int64_t *steps, int32_t array
 static inline int bcg_plan_joins(const int64_t *extents, const int64_t *steps, int32_t arrays, int32_t outer, int32_t inner)
 {
     for (int32_t at = 0; at < arrays; at++) {
-        if (steps[outer * arrays + at] != extents[inner] * steps[inner * arrays + at]) return 0;
+        const uint64_t end = (uint64_t)extents[inner] * (uint64_t)steps[inner * arrays + at];
+        if ((uint64_t)steps[outer * arrays + at] != end) return 0;
     }
     return 1;
 }
@@ -54,7 +55,7 @@ static inline int32_t bcg_plan(int32_t rank, int64_t *extents, int64_t *steps, i
     }
     for (int32_t dim = 1; dim < kept; dim++) {
         for (int32_t at = dim; at > 0; at--) {
-            const int64_t outer = bcg_magnitude(steps[(at - 1) * arrays + key]);
+            const uint64_t outer = bcg_magnitude(steps[(at - 1) * arrays + key]);
             if (outer >= bcg_magnitude(steps[at * arrays + key])) break;
             bcg_plan_swap(extents, steps, arrays, at - 1, at);
         }

@@ -18,7 +18,15 @@ from ..resources import folder
 __all__ = ["helper_text"]
 
 # In the order they include each other.
-_HEADERS = ("bcg_abi.h", "bcg_check.h", "bcg_broadcast.h", "bcg_odometer.h", "bcg_scalar.h", "bcg_vmath.h")
+_HEADERS = (
+    "bcg_abi.h",
+    "bcg_check.h",
+    "bcg_broadcast.h",
+    "bcg_memory.h",
+    "bcg_odometer.h",
+    "bcg_scalar.h",
+    "bcg_vmath.h",
+)
 _WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
 _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),

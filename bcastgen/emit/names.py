@@ -1,8 +1,10 @@
-"""C identifiers for names that users chose.
+"""C identifiers for names that users chose, and text that is safe in C comments.
 
 In: any Python identifier.  Out: a C identifier that no keyword, macro, helper or generated name clashes with.
 
-    Namer().take("for") -> "for_"        Namer().take("größe") -> "gru00f6u00dfe"
+    Namer("axpb").take("for") -> "v_for"        Namer("axpb").take("größe") -> "gru00f6u00dfe"
+
+Identifiers never begin with an underscore or hold two in a row, which C and C++ reserve.
 """
 
 from __future__ import annotations
@@ -10,55 +12,126 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["Namer", "c_identifier", "comment_text"]
+__all__ = ["Namer", "c_identifier", "comment_text", "kernel_identifiers"]
 
-# Of C11, C23 and C++, since emitted headers are included from both.
+# Keywords of C11, C23 and C++, since emitted headers are included from both, and what some compilers predefine.
 _KEYWORDS = frozenset(
     """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr continue
-    decltype default delete do double else enum errno explicit export extern false float for friend goto if inline int
-    long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
-    reinterpret_cast restrict return short signed sizeof static static_assert struct switch template this thread_local
-    throw true try typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
-    main unix linux signbit isnan isinf isfinite div abs
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval
+    constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast
+    else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not
+    not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return short
+    signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef
+    typeid typename typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq
+    linux unix i386 near far main
     """.split()
 )
+# Types and macros of the standard headers that generated files include; all of <stdint.h> goes by its form.
+_STANDARD = re.compile(
+    r"u?int(?:_least|_fast)?(?:8|16|32|64|max|ptr)_t|U?INT(?:_LEAST|_FAST)?(?:8|16|32|64|MAX|PTR)_(?:MAX|MIN|C)"
+    r"|(?:size|ptrdiff|wchar|wint|max_align|float|double|nullptr)_t|(?:SIZE|PTRDIFF|WCHAR|WINT|SIG_ATOMIC)_(?:MAX|MIN)"
+    r"|NULL|NAN|INFINITY|HUGE_VAL[FL]?|FP_\w+|MATH_\w+|M_\w+|INT_M\w+|offsetof|unreachable|errno"
+)
 # What the templates call their own: loop indices, domain extents, values, bookkeeping.
-_GENERATED = re.compile(r"(?:[tdi][0-9]+|[dni]|at|why|status|from|points|operands|results|steps|extents|rank)\Z")
+_GENERATED = re.compile(
+    r"[tdi][0-9]+|n|i|at|dim|why|status|from|extent|extents|rank|operands|results?|steps?|index|holds|data|byte_strides"
+)
+# Functions (and objects) of the C library, by the form of their names: no kernel can be called like one of these. The
+# ones that take a float or long double end in f or l.
+_LIBRARY = re.compile(
+    r"(?:c?a?(?:sin|cos|tan)h?|atan2|c?exp|exp2|exp10|expm1|c?log|log10|log2|log1p|i?logb|c?pow|pow10|c?sqrt|cbrt|hypot"
+    r"|erfc?|[lt]?gamma|ceil|floor|trunc|nearbyint|rint|l?l?r(?:int|ound)|fmod|remainder|remquo|drem|copysign|nan"
+    r"|next(?:after|toward)|fdim|fmax|fmin|fma|c?abs|fabs|carg|cimag|creal|conj|cproj|frexp|ldexp|modf|scalb|scalbl?n"
+    r"|significand|j[01n]|y[01n]|finite|isinf|isnan|div|sincos|l?l?(?:abs|div))[fl]?"
+    r"|signbit|signgam|fpclassify|is(?:finite|normal|greater|greaterequal|less|lessequal|lessgreater|unordered)"
+    r"|(?:is|to)w?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit|ctype)"
+    r"|str(?:n?cat|r?chr|n?cmp|n?casecmp|coll|n?cpy|c?spn|n?dup|error|ftime|n?len|pbrk|sep|str|to[dfk]|told|toul?l?|xfrm)"
+    r"|mem(?:r?chr|cmp|c?cpy|move|set)|(?:wcs|wmem|mbs|mbr|mbto|wcr|wcto)[a-z]+|v?[fs]?n?w?(?:print|scan)f"
+    r"|f?put[cs]|f?get[cs]|(?:get|put)w?char"
+    r"|f(?:close|eof|error|flush|open|read|write|seek|tell|reopen|getpos|setpos|ork)|clearerr|perror|remove|rename|rewind"
+    r"|set(?:buf|vbuf|jmp|locale|env)|tmpfile|tmpnam|ungetc|std(?:in|out|err)?|environ|atoi|atol|atoll|atof|q?s?rand|random"
+    r"|(?:m|c|re|aligned_)alloc|alloca|free|cfree|abort|at(?:_quick_)?exit|quick_exit|_?exit|getenv|system|bsearch|qsort"
+    r"|longjmp|signal|raise|clock|(?:diff|mk|as|c|gm|local|strf)?time|localeconv|timespec_get|assert|index|rindex"
+    r"|b(?:cmp|copy|zero)|ffsl?l?|read|write|open|close|link|unlink|pipe|dup2?|kill|sleep|pause|alarm|nice|wait|access"
+    r"|exec[lv]p?e?|getpid|send|recv|bind|listen|accept|connect|select|poll|stat|times|truncate|gettext"
+)
 _MAX_LENGTH = 48
 
 
 def c_identifier(name: str) -> str:
-    """Spell a name in C's basic character set, clear of reserved words.
+    """Spell a name in C's basic character set, clear of reserved words and of the words of generated code.
 
     Examples
     --------
     >>> c_identifier("x"), c_identifier("for"), c_identifier("_hidden"), c_identifier("t0")
-    ('x', 'for_', 'v_hidden', 't0_')
+    ('x', 'v_for', 'v_hidden', 'v_t0')
     """
+    spelled = _spelled(name)
+    reserved = spelled in _KEYWORDS or _STANDARD.fullmatch(spelled) or _GENERATED.fullmatch(spelled)
+    return f"v_{spelled}" if reserved else spelled
+
+
+def kernel_identifiers(name: str) -> tuple[str, str]:
+    """Spell the name of a kernel: what its types, constants and files begin with, and its function.
+
+    The function may not be called like one of the C library, or like a keyword.
+
+    Examples
+    --------
+    >>> kernel_identifiers("axpb"), kernel_identifiers("exp"), kernel_identifiers("double")
+    (('axpb', 'axpb'), ('exp', 'exp_kernel'), ('double', 'double_kernel'))
+    """
+    prefix = _spelled(name)
+    reserved = prefix in _KEYWORDS or _STANDARD.fullmatch(prefix) or _LIBRARY.fullmatch(prefix)
+    return prefix, f"{prefix}_kernel" if reserved else prefix
+
+
+def _spelled(name: str) -> str:
     plain = unicodedata.normalize("NFC", name)
-    spelled = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):04x}" for c in plain)[:_MAX_LENGTH]
-    if not spelled or not spelled[0].isalpha() or spelled.startswith(("bcg_", "BCG_")):
-        spelled = f"v{spelled}"
-    return f"{spelled}_" if spelled in _KEYWORDS or _GENERATED.match(spelled) else spelled
+    spelled = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):04x}" for c in plain)
+    core = re.sub(r"_+", "_", spelled).strip("_")[:_MAX_LENGTH].rstrip("_")
+    # Names of ours are renamed after rendering; a user's may not look like one.
+    plain_start = spelled[:1] != "_" and core[:1].isalpha() and not re.match(r"bcg(?:_|\Z)", core, re.IGNORECASE)
+    return core if plain_start else f"v_{core}".rstrip("_")
 
 
 def comment_text(text: str) -> str:
-    """Make text safe inside a C comment: it cannot end it, and holds no line splice and no foreign character."""
+    r"""Make text safe inside a C comment: it cannot end it, and holds no line splice and no foreign character.
+
+    Examples
+    --------
+    >>> comment_text("a */ b"), comment_text("größe")
+    ('a * / b', 'gr\\u00f6\\u00dfe')
+    """
     plain = "".join(c if c == "\n" or " " <= c <= "~" else f"\\u{ord(c):04x}" for c in text)
-    plain = plain.replace("*/", "* /").replace("/*", "/ *").replace("??/", "?? /")
-    return re.sub(r"\\(?=\n|\Z)", r"\\ ", plain)
+    plain = re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", plain).replace("??/", "?? /")
+    return re.sub(r"\\(?= *(?:\n|\Z))", r"\\.", plain)
 
 
 class Namer:
-    """Hands out identifiers, each once."""
+    """Hands out identifiers for one kernel, each once.
 
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
+    Parameters
+    ----------
+    kernel : the kernel's prefix: it and what begins with it are functions, types and constants of the file.
+    words : what else the kernel's C speaks of, functions above all: a parameter of that name would hide them.
+    taken : identifiers that were handed out before.
+    """
+
+    def __init__(self, kernel: str, words: frozenset[str] = frozenset(), taken: frozenset[str] = frozenset()) -> None:
+        self._kernel = kernel.lower()
+        self._words = words
+        self._taken = set(taken)
+
+    def within(self) -> Namer:
+        """Return a namer for an inner scope: what it hands out is new there, and free again outside."""
+        return Namer(self._kernel, self._words, frozenset(self._taken))
 
     def take(self, name: str) -> str:
         """Return the C identifier of a name, with a number appended where it is taken."""
         base = c_identifier(name)
+        if base in self._words or base.lower() == self._kernel or base.lower().startswith(f"{self._kernel}_"):
+            base = f"v_{base}"
         chosen, count = base, 2
         while chosen in self._taken:
             chosen, count = f"{base}_{count}", count + 1

@@ -12,9 +12,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..csource import CSource
+from ..errors import statuses
 from ..resources import folder
 from .helpers import helper_text
-from .view import KernelView
+from .layout import lay_out, lay_out_comment
+from .model import KernelView
+from .names import comment_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,9 +39,45 @@ def _environment() -> Environment:
         autoescape=False,
     )
     environment.globals.update(
-        helpers=helper_text, statuses=_status_text, comment=_comment, independent=lambda: _INDEPENDENT
+        helpers=helper_text,
+        comment=_comment,
+        safe=comment_text,
+        table_row=_table_row,
+        includes=_includes,
+        independent=_independent,
+        unused=_unused,
     )
     return environment
+
+
+def _comment(text: str) -> str:
+    """Return the inside of a block comment, after its first ` * `."""
+    return lay_out_comment(comment_text(text))[3:]
+
+
+def _table_row(name: str, text: str) -> str:
+    """Return the lines of a row of a table in a block comment."""
+    width = max(len(status) for status, _ in statuses().values())
+    return lay_out_comment(comment_text(f"{name:<{width}}  {text}"), " *   ", " " * (width + 2))
+
+
+# What stands in front of a parenthesis without being a function of the C library.
+_NOT_LIBM = re.compile(r"if|for|while|switch|return|sizeof|__attribute__|visibility|bcg_\w+")
+_CALL = re.compile(r"\b([a-z]\w*)\(")
+_DEFINITION = re.compile(r"^\w.*?\b(\w+)\(", re.MULTILINE)
+
+
+def _includes(code: str) -> str:
+    """Return the #include lines that code needs beside <stdint.h>."""
+    code = re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)
+    own = set(_DEFINITION.findall(code))
+    foreign = {name for name in _CALL.findall(code) if name not in own and not _NOT_LIBM.fullmatch(name)}
+    needed = {
+        "math.h": bool(foreign) or re.search(r"\b(?:NAN|INFINITY)\b", code) is not None,
+        "stdbool.h": re.search(r"\b(?:bool|true|false)\b", code) is not None,
+        "stddef.h": re.search(r"\bNULL\b", code) is not None,
+    }
+    return "\n".join(f"#include <{header}>" for header, is_needed in needed.items() if is_needed)
 
 
 # An operand and a result are the same array or disjoint, which the caller or the checks have made sure of.
@@ -53,42 +92,20 @@ _INDEPENDENT = """\
 #endif"""
 
 
-def _comment(text: str) -> str:
-    return "\n".join(f" * {line}".rstrip() for line in text.split("\n"))[3:]
+def _independent(code: str) -> str:
+    return _INDEPENDENT if "BCG_INDEPENDENT" in code else ""
 
 
-def _status_text(kernel: KernelView) -> str:
-    names = ",\n".join(f"    BCG_{name} = {value}" for name, value in kernel.statuses)
-    return f"enum {{\n{names}\n}};"
+def _unused(code: str, names: list[str]) -> str:
+    """Return statements that say which parameters a body does not use."""
+    return "".join(f"    (void){name};\n" for name in names if not re.search(rf"\b{name}\b", code))
 
 
 def render_template(name: str, **values: object) -> str:
-    """Return a template's text, with runs of blank lines folded into one."""
-    text = _environment().get_template(name).render(**values)
-    text = re.sub(r"\n{3,}", "\n\n", text).lstrip("\n")
-    text = re.sub(r"\n\n(?= *(?:}|return \w+;))", "\n", text)
-    return "\n".join(wrapped for line in text.split("\n") for wrapped in _wrap(line))
-
-
-_MAX_COLUMNS = 120
-
-
-def _wrap(line: str) -> list[str]:
-    """Break a long line of code after a comma or an operator, aligned with its innermost open parenthesis."""
-    if len(line) <= _MAX_COLUMNS or line.lstrip().startswith(("*", "/*", "#")):
-        return [line]
-    breaks = [match.end() for match in re.finditer(r", | && | \|\| ", line[:_MAX_COLUMNS]) if match.end() > 60]
-    if not breaks:
-        return [line]
-    head, rest = line[: breaks[-1]].rstrip(), line[breaks[-1] :]
-    open_at = [at for at, character in enumerate(head) if character == "("]
-    for character in reversed(head):
-        if character == ")" and open_at:
-            open_at.pop()
-    indent = min(open_at[-1] + 1 if open_at else 8, 60)
-    return [head, *_wrap(" " * indent + rest)]
+    """Return a template's text as it stands: names not final, lines not broken."""
+    return _environment().get_template(name).render(**values)
 
 
 def render_kernel(view: KernelView) -> CSource:
     """Return the C of a kernel that serves every rank and layout: what the JIT compiles."""
-    return CSource(view.name, {"kernel.c": render_template("kernel.c.j2", kernel=view)})
+    return CSource(view.name, {"kernel.c": lay_out(render_template("kernel.c.j2", kernel=view))})

@@ -1,0 +1,114 @@
+"""The layout of C text: blank lines, and long lines broken where a reader expects it.
+
+In: text as templates and csrc give it, names already final.  Out: the same text in at most 120 columns.
+
+    long_name(const int32_t *first, <- 120 columns
+        const int32_t *second)      ->   aligned with `first`
+
+Lines that a source broke inside parentheses are joined first, so that they are broken, and aligned, for the names they
+have now.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+__all__ = ["lay_out", "lay_out_comment"]
+
+_COLUMNS = 120
+_BREAK = re.compile(r", | && | \|\| | \| | \? | (?=: )| = ")
+_TRAILING_COMMENT = re.compile(r"(\s*)(\S.*[;{])\s*(/\*.*\*/)")
+_COMMENT = re.compile(r"/\*.*?\*/")
+
+
+def lay_out(text: str) -> str:
+    r"""Return C text with its long lines broken, and no two blank lines in a row or in front of a closing brace.
+
+    Examples
+    --------
+    >>> print(lay_out("static int f(int x,\n   int y)\n{\n    return x;\n\n}\n"), end="")
+    static int f(int x, int y)
+    {
+        return x;
+    }
+    """
+    lines = (broken for line in _joined(text) for broken in _broken(line))
+    return re.sub(r"\n{2,}(?= *})", "\n", re.sub(r"\n{3,}", "\n\n", "\n".join(lines))).lstrip("\n")
+
+
+def lay_out_comment(text: str, start: str = " * ", hang: str = "    ") -> str:
+    """Return the lines of a block comment; long ones go on below, indented further by `hang`."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())]
+        width = _COLUMNS - len(start)
+        lines += textwrap.wrap(line, width, subsequent_indent=indent + hang, break_on_hyphens=False) or [""]
+    return "\n".join(f"{start}{line}".rstrip() for line in lines)
+
+
+def _joined(text: str) -> list[str]:
+    """Undo line breaks inside parentheses, outside comments and directives."""
+    lines: list[str] = []
+    depth, in_comment = 0, False
+    for line in text.split("\n"):
+        if depth > 0:
+            lines[-1] = f"{lines[-1]} {line.strip()}"
+        else:
+            lines.append(line.rstrip())
+        code = _COMMENT.sub("", line)
+        if not (in_comment or "/*" in code or line.startswith("#")):
+            depth += code.count("(") - code.count(")")
+        in_comment = "*/" not in line if in_comment else "/*" in code
+    return lines
+
+
+def _broken(line: str, hang: int = 4) -> list[str]:
+    """Break a line; where no parenthesis is open, it goes on `hang` columns further in."""
+    if len(line) <= _COLUMNS or line.startswith("#") or line.lstrip().startswith(("*", "/*")):
+        return [line]
+    commented = _TRAILING_COMMENT.fullmatch(line)
+    if commented:
+        indent, code, comment = commented.groups()
+        return [f"{indent}{comment}", *_broken(f"{indent}{code}")]
+    indent = line[: len(line) - len(line.lstrip())]
+    guarded = _guarded(line)
+    if guarded:
+        condition, statement = guarded
+        return [*_broken(f"{condition} {{"), *_broken(f"{indent}    {statement}"), f"{indent}}}"]
+    at, column = _break_at(line, hang)
+    return [line] if at == 0 else [line[:at].rstrip(), *_broken(" " * column + line[at:].lstrip(), 0)]
+
+
+def _guarded(line: str) -> tuple[str, str] | None:
+    """Split `if (condition) statement;` into the two."""
+    if not line.lstrip().startswith("if (") or not line.endswith(";"):
+        return None
+    depth = 0
+    for at, character in enumerate(line):
+        depth += (character == "(") - (character == ")")
+        if character == ")" and depth == 0:
+            return line[: at + 1], line[at + 1 :].strip()
+    return None
+
+
+def _break_at(line: str, hang: int) -> tuple[int, int]:
+    """Return where to break, and the column to go on at: as far out of parentheses as can be, then as late."""
+    start = len(line) - len(line.lstrip())
+    hidden = [match.span() for match in _COMMENT.finditer(line)]
+    opened: list[int] = []
+    best, at = (0, 0, 0), start
+    for match in _BREAK.finditer(line):
+        for place in range(at, match.start()):
+            if line[place] == "(":
+                opened.append(place)
+            elif line[place] == ")" and opened:
+                opened.pop()
+        at = match.start()
+        if match.end() - 1 > _COLUMNS or match.end() <= start + 16 or any(low < at < high for low, high in hidden):
+            continue
+        # The depth counts, but a line that is broken very early says nothing.
+        score = (-len(opened) if match.end() > _COLUMNS // 2 else -len(opened) - 8, match.end())
+        if best == (0, 0, 0) or score >= best[:2]:
+            best = (*score, min(opened[-1] + 1 if opened else start + hang, _COLUMNS // 2))
+    return best[1], best[2]

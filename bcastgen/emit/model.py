@@ -1,0 +1,165 @@
+"""What a template shows of a view: names, types and lines, all decided.
+
+In: nothing.  Out: the values that :func:`.view.kernel_view` makes; templates only lay them out.
+
+    ArrayView(name="a", c="float", load="a0", ...)   ->   const float a0 = ...
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .checks import Step
+
+__all__ = ["ArrayView", "DimView", "KernelView", "NestView", "OverlapView", "ResultView", "VariantView"]
+
+
+@dataclass(frozen=True, slots=True)
+class DimView:
+    """One domain dim as an array sees it: its own dim (None: it does not move along it), and the names it has in C.
+
+    `stride` names the effective stride and `row` the address at the loop's index; `selects` if the extent may prove to
+    be 1, where the stride in memory means nothing; `reason` is said beside the selection.
+    """
+
+    domain: int
+    own: int | None
+    selects: bool
+    reason: str
+    stride: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayView:
+    """An operand or result in one nest; `place` counts the nest's arrays, `position` the kernel's.
+
+    `pointer` is the C expression of its descriptor's address, `member` what goes in front of a field of it; `load`,
+    `step` and `bits` name its element, its stride along an inner loop, and the bits that show its alignment.
+    """
+
+    name: str
+    position: int
+    place: int
+    pointer: str
+    member: str
+    rank: int | None
+    c: str
+    bytes: int
+    is_bool: bool
+    is_result: bool
+    load: str
+    step: str
+    bits: str
+    dims: tuple[DimView, ...]
+
+    @property
+    def strides(self) -> tuple[str, ...]:
+        """The names of its effective strides, in a ranked nest."""
+        return tuple(dim.stride for dim in self.dims if dim.own is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapView:
+    """A result and another array whose bytes it must not share, unless `same` (a C condition, if any) holds."""
+
+    result: ArrayView
+    other: ArrayView
+    flag: str
+    same: str
+
+
+@dataclass(frozen=True, slots=True)
+class VariantView:
+    """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it."""
+
+    name: str
+    kinds: tuple[str, ...]
+    strides: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NestView:
+    """One nest: arrays are its operands, then its results.
+
+    Attributes
+    ----------
+    rank : of the domain, None if any; `least_rank` is the number of its dims that are known.
+    extents : of the domain, None where the run time decides.
+    guards, starts, steps : what its domain function does, see :mod:`.checks`.
+    distinct : for each result, the C condition under which elements of it share memory, in a ranked nest.
+    """
+
+    name: str
+    rank: int | None
+    least_rank: int
+    extents: tuple[int | None, ...]
+    arrays: tuple[ArrayView, ...]
+    operand_count: int
+    guards: tuple[Step, ...]
+    starts: tuple[tuple[str, ...], tuple[str, ...]]
+    steps: tuple[Step, ...]
+    overlaps: tuple[OverlapView, ...]
+    distinct: tuple[str, ...]
+    variants: tuple[VariantView, ...]
+    body: tuple[str, ...]
+    stores: tuple[str, ...]
+    demand_body: tuple[str, ...]
+    demand: str
+    demand_arrays: tuple[ArrayView, ...]
+
+    @property
+    def operands(self) -> tuple[ArrayView, ...]:
+        """What it reads."""
+        return self.arrays[: self.operand_count]
+
+    @property
+    def results(self) -> tuple[ArrayView, ...]:
+        """What it writes."""
+        return self.arrays[self.operand_count :]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultView:
+    """A result as the shape function gives it: `extents` and `rank_name` are that function's parameters."""
+
+    name: str
+    rank: int | None
+    extents: str
+    rank_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelView:
+    """The whole kernel: parameters are the operands, then the results.
+
+    Attributes
+    ----------
+    name : what its types, constants and files begin with; `function` is the function that computes the results.
+    banner : the comment the file starts with.
+    operands, results : their C names.
+    renamed : (name, C name) of those that C cannot call what the user calls them.
+    overlaps : those between a result and an array of another nest.
+    statuses : name, value and sentence of each status.
+    """
+
+    name: str
+    function: str
+    banner: str
+    operands: tuple[str, ...]
+    results: tuple[ResultView, ...]
+    renamed: tuple[tuple[str, str], ...]
+    nests: tuple[NestView, ...]
+    overlaps: tuple[OverlapView, ...]
+    statuses: tuple[tuple[str, int, str], ...]
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """Every parameter's name."""
+        return (*self.operands, *(result.name for result in self.results))
+
+    @property
+    def in_place(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The operands whose memory each result may take."""
+        pairs = [(o.result.name, o.other.name) for nest in self.nests for o in nest.overlaps if o.same]
+        return tuple((r.name, tuple(other for result, other in pairs if result == r.name)) for r in self.results)
