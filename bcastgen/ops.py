@@ -243,7 +243,9 @@ def _cast_c(operands: tuple[DType, ...], result: DType) -> str:
     high = f"0x1p{result.bits - (result.kind == 'signed')}{suffix}"
     bounds = {name.lower(): f"{result.numpy.upper()}_{name}" for name in ("MIN", "MAX")}
     least = bounds["min"] if result.kind == "signed" else "0"
-    return f"({{T}})({{0}} != {{0}} ? 0 : {{0}} <= {low} ? {least} : {{0}} >= {high} ? {bounds['max']} : ({{T}}){{0}})"
+    # What is small is 0 by its own branch, as NaN is: gcc makes (float)(int)x a trunc(x), which is -0.0 for -0.3.
+    inside = f"{{0}} <= {low} ? {least} : {{0}} >= {high} ? {bounds['max']} : ({{T}}){{0}}"
+    return f"({{T}})(!(fabs{suffix}({{0}}) >= 1) ? 0 : {inside})"
 
 
 def _comparison(symbol: str) -> Callable[[tuple[DType, ...], DType], str]:
@@ -284,19 +286,27 @@ def _math(
 # ---- references for what NumPy has not ----------------------------------------------------------------------------
 
 
+def _as_float(x: Any) -> Any:
+    """Convert integers as NumPy does for its own functions."""
+    x = np.asarray(x)
+    return x if x.dtype.kind == "f" else x.astype(np.sqrt.resolve_dtypes((x.dtype, None))[1])
+
+
 def _erf(x: Any) -> Any:
     import math
 
-    return np.vectorize(math.erf, otypes=[np.float64])(x).astype(np.asarray(x).dtype)
+    x = _as_float(x)
+    return np.vectorize(math.erf, otypes=[np.float64])(x).astype(x.dtype)
 
 
 def _sigmoid(x: Any) -> Any:
-    wide = np.asarray(x, np.longdouble)
-    return (1 / (1 + np.exp(-wide))).astype(np.asarray(x).dtype)
+    x = _as_float(x)
+    return (1 / (1 + np.exp(-x.astype(np.longdouble)))).astype(x.dtype)
 
 
 def _rsqrt(x: Any) -> Any:
-    return (1 / np.sqrt(np.asarray(x, np.longdouble))).astype(np.asarray(x).dtype)
+    x = _as_float(x)
+    return (1 / np.sqrt(x.astype(np.longdouble))).astype(x.dtype)
 
 
 def _reciprocal(x: Any) -> Any:

@@ -1,0 +1,126 @@
+"""What several test modules share, as fixtures: values to sample, layouts to hold them in, and what agreement means."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from bcastgen.dtypes import F32
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory):
+    """Kernels that tests build stay out of the user's cache, unless a directory is named."""
+    if "BCASTGEN_CACHE_DIR" in os.environ:
+        yield
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+        yield
+
+
+def _edges(dtype):
+    """The values of a dtype at which operations go wrong; bools come in every byte that foreign memory may hold."""
+    if dtype.kind == "bool":
+        return np.array([0, 1, 2, 255], np.uint8).view(np.bool_)
+    if dtype.is_integer:
+        around = {dtype.bits - 1, dtype.bits, dtype.bits + 1, 2 * dtype.bits}
+        wanted = {dtype.min, dtype.min + 1, -dtype.bits, -7, -2, -1, 0, 1, 2, 3, 10, dtype.max - 1, dtype.max} | around
+        return np.array(sorted(value for value in wanted if dtype.min <= value <= dtype.max), dtype.np)
+    info = np.finfo(dtype.np)
+    positive = [
+        *(0.0, info.smallest_subnormal, info.tiny, info.eps, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 10.7, 127.5, 255.0),
+        *(2.0**24 + 2, 2.0**31, 2.0**32, 2.0**63, 2.0**64, info.max / 2, info.max, np.inf),
+    ]
+    return np.array([sign * value for value in positive for sign in (1, -1)] + [np.nan], dtype.np)
+
+
+def _samples(dtype, count=0, seed=0, domain=(-50.0, 50.0)):
+    edges = _edges(dtype)
+    if dtype.kind == "bool" or not count:
+        return edges
+    random = np.random.default_rng(seed)
+    low, high = domain if dtype.is_float else (max(domain[0], dtype.min), min(domain[1], dtype.max))
+    near = random.uniform(low, high, count).astype(dtype.np)
+    any_bits = random.integers(0, 256, count * dtype.bytes, np.uint8).view(dtype.np)
+    return np.concatenate([edges, near, any_bits])
+
+
+@pytest.fixture(scope="session")
+def samples():
+    """Call ``samples(dtype, count=0, seed=0, domain=...)`` for the dtype's edges, and count values each from the domain
+    and from all bit patterns."""
+    return _samples
+
+
+def _strided(array):
+    wide = np.empty((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
+    wide[..., ::2] = array
+    return wide[..., ::2]
+
+
+def _reversed(array):
+    every = (slice(None, None, -1),) * array.ndim
+    return array[every].copy()[every]
+
+
+def _transposed(array):
+    """Dims in reverse order, and the innermost one in memory strided."""
+    return _strided(array.T).T
+
+
+# Every layout keeps the values. A byte view keeps NumPy from turning odd bools into 1.
+_LAYOUTS = {
+    "contiguous": np.ascontiguousarray,
+    "strided": _strided,
+    "reversed": _reversed,
+    "fortran": np.asfortranarray,
+    "transposed": _transposed,
+}
+
+
+@pytest.fixture(scope="session")
+def layouts():
+    """Name -> function that puts an array of rank 1 or more into that layout, values unchanged."""
+
+    def keeping_bytes(function):
+        def lay(array):
+            bits = array.view(np.uint8) if array.dtype == np.bool_ else array
+            return function(bits).view(array.dtype)
+
+        return lay
+
+    return {name: keeping_bytes(function) for name, function in _LAYOUTS.items()}
+
+
+def _ordered(values):
+    """Number the floats in order, so that neighbours differ by 1."""
+    bits = values.view(np.int32 if values.dtype == F32.np else np.int64)
+    return np.where(bits < 0, np.iinfo(bits.dtype).min - bits, bits)
+
+
+def _differences(got, expected, ulp=0, either_zero=False):
+    """Where two arrays of one dtype disagree: beyond so many ULPs, in the sign of a zero, or in being NaN."""
+    # Not 0-d, for which NumPy would warn of integers that wrap.
+    got, expected = np.atleast_1d(got, expected)
+    unsigned = f"u{got.dtype.itemsize}"
+    wrong = got.view(unsigned) != expected.view(unsigned)
+    if got.dtype.kind != "f":
+        return wrong
+    if ulp:
+        first, second = _ordered(got), _ordered(expected)
+        # Unsigned: two numbers of opposite sign may be further apart than the signed type counts.
+        apart = np.maximum(first, second).view(unsigned) - np.minimum(first, second).view(unsigned)
+        wrong &= (apart > ulp) | ((got == 0) & (expected == 0))
+    if either_zero:
+        wrong &= got != expected
+    nan = np.isnan(expected)
+    return np.where(nan | np.isnan(got), np.isnan(got) != nan, wrong)
+
+
+@pytest.fixture(scope="session")
+def differences():
+    """Call ``differences(got, expected, ulp=0, either_zero=False)`` for a mask of where two arrays disagree."""
+    return _differences
