@@ -270,7 +270,7 @@ def check_steps(samples, layouts, differences):
 
 
 fixed = settings(
-    max_examples=50, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=40, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 
 
