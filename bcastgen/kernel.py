@@ -203,6 +203,12 @@ class Kernel(KernelBase):
         shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self._signature}"
         return f"<kernel {self.__name__}{shown}>"
 
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Kernel:
+        return self
+
     def __reduce__(self) -> Any:
         raise BcastgenError(
             f"{self!r} cannot be pickled yet; pickle the function and call bcastgen.jit where it arrives"

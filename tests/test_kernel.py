@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -272,3 +273,9 @@ def test_operands_with_their_own_ufunc_protocol_are_refused_by_name():
 
     with pytest.raises(TypeError, match=r"'b'.*Quantity"):
         bg.jit(lambda a, b: a * b)(np.ones(2), Quantity())
+
+
+def test_copies_are_the_kernel_itself():
+    kernel = bg.jit(lambda a: a + 1)
+    assert copy.copy(kernel) is kernel
+    assert copy.deepcopy({"k": kernel})["k"] is kernel

@@ -78,7 +78,8 @@ def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        raise ParseError(f"column {error.offset or 0}: {error.msg} in {_excerpt(text)}") from None
+        # Where the text ends too early, Python gives no column.
+        raise ParseError(f"column {error.offset or len(text) + 1}: {error.msg} in {_excerpt(text)}") from None
     except (RecursionError, MemoryError, ValueError) as error:
         raise ParseError(f"the expression cannot be read ({error or type(error).__name__}): {_excerpt(text)}") from None
     return _Reader(text, names).read(tree.body)

@@ -79,6 +79,11 @@ class Tracer:
     def __getitem__(self, key: object) -> NoReturn:
         raise TraceError("indexing is not element-wise; index the array before it comes into the kernel")
 
+    def __matmul__(self, _other: object) -> NoReturn:
+        raise TraceError("a matrix product is not element-wise; compute it outside the kernel")
+
+    __rmatmul__ = __matmul__
+
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise TraceError("assignment into an operand cannot be traced; use numpy.where and return the result")
 

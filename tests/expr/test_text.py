@@ -44,7 +44,7 @@ def test_given_names_are_a_closed_list():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a +", "invalid syntax"),
+        ("a +", "column 4: invalid syntax"),
         ("", "invalid syntax"),
         ("__import__('os').system('x')", "a str is not a number|only functions"),
         ("a.__class__", "Attribute is not allowed"),

@@ -99,6 +99,8 @@ def branch(a):
         (lambda a: a[0], "before it comes into the kernel"),
         (lambda a: a.shape, "'shape'"),
         (lambda a: a.T, "'T'"),
+        (lambda a: a @ a, "matrix product"),
+        (lambda a: np.eye(2) @ a, "numpy.matmul is not an op"),
         (lambda a: float(a), "keep to array operations"),
         (lambda a: list(a), "cannot be iterated"),
         (len, "extents are not known"),
