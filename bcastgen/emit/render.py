@@ -46,6 +46,7 @@ def _environment() -> Environment:
         includes=_includes,
         independent=_independent,
         unused=_unused,
+        uses=_uses,
     )
     return environment
 
@@ -84,6 +85,7 @@ def _includes(code: str) -> str:
 _INDEPENDENT = """\
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define BCG_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define BCG_INDEPENDENT _Pragma("GCC ivdep")
@@ -96,9 +98,13 @@ def _independent(code: str) -> str:
     return _INDEPENDENT if "BCG_INDEPENDENT" in code else ""
 
 
+def _uses(code: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", code) is not None
+
+
 def _unused(code: str, names: list[str]) -> str:
     """Return statements that say which parameters a body does not use."""
-    return "".join(f"    (void){name};\n" for name in names if not re.search(rf"\b{name}\b", code))
+    return "".join(f"    (void){name};\n" for name in names if not _uses(code, name))
 
 
 def render_template(name: str, **values: object) -> str:

@@ -10,6 +10,7 @@ The C reads line by line against the nest's dump: there is no precedence logic, 
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
@@ -76,20 +77,38 @@ def value_text(value: Value, loads: tuple[str, ...], dtype: DType) -> str:
 
 def body_lines(nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None = None) -> list[str]:
     """Return the statements of a body, or those of the given places."""
-    return [
-        f"const {statement.dtype.c} t{at} = {_expression(statement, loads)};"
-        for at, statement in enumerate(nest.body)
-        if only is None or at in only
-    ]
+    lines: list[str] = []
+    for at, statement in enumerate(nest.body):
+        if only is not None and at not in only:
+            continue
+        template = statement.op.c_for(statement.operand_dtypes, statement.dtype)
+        texts = _texts(statement, loads)
+        for place in _self_compared(template, statement, texts):
+            again = f"t{at}_{place}"
+            lines.append(f"const {statement.operand_dtypes[place].c} {again} = {texts[place]};")
+            texts[place] = again
+        lines.append(f"const {statement.dtype.c} t{at} = {_bare(_fill(template, texts))};")
+    return lines
 
 
-def _expression(statement: Apply, loads: tuple[str, ...]) -> str:
-    return _bare(_fill(statement.op.c_for(statement.operand_dtypes, statement.dtype), statement, loads))
+_COMPARED = re.compile(r"\{(\d)\} (?:[<>]|[<>=!]=) \{(\d)\}")
 
 
-def _fill(template: str, statement: Apply, loads: tuple[str, ...]) -> str:
-    for at, (value, dtype) in enumerate(zip(statement.operands, statement.operand_dtypes, strict=True)):
-        template = template.replace(f"{{{at}}}", value_text(value, loads, dtype))
+def _self_compared(template: str, statement: Apply, texts: list[str]) -> list[int]:
+    """Return the operands that need another name: compilers warn where an integer is compared with itself."""
+    pairs = ((int(x), int(y)) for x, y in _COMPARED.findall(template))
+    same = {max(x, y) for x, y in pairs if x != y and texts[x] == texts[y]}
+    return sorted(place for place in same if not statement.operand_dtypes[place].is_float)
+
+
+def _texts(statement: Apply, loads: tuple[str, ...]) -> list[str]:
+    operands = zip(statement.operands, statement.operand_dtypes, strict=True)
+    return [value_text(value, loads, dtype) for value, dtype in operands]
+
+
+def _fill(template: str, texts: list[str]) -> str:
+    for at, text in enumerate(texts):
+        template = template.replace(f"{{{at}}}", text)
     return template
 
 
@@ -119,7 +138,7 @@ def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, fr
         template = statement.op.demand_for(statement.operand_dtypes)
         if template is None or _is_certain(statement):
             continue
-        demands.append(_bare(_fill(template, statement, loads)))
+        demands.append(_bare(_fill(template, _texts(statement, loads))))
         needed.add(statement.operands[1])
     for at in range(len(nest.body) - 1, -1, -1):
         if Let(at) in needed:
