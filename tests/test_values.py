@@ -3,6 +3,8 @@
 One kernel returns the results of many rows over the same operands, so that it is one compilation: the tests go by
 tuples of operand dtypes, and the message of a failure names the row. Operand k varies along axis k, so that every value
 meets every other one, both where an operand is spread out in memory and where it is stretched.
+
+The file is long because arrays, Python scalars and what raises share one notion of a row and its reference.
 """
 
 from __future__ import annotations
