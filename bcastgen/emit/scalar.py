@@ -83,10 +83,11 @@ def body_lines(nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None =
             continue
         template = statement.op.c_for(statement.operand_dtypes, statement.dtype)
         texts = _texts(statement, loads)
-        for place in _self_compared(template, statement, texts):
-            again = f"t{at}_{place}"
-            lines.append(f"const {statement.operand_dtypes[place].c} {again} = {texts[place]};")
-            texts[place] = again
+        for place in _compared_oddly(template, statement, texts):
+            dtype, named = statement.operand_dtypes[place], f"t{at}_{place}"
+            # As a constant, a bool of C++ would be warned of again.
+            lines.append(f"{'' if dtype.kind == 'bool' else 'const '}{dtype.c} {named} = {texts[place]};")
+            texts[place] = named
         lines.append(f"const {statement.dtype.c} t{at} = {_bare(_fill(template, texts))};")
     return lines
 
@@ -94,11 +95,21 @@ def body_lines(nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None =
 _COMPARED = re.compile(r"\{(\d)\} (?:[<>]|[<>=!]=) \{(\d)\}")
 
 
-def _self_compared(template: str, statement: Apply, texts: list[str]) -> list[int]:
-    """Return the operands that need another name: compilers warn where an integer is compared with itself."""
-    pairs = ((int(x), int(y)) for x, y in _COMPARED.findall(template))
-    same = {max(x, y) for x, y in pairs if x != y and texts[x] == texts[y]}
-    return sorted(place for place in same if not statement.operand_dtypes[place].is_float)
+def _compared_oddly(template: str, statement: Apply, texts: list[str]) -> list[int]:
+    """Return the integer operands that need a name of their own to be compared.
+
+    Compilers warn where one is compared with itself, or with the end of its dtype's range. The user has asked for it.
+    """
+    odd: set[int] = set()
+    for x, y in ((int(x), int(y)) for x, y in _COMPARED.findall(template)):
+        odd |= {max(x, y)} if x != y and texts[x] == texts[y] else set()
+        odd |= {place for place in (x, y) if _is_limit(statement, place)}
+    return sorted(place for place in odd if not statement.operand_dtypes[place].is_float)
+
+
+def _is_limit(statement: Apply, place: int) -> bool:
+    value, dtype = statement.operands[place], statement.operand_dtypes[place]
+    return isinstance(value, Constant) and value.value in (dtype.min, dtype.max)
 
 
 def _texts(statement: Apply, loads: tuple[str, ...]) -> list[str]:

@@ -71,7 +71,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-mcpu=native", "what -march=native is on x86", machines=_MCPU),
     Flag("-mprefer-vector-width=512", "the default is 256; 512 is worth 1.2-1.9 in maths", feature="avx512f"),
     Flag("-fno-math-errno", "gcc keeps loops with sqrt and the like scalar otherwise; changes no result"),
-    Flag("-fno-trapping-math", "gcc keeps compares and selects scalar otherwise; (float)(int)x may be -0.0: see cast's row"),
+    Flag("-fno-trapping-math", "gcc keeps compares and selects scalar otherwise; (float)(int)x may be -0.0, see cast"),
     Flag("-fvisibility=hidden", "only bcg_entry is exported, so helpers inline and no symbol clashes"),
     Flag("-ffp-contract=off", "a*b + c rounds twice, as in NumPy; last, so that nothing undoes it"),
 )

@@ -24,7 +24,10 @@ from bcastgen.shape.tensor_type import parse_signature, parse_type
 
 STRICT = "-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror -ffp-contract=off".split()
 LANGUAGES = {"c": ("-std=c11", "-Wstrict-prototypes"), "c++": ("-xc++", "-std=c++17")}
-COMPILERS = {"gcc": {"c": ("gcc",), "c++": ("g++",)}, "clang": {"c": ("clang-19", "clang"), "c++": ("clang++-19", "clang++")}}
+COMPILERS = {
+    "gcc": {"c": ("gcc",), "c++": ("g++",)},
+    "clang": {"c": ("clang-19", "clang"), "c++": ("clang++-19", "clang++")},
+}
 SANITIZE = (
     "-std=c11 -g -ffp-contract=off -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all".split()
 )
@@ -97,8 +100,10 @@ def emit():
 
 @pytest.fixture(scope="session")
 def compile_strictly():
-    """Call ``compile_strictly(texts, directory, kind="gcc", language="c", flags=("-O1",))`` with file names and contents:
-    every .c file is compiled, every warning is an error."""
+    """Call ``compile_strictly(texts, directory, kind="gcc", language="c", flags=("-O1",))`` with names and contents.
+
+    Every .c file is compiled, every warning is an error.
+    """
 
     def compile_all(texts, directory, kind="gcc", language="c", flags=("-O1",)):
         directory.mkdir(parents=True, exist_ok=True)
@@ -107,7 +112,7 @@ def compile_strictly():
         units = [name for name in texts if name.endswith(".c")]
         command = [compiler(kind, language), *LANGUAGES[language], *STRICT, *flags, "-c", *units]
         done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{' '.join(command[:-len(units)])}\n{done.stderr[:4000]}"
+        assert done.returncode == 0, f"{' '.join(command[: -len(units)])}\n{done.stderr[:4000]}"
 
     return compile_all
 
@@ -326,6 +331,7 @@ def untold():
 @pytest.fixture(scope="session")
 def references():
     """Call ``references(kernel, operands)`` for its results by the rows' references, node by node."""
+
     def results(kernel, operands):
         expression = kernel.compilation.typed.expression
         values = dict(zip(expression.operands, map(as_c_reads, operands), strict=True))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import random
 
-import numpy as np
 import pytest
 
 from bcastgen.api import from_text, jit, op_kernel
-from bcastgen.dtypes import BOOL, DTYPES, F32, F64
+from bcastgen.dtypes import DTYPES
 from bcastgen.errors import DTypeError
 from bcastgen.expr.trace import trace
 from bcastgen.ops import OPS

@@ -1,4 +1,4 @@
-"""Every op in emitted C, and random programs, under address and undefined-behaviour sanitizers, with the references' values.
+"""Every op in emitted C, and random programs, under address and undefined-behaviour sanitizers, against references.
 
 Kernels, many to a program, are called with every value of their operands' dtypes against every other: bools of bytes
 other than 0 and 1, the ends of the integers, shifts out of range, NaN, infinities and subnormals.
@@ -67,7 +67,10 @@ def op_kernels(emit):
         for at, rows in enumerate(batches(kinds)):
             name = "_".join(["ops", *map(str, kinds), str(at)])
             made.append(
-                (emit(name, lambda *xs, rows=rows: tuple(apply(*row, xs) for row in rows), types, variants=variants), rows)
+                (
+                    emit(name, lambda *xs, rows=rows: tuple(apply(*row, xs) for row in rows), types, variants=variants),
+                    rows,
+                )
             )
         return made
 
@@ -193,7 +196,7 @@ SHOW_SIGNS = {"signbit", "copysign"}
 
 
 def exact_step(chance, values):
-    """A row, cast's target or None, operands and the result's dtype; None if the row does not take them or is not exact."""
+    """A row, cast's target or None, operands and the result's dtype; None if the row refuses them or is not exact."""
     op = chance.choice(list(OPS.values()))
     operands = [chance.choice(values) for _ in range(op.arity)]
     for at in range(1, op.arity):
@@ -261,9 +264,10 @@ def check_programs(emit, build, new_case, references, samples, differences):
             except RangeError:
                 continue
             count -= 1
-            yield kernel, [
-                random_operand(chance, shape, samples(kind)) for shape, kind in zip(shapes, kinds, strict=True)
-            ]
+            yield (
+                kernel,
+                [random_operand(chance, shape, samples(kind)) for shape, kind in zip(shapes, kinds, strict=True)],
+            )
 
     def check(count, seed, directory, kind="gcc", optimise="-O0"):
         cases, wanted = [], []
@@ -280,7 +284,9 @@ def check_programs(emit, build, new_case, references, samples, differences):
                 case.array(blank(shape, dtype_))
             cases.append(case)
             wanted.append(expected)
-        for got, expected in zip(build([case.kernel for case in cases], directory, kind, optimise).run(*cases), wanted, strict=True):
+        for got, expected in zip(
+            build([case.kernel for case in cases], directory, kind, optimise).run(*cases), wanted, strict=True
+        ):
             shown = f"seed {seed}, {got.case.kernel.name}\n{got.case.kernel.compilation.typed}\n{got.call}"
             assert got.call.status == ("DOMAIN" if expected is None else "OK"), shown
             if expected is None:
@@ -296,7 +302,9 @@ def result_shapes(kernel, operands):
     """The shape of each result: that of the operands it reads."""
     expression = kernel.compilation.typed.expression
     return [
-        np.broadcast_shapes(*(operands[node.index].shape for node in topological((result,)) if isinstance(node, Operand)))
+        np.broadcast_shapes(
+            *(operands[node.index].shape for node in topological((result,)) if isinstance(node, Operand))
+        )
         for result in expression.results
     ]
 

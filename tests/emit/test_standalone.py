@@ -273,8 +273,16 @@ ARRAYS = [
     ("wild", (A, B, blank((2, 4))), "RESULT", (2, 1, 0, 3, 4)),
     ("bias", (full((2, 4)), full((4,)), blank((2, 5))), "RESULT", (2, 1, 0, 4, 5)),
     ("two", (A, B, R, R.copy(), blank((2, 4))), "RESULT", (4, 1, 0, 3, 4)),
-    *((name, one_of(at, null=True), "NULL_DATA", (at, -1, -1, 0, 0)) for name in ("axpb", "plain", "wild") for at in range(3)),
-    *((name, one_of(at, no_strides=True), "NULL_DATA", (at, -1, -1, 0, 0)) for name in ("axpb", "wild") for at in range(3)),
+    *(
+        (name, one_of(at, null=True), "NULL_DATA", (at, -1, -1, 0, 0))
+        for name in ("axpb", "plain", "wild")
+        for at in range(3)
+    ),
+    *(
+        (name, one_of(at, no_strides=True), "NULL_DATA", (at, -1, -1, 0, 0))
+        for name in ("axpb", "wild")
+        for at in range(3)
+    ),
     *((name, one_of(at, odd=at + 1), "ALIGNMENT", (at, -1, -1, 4, 0)) for name in ("axpb", "wild") for at in range(3)),
     ("axpb", (bent((2, 3), (14, 4)), B, R), "ALIGNMENT", (0, -1, -1, 4, 0)),
     ("axpb", (A, bent((2, 3), (12, -3), offset=8), R), "ALIGNMENT", (1, -1, -1, 4, 0)),
@@ -295,7 +303,12 @@ ARRAYS = [
     ("axpb", (A, B, bent((2, 3), (0, 4))), "OVERLAP", (2, -1, 2, 0, 0)),
     ("wild", (A, B, bent((2, 3), (12, 0))), "OVERLAP", (2, -1, 2, 0, 0)),
     ("two", (A, B, shared(((2, 3), (12, 4), 0), ((2, 3), (12, 4), 0)), R.copy()), "OVERLAP", (3, -1, 2, 0, 0)),
-    ("two", (A, B, shared(((2, 3), (12, 4), 0), ((2, 3), (12, 4), 24), ((2, 3), (12, 4), 0))), "OVERLAP", (2, -1, 4, 0, 0)),
+    (
+        "two",
+        (A, B, shared(((2, 3), (12, 4), 0), ((2, 3), (12, 4), 24), ((2, 3), (12, 4), 0))),
+        "OVERLAP",
+        (2, -1, 4, 0, 0),
+    ),
     ("wildtwo", (A, B, shared(((2, 3), (12, 4), 0), ((2, 3), (12, 4), 0)), R.copy()), "OVERLAP", (3, -1, 2, 0, 0)),
     ("power", (full((3,), "i4"), np.array([1, 0, -1], "i4"), blank((3,), "i4")), "DOMAIN", (-1, -1, -1, 0, 0)),
     ("wildpower", (full((3, 1), "i4"), np.array([1, -2], "i4"), blank((3, 2), "i4")), "DOMAIN", (-1, -1, -1, 0, 0)),
@@ -341,11 +354,19 @@ IN_PLACE = [
     ("axpb", (shared(ROWS, NEXT, ROWS, size=48),), lambda a, b: (a + b * 2,)),
     ("plain", (shared(ROWS, NEXT, NEXT, size=48),), lambda a, b: (a + b * 2,)),
     ("axpb", (shared(ROWS, ROWS, ROWS, size=24),), lambda a, b: (a + b * 2,)),
-    ("axpb", (shared(((2, 3), (-12, -4), 20), ROWS, ((2, 3), (-12, -4), 20), size=24), ), None),
+    ("axpb", (shared(((2, 3), (-12, -4), 20), ROWS, ((2, 3), (-12, -4), 20), size=24),), None),
     ("axpb", (shared(((2, 3), (-12, -4), 20), NEXT, ((2, 3), (-12, -4), 20), size=48),), lambda a, b: (a + b * 2,)),
-    ("axpb", (shared(((1, 3), (7, 4), 0), ((1, 3), (-5, 4), 12), ((1, 3), (99, 4), 0), size=24),), lambda a, b: (a + b * 2,)),
+    (
+        "axpb",
+        (shared(((1, 3), (7, 4), 0), ((1, 3), (-5, 4), 12), ((1, 3), (99, 4), 0), size=24),),
+        lambda a, b: (a + b * 2,),
+    ),
     ("wild", (shared(ROWS, NEXT, ROWS, size=48),), lambda a, b: (a + b * 2,)),
-    ("wild", (shared(((1, 3), (7, 4), 0), ((3,), (4,), 12), ((1, 3), (99, 4), 0), size=24),), lambda a, b: (a + b * 2,)),
+    (
+        "wild",
+        (shared(((1, 3), (7, 4), 0), ((3,), (4,), 12), ((1, 3), (99, 4), 0), size=24),),
+        lambda a, b: (a + b * 2,),
+    ),
     ("two", (shared(ROWS, NEXT, NEXT, LAST, ((2, 3), (12, 4), 72), size=96),), lambda a, b: (a + b, a - b, a * 2)),
     ("two", (shared(ROWS, NEXT, ((2, 3), (12, 4), 72), LAST, ROWS, size=96),), lambda a, b: (a + b, a - b, a * 2)),
     ("two", (shared(ROWS, NEXT, ROWS, LAST, ((2, 3), (12, 4), 72), size=96),), None),
