@@ -29,6 +29,8 @@ from .errors import (
     TraceError,
 )
 from .expr import trace as _trace  # noqa: F401
+from .jit import base as _base  # noqa: F401
+from .jit import cache as _cache  # noqa: F401
 
 if TYPE_CHECKING:
     from .api import evaluate, from_text, jit
