@@ -1,8 +1,97 @@
-"""What is statically known of shapes: dims, types, broadcasting, verification.
+"""What is statically known of shapes: dims, types, broadcasting, verification; and `bg.shape`, the shape dialect.
 
 In: types.  Out: iteration domains, verdicts, and the constraints left to run time.
 
     infer_broadcast("f32[?, 1]", "f32[3]") -> f32[?, 3]
+    bg.shape.program("outer", lambda a, b: bg.shape.concat(a, b), a="!shape.shape", b="!shape.shape") -> a Program
 
-Nothing is imported here, so that who needs `dim` and `tensor_type` does not pay for the rest.
+Nothing is imported here, so that who needs `dim` and `tensor_type` does not pay for the rest. Of the ops of the
+dialect (`dialect/ops.py`), ``bg.shape.broadcast`` and ``bg.shape.dim`` share their names with modules of this package:
+the name here is the op, and the import system finds the modules all the same.
 """
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .dialect.program import Block, Operation, Program, Value
+    from .dialect.trace import program
+    from .dialect.types import Type
+    from .dialect.values import UNKNOWN, UNRANKED, ElementType, Shape, Size, ValueShape, Witness
+
+_HOMES = {
+    "program": ("Block", "Operation", "Program", "Value"),
+    "trace": ("program",),
+    "types": ("Type", "parse_type"),
+    "values": ("UNKNOWN", "UNRANKED", "ElementType", "Shape", "Size", "ValueShape", "Witness", "instance_of"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "UNKNOWN",
+    "UNRANKED",
+    "Block",
+    "ElementType",
+    "Operation",
+    "Program",
+    "Shape",
+    "Size",
+    "Type",
+    "Value",
+    "ValueShape",
+    "Witness",
+    "program",
+]
+
+
+def _op(name: str) -> Any:
+    from .dialect.trace import op
+
+    return op(name)
+
+
+class _Package(ModuleType):
+    """The package itself, where two names are ops although there are modules of that name."""
+
+    def _broadcast(self) -> Any:
+        return _op("broadcast")
+
+    def _dim(self) -> Any:
+        return _op("dim")
+
+    def _ignore(self, module: Any) -> None:
+        """Importing the module binds its name in the package; the op keeps it."""
+
+    broadcast = property(_broadcast, _ignore)
+    dim = property(_dim, _ignore)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(f".dialect.{_HOME_OF[name]}", __name__), name)
+    else:
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ..errors import BroadcastError
+        from .dialect.ops import find_row
+
+        try:
+            row = find_row(name)
+        except BroadcastError as error:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}: {error}") from None
+        value = _op(row.name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    from .dialect.ops import ROWS
+
+    return sorted({*globals(), *__all__, *(row.python for row in ROWS.values() if not row.terminator)})

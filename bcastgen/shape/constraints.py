@@ -7,7 +7,8 @@ In: names of operands, their own dims, dims of the iteration domain.  Out: state
 
 Dims count from 0, outermost first. Where a rank is not known, a dim counts from the end: ``a.-1`` is a's last dim and
 ``d[-1]`` the innermost of the domain. The `Result...` ones speak of the domain, which is what a result has to be, so
-they can be checked before there is a result; its extents are then the domain's. The others speak of operands.
+they can be checked before there is a result; its extents are then the domain's. The others speak of operands. What is
+said of one extent alone, in numbers, stands in range_constraints.py.
 """
 
 from __future__ import annotations
@@ -16,29 +17,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from .range_constraints import AtLeast, AtMost, Extents, MultipleOf, ResultAtLeast, ResultAtMost, ResultMultipleOf
+from .range_constraints import extent_of as _extent
+
 __all__ = [
+    "AtLeast",
+    "AtMost",
     "Constraint",
+    "Equals",
+    "EqualsAll",
     "ExtentIs",
+    "Fits",
+    "MultipleOf",
     "RankAtLeast",
     "RankIs",
+    "ResultAtLeast",
+    "ResultAtMost",
     "ResultExtent",
+    "ResultMultipleOf",
     "ResultRank",
     "ResultRankAtLeast",
     "ResultSame",
     "SameExtent",
+    "SameRank",
     "Stretches",
     "StretchesAll",
+    "shown_domain_dim",
 ]
 
-Extents: TypeAlias = tuple[int, ...]
 
-
-def _extent(extents: Extents, dim: int) -> int | None:
-    """Return the extent, or None where there is no such dim: then no statement about it holds."""
-    return extents[dim] if -len(extents) <= dim < len(extents) else None
-
-
-def _domain_dim(dim: int) -> str:
+def shown_domain_dim(dim: int) -> str:
+    """Return the name of a domain dim, which counts from the end where it is negative."""
     return f"d{dim}" if dim >= 0 else f"d[{dim}]"
 
 
@@ -73,6 +82,22 @@ class RankAtLeast:
 
 
 @dataclass(frozen=True, slots=True)
+class SameRank:
+    """An operand has the rank of another, where rank expansion is off."""
+
+    operand: str
+    other: str
+
+    def holds(self, extents: Mapping[str, Extents], domain: Extents) -> bool:
+        """Evaluate on actual extents."""
+        # Scalars go with every rank.
+        return all(len(extents[name]) in (0, len(domain)) for name in (self.operand, self.other))
+
+    def __str__(self) -> str:
+        return f"{self.operand}.rank = {self.other}.rank"
+
+
+@dataclass(frozen=True, slots=True)
 class ExtentIs:
     """The operand's dim has the extent of its type."""
 
@@ -104,7 +129,7 @@ class Stretches:
         return actual is not None and actual in (1, expected)
 
     def __str__(self) -> str:
-        expected = _domain_dim(self.domain_dim) if self.extent is None else self.extent
+        expected = shown_domain_dim(self.domain_dim) if self.extent is None else self.extent
         return f"{self.operand}.{self.dim} in {{1, {expected}}}"
 
 
@@ -123,6 +148,64 @@ class StretchesAll:
 
     def __str__(self) -> str:
         return f"{self.operand}.* in {{1, d*}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    """The operand's dim has the extent of its domain dim, 1 or not; `extent` where types decide it."""
+
+    operand: str
+    dim: int
+    domain_dim: int
+    extent: int | None
+
+    def holds(self, extents: Mapping[str, Extents], domain: Extents) -> bool:
+        """Evaluate on actual extents."""
+        actual = _extent(extents[self.operand], self.dim)
+        expected = self.extent if self.extent is not None else _extent(domain, self.domain_dim)
+        return actual is not None and actual == expected
+
+    def __str__(self) -> str:
+        return (
+            f"{self.operand}.{self.dim} = {shown_domain_dim(self.domain_dim) if self.extent is None else self.extent}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EqualsAll:
+    """Every dim that an operand of unknown rank has before its `known` last ones is its domain dim's."""
+
+    operand: str
+    known: int = 0
+
+    def holds(self, extents: Mapping[str, Extents], domain: Extents) -> bool:
+        """Evaluate on actual extents."""
+        actual = extents[self.operand]
+        front = actual[: len(actual) - self.known]
+        if len(actual) > len(domain):
+            return False
+        return all(extent == domain[-position] for position, extent in enumerate(reversed(front), self.known + 1))
+
+    def __str__(self) -> str:
+        return f"{self.operand}.* = d*"
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """The dim of an operand that is broadcast explicitly is 1 or the extent of another operand's dim."""
+
+    operand: str
+    dim: int
+    other: str
+    other_dim: int
+
+    def holds(self, extents: Mapping[str, Extents], domain: Extents) -> bool:
+        """Evaluate on actual extents."""
+        actual = _extent(extents[self.operand], self.dim)
+        return actual is not None and actual in (1, _extent(extents[self.other], self.other_dim))
+
+    def __str__(self) -> str:
+        return f"{self.operand}.{self.dim} in {{1, {self.other}.{self.other_dim}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +273,7 @@ class ResultExtent:
 
     def __str__(self) -> str:
         declared = "" if self.extent is None else f" = {self.extent}"
-        return f"{self.result}.{self.dim}{declared} = {_domain_dim(self.domain_dim)}"
+        return f"{self.result}.{self.dim}{declared} = {shown_domain_dim(self.domain_dim)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +299,22 @@ class ResultSame:
 Constraint: TypeAlias = (
     RankIs
     | RankAtLeast
+    | SameRank
     | ExtentIs
+    | AtLeast
+    | AtMost
+    | MultipleOf
     | Stretches
     | StretchesAll
+    | Equals
+    | EqualsAll
+    | Fits
     | SameExtent
     | ResultRank
     | ResultRankAtLeast
     | ResultExtent
     | ResultSame
+    | ResultAtLeast
+    | ResultAtMost
+    | ResultMultipleOf
 )

@@ -6,7 +6,7 @@ In: text in our spelling or in MLIR's.  Out: a :class:`TensorType`, or a whole :
     "(f32[?, 4] a, f32[n, 1] b) -> a + b*2" -> operands a and b, expression "a + b*2"
 
     type      = [element] "[" dims "]" | element | "tensor<" ... ">" | "vector<" ... ">"
-    dims      = nothing | dim ("," dim)* | "*" ("," dim)*        dim = integer | "?" | name
+    dims      = nothing | dim ("," dim)* | "*" ("," dim)*        dim: see dim_text.py
     signature = "(" [type [name] ("," type [name])*] ")" ["->" [type | "(" type ("," type)* ")" | expression]]
 """
 
@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from ..dtypes import DTYPES, DType, dtype
 from ..errors import BroadcastError, DTypeError, ParseError
 from .cursor import Cursor
-from .dim import DYNAMIC, MAX_EXTENT, Dim
+from .dim import DYNAMIC, Dim
+from .dim_text import DIM_CURE, parse_dim, parse_extent
 
 __all__ = ["Signature", "TensorType", "parse_signature", "parse_type"]
 
@@ -90,10 +91,10 @@ class TensorType:
 
     @property
     def mlir(self) -> str:
-        """The type in MLIR's spelling, which knows no names of dims and nothing of an unranked tensor's dims."""
+        """The type in MLIR's spelling, which knows nothing but extents of dims, and no dims of an unranked tensor."""
         if self.dtype is None:
             raise DTypeError(f"the type {self} has no element type, which MLIR requires; write f32{self}")
-        dims = "*x" if self.unranked else "".join(f"{dim if dim.is_static else '?'}x" for dim in self.dims)
+        dims = "*x" if self.unranked else "".join(f"{dim.extent if dim.is_static else '?'}x" for dim in self.dims)
         return f"{self.container}<{dims}{self.dtype.mlir}>"
 
     def __str__(self) -> str:
@@ -141,12 +142,10 @@ class Signature:
 # Only these, not all that numpy.dtype takes: NumPy's "i4" has 4 bytes, MLIR's has 4 bits.
 _ELEMENTS = tuple(dict.fromkeys(spelling for row in DTYPES for spelling in (row.name, row.mlir, row.numpy)))
 _WORD = re.compile(r"[^\W\d]\w*")
-_EXTENT = re.compile(r"[0-9]+")
 _MLIR_DIM = re.compile(r"[0-9?]")
 _TYPE_START = re.compile(rf"\(?\s*(?:\[|(?:{'|'.join(_CONTAINERS)})\s*<|(?:{'|'.join(_ELEMENTS)})\s*(?:[\[,)]|\Z))")
 
 _TYPE_CURE = "write f32[?, 4], f32[*], f32[] or tensor<?x4xf32>"
-_DIM_CURE = "a dim is an extent of 0 or more, ? or a name, and a '*' stands before all dims"
 _SIGNATURE_CURE = "write (f32[?, 4] a, f32[n, 1] b) -> f32[n, 4], or an expression after the arrow"
 
 
@@ -155,9 +154,9 @@ def parse_type(text_or_type: str | TensorType) -> TensorType:
 
     Parameters
     ----------
-    text_or_type : ``f32[?, 4]``, ``f32[n, 4]`` (a named dim), ``f32[*]`` or plain ``f32`` (any rank), ``f32[*, 4]``
-        (rank 1 or more, ending in a 4), ``f32[]``, ``[?, 4]`` (any element type), or MLIR's ``tensor<?x4xf32>``,
-        ``tensor<*xf32>``, ``tensor<f32>``, ``vector<4xf32>``.
+    text_or_type : ``f32[?, 4]``, ``f32[n, 4]`` (a named dim), ``f32[n>=2, ?%8, m!, bcast]`` (see dim_text.py),
+        ``f32[*]`` or plain ``f32`` (any rank), ``f32[*, 4]`` (rank 1 or more, ending in a 4), ``f32[]``, ``[?, 4]``
+        (any element type), or MLIR's ``tensor<?x4xf32>``, ``tensor<*xf32>``, ``tensor<f32>``, ``vector<4xf32>``.
 
     Raises
     ------
@@ -284,35 +283,13 @@ def _dims(cursor: Cursor) -> tuple[tuple[Dim, ...], bool]:
     if cursor.take("]"):
         return (), unranked
     if unranked:
-        cursor.expect(",", _DIM_CURE)
-    dims = [_dim(cursor)]
+        cursor.expect(",", DIM_CURE)
+    dims = [parse_dim(cursor)]
     while cursor.take(","):
-        dims.append(_dim(cursor))
+        dims.append(parse_dim(cursor))
     if not cursor.take("]"):
-        raise cursor.fail("',' or ']'", _DIM_CURE)
+        raise cursor.fail("',' or ']'", DIM_CURE)
     return tuple(dims), unranked
-
-
-def _dim(cursor: Cursor) -> Dim:
-    if cursor.take("?"):
-        return DYNAMIC
-    digits = cursor.match(_EXTENT)
-    if digits is not None:
-        return Dim(_extent(cursor, digits))
-    name = cursor.match(_WORD)
-    if name is None:
-        raise cursor.fail("a dim", _DIM_CURE)
-    if not name.isidentifier():
-        raise cursor.reject(name, f"{name!r} is not a name", _DIM_CURE)
-    return Dim(name)
-
-
-def _extent(cursor: Cursor, digits: str) -> int:
-    # The length first: int() takes quadratic time, and refuses more than 4300 digits with an error of its own.
-    significant = digits.lstrip("0") or "0"
-    if len(significant) > len(str(MAX_EXTENT)) or int(significant) > MAX_EXTENT:
-        raise cursor.reject(digits, "an extent is too large", f"extents go up to {MAX_EXTENT}")
-    return int(significant)
 
 
 def _mlir_type(cursor: Cursor, container: str) -> TensorType:
@@ -321,7 +298,7 @@ def _mlir_type(cursor: Cursor, container: str) -> TensorType:
     if unranked:
         cursor.expect("x", _TYPE_CURE)
     while not unranked and cursor.sees(_MLIR_DIM):
-        dims.append(_dim(cursor))
+        dims.append(DYNAMIC if cursor.take("?") else Dim(parse_extent(cursor)))
         cursor.expect("x", _TYPE_CURE)
     word = cursor.match(_WORD)
     if word is None:

@@ -12,15 +12,32 @@ letter of the trait's pseudo-code. Neither has rules on element types or on mixi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from ..errors import BroadcastError, result_mismatch, result_rank_mismatch
 from .broadcast import BroadcastInfo, Mode, broadcast, operand_names
-from .constraints import Constraint, ResultExtent, ResultRank, ResultRankAtLeast, ResultSame
+from .constraints import (
+    Constraint,
+    ResultAtLeast,
+    ResultAtMost,
+    ResultExtent,
+    ResultMultipleOf,
+    ResultRank,
+    ResultRankAtLeast,
+    ResultSame,
+    shown_domain_dim,
+)
+from .decision import Decision, Fate
 from .dim import Dim
+from .facts import MAX_EXTENT, Range
 from .tensor_type import TensorType, parse_type
 
-__all__ = ["verify_broadcast", "verify_result"]
+__all__ = ["Bound", "decide_result", "verify_broadcast", "verify_result"]
+
+# Symbol -> where it occurs first: operand or result, its dim, and what is known there.
+Bound: TypeAlias = MutableMapping[str, tuple[str, int, Dim]]
 
 
 def verify_broadcast(
@@ -62,7 +79,9 @@ def verify_broadcast(
     return (*info.constraints, *verify_result(info, "result" if "r" in names else "r", parse_type(result_type)))
 
 
-def verify_result(info: BroadcastInfo, name: str, result: TensorType) -> tuple[Constraint, ...]:
+def verify_result(
+    info: BroadcastInfo, name: str, result: TensorType, bound: Bound | None = None
+) -> tuple[Constraint, ...]:
     """Check a result's type against the domain that operands span, in the mode it was inferred in.
 
     Parameters
@@ -70,6 +89,7 @@ def verify_result(info: BroadcastInfo, name: str, result: TensorType) -> tuple[C
     info : what :func:`broadcast` inferred.
     name : what errors and constraints call the result; no operand's name.
     result : its declared type.
+    bound : where symbols occur first. Pass one dict from result to result: a symbol is then one extent in all of them.
 
     Returns
     -------
@@ -79,7 +99,7 @@ def verify_result(info: BroadcastInfo, name: str, result: TensorType) -> tuple[C
     Raises
     ------
     BroadcastError
-        If its rank or an extent differs from what is inferred.
+        If its rank, an extent or a declared fact differs from what is inferred.
 
     Examples
     --------
@@ -87,61 +107,144 @@ def verify_result(info: BroadcastInfo, name: str, result: TensorType) -> tuple[C
     >>> [str(constraint) for constraint in verify_result(info, "z", parse_type("f32[n]"))]
     ['z.0 = x.0 (n)']
     """
+    decisions = decide_result(info, name, result, bound)
+    return tuple(decision.constraint for decision in decisions if decision.fate == "checked")
+
+
+def decide_result(
+    info: BroadcastInfo, name: str, result: TensorType, bound: Bound | None = None
+) -> tuple[Decision, ...]:
+    """Return the fate of everything that a result's type asks, as :func:`verify_result` checks it.
+
+    Examples
+    --------
+    >>> info = broadcast([("x", "f32[n>=2]"), ("y", "f32[?]")])
+    >>> [str(decision) for decision in decide_result(info, "z", parse_type("f32[n]"))]
+    ['z.rank = 1 = d.rank: proved, the domain has rank 1', 'z.0 = x.0 (n): proved, d0 is n']
+    """
     if info.mode == "document" and (result.unranked or info.unranked):
         return ()
-    constraints: list[Constraint] = list(_rank_constraints(info, name, result))
-    bound = {symbol: (operand, dim, Dim(symbol)) for symbol, operand, dim in info.symbols}
+    decisions = list(_rank_decisions(info, name, result))
+    bound = {} if bound is None else bound
+    for symbol, operand, dim in info.symbols:
+        bound.setdefault(symbol, (operand, dim, Dim.within(symbol, info.facts.range((operand, dim)))))
     for position, own, declared in result.aligned:
+        place = _Place(name, own, info.domain_dim(position), info.at(position))
+        known = place.inferred.range
         if declared.extent is not None:
-            constraints += _extent_constraints(info, name, own, position, declared.extent)
+            decisions.append(_extent_decision(info, place, declared.extent, position))
+            continue
         if declared.symbol is not None:
-            first = bound.setdefault(declared.symbol, (name, own, info.at(position)))
-            place = (name, own, info.domain_dim(position))
-            constraints += _symbol_constraints(declared.symbol, info.at(position), place, first)
-    return tuple(constraints)
+            met = known.meet(declared.range) or known
+            first = bound.setdefault(declared.symbol, (name, own, _narrowed(place.inferred, met)))
+            same = info.facts.same(position, first[:2])
+            decisions += _symbol_decisions(declared.symbol, place, first, same)
+            known = known if first[:2] == (name, own) else known.meet(first[2].range) or known
+        decisions += _range_decisions(place, declared, known)
+    return tuple(decisions)
 
 
-def _rank_constraints(info: BroadcastInfo, name: str, result: TensorType) -> tuple[ResultRank | ResultRankAtLeast, ...]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A result's dim: its name, its own number, the domain dim it has to be, and what is inferred of that."""
+
+    name: str
+    dim: int
+    domain_dim: int
+    inferred: Dim
+
+    @property
+    def shown(self) -> str:
+        return shown_domain_dim(self.domain_dim)
+
+
+def _narrowed(dim: Dim, range_: Range) -> Dim:
+    return dim if dim.is_static else Dim.within(dim.symbol, range_)
+
+
+def _rank_decisions(info: BroadcastInfo, name: str, result: TensorType) -> tuple[Decision, ...]:
     declared, inferred = len(result.dims), len(info.dims)
     # The number of its known dims is the rank of what is ranked, and a lower bound otherwise.
     too_low = declared < inferred and not result.unranked
     too_high = declared > inferred and not info.unranked
     if too_low or too_high:
         raise result_rank_mismatch(name, declared, inferred)
-    if not info.unranked:
-        return ()
     if not result.unranked:
-        return (ResultRank(name, declared),)
-    return (ResultRankAtLeast(name, declared),) if declared > inferred else ()
-
-
-def _extent_constraints(
-    info: BroadcastInfo, name: str, dim: int, position: int, declared: int
-) -> tuple[ResultExtent, ...]:
-    inferred = info.at(position)
-    if inferred.extent == declared:
+        fate: Fate = "checked" if info.unranked else "proved"
+        return (Decision(ResultRank(name, declared), fate, _why(fate, f"the domain has rank {inferred}")),)
+    if declared == 0:
         return ()
+    fate = "checked" if info.unranked and declared > inferred else "proved"
+    return (Decision(ResultRankAtLeast(name, declared), fate, _why(fate, f"the domain has {inferred} dims or more")),)
+
+
+def _why(fate: Fate, proof: str) -> str:
+    return proof if fate == "proved" else "types leave it open"
+
+
+def _extent_decision(info: BroadcastInfo, place: _Place, declared: int, position: int) -> Decision:
+    inferred = place.inferred
+    constraint = ResultExtent(place.name, place.dim, place.domain_dim, declared)
+    if inferred.extent == declared:
+        return Decision(constraint, "proved", f"{place.shown} is {declared}")
     if inferred.extent is not None:
-        raise result_mismatch(name, dim, declared, inferred.extent, info.setters[-position])
+        raise result_mismatch(place.name, place.dim, declared, inferred.extent, info.setters[-position])
+    if not inferred.range.has(declared):
+        raise _out_of_range(place, f"extent {declared}", declared)
     if info.mode == "sound":
-        return (ResultExtent(name, dim, info.domain_dim(position), declared),)
+        return Decision(constraint, "checked", _why("checked", ""))
     raise BroadcastError(
-        f"result '{name}' dim {dim} has extent {declared}, expected {inferred} (inferred from the operands); "
-        "declare it as ?, or verify in mode 'sound', which checks it at run time",
-        operand=name,
-        dim=dim,
+        f"result '{place.name}' dim {place.dim} has extent {declared}, expected {inferred} (inferred from the "
+        "operands); declare it as ?, or verify in mode 'sound', which checks it at run time",
+        operand=place.name,
+        dim=place.dim,
         actual=declared,
     )
 
 
-def _symbol_constraints(
-    symbol: str, inferred: Dim, place: tuple[str, int, int], first: tuple[str, int, Dim]
-) -> tuple[ResultSame, ...]:
+def _symbol_decisions(symbol: str, place: _Place, first: tuple[str, int, Dim], same: bool) -> tuple[Decision, ...]:
     """Compare what is inferred for a dim with its symbol's first occurrence: name, dim, and what is known there."""
-    name, dim, domain_dim = place
     other, other_dim, expected = first
-    if (name, dim) == (other, other_dim) or (inferred == expected and inferred.value is not None):
+    inferred = place.inferred
+    if (place.name, place.dim) == (other, other_dim):
         return ()
+    constraint = ResultSame(place.name, place.dim, place.domain_dim, other, other_dim, symbol)
+    extent = inferred.range.only
+    if same or (inferred.value == expected.value is not None) or (extent == expected.range.only is not None):
+        return (Decision(constraint, "proved", f"{place.shown} is {expected.value or symbol}"),)
     if inferred.extent is not None and expected.extent is not None:
-        raise result_mismatch(name, dim, inferred.extent, expected.extent, other)
-    return (ResultSame(name, dim, domain_dim, other, other_dim, symbol),)
+        raise result_mismatch(place.name, place.dim, inferred.extent, expected.extent, other)
+    if inferred.range.meet(expected.range) is None:
+        raise _out_of_range(place, f"the extent of '{other}' dim {other_dim}, {expected}", expected.extent)
+    return (Decision(constraint, "checked", f"{symbol} is bound where it occurs first"),)
+
+
+def _range_decisions(place: _Place, declared: Dim, known: Range) -> list[Decision]:
+    """Compare the range that is declared for a dim with what is known of it."""
+    wanted = declared.range
+    if known.meet(wanted) is None:
+        raise _out_of_range(place, f"{declared}", None)
+    at = (place.name, place.dim, place.domain_dim)
+    step, top = wanted.step, MAX_EXTENT // wanted.step * wanted.step
+    rows: list[tuple[Constraint, Range]] = []
+    if declared.min is not None:
+        rows.append((ResultAtLeast(*at, wanted.low), Range(wanted.low)))
+    if declared.max is not None:
+        rows.append((ResultAtMost(*at, wanted.high), Range(0, wanted.high)))
+    if declared.multiple_of is not None:
+        rows.append((ResultMultipleOf(*at, step), Range(0, top, step)))
+    fates: list[Fate] = ["proved" if known.meet(said) == known else "checked" for _, said in rows]
+    return [
+        Decision(constraint, fate, _why(fate, f"{place.shown} is {_narrowed(place.inferred, known)}"))
+        for (constraint, _), fate in zip(rows, fates, strict=True)
+    ]
+
+
+def _out_of_range(place: _Place, declared: str, actual: int | None) -> BroadcastError:
+    return BroadcastError(
+        f"result '{place.name}' dim {place.dim} is declared as {declared}, expected {place.inferred} (inferred from "
+        "the operands); declare it as ?, or widen what the operands' types declare",
+        operand=place.name,
+        dim=place.dim,
+        actual=actual,
+    )

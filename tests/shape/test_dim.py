@@ -75,3 +75,61 @@ def test_is_frozen() -> None:
 def test_refuses_what_cannot_be_printed() -> None:
     with pytest.raises(BroadcastError, match="64 bits"):
         Dim(10**5000)
+
+
+def test_facts_have_one_form() -> None:
+    assert Dim("n", min=0, multiple_of=1, max=MAX_EXTENT) == Dim("n")
+    assert Dim("n", min=5, max=30, multiple_of=8) == Dim("n", min=8, max=24, multiple_of=8)
+    assert Dim(min=4, max=4) == Dim(4)
+    assert Dim(max=0) == Dim(0)
+    assert Dim(8, min=2, multiple_of=4) == Dim(8)
+    minimum: Any = np.int64(2)
+    assert type(Dim("n", min=minimum).min) is int
+
+
+def test_flags_have_one_form() -> None:
+    assert Dim(broadcast=True) == Dim(1, broadcast=True) != Dim(1)
+    assert Dim(4, broadcast=False) == Dim(4, trusted=True) == Dim(4)
+    assert Dim(1, trusted=True) == Dim(1, broadcast=False) != Dim(1)
+    assert Dim("n", broadcast=False, trusted=True) == Dim("n", trusted=True)
+
+
+def test_what_is_known() -> None:
+    dim = Dim("n", min=2, multiple_of=8)
+    assert (dim.symbol, dim.extent, dim.can_be_one, dim.is_plain, str(dim.erased)) == ("n", None, False, False, "n")
+    assert dim.range.has(16) and not dim.range.has(12) and not dim.range.has(0)
+    assert Dim().can_be_one and Dim().is_plain and Dim(1).can_be_one and not Dim(2).can_be_one
+
+
+def test_a_one_that_never_stretches_is_no_one() -> None:
+    assert Dim(1).is_one and Dim(broadcast=True).is_one and not Dim(1, broadcast=False).is_one
+
+
+def test_facts_print() -> None:
+    assert str(Dim("n", min=2, max=64, multiple_of=8, broadcast=False)) == "n>=8<=64%8!"
+    assert str(Dim("n", trusted=True)) == "n trusted"
+    assert [str(Dim(broadcast=flag)) for flag in (True, False, None)] == ["bcast", "?!", "?"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"min": 4, "max": 2}, "dim ? has no extent from min 4 to max 2; widen one of them"),
+        ({"value": "n", "multiple_of": 0}, "dim n has multiple_of 0, expected 1 or more"),
+        ({"min": -1}, "dim has min -1, expected 0 or more"),
+        ({"max": MAX_EXTENT + 1}, f"dim has max that 64 bits do not hold, expected at most {MAX_EXTENT}"),
+        ({"min": 1.5}, "dim has min 1.5, expected an integer"),
+        ({"min": True}, "dim has min True, expected an integer"),
+        ({"value": 4, "min": 5}, "dim has extent 4, which its own facts (>=5) exclude"),
+        ({"value": 4, "broadcast": True}, "dim has extent 4, expected 1 in a broadcast dim"),
+        ({"value": "n", "broadcast": True}, "dim n is a broadcast dim, which has the extent 1"),
+        ({"broadcast": True, "trusted": True}, "is a broadcast dim"),
+        ({"broadcast": True, "min": 2}, "its own facts (>=2) exclude"),
+        ({"broadcast": "yes"}, "flags that are no booleans"),
+        ({"value": "bcast"}, "write Dim(broadcast=True), or another name"),
+    ],
+)
+def test_refuses_facts(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(BroadcastError) as caught:
+        Dim(**fields)
+    assert message in str(caught.value)

@@ -1,0 +1,161 @@
+"""Canonicalisations of single operations that hold in every run, invalid operands included.
+
+In: an operation, and facts on its operands.  Out: values that its results are, another operation, or None.
+
+    shape.broadcast %a, %a, [] -> %a        shape.assuming_all %true, %w -> %w        shape.add %a, 0 -> %a
+
+What is fully known folds to a constant elsewhere (`fold`); here is what holds although operands are unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from .program import Operation, Value
+from .row import Facts, Rewrite
+from .values import LatticeValue, Shape, Size, Witness
+
+__all__ = [
+    "assuming_all",
+    "broadcast",
+    "concat",
+    "distinct",
+    "idempotent",
+    "inverse",
+    "neutral",
+    "predicate",
+    "select",
+    "size_to_index",
+]
+
+Canonicalise = Callable[[Operation, Facts], Rewrite]
+
+
+def _number(value: LatticeValue) -> LatticeValue:
+    return value.value if isinstance(value, Size) else value
+
+
+def _forward(operation: Operation, value: Value) -> Rewrite:
+    """Return the value instead of the operation's only result, converted where the types allow that."""
+    wanted = operation.results[0].type
+    if value.type == wanted:
+        return (value,)
+    if value.type.kind == "extents" and wanted.kind == "shape":
+        return Operation("shape.from_extent_tensor", (value,), operation.results, location=operation.location)
+    return None
+
+
+def _narrowed(operation: Operation, operands: tuple[Value, ...], least: int) -> Rewrite:
+    if operands == operation.operands or len(operands) < least:
+        return None
+    return replace(operation, operands=operands)
+
+
+def neutral(number: int, both: bool = True) -> Canonicalise:
+    """Return the rule that drops an operand of this number: x + 0 is x. Of a division only the second one (`both`)."""
+
+    def rule(operation: Operation, facts: Facts) -> Rewrite:
+        a, b = operation.operands
+        if _number(facts.known(b)) == number and facts.certain(b):
+            return _forward(operation, a)
+        return _forward(operation, b) if both and _number(facts.known(a)) == number and facts.certain(a) else None
+
+    return rule
+
+
+def distinct(least: int = 1) -> Canonicalise:
+    """Return the rule that drops repeated operands, keeping at least so many; a single one is the result."""
+
+    def rule(operation: Operation, facts: Facts) -> Rewrite:
+        operands = tuple(dict.fromkeys(operation.operands))
+        if len(operands) == 1 and least == 1:
+            return _forward(operation, operands[0])
+        return _narrowed(operation, operands, least)
+
+    return rule
+
+
+def predicate(least: int, reflexive: bool) -> Canonicalise:
+    """Return the rule for constraints and predicates: repeated operands say nothing new.
+
+    Of one value alone they hold if it is valid, or in any case where an invalid shape equals itself (`reflexive`).
+    """
+
+    def rule(operation: Operation, facts: Facts) -> Rewrite:
+        operands = tuple(dict.fromkeys(operation.operands))
+        if len(operands) == 1 and (reflexive or facts.certain(operands[0])):
+            constraint = operation.row.constraint
+            name, setting = ("shape.const_witness", "passing") if constraint else ("arith.constant", "value")
+            return Operation(name, (), operation.results, ((setting, True),), location=operation.location)
+        return _narrowed(operation, operands, least)
+
+    return rule
+
+
+def broadcast(operation: Operation, facts: Facts) -> Rewrite:
+    """Drop repeated operands and scalars; forward a single operand."""
+    operands = tuple(dict.fromkeys(operation.operands))
+    wide = tuple(value for value in operands if not (_is_scalar(facts.known(value)) and facts.certain(value)))
+    operands = wide or operands[:1]
+    return _forward(operation, operands[0]) if len(operands) == 1 else _narrowed(operation, operands, 1)
+
+
+def _is_scalar(value: LatticeValue) -> bool:
+    return value == () or value == Shape()
+
+
+def concat(operation: Operation, facts: Facts) -> Rewrite:
+    """Forward one operand if the other one is a scalar's shape."""
+    a, b = operation.operands
+    if _is_scalar(facts.known(b)) and facts.certain(b):
+        return _forward(operation, a)
+    return _forward(operation, b) if _is_scalar(facts.known(a)) and facts.certain(a) else None
+
+
+def idempotent(operation: Operation, facts: Facts) -> Rewrite:
+    """Forward the operand of join, min and max if both are the same value."""
+    a, b = operation.operands
+    return _forward(operation, a) if a == b else None
+
+
+def inverse(name: str) -> Canonicalise:
+    """Return the rule that cancels an operation with one that undoes it: its operand, if the types agree.
+
+    Where the inner one fails in a run it does so still: fold keeps what may fail.
+    """
+
+    def rule(operation: Operation, facts: Facts) -> Rewrite:
+        inner = facts.defining(operation.operands[0])
+        if inner is None or inner.name != name or inner.operands[0].type != operation.results[0].type:
+            return None
+        return inner.operands
+
+    return rule
+
+
+def size_to_index(operation: Operation, facts: Facts) -> Rewrite:
+    """An index is one already."""
+    return _forward(operation, operation.operands[0])
+
+
+def assuming_all(operation: Operation, facts: Facts) -> Rewrite:
+    """Merge nested ones, drop what passes and what is repeated; forward a single witness."""
+    flat: list[Value] = []
+    for value in operation.operands:
+        inner = facts.defining(value)
+        nested = inner is not None and inner.name == operation.name
+        flat.extend(inner.operands if inner is not None and nested else (value,))
+    open_ = tuple(dict.fromkeys(value for value in flat if facts.known(value) != Witness(True)))
+    if not open_:
+        return None
+    return (open_[0],) if len(open_) == 1 else _narrowed(operation, open_, 1)
+
+
+def select(operation: Operation, facts: Facts) -> Rewrite:
+    """Forward the chosen operand if the condition is known, or both are the same."""
+    condition, a, b = operation.operands
+    chosen = facts.known(condition)
+    if a == b:
+        return (a,)
+    return None if chosen is None else ((a,) if chosen else (b,))

@@ -1,0 +1,153 @@
+"""What callers may write for the operands of a program, and the lattice values it stands for.
+
+In: ints, tuples, arrays, texts of types, lattice values, functions.  Out: lattice values of the operands' types.
+
+    (3, None) for !shape.shape -> Shape.of(3, None)     an array for tensor<?x3xf32> -> its shape     None -> unknown
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import DType, dtype
+from ...errors import BroadcastError
+from ..tensor_type import TensorType
+from ..tensor_type import parse_type as parse_tensor_type
+from .program import Program, Value
+from .types import Kind, Type
+from .values import ElementType, LatticeValue, Shape, Size, ValueShape, Witness, show
+
+__all__ = ["coerce", "coerce_all"]
+
+_CLASSES: dict[str, Any] = {
+    "shape": Shape,
+    "size": Size,
+    "value_shape": ValueShape,
+    "witness": Witness,
+    "element_type": ElementType,
+    "tensor": Shape,
+}
+
+
+def coerce_all(program: Program, operands: Sequence[Any], running: bool) -> tuple[LatticeValue, ...]:
+    """Return the lattice values of a program's operands.
+
+    Parameters
+    ----------
+    program : says which operands there are.
+    operands : what the caller gave.
+    running : call functions that were given for an operand, now that the program runs; else their result is unknown.
+
+    Raises
+    ------
+    BroadcastError
+        If there are more or fewer than the program has, or one is not of its type.
+    """
+    if len(operands) != len(program.operands):
+        names = ", ".join(f"{value}: {value.type}" for value in program.operands) or "nothing"
+        raise BroadcastError(f"program '{program.name}' got {len(operands)} operands, expected {names}")
+    return tuple(coerce(value, given, running) for value, given in zip(program.operands, operands, strict=True))
+
+
+def coerce(operand: Value, given: Any, running: bool = False) -> LatticeValue:
+    """Return the lattice value of one operand."""
+    if callable(given) and operand.type.kind in ("value_shape", "tensor"):
+        given = given() if running else None
+    if given is None:
+        return operand.type.unknown()
+    wanted = _CLASSES.get(operand.type.kind)
+    # A tensor's own shape may come as what a value_shape operand would be given, and the other way round.
+    if operand.type.kind == "tensor" and isinstance(given, ValueShape):
+        given = given.shape
+    if operand.type.kind == "value_shape" and isinstance(given, Shape):
+        given = ValueShape(None, given)
+    if wanted is not None and isinstance(given, wanted):
+        return _conforming(operand, given)
+    return _conforming(operand, _convert(operand, given))
+
+
+def _convert(operand: Value, given: Any) -> LatticeValue:
+    try:
+        value: LatticeValue = _CONVERTERS[operand.type.kind](given)
+        return value
+    except BroadcastError as error:
+        raise BroadcastError(f"operand '{operand.name}': {error}", operand=operand.name) from None
+    except TypeError:
+        raise _unsuitable(operand, given) from None
+
+
+def _shape(given: Any) -> Shape:
+    return _type_shape(given) if _is_type(given) else Shape(tuple(given))
+
+
+def _value_shape(given: Any) -> ValueShape:
+    return ValueShape(None, _type_shape(given)) if _is_type(given) else ValueShape(np.asarray(given))
+
+
+def _tensor(given: Any) -> Shape:
+    # A tuple says the extents: what a tensor holds is nothing a shape program asks for.
+    return _shape(given) if isinstance(given, tuple) or _is_type(given) else Shape(np.shape(given))
+
+
+def _bool(given: Any) -> bool:
+    if not isinstance(given, (bool, np.bool_)):
+        raise TypeError
+    return bool(given)
+
+
+def _index(given: Any) -> int:
+    value = operator.index(given)
+    if isinstance(given, bool) or not -(2**63) <= value < 2**63:
+        raise TypeError
+    return value
+
+
+_CONVERTERS: dict[Kind, Callable[[Any], Any]] = {
+    "shape": _shape,
+    "size": Size,
+    "value_shape": _value_shape,
+    "witness": lambda given: Witness(_bool(given)),
+    "element_type": lambda given: ElementType(given if isinstance(given, DType) else dtype(given)),
+    "index": _index,
+    "i1": _bool,
+    "extents": lambda given: Shape(tuple(given)).extents,
+    "tensor": _tensor,
+}
+
+
+def _is_type(given: Any) -> bool:
+    return isinstance(given, (str, TensorType))
+
+
+def _type_shape(given: str | TensorType) -> Shape:
+    # A dim of unknown extent before the known ones is more than a shape can say: unranked it is.
+    return Type("tensor", None, parse_tensor_type(given)).unknown()  # type: ignore[return-value]
+
+
+def _conforming(operand: Value, value: LatticeValue) -> LatticeValue:
+    """Return a value of an operand whose type says more than its kind, as the type and the value together say."""
+    own = operand.type.unknown()
+    if operand.type.kind == "extents" and isinstance(value, tuple):
+        value, own = Shape(value), Shape(own) if isinstance(own, tuple) else Shape(unranked=True)
+    elif operand.type.kind != "tensor" or not isinstance(value, Shape) or not isinstance(own, Shape):
+        return value
+    if value.is_invalid:
+        raise _unsuitable(operand, value)
+    from .lattice import join_shapes
+
+    both = join_shapes(value, own, "")
+    if both.is_invalid:
+        raise _unsuitable(operand, value)
+    return both.extents if operand.type.kind == "extents" else both
+
+
+def _unsuitable(operand: Value, given: Any) -> BroadcastError:
+    shown = show(given) if isinstance(given, Shape) else repr(given)
+    return BroadcastError(
+        f"operand '{operand.name}' is {shown}, expected a value of type {operand.type}, or None where it is unknown",
+        operand=operand.name,
+    )

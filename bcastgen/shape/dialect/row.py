@@ -1,0 +1,233 @@
+"""What a row of the table of ops holds, and the rules rows share.
+
+In: an operation and the lattice values of its operands.  Out: those of its results, or the fact that it fails.
+
+    find_row("shape.add").apply(operation, (Size(2), Size())) -> (Size(),)
+
+Extent tensors come to a row as shapes (a negative extent makes an invalid one), and a shape that a row returns becomes
+an extent tensor again where the result's type says so. What a type cannot express there is `Failed`: an invalid shape
+as an extent tensor, an invalid size as an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+from .program import Attribute, Operation, Value
+from .types import EXTENTS, INDEX, SHAPE, SIZE, Kind, Type
+from .values import MAX_RANK, LatticeValue, Shape, Size
+
+__all__ = [
+    "ANY",
+    "Facts",
+    "Failed",
+    "Parameter",
+    "Rewrite",
+    "Row",
+    "Setting",
+    "Syntax",
+    "as_size",
+    "lift",
+    "number",
+    "shape_like",
+    "size_like",
+]
+
+Syntax: TypeAlias = Literal["types", "arrow", "first", "bare", "generic", "value", "custom"]
+ANY: tuple[Kind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A result that its type cannot express: a run ends here."""
+
+    error: str = ""
+
+
+Outcome: TypeAlias = LatticeValue | Failed
+Evaluate: TypeAlias = Callable[..., Any]
+Infer: TypeAlias = Callable[[tuple[Type, ...], dict[str, Attribute]], tuple[Type, ...]]
+Rewrite: TypeAlias = tuple[Value, ...] | Operation | None
+Certain: TypeAlias = Callable[[Operation, tuple[Any, ...]], bool]
+
+
+class Facts(Protocol):
+    """What folding knows of the values in sight."""
+
+    def defining(self, value: Value) -> Operation | None:
+        """Return the operation that defines a value, or None if it is an argument."""
+
+    def known(self, value: Value) -> LatticeValue:
+        """Return what is known of a value."""
+
+    def certain(self, value: Value) -> bool:
+        """Tell whether a value is valid in every run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An operand of a row: its name, the kinds of types it takes (none: all), and how many there are if variadic."""
+
+    name: str
+    kinds: tuple[Kind, ...]
+    variadic: bool = False
+    least: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """An attribute of a row: its name, its Python type, whether it has to be there, and the values it may have."""
+
+    name: str
+    type: type[Any]
+    required: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One op.
+
+    Attributes
+    ----------
+    name : with the dialect; what seed 002 calls it.
+    doc : what it does, with the sentence it follows, and what we choose where that leaves room.
+    parameters : its operands.
+    results : the kinds of types each result may have; None if that is for `fault` to say.
+    infer : operand types and attributes -> types of the results, where the author does not say.
+    evaluate : operation and operands -> the result, or a tuple of results; None for ops with regions and terminators.
+    certain : operation and valid operands -> True if no run with instances of these can fail or be invalid. None: only
+        if they are all known.
+    canonicalise : operation and facts -> values its results are, another operation for them, or None.
+    settings : its attributes.
+    syntax : how MLIR writes it; see `printer`.
+    mlir : LLVM's name, if that is another one; "" if LLVM no longer has it.
+    fault : what else is wrong with an operation, as the end of a sentence, or None.
+    region : True if it has one.
+    terminator : True if it ends a region.
+    constraint : True if it makes a witness that a run has to check unless it is proved.
+    effect : True if a run can tell whether it is there although nobody uses its results.
+    example : a line of the dialect's text with the outcome.
+    """
+
+    name: str
+    doc: str
+    parameters: tuple[Parameter, ...] = ()
+    results: tuple[tuple[Kind, ...], ...] | None = ()
+    infer: Infer | None = None
+    evaluate: Evaluate | None = None
+    certain: Certain | None = None
+    canonicalise: Callable[[Operation, Facts], Rewrite] | None = None
+    settings: tuple[Setting, ...] = ()
+    syntax: Syntax = "arrow"
+    mlir: str | None = None
+    fault: Callable[[Operation], str | None] | None = None
+    region: bool = False
+    terminator: bool = False
+    constraint: bool = False
+    effect: bool = False
+    example: str = ""
+
+    @property
+    def python(self) -> str:
+        """The name it has in `bcastgen.shape`."""
+        return self.name.partition(".")[2]
+
+    @property
+    def c(self) -> str:
+        """The C function that computes it."""
+        return "bcg_" + self.name.replace(".", "_")
+
+    def parameter(self, position: int) -> Parameter:
+        """Return what stands at a position among the operands."""
+        return self.parameters[min(position, len(self.parameters) - 1)]
+
+    def apply(self, operation: Operation, operands: Sequence[LatticeValue]) -> tuple[Outcome, ...]:
+        """Return its results, or `Failed` where a result's type cannot express what it is."""
+        raw = self._raw(operation, lift(operation, operands))
+        return tuple(_lower(value, result.type) for value, result in zip(raw, operation.results, strict=True))
+
+    def _raw(self, operation: Operation, lifted: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.evaluate is None:
+            raise AssertionError(self.name)
+        results = self.evaluate(operation, *lifted)
+        return results if isinstance(results, tuple) and len(operation.results) != 1 else (results,)
+
+    def is_certain(self, operation: Operation, operands: Sequence[LatticeValue]) -> bool:
+        """Tell whether no run can fail or be invalid here, given that its operands are valid instances of these."""
+        lifted = lift(operation, operands)
+        if any(getattr(value, "is_invalid", False) for value in lifted):
+            return False
+        if self.certain is not None and not self.certain(operation, lifted):
+            return False
+        if self.certain is None and not all(_is_known(value) for value in lifted):
+            return False
+        raw = self._raw(operation, lifted)
+        return all(_is_sound(value, result.type) for value, result in zip(raw, operation.results, strict=True))
+
+
+def _is_sound(value: Any, type_: Type) -> bool:
+    lowered = _lower(value, type_)
+    if isinstance(lowered, Failed) or getattr(lowered, "is_invalid", False):
+        return False
+    # Of a shape of unknown rank a run may find more or fewer extents than the type of the tensor says.
+    return type_.kind != "extents" or type_.length is None or not isinstance(value, Shape) or not value.unranked
+
+
+def _is_known(value: Any) -> bool:
+    return value is not None and getattr(value, "is_known", True)
+
+
+def lift(operation: Operation, operands: Sequence[LatticeValue]) -> tuple[Any, ...]:
+    """Return operands with extent tensors as shapes; the rest as they are."""
+    return tuple(
+        _as_shape(value, operand.type) if operand.type.kind == "extents" else value
+        for value, operand in zip(operands, operation.operands, strict=True)
+    )
+
+
+def _as_shape(value: Any, type_: Type) -> Shape:
+    extents: Any = type_.unknown() if value is None else value
+    if extents is None:
+        return Shape(unranked=True)
+    if len(extents) > MAX_RANK or any(extent is not None and extent < 0 for extent in extents):
+        return Shape(error="")
+    return Shape(extents)
+
+
+def _lower(value: Any, type_: Type) -> Outcome:
+    if isinstance(value, Failed):
+        return value
+    if type_.kind == "extents" and isinstance(value, Shape):
+        if value.error is not None:
+            return Failed(value.error)
+        if value.unranked:
+            return type_.unknown()
+        return value.extents if type_.length in (None, len(value.extents)) else Failed()
+    if type_.kind == "index" and isinstance(value, Size):
+        return value.value if value.error is None else Failed(value.error)
+    return value  # type: ignore[no-any-return]
+
+
+def as_size(value: Any) -> Size:
+    """Return an index as a size: a negative one is invalid."""
+    if value is None or isinstance(value, Size):
+        return value or Size()
+    return Size(value) if value >= 0 else Size(error="")
+
+
+def number(value: Any) -> int | None:
+    """Return a valid size or an index as a number, which may be negative, or None if it is unknown."""
+    return value.value if isinstance(value, Size) else value
+
+
+def shape_like(*types: Type) -> Type:
+    """Return the type of a shape computed from these: an extent tensor only if no operand can be invalid."""
+    return SHAPE if any(type_.can_fail for type_ in types) else EXTENTS
+
+
+def size_like(*types: Type) -> Type:
+    """Return the type of a size computed from these: an index only if no operand can be invalid."""
+    return SIZE if any(type_.can_fail for type_ in types) else INDEX

@@ -1,0 +1,184 @@
+"""What rows of the table share: types of operands and results, evaluations that look at types, what is certain, faults.
+
+In: operations, lattice values.  Out: types, lattice values, verdicts, ends of sentences.
+
+    shape_type((SHAPE, EXTENTS), {}) -> (SHAPE,)        always(...) -> True: no run can fail here
+
+A function that only computes on lattice values stands in `lattice`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import arithmetic, lattice
+from .program import Operation
+from .row import Parameter, Setting, as_size, number, shape_like, size_like
+from .types import SHAPE, Kind, Type, extents_type
+from .values import MAX_RANK, Shape, Size, ValueShape, Witness
+
+SHAPES: tuple[Kind, ...] = ("shape", "extents")
+SIZES: tuple[Kind, ...] = ("size", "index")
+ERROR = (Setting("error", str),)
+
+
+def shapes(name: str = "shapes", least: int = 1) -> tuple[Parameter, ...]:
+    """Return the one variadic parameter of ops on shapes."""
+    return (Parameter(name, SHAPES, variadic=True, least=least),)
+
+
+def two(kinds: tuple[Kind, ...], first: str = "lhs", second: str = "rhs") -> tuple[Parameter, ...]:
+    """Return two parameters of the same kinds."""
+    return (Parameter(first, kinds), Parameter(second, kinds))
+
+
+def always(operation: Operation, operands: tuple[Any, ...]) -> bool:
+    """No run can fail here."""
+    return True
+
+
+def error(operation: Operation) -> str:
+    """Return the author's message, or ""."""
+    return str(operation.attribute("error", ""))
+
+
+def sizes_or_indices(sizes: Any, indices: Any) -> Any:
+    """Sizes meet as sizes; an index result is the integer's, and fails where 64 bits do not hold it."""
+    integers = arithmetic.binary(indices)
+
+    def evaluate(operation: Operation, a: Any, b: Any) -> Any:
+        if operation.results[0].type.kind == "index":
+            return integers(operation, a, b)
+        return sizes(as_size(a), as_size(b))
+
+    return evaluate
+
+
+def same_ranks(operation: Operation, operands: tuple[Any, ...]) -> bool:
+    """Sizes always meet; shapes need ranks that are known and equal."""
+    a, b = operands
+    return isinstance(a, Size) or (a.rank is not None and a.rank == b.rank)
+
+
+def one_type(operation: Operation) -> str | None:
+    """All operands and results have one type."""
+    types = {value.type for value in (*operation.operands, *operation.results)}
+    return None if len(types) == 1 else "takes and returns values of one type"
+
+
+def not_negative(value: Any) -> bool:
+    """Tell whether a size or an index is certain to be 0 or more."""
+    return isinstance(value, Size) or (value is not None and value >= 0)
+
+
+def join(operation: Operation, a: Any, b: Any) -> Any:
+    """Evaluate join by its type."""
+    kinds = {"size": lattice.join_sizes, "shape": lattice.join_shapes, "element_type": lattice.join_elements}
+    return kinds[operation.results[0].type.kind](a, b, error(operation))  # type: ignore[operator]
+
+
+def extent(operation: Operation, shape: Any, dim: Any) -> Any:
+    """Return one extent; of several errors the shape's wins."""
+    shape = shape_of(shape)
+    if isinstance(dim, Size) and dim.error is not None:
+        return Size(error=dim.error if shape.error is None else shape.error)
+    return lattice.extent(shape, number(dim))
+
+
+def shape_of(value: Any) -> Any:
+    """Return the shape of a value_shape or of a tensor, which comes as one."""
+    return value.shape if isinstance(value, ValueShape) else value
+
+
+def extent_certain(operation: Operation, operands: tuple[Any, ...]) -> bool:
+    """The rank and the dim are known, and the dim is there."""
+    shape, dim = operands
+    rank, at = shape_of(shape).rank, number(dim)
+    return rank is not None and at is not None and 0 <= at < rank
+
+
+def split(operation: Operation, shape: Any, index: Any) -> Any:
+    """Split a shape; of several errors the shape's wins."""
+    if isinstance(index, Size) and index.error is not None and not shape.is_invalid:
+        shape = Shape(error=index.error)
+    return lattice.split(shape, number(index))
+
+
+def split_certain(operation: Operation, operands: tuple[Any, ...]) -> bool:
+    """The rank and the index are known, and the index is in range."""
+    shape, at = operands[0], number(operands[1])
+    return shape.rank is not None and at is not None and -shape.rank <= at <= shape.rank
+
+
+def require(operation: Operation, holds: bool | None) -> Witness:
+    """Return the witness of a predicate."""
+    return Witness(holds, operation.attribute("msg") if holds is False else "")
+
+
+def all_pass(operation: Operation, *witnesses: Witness) -> Witness:
+    """Return the AND of witnesses: the first that fails, if one does."""
+    failing = next((one for one in witnesses if one.passing is False), None)
+    if failing is not None:
+        return failing
+    return Witness(True if all(one.passing for one in witnesses) else None)
+
+
+def constant_fault(operation: Operation) -> str | None:
+    """A constant shape has extents of 0 or more, at most as many as shapes have, as many as its type says."""
+    extents = operation.attribute("shape")
+    length = operation.results[0].type.length
+    if any(extent < 0 for extent in extents):
+        return f"has the extents {list(extents)}, expected 0 or more; nothing but integers can be written here"
+    if len(extents) > MAX_RANK:
+        return f"has {len(extents)} extents, expected at most {MAX_RANK}"
+    if operation.results[0].type.kind == "extents" and length not in (None, len(extents)):
+        return f"has {len(extents)} extents, expected {length} as its type says"
+    return None
+
+
+def negative_fault(operation: Operation) -> str | None:
+    """A constant size is one."""
+    value = operation.attribute("value")
+    return None if 0 <= value < 2**63 else f"has the value {value}, expected 0 to {2**63 - 1}"
+
+
+def number_fault(operation: Operation) -> str | None:
+    """A constant is of its type."""
+    is_bool = isinstance(operation.attribute("value"), bool)
+    if is_bool != (operation.results[0].type.kind == "i1"):
+        return f"has the value {operation.attribute('value')}, which is none of type {operation.results[0].type}"
+    if not -(2**63) <= operation.attribute("value") < 2**63:
+        return f"has the value {operation.attribute('value')}, which 64 bits do not hold"
+    return None
+
+
+def shape_of_type(types: tuple[Type, ...], attributes: Any) -> tuple[Type, ...]:
+    """Infer the type of shape_of, as LLVM does: a shape for a value_shape, else an extent tensor."""
+    if types[0].tensor is None:
+        return (SHAPE,)
+    return (extents_type(types[0].tensor.rank),)
+
+
+def from_extents(operation: Operation, *extents: Any) -> Shape:
+    """Return the shape of sizes and indices."""
+    return lattice.from_extents([as_size(extent) for extent in extents])
+
+
+def shape_type(types: tuple[Type, ...], attributes: Any) -> tuple[Type, ...]:
+    """Infer the type of a shape: an extent tensor only if no operand can be invalid."""
+    return (shape_like(*types),)
+
+
+def size_type(types: tuple[Type, ...], attributes: Any) -> tuple[Type, ...]:
+    """Infer the type of a size: an index only if no operand can be invalid."""
+    return (size_like(*types),)
+
+
+def fixed(*types: Type) -> Any:
+    """Return the inference that always gives these types."""
+    return lambda operands, attributes: types
+
+
+def same_type(types: tuple[Type, ...], attributes: Any) -> tuple[Type, ...]:
+    """Infer the first operand's type."""
+    return types[:1]

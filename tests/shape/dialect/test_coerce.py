@@ -1,0 +1,75 @@
+"""What callers may write for operands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bcastgen.dtypes import F32
+from bcastgen.errors import BroadcastError
+from bcastgen.shape.dialect.coerce import coerce
+from bcastgen.shape.dialect.program import Value
+from bcastgen.shape.dialect.types import parse_type
+from bcastgen.shape.dialect.values import UNRANKED, ElementType, Shape, Size, ValueShape, Witness
+
+
+def given(type_, value, running=False):
+    return coerce(Value("a", parse_type(type_)), value, running)
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "wanted"),
+    [
+        ("!shape.shape", (2, None), Shape.of(2, None)),
+        ("!shape.shape", [2], Shape.of(2)),
+        ("!shape.shape", "[?, 3]", Shape.of(None, 3)),
+        ("!shape.shape", "[*]", UNRANKED),
+        ("!shape.shape", None, UNRANKED),
+        ("!shape.shape", Shape(error="why"), Shape(error="why")),
+        ("!shape.size", np.int32(3), Size(3)),
+        ("!shape.element_type", "f32", ElementType(F32)),
+        ("!shape.element_type", np.float32, ElementType(F32)),
+        ("!shape.witness", True, Witness(True)),
+        ("!shape.value_shape", np.zeros((2, 3)), ValueShape(np.zeros((2, 3)))),
+        ("!shape.value_shape", Shape.of(None), ValueShape(None, Shape.of(None))),
+        ("!shape.value_shape", "f32[?, 3]", ValueShape(None, Shape.of(None, 3))),
+        ("index", -3, -3),
+        ("i1", np.True_, True),
+        ("tensor<?xindex>", (2, None), (2, None)),
+        ("tensor<2xindex>", None, (None, None)),
+        ("f32[?, 3]", np.zeros((2, 3)), Shape.of(2, 3)),
+        ("f32[?, 3]", (2, 3), Shape.of(2, 3)),
+        ("f32[?, 3]", "f32[*]", Shape.of(None, 3)),
+        ("f32[?, 3]", None, Shape.of(None, 3)),
+        ("f32[]", 7.0, Shape()),
+    ],
+)
+def test_what_stands_for_a_value(type_, value, wanted):
+    assert given(type_, value) == wanted
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "message"),
+    [
+        ("!shape.shape", 3, "operand 'a' is 3, expected a value of type !shape.shape"),
+        ("!shape.shape", (2, -1), "operand 'a': dim 1 of a shape, -1 is no extent"),
+        ("!shape.size", -1, "operand 'a': size -1 is no extent"),
+        ("!shape.size", 1.5, "operand 'a': size 1.5 is no extent"),
+        ("!shape.witness", 1, "operand 'a' is 1, expected a value of type !shape.witness"),
+        ("index", 2**63, "operand 'a' is 9223372036854775808, expected a value of type index"),
+        ("i1", 1, "operand 'a' is 1, expected a value of type i1"),
+        ("tensor<2xindex>", (1, 2, 3), r"operand 'a' is \[1, 2, 3\], expected a value of type tensor<2xindex>"),
+        ("tensor<?xindex>", (-1,), "operand 'a': dim 0 of a shape, -1 is no extent"),
+        ("f32[?, 3]", np.zeros((2, 4)), r"operand 'a' is \[2, 4\], expected a value of type tensor<\?x3xf32>"),
+        ("f32[?, 3]", Shape(error=""), r"operand 'a' is \[invalid\], expected"),
+    ],
+)
+def test_what_does_not(type_, value, message):
+    with pytest.raises(BroadcastError, match=message) as caught:
+        given(type_, value)
+    assert caught.value.operand == "a"
+
+
+def test_a_function_is_called_when_the_program_runs():
+    assert given("!shape.value_shape", lambda: np.zeros(4)) == ValueShape()
+    assert given("!shape.value_shape", lambda: np.zeros(4), running=True).shape == Shape.of(4)

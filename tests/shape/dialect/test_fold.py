@@ -1,0 +1,152 @@
+"""Folding. That it changes no run is for test_random_programs.py; here, what it finds and what it leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+import bcastgen as bg
+from bcastgen.errors import BroadcastError
+
+shape = bg.shape
+SHAPES = {"a": "!shape.shape", "b": "!shape.shape"}
+
+
+def ops(function, **operands):
+    """The names of the operations that are left."""
+    return [operation.row.python for operation in shape.program("p", function, **operands).fold().body.walk()]
+
+
+def text(function, **operands):
+    return str(shape.program("p", function, **operands).fold())
+
+
+def test_constants():
+    assert "shape.const_size 14" in text(lambda: shape.add(2, shape.mul(3, 4)))
+    assert "shape.const_shape [2, 3]" in text(lambda: shape.broadcast((2, 1), (3,)))
+    assert "const_shape [4, 5] : " in text(lambda: shape.split_at((4, 5, 6), -1)[0])
+    assert "arith.constant true" in text(lambda: shape.is_broadcastable((2, 1), (3,)))
+    assert "arith.constant 3 : index" in text(lambda t: shape.get_extent(shape.shape_of(t), 1), t="f32[?, 3]")
+    assert "shape.const_size 2" in text(lambda t: shape.rank(shape.shape_of(t), type="!shape.size"), t="f32[?, 3]")
+
+
+def test_reductions_of_known_shapes():
+    folded = text(lambda: shape.reduce((2, 3, 4), 1, lambda index, dim, acc: shape.mul(acc, dim)))
+    assert "shape.const_size 24" in folded
+    assert "reduce" not in folded
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, b: shape.broadcast(a, a, ()),
+        lambda a, b: shape.concat(a, ()),
+        lambda a, b: shape.concat((), a),
+        lambda a, b: shape.any(a, a),
+        lambda a, b: shape.join(a, a),
+        lambda a, b: shape.max(a, a),
+        lambda a, b: shape.from_extent_tensor(shape.to_extent_tensor(a)),
+    ],
+)
+def test_what_is_its_operand(function):
+    folded = shape.program("p", function, **SHAPES).fold()
+    assert folded.results == folded.operands[:1]
+
+
+def test_sums_and_products_with_nothing_in_them():
+    folded = shape.program("p", lambda n: shape.div(shape.mul(shape.add(n, 0), 1), 1), n="!shape.size").fold()
+    assert folded.results == folded.operands
+
+
+def test_repeated_operands_go():
+    assert "shape.broadcast %a, %b :" in text(lambda a, b: shape.broadcast(a, b, a, ()), **SHAPES)
+    assert "shape.cstr_eq %a, %b :" in text(lambda a, b: shape.cstr_eq(a, b, a, b), **SHAPES)
+    assert "arith.constant true" in text(lambda a, b: shape.shape_eq(a, a), **SHAPES)
+
+
+def test_constraints_that_types_prove():
+    def guarded(x, y):
+        a, b = shape.shape_of(x), shape.shape_of(y)
+        return shape.assuming(shape.cstr_broadcastable(a, b), lambda: shape.broadcast(a, b))
+
+    assert ops(guarded, x="f32[?, 3]", y="f32[1, 3]") == ["shape_of", "const_shape", "broadcast"]
+    assert ops(guarded, x="f32[2, 3]", y="f32[2, 1]") == ["const_shape"]
+    assert "cstr_broadcastable" in ops(guarded, x="f32[?, 3]", y="f32[2, 3]")
+    # Certain to fail: it stays, to fail in the run.
+    assert ops(guarded, x="f32[4, 3]", y="f32[2, 3]")[-4:] == [
+        "cstr_broadcastable",
+        "assuming",
+        "broadcast",
+        "assuming_yield",
+    ]
+
+
+def test_a_constraint_on_what_may_be_invalid_stays():
+    assert "cstr_eq" in ops(lambda a, b: shape.cstr_eq(a, a), **SHAPES)
+    assert ops(lambda t: shape.cstr_eq(t, t), t="tensor<?xindex>") == ["const_witness"]
+
+
+def test_witnesses_that_pass_go_and_nested_ones_merge():
+    def all_of(a, b):
+        inner = shape.assuming_all(shape.cstr_eq(a, b), shape.const_witness(True))
+        return shape.assuming_all(inner, inner, shape.const_witness(True))
+
+    folded = shape.program("p", all_of, **SHAPES).fold()
+    assert [operation.row.python for operation in folded.body.operations] == ["cstr_eq"]
+    assert folded.results == folded.body.operations[0].results
+
+
+def test_a_witness_that_fails_is_not_inlined():
+    for witness in (lambda: shape.const_witness(False), lambda: shape.cstr_require(False, msg="never")):
+        built = shape.program("p", lambda a: shape.assuming(witness(), lambda: shape.rank(a)), a="!shape.shape")  # noqa: B023
+        assert "assuming" in str(built.fold())
+        with pytest.raises(BroadcastError):
+            built.fold().run((2,))
+
+
+def test_what_may_end_a_run_stays_though_nobody_uses_it():
+    def ends(a, b):
+        shape.to_extent_tensor(shape.broadcast(a, b))
+        return a
+
+    assert ops(ends, **SHAPES) == ["broadcast", "to_extent_tensor"]
+
+    def does_not(x, y):
+        shape.to_extent_tensor(shape.broadcast(shape.shape_of(x), shape.shape_of(y), type="!shape.shape"))
+        shape.num_elements(shape.concat((2,), (3,)))
+        return x
+
+    assert ops(does_not, x="f32[?, 3]", y="f32[1, 3]") == []
+
+
+def test_effects_stay():
+    assert ops(lambda a, b: (shape.debug_print(a), b)[1], **SHAPES) == ["debug_print"]
+
+
+def test_regions_are_folded():
+    folded = text(lambda a, b: shape.reduce(a, 0, lambda index, dim, acc: shape.add(acc, shape.mul(2, 3))), **SHAPES)
+    assert "shape.const_size 6" in folded
+    assert "mul" not in folded
+
+
+def test_conversions_there_and_back():
+    assert ops(lambda s: shape.index_to_size(shape.size_to_index(s)), s="!shape.size") == ["size_to_index"]
+    # A negative index makes an invalid size, which ends the run: both stay.
+    both = ["index_to_size", "size_to_index"]
+    assert ops(lambda i: shape.size_to_index(shape.index_to_size(i)), i="index") == both
+
+
+def test_any_is_decided_only_where_all_is_known():
+    # At run time the shapes may contradict each other: then it is the first.
+    assert "any" in ops(lambda a, b: shape.any(a, (2,)), **SHAPES)
+    assert "const_shape [2, 3]" in text(lambda: shape.any((2, 3), (2, 3)))
+
+
+def test_an_overflow_is_not_folded_away():
+    assert "mul" in ops(lambda: shape.mul(2**62, 4))
+
+
+def test_folding_twice_changes_nothing():
+    folded = shape.program(
+        "p", lambda a, b: shape.add(shape.rank(shape.concat(a, b)), shape.mul(2, 3)), **SHAPES
+    ).fold()
+    assert folded.fold() == folded

@@ -1,0 +1,452 @@
+"""Agreement with real MLIR: it reads what is printed, its folds and its compiled programs give what ours give.
+
+Where they do not, LLVM 22 leaves undefined what is defined here, or its folder is wrong; each such case is a test that
+says why, at the end. Needs mlir-opt-22 and mlir-runner-22 (Debian: mlir-22-tools).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from bcastgen.errors import BroadcastError
+from bcastgen.shape.dialect.arithmetic import wrap
+from bcastgen.shape.dialect.interpret import Machine
+from bcastgen.shape.dialect.ops import ROWS, find_row
+from bcastgen.shape.dialect.row import lift
+from bcastgen.shape.dialect.trace import op, program
+from bcastgen.shape.dialect.values import Shape, Size, Witness
+
+_spec = importlib.util.spec_from_file_location("shape_programs", Path(__file__).with_name("programs.py"))
+shape_programs = sys.modules.get("shape_programs") or importlib.util.module_from_spec(_spec)
+if "shape_programs" not in sys.modules:
+    sys.modules["shape_programs"] = shape_programs
+    _spec.loader.exec_module(shape_programs)
+
+pytestmark = pytest.mark.slow
+
+LOWERING = """--canonicalize --shape-to-shape-lowering --convert-shape-constraints --canonicalize --convert-shape-to-std
+    --one-shot-bufferize=bufferize-function-boundaries --convert-linalg-to-loops --convert-scf-to-cf
+    --expand-strided-metadata --lower-affine --convert-vector-to-llvm --finalize-memref-to-llvm --convert-func-to-llvm
+    --convert-cf-to-llvm --convert-arith-to-llvm --convert-index-to-llvm --reconcile-unrealized-casts""".split()
+# No shrinking: a batch says which of its programs it was, and shrinking a batch takes very long. The same programs each
+# time: what another one finds may be one more fault of LLVM's, which is nothing to stop a change of ours.
+BATCHES = settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def tool(name):
+    path = shutil.which(name)
+    if path is None:
+        pytest.fail(f"{name} is missing; install mlir-22-tools (Debian, apt.llvm.org)")
+    return path
+
+
+def mlir_opt(text, *passes):
+    done = subprocess.run([tool("mlir-opt-22"), "-", *passes], input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stderr[:3000]}\n{text[:20000]}"
+    return done.stdout
+
+
+def module(programs):
+    return "\n".join(str(replace(built, name=f"p{number}")) for number, built in enumerate(programs))
+
+
+def ran(built, operands):
+    """The machine after a run and the results, or None where the run ends with an error."""
+    machine = Machine(running=True)
+    try:
+        return machine, tuple(known.value for known in machine.execute(built, operands))
+    except BroadcastError:
+        return machine, None
+
+
+def conflicting(machine):
+    """Whether an `any` met operands that contradict each other: LLVM takes the last constant, or else the first."""
+    return any(
+        operation.name == "shape.any" and len(set(lift(operation, operands))) > 1
+        for operation, operands, _ in machine.trace
+    )
+
+
+# ---- what MLIR's text says -------------------------------------------------------------------------------------------
+
+CONSTANT = re.compile(r"(%[\w-]+) = (?:shape\.const_\w+|arith\.constant) (dense<[^>]*>|\[[^\]]*\]|\S+)(?: : (\S+))?")
+CAST = re.compile(r"(%[\w-]+) = tensor\.cast (%[\w#-]+) ")
+
+
+def constants(text):
+    """Function name -> what it returns, with None for what is no constant."""
+    found = {}
+    for function in re.split(r"^  func\.func @", text, flags=re.MULTILINE)[1:]:
+        values, returned = {}, []
+        for line in map(str.strip, function.splitlines()):
+            constant, cast = CONSTANT.match(line), CAST.match(line)
+            if constant:
+                values[constant[1]] = literal(constant[2], constant[3] or "")
+            elif cast:
+                values[cast[1]] = values.get(cast[2])
+            elif line.startswith("return"):
+                names = line.removeprefix("return").partition(":")[0].split(",")
+                returned = [values.get(name.strip()) for name in names]
+        found[function.partition("(")[0]] = returned
+    return found
+
+
+def literal(text, type_):
+    if text in ("true", "false"):
+        return text == "true"
+    if not text.startswith(("dense", "[")):
+        return int(text)
+    inner = text.removeprefix("dense<").strip("<>[]")
+    extents = tuple(int(item) for item in inner.split(",") if item.strip())
+    count = re.match(r"tensor<(\d+)x", type_)
+    return extents * int(count[1]) if count and not text.startswith(("[", "dense<[", "dense<>")) else extents
+
+
+def plain(value):
+    """A value as MLIR's constants have it; None where it has none."""
+    if isinstance(value, Shape):
+        return None if value.is_invalid else value.extents
+    if isinstance(value, Witness):
+        return value.passing
+    return value.value if isinstance(value, Size) else value
+
+
+# ---- it reads what is printed ----------------------------------------------------------------------------------------
+
+TYPES = tuple(type_ for type_ in shape_programs.TYPES if "element_type" not in type_)
+
+
+@BATCHES
+@given(st.lists(shape_programs.programs(types=TYPES), min_size=20, max_size=20))
+def test_mlir_reads_every_program_and_its_fold(programs):
+    mlir_opt(module([*programs, *(built.fold() for built in programs)]))
+
+
+def test_mlir_reads_text_in_attributes():
+    built = program(
+        "texts",
+        lambda a, b: op("join")(a, b, error='a "quoted"\n\\ reason, ü'),
+        a="!shape.shape",
+        b="!shape.shape",
+    )
+    assert 'error = "a \\22quoted\\22\\0A\\5C reason, ü"' in str(built)
+    assert "quoted" in mlir_opt(str(built))
+
+
+# ---- folds -----------------------------------------------------------------------------------------------------------
+
+
+def surviving(programs, *passes):
+    """The programs that LLVM's passes survive: some break on valid ones (the tests at the end say which)."""
+    if not _breaks(module(programs), passes):
+        return programs
+    return [built for built in programs if not _breaks(str(built), passes)]
+
+
+def _breaks(text, passes):
+    command = [tool("mlir-opt-22"), "-", *passes]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False).returncode != 0
+
+
+def _has_errors(machine):
+    """Whether something was invalid: no running code of LLVM's has such values, and a fold may pass over them."""
+    return any(getattr(value, "is_invalid", False) for step in machine.trace for value in (*step[1], *step[2]))
+
+
+compared = 0
+
+
+@BATCHES
+@given(st.data())
+def folds_agree(data):
+    global compared
+    drawn = data.draw(st.lists(shape_programs.programs(types=TYPES), min_size=20, max_size=20))
+    programs = surviving(drawn, "--canonicalize")
+    returned = constants(mlir_opt(module(programs), "--canonicalize"))
+    for number, built in enumerate(programs):
+        operands, _ = data.draw(shape_programs.operands(built))
+        machine, results = ran(built, operands)
+        # Where a run fails LLVM leaves the program undefined.
+        if results is None or conflicting(machine) or _has_errors(machine):
+            continue
+        for constant, result in zip(returned[f"p{number}"], results, strict=True):
+            if constant is not None:
+                assert constant == plain(result), f"{built}\n{operands}"
+                compared += 1
+
+
+def test_folds_agree():
+    folds_agree()
+    assert compared > 50
+
+
+# ---- compiled programs -----------------------------------------------------------------------------------------------
+
+# What LLVM lowers, on operands that it lowers. `any` of constants is folded to the last of them before: none there.
+RUNS = """broadcast num_elements get_extent split_at shape_eq is_broadcastable any add mul shape_of cstr_eq
+    cstr_broadcastable cstr_require assuming_all const_shape dim rank addi subi muli minsi maxsi cmpi select""".split()
+EXACT = shape_programs.Choice(
+    plain=tuple(find_row(name) for name in RUNS), regions=tuple(row for row in ROWS.values() if row.region), exact=True
+)
+EXACT_TYPES = ("tensor<?xindex>",) * 2 + ("tensor<2xindex>", "index", "i1", "tensor<?x3xf32>", "tensor<2x1xf32>")
+KINDS = ("extents", "index", "i1")
+
+
+def main(programs, operands):
+    """A function that calls every program and prints its results, each list after its length."""
+    lines, count = [], 0
+
+    def fresh():
+        nonlocal count
+        count += 1
+        return f"%m{count}"
+
+    for number, (built, given_) in enumerate(zip(programs, operands, strict=True)):
+        names = []
+        for value, known in zip(built.operands, given_, strict=True):
+            name = fresh()
+            lines += constant_lines(name, value.type, known)
+            names.append(name)
+        types = ", ".join(str(value.type) for value in built.results)
+        result, count_ = fresh(), len(built.results)
+        arguments = ", ".join(str(value.type) for value in built.operands)
+        lines.append(f"{result}:{count_} = call @p{number}({', '.join(names)}) : ({arguments}) -> ({types})")
+        for index, value in enumerate(built.results):
+            lines += print_lines(f"{result}#{index}", value.type, fresh)
+    body = "\n".join(["%zero = arith.constant 0 : index", "%one = arith.constant 1 : index", *lines, "return"])
+    return f"func.func @main() {{\n{body}\n}}"
+
+
+def constant_lines(name, type_, known):
+    if type_.kind == "i1":
+        return [f"{name} = arith.constant {str(known).lower()}"]
+    if type_.kind == "index":
+        return [f"{name} = arith.constant {known} : index"]
+    if type_.kind == "extents":
+        static = f"tensor<{len(known)}xindex>"
+        return [
+            f"{name}s = arith.constant dense<{list(known)}> : {static}",
+            f"{name} = tensor.cast {name}s : {static} to {type_}",
+        ]
+    extents = "".join(f"{extent}x" for extent in known.extents)
+    return [
+        f"{name}s = tensor.empty() : tensor<{extents}f32>",
+        f"{name} = tensor.cast {name}s : tensor<{extents}f32> to {type_}",
+    ]
+
+
+def print_lines(name, type_, fresh):
+    if type_.kind != "extents":
+        return [f"vector.print {name} : {type_}"]
+    length, at, extent = fresh(), fresh(), fresh()
+    return [
+        f"{length} = tensor.dim {name}, %zero : {type_}",
+        f"vector.print {length} : index",
+        f"scf.for {at} = %zero to {length} step %one {{",
+        f"{extent} = tensor.extract {name}[{at}] : {type_}",
+        f"vector.print {extent} : index",
+        "}",
+    ]
+
+
+def printed(values):
+    """What `main` prints for results."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield len(value)
+            yield from value
+        else:
+            yield int(value)
+
+
+def mlir_run(text):
+    runner = Path(tool("mlir-runner-22")).resolve()
+    library = next((runner.parents[1] / "lib").glob("libmlir_c_runner_utils.so*"))
+    done = subprocess.run(
+        [runner, "-", "-e", "main", "--entry-point-result=void", f"--shared-libs={library}"],
+        input=mlir_opt(text, *LOWERING),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stderr[:3000]}\n{text[:20000]}"
+    # It prints an index as if it had no sign.
+    return [wrap(int(line)) for line in done.stdout.split()]
+
+
+runs = 0
+
+
+def _lowers(built):
+    """Whether LLVM lowers all of it: it has no form for a witness that a caller or a region passes on."""
+    kinds = {value.type.kind for value in built.results}
+    kinds |= {value.type.kind for operation in built.body.walk() if operation.regions for value in operation.results}
+    return kinds <= set(KINDS) and not any(
+        operation.name == "shape.any" and any(value not in built.operands for value in operation.operands)
+        for operation in built.body.walk()
+    )
+
+
+def _asserts(machine):
+    """Whether a constraint fails that nobody uses: LLVM's programs abort at any that fails, ours where it is used."""
+    return any(step[0].row.constraint and not step[2][0].passing for step in machine.trace)
+
+
+@BATCHES
+@given(st.data())
+def runs_agree(data):
+    global runs
+    strategy = shape_programs.programs(types=EXACT_TYPES, choice=EXACT)
+    drawn = data.draw(st.lists(strategy, min_size=30, max_size=30))
+    programs, operands, wanted = [], [], []
+    for built in surviving([built for built in drawn if _lowers(built)], *LOWERING):
+        given_, _ = data.draw(shape_programs.operands(built))
+        small = all(not isinstance(value, Shape) or max(value.extents, default=0) < 100 for value in given_)
+        machine, results = ran(built, given_)
+        if small and results is not None and not _asserts(machine):
+            programs.append(built)
+            operands.append(given_)
+            wanted.extend(printed(results))
+    assert mlir_run(f"{module(programs)}\n{main(programs, operands)}") == wanted
+    runs += len(programs)
+
+
+def test_runs_agree():
+    runs_agree()
+    assert runs > 100
+
+
+# ---- where upstream is wrong, or leaves open what is defined here ----------------------------------------------------
+
+
+def one(function, **operands):
+    return program("one", function, **operands)
+
+
+def tensor(extents):
+    return op("const_shape")(extents, type=f"tensor<{len(extents)}xindex>")
+
+
+def canonical(built):
+    return mlir_opt(str(built), "--canonicalize")
+
+
+def test_upstream_folds_to_the_wrong_type():
+    """Its folders give constants the type of what they hold, not the result's, and fail its own verifier."""
+    length = one(lambda: op("concat")(tensor((2,)), tensor((1,)), type="tensor<?xindex>"))
+    size = one(lambda: op("add")(op("constant")(1), op("constant")(0), type="!shape.size"))
+    for built in (length, size):
+        mlir_opt(str(built))
+        assert _breaks(str(built), ["--canonicalize"])
+        assert not _breaks(str(built.fold()), ["--canonicalize"])
+    assert length.run() == (2, 1)
+    assert size.fold().body.operations[0].attributes == (("value", 1),)
+
+
+def test_upstream_crashes_on_the_shape_of_a_static_tensor():
+    """Its folder makes an extent tensor where a shape is asked for."""
+    built = one(lambda t: op("shape_of")(t, type="!shape.shape"), t="f32[2, 3]")
+    assert _breaks(str(built), ["--canonicalize"])
+    assert str(built.fold().body.operations[0]).endswith("shape.const_shape [2, 3] : !shape.shape")
+
+
+def test_upstream_inlines_a_region_whose_witness_fails():
+    """It looks only for a constant witness, not for which; the region would run although its constraint fails."""
+    built = one(lambda a: op("assuming")(op("const_witness")(False), lambda: op("rank")(a)), a="!shape.shape")
+    assert "assuming" not in canonical(built)
+    assert "assuming" in str(built.fold())
+    with pytest.raises(BroadcastError, match=r"shape\.const_witness does not hold"):
+        built.run((2,))
+
+
+def test_upstream_forgets_the_message_of_a_requirement():
+    """It folds a false cstr_require to const_witness false, which has no message; here the run still says why."""
+    built = one(lambda a: op("assuming")(op("cstr_require")(False, msg="even rank"), lambda: a), a="!shape.shape")
+    assert "even rank" not in canonical(built)
+    with pytest.raises(BroadcastError, match="even rank"):
+        built.fold().run((2,))
+
+
+def test_upstream_takes_the_last_constant_of_any():
+    """Where inputs contradict each other the result is undefined; here it is the first, folded or not."""
+    built = one(lambda: op("any")((1, 2), (3,)))
+    assert constants("\n" + indented(canonical(built)))["one"] == [(3,)]
+    assert built.run() == built.fold().run() == Shape.of(1, 2)
+
+
+def indented(text):
+    """A module of one function prints as others do: inside of `module {`."""
+    return text if re.search(r"^  func\.func", text, re.MULTILINE) else re.sub("^", "  ", text, flags=re.MULTILINE)
+
+
+def test_upstream_leaves_a_clash_alone():
+    """It has no invalid constant: the broadcast of [2] and [3] stays. Here its value and the verdict are known."""
+    built = one(lambda: op("broadcast")((2,), (3,), error="batch"))
+    assert "shape.broadcast" in canonical(built)
+    assert built.evaluate() == Shape(error="batch")
+    assert built.check() is False
+
+
+def test_upstream_broadcasts_what_does_not_meet():
+    """Its lowering takes the last extent that is not 1, whatever the others are; here the run ends."""
+    built = one(lambda a, b: op("broadcast")(a, b), a="tensor<?xindex>", b="tensor<?xindex>")
+    calls = main([replace(built, name="p0")], [((2,), (3,))])
+    assert mlir_run(f"{replace(built, name='p0')}\n{calls}") == [1, 3]
+    with pytest.raises(BroadcastError, match=r"shape.broadcast of %a = \[2\], %b = \[3\]"):
+        built.run((2,), (3,))
+
+
+def test_upstream_has_negative_sizes():
+    """A size is a number of 0 or more, but its folders compute with 64-bit integers; here both are invalid."""
+    product = one(lambda: op("mul")(2**62, 3))
+    converted = one(lambda: op("index_to_size")(-1))
+    assert constants("\n" + indented(canonical(product)))["one"] == [-(2**62)]
+    assert constants("\n" + indented(canonical(converted)))["one"] == [-1]
+    assert product.evaluate() == converted.evaluate() == Size(error="")
+
+
+def test_upstream_wraps_a_product_of_indices():
+    """The op is shape arithmetic, not arith.muli: here a run ends where 64 bits do not hold the product."""
+    built = one(lambda: op("mul")(op("constant")(2**62), op("constant")(3)))
+    assert constants("\n" + indented(canonical(built)))["one"] == [-(2**62)]
+    with pytest.raises(BroadcastError, match=r"shape\.mul of %0 = 4611686018427387904, %1 = 3 .*overflow"):
+        built.run()
+
+
+def test_upstream_takes_negative_extents():
+    """They mean nothing to it: the text is read, and no pass looks at them; here the program is refused."""
+    assert "shape.const_shape [-1, 2]" in mlir_opt(
+        "func.func @f() -> !shape.shape {\n%0 = shape.const_shape [-1, 2] : !shape.shape\nreturn %0 : !shape.shape\n}"
+    )
+    with pytest.raises(BroadcastError, match=r"shape.const_shape.* has the extents \[-1, 2\]"):
+        one(lambda: op("const_shape")((-1, 2)))
+
+
+def test_upstream_aborts_at_a_constraint_that_nobody_uses():
+    """Its constraints become assertions where they stand; here a witness is a value, which `assuming` looks at."""
+    built = one(lambda a, b: (op("cstr_eq")(a, b), op("rank")(a))[1], a="tensor<?xindex>", b="tensor<?xindex>")
+    assert "cf.assert" in mlir_opt(str(built), "--convert-shape-constraints")
+    assert built.run((2,), (3,)) == 1
+    assert built.check((2,), (3,)) is False
+
+
+def test_upstream_has_no_element_types():
+    """LLVM removed the type; programs with it print all the same, for who reads seed 002's dialect."""
+    built = one(lambda a, b: op("join")(a, b), a="!shape.element_type", b="!shape.element_type")
+    assert _breaks(str(built), [])
