@@ -25,10 +25,12 @@ __all__ = [
     "TraceError",
     "broadcast_mismatch",
     "extent_mismatch",
+    "from_shape_status",
     "from_status",
     "rank_mismatch",
     "result_mismatch",
     "result_rank_mismatch",
+    "shape_statuses",
     "statuses",
 ]
 
@@ -92,16 +94,26 @@ class CacheError(BcastgenError, OSError):
 
 @cache
 def statuses() -> dict[int, tuple[str, str]]:
-    """Return value -> (name, sentence) of ``bcg_status.def``."""
+    """Return value -> (name, sentence) of what kernels return: ``bcg_status.def``."""
+    return _rows("BCG_STATUS")
+
+
+@cache
+def shape_statuses() -> dict[int, tuple[str, str]]:
+    """Return value -> (name, sentence) of what programs of the shape dialect return beside OK."""
+    return _rows("BCG_SHAPE_STATUS")
+
+
+def _rows(macro: str) -> dict[int, tuple[str, str]]:
     package = Path(__file__).resolve().parent
     home = next(p for p in (package / "csrc", package.parent / "csrc") if p.is_dir())
     text = (home / "bcg_status.def").read_text(encoding="utf-8")
-    rows = re.findall(r'^BCG_STATUS\((\w+),\s*(\d+),\s*"([^"]*)"\)', text, re.MULTILINE)
+    rows = re.findall(rf'^{macro}\((\w+),\s*(\d+),\s*"([^"]*)"\)', text, re.MULTILINE)
     return {int(value): (name, sentence) for name, value, sentence in rows}
 
 
 def _sentence(name: str) -> str:
-    return next(sentence for row, sentence in statuses().values() if row == name)
+    return next(sentence for row, sentence in (*statuses().values(), *shape_statuses().values()) if row == name)
 
 
 def _shape_error(
@@ -166,4 +178,41 @@ def from_status(
         actual,
         expected,
         names[against] if against >= 0 else None,
+    )
+
+
+def from_shape_status(
+    status: int,
+    operands: tuple[str, ...],
+    operations: tuple[str, ...],
+    messages: tuple[str, ...],
+    diagnostic: tuple[int, int, int, int, int],
+) -> BroadcastError:
+    """Turn a compiled shape program's status and diagnostic into the exception it stands for.
+
+    Parameters
+    ----------
+    status : a value of ``bcg_status.def`` other than OK that shape programs return.
+    operands : their names.
+    operations : how to speak of each, in the order of the program's walk.
+    messages : the program's, by number.
+    diagnostic : the C struct's fields, in order.
+
+    Examples
+    --------
+    >>> from_shape_status(13, ("a",), ("%1", "shape.assuming"), ("", "batches differ"), (-1, -1, -1, 1, 1))
+    BroadcastError('batches differ: shape.assuming has a witness that fails')
+    """
+    operand, dim, _, expected, actual = diagnostic
+    name = operands[operand] if operand >= 0 else None
+    message = messages[actual] if operand < 0 else ""
+    sentence = shape_statuses()[status][1].format(
+        operand=name,
+        operation=operations[expected] if operand < 0 else None,
+        message=f"{message}: " if message else "",
+        place=f"dim {dim}" if dim >= 0 else "rank or number",
+        actual=actual,
+    )
+    return BroadcastError(
+        sentence, operand=name, dim=dim if dim >= 0 else None, actual=actual if operand >= 0 else None
     )

@@ -11,8 +11,11 @@ from bcastgen.resources import folder
 
 
 def test_statuses_are_pinned_and_unique():
-    rows = re.findall(r"^BCG_STATUS\((\w+),\s*(\d+)", (folder("csrc") / "bcg_status.def").read_text(), re.MULTILINE)
-    assert [int(value) for _, value in rows] == list(range(len(rows)))
+    text = (folder("csrc") / "bcg_status.def").read_text()
+    every = re.findall(r"^BCG_(?:SHAPE_)?STATUS\((\w+),\s*(\d+)", text, re.MULTILINE)
+    rows = re.findall(r"^BCG_STATUS\((\w+),\s*(\d+)", text, re.MULTILINE)
+    assert sorted(int(value) for _, value in every) == list(range(len(every)))
+    assert len({name for name, _ in every}) == len(every)
     assert [name for name, _ in rows][:6] == ["OK", "RANK", "NEGATIVE", "BROADCAST", "EXTENT", "RESULT"]
     assert errors.statuses() == {int(value): (name, errors.statuses()[int(value)][1]) for name, value in rows}
 

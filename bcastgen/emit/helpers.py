@@ -24,6 +24,9 @@ _HEADERS = (
     "bcg_broadcast.h",
     "bcg_memory.h",
     "bcg_odometer.h",
+    "bcg_shape_value.h",
+    "bcg_shape.h",
+    "bcg_index.h",
     "bcg_scalar.h",
     "bcg_vmath.h",
 )
@@ -52,9 +55,18 @@ def _definitions() -> tuple[dict[str, int], tuple[str, ...]]:
     return places, tuple(chunks)
 
 
-def helper_text(used: str, given: str = "") -> str:
-    """Return the definitions a text needs, but not those whose names are given, separated by blank lines."""
+def helper_text(used: str, given: str = "", users: tuple[tuple[str, str], ...] = ()) -> str:
+    """Return the definitions a text needs, but not those whose names are given, separated by blank lines.
+
+    Parameters
+    ----------
+    used, given : C texts, of which the names count.
+    users : names and texts of the definitions that come with users' ops, in an order that compiles.
+    """
     places, chunks = _definitions()
+    if users:
+        places = places | {name: len(chunks) + at for at, (name, _) in enumerate(users)}
+        chunks += tuple(text for _, text in users)
     present = {places[name] for name in _WORD.findall(given) if name in places}
     wanted: set[int] = set()
     pending = _WORD.findall(used)
