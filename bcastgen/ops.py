@@ -5,7 +5,10 @@ In: a row's name or alias.  Out: its :class:`Op`, which knows its dtype rule, it
     OPS["add"].types((F32, WEAK_INT)) -> operands (f32, f32), result f32
     OPS["add"].c_for((I8, I8), I8)    -> "(int8_t)((uint32_t){0} + (uint32_t){1})"
 
-To add an op, add a row (CONTRIBUTING.md walks through one). In C templates ``{0}``, ``{1}``, ... are operands, ``{T}``
+To add an op, add a row (CONTRIBUTING.md walks through one); dtype rules stand in ``op_rules``. Ops that users define at
+run time (``define.py``) are rows, too, kept apart from the table: ``OPS`` never changes, :func:`find_op` finds both.
+
+In C templates ``{0}``, ``{1}``, ... are operands, ``{T}``
 is the result's C type; the loop dtype is that of the first operand after conversion: ``{t}`` its name, ``{W}`` the
 unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that nothing promotes to a signed
 overflow), ``{h}`` the 32- or 64-bit integer helper that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's
@@ -16,19 +19,23 @@ This file is the table: it is long because it has a row for each op.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .dtypes import BOOL, F32, F64, I64, U64, WEAK_FLOAT, DType, Weak, dtype, promote, settle
-from .errors import DTypeError
+from . import op_rules as rules
+from .dtypes import BOOL, F32, DType
+from .errors import BcastgenError
+from .op_rules import Rule, Types
 
-__all__ = ["OPS", "Op", "Param", "find_op"]
+if TYPE_CHECKING:
+    from .shape.dialect.program import Program
 
-Types = tuple[DType | Weak, ...]
-Rule = Callable[[str, Types], tuple[tuple[DType, ...], DType]]
+__all__ = ["DEFINED", "OPS", "Definition", "Op", "Param", "find_op", "known_ops"]
+
 CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
 
 
@@ -38,6 +45,32 @@ class Param:
 
     name: str
     doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a user said of an op; two that are equal are one.
+
+    Attributes
+    ----------
+    operands : names of the operands.
+    c : C expressions over these names, each with the dtypes or kinds it is for; ``""`` is for all.
+    dtypes : name of a rule, table of signatures, or function.
+    prelude : C definitions that the expressions use, as they were given.
+    doc, ulp, reference : as in the row.
+    shape : the program that sizes the result, where it is not that of broadcasting.
+    maps : with it, the indexing map of each operand.
+    """
+
+    operands: tuple[str, ...]
+    c: tuple[tuple[str, str], ...]
+    dtypes: str | Callable[..., Any]
+    prelude: str
+    doc: str
+    ulp: int
+    reference: Callable[..., Any] | None
+    shape: Program | None = None
+    maps: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +91,8 @@ class Op:
     reference : NumPy-like function the values are checked against; None means NumPy's function of that name.
     demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
     params : static parameters.
+    definition : of an op that a user defined at run time; None for the rows of the table.
+    prelude : names and texts of the C definitions that its C calls, beside those of csrc.
     """
 
     name: str
@@ -73,6 +108,8 @@ class Op:
     demand: Mapping[str, str] | None = None
     params: tuple[Param, ...] = ()
     results: int = 1
+    definition: Definition | None = None
+    prelude: tuple[tuple[str, str], ...] = ()
 
     def types(self, operands: Types) -> tuple[tuple[DType, ...], DType]:
         """Return the dtypes the operands are converted to and the result's dtype.
@@ -95,8 +132,35 @@ class Op:
         """Return the condition elements of these dtypes must satisfy, as a C template, or None."""
         return None if self.demand is None else self.demand.get(operands[0].kind)
 
+    def identity(self, operands: tuple[DType, ...], result: DType) -> tuple[tuple[str, Any], ...]:
+        """Return what a kernel's dump, and with it its key, says of an op beside its name.
+
+        The package's files decide the C of the table's rows, and the key holds these; a user's C stands in the dump.
+        """
+        if self.definition is None:
+            return ()
+        # Without strings, comments and directives, all blanks are alike.
+        prelude = (("prelude", repr(" ".join(" ".join(text for _, text in self.prelude).split()))),) * bool(
+            self.prelude
+        )
+        return (("c", repr(self.c_for(operands, result))), *prelude)
+
     def evaluate(self, *operands: Any) -> Any:
-        """Apply the reference to NumPy values."""
+        """Apply the reference to NumPy values.
+
+        Raises
+        ------
+        BcastgenError
+            For an op defined at run time without a reference.
+        """
+        if self.definition is not None:
+            # Behind the operands of a typed op comes its identity, which is C.
+            operands = operands[: self.arity]
+            if self.reference is None:
+                raise BcastgenError(
+                    f"{self.name} has no reference, so only C can compute it; give define_op reference=, a function of "
+                    "NumPy scalars"
+                )
         function = self.reference or getattr(np, self.name)
         with np.errstate(all="ignore"):
             return function(*operands)
@@ -117,116 +181,6 @@ def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
     for name, text in facts.items():
         template = template.replace("{" + name + "}", text)
     return template
-
-
-# ---- dtype rules -------------------------------------------------------------------------------------------------
-
-
-def _refuse(op: str, operands: Types, why: str) -> DTypeError:
-    return DTypeError(f"{op}({', '.join(map(str, operands))}): {why}")
-
-
-def _alike(op: str, operands: Types) -> tuple[DType, ...]:
-    loop = promote(*settle(operands))
-    return (loop,) * len(operands)
-
-
-def _arithmetic(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    loops = _alike(op, operands)
-    return loops, loops[0]
-
-
-def _no_bool(cure: str) -> Rule:
-    def rule(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-        loops = _alike(op, operands)
-        if loops[0] is BOOL:
-            raise _refuse(op, operands, f"not defined for bool, as in NumPy; {cure}")
-        return loops, loops[0]
-
-    return rule
-
-
-def _bool_as_i8(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    loops = _alike(op, operands)
-    if loops[0] is BOOL:
-        loops = (dtype("i8"),) * len(operands)
-    return loops, loops[0]
-
-
-def _float_bits(operand: DType) -> int:
-    """Width of the float NumPy computes an operand's functions in: 16 for 8-bit integers, 32 for 16-bit ones."""
-    return operand.bits if operand.is_float else min(operand.bits * 2, 64)
-
-
-def _float(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    bits = max(_float_bits(t) for t in settle(operands))
-    if bits == 16:
-        raise _refuse(
-            op, operands, "NumPy computes this in float16, which is not supported; use .astype(numpy.float32)"
-        )
-    loop = F32 if bits == 32 else F64
-    return (loop,) * len(operands), loop
-
-
-def _divide(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    loop = promote(*settle(operands))
-    loop = loop if loop.is_float else F64
-    return (loop, loop), loop
-
-
-def _compare(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    floats = any(t is WEAK_FLOAT or (isinstance(t, DType) and t.is_float) for t in operands)
-    if floats:
-        return _alike(op, operands), BOOL
-    # A Python int is compared by its value, whatever the width of the other side, and i64 with u64 exactly.
-    exact = tuple(t.default if isinstance(t, Weak) else t for t in operands)
-    loop = promote(*exact)
-    if not loop.is_float:
-        return (loop, loop), BOOL
-    return tuple(U64 if t.kind == "unsigned" else I64 for t in exact), BOOL
-
-
-def _logical(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    return (BOOL,) * len(operands), BOOL
-
-
-def _bitwise(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    loops = _alike(op, operands)
-    if loops[0].is_float:
-        raise _refuse(op, operands, "defined for integers and bool only; use .astype(numpy.int64)")
-    return loops, loops[0]
-
-
-def _shift(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    loops, _ = _bool_as_i8(op, operands)
-    if loops[0].is_float:
-        raise _refuse(op, operands, "defined for integers only; use .astype(numpy.int64)")
-    return loops, loops[0]
-
-
-def _rounding(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    # NumPy >= 2.1: integers are already round, and stay what they are.
-    return _arithmetic(op, operands)
-
-
-def _float_test(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    loop = settle(operands)[0]
-    return (loop if loop.is_float else F64,), BOOL
-
-
-def _where(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    loop = promote(*settle(operands[1:]))
-    return (BOOL, loop, loop), loop
-
-
-def _clip(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    # numpy.clip makes an array of its first operand, so a Python scalar there is not weak.
-    first, *bounds = operands
-    return _arithmetic(op, (first.default if isinstance(first, Weak) else first, *bounds))
-
-
-def _cast_rule(op: str, operands: Types) -> tuple[tuple[DType, ...], DType]:
-    raise AssertionError("cast takes its result dtype from its parameter")
 
 
 # ---- C that depends on more than the kind -------------------------------------------------------------------------
@@ -280,7 +234,7 @@ def _math(
 ) -> Op:
     operands = "{0}" if arity == 1 else "{0}, {1}"
     c = f"bcg_{name}_{{t}}({operands})"
-    return Op(name, arity, _float, c, doc, aliases=aliases, ulp=4, domain=domain, reference=reference)
+    return Op(name, arity, rules.floating, c, doc, aliases=aliases, ulp=4, domain=domain, reference=reference)
 
 
 # ---- references for what NumPy has not ----------------------------------------------------------------------------
@@ -336,21 +290,21 @@ _UNIT = (-1.0, 1.0)
 
 _ROWS: tuple[Op, ...] = (
     # arithmetic
-    Op("add", 2, _arithmetic, _wrapping("+", "({0} || {1})"), "Sum; integers wrap, bool is a logical or.", "add"),
-    Op("subtract", 2, _no_bool("use logical_xor"), _wrapping("-", None), "Difference; integers wrap.", "sub"),
+    Op("add", 2, rules.arithmetic, _wrapping("+", "({0} || {1})"), "Sum; integers wrap, bool is a logical or.", "add"),
+    Op("subtract", 2, rules.no_bool("use logical_xor"), _wrapping("-", None), "Difference; integers wrap.", "sub"),
     Op(
         "multiply",
         2,
-        _arithmetic,
+        rules.arithmetic,
         _wrapping("*", "({0} && {1})"),
         "Product; integers wrap, bool is a logical and.",
         "mul",
     ),
-    Op("divide", 2, _divide, "({0} / {1})", "True quotient; integers divide as f64.", "truediv", ("true_divide",)),
+    Op("divide", 2, rules.divide, "({0} / {1})", "True quotient; integers divide as f64.", "truediv", ("true_divide",)),
     Op(
         "floor_divide",
         2,
-        _bool_as_i8,
+        rules.bool_as_i8,
         {
             "signed": "({T})bcg_floor_divide_{h}({0}, {1})",
             "unsigned": "({T})({1} == 0 ? 0 : {0} / {1})",
@@ -362,7 +316,7 @@ _ROWS: tuple[Op, ...] = (
     Op(
         "remainder",
         2,
-        _bool_as_i8,
+        rules.bool_as_i8,
         {
             "signed": "({T})bcg_remainder_{h}({0}, {1})",
             "unsigned": "({T})({1} == 0 ? 0 : {0} % {1})",
@@ -375,7 +329,7 @@ _ROWS: tuple[Op, ...] = (
     Op(
         "power",
         2,
-        _bool_as_i8,
+        rules.bool_as_i8,
         {
             "signed": "({T})bcg_power_u64((uint64_t){0}, (uint64_t){1})",
             "unsigned": "({T})bcg_power_u64({0}, {1})",
@@ -391,16 +345,16 @@ _ROWS: tuple[Op, ...] = (
     Op(
         "negative",
         1,
-        _no_bool("use logical_not"),
+        rules.no_bool("use logical_not"),
         {"signed": "({T})(0u - ({W}){0})", "unsigned": "({T})(0u - ({W}){0})", "float": "(-{0})"},
         "Negation; integers wrap.",
         "neg",
     ),
-    Op("positive", 1, _no_bool("leave it out"), "{0}", "The operand itself.", "pos"),
+    Op("positive", 1, rules.no_bool("leave it out"), "{0}", "The operand itself.", "pos"),
     Op(
         "absolute",
         1,
-        _arithmetic,
+        rules.arithmetic,
         {
             "bool": "{0}",
             "signed": "({T})({0} < 0 ? 0u - ({W}){0} : ({W}){0})",
@@ -414,7 +368,7 @@ _ROWS: tuple[Op, ...] = (
     Op(
         "sign",
         1,
-        _no_bool("use .astype(numpy.int8)"),
+        rules.no_bool("use .astype(numpy.int8)"),
         {
             "signed": "({T})(({0} > 0) - ({0} < 0))",
             "unsigned": "({T})({0} > 0)",
@@ -425,14 +379,14 @@ _ROWS: tuple[Op, ...] = (
     Op(
         "square",
         1,
-        _bool_as_i8,
+        rules.bool_as_i8,
         _same("({0} * {0})") | {k: "({T})(({W}){0} * ({W}){0})" for k in ("signed", "unsigned")},
         "The operand times itself; integers wrap.",
     ),
     Op(
         "reciprocal",
         1,
-        _bool_as_i8,
+        rules.bool_as_i8,
         {
             "signed": "({T})({0} == 1 ? 1 : {0} == -1 ? -1 : 0)",
             "unsigned": "({T})({0} == 1 ? 1 : 0)",
@@ -442,7 +396,7 @@ _ROWS: tuple[Op, ...] = (
         domain=(0.5, 50.0),
         reference=_reciprocal,
     ),
-    Op("sqrt", 1, _float, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0)),
+    Op("sqrt", 1, rules.floating, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0)),
     # functions
     _math("exp", "e to the power of the operand."),
     _math("exp2", "2 to the power of the operand."),
@@ -467,17 +421,17 @@ _ROWS: tuple[Op, ...] = (
     _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt),
     # rounding
     *(
-        Op(name, 1, _rounding, {"float": name + "{f}({0})"} | dict.fromkeys(_INTEGERS, "{0}"), doc)
+        Op(name, 1, rules.rounding, {"float": name + "{f}({0})"} | dict.fromkeys(_INTEGERS, "{0}"), doc)
         for name, doc in (
             ("floor", "Largest whole number not above; integers stay."),
             ("ceil", "Smallest whole number not below; integers stay."),
             ("trunc", "Whole part, rounded towards 0; integers stay."),
         )
     ),
-    Op("rint", 1, _float, "rint{f}({0})", "Nearest whole number, halves to even."),
+    Op("rint", 1, rules.floating, "rint{f}({0})", "Nearest whole number, halves to even."),
     # extrema
     *(
-        Op(name, 2, _arithmetic, dict.fromkeys(_INTEGERS, integer) | {"float": nan % order}, doc)
+        Op(name, 2, rules.arithmetic, dict.fromkeys(_INTEGERS, integer) | {"float": nan % order}, doc)
         for name, integer, nan, order, doc in (
             ("minimum", _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is."),
             ("maximum", _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is."),
@@ -488,31 +442,31 @@ _ROWS: tuple[Op, ...] = (
     Op(
         "clip",
         3,
-        _clip,
+        rules.clip,
         dict.fromkeys(_INTEGERS, "({0} < {1} ? ({1} > {2} ? {2} : {1}) : ({0} > {2} ? {2} : {0}))")
         | {"float": "bcg_clip_{t}({0}, {1}, {2})"},
         "minimum(maximum(x, low), high); NaN if any is.",
     ),
     # comparisons
-    Op("equal", 2, _compare, _comparison("=="), "True where equal; NaN equals nothing.", "eq"),
-    Op("not_equal", 2, _compare, _comparison("!="), "True where not equal.", "ne"),
-    Op("less", 2, _compare, _comparison("<"), "True where the first is smaller.", "lt"),
-    Op("less_equal", 2, _compare, _comparison("<="), "True where the first is not larger.", "le"),
-    Op("greater", 2, _compare, _comparison(">"), "True where the first is larger.", "gt"),
-    Op("greater_equal", 2, _compare, _comparison(">="), "True where the first is not smaller.", "ge"),
+    Op("equal", 2, rules.compare, _comparison("=="), "True where equal; NaN equals nothing.", "eq"),
+    Op("not_equal", 2, rules.compare, _comparison("!="), "True where not equal.", "ne"),
+    Op("less", 2, rules.compare, _comparison("<"), "True where the first is smaller.", "lt"),
+    Op("less_equal", 2, rules.compare, _comparison("<="), "True where the first is not larger.", "le"),
+    Op("greater", 2, rules.compare, _comparison(">"), "True where the first is larger.", "gt"),
+    Op("greater_equal", 2, rules.compare, _comparison(">="), "True where the first is not smaller.", "ge"),
     # logic and bits
-    Op("logical_and", 2, _logical, "({0} && {1})", "Both are non-zero."),
-    Op("logical_or", 2, _logical, "({0} || {1})", "Either is non-zero."),
-    Op("logical_xor", 2, _logical, "({0} != {1})", "Exactly one is non-zero."),
-    Op("logical_not", 1, _logical, "(!{0})", "Is zero."),
+    Op("logical_and", 2, rules.logical, "({0} && {1})", "Both are non-zero."),
+    Op("logical_or", 2, rules.logical, "({0} || {1})", "Either is non-zero."),
+    Op("logical_xor", 2, rules.logical, "({0} != {1})", "Exactly one is non-zero."),
+    Op("logical_not", 1, rules.logical, "(!{0})", "Is zero."),
     *(
-        Op(f"bitwise_{word}", 2, _bitwise, f"({{T}})({{0}} {symbol} {{1}})", f"Bitwise {word}.", word)
+        Op(f"bitwise_{word}", 2, rules.bitwise, f"({{T}})({{0}} {symbol} {{1}})", f"Bitwise {word}.", word)
         for word, symbol in (("and", "&"), ("or", "|"), ("xor", "^"))
     ),
     Op(
         "bitwise_invert",
         1,
-        _bitwise,
+        rules.bitwise,
         {"bool": "(!{0})", "signed": "({T})~{0}", "unsigned": "({T})~{0}"},
         "Every bit flipped; bool is a logical not.",
         "invert",
@@ -522,7 +476,7 @@ _ROWS: tuple[Op, ...] = (
     Op(
         "left_shift",
         2,
-        _shift,
+        rules.shift,
         {
             "signed": "({T})(({1} < 0 || {1} >= {bits}) ? 0 : ({W}){0} << {1})",
             "unsigned": "({T})({1} >= {bits} ? 0 : ({W}){0} << {1})",
@@ -534,7 +488,7 @@ _ROWS: tuple[Op, ...] = (
     Op(
         "right_shift",
         2,
-        _shift,
+        rules.shift,
         {
             "signed": "({T})({0} >> (({1} < 0 || {1} >= {bits}) ? {bits} - 1 : {1}))",
             "unsigned": "({T})({1} >= {bits} ? 0 : {0} >> {1})",
@@ -544,17 +498,17 @@ _ROWS: tuple[Op, ...] = (
         ("bitwise_right_shift",),
     ),
     # floating-point classes
-    Op("isnan", 1, _float_test, "({0} != {0})", "Is not a number."),
-    Op("isinf", 1, _float_test, "(fabs{f}({0}) > {huge})", "Is an infinity."),
-    Op("isfinite", 1, _float_test, "(fabs{f}({0}) <= {huge})", "Is neither an infinity nor NaN."),
-    Op("signbit", 1, _float_test, "(signbit({0}) != 0)", "Has its sign bit set, as -0.0 has."),
-    Op("copysign", 2, _float, "copysign{f}({0}, {1})", "The first one's magnitude with the second one's sign."),
+    Op("isnan", 1, rules.float_test, "({0} != {0})", "Is not a number."),
+    Op("isinf", 1, rules.float_test, "(fabs{f}({0}) > {huge})", "Is an infinity."),
+    Op("isfinite", 1, rules.float_test, "(fabs{f}({0}) <= {huge})", "Is neither an infinity nor NaN."),
+    Op("signbit", 1, rules.float_test, "(signbit({0}) != 0)", "Has its sign bit set, as -0.0 has."),
+    Op("copysign", 2, rules.floating, "copysign{f}({0}, {1})", "The first one's magnitude with the second one's sign."),
     # selection and conversion
-    Op("where", 3, _where, "({0} ? {1} : {2})", "The second where the first is true, else the third."),
+    Op("where", 3, rules.where, "({0} ? {1} : {2})", "The second where the first is true, else the third."),
     Op(
         "cast",
         1,
-        _cast_rule,
+        rules.by_parameter,
         _cast_c,
         "Conversion to `dtype`: floats truncate, NaN to integer is 0, other floats saturate; integers wrap.",
         reference=cast_reference,
@@ -566,6 +520,44 @@ OPS: dict[str, Op] = {row.name: row for row in _ROWS}
 _BY_ANY_NAME: dict[str, Op] = OPS | {alias: row for row in _ROWS for alias in row.aliases}
 
 
+class _Defined:
+    """The ops defined at run time. Readers see a whole mapping, old or new: it is replaced, never changed."""
+
+    def __init__(self) -> None:
+        self.rows: Mapping[str, Op] = {}
+        self.replacements = 0
+        self._lock = threading.Lock()
+
+    def add(self, op: Op, replace: bool) -> Op:
+        """Add a row, or return the one with the same definition.
+
+        Raises
+        ------
+        BcastgenError
+            If there is another one of its name, and it is not to be replaced.
+        """
+        with self._lock:
+            known = self.rows.get(op.name)
+            if known is not None and known.definition == op.definition:
+                return known
+            if known is not None and not replace:
+                raise BcastgenError(
+                    f"{op.name} is defined already, and otherwise; pass replace=True, or choose another name"
+                )
+            self.rows = {**self.rows, op.name: op}
+            # After the rows: who sees the new count sees the new row.
+            self.replacements += known is not None
+            return op
+
+
+DEFINED = _Defined()
+
+
+def known_ops() -> tuple[Op, ...]:
+    """Return every row: those of the table, then those defined at run time."""
+    return (*_ROWS, *DEFINED.rows.values())
+
+
 def find_op(name: str) -> Op | None:
     """Return the row a name or alias stands for, or None.
 
@@ -574,4 +566,4 @@ def find_op(name: str) -> Op | None:
     >>> find_op("asin").name
     'arcsin'
     """
-    return _BY_ANY_NAME.get(name)
+    return _BY_ANY_NAME.get(name) or DEFINED.rows.get(name)
