@@ -33,23 +33,27 @@ from .jit import base as _base  # noqa: F401
 from .jit import cache as _cache  # noqa: F401
 
 if TYPE_CHECKING:
-    from .api import evaluate, from_text, jit
+    from .api import emit_shape, evaluate, from_text, jit
+    from .define import define_op
     from .kernel import Kernel
     from .shape.broadcast import infer_broadcast
     from .shape.dim import Dim
     from .shape.tensor_type import TensorType
     from .shape.verify import verify_broadcast
+    from .views import broadcast_in_dim, broadcast_to, transpose
 
 __version__ = "0.1.0"
 
 # Where each of the other public names lives.
 _HOMES = {
-    "api": ("evaluate", "from_text"),
+    "api": ("emit_shape", "evaluate", "from_text"),
+    "define": ("define_op",),
     "kernel": ("Kernel",),
     "shape.broadcast": ("infer_broadcast",),
     "shape.dim": ("Dim",),
     "shape.tensor_type": ("TensorType",),
     "shape.verify": ("verify_broadcast",),
+    "views": ("broadcast_in_dim", "broadcast_to", "transpose"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -66,10 +70,15 @@ __all__ = [
     "RangeError",
     "TensorType",
     "TraceError",
+    "broadcast_in_dim",
+    "broadcast_to",
+    "define_op",
+    "emit_shape",
     "evaluate",
     "from_text",
     "infer_broadcast",
     "jit",
+    "transpose",
     "verify_broadcast",
 ]
 
@@ -93,6 +102,9 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
+    if name == "shape":
+        # The package of that name is the shape dialect as users see it.
+        return importlib.import_module(".shape", __name__)
     if name in _HOME_OF:
         value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
     else:
@@ -101,6 +113,11 @@ def __getattr__(name: str) -> Any:
         op = None if name.startswith("_") else find_op(name)
         if op is None or op.params:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if op.definition is not None:
+            # Not kept: the op may be replaced.
+            from .define import defined_kernel
+
+            return defined_kernel(op)
         from .api import op_kernel
 
         value = op_kernel(op)
@@ -109,6 +126,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from .ops import OPS
+    from .ops import known_ops
 
-    return sorted({*globals(), *__all__, *(name for name, op in OPS.items() if not op.params)})
+    return sorted({*globals(), *__all__, *(op.name for op in known_ops() if not op.params)})

@@ -8,9 +8,11 @@ In: a function, an expression, a signature.  Out: a :class:`Kernel`, or its resu
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -19,13 +21,16 @@ from .errors import BcastgenError, DTypeError, ParseError, TraceError
 from .expr.build import Builder
 from .expr.nodes import Expression
 from .expr.trace import trace
-from .kernel import Kernel
-from .ops import Op
+from .kernel import Kernel, kernel_of
+from .ops import DEFINED, Op
+from .pipeline import Options
 
 if TYPE_CHECKING:
+    from .shape.dialect.program import Program
+    from .shape.rules import Dynamic as DynamicMode
     from .shape.tensor_type import Signature
 
-__all__ = ["evaluate", "from_text", "jit", "op_kernel"]
+__all__ = ["emit_shape", "evaluate", "from_text", "jit", "op_kernel"]
 
 _OPERAND_NAMES = ("a", "b", "c", "d")
 
@@ -37,7 +42,9 @@ def jit(
     *,
     signature: str | Signature | None = None,
     name: str | None = None,
-    dynamic: str = "numpy",
+    dynamic: DynamicMode = "numpy",
+    rank_expansion: bool = True,
+    stretch: bool = True,
     math: str = "accurate",
     threads: int | None = None,
 ) -> Kernel: ...
@@ -48,7 +55,9 @@ def jit(
     *,
     signature: str | Signature | None = None,
     name: str | None = None,
-    dynamic: str = "numpy",
+    dynamic: DynamicMode = "numpy",
+    rank_expansion: bool = True,
+    stretch: bool = True,
     math: str = "accurate",
     threads: int | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
@@ -58,7 +67,9 @@ def jit(
     *,
     signature: str | Signature | None = None,
     name: str | None = None,
-    dynamic: str = "numpy",
+    dynamic: DynamicMode = "numpy",
+    rank_expansion: bool = True,
+    stretch: bool = True,
     math: str = "accurate",
     threads: int | None = None,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
@@ -73,7 +84,11 @@ def jit(
     function : takes arrays by position or name and returns an array or a tuple of arrays.
     signature : declared types, as in ``"(f32[?, 4] x, f32[4] b) -> f32[?, 4]"``; checked at each call.
     name : of the kernel; the function's by default.
-    dynamic : how dims of unknown extent broadcast; ``"numpy"``: 1 stretches.
+    dynamic : how dims of unknown extent broadcast. ``"numpy"``: an extent that proves to be 1 stretches; ``"strict"``:
+        it has the result's extent, and others may stretch to it (seed 004); ``"trusted"``: the same, and nobody checks:
+        a wrong shape is then undefined behaviour, except where the environment sets BCASTGEN_DEBUG.
+    rank_expansion : whether operands may have fewer dims than the result; scalars always may.
+    stretch : whether an extent of 1 meets any other. Dims declared as ``bcast`` always do.
     math : accuracy of functions; ``"accurate"``: the bound of the op's row.
     threads : number of threads; None or 1.
 
@@ -101,24 +116,36 @@ def jit(
     array([[1., 3., 5.],
            [1., 3., 5.]])
     """
-    _check_options(dynamic, math, threads)
+    _check_options(math, threads)
+    options = _options(dynamic, rank_expansion, stretch)
     if function is None:
-        return lambda decorated: jit(decorated, signature=signature, name=name)
+        return lambda decorated: _jitted(decorated, signature, name, options)
+    return _jitted(function, signature, name, options)
+
+
+def _options(dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants: int | None = None) -> Options:
+    options = Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), "BCASTGEN_DEBUG" in os.environ)
+    if options != Options(debug=options.debug, variants=variants):
+        # Refuses what does not exist, now rather than at the first call.
+        options.rules  # noqa: B018
+    return options
+
+
+def _jitted(
+    function: Callable[..., Any], signature: str | Signature | None, name: str | None, options: Options
+) -> Kernel:
     names, defaults = _parameters(function)
     declared = None if signature is None else _named(signature, names)
     label = str(name or getattr(function, "__name__", "kernel"))
-    expression = trace(function, names)
-    kernel = Kernel(
-        expression, label if label.isidentifier() else "kernel", names, len(expression.results), defaults, declared
-    )
+    kernel = kernel_of(trace(function, names), label if label.isidentifier() else "kernel", defaults, declared, options)
     kernel.__doc__ = function.__doc__
     kernel.__module__ = getattr(function, "__module__", __name__)
     kernel.__wrapped__ = function
     return kernel
 
 
-def _check_options(dynamic: str, math: str, threads: int | None) -> None:
-    available = {"dynamic": (dynamic, ("numpy",)), "math": (math, ("accurate",)), "threads": (threads, (None, 1))}
+def _check_options(math: str, threads: int | None) -> None:
+    available = {"math": (math, ("accurate",)), "threads": (threads, (None, 1))}
     for option, (value, values) in available.items():
         if value not in values:
             shown = " or ".join(map(repr, values))
@@ -159,7 +186,15 @@ def _named(text: str | Signature, names: tuple[str, ...]) -> Signature:
     return Signature(tuple(zip(names, types, strict=True)), signature.results, None)
 
 
-def from_text(text: str, name: str = "kernel", variants: int | None = None) -> Kernel:
+def from_text(
+    text: str,
+    name: str = "kernel",
+    variants: int | None = None,
+    *,
+    dynamic: DynamicMode = "numpy",
+    rank_expansion: bool = True,
+    stretch: bool = True,
+) -> Kernel:
     """Return the kernel of an expression, or of a signature that ends in one.
 
     Parameters
@@ -167,6 +202,7 @@ def from_text(text: str, name: str = "kernel", variants: int | None = None) -> K
     text : ``"a*b + c"``, or with types ``"(f32[?,?] a, f32[?,?] b) -> a + b*2"``.
     name : of the kernel, in messages and in C.
     variants : number of specialised inner loops, None for the usual one.
+    dynamic, rank_expansion, stretch : how dims meet, as for :func:`jit`.
 
     Raises
     ------
@@ -180,12 +216,13 @@ def from_text(text: str, name: str = "kernel", variants: int | None = None) -> K
     """
     from .expr.text import parse
 
+    options = _options(dynamic, rank_expansion, stretch, variants)
     if "->" not in text:
         expression = parse(text)
         names = tuple(operand.name for operand in expression.operands)
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
-        return Kernel(expression, name, names, variants=variants)
+        return kernel_of(expression, name, (), None, options)
     from .shape.tensor_type import Signature, parse_signature
 
     signature = parse_signature(text)
@@ -196,7 +233,7 @@ def from_text(text: str, name: str = "kernel", variants: int | None = None) -> K
     declared_types = Signature(
         tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
     )
-    return Kernel(expression, name, names, signature=declared_types, variants=variants)
+    return kernel_of(expression, name, (), declared_types, options)
 
 
 def _letter(at: int) -> str:
@@ -204,7 +241,8 @@ def _letter(at: int) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _evaluated(text: str) -> Kernel:
+def _evaluated(text: str, _replacements: int) -> Kernel:
+    """Return the kernel of a text, which an op that is replaced gives another meaning."""
     return from_text(text)
 
 
@@ -243,7 +281,7 @@ def evaluate(
     array([[1., 3., 5.],
            [1., 3., 5.]])
     """
-    kernel = _evaluated(expression)
+    kernel = _evaluated(expression, DEFINED.replacements)
     if local_dict is None:
         frame = sys._getframe(1)
         local_dict = frame.f_locals
@@ -271,9 +309,46 @@ def op_kernel(op: Op) -> Kernel:
     """
     if op.params:
         raise DTypeError(f"{op.name} has static parameters; use .astype(dtype) inside a kernel")
-    builder = Builder(_OPERAND_NAMES[: op.arity])
+    names = _OPERAND_NAMES[: op.arity] if op.definition is None else op.definition.operands
+    builder = Builder(names)
     result = builder.apply(op, tuple(builder.operands))
     expression: Expression = builder.finish((result,))
-    kernel = Kernel(expression, op.name, _OPERAND_NAMES[: op.arity])
+    kernel = Kernel(expression, op.name, names)
     kernel.__doc__ = op.doc
     return kernel
+
+
+def emit_shape(program: Program, directory: str | Path, name: str | None = None) -> tuple[Path, ...]:
+    """Write a program of the shape dialect as standalone C11: one .c and one .h, without any header of ours.
+
+    Parameters
+    ----------
+    program : see :mod:`bcastgen.shape`; a kernel's is ``kernel.shape_function``.
+    directory : made if missing.
+    name : of the files and of the function; the program's own by default.
+
+    Returns
+    -------
+    tuple of Path
+        The .c, then the .h, which says what the function takes and returns.
+
+    Raises
+    ------
+    BroadcastError
+        If the program is malformed, or computes with element types, which are static.
+    BcastgenError
+        If the directory cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bcastgen as bg
+    >>> add = bg.from_text("(f32[n, ?] a, f32[?] b) -> a + b", "add_kernel")
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     [path.name for path in bg.emit_shape(add.shape_function, directory)]
+    ['add_kernel.c', 'add_kernel.h']
+    """
+    from .emit.shape import render_shape
+    from .emit.standalone import write_sources
+
+    return write_sources(render_shape(program, name), Path(directory))

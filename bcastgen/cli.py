@@ -72,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--in", dest="inputs", nargs="+", default=[], metavar="NAME=FILE", help="an operand: a .npy file or a number"
     )
+    run.add_argument(
+        "--extent", dest="extents", nargs="+", default=[], metavar="NAME=N", help="an extent that no operand determines"
+    )
     run.add_argument("--out", metavar="FILE", help="the .npy file to write; without it the result is printed")
 
     emit = add("emit", _emit, "write standalone C: one .c and one .h")
@@ -83,6 +86,16 @@ def _parser() -> argparse.ArgumentParser:
     explain = add("explain", _explain, "print every stage: expression, types, loop nests, inner loops, C")
     explain.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"')
     explain.add_argument("--stage", metavar="NAME", help="print this stage only")
+
+    for command in (run, emit, explain):
+        # Not "trusted": what is undefined behaviour if it is wrong is asked for in code.
+        command.add_argument(
+            "--dynamic", choices=("numpy", "strict"), default="numpy", help="how unknown dims broadcast"
+        )
+        command.add_argument("--no-stretch", action="store_true", help="an extent of 1 meets no other")
+        command.add_argument(
+            "--no-rank-expansion", action="store_true", help="operands have as many dims as the result"
+        )
 
     add("ops", _ops, "list the ops: name, operands, operator, accuracy, meaning")
 
@@ -113,7 +126,14 @@ def _bench(arguments: list[str]) -> int:
 def _kernel(options: argparse.Namespace) -> Kernel:
     from .api import from_text
 
-    return from_text(options.expression, getattr(options, "name", "kernel"), getattr(options, "variants", None))
+    return from_text(
+        options.expression,
+        getattr(options, "name", "kernel"),
+        getattr(options, "variants", None),
+        dynamic=options.dynamic,
+        rank_expansion=not options.no_rank_expansion,
+        stretch=not options.no_stretch,
+    )
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -121,16 +141,22 @@ def _run(options: argparse.Namespace) -> int:
 
     kernel = _kernel(options)
     operands = dict(map(_operand, options.inputs))
-    unknown = sorted(set(operands) - set(kernel.operands))
-    missing = [name for name in kernel.operands if name not in operands]
+    slots = tuple(kernel.operands[at] for at in kernel.expression.slots)
+    names = tuple(name for name in kernel.operands if name not in slots)
+    unknown = sorted(set(operands) - set(names))
+    missing = [name for name in names if name not in operands]
     if unknown or missing:
         what = (
             f"--in gives '{unknown[0]}', which the expression does not name"
             if unknown
             else f"no value for '{missing[0]}'"
         )
-        raise ParseError(f"{what}; the operands are {', '.join(kernel.operands)}: give each as --in NAME=FILE.npy")
-    result = kernel(*(operands[name] for name in kernel.operands))
+        raise ParseError(f"{what}; the operands are {', '.join(names)}: give each as --in NAME=FILE.npy")
+    extents = dict(map(_extent, options.extents))
+    if extents and not slots:
+        raise ParseError(f"--extent gives {next(iter(extents))!r}, but the operands determine every extent")
+    given = {"extents": extents} if slots else {}
+    result = kernel(*(operands[name] for name in names), **given)
     if options.out is None:
         print(result)
         return 0
@@ -153,6 +179,13 @@ def _save(path: Path, result: Any) -> None:
     except OSError:
         aside.unlink(missing_ok=True)
         raise
+
+
+def _extent(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if not value.isdigit():
+        raise ParseError(f"--extent {text!r} is not NAME=N; write --extent n=3")
+    return name, int(value)
 
 
 def _operand(text: str) -> tuple[str, Any]:
@@ -192,11 +225,11 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _ops(_options: argparse.Namespace) -> int:
-    from .ops import OPS
+    from .ops import known_ops
 
     rows = [
         (op.name, str(op.arity), op.dunder or "", "exact" if op.ulp == 0 else f"{op.ulp} ULP", op.doc)
-        for op in OPS.values()
+        for op in known_ops()
     ]
     header = ("op", "operands", "operator", "accuracy", "meaning")
     widths = [max(len(row[at]) for row in (header, *rows)) for at in range(4)]

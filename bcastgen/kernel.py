@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .dtypes import DTYPES, F64, DType, Weak, from_key
 from .errors import BcastgenError, CacheError
 from .expr.nodes import Expression
+from .expr.slots import has_views
 from .expr.trace import inline, is_tracer
 from .jit.base import KernelBase
 from .jit.cache import build, cache_key, find
@@ -23,9 +27,11 @@ from .jit.toolchain import toolchain
 from .pipeline import Compilation, Options
 
 if TYPE_CHECKING:
+    from .loops.nest import Slot
+    from .shape.dialect.program import Program
     from .shape.tensor_type import Signature
 
-__all__ = ["Kernel", "result_names"]
+__all__ = ["Kernel", "kernel_of", "result_names"]
 
 
 def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
@@ -34,6 +40,16 @@ def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
     while stem in taken or any(f"{stem}{at}" in taken for at in range(count)):
         stem += "_"
     return (stem,) if count == 1 else tuple(f"{stem}{at}" for at in range(count))
+
+
+_DEFAULT = Options()
+
+
+def _depends_on_ranks(expression: Expression | Callable[[], Expression], signature: Signature | None) -> bool:
+    """Whether the maps of a kernel depend on ranks that only a call shows, so that each combination is compiled."""
+    if not isinstance(expression, Expression) or not has_views(expression.results):
+        return False
+    return signature is None or any(type_.unranked for _, type_ in signature.operands)
 
 
 class Kernel(KernelBase):
@@ -52,7 +68,7 @@ class Kernel(KernelBase):
     results : number of results.
     defaults : values of the last operands, where a call leaves them out.
     signature : declared types, or None to serve all.
-    variants : number of specialised inner loops, None for the usual one.
+    options : how it is compiled; the name in it does not count.
 
     Attributes
     ----------
@@ -74,13 +90,15 @@ class Kernel(KernelBase):
         results: int = 1,
         defaults: tuple[object, ...] = (),
         signature: Signature | None = None,
-        variants: int | None = None,
+        options: Options = _DEFAULT,
     ) -> None:
-        super().__init__(name, operands, result_names(results, operands), defaults)
+        self._is_ranked = _depends_on_ranks(expression, signature)
+        super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked)
         self._expression = expression
         self._signature = signature
-        self._options = Options(name, variants)
+        self._options = replace(options, name=name)
         self._latest: Compilation | None = None
+        self._slot_table: dict[object, tuple[Slot, ...]] = {}
         self._lock = threading.Lock()
         self.compilations = 0
         self.__wrapped__: Callable[..., Any] | None = None
@@ -101,7 +119,9 @@ class Kernel(KernelBase):
 
     def _compile(self, key: bytes) -> None:
         """Make the binary for a tuple of operand types: the hook that a call with new ones ends in."""
-        compilation = self._compilation(tuple(map(from_key, key)))
+        count = len(self.operands)
+        ranks = tuple(key[count:]) if self._is_ranked else None
+        compilation = self._compilation(tuple(map(from_key, key[:count])), ranks)
         typed = compilation.typed
         tools = toolchain()
         name = cache_key(*compilation.key_parts, tools=tools)
@@ -137,11 +157,11 @@ class Kernel(KernelBase):
         """Take part in the expression of a function that is being traced, if these are its operands."""
         return inline(self.expression, operands) if any(map(is_tracer, operands)) else NotImplemented
 
-    def _compilation(self, kinds: tuple[DType | Weak, ...], any_rank: bool = False) -> Compilation:
-        signature = None if any_rank else self._signature
+    def _compilation(self, kinds: tuple[DType | Weak, ...], ranks: tuple[int, ...] | None = None) -> Compilation:
+        signature = self._signature
         declared = None if signature is None else tuple(type_ for _, type_ in signature.operands)
         results = None if signature is None else signature.results
-        return Compilation(self.expression, kinds, declared, results, self.results, self._options)
+        return Compilation(self.expression, kinds, declared, results, self.results, self._options, ranks)
 
     def _declared_kinds(self, default: DType = F64) -> tuple[DType | Weak, ...]:
         """Return the dtypes of the signature; of the latest call, or f64, where it is silent."""
@@ -163,6 +183,23 @@ class Kernel(KernelBase):
     def source(self) -> str:
         """The C that is compiled for calls."""
         return str(self.compilation.source)
+
+    @property
+    def shape_function(self) -> Program:
+        """The program of the shape dialect that sizes the results; see :mod:`bcastgen.shape`."""
+        return self.compilation.shape_function
+
+    def _result_shape(self, shapes: tuple[object, ...]) -> Any:
+        """Size the results for shapes that no binary serves yet, or that are no tuples: by arrays without elements."""
+        if len(shapes) != len(self.operands):
+            raise TypeError(f"{self._name}() has {len(self.operands)} operands, got {len(shapes)} shapes")
+        stands: list[np.ndarray[Any, Any]] = []
+        for kind, shape in zip(self._declared_kinds(), shapes, strict=True):
+            dtype = kind.default if isinstance(kind, Weak) else kind
+            extents: Any = shape.shape if isinstance(shape, np.ndarray) else shape
+            stands.append(np.broadcast_to(np.zeros((), dtype.np), extents))
+        found = self._infer(tuple(stands))[0]
+        return found if len(found) > 1 else found[0]
 
     def explain(self) -> str:
         """Return every stage as text: the expression, its types, the loop nests, the inner loops, the C.
@@ -213,3 +250,23 @@ class Kernel(KernelBase):
         raise BcastgenError(
             f"{self!r} cannot be pickled yet; pickle the function and call bcastgen.jit where it arrives"
         )
+
+
+def kernel_of(
+    expression: Expression,
+    name: str,
+    defaults: tuple[object, ...] = (),
+    signature: Signature | None = None,
+    options: Options = _DEFAULT,
+) -> Kernel:
+    """Return the kernel of an expression; where no operand determines an extent of a result, one that asks for it."""
+    kind: type[Kernel] = Kernel
+    if has_views(expression.results):
+        from .sized import SizedKernel, with_slots
+
+        expression, signature = with_slots(expression, signature)
+        kind = SizedKernel if expression.slots else Kernel
+    names = tuple(operand.name for operand in expression.operands)
+    if expression.slots and defaults:
+        raise BcastgenError(f"{name}(): operands with default values and extents of the caller's do not go together")
+    return kind(expression, name, names, len(expression.results), defaults, signature, options)

@@ -20,7 +20,7 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from .csource import CSource
 from .dtypes import DType, Weak
@@ -30,6 +30,8 @@ from .expr.nodes import Expression
 if TYPE_CHECKING:
     from .loops.nest import LoopProgram
     from .loops.schedule import Schedule
+    from .shape.dialect.program import Program
+    from .shape.rules import Rules
     from .shape.tensor_type import TensorType
 
 __all__ = ["Compilation", "Options"]
@@ -45,10 +47,24 @@ class Options:
     ----------
     name : the kernel's name, in C too.
     variants : how many specialised inner loops stand beside the plain one; None for the usual number.
+    dynamic : how dims of unknown extent meet: ``"numpy"``, ``"strict"`` or ``"trusted"``.
+    rank_expansion, stretch : whether missing dims are added in front, and whether an extent of 1 stretches.
+    debug : check what is trusted.
     """
 
     name: str = "kernel"
     variants: int | None = None
+    dynamic: Literal["numpy", "strict", "trusted"] = "numpy"
+    rank_expansion: bool = True
+    stretch: bool = True
+    debug: bool = False
+
+    @property
+    def rules(self) -> Rules:
+        """The part that says how dims meet."""
+        from .shape.rules import Rules
+
+        return Rules(self.rank_expansion, self.stretch, self.dynamic, self.debug)
 
 
 class Compilation:
@@ -62,6 +78,7 @@ class Compilation:
     result_types : declared types of the results, or None.
     result_names : one a result.
     options : see :class:`Options`.
+    ranks : of the operands, where the kernel serves only these because its maps depend on them.
     """
 
     def __init__(
@@ -72,6 +89,7 @@ class Compilation:
         result_types: tuple[TensorType, ...] | None,
         result_names: tuple[str, ...],
         options: Options,
+        ranks: tuple[int, ...] | None = None,
     ) -> None:
         self.expression = expression
         self.kinds = kinds
@@ -79,6 +97,7 @@ class Compilation:
         self.result_types = result_types
         self.result_names = result_names
         self.options = options
+        self.ranks = ranks
 
     @cached_property
     def typed(self) -> Typed:
@@ -89,14 +108,20 @@ class Compilation:
     @cached_property
     def operand_types(self) -> tuple[TensorType, ...]:
         """The types operands are lowered with: as declared, or of any rank; a Python scalar has rank 0."""
+        return tuple(self._operand_type(at) for at in range(len(self.kinds)))
+
+    def _operand_type(self, at: int) -> TensorType:
+        from .shape.dim import DYNAMIC
         from .shape.tensor_type import TensorType
 
-        return tuple(
-            TensorType(dtype, (), unranked=not isinstance(kind, Weak))
-            if self.declared is None
-            else TensorType(dtype, self.declared[at].dims, self.declared[at].unranked)
-            for at, (kind, dtype) in enumerate(zip(self.kinds, self.typed.operand_dtypes, strict=True))
-        )
+        dtype = self.typed.operand_dtypes[at]
+        type_ = TensorType(dtype, (), unranked=not isinstance(self.kinds[at], Weak))
+        if self.declared is not None:
+            type_ = TensorType(dtype, self.declared[at].dims, self.declared[at].unranked)
+        if self.ranks is None or not type_.unranked:
+            return type_
+        added = max(self.ranks[at] - len(type_.dims), 0)
+        return TensorType(dtype, (DYNAMIC,) * added + type_.dims)
 
     @cached_property
     def program(self) -> LoopProgram:
@@ -104,7 +129,14 @@ class Compilation:
         from .loops.lower import lower
 
         results = self.result_types
-        return self._dump("nest", lower(self.typed, self.operand_types, results, self.result_names))
+        return self._dump("nest", lower(self.typed, self.operand_types, results, self.result_names, self.options.rules))
+
+    @cached_property
+    def shape_function(self) -> Program:
+        """What sizes the results: derived from what stage 3 decided, and simplified by it."""
+        from .loops.shape_function import shape_function
+
+        return self._dump("shape", shape_function(self.program, self.options.name))
 
     @cached_property
     def schedules(self) -> tuple[Schedule, ...]:
@@ -133,7 +165,9 @@ class Compilation:
         types = ("any",) if self.declared is None else tuple(map(str, self.declared))
         results = ("inferred",) if self.result_types is None else tuple(map(str, self.result_types))
         # The kinds, too: a Python float and an f64 array have one dtype, but not one rank.
-        return (str(self.typed), *map(str, self.kinds), *types, "->", *results, *self.result_names, repr(self.options))
+        ranks = ("any rank",) if self.ranks is None else tuple(map(str, self.ranks))
+        kinds = tuple(map(str, self.kinds))
+        return (str(self.typed), *kinds, *ranks, *types, "->", *results, *self.result_names, repr(self.options))
 
     @property
     def stages(self) -> dict[str, str]:
@@ -142,6 +176,8 @@ class Compilation:
             "expression": str(self.expression),
             "typed": str(self.typed),
             "nest": str(self.program),
+            "constraints": self.program.constraints,
+            "shape": str(self.shape_function),
             "schedule": "\n".join(map(str, self.schedules)),
             "c": str(self.source),
         }

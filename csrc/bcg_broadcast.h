@@ -10,6 +10,19 @@
 
 #include "bcg_check.h"
 
+/* Lets one dim of an operand meet a dim of the domain, 1 as long as nobody has set it: `from` keeps who. */
+static inline bcg_status bcg_meet_dim(const bcg_array *operand, int32_t position, int32_t dim, int32_t at,
+                                      int64_t *extents, int32_t *from, bcg_diagnostic *why)
+{
+    const int64_t extent = operand->extents[dim];
+    if (extent < 0) return bcg_fail(why, BCG_NEGATIVE, position, dim, -1, 0, extent);
+    if (extent == 1 || extent == extents[at]) return BCG_OK;
+    if (extents[at] != 1) return bcg_fail(why, BCG_BROADCAST, position, dim, from[at], extents[at], extent);
+    extents[at] = extent;
+    from[at] = position;
+    return BCG_OK;
+}
+
 /* Lets dims [first, end) of an operand meet the domain's extents, 1 as long as nobody has set them: `from` keeps who. */
 static inline bcg_status bcg_meet(const bcg_array *operand, int32_t position, int32_t first, int32_t end, int32_t rank,
                                   int64_t *extents, int32_t *from, bcg_diagnostic *why)
@@ -21,6 +34,46 @@ static inline bcg_status bcg_meet(const bcg_array *operand, int32_t position, in
         if (extent == 1 || extent == extents[at]) continue;
         if (extents[at] != 1) return bcg_fail(why, BCG_BROADCAST, position, dim, from[at], extents[at], extent);
         extents[at] = extent;
+        from[at] = position;
+    }
+    return BCG_OK;
+}
+
+/* The same for a dim that is known to fit: nothing is compared. */
+static inline void bcg_widen(const bcg_array *operand, int32_t position, int32_t dim, int32_t at, int64_t *extents,
+                             int32_t *from)
+{
+    if (extents[at] != 1) return;
+    extents[at] = operand->extents[dim];
+    from[at] = position;
+}
+
+/* The same where dims do not stretch: whoever comes first sets the extent, the others have it. */
+static inline bcg_status bcg_match(const bcg_array *operand, int32_t position, int32_t first, int32_t end, int32_t rank,
+                                   int64_t *extents, int32_t *from, bcg_diagnostic *why)
+{
+    for (int32_t dim = first; dim < end; dim++) {
+        const int64_t extent = operand->extents[dim];
+        const int32_t at = rank - operand->rank + dim;
+        if (extent < 0) return bcg_fail(why, BCG_NEGATIVE, position, dim, -1, 0, extent);
+        if (from[at] >= 0 && extent != extents[at]) {
+            return bcg_fail(why, BCG_STRICT, position, dim, from[at], extents[at], extent);
+        }
+        extents[at] = extent;
+        from[at] = position;
+    }
+    return BCG_OK;
+}
+
+/* The same on trust: extents that nobody has set are taken over, and none is compared. */
+static inline bcg_status bcg_take(const bcg_array *operand, int32_t position, int32_t first, int32_t end, int32_t rank,
+                                  int64_t *extents, int32_t *from, bcg_diagnostic *why)
+{
+    (void)why;
+    for (int32_t dim = first; dim < end; dim++) {
+        const int32_t at = rank - operand->rank + dim;
+        if (from[at] >= 0) continue;
+        extents[at] = operand->extents[dim];
         from[at] = position;
     }
     return BCG_OK;

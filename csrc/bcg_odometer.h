@@ -19,6 +19,15 @@ static inline void bcg_plan_array(int64_t *steps, int32_t arrays, int32_t positi
     }
 }
 
+/* The same through another map: `own` says for each dim of the domain which of the array's it is, or -1. */
+static inline void bcg_plan_mapped(int64_t *steps, int32_t arrays, int32_t position, int32_t rank,
+                                   const bcg_array *array, const int8_t *own)
+{
+    for (int32_t dim = 0; dim < rank; dim++) {
+        steps[dim * arrays + position] = own[dim] < 0 ? 0 : bcg_stride(array, own[dim]);
+    }
+}
+
 static inline uint64_t bcg_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
 
 /* Exchanges two dims of a plan. */

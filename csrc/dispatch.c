@@ -106,7 +106,8 @@ static PyObject *kernel_call_clean(PyObject *object, PyObject *args)
 }
 
 PyDoc_STRVAR(infer_doc, "_infer(operands)\n--\n\n"
-                        "Return the results' shapes (a tuple of tuples) and dtype codes (bytes) for clean operands.");
+                        "Return the results' shapes (a tuple of tuples) and dtype codes (bytes) for clean operands, and\n"
+                        "whether these align with the results on the right.");
 
 static PyObject *shapes_of(const frame *f)
 {
@@ -128,9 +129,80 @@ static PyObject *kernel_infer(PyObject *object, PyObject *operands)
     if (v == READY) v = infer(&f);
     PyObject *shapes = v == READY ? shapes_of(&f) : NULL, *answer = NULL;
     if (shapes != NULL) {
-        answer = Py_BuildValue("Ny#", shapes, (const char *)f.found->result_codes, f.self->result_count);
+        answer = Py_BuildValue("Ny#O", shapes, (const char *)f.found->result_codes, f.self->result_count,
+                               f.found->entry->aligned ? Py_True : Py_False);
     }
     frame_close(&f);
+    return answer;
+}
+
+/* ---- sizing results before a call ---------------------------------------------------------------------------------- */
+
+PyDoc_STRVAR(result_shape_doc,
+             "result_shape(*operand_shapes)\n--\n\n"
+             "Return the shape of the result for operands of these shapes, without running anything.\n\n"
+             "Parameters\n----------\noperand_shapes : one an operand: a tuple of extents, or an array that has them.\n\n"
+             "Returns\n-------\ntuple of int\n    A tuple of these where there are several results.\n\n"
+             "Raises\n------\nBroadcastError\n    If operands of these shapes do not fit.");
+
+/* A binary that operands of these ranks may take; of dtypes, only those of Python scalars have a say in shapes. */
+static int serves(const kernel *self, const binary *b, const bcg_array *arrays)
+{
+    const Py_ssize_t n = self->operand_count;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (b->key[i] >= CODES && arrays[i].rank != 0) return 0;
+        if (self->key_length > n && b->key[n + i] != arrays[i].rank) return 0;
+    }
+    return 1;
+}
+
+static binary *any_binary(const kernel *self, const bcg_array *arrays)
+{
+    for (Py_ssize_t k = 0; k < self->binary_count; k++) {
+        if (serves(self, self->binaries[k], arrays)) return self->binaries[k];
+    }
+    return NULL;
+}
+
+/* Reads a tuple of extents; 0 if it is something else, which is the slow path's. */
+static int read_shape(PyObject *shape, int64_t *extents, bcg_array *array)
+{
+    if (!PyTuple_CheckExact(shape) || PyTuple_GET_SIZE(shape) > BCG_MAX_RANK) return 0;
+    const Py_ssize_t rank = PyTuple_GET_SIZE(shape);
+    for (Py_ssize_t dim = 0; dim < rank; dim++) {
+        int overflow = 0;
+        PyObject *extent = PyTuple_GET_ITEM(shape, dim);
+        if (!PyLong_CheckExact(extent)) return 0;
+        extents[dim] = PyLong_AsLongLongAndOverflow(extent, &overflow);
+        if (overflow != 0 || extents[dim] < 0) return 0;
+    }
+    *array = (bcg_array){.data = NULL, .extents = extents, .byte_strides = NULL, .rank = (int32_t)rank};
+    return 1;
+}
+
+static PyObject *kernel_result_shape(PyObject *object, PyObject *const *args, Py_ssize_t count)
+{
+    enum { MOST = 8 };
+    kernel *self = (kernel *)object;
+    int64_t extents[MOST][BCG_MAX_RANK];
+    frame f;
+    int read = self->name != NULL && count == self->operand_count && count <= MOST;
+    if (read && frame_open(&f, self) < 0) return NULL;
+    const int opened = read;
+    for (Py_ssize_t i = 0; read && i < count; i++) read = read_shape(args[i], extents[i], &f.arrays[i]);
+    if (read) f.found = any_binary(self, f.arrays);
+    PyObject *answer = NULL;
+    if (read && f.found != NULL) {
+        PyObject *shapes = infer(&f) == READY ? shapes_of(&f) : NULL;
+        answer = shapes != NULL && self->result_count == 1 ? Py_NewRef(PyTuple_GET_ITEM(shapes, 0)) : Py_XNewRef(shapes);
+        Py_XDECREF(shapes);
+    } else {
+        PyObject *shapes = PyTuple_New(count);
+        for (Py_ssize_t i = 0; shapes != NULL && i < count; i++) PyTuple_SET_ITEM(shapes, i, Py_NewRef(args[i]));
+        if (shapes != NULL) answer = PyObject_CallMethod(object, "_result_shape", "(O)", shapes);
+        Py_XDECREF(shapes);
+    }
+    if (opened) frame_close(&f);
     return answer;
 }
 
@@ -154,8 +226,9 @@ static PyObject *kernel_add_binary(PyObject *object, PyObject *args)
                                              limits, (int)entry->abi_version, (int)entry->operands, (int)entry->results,
                                              BCG_ABI_VERSION);
     if (ranges == NULL) return NULL;
-    int failed = 0;
-    if (find(self, (const unsigned char *)PyBytes_AS_STRING(key)) == NULL) {
+    int failed = PyBytes_GET_SIZE(key) != self->key_length;
+    if (failed) PyErr_Format(PyExc_ValueError, "the key has %zd bytes, not %zd", PyBytes_GET_SIZE(key), self->key_length);
+    if (!failed && find(self, (const unsigned char *)PyBytes_AS_STRING(key)) == NULL) {
         binary *b = binary_new(self, entry, PyBytes_AS_STRING(key), PyBytes_AS_STRING(result_codes),
                                PyBytes_AS_STRING(ranges), limits, keepalive);
         failed = b == NULL || binary_add(self, b) < 0;
@@ -178,15 +251,17 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *by_nam
 
 static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
 {
-    static char *names[] = {"name", "operands", "results", "defaults", NULL};
+    static char *names[] = {"name", "operands", "results", "defaults", "ranked", NULL};
     kernel *self = (kernel *)object;
     PyObject *name, *operands, *results, *defaults = NULL;
+    int ranked = 0;
     if (config.call_slow == NULL || self->name != NULL) {
         const char *why = self->name == NULL ? "import bcastgen.jit.base first" : "a kernel is initialised once";
         PyErr_SetString(PyExc_TypeError, why);
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, by_name, "OOO|O:KernelBase", names, &name, &operands, &results, &defaults))
+    if (!PyArg_ParseTupleAndKeywords(args, by_name, "OOO|Op:KernelBase", names, &name, &operands, &results, &defaults,
+                                     &ranked))
         return -1;
     PyObject *checked = PyObject_CallFunctionObjArgs(config.check_signature, name, operands, results, defaults, NULL);
     if (checked == NULL) return -1;
@@ -199,6 +274,7 @@ static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
         self->defaults = Py_NewRef(defaults);
         self->operand_count = PyTuple_GET_SIZE(operands);
         self->result_count = PyTuple_GET_SIZE(results);
+        self->key_length = self->operand_count * (ranked ? 2 : 1);
         self->vectorcall = kernel_vectorcall;
     }
     Py_DECREF(checked);
@@ -265,6 +341,7 @@ static PyMethodDef kernel_methods[] = {
     {"_add_binary", kernel_add_binary, METH_VARARGS, add_binary_doc},
     {"_call_clean", kernel_call_clean, METH_VARARGS, call_clean_doc},
     {"_infer", kernel_infer, METH_O, infer_doc},
+    {"result_shape", (PyCFunction)(void (*)(void))kernel_result_shape, METH_FASTCALL, result_shape_doc},
 #if PY_VERSION_HEX < 0x030c0000
     {"__init_subclass__", (PyCFunction)(void (*)(void))kernel_init_subclass,
      METH_CLASS | METH_VARARGS | METH_KEYWORDS, NULL},
@@ -282,7 +359,7 @@ static PyMemberDef kernel_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-PyDoc_STRVAR(kernel_doc, "KernelBase(name, operands, results, defaults=())\n--\n\n"
+PyDoc_STRVAR(kernel_doc, "KernelBase(name, operands, results, defaults=(), ranked=False)\n--\n\n"
                          "What a call goes through; subclasses provide _compile(key).");
 
 static PyType_Slot kernel_slots[] = {

@@ -142,13 +142,16 @@ static verdict describe_scalar(PyObject *value, scalar *storage, unsigned char *
 static verdict describe(frame *f)
 {
     static const int64_t no_dims[1];
+    unsigned char *const ranks = f->self->key_length > f->self->operand_count ? f->key + f->self->operand_count : NULL;
     f->c_order = 1;
     for (Py_ssize_t i = 0; i < f->self->operand_count; i++) {
         PyObject *value = f->operands[i];
         bcg_array *array = &f->arrays[i];
+        if (ranks != NULL) ranks[i] = 0;
         if (PyArray_CheckExact(value)) {
             PyArrayObject *from = (PyArrayObject *)value;
             f->key[i] = array_code(from);
+            if (ranks != NULL) ranks[i] = (unsigned char)PyArray_NDIM(from);
             if (f->key[i] == UINT8_MAX || !PyArray_ISBEHAVED_RO(from)) return SLOW;
             describe_array(array, from);
             f->c_order &= PyArray_IS_C_CONTIGUOUS(from);
@@ -181,7 +184,7 @@ static verdict check_limits(frame *f)
 /* Asks the subclass for the binary of f->key. */
 static int compile(frame *f)
 {
-    PyObject *key = PyBytes_FromStringAndSize((const char *)f->key, f->self->operand_count);
+    PyObject *key = PyBytes_FromStringAndSize((const char *)f->key, f->self->key_length);
     if (key == NULL) return -1;
     PyObject *done = PyObject_CallMethod((PyObject *)f->self, "_compile", "O", key);
     if (done != NULL && find(f->self, (const unsigned char *)PyBytes_AS_STRING(key)) == NULL) {
@@ -226,7 +229,7 @@ static PyArrayObject *allocate(const frame *f, Py_ssize_t j)
     const bcg_shape *shape = &f->shapes[j];
     PyArray_Descr *descr = config.descrs[f->found->result_codes[j]];
     int64_t strides[BCG_MAX_RANK];
-    const int c_order = f->c_order || shape->rank <= 1;
+    const int c_order = f->c_order || shape->rank <= 1 || !f->found->entry->aligned;
     if (!c_order) k_strides(f->arrays, f->self->operand_count, shape, (uint64_t)PyDataType_ELSIZE(descr), strides);
     Py_INCREF(descr);
     return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, shape->rank, (const npy_intp *)shape->extents,
@@ -249,8 +252,10 @@ static int is_separate(const frame *f, Py_ssize_t j)
     if (!PyArray_ISONESEGMENT(f->results[j]) && overlaps_itself(out, itemsize)) return 0;
     for (Py_ssize_t i = 0; i < n; i++) {
         if (disjoint(out, itemsize, &f->arrays[i], itemsize_of(f->key[i]))) continue;
-        /* A kernel of several results may read an operand again after it has written the first. */
-        if (f->self->result_count > 1 || f->key[i] != code || !same_view(out, &f->arrays[i])) return 0;
+        /* A kernel of several results may read an operand again after it has written the first; one that reads through
+         * other maps may read another element of it. */
+        if (f->self->result_count > 1 || !f->found->entry->aligned) return 0;
+        if (f->key[i] != code || !same_view(out, &f->arrays[i])) return 0;
     }
     for (Py_ssize_t k = 0; k < j; k++) {
         if (!disjoint(out, itemsize, &f->arrays[n + k], itemsize_of(f->found->result_codes[k]))) return 0;

@@ -55,6 +55,7 @@ typedef struct {
     PyObject *weakrefs;
     PyObject *name, *operands, *results, *defaults;
     Py_ssize_t operand_count, result_count;
+    Py_ssize_t key_length; /* a dtype code an operand and, where the kernel's maps depend on them, their ranks */
     binary **binaries; /* the most recently used one first */
     Py_ssize_t binary_count;
 } kernel;
@@ -63,7 +64,7 @@ static binary *find(kernel *self, const unsigned char *key)
 {
     for (Py_ssize_t k = 0; k < self->binary_count; k++) {
         binary *b = self->binaries[k];
-        if (memcmp(b->key, key, (size_t)self->operand_count) != 0) continue;
+        if (memcmp(b->key, key, (size_t)self->key_length) != 0) continue;
         if (k > 0) {
             memmove(self->binaries + 1, self->binaries, (size_t)k * sizeof *self->binaries);
             self->binaries[0] = b;
@@ -83,15 +84,15 @@ static void binary_free(binary *b)
 static binary *binary_new(const kernel *self, const bcg_kernel *entry, const char *key, const char *result_codes,
                           const char *ranges, PyObject *limits, PyObject *keepalive)
 {
-    const size_t n = (size_t)self->operand_count, m = (size_t)self->result_count;
-    binary *b = PyMem_Malloc(sizeof *b + n * sizeof(range) + n + m);
+    const size_t n = (size_t)self->operand_count, m = (size_t)self->result_count, length = (size_t)self->key_length;
+    binary *b = PyMem_Malloc(sizeof *b + n * sizeof(range) + length + m);
     if (b == NULL) return (binary *)(void *)PyErr_NoMemory();
     b->entry = entry;
     b->ranges = (range *)(void *)b->storage;
     b->key = b->storage + n * sizeof(range);
-    b->result_codes = b->key + n;
+    b->result_codes = b->key + length;
     memcpy(b->ranges, ranges, n * sizeof(range));
-    memcpy(b->key, key, n);
+    memcpy(b->key, key, length);
     memcpy(b->result_codes, result_codes, m);
     b->limits = Py_NewRef(limits);
     b->keepalive = Py_NewRef(keepalive);
@@ -129,7 +130,7 @@ typedef struct {
         bcg_array arrays[STACK_OPERANDS + STACK_RESULTS];
         bcg_shape shapes[STACK_RESULTS];
         scalar scalars[STACK_OPERANDS];
-        unsigned char key[STACK_OPERANDS];
+        unsigned char key[2 * STACK_OPERANDS];
     } stack;
 } frame;
 
@@ -148,7 +149,7 @@ static int frame_open(frame *f, kernel *self)
         f->key = f->stack.key;
     } else {
         /* Every member but the key is a multiple of 8 bytes, so each starts aligned. */
-        char *at = PyMem_Malloc(n * (sizeof(PyObject *) + sizeof(bcg_array) + sizeof(scalar) + 1) +
+        char *at = PyMem_Malloc(n * (sizeof(PyObject *) + sizeof(bcg_array) + sizeof(scalar) + 2) +
                                 m * (2 * sizeof(PyObject *) + sizeof(bcg_array) + sizeof(bcg_shape)));
         if (at == NULL) {
             PyErr_NoMemory();

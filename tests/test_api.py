@@ -47,9 +47,9 @@ def test_parameters_are_operands(function, message):
         bg.jit(function)
 
 
-@pytest.mark.parametrize("options", [{"dynamic": "strict"}, {"math": "fast"}, {"threads": 4}])
+@pytest.mark.parametrize("options", [{"dynamic": "loose"}, {"math": "fast"}, {"threads": 4}])
 def test_options_that_are_not_available_are_refused(options):
-    with pytest.raises(bg.BcastgenError, match="not available"):
+    with pytest.raises(bg.BcastgenError, match=r"not available|is unknown"):
         bg.jit(lambda a: a, **options)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import bcastgen
 from bcastgen.cli import main
-from bcastgen.ops import OPS
+from bcastgen.ops import known_ops
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,10 @@ def test_run_takes_numbers_and_prints(tmp_path, arrays, capsys):
         (["run", "a", "--in", "a=/nonexistent.npy"], "No such file"),
         (["emit", "(f33[?] a) -> a"], "f33"),
         (["emit", "(f32[3] a, f32[2] b) -> a + b"], "operand 'b' dim 0 has extent 2, expected 1 or 3 (from 'a')"),
-        (["explain", "a", "--stage", "none"], "the stages are expression, typed, nest, schedule, c"),
+        (
+            ["explain", "a", "--stage", "none"],
+            "the stages are expression, typed, nest, constraints, shape, schedule, c",
+        ),
     ],
 )
 def test_errors_are_one_line_and_exit_code_1(arguments, message, capsys, tmp_path, monkeypatch):
@@ -113,7 +116,7 @@ def test_explain(capsys):
 def test_ops_lists_the_table(capsys):
     assert main(["ops"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list(OPS)
+    assert [line.split()[0] for line in lines[1:]] == [op.name for op in known_ops()]
 
 
 def test_cache_info_and_clear(capsys, tmp_path, arrays):
@@ -147,3 +150,32 @@ def test_the_module_runs_as_a_program():
         [sys.executable, "-m", "bcastgen", "--version"], capture_output=True, text=True, env=environment, check=True
     )
     assert done.stdout.strip() == f"bcastgen {bcastgen.__version__}"
+
+
+def test_an_extent_that_no_operand_determines(capsys):
+    text = "broadcast_in_dim(a, (n,), ()) + 1"
+    assert main(["run", text, "--in", "a=2", "--extent", "n=3"]) == 0
+    assert capsys.readouterr().out == "[3 3 3]\n"
+    assert main(["run", text, "--in", "a=2"]) == 1
+    assert "no operand determines" in capsys.readouterr().err
+    assert main(["run", text, "--in", "a=2", "--extent", "n=x"]) == 1
+    assert "is not NAME=N" in capsys.readouterr().err
+    assert main(["run", "a + 1", "--in", "a=2", "--extent", "n=3"]) == 1
+    assert "the operands determine every extent" in capsys.readouterr().err
+
+
+def test_how_dims_meet(capsys):
+    text = "(f32[?] a, f32[?] b) -> a + b"
+    assert main(["explain", text, "--stage", "constraints"]) == 0
+    assert "b.0 in {1, d0}: checked" in capsys.readouterr().out
+    for switch in (["--dynamic", "strict"], ["--no-stretch"]):
+        assert main(["explain", text, "--stage", "constraints", *switch]) == 0
+        assert "b.0 = d0: checked" in capsys.readouterr().out
+    assert main(["explain", "(f32[3] a, f32[2, 3] b) -> a + b", "--no-rank-expansion"]) == 1
+    assert "rank" in capsys.readouterr().err
+
+
+def test_trust_is_not_asked_for_on_the_command_line(capsys):
+    with pytest.raises(SystemExit):
+        main(["emit", "(f32[?] a) -> a", "--dynamic", "trusted"])
+    assert "invalid choice" in capsys.readouterr().err

@@ -211,10 +211,10 @@ class TestSignatures:
 def test_explain_shows_every_stage():
     kernel = bg.jit(lambda a, b: a * b + 1, name="axpb")
     text = kernel.explain()
-    for stage in ("== expression", "== typed", "== nest", "== schedule", "== c"):
+    for stage in ("== expression", "== typed", "== nest", "== constraints", "== shape", "== schedule", "== c"):
         assert stage in text
     assert "static" in kernel.source
-    assert set(kernel.stages) == {"expression", "typed", "nest", "schedule", "c"}
+    assert set(kernel.stages) == {"expression", "typed", "nest", "constraints", "shape", "schedule", "c"}
     kernel(np.float32([1]), np.float32([2]))
     assert "a: f32" in kernel.explain()
 

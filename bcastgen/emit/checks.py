@@ -11,14 +11,21 @@ with it once, and takes no part in the meeting of the operands.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
 from ..dtypes import I64
 from ..loops.nest import Access, Nest
 from ..shape.constraints import (
+    AtLeast,
+    AtMost,
     Constraint,
+    Equals,
+    EqualsAll,
     ExtentIs,
+    Fits,
+    MultipleOf,
     RankAtLeast,
     RankIs,
     ResultExtent,
@@ -26,21 +33,36 @@ from ..shape.constraints import (
     ResultRankAtLeast,
     ResultSame,
     SameExtent,
+    SameRank,
     Stretches,
     StretchesAll,
 )
 
-__all__ = ["Members", "Step", "guards", "starts", "steps"]
+__all__ = [
+    "Members",
+    "Step",
+    "domain_dim_text",
+    "guards",
+    "operand_place",
+    "operands_of",
+    "result_steps",
+    "starts",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One check (`condition` holds if it fails, `facts` are the diagnostic's), or the `meet` arguments of bcg_meet."""
+    """One step of a domain function: a check, a meeting, or a dim that sets an extent.
+
+    `condition` holds if a check fails, and `facts` are the diagnostic's. `meet` and `widen` are calls but for their
+    last arguments; a dim that nothing has to be asked about may still set an extent (`widen`).
+    """
 
     condition: str = ""
     facts: str = ""
     comment: str = ""
     meet: str = ""
+    widen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +98,7 @@ class Members:
 def guards(nest: Nest, members: Members) -> tuple[Step, ...]:
     """Return what must hold before an extent can be looked at: ranks and, of a stranger's arrays, that it is there."""
     found: list[Step] = []
-    for access in nest.operands:
+    for access in operands_of(nest):
         rank, least = f"{members.member(access.position)}rank", len(access.type.dims)
         facts = f"BCG_RANK, {access.position}, -1, -1"
         if not access.type.unranked:
@@ -93,86 +115,53 @@ def guards(nest: Nest, members: Members) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def starts(nest: Nest) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the statements that start `extents` with what types know, and `from` with the operands that told.
+def operands_of(nest: Nest, every_map: bool = False) -> tuple[Access, ...]:
+    """Return the operands that extents come from, in order; each once, or once for every map it is read through."""
+    accesses = sorted((*nest.operands, *nest.shapes), key=lambda access: access.position)
+    if every_map:
+        return tuple(accesses)
+    return tuple({access.position: access for access in reversed(accesses)}.values())[::-1]
+
+
+def operand_place(nest: Nest, operand: str) -> int:
+    """Return the number of an operand."""
+    return next(access.position for access in (*nest.operands, *nest.shapes) if access.name == operand)
+
+
+def starts(nest: Nest, members: Members) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the statements that start `extents` with what is known of them, and `from` with the operands that told.
 
     In a domain of any rank all of both have been set to 1 and -1 before.
     """
     dims, open_domain = nest.domain.dims, nest.domain.open
-    positions = {access.name: access.position for access in nest.operands}
-    extents: dict[int, list[str]] = {}
+    positions = {access.name: access.position for access in operands_of(nest)}
+    extents: dict[str, list[str]] = {}
     setters: dict[int, list[str]] = {}
-    for at, (dim, setter) in enumerate(zip(dims, nest.domain.setters, strict=True)):
-        if open_domain and dim.extent in (None, 1):
+    known = zip(dims, nest.domain.setters, nest.domain.sources, strict=True)
+    for at, (dim, setter, source) in enumerate(known):
+        if open_domain and dim.extent is None and source is None:
             continue
         place = f"rank - {len(dims) - at}" if open_domain else str(at)
-        extents.setdefault(1 if dim.extent is None else dim.extent, []).append(f"extents[{place}]")
+        start = str(1 if dim.extent is None else dim.extent)
+        if source is not None:
+            start = members.extent(positions[source[0]], source[1])
+        extents.setdefault(start, []).append(f"extents[{place}]")
         setters.setdefault(positions.get(setter or "", -1), []).append(f"from[{place}]")
-    return tuple(map(_assign, extents, extents.values())), tuple(map(_assign, setters, setters.values()))
+    return tuple(map(_assign, extents, extents.values())), tuple(map(_assign, map(str, setters), setters.values()))
 
 
-def _assign(value: int, places: list[str]) -> str:
+def _assign(value: str, places: list[str]) -> str:
     return f"{' = '.join(places)} = {value};"
 
 
-def steps(nest: Nest, members: Members) -> tuple[Step, ...]:
-    """Return the checks after :func:`guards`, the meetings of operands among them."""
-    found: list[Step] = []
-    for access in nest.operands:
-        found += _operand_steps(nest, access, members)
-    found += (step for constraint in nest.domain.constraints for step in _result_steps(nest, constraint, members))
+def result_steps(nest: Nest, members: Members) -> Iterator[Step]:
+    """Return what declared result types ask of the extents that the operands' meeting gave, and what a stranger may."""
+    for constraint in nest.domain.constraints:
+        yield from _result_steps(nest, constraint, members)
     overflow = _overflow(nest) if members.separate else ""
     if overflow:
         first = len(members.operands) + nest.results[0].position
-        found.append(Step(overflow, f"BCG_OVERFLOW, {first}, -1, -1, INT64_MAX, 0"))
-    return tuple(found)
-
-
-def _operand_steps(nest: Nest, access: Access, members: Members) -> list[Step]:
-    """Go through the dims of an operand; runs of them that have to meet the others' are one step."""
-    found: list[Step] = []
-    constraints = [c for c in nest.domain.constraints if isinstance(c, (ExtentIs, SameExtent))]
-    count, at = len(access.type.dims), access.position
-    run = "0" if access.type.unranked else ""
-    for _, own, _ in access.type.aligned:
-        checks = [c for c in constraints if (c.operand, c.dim) == (access.name, own)]
-        decided = any(isinstance(c, ExtentIs) or _is_met(nest, access, c) for c in checks)
-        place = members.dim(at, own)
-        if run and (checks or decided):
-            found.append(_meet(nest, access, run, place, members))
-            run = ""
-        found += (_extent_step(nest, c, members) for c in checks)
-        run = run or ("" if decided else place)
-    if run:
-        end = f"{members.member(at)}rank" if access.type.unranked else str(count)
-        found.append(_meet(nest, access, run, end, members))
-    return found
-
-
-def _is_met(nest: Nest, access: Access, constraint: SameExtent) -> bool:
-    """Whether the other dim of that symbol, which has met, lies in the same dim of the domain."""
-    other = next(a for a in nest.operands if a.name == constraint.other)
-    return _from_end(access, constraint.dim) == _from_end(other, constraint.other_dim)
-
-
-def _from_end(access: Access, dim: int) -> int:
-    return -dim if dim < 0 else len(access.type.dims) - dim
-
-
-def _meet(nest: Nest, access: Access, first: str, end: str, members: Members) -> Step:
-    rank = "rank" if nest.domain.open else str(len(nest.domain.dims))
-    return Step(meet=f"{members.pointer(access.position)}, {access.position}, {first}, {end}, {rank}")
-
-
-def _extent_step(nest: Nest, constraint: ExtentIs | SameExtent, members: Members) -> Step:
-    at = next(a.position for a in nest.operands if a.name == constraint.operand)
-    actual, dim = members.extent(at, constraint.dim), members.dim(at, constraint.dim)
-    if isinstance(constraint, ExtentIs):
-        return Step(f"{actual} != {constraint.extent}", f"BCG_EXTENT, {at}, {dim}, -1, {constraint.extent}, {actual}")
-    against = next(a.position for a in nest.operands if a.name == constraint.other)
-    expected = members.extent(against, constraint.other_dim)
-    facts = f"BCG_EXTENT, {at}, {dim}, {against}, {expected}, {actual}"
-    return Step(f"{actual} != {expected}", facts, f"both are {constraint.symbol}")
+        yield Step(overflow, f"BCG_OVERFLOW, {first}, -1, -1, INT64_MAX, 0")
 
 
 def _result_steps(nest: Nest, constraint: Constraint, members: Members) -> list[Step]:
@@ -180,30 +169,37 @@ def _result_steps(nest: Nest, constraint: Constraint, members: Members) -> list[
     match constraint:
         case ResultRank(result=name, rank=rank) | ResultRankAtLeast(result=name, rank=rank):
             comparison = "!=" if isinstance(constraint, ResultRank) else "<"
-            facts = f"BCG_RESULT_RANK, {_position(nest, name, members)}, -1, -1, {rank}, rank"
+            facts = f"BCG_RESULT_RANK, {_result_position(nest, name, members)}, -1, -1, {rank}, rank"
             return [Step(f"rank {comparison} {rank}", facts, f"{name} is declared so")]
         case ResultExtent(result=name, dim=dim, domain_dim=domain_dim, extent=int(extent)):
-            met = f"extents[{_domain_dim(domain_dim)}]"
-            facts = f"BCG_RESULT, {_position(nest, name, members)}, {_domain_dim(dim)}, -1, {met}, {extent}"
+            met = f"extents[{domain_dim_text(domain_dim)}]"
+            facts = f"BCG_RESULT, {_result_position(nest, name, members)}, {domain_dim_text(dim)}, -1, {met}, {extent}"
             return [Step(f"{met} != {extent}", facts, f"{name} is declared so")]
         case ResultSame(result=name, dim=dim, domain_dim=domain_dim, other=other, other_dim=other_dim, symbol=symbol):
-            met = f"extents[{_domain_dim(domain_dim)}]"
-            against = next((a.position for a in nest.operands if a.name == other), -1)
-            same = members.extent(against, other_dim) if against >= 0 else f"extents[{_domain_dim(other_dim)}]"
-            facts = f"BCG_RESULT, {_position(nest, name, members)}, {_domain_dim(dim)}, {against}, {same}, {met}"
+            met = f"extents[{domain_dim_text(domain_dim)}]"
+            against = next((a.position for a in (*nest.operands, *nest.shapes) if a.name == other), -1)
+            if against < 0 and all(a.name != other for a in nest.results):
+                return []  # Tied to a result of another nest: compared where both are known.
+            same = members.extent(against, other_dim) if against >= 0 else f"extents[{domain_dim_text(other_dim)}]"
+            facts = (
+                f"BCG_RESULT, {_result_position(nest, name, members)}, {domain_dim_text(dim)}, {against}, {same}, {met}"
+            )
             return [Step(f"{met} != {same}", facts, f"both are {symbol}")]
-        case RankIs() | RankAtLeast() | ExtentIs() | SameExtent() | Stretches() | StretchesAll():
+        case RankIs() | RankAtLeast() | SameRank() | Stretches() | StretchesAll() | EqualsAll():
+            return []
+        case ExtentIs() | SameExtent() | AtLeast() | AtMost() | MultipleOf() | Fits() | Equals():
             # Of operands: guards, and what their own steps check.
             return []
         case _:
             raise AssertionError(f"no check is rendered for {constraint!r}")
 
 
-def _position(nest: Nest, result: str, members: Members) -> int:
+def _result_position(nest: Nest, result: str, members: Members) -> int:
     return len(members.operands) + next(a.position for a in nest.results if a.name == result)
 
 
-def _domain_dim(dim: int) -> str:
+def domain_dim_text(dim: int) -> str:
+    """Return the number of a dim of the domain, counted from the end where it is negative."""
     return str(dim) if dim >= 0 else f"rank - {-dim}"
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .checks import Step
 
-__all__ = ["ArrayView", "DimView", "KernelView", "NestView", "OverlapView", "ResultView", "VariantView"]
+__all__ = ["ArrayView", "DimView", "KernelView", "NestView", "OverlapView", "ResultView", "TieView", "VariantView"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,17 @@ class DimView:
 
 @dataclass(frozen=True, slots=True)
 class ArrayView:
-    """An operand or result in one nest; `place` counts the nest's arrays, `position` the kernel's.
+    """An operand or result as one indexing map of a nest sees it.
 
-    `pointer` is the C expression of its descriptor's address, `member` what goes in front of a field of it; `load`,
-    `step` and `bits` name its element, its stride along an inner loop, and the bits that show its alignment.
+    `place` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's name
+    of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
+    descriptor's address, `member` what goes in front of a field of it; `load`, `step`, `bits` and `map_name` name its
+    element, its stride along an inner loop, the bits that show its alignment, and the table of its own dims if it is
+    `mapped` otherwise than by aligning on the right.
     """
 
     name: str
+    owner: str
     position: int
     place: int
     pointer: str
@@ -51,12 +55,19 @@ class ArrayView:
     load: str
     step: str
     bits: str
+    map_name: str
     dims: tuple[DimView, ...]
+    mapped: bool
 
     @property
     def strides(self) -> tuple[str, ...]:
         """The names of its effective strides, in a ranked nest."""
         return tuple(dim.stride for dim in self.dims if dim.own is not None)
+
+    @property
+    def own_dims(self) -> tuple[int, ...]:
+        """For each dim of the domain its own, or -1."""
+        return tuple(-1 if dim.own is None else dim.own for dim in self.dims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +97,8 @@ class NestView:
     ----------
     rank : of the domain, None if any; `least_rank` is the number of its dims that are known.
     extents : of the domain, None where the run time decides.
+    shapes : the descriptors its extents come from: of the operands it reads, and of those whose shape alone counts.
+    ranks : what goes in front of the rank of those that its domain's rank comes from.
     guards, starts, steps : what its domain function does, see :mod:`.checks`.
     distinct : for each result, the C condition under which elements of it share memory, in a ranked nest.
     """
@@ -96,6 +109,8 @@ class NestView:
     extents: tuple[int | None, ...]
     arrays: tuple[ArrayView, ...]
     operand_count: int
+    shapes: tuple[tuple[str, str], ...]
+    ranks: tuple[str, ...]
     guards: tuple[Step, ...]
     starts: tuple[tuple[str, ...], tuple[str, ...]]
     steps: tuple[Step, ...]
@@ -118,6 +133,16 @@ class NestView:
         """What it writes."""
         return self.arrays[self.operand_count :]
 
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of all descriptors it has to do with, in the kernel's order."""
+        return (*(name for name, _ in self.shapes), *(result.owner for result in self.results))
+
+    @property
+    def whole_arrays(self) -> tuple[ArrayView, ...]:
+        """Its arrays, each once, however many maps it is read through."""
+        return tuple({array.position: array for array in reversed(self.arrays)}.values())[::-1]
+
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
@@ -127,6 +152,17 @@ class ResultView:
     rank: int | None
     extents: str
     rank_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TieView:
+    """Two dims of results of different nests that have one extent; numbers count the results."""
+
+    result: int
+    dim: int
+    other: int
+    other_dim: int
+    symbol: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +177,8 @@ class KernelView:
     renamed : (name, C name) of those that C cannot call what the user calls them.
     overlaps : those between a result and an array of another nest.
     statuses : name, value and sentence of each status.
+    ties : dims of two nests' results that carry one symbol.
+    aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
     """
 
     name: str
@@ -152,6 +190,9 @@ class KernelView:
     nests: tuple[NestView, ...]
     overlaps: tuple[OverlapView, ...]
     statuses: tuple[tuple[str, int, str], ...]
+    ties: tuple[TieView, ...]
+    aligned: bool
+    users: tuple[tuple[str, str], ...] = ()
 
     @property
     def arrays(self) -> tuple[str, ...]:

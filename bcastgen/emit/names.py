@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["Namer", "c_identifier", "comment_text", "kernel_identifiers"]
+__all__ = ["Namer", "c_identifier", "comment_text", "is_word_of_c", "kernel_identifiers"]
 
 # Keywords of C11, C23 and C++, since emitted headers are included from both, and what some compilers predefine.
 _KEYWORDS = frozenset(
@@ -35,6 +35,7 @@ _STANDARD = re.compile(
 # What the templates call their own: loop indices, domain extents, values, bookkeeping.
 _GENERATED = re.compile(
     r"[di][0-9]+|t[0-9]+(?:_[0-9]+)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
+    r"|messages|number"
 )
 # Functions (and objects) of the C library, by the form of their names: no kernel can be called like one of these. The
 # ones that take a float or long double end in f or l.
@@ -67,8 +68,13 @@ def c_identifier(name: str) -> str:
     ('x', 'v_for', 'v_hidden', 'v_t0')
     """
     spelled = _spelled(name)
-    reserved = spelled in _KEYWORDS or _STANDARD.fullmatch(spelled) or _GENERATED.fullmatch(spelled)
+    reserved = is_word_of_c(spelled) or _GENERATED.fullmatch(spelled)
     return f"v_{spelled}" if reserved else spelled
+
+
+def is_word_of_c(name: str) -> bool:
+    """True for keywords of C and C++, and for types and macros of the headers that generated files include."""
+    return name in _KEYWORDS or _STANDARD.fullmatch(name) is not None
 
 
 def kernel_identifiers(name: str) -> tuple[str, str]:
@@ -82,7 +88,7 @@ def kernel_identifiers(name: str) -> tuple[str, str]:
     (('axpb', 'axpb'), ('exp', 'exp_kernel'), ('double', 'double_kernel'))
     """
     prefix = _spelled(name)
-    reserved = prefix in _KEYWORDS or _STANDARD.fullmatch(prefix) or _LIBRARY.fullmatch(prefix)
+    reserved = is_word_of_c(prefix) or _LIBRARY.fullmatch(prefix)
     return prefix, f"{prefix}_kernel" if reserved else prefix
 
 

@@ -8,7 +8,7 @@ In: a :class:`KernelView`.  Out: a :class:`CSource`.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from ..csource import CSource
@@ -109,6 +109,9 @@ def _unused(code: str, names: list[str]) -> str:
 
 def render_template(name: str, **values: object) -> str:
     """Return a template's text as it stands: names not final, lines not broken."""
+    kernel = values.get("kernel")
+    if isinstance(kernel, KernelView):
+        values["helpers"] = partial(helper_text, users=kernel.users)
     return _environment().get_template(name).render(**values)
 
 

@@ -88,7 +88,9 @@ def body_lines(nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None =
             # As a constant, a bool of C++ would be warned of again.
             lines.append(f"{'' if dtype.kind == 'bool' else 'const '}{dtype.c} {named} = {texts[place]};")
             texts[place] = named
-        lines.append(f"const {statement.dtype.c} t{at} = {_bare(_fill(template, texts))};")
+        # Where a user's C does not compile, the compiler shows the line and with it whose C it is.
+        label = "" if statement.op.definition is None else f"/* {statement.op.name} */ "
+        lines.append(f"{label}const {statement.dtype.c} t{at} = {_bare(_fill(template, texts))};")
     return lines
 
 

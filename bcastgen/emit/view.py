@@ -12,8 +12,10 @@ import re
 from ..errors import statuses
 from ..loops.nest import Access, LoopProgram, Nest
 from ..loops.schedule import UNIT, ZERO, Schedule, Variant
-from .checks import Members, guards, starts, steps
-from .model import ArrayView, DimView, KernelView, NestView, OverlapView, ResultView, VariantView
+from ..shape.constraints import ResultSame
+from .checks import Members, guards, operands_of, result_steps, starts
+from .meeting import meeting_steps
+from .model import ArrayView, DimView, KernelView, NestView, OverlapView, ResultView, TieView, VariantView
 from .names import Namer, kernel_identifiers
 from .scalar import body_lines, demand_lines, storage_type, value_text
 
@@ -56,7 +58,26 @@ def kernel_view(
         nests,
         _overlaps_across(nests),
         tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
+        _ties(program),
+        all(_is_aligned(access) for nest in program.nests for access in nest.operands),
+        users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
     )
+
+
+def _is_aligned(access: Access) -> bool:
+    return access.positions is None or access.positions == tuple(range(len(access.positions), 0, -1))
+
+
+def _ties(program: LoopProgram) -> tuple[TieView, ...]:
+    """Return the symbols that results of different nests share and only the run time can compare."""
+    places = {name: at for at, (name, _) in enumerate(program.results)}
+    found = []
+    for nest in program.nests:
+        own = {access.name for access in nest.results}
+        for c in nest.domain.constraints:
+            if isinstance(c, ResultSame) and c.other in places and c.other not in own:
+                found.append(TieView(places[c.result], c.dim, places[c.other], c.other_dim, c.symbol))
+    return tuple(found)
 
 
 def _words(program: LoopProgram) -> frozenset[str]:
@@ -87,12 +108,16 @@ def _nest_view(
         arrays=arrays,
         operand_count=len(nest.operands),
         guards=guards(nest, members),
-        starts=starts(nest),
-        steps=steps(nest, members),
+        starts=starts(nest, members),
+        steps=(*meeting_steps(nest, members), *result_steps(nest, members)),
+        shapes=_shapes(nest, members),
+        ranks=tuple(
+            members.member(access.position) for access in operands_of(nest) if None not in (access.positions or ())
+        ),
         overlaps=tuple(
-            _overlap_view(nest, result, other, namer, other.position in later)
+            _overlap_view(nest, result, others, namer, others[0].position in later)
             for result in results
-            for other in (*arrays[: len(nest.operands)], *results[: result.place - len(nest.operands)])
+            for others in _by_position((*arrays[: len(nest.operands)], *results[: result.place - len(nest.operands)]))
         ),
         distinct=tuple(map(_shared_elements, results)),
         variants=_variant_views(scheduled, arrays, len(nest.operands)),
@@ -104,22 +129,39 @@ def _nest_view(
     )
 
 
+def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:
+    """Group what is read through several maps."""
+    groups: dict[int, list[ArrayView]] = {}
+    for array in arrays:
+        groups.setdefault(array.position, []).append(array)
+    return tuple(map(tuple, groups.values()))
+
+
+def _shapes(nest: Nest, members: Members) -> tuple[tuple[str, str], ...]:
+    """Return the names and members of the operands that a nest's extents come from, in order."""
+    return tuple((members.operands[a.position], members.member(a.position)) for a in operands_of(nest))
+
+
 def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members: Members, namer: Namer) -> ArrayView:
-    name = (members.results if is_result else members.operands)[access.position]
-    lead, last = access.map.domain_rank - len(access.map.indices), access.map.domain_rank - 1
+    owner = (members.results if is_result else members.operands)[access.position]
+    again = any(other.position == access.position for other in nest.operands[:place]) and not is_result
+    name = namer.take(f"{owner}_again") if again else owner
+    last = access.map.domain_rank - 1
+    owns = {index.dim: own for own, index in enumerate(access.map.indices) if index.dim is not None}
     dims = []
     for at in range(access.map.domain_rank):
-        own = at - lead
-        index = access.map.indices[own] if own >= 0 else None
+        own = owns.get(at)
         # A result's declared type may say less than is inferred.
-        extent = (nest.domain.dims[at] if is_result else access.type.dims[own]).extent if index is not None else 1
-        moves = index is not None and index.dim is not None and extent != 1
-        reason = f"{access.name}.{own} is 1 or d{at}" if index is not None and index.stretches else ""
+        extent = 1 if own is None else (nest.domain.dims[at] if is_result else access.type.dims[own]).extent
+        moves = own is not None and extent != 1
+        reason = f"{access.name}.{own} is 1 or d{at}" if own is not None and access.map.indices[own].stretches else ""
         row = f"{name}_row" if at == last - 1 else f"{name}_at{at}"
         names = (namer.take(f"{name}_d{at}"), namer.take(row)) if moves else ("", "")
-        dims.append(DimView(at, own if moves else None, extent is None, reason, *names))
+        selects = extent is None and _may_be_one(nest, access, at, own, is_result)
+        dims.append(DimView(at, own if moves else None, selects, reason, *names))
     return ArrayView(
         name=name,
+        owner=owner,
         position=access.position + (len(members.operands) if is_result else 0),
         place=place,
         pointer=members.pointer(access.position, is_result),
@@ -132,18 +174,33 @@ def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members
         load=namer.take(f"{name}0"),
         step=namer.take(f"{name}_step"),
         bits=namer.take(f"{name}_bits"),
+        map_name=namer.take(f"{name}_dims"),
         dims=tuple(dims),
+        mapped=not _is_aligned(access),
     )
 
 
-def _overlap_view(nest: Nest, result: ArrayView, other: ArrayView, namer: Namer, is_read_later: bool) -> OverlapView:
+def _may_be_one(nest: Nest, access: Access, at: int, own: int | None, is_result: bool) -> bool:
+    """Whether the extent of an array's dim may prove to be 1, where its stride in memory means nothing."""
+    if is_result or own is None:
+        return nest.domain.dims[at].can_be_one
+    # What does not stretch has the extent of the domain, of which more may be known.
+    stretches = access.map.indices[own].stretches
+    return access.type.dims[own].can_be_one and (stretches or nest.domain.dims[at].can_be_one)
+
+
+def _overlap_view(
+    nest: Nest, result: ArrayView, others: tuple[ArrayView, ...], namer: Namer, is_read_later: bool
+) -> OverlapView:
     """Decide whether a result may be another array itself.
 
     Not if that is a result too, or is read after this nest has written; nor if their C types differ, since compilers
-    assume that objects of two types do not share memory; nor if their types say that they are not equally spread out.
+    assume that objects of two types do not share memory; nor if their types say that they are not equally spread out;
+    nor if one of the maps it is read through (`others`) is not the result's own.
     """
+    other = others[0]
     flag = namer.take(f"{result.name}_is_{other.name}")
-    if other.is_result or is_read_later or other.c != result.c:
+    if other.is_result or is_read_later or other.c != result.c or any(each.mapped for each in others):
         return OverlapView(result, other, flag, "")
     if nest.domain.open:
         return OverlapView(result, other, flag, f"bcg_same({result.pointer}, {other.pointer})")

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import BOOL, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
-from ..errors import DomainError, DTypeError, RangeError
+from ..errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops import OPS, Op
-from .nodes import Apply, Constant, Expression, Node, Operand, Params, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, topological
+from .views import View
 
 __all__ = ["Builder", "constant_from"]
 
@@ -63,6 +64,7 @@ class Builder:
 
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._made: dict[object, Node] = {}
+        self._defined: dict[str, Op] = {}
         self.operands: list[Operand] = []
         for name in names:
             self.operand(name)
@@ -92,9 +94,29 @@ class Builder:
             raise DTypeError(f"{op.name} takes {op.arity} operands, got {len(operands)}")
         constants = [node for node in operands if isinstance(node, Constant)]
         if len(constants) == len(operands):
-            return self.keep(_fold(op, constants, params))
+            folded = _fold(op, constants, params) if op.definition is None else _fold_defined(op, constants, dtype)
+            if folded is not None:
+                return self.keep(folded)
+        if op.definition is not None:
+            self._one_definition(op)
+        if dtype is not None:
+            params += op.identity(tuple(node.dtype for node in operands if isinstance(node.dtype, DType)), dtype)
         key = (op.name, operands, params, dtype)
         return self._made.setdefault(key, Apply(op, operands, params, dtype))
+
+    def remap(self, node: Node, view: View, like: Operand | None = None, dtype: DType | Weak | None = None) -> Node:
+        """Return the node of a value seen through another indexing map."""
+        key = (view, node, like, dtype)
+        return self._made.setdefault(key, Remap(node, view, like, dtype))
+
+    def _one_definition(self, op: Op) -> None:
+        if op.definition is not None and op.definition.shape is not None:
+            raise TraceError(f"{op.name} has a shape function of its own; call it outside of the kernel")
+        if self._defined.setdefault(op.name, op) is not op:
+            raise TraceError(
+                f"{op.name} was replaced after a kernel that this expression uses was traced, and cannot mean both; "
+                "make that kernel again, or give the new op another name"
+            )
 
     def cast(self, node: Node, target: DType) -> Node:
         """Return the node converted to a dtype."""
@@ -109,11 +131,22 @@ class Builder:
                     here[node] = self.keep(node)
                 case Apply():
                     here[node] = self.apply(node.op, tuple(here[child] for child in node.operands), node.params)
+                case Remap(like=like):
+                    here[node] = self.remap(
+                        here[node.operand], node.view, None if like is None else _shaped(here[like])
+                    )
         return tuple(here[node] for node in expression.results)
 
-    def finish(self, results: tuple[Node, ...]) -> Expression:
+    def finish(self, results: tuple[Node, ...], slots: tuple[int, ...] = ()) -> Expression:
         """Return the expression of these results."""
-        return Expression(tuple(self.operands), results)
+        return Expression(tuple(self.operands), results, slots)
+
+
+def _shaped(node: Node) -> Operand:
+    """Return a node whose shape is taken; it has to be an operand, whose extents are there before anything runs."""
+    if isinstance(node, Operand):
+        return node
+    raise TraceError("a shape is taken from an operand of the kernel, not from a computed value; pass that operand")
 
 
 def _fold(op: Op, operands: list[Constant], params: Params) -> Constant:
@@ -131,6 +164,28 @@ def _fold(op: Op, operands: list[Constant], params: Params) -> Constant:
     made = constant_from(np.asarray(value))
     assert made is not None
     return made
+
+
+def _fold_defined(op: Op, operands: list[Constant], result: DType | None) -> Constant | None:
+    """Fold an op that a user defined; None leaves it to its C, as where its reference raises.
+
+    What it gives depends on its dtype rule, so it is folded where it is typed only.
+    """
+    if op.reference is None or result is None:
+        return None
+    try:
+        value = op.evaluate(*(n.dtype.np.type(n.value) for n in operands if isinstance(n.dtype, DType)))
+    except (ArithmeticError, ValueError):
+        return None
+    if np.ndim(value) != 0:
+        raise DTypeError(f"{op.name}: its reference gives an array of shape {np.shape(value)} for scalars; return one")
+    try:
+        with np.errstate(all="ignore"):
+            return Constant(result.np.type(value).item(), result)
+    except OverflowError:
+        return None
+    except (TypeError, ValueError):
+        raise DTypeError(f"{op.name}: its reference gives {value!r}, which is no {result}") from None
 
 
 def _fold_python(op: Op, values: list[Any]) -> Constant:

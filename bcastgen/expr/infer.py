@@ -20,7 +20,7 @@ from ..dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak
 from ..errors import DomainError, DTypeError, RangeError
 from ..ops import OPS
 from .build import Builder
-from .nodes import Apply, Constant, Expression, Node, Operand, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Remap, topological
 
 __all__ = ["Limits", "Typed", "infer"]
 
@@ -107,8 +107,13 @@ class _Inference:
                     here[node] = self._typed(self.builder.keep(node), node.dtype)
                 case Apply():
                     here[node] = self._apply(node, tuple(here[child] for child in node.operands))
+                case Remap(view=view, like=like):
+                    child = here[node.operand]
+                    given = None if like is None else self.builder.operands[like.index]
+                    seen = self.builder.remap(child, view, given, child.dtype)
+                    here[node] = self._typed(seen, self.types[child])
         results = tuple(self._settled(here[node]) for node in self.source.results)
-        return Typed(self.builder.finish(results), tuple(self.limits))
+        return Typed(self.builder.finish(results, self.source.slots), tuple(self.limits))
 
     def _as_declared(self, operand: Operand, kind: DType | Weak, declared: DType) -> Node:
         if isinstance(kind, DType) and kind is not declared:
@@ -181,6 +186,10 @@ class _Inference:
         kind = self.types[node]
         if isinstance(node, Constant):
             return self._typed(self.builder.keep(_converted(node, target)), target)
+        if isinstance(node, Remap) and isinstance(kind, Weak):
+            # What is weak is the value seen, so it is converted where it stands.
+            inner = self.convert(node.operand, target)
+            return self._typed(self.builder.remap(inner, node.view, node.like, target), target)
         if isinstance(kind, Weak) and kind is not WEAK_FLOAT and target.is_integer:
             self._narrow(node, kind, target)
         if node.dtype is target:

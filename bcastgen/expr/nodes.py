@@ -18,8 +18,20 @@ from dataclasses import dataclass
 
 from ..dtypes import DType, Weak
 from ..ops import Op
+from .views import View
 
-__all__ = ["Apply", "Constant", "Expression", "Node", "Operand", "Params", "literal", "topological"]
+__all__ = [
+    "Apply",
+    "Constant",
+    "Expression",
+    "Node",
+    "Operand",
+    "Params",
+    "Remap",
+    "children",
+    "literal",
+    "topological",
+]
 
 Params = tuple[tuple[str, DType], ...]
 
@@ -51,15 +63,29 @@ class Apply:
     dtype: DType | None = None
 
 
-Node = Operand | Constant | Apply
+@dataclass(frozen=True, slots=True, eq=False)
+class Remap:
+    """A value seen through another indexing map; `like` is the operand whose shape it takes, if any."""
+
+    operand: Node
+    view: View
+    like: Operand | None = None
+    dtype: DType | Weak | None = None
+
+
+Node = Operand | Constant | Apply | Remap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expression:
-    """Named operands and the nodes that are the results, in order."""
+    """Named operands and the nodes that are the results, in order.
+
+    `slots` are the positions of operands that have an extent only: what the caller gives (:mod:`.slots`).
+    """
 
     operands: tuple[Operand, ...]
     results: tuple[Node, ...]
+    slots: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         names: dict[Node, str] = {}
@@ -70,6 +96,11 @@ class Expression:
                 shown = [*(names[child] for child in node.operands), *(f"{key}={value}" for key, value in node.params)]
                 suffix = "" if node.dtype is None else f" : {node.dtype}"
                 lines.append(f"  {names[node]} = {node.op.name}({', '.join(shown)}){suffix}")
+            elif isinstance(node, Remap):
+                names[node] = f"t{len(lines)}"
+                like = "" if node.like is None else f", like={node.like.name}"
+                suffix = f" : {node.dtype}" if isinstance(node.dtype, DType) else ""
+                lines.append(f"  {names[node]} = {node.view}({names[node.operand]}{like}){suffix}")
             else:
                 names[node] = node.name if isinstance(node, Operand) else literal(node)
         heads = (o.name if o.dtype is None else f"{o.name}: {o.dtype}" for o in self.operands)
@@ -80,6 +111,16 @@ class Expression:
 def literal(node: Constant) -> str:
     """Spell a constant exactly (Python's repr round-trips), with its dtype where it has one of its own."""
     return repr(node.value) if isinstance(node.dtype, Weak) else f"{node.value!r}:{node.dtype}"
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the nodes a node is made of, in order; an operand whose shape alone is taken is the last."""
+    match node:
+        case Apply():
+            return node.operands
+        case Remap():
+            return (node.operand,) if node.like is None else (node.operand, node.like)
+    return ()
 
 
 def topological(results: Iterable[Node]) -> list[Node]:
@@ -97,9 +138,10 @@ def topological(results: Iterable[Node]) -> list[Node]:
         node, ready = stack.pop()
         if node in order:
             continue
-        if ready or not isinstance(node, Apply):
+        below = () if ready else children(node)
+        if not below:
             order[node] = None
             continue
         stack.append((node, True))
-        stack.extend((child, False) for child in reversed(node.operands))
+        stack.extend((child, False) for child in reversed(below))
     return list(order)

@@ -14,9 +14,10 @@ from collections.abc import Iterator
 
 from ..dtypes import DTYPES, DType, dtype
 from ..errors import BcastgenError, ParseError
-from ..ops import OPS, Op, find_op
+from ..ops import OPS, Op, find_op, known_ops
 from .build import Builder
-from .nodes import Expression, Node
+from .nodes import Expression, Node, Operand
+from .text_views import ViewCall, view_call
 
 __all__ = ["parse"]
 
@@ -57,7 +58,7 @@ def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
     Parameters
     ----------
     text : one Python expression of names, numbers, operators, comparisons and calls of ops (``exp(x)``), of dtypes
-        (``float32(x)``) and of ``.astype(dtype)``.
+        (``float32(x)``), of ``.astype(dtype)`` and of views (``transpose(x)``, ``x[:, None]``).
     names : the operands, in order; None takes the names in order of first appearance.
 
     Raises
@@ -98,6 +99,7 @@ class _Reader:
         self.builder = Builder(names or ())
         self.operands = {operand.name: operand for operand in self.builder.operands}
         self.made: dict[ast.expr, Node] = {}
+        self.views: dict[ast.expr, ViewCall] = {}
 
     def read(self, body: ast.expr) -> Expression:
         stack: list[tuple[ast.expr, bool]] = [(body, False)]
@@ -111,6 +113,11 @@ class _Reader:
         return self.builder.finish((self.made[body],))
 
     def _children(self, tree: ast.expr) -> Iterator[ast.expr]:
+        view = view_call(tree, _is_module, self._error)
+        if view is not None:
+            self.views[tree] = view
+            yield from (view.value,) if view.like is None else (view.value, view.like)
+            return
         match tree:
             case ast.BinOp(left=left, right=right):
                 yield from (left, right)
@@ -135,7 +142,9 @@ class _Reader:
         except BcastgenError as error:
             raise type(error)(f"column {tree.col_offset + 1}: {error}") from None
 
-    def _node(self, tree: ast.expr) -> Node:
+    def _node(self, tree: ast.expr) -> Node:  # noqa: PLR0911
+        if tree in self.views:
+            return self._view(tree, self.views[tree])
         match tree:
             case ast.Constant(value=value):
                 if not isinstance(value, (bool, int, float)):
@@ -152,6 +161,12 @@ class _Reader:
             case ast.Call():
                 return self._call(tree)
         raise self._error(tree, _cure(tree))
+
+    def _view(self, tree: ast.expr, view: ViewCall) -> Node:
+        like = None if view.like is None else self.made[view.like]
+        if like is not None and not isinstance(like, Operand):
+            raise self._error(tree, "a shape is taken from an operand")
+        return self.builder.remap(self.made[view.value], view.view, like)
 
     def _operand(self, tree: ast.expr, name: str) -> Node:
         if name in self.operands:
@@ -224,8 +239,6 @@ def _cure(tree: ast.AST) -> str:
             )
         case ast.IfExp():
             return "'x if c else y' has no meaning for arrays; use where(c, x, y)"
-        case ast.Subscript():
-            return "indexing is not element-wise; index the array before"
         case ast.Call():
             return "keyword arguments are not supported; pass operands by position"
     return f"{type(tree).__name__} is not allowed; use names, numbers, operators, comparisons and calls of ops"
@@ -234,5 +247,5 @@ def _cure(tree: ast.AST) -> str:
 def _suggestion(name: str) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(name, OPS, n=1)
+    close = get_close_matches(name, [op.name for op in known_ops()], n=1)
     return f" (did you mean {close[0]}?)" if close else ""

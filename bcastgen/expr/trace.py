@@ -10,6 +10,7 @@ NumPy functions arrive through ``__array_ufunc__`` and ``__array_function__`` (N
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -19,9 +20,10 @@ from ..dtypes import dtype
 from ..errors import TraceError
 from ..ops import OPS, Op, find_op
 from .build import Builder, constant_from
-from .nodes import Expression, Node
+from .nodes import Expression, Node, Operand
+from .views import Broadcast, NewAxes, Transpose, View, dims_of
 
-__all__ = ["Tracer", "inline", "is_tracer", "trace"]
+__all__ = ["Tracer", "broadcast_in_dim", "inline", "is_tracer", "trace", "transpose"]
 
 
 class Tracer:
@@ -58,6 +60,19 @@ class Tracer:
         """Convert to a dtype; NaN to integer is 0, other out-of-range floats saturate, integers wrap."""
         return Tracer(self.builder, self.builder.apply(OPS["cast"], (self.node,), (("dtype", dtype(target)),)))
 
+    @property
+    def T(self) -> Tracer:
+        """The value with its dims reversed: another indexing map, no copy."""
+        return transpose(self)
+
+    def transpose(self, *axes: Any) -> Tracer:
+        """Order the dims anew: another indexing map, no copy."""
+        return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
+
+    def copy(self) -> Tracer:
+        """Return the value itself: results are arrays of their own, so a broadcast one is materialised there."""
+        return self
+
     def clip(self, min: Any = None, max: Any = None) -> Tracer:
         """Limit to an interval; None leaves a side open."""
         return _clip(self.builder, self, min, max)
@@ -76,8 +91,13 @@ class Tracer:
     def __len__(self) -> NoReturn:
         raise TraceError("an operand's extents are not known while tracing; pass them as an operand")
 
-    def __getitem__(self, key: object) -> NoReturn:
-        raise TraceError("indexing is not element-wise; index the array before it comes into the kernel")
+    def __getitem__(self, key: object) -> Tracer:
+        parts = key if isinstance(key, tuple) else (key,)
+        pattern = tuple("new" if part is None else "rest" if part is ... else "dim" for part in parts)
+        whole = all(part is None or part is ... or part == slice(None) for part in parts)
+        if not whole or pattern.count("rest") > 1:
+            raise TraceError("indexing is not element-wise; index the array before it comes into the kernel")
+        return _viewed(self, NewAxes(pattern))
 
     def __matmul__(self, _other: object) -> NoReturn:
         raise TraceError("a matrix product is not element-wise; compute it outside the kernel")
@@ -143,12 +163,47 @@ def _round(builder: Builder, a: object, decimals: int = 0) -> Tracer:
     return _apply(builder, OPS["rint"], (a,))
 
 
+def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:
+    return Tracer(x.builder, x.builder.remap(x.node, view, like))
+
+
+def transpose(x: Tracer, axes: Any = None) -> Tracer:
+    """Return a traced value with its dims in another order, reversed by default."""
+    return _viewed(x, Transpose(None if axes is None else tuple(map(operator.index, axes))))
+
+
+def broadcast_in_dim(x: Any, shape: Any, dims: Any = None) -> Tracer:
+    """Return a traced value broadcast to a shape, or to that of a traced operand; its dim i becomes dim ``dims[i]``."""
+    builder = next(value.builder for value in (x, shape) if isinstance(value, Tracer))
+    value = Tracer(builder, _node(builder, x, "broadcast_in_dim"))
+    places = None if dims is None else tuple(map(operator.index, dims))
+    if not isinstance(shape, Tracer):
+        return _viewed(value, Broadcast(places, dims_of(shape)))
+    like = _node(builder, shape, "broadcast_in_dim")
+    if not isinstance(like, Operand):
+        raise TraceError("broadcast_in_dim takes the shape of an operand, not of a computed value; name the operand")
+    return _viewed(value, Broadcast(places, None), like)
+
+
+def _broadcast_to(builder: Builder, x: Any, shape: Any) -> Tracer:
+    return broadcast_in_dim(x if isinstance(x, Tracer) else Tracer(builder, _node(builder, x, "broadcast_to")), shape)
+
+
+def _expand_dims(builder: Builder, a: Tracer, axis: Any) -> Tracer:
+    if not isinstance(axis, int) or axis not in (0, -1):
+        raise TraceError("numpy.expand_dims takes the axis 0 or -1 inside a kernel; write x[:, None] instead")
+    return a[None] if axis == 0 else a[..., None]
+
+
 # NumPy functions that are not ufuncs; the rest of the names are the rows' own.
 _NUMPY_FUNCTIONS: dict[str, Callable[..., Tracer]] = {
     "where": _where,
     "clip": _clip,
     "round": _round,
     "fix": lambda builder, x: _apply(builder, OPS["trunc"], (x,)),
+    "transpose": lambda builder, a, axes=None: transpose(a, axes),
+    "broadcast_to": _broadcast_to,
+    "expand_dims": _expand_dims,
 }
 
 

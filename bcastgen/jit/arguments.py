@@ -29,7 +29,7 @@ class CleanCall(Named, Protocol):
 
     @property
     def _defaults(self) -> tuple[object, ...]: ...
-    def _infer(self, operands: tuple[object, ...]) -> tuple[tuple[tuple[int, ...], ...], bytes]: ...
+    def _infer(self, operands: tuple[object, ...]) -> tuple[tuple[tuple[int, ...], ...], bytes, bool]: ...
     def _call_clean(self, operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any: ...
 
 
@@ -219,13 +219,13 @@ def _call_with_outs(kernel: CleanCall, operands: tuple[object, ...], outs: tuple
         None if out is None else _as_array(f"out of result '{name}'", out)
         for name, out in zip(kernel.results, outs, strict=True)
     )
-    shapes, codes = kernel._infer(operands)
+    shapes, codes, aligned = kernel._infer(operands)
     for at, target in enumerate(targets):
         if target is not None:
-            _check_target(kernel, at, target, shapes[at], codes[at], operands)
+            _check_target(kernel, at, target, shapes[at], codes[at], operands if aligned else ())
     arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
     direct = tuple(
-        target if target is not None and _is_separate(at, targets, codes, arrays) else None
+        target if target is not None and _is_separate(at, targets, codes, arrays, aligned) else None
         for at, target in enumerate(targets)
     )
     made = kernel._call_clean(operands, direct)
@@ -258,13 +258,15 @@ def _check_target(
 
 def _origin(kernel: CleanCall, operands: tuple[object, ...], from_right: int, extent: int) -> str | None:
     """The first operand with this extent in this dim; under plain broadcasting it is the one that set it."""
-    for name, operand in zip(kernel.operands, operands, strict=True):
+    for name, operand in zip(kernel.operands, operands, strict=False):
         if isinstance(operand, np.ndarray) and operand.ndim >= from_right and operand.shape[-from_right] == extent:
             return name
     return None
 
 
-def _is_separate(at: int, targets: tuple[Array | None, ...], codes: bytes, operands: tuple[Array, ...]) -> bool:
+def _is_separate(
+    at: int, targets: tuple[Array | None, ...], codes: bytes, operands: tuple[Array, ...], aligned: bool
+) -> bool:
     """May the kernel write a result to its out itself?  Not if it would read what it wrote for another element."""
     target = targets[at]
     if target is None or operand_code(target) != codes[at]:
@@ -273,8 +275,9 @@ def _is_separate(at: int, targets: tuple[Array | None, ...], codes: bytes, opera
         return False
     if any(other is not None and _overlap(target, other) for k, other in enumerate(targets) if k != at):
         return False
-    # A kernel of several results may read an operand again after it has written the first.
-    in_place = len(targets) == 1
+    # A kernel of several results may read an operand again after it has written the first; one that reads through other
+    # maps may read another element of it.
+    in_place = aligned and len(targets) == 1
     return all((in_place and _same_view(target, operand)) or not _overlap(target, operand) for operand in operands)
 
 

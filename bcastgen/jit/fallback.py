@@ -83,21 +83,29 @@ class KernelBase:
     name : the kernel's name, in messages.
     operands, results : their names, in order.
     defaults : values of the last operands where a call leaves them out.
+    ranked : whether a binary serves the operands' ranks, too, which then follow the dtypes in its key.
     """
 
     # Mangled, as the extension's own fields are out of a subclass's reach.
-    __slots__ = ("__binaries", "__parameters", "__weakref__")
+    __slots__ = ("__binaries", "__parameters", "__ranked", "__weakref__")
 
     __parameters: tuple[str, tuple[str, ...], tuple[str, ...], tuple[object, ...]]
     __binaries: dict[bytes, _Binary]
+    __ranked: bool
 
     def __init__(
-        self, name: str, operands: tuple[str, ...], results: tuple[str, ...], defaults: tuple[object, ...] = ()
+        self,
+        name: str,
+        operands: tuple[str, ...],
+        results: tuple[str, ...],
+        defaults: tuple[object, ...] = (),
+        ranked: bool = False,
     ) -> None:
         if self.__is_initialised():
             raise TypeError("a kernel is initialised once")
         self.__parameters = check_signature(name, operands, results, defaults)
         self.__binaries = {}
+        self.__ranked = ranked
 
     def __is_initialised(self) -> bool:
         try:
@@ -150,7 +158,8 @@ class KernelBase:
         self.__binaries.setdefault(key, _Binary(entry, result_codes, limits, keepalive))
 
     def _resolve(self, operands: tuple[object, ...]) -> _Binary:
-        key = bytes(map(operand_code, operands))
+        ranks = bytes(np.asarray(value).ndim for value in operands) if self.__ranked else b""
+        key = bytes(map(operand_code, operands)) + ranks
         if key not in self.__binaries:
             self._compile(key)
         if key not in self.__binaries:
@@ -175,10 +184,32 @@ class KernelBase:
         self._raise_unless_ok(binary.entry.shape(described, shapes, why), why)
         return binary, arrays, [tuple(shape.extents[0 : shape.rank]) for shape in shapes], described, rests_on
 
-    def _infer(self, operands: tuple[object, ...]) -> tuple[tuple[Shape, ...], bytes]:
-        """Return the results' shapes and dtype codes for clean operands."""
+    def result_shape(self, *operand_shapes: object) -> Any:
+        """Return the shape of the result for operands of these shapes, without running anything.
+
+        Parameters
+        ----------
+        operand_shapes : one an operand: a tuple of extents, or an array that has them.
+
+        Returns
+        -------
+        tuple of int
+            A tuple of these where there are several results.
+
+        Raises
+        ------
+        BroadcastError
+            If operands of these shapes do not fit.
+        """
+        return self._result_shape(operand_shapes)
+
+    def _result_shape(self, shapes: tuple[object, ...]) -> Any:
+        raise AttributeError(f"{type(self).__name__} has no _result_shape")
+
+    def _infer(self, operands: tuple[object, ...]) -> tuple[tuple[Shape, ...], bytes, bool]:
+        """Return the results' shapes and dtype codes for clean operands, and whether these align with the results."""
         binary, _, shapes, _, _ = self._prepare(operands)
-        return tuple(shapes), binary.result_codes
+        return tuple(shapes), binary.result_codes, bool(binary.entry.aligned)
 
     def _call_clean(self, operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any:
         """Call with operands and outs that the slow path made clean; overlap is not looked for."""
@@ -186,7 +217,7 @@ class KernelBase:
 
         binary, arrays, shapes, described, rests_on = self._prepare(operands)
         results = tuple(
-            _allocate(arrays, shape, code) if out is None else out
+            _allocate(arrays if binary.entry.aligned else (), shape, code) if out is None else out
             for shape, code, out in zip(shapes, binary.result_codes, outs or (None,) * len(shapes), strict=True)
         )
         targets, rests_on_too = _describe(results)

@@ -117,6 +117,8 @@ def check_binary(
             "clear the cache (bcastgen cache clear) or reinstall bcastgen"
         )
     wanted = (len(kernel.operands), len(kernel.results))
+    # Ranks may follow the dtypes.
+    key = key[: wanted[0]] if len(key) == 2 * wanted[0] else key
     if not entry[1:] == (len(key), len(result_codes)) == (len(operand_codes), len(result_codes)) == wanted:
         raise CompileError(
             f"the binary of kernel '{kernel._name}' has {entry[1]} operands and {entry[2]} results, "

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..shape.dim import Dim
-from ..shape.tensor_type import TensorType
+from ..shape.use import Use
 
-__all__ = ["AffineMap", "Index", "broadcast_map", "identity_map"]
+__all__ = ["AffineMap", "Index", "identity_map", "use_map"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,9 @@ class AffineMap:
         (0,)
         """
         leading = len(extents) - len(self.indices)
-        front = point[: len(point) - self.domain_rank]
-        read = [
-            0 if extent == 1 else at
-            for extent, at in zip(extents[:leading], front[len(front) - leading :], strict=True)
-        ]
+        # Dims that the type does not show align on the right, some perhaps with dims of the domain that are known.
+        front = point[len(point) - len(extents) :][:leading]
+        read = [0 if extent == 1 else at for extent, at in zip(extents[:leading], front, strict=True)]
         trailing = point[len(point) - self.domain_rank :]
         for index, extent in zip(self.indices, extents[leading:], strict=True):
             stretched = index.dim is None or (index.stretches and extent == 1)
@@ -89,24 +87,23 @@ def identity_map(rank: int, open: bool = False) -> AffineMap:
     return AffineMap(rank, tuple(Index(dim) for dim in range(rank)), open, False, open)
 
 
-def broadcast_map(
-    operand: TensorType, domain: tuple[Dim, ...], open_domain: bool, stretching: frozenset[int], front_stretches: bool
+def use_map(
+    use: Use, domain: tuple[Dim, ...], open_domain: bool, stretching: frozenset[tuple[int, int]], front_stretches: bool
 ) -> AffineMap:
-    """Return the map of an operand that broadcasts into a domain.
+    """Return the map an operand is read through.
 
     Parameters
     ----------
-    operand : its type; its dims align on the right with the domain's.
+    use : the operand, and where in the domain its dims lie.
     domain : the inferred result dims.
     open_domain : whether the domain may have further dims in front.
-    stretching : the operand's own dims that stretch if their extent proves to be 1.
+    stretching : the operand's own dims, and their positions, that stretch if their extent proves to be 1.
     front_stretches : whether the dims an unranked operand has in front may stretch.
     """
-    first = len(domain) - len(operand.dims)
     indices = tuple(
         Index(None)
-        if dim.is_one and not domain[first + at].is_one
-        else Index(first + at, at in stretching or at - len(operand.dims) in stretching)
-        for at, dim in enumerate(operand.dims)
+        if dim.is_one and not domain[-position].is_one
+        else Index(len(domain) - position, (own, position) in stretching)
+        for position, own, dim in use.aligned
     )
-    return AffineMap(len(domain), indices, operand.unranked, front_stretches, open_domain)
+    return AffineMap(len(domain), indices, use.type.unranked, front_stretches, open_domain)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import BroadcastError, DomainError
 from ..expr.nodes import Constant
+from ..shape.constraints import RankAtLeast, RankIs
 from .nest import Let, Load, LoopProgram, Nest, Value
 
 __all__ = ["interpret"]
@@ -42,7 +43,7 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
     results: dict[int, Array] = {}
     for nest in program.nests:
         arrays = [np.asarray(operands[access.position]) for access in nest.operands]
-        domain = _domain(nest, arrays)
+        domain = _domain(nest, operands)
         outs = [np.empty(domain, access.dtype.np) for access in nest.results]
         for point in np.ndindex(domain):
             read = [
@@ -56,16 +57,29 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
     return tuple(results[at] for at in range(len(program.results)))
 
 
-def _domain(nest: Nest, arrays: Sequence[Array]) -> tuple[int, ...]:
-    extents = {access.name: array.shape for access, array in zip(nest.operands, arrays, strict=True)}
-    rank = max([len(nest.domain.dims), *(array.ndim for array in arrays)])
-    domain = [1] * (rank - len(nest.domain.dims)) + [
-        1 if dim.extent is None else dim.extent for dim in nest.domain.dims
-    ]
-    for array in arrays:
-        for at, extent in enumerate(reversed(array.shape), 1):
-            if domain[-at] == 1:
-                domain[-at] = extent
+def _domain(nest: Nest, operands: Sequence[Array]) -> tuple[int, ...]:
+    """Return the extents of the domain, having asked everything that is printed."""
+    extents = {access.name: np.shape(operands[access.position]) for access in (*nest.operands, *nest.shapes)}
+    # Ranks first: dims mean nothing in arrays of other ranks.
+    for constraint in nest.domain.constraints:
+        if isinstance(constraint, (RankIs, RankAtLeast)) and not constraint.holds(extents, ()):
+            raise BroadcastError(f"{constraint} does not hold")
+    known = nest.domain.dims
+    aligned = [extents[access.name] for access in (*nest.operands, *nest.shapes) if access.positions is None]
+    rank = max([len(known), *map(len, aligned)]) if nest.domain.open else len(known)
+    domain = [1] * (rank - len(known)) + [1 if dim.extent is None else dim.extent for dim in known]
+    decided = {position for position, dim in enumerate(reversed(known), 1) if dim.extent is not None}
+    for position, source in enumerate(reversed(nest.domain.sources), 1):
+        if source is not None:
+            domain[-position] = extents[source[0]][source[1]]
+            decided.add(position)
+    for access in (*nest.operands, *nest.shapes):
+        shape = extents[access.name]
+        places: Sequence[int | None] = range(len(shape), 0, -1) if access.positions is None else access.positions
+        for place, extent in zip(places, shape, strict=False):
+            position = place or 0
+            if 0 < position <= rank and position not in decided and domain[-position] == 1:
+                domain[-position] = extent
     for constraint in nest.domain.constraints:
         if not constraint.holds(extents, tuple(domain)):
             raise BroadcastError(f"{constraint} does not hold")

@@ -4,8 +4,9 @@ In: a typed expression and a type for each operand.  Out: a :class:`LoopProgram`
 
     a + b * 2 over f32[?, ?], f32[?, ?]  ->  one nest (d0, d1), t0 = multiply(b, 2.0), t1 = add(a, t0), r = t1
 
-Results that read the same operands share one domain and so one nest; a result that reads fewer operands may be smaller
-than the others and gets a nest of its own (`fuse` groups them).
+Results that read the same operands through the same maps share one domain and so one nest; a result that reads fewer
+operands may be smaller than the others and gets a nest of its own (`fuse` groups them). Views are gone afterwards: they
+are the accesses' indexing maps (`uses` follows them).
 """
 
 from __future__ import annotations
@@ -14,16 +15,23 @@ from ..dtypes import DType
 from ..errors import BroadcastError, DTypeError
 from ..expr.infer import Typed
 from ..expr.nodes import Apply as ExprApply
-from ..expr.nodes import Constant, Node, Operand, topological
+from ..expr.nodes import Constant, Remap
 from ..shape.constraints import StretchesAll
 from ..shape.dim import Dim
+from ..shape.rules import Rules
 from ..shape.tensor_type import TensorType
-from .affine import AffineMap, broadcast_map, identity_map
+from ..shape.use import Use
+from ..shape.verify import Bound
+from .affine import AffineMap, identity_map, use_map
 from .domain import iteration_domain
 from .fuse import group_results
-from .nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Value
+from .nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Value
+from .ties import tie
+from .uses import Reads, Seen, reads_of
 
 __all__ = ["lower"]
+
+_NUMPY = Rules()
 
 
 def lower(
@@ -31,6 +39,7 @@ def lower(
     operand_types: tuple[TensorType, ...],
     result_types: tuple[TensorType, ...] | None = None,
     result_names: tuple[str, ...] = ("r",),
+    rules: Rules = _NUMPY,
 ) -> LoopProgram:
     """Return the loop nests of a typed expression.
 
@@ -40,6 +49,7 @@ def lower(
     operand_types : one type an operand; its dtype, where given, must be the expression's.
     result_types : declared types of the results, verified against the inferred ones; None declares nothing.
     result_names : one name a result.
+    rules : how dims meet.
 
     Raises
     ------
@@ -57,11 +67,17 @@ def lower(
         None if result_types is None else _with_dtype(result_types[at], dtype, result_names[at])
         for at, dtype in enumerate(typed.result_dtypes)
     )
+    types = tuple(type_ for _, type_ in operands)
+    reads = tuple(reads_of(expression, result, types, rules.rank_expansion) for result in expression.results)
+    bound: Bound = {}
     nests = tuple(
-        _lower_group(typed, operands, declared, result_names, group) for group in group_results(expression.results)
+        _lower_group(typed, operands, declared, result_names, group, reads, rules, bound)
+        for group in group_results(reads)
     )
+    nests = tie(nests, operands)
     by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
-    return LoopProgram(operands, tuple(by_position[at] for at in range(len(expression.results))), nests)
+    results = tuple(by_position[at] for at in range(len(expression.results)))
+    return LoopProgram(operands, results, nests, _slots(typed, nests, reads))
 
 
 def _with_dtype(type_: TensorType, dtype: DType, name: str) -> TensorType:
@@ -76,34 +92,51 @@ def _lower_group(
     declared: tuple[TensorType | None, ...],
     names: tuple[str, ...],
     group: tuple[int, ...],
+    all_reads: tuple[Reads, ...],
+    rules: Rules,
+    bound: Bound,
 ) -> Nest:
-    results = tuple(typed.expression.results[at] for at in group)
-    order = topological(results)
-    read = sorted((node for node in order if isinstance(node, Operand)), key=lambda node: node.index)
-    reads = tuple(operands[node.index] for node in read)
-    domain = iteration_domain(reads, tuple((names[at], declared[at]) for at in group))
-    accesses = tuple(
-        Access(
-            node.index,
-            node.name,
-            operands[node.index][1],
-            _map_of(node.name, operands[node.index][1], domain),
-        )
-        for node in read
-    )
+    reads = [all_reads[at] for at in group]
+    indices = {name: at for at, (name, _) in enumerate(operands)}
+    uses = _in_order([use for read in reads for use in read.all_uses], indices)
+    domain = iteration_domain(uses, reads[0].rank, tuple((names[at], declared[at]) for at in group), rules, bound)
+    loads = _in_order([use for read in reads for use in read.uses.values()], indices)
+    accesses = _accesses(loads, indices, domain)
     stored = tuple(
         _result_access(at, names[at], typed.result_dtypes[at], domain.dims, domain.open, declared[at]) for at in group
     )
-    body, values = _body(order, {node: Load(at) for at, node in enumerate(read)})
-    return Nest(domain, accesses, stored, body, tuple(values[node] for node in results))
-
-
-def _map_of(name: str, type_: TensorType, domain: Domain) -> AffineMap:
-    own = frozenset(dim for operand, dim in domain.stretching if operand == name)
-    front = any(
-        isinstance(constraint, StretchesAll) and constraint.operand == name for constraint in domain.constraints
+    places = {(access.name, access.positions): at for at, access in enumerate(accesses)}
+    values: dict[Seen, Value] = {
+        seen: Load(places[use.name, use.positions]) for read in reads for seen, use in read.uses.items()
+    }
+    body = _body({seen: made for read in reads for seen, made in read.below.items()}, values)
+    return Nest(
+        domain,
+        accesses,
+        stored,
+        body,
+        tuple(values[read.result] for read in reads),
+        _accesses([use for use in uses if use.shape_only], indices, domain),
     )
-    return broadcast_map(type_, domain.dims, domain.open, own, front)
+
+
+def _in_order(uses: list[Use], indices: dict[str, int]) -> list[Use]:
+    """Return distinct uses in the operands' order, shapes that are no operand's last."""
+    return sorted(dict.fromkeys(uses), key=lambda use: indices.get(use.name, len(indices)))
+
+
+def _accesses(uses: list[Use], indices: dict[str, int], domain: Domain) -> tuple[Access, ...]:
+    made = {
+        (use.name, use.positions): Access(indices[use.name], use.name, use.type, _map_of(use, domain), use.positions)
+        for use in uses
+    }
+    return tuple(made.values())
+
+
+def _map_of(use: Use, domain: Domain) -> AffineMap:
+    own = frozenset((dim, position) for operand, dim, position in domain.stretching if operand == use.name)
+    front = any(isinstance(c, StretchesAll) and c.operand == use.name for c in domain.constraints)
+    return use_map(use, domain.dims, domain.open, own, front)
 
 
 def _result_access(
@@ -113,14 +146,31 @@ def _result_access(
     return Access(position, name, type_, identity_map(len(dims), open))
 
 
-def _body(order: list[Node], values: dict[Node, Value]) -> tuple[tuple[Apply, ...], dict[Node, Value]]:
+def _body(below: dict[Seen, tuple[Seen, ...]], values: dict[Seen, Value]) -> tuple[Apply, ...]:
     body: list[Apply] = []
-    for node in order:
-        match node:
+    for seen, made_of in below.items():
+        match seen.node:
             case Constant():
-                values[node] = node
-            case ExprApply(dtype=dtype) if dtype is not None:
-                dtypes = tuple(child.dtype for child in node.operands if isinstance(child.dtype, DType))
-                body.append(Apply(node.op, tuple(values[c] for c in node.operands), dtypes, node.params, dtype))
-                values[node] = Let(len(body) - 1)
-    return tuple(body), values
+                values[seen] = seen.node
+            case Remap():
+                # A view computes nothing: it is the value, as another map sees it.
+                values[seen] = values[made_of[0]]
+            case ExprApply(op=op, operands=operands, params=params, dtype=dtype) if dtype is not None:
+                dtypes = tuple(child.dtype for child in operands if isinstance(child.dtype, DType))
+                body.append(Apply(op, tuple(values[child] for child in made_of), dtypes, params, dtype))
+                values[seen] = Let(len(body) - 1)
+    return tuple(body)
+
+
+def _slots(typed: Typed, nests: tuple[Nest, ...], reads: tuple[Reads, ...]) -> tuple[Slot, ...]:
+    """Return the dims of results whose extents the caller may give."""
+    found: list[Slot] = []
+    own = {typed.expression.operands[at].name for at in typed.expression.slots}
+    for nest in nests:
+        for access in nest.results:
+            for number, position in reads[access.position].slots:
+                dim = len(nest.domain.dims) - position
+                uses = [use for use in reads[access.position].all_uses if use.name not in own]
+                claimed = any(at == position and not d.is_one for use in uses for at, _, d in use.aligned)
+                found.append(Slot(number, access.position, dim, not claimed))
+    return tuple(found)

@@ -18,11 +18,13 @@ from ..dtypes import DType
 from ..expr.nodes import Constant, Params, literal
 from ..ops import Op
 from ..shape.constraints import Constraint
+from ..shape.decision import Decision
 from ..shape.dim import Dim
 from ..shape.tensor_type import TensorType
 from .affine import AffineMap
+from .canonicalize import fold_unit_dims
 
-__all__ = ["Access", "Domain", "Let", "Load", "LoopProgram", "Nest", "Value"]
+__all__ = ["Access", "Domain", "Let", "Load", "LoopProgram", "Nest", "Slot", "Value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +34,22 @@ class Domain:
     Attributes
     ----------
     setters : for each dim, the operand whose type decides its extent, or None where the run time decides.
-    stretching : the operands' own dims that stretch if their extent proves to be 1.
-    constraints : what is checked at run time.
+    stretching : the operands' own dims, with their positions, that stretch if their extent proves to be 1.
+    sources : for each dim, the place (operand, its own dim) that is known to set its extent, or None.
+    decisions : what has to hold, and whether types prove it or the run time checks it.
     """
 
     dims: tuple[Dim, ...]
     open: bool
     setters: tuple[str | None, ...]
-    stretching: frozenset[tuple[str, int]]
-    constraints: tuple[Constraint, ...]
+    sources: tuple[tuple[str, int] | None, ...]
+    stretching: frozenset[tuple[str, int, int]]
+    decisions: tuple[Decision, ...]
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What is checked at run time."""
+        return tuple(decision.constraint for decision in self.decisions if decision.fate == "checked")
 
     def __str__(self) -> str:
         names = [f"d{at}" if dim.extent is None else f"d{at}={dim.extent}" for at, dim in enumerate(self.dims)]
@@ -49,12 +58,16 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An operand or result of a nest: its place in the program, its type and its indexing map."""
+    """An operand or result of a nest: its place in the program, its type and its indexing map.
+
+    `positions` says where in the domain its own dims lie, from the end; None aligns them on the right.
+    """
 
     position: int
     name: str
     type: TensorType
     map: AffineMap
+    positions: tuple[int | None, ...] | None = None
 
     @property
     def dtype(self) -> DType:
@@ -93,19 +106,33 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """One loop nest: `stores[i]` is the value of `results[i]` at every point of the domain."""
+    """One loop nest: `stores[i]` is the value of `results[i]` at every point of the domain.
+
+    An operand that is read through two maps stands in `operands` twice; `shapes` are those whose extents count, but not
+    their data.
+    """
 
     domain: Domain
     operands: tuple[Access, ...]
     results: tuple[Access, ...]
     body: tuple[Apply, ...]
     stores: tuple[Value, ...]
+    shapes: tuple[Access, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the dump calls its operands: an operand read through a second map is ``a'``."""
+        labels: list[str] = []
+        for access in self.operands:
+            before = sum(other.position == access.position for other in self.operands[: len(labels)])
+            labels.append(access.name + "'" * before)
+        return tuple(labels)
 
     def show(self, value: Value) -> str:
         """Spell a value as the dump does."""
         match value:
             case Load():
-                return self.operands[value.access].name
+                return self.labels[value.access]
             case Let():
                 return f"t{value.index}"
             case Constant():
@@ -113,10 +140,13 @@ class Nest:
 
     def describe(self) -> list[str]:
         """Return the lines that say what is accessed how, and what is left to check."""
-        accesses = (*self.operands, *self.results)
-        width = max(len(a.name) for a in accesses)
-        kinds = max(len(a.type.mlir) for a in accesses)
-        lines = [f"{a.name:<{width}} : {a.type.mlir:<{kinds}}  {a.map}" for a in accesses]
+        labels = (*self.labels, *(access.name for access in self.results))
+        shown = (fold_unit_dims(access.type, access.map) for access in (*self.operands, *self.results))
+        rows = [(label, type_.mlir, str(map_)) for label, (type_, map_) in zip(labels, shown, strict=True)]
+        rows += [(access.name, access.type.mlir, f"shape only{_shown(access)}") for access in self.shapes]
+        width = max(len(name) for name, _, _ in rows)
+        kinds = max(len(kind) for _, kind, _ in rows)
+        lines = [f"{name:<{width}} : {kind:<{kinds}}  {map_}" for name, kind, map_ in rows]
         if self.domain.constraints:
             lines.append("checked at run time: " + "; ".join(map(str, self.domain.constraints)))
         return lines
@@ -132,6 +162,24 @@ class Nest:
         return "\n".join(lines)
 
 
+def _shown(access: Access) -> str:
+    """Return the map of an operand whose shape counts; none if it takes no part in the domain."""
+    return "" if access.positions and None in access.positions else f" {access.map}"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A dim of a result whose extent the caller may give.
+
+    `number` counts the extents that are the caller's; `open` if no operand determines this one.
+    """
+
+    number: int
+    result: int
+    dim: int
+    open: bool
+
+
 @dataclass(frozen=True, slots=True)
 class LoopProgram:
     """All nests of a kernel; operands and results by position, with their declared types."""
@@ -139,6 +187,13 @@ class LoopProgram:
     operands: tuple[tuple[str, TensorType], ...]
     results: tuple[tuple[str, TensorType], ...]
     nests: tuple[Nest, ...]
+    slots: tuple[Slot, ...] = ()
+
+    @property
+    def constraints(self) -> str:
+        """Everything that is asked of the shapes, a line each: proved by types and facts, checked, or trusted."""
+        lines = [f"{decision}" for nest in self.nests for decision in nest.domain.decisions]
+        return "\n".join(dict.fromkeys(lines)) or "nothing is asked"
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.nests))

@@ -98,7 +98,7 @@ def branch(a):
         (branch, "numpy.where"),
         (lambda a: a[0], "before it comes into the kernel"),
         (lambda a: a.shape, "'shape'"),
-        (lambda a: a.T, "'T'"),
+        (lambda a: a.mT, "'mT'"),
         (lambda a: a @ a, "matrix product"),
         (lambda a: np.eye(2) @ a, "numpy.matmul is not an op"),
         (lambda a: float(a), "keep to array operations"),

@@ -86,7 +86,7 @@ static int32_t run(const bcg_array *operands, const bcg_array *results, bcg_diag
 }
 
 #ifndef NO_ENTRY
-const bcg_kernel bcg_entry = {VERSION, N, M, shape, run};
+const bcg_kernel bcg_entry = {VERSION, N, M, ALIGNED, shape, run};
 #endif
 """
 
@@ -101,7 +101,14 @@ class Compiler:
         (directory / "kernel.c").write_text(SOURCE)
 
     def __call__(self, operands: int, results: int, body: str, **macros: str) -> Path:
-        macros = {"VERSION": "BCG_ABI_VERSION", **macros, "N": str(operands), "M": str(results), "BODY": body}
+        macros = {
+            "VERSION": "BCG_ABI_VERSION",
+            "ALIGNED": "1",
+            **macros,
+            "N": str(operands),
+            "M": str(results),
+            "BODY": body,
+        }
         flags = tuple(f"-D{name}={value}" for name, value in macros.items())
         if flags not in self.made:
             path = self.directory / f"kernel{len(self.made)}.so"

@@ -73,7 +73,7 @@ def test_what_is_not_a_kernel(
 
 
 def test_another_abi(compile_kernel: Any) -> None:
-    with pytest.raises(CacheError, match="has ABI version 9, this bcastgen 1; clear the cache"):
+    with pytest.raises(CacheError, match="has ABI version 9, this bcastgen 2; clear the cache"):
         open_library(compile_kernel(1, 1, BODY, VERSION="9"))
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bcastgen.loops.affine import AffineMap, Index, broadcast_map, identity_map
+from bcastgen.loops.affine import AffineMap, Index, identity_map, use_map
 from bcastgen.shape.tensor_type import parse_type
+from bcastgen.shape.use import Use
 
 
 def map_of(operand, domain, stretching=()):
     inner, outer = parse_type(operand), parse_type(domain)
-    return broadcast_map(inner, outer.dims, outer.unranked, frozenset(stretching), inner.unranked)
+    stretch = frozenset((own, position) for position, own, _ in inner.aligned if -position in stretching)
+    return use_map(Use("x", inner), outer.dims, outer.unranked, stretch, inner.unranked)
 
 
 @pytest.mark.parametrize(

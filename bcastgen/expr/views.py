@@ -1,0 +1,133 @@
+"""Views: a value seen through another indexing map. Nothing is computed, and nothing is copied.
+
+In: what a user asks of a value's dims, and its rank.  Out: where each of its dims lies in the value it is seen as.
+
+    Transpose(None) of a value of rank 2            ->  own dims at (1, 0) of rank 2
+    Broadcast((0, 2), (?, 5, ?)) of rank 2          ->  own dims at (0, 2) of rank 3; dim 1 has extent 5
+    NewAxes("new", "dim")  x[None, :] of rank 1     ->  own dims at (1,) of rank 2
+
+Seed 004: the choice among t[i][j][k] = a[i][j], a[i][k], ..., a[j][i] is known statically, as a map.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import BroadcastError
+from ..shape.dim import Dim
+
+__all__ = ["Broadcast", "NewAxes", "Resolved", "Transpose", "View", "dims_of", "is_free"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A view of a value whose rank is known.
+
+    Attributes
+    ----------
+    dims : for each dim of the value, the dim of the view that it is.
+    rank : of the view.
+    shape : for each dim of the view what is said of its extent, or None where nothing is: it has the value's own, or
+        that of what it meets.
+    """
+
+    dims: tuple[int, ...]
+    rank: int
+    shape: tuple[Dim | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transpose:
+    """Dims in another order: dim i of the view is dim `axes[i]` of the value; None reverses them all."""
+
+    axes: tuple[int, ...] | None = None
+
+    def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
+        """Return where the dims of a value of this rank lie."""
+        axes = tuple(reversed(range(rank))) if self.axes is None else _normal(self.axes, rank, "transpose")
+        if sorted(axes) != list(range(rank)):
+            raise BroadcastError(
+                f"transpose by axes {self.axes} of a value of rank {rank}; name each dim once, or leave axes out"
+            )
+        dims = tuple(axes.index(dim) for dim in range(rank))
+        return Resolved(dims, rank, (None,) * rank)
+
+    def __str__(self) -> str:
+        return "transpose" if self.axes is None else f"transpose[axes={list(self.axes)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """A value broadcast outright: its dim i is dim `dims[i]` of the view; None aligns it on the right.
+
+    `shape` says what is known of the view's dims, None in it leaves one open; no shape at all takes another operand's.
+    """
+
+    dims: tuple[int, ...] | None
+    shape: tuple[Dim | None, ...] | None
+
+    def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
+        """Return where the dims of a value of this rank lie; `like_rank` is that of the operand giving a shape."""
+        shape = (None,) * (like_rank or 0) if self.shape is None else self.shape
+        dims = tuple(range(len(shape) - rank, len(shape))) if self.dims is None else self.dims
+        if self.dims is None and rank > len(shape):
+            raise BroadcastError(f"a value of rank {rank} cannot be broadcast to rank {len(shape)}; give more dims")
+        dims = _normal(dims, len(shape), "broadcast_in_dim")
+        if len(dims) != rank or len(set(dims)) != rank:
+            raise BroadcastError(
+                f"broadcast_in_dim by dims {dims} of a value of rank {rank}; give one dim of the result for each"
+            )
+        return Resolved(dims, len(shape), shape)
+
+    def __str__(self) -> str:
+        dims = [] if self.dims is None else [f"dims={list(self.dims)}"]
+        shape = [] if self.shape is None else [f"shape=[{', '.join('_' if d is None else str(d) for d in self.shape)}]"]
+        return f"broadcast[{', '.join(shape + dims)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class NewAxes:
+    """`x[:, None]`: new dims of extent 1; `pattern` holds "dim", "new" and at most one "rest" (the ``...``)."""
+
+    pattern: tuple[str, ...]
+
+    def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
+        """Return where the dims of a value of this rank lie."""
+        rest = rank - self.pattern.count("dim")
+        if rest < 0:
+            raise BroadcastError(f"{self} of a value of rank {rank}: too many dims; leave some out")
+        pattern = self.pattern if "rest" in self.pattern else (*self.pattern, "rest")
+        kinds = [kind for part in pattern for kind in (("dim",) * rest if part == "rest" else (part,))]
+        dims = tuple(at for at, kind in enumerate(kinds) if kind == "dim")
+        return Resolved(dims, len(kinds), tuple(None if kind == "dim" else Dim(1) for kind in kinds))
+
+    def __str__(self) -> str:
+        shown = {"dim": ":", "new": "None", "rest": "..."}
+        return f"index[{', '.join(shown[part] for part in self.pattern)}]"
+
+
+View = Transpose | Broadcast | NewAxes
+
+
+def _normal(dims: tuple[int, ...], rank: int, name: str) -> tuple[int, ...]:
+    for dim in dims:
+        if not -rank <= dim < rank:
+            raise BroadcastError(f"{name}: dim {dim} is out of range for rank {rank}; use 0 to {rank - 1}")
+    return tuple(dim % rank for dim in dims) if rank else ()
+
+
+def dims_of(shape: object) -> tuple[Dim | None, ...]:
+    """Return the dims of a shape as users write it: extents, :class:`Dim`, names, and None for one left open.
+
+    Examples
+    --------
+    >>> [str(dim) for dim in dims_of((4, "n", None))]
+    ['4', 'n', 'None']
+    """
+    entries = shape if isinstance(shape, (tuple, list)) else (shape,)
+    return tuple(entry if entry is None or isinstance(entry, Dim) else Dim(entry) for entry in entries)
+
+
+def is_free(dim: Dim | None) -> bool:
+    """True if nothing is said of the extent: it is that of what the dim meets, or the caller's."""
+    return dim is None or not dim.is_static

@@ -1,0 +1,120 @@
+"""The checks in the C: one for each constraint that types and facts leave undecided, and no other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+
+import bcastgen as bg
+from bcastgen.shape.constraints import RankAtLeast, RankIs, SameRank
+
+DIMS = ("?", "n", "m", "1", "3", "n>=2", "?%4", "?!", "bcast", "n<=8")
+ONE_DIM = list(itertools.product(DIMS, DIMS))
+TWO_DIMS = [
+    "(f32[n, 4] a, f32[n, 1] b) -> a + b",
+    "(f32[n, m] a, f32[m] b) -> a + b",
+    "(f32[?, ?] a, f32[?, ?] b) -> a + b * 2",
+    "(f32[?, 4] a, f32[5, ?] b) -> a + b",
+    "(f32[n>=2, m%8] a, f32[?, ?] b) -> a + b",
+    "(f32[n!, m!] a, f32[n, m] b) -> a + b",
+    "(f32[n, n] a, f32[?, n] b) -> a - b.T",
+    "(f32[n, m] a, f32[k] b) -> broadcast_in_dim(b, a, (0,)) * a",
+    "(f32[?, ?] a) -> a + a.T",
+    "(f32[n, n] a) -> a + a.T",
+    "(f32[?, ?, ?] a, f32[?, 1, ?] b, f32[?] c) -> a + b + c",
+    "(f32[n, m, 4] a, f32[n, m, 4] b, f32[m, 4] c) -> a * b + c",
+    "(f32[n>=2] a, f32[n<=9] b, f32[?] c) -> a * b + c",
+]
+
+
+def checks(c: str) -> int:
+    """Count the comparisons of extents in the function that sizes the results of a JIT kernel."""
+    body = c[c.index("_domain(const bcg_array *operands") :]
+    body = body[: body.index("\n}\n")]
+    ranks = len(re.findall(r"rank [!<=]+ .*bcg_fail\(why, BCG_RANK", body))
+    met = sum(int(end) - int(first) for first, end in re.findall(r"bcg_meet\([^;]*?, (\d+), (\d+), \d+, extents", body))
+    return body.count("bcg_fail(") - ranks + met + body.count("bcg_meet_dim(")
+
+
+def undecided(kernel: bg.Kernel) -> int:
+    return sum(
+        not isinstance(constraint, (RankIs, RankAtLeast, SameRank))
+        for nest in kernel.compilation.program.nests
+        for constraint in nest.domain.constraints
+    )
+
+
+@pytest.mark.parametrize(("a", "b"), ONE_DIM)
+def test_checks_are_the_undecided_constraints(a, b):
+    text = f"(f32[{a}] a, f32[{b}] b) -> a + b"
+    try:
+        kernel = bg.from_text(text)
+        program = kernel.compilation.program
+    except bg.BroadcastError:
+        # What is refuted at compile time has no C.
+        assert not {a, b} & {"?", "1", "bcast"}, text
+        return
+    assert checks(kernel.source) == undecided(kernel), f"{text}\n{program}\n{kernel.source}"
+
+
+OPTIONS = ({}, {"dynamic": "strict"}, {"dynamic": "trusted"}, {"stretch": False})
+# An extent of 1 that may not stretch is refuted at compile time.
+ALLOWED = [(text, o) for text in TWO_DIMS for o in OPTIONS if "stretch" not in o or not re.search(r"[ \[]1[,\]]", text)]
+
+
+@pytest.mark.parametrize(("text", "options"), ALLOWED, ids=str)
+def test_checks_are_the_undecided_constraints_of_more_dims(text, options):
+    kernel = bg.from_text(text, **options)
+    assert checks(kernel.source) == undecided(kernel), f"{text}\n{kernel.compilation.program}\n{kernel.source}"
+
+
+# The target of an explicit broadcast is no freedom of the dims, so no mode of theirs takes it away.
+@pytest.mark.parametrize("text", [text for text in TWO_DIMS if "broadcast_in_dim" not in text])
+def test_nothing_is_checked_on_trust(text):
+    kernel = bg.from_text(text, dynamic="trusted")
+    asked = [str(c) for nest in kernel.compilation.program.nests for c in nest.domain.constraints]
+    # Extents that a type states, and ranks, are no dynamic dims.
+    assert all(re.fullmatch(r"\w+\.(?:rank >?= \d+|\d+ = \d+)", constraint) for constraint in asked), asked
+
+
+def test_what_is_trusted_is_checked_while_debugging(monkeypatch):
+    import numpy as np
+
+    monkeypatch.setenv("BCASTGEN_DEBUG", "1")
+    kernel = bg.jit(lambda a, b: a + b, dynamic="trusted")
+    with pytest.raises(bg.BroadcastError, match="does not stretch"):
+        kernel(np.ones(3), np.ones(4))
+
+
+def test_the_header_states_trust(tmp_path):
+    header = bg.from_text("(f32[?] a, f32[?] b) -> a + b", "blind", dynamic="trusted").emit_c(tmp_path)[1].read_text()
+    assert "undefined" in header
+    assert "not checked" in header
+
+
+def test_text_cannot_ask_for_trust():
+    with pytest.raises(bg.ParseError, match="trusted"):
+        bg.from_text("(f32[n trusted] a) -> a")
+
+
+def test_a_size_1_select_that_cannot_fire_is_not_there(tmp_path):
+    open_, known = (
+        bg.from_text(f"(f32[{dim}] a, f32[?] b) -> a + b", "k").emit_c(tmp_path)[0].read_text() for dim in ("?", "n>=2")
+    )
+    assert "k_stride(a, 0); /* a.0 is 1 or d0 */" in open_
+    assert "k_stride(a, 0)" not in known
+    assert "a_d0 = a->byte_strides[0]" in known
+    assert "k_stride(b, 0); /* b.0 is 1 or d0 */" in known
+
+
+def test_every_constraint_is_listed_with_its_fate():
+    text = bg.from_text("(f32[n>=2, m] a, f32[?, m] b) -> a + b").explain()
+    listed = text[text.index("== constraints") : text.index("== shape")]
+    assert "a.0 >= 2: checked" in listed
+    assert "a.0 in {1, d0}: proved" in listed
+    assert "b.0 in {1, d0}: checked" in listed
+    assert "b.1 = a.1 (m): checked" in listed
+    with pytest.raises(bg.BroadcastError, match="dim 0"):
+        bg.from_text("(f32[n>=4] a, f32[m>=2<=3] b) -> a + b").explain()

@@ -1,0 +1,44 @@
+"""Symbols over several nests: one name is one extent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+
+
+def test_a_symbol_of_operands_in_different_nests_is_one_extent():
+    kernel = bg.jit(lambda a, b: (a + 1, b * 2), signature="(f64[n] a, f64[n] b) -> (f64[n], f64[n])")
+    assert kernel.compilation.program.nests[1].shapes[0].name == "a"
+    assert [r.shape for r in kernel(np.ones(3), np.ones(3))] == [(3,), (3,)]
+    with pytest.raises(bg.BroadcastError, match=r"operand 'b' dim 0 has extent 4, expected 3 \(from 'a'\)"):
+        kernel(np.ones(3), np.ones(4))
+
+
+def test_a_symbol_of_results_of_different_nests_is_one_extent():
+    kernel = bg.jit(lambda a, b: (a + b, a * 2), signature="(f64[?,?] a, f64[?,?] b) -> (f64[k,?], f64[k,?])")
+    assert [r.shape for r in kernel(np.ones((3, 4)), np.ones((1, 4)))] == [(3, 4)] * 2
+    with pytest.raises(bg.BroadcastError, match=r"result 'r1' dim 0 has extent 1, expected 3 \(from 'r0'\)"):
+        kernel(np.ones((1, 4)), np.ones((3, 4)))
+
+
+def test_the_same_in_standalone_c(tmp_path):
+    kernel = bg.jit(
+        lambda a, b: (a + b, a * 2), signature="(f64[?,?] a, f64[?,?] b) -> (f64[k,?], f64[k,?])", name="tied"
+    )
+    text = kernel.emit_c(tmp_path)[0].read_text()
+    assert text.count("/* both are k */") == 2  # once in tied_shape, once in tied
+    assert "r1_extents[0] != r0_extents[0]" in text
+    assert "r1->extents[0] != r0->extents[0]" in text
+
+
+def test_what_symbols_prove_is_not_asked():
+    kernel = bg.jit(lambda a, b: (a + b, a * 2), signature="(f64[n] a, f64[n] b) -> (f64[n], f64[n])")
+    asked = [str(c) for nest in kernel.compilation.program.nests for c in nest.domain.constraints]
+    assert asked == ["a.rank = 1", "b.rank = 1", "b.0 = a.0 (n)", "a.rank = 1"]
+
+
+def test_an_operand_that_is_not_read_may_be_anything():
+    kernel = bg.jit(lambda a, b: a + 1, signature="(f64[n] a, f64[n, 4] b) -> f64[n]")
+    assert kernel(np.ones(3), np.ones((9, 9))).shape == (3,)

@@ -1,0 +1,152 @@
+"""Results whose extents no operand determines: the caller gives them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+
+
+@pytest.fixture(scope="module")
+def spread():
+    """Seed 004: a broadcast whose result has a dim that its operand does not have."""
+    return bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), (0,)) * 2, name="spread")
+
+
+X = np.arange(3.0)
+
+
+def test_the_caller_gives_the_extent_by_name(spread):
+    assert (spread(X, extents={"k": 4}) == np.broadcast_to(2 * X[:, None], (3, 4))).all()
+    assert spread.result_shape((3,), extents={"k": 4}) == (3, 4)
+
+
+def test_the_caller_gives_the_extent_by_the_array_it_wants_filled(spread):
+    out = np.empty((3, 5))
+    assert spread(X, out=out) is out
+    assert (out == np.broadcast_to(2 * X[:, None], (3, 5))).all()
+
+
+@pytest.mark.parametrize("extent", [0, 1])
+def test_extents_of_0_and_1(spread, extent):
+    assert spread(X, extents={"k": extent}).shape == (3, extent)
+
+
+def test_an_extent_that_nobody_gives(spread):
+    with pytest.raises(bg.BroadcastError, match=r"result 'r' dim 1 has an extent that no operand determines.*'k'"):
+        spread(X)
+    with pytest.raises(bg.BroadcastError, match="no operand determines"):
+        spread.result_shape((3,))
+
+
+def test_a_name_that_is_none(spread):
+    with pytest.raises(bg.BroadcastError, match="extents has no 'm'; its names are k"):
+        spread(X, extents={"m": 3})
+
+
+def test_a_given_extent_has_to_agree_with_an_operands():
+    kernel = bg.jit(lambda x, y: bg.broadcast_in_dim(x, (None, "k"), (0,)) + y)
+    assert kernel(X, np.ones((3, 4))).shape == (3, 4)
+    assert kernel(X, np.ones((3, 4)), extents={"k": 4}).shape == (3, 4)
+    with pytest.raises(bg.BroadcastError, match="dim 0 has extent 5, expected 1 or 4"):
+        kernel(X, np.ones((3, 4)), extents={"k": 5})
+
+
+def test_a_name_that_an_operands_type_binds_is_no_slot():
+    kernel = bg.from_text("(f64[n] x, f64[k] y) -> broadcast_in_dim(x, (n, k), (0,)) * y")
+    assert kernel.operands == ("x", "y")
+    assert kernel.result_shape((3,), (4,)) == (3, 4)
+
+
+def test_a_constant_takes_the_shape_of_an_operand():
+    kernel = bg.jit(lambda a: bg.broadcast_to(0.5, a))
+    assert (kernel(np.ones((2, 3))) == np.full((2, 3), 0.5)).all()
+
+
+def test_sized_kernels_are_part_of_others(spread):
+    assert (bg.jit(lambda x, y: spread(x) + y)(X, np.ones((3, 2))) == 2 * X[:, None] + np.ones(2)).all()
+    assert bg.jit(lambda x: spread(x) + 1)(X, extents={"k": 6}).shape == (3, 6)
+
+
+def test_the_slot_is_an_operand_without_data_in_c(spread, tmp_path):
+    kernel = bg.from_text("(f64[?] x) -> broadcast_in_dim(x, (None, k), (0,)) * 2", "spread")
+    header = kernel.emit_c(tmp_path)[1].read_text()
+    assert "shape only" in header
+    assert "const spread_array *k" in header
+    assert "k->data" not in (tmp_path / "spread.c").read_text()
+
+
+# ---- the user's own shape functions ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def outer():
+    return bg.define_op(
+        "sized_outer",
+        "a, b",
+        c="a - b",
+        shape=lambda a, b: bg.shape.concat(a, b),
+        maps=["(d0, d1) -> (d0)", "(d0, d1) -> (d1)"],
+        reference=lambda a, b: a - b,
+        replace=True,
+    )
+
+
+def test_the_shape_function_sizes_the_result(outer):
+    a, b = np.arange(3.0), np.arange(4.0)
+    assert (outer(a, b) == np.subtract.outer(a, b)).all()
+    assert outer.result_shape((3,), (4,)) == (3, 4)
+    out = np.empty((3, 4))
+    assert outer(a, b, out=out) is out
+    assert "shape.concat" in str(outer.shape_function)
+
+
+def test_the_authors_message_is_the_error():
+    def equal_lengths(a, b):
+        same = bg.shape.cstr_require(bg.shape.shape_eq(a, b), msg="dot_terms pairs vectors of one length")
+        return bg.shape.assuming(same, lambda: a)
+
+    maps = ["(d0) -> (d0)", "(d0) -> (d0)"]
+    kernel = bg.define_op("dot_terms", "a, b", c="a * b", shape=equal_lengths, maps=maps, replace=True)
+    assert (kernel(X, X) == X * X).all()
+    with pytest.raises(bg.BroadcastError, match="dot_terms pairs vectors of one length"):
+        kernel(X, np.arange(4.0))
+    with pytest.raises(bg.BroadcastError, match="dot_terms pairs vectors of one length"):
+        kernel.result_shape((3,), (4,))
+    assert kernel.shape_function.check((3,), (4,)) is False
+    assert kernel.shape_function.check((3,), (3,)) is True
+
+
+def test_operands_have_the_extents_they_map_to():
+    kernel = bg.define_op("first_of", "a, b", c="a", shape=lambda a, b: a, maps=["(d0) -> (d0)"] * 2, replace=True)
+    with pytest.raises(bg.BroadcastError, match=r"operand 'b' dim 0 has extent 1, expected 3.*does not stretch"):
+        kernel(X, np.ones(1))
+
+
+def test_such_an_op_is_a_kernel_of_its_own(outer):
+    with pytest.raises(bg.TraceError, match="call it outside"):
+        bg.jit(lambda a, b: outer(a, b) + 1)
+    with pytest.raises(bg.TraceError, match="call it outside"):
+        bg.evaluate("sized_outer(a, b)", {"a": 1.0, "b": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"shape": lambda a, b: a}, bg.BcastgenError, "go together"),
+        ({"maps": ["(d0) -> (d0)"] * 2}, bg.BcastgenError, "go together"),
+        ({"shape": lambda a, b: a, "maps": ["(d0) -> (d0)"]}, bg.ParseError, "one indexing map for each of the 2"),
+        ({"shape": lambda a, b: a, "maps": ["(d0) -> (d0)", "(d0, d1) -> (d0)"]}, bg.ParseError, "different dims"),
+        ({"shape": lambda a, b: a, "maps": ["(d0) -> (d1)"] * 2}, bg.ParseError, "no projection"),
+        ({"shape": lambda a, b: a, "maps": ["d0"] * 2}, bg.ParseError, "no indexing map"),
+        (
+            {"shape": lambda a, b: bg.shape.rank(a), "maps": ["(d0) -> (d0)"] * 2},
+            bg.BroadcastError,
+            "takes 2 shapes, one an operand, and returns one",
+        ),
+    ],
+)
+def test_what_cannot_be_a_shape_function(options, error, message):
+    with pytest.raises(error, match=message):
+        bg.define_op("no_such_op", "a, b", c="a + b", **options)

@@ -1,0 +1,30 @@
+"""Where the extension could not be built, kernels behave the same: tests of what is called in many ways run again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FILES = ("test_views.py", "test_sized.py", "test_requirements.py", "test_broadcast.py")
+SCRIPT = """\
+import sys
+sys.modules["bcastgen._dispatch"] = None  # an ImportError for whoever asks
+import pytest
+from bcastgen.jit.base import implementation
+assert implementation == "cffi"
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
+"""
+
+
+@pytest.mark.slow
+def test_the_same_through_cffi():
+    here = Path(__file__).parent
+    files = [str(here / name) for name in FILES]
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *files], cwd=here.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "passed" in done.stdout
