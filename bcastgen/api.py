@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -28,7 +28,7 @@ from .pipeline import Options
 if TYPE_CHECKING:
     from .shape.dialect.program import Program
     from .shape.rules import Dynamic as DynamicMode
-    from .shape.tensor_type import Signature
+    from .shape.tensor_type import Signature, TensorType
 
 __all__ = ["emit_shape", "evaluate", "from_text", "jit", "op_kernel"]
 
@@ -40,7 +40,7 @@ def jit(
     function: Callable[..., Any],
     /,
     *,
-    signature: str | Signature | None = None,
+    signature: str | Signature | Sequence[TensorType | str] | None = None,
     name: str | None = None,
     dynamic: DynamicMode = "numpy",
     rank_expansion: bool = True,
@@ -53,7 +53,7 @@ def jit(
     function: None = None,
     /,
     *,
-    signature: str | Signature | None = None,
+    signature: str | Signature | Sequence[TensorType | str] | None = None,
     name: str | None = None,
     dynamic: DynamicMode = "numpy",
     rank_expansion: bool = True,
@@ -65,7 +65,7 @@ def jit(
     function: Callable[..., Any] | None = None,
     /,
     *,
-    signature: str | Signature | None = None,
+    signature: str | Signature | Sequence[TensorType | str] | None = None,
     name: str | None = None,
     dynamic: DynamicMode = "numpy",
     rank_expansion: bool = True,
@@ -82,7 +82,8 @@ def jit(
     Parameters
     ----------
     function : takes arrays by position or name and returns an array or a tuple of arrays.
-    signature : declared types, as in ``"(f32[?, 4] x, f32[4] b) -> f32[?, 4]"``; checked at each call.
+    signature : declared types, as in ``"(f32[?, 4] x, f32[4] b) -> f32[?, 4]"``, or the operands' as a list; checked at
+        each call. Dims may carry facts (:class:`bcastgen.Dim`): ``f32[n>=2, m%8]``.
     name : of the kernel; the function's by default.
     dynamic : how dims of unknown extent broadcast. ``"numpy"``: an extent that proves to be 1 stretches; ``"strict"``:
         it has the result's extent, and others may stretch to it (seed 004); ``"trusted"``: the same, and nobody checks:
@@ -132,7 +133,10 @@ def _options(dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants
 
 
 def _jitted(
-    function: Callable[..., Any], signature: str | Signature | None, name: str | None, options: Options
+    function: Callable[..., Any],
+    signature: str | Signature | Sequence[TensorType | str] | None,
+    name: str | None,
+    options: Options,
 ) -> Kernel:
     names, defaults = _parameters(function)
     declared = None if signature is None else _named(signature, names)
@@ -170,10 +174,12 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[ob
     return names, tuple(p.default for p in parameters if p.default is not Parameter.empty)
 
 
-def _named(text: str | Signature, names: tuple[str, ...]) -> Signature:
+def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str, ...]) -> Signature:
     """Give a signature the function's parameter names, which it may leave out but not contradict."""
-    from .shape.tensor_type import Signature, parse_signature
+    from .shape.tensor_type import Signature, parse_signature, parse_type
 
+    if not isinstance(text, (str, Signature)):
+        text = Signature(tuple((None, parse_type(type_)) for type_ in text))
     signature = parse_signature(text)
     if signature.expression is not None:
         raise ParseError("a signature for a function ends in a type, not in an expression")

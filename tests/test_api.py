@@ -126,3 +126,12 @@ def test_infer_and_verify():
     assert [str(c) for c in bg.verify_broadcast(["f32[?]", "f32[?]"], "f32[4]")][-1].startswith("r.0")
     with pytest.raises(bg.BroadcastError):
         bg.verify_broadcast(["f32[?]", "f32[?]"], "f32[4]", mode="document")
+
+
+def test_a_signature_may_be_a_list_of_types():
+    """Through the API a dim may be trusted, which text may not ask for."""
+    trusted = [bg.TensorType(None, (bg.Dim(name, trusted=True),)) for name in "nm"]
+    kernel = bg.jit(lambda a, b: a + b, signature=trusted)
+    assert (kernel(np.ones(3), np.ones(3)) == 2).all()
+    fates = kernel.stages["constraints"]
+    assert "b.0 = d0: trusted" in fates

@@ -33,6 +33,7 @@ class Dim:
     broadcast : False: the dim never stretches, its extent is the result's. True: it always does, its extent is 1. None:
         it stretches where its extent is 1, unless the kernel says otherwise.
     trusted : the dim never stretches, and nothing about it is checked.
+    stretches : the dim stretches where its extent is 1, whatever the kernel says.
 
     A known extent needs no facts: they are compared with it and dropped. Unless a name would be lost, a range of one
     extent is that extent.
@@ -46,6 +47,8 @@ class Dim:
     --------
     >>> str(Dim(4)), str(Dim("n", min=2, multiple_of=8)), str(Dim()), str(Dim("m", broadcast=False))
     ('4', 'n>=8%8', '?', 'm!')
+    >>> str(Dim("k", stretches=True))
+    'k~'
     >>> Dim("n").extent is None, Dim("n").symbol, Dim(4).extent
     (True, 'n', 4)
     """
@@ -57,13 +60,16 @@ class Dim:
     multiple_of: int | None = None
     broadcast: bool | None = None
     trusted: bool = False
+    stretches: bool = False
 
     def __post_init__(self) -> None:
         # NumPy integers compare and print like ints but would not pass as one everywhere (repr, JSON, C text).
         value = _checked_value(self.value)
         facts = [None if fact is None else _integer(f"{name} ", fact) for name, fact in self._given()]
-        if self.broadcast not in (None, True, False) or self.trusted not in (True, False):
-            raise BroadcastError(f"dim {self._shown} has flags that are no booleans; give broadcast and trusted so")
+        if self.broadcast not in (None, True, False) or {self.trusted, self.stretches} - {True, False}:
+            raise BroadcastError(f"dim {self._shown} has flags that are no booleans; broadcast, trusted, stretches are")
+        if self.stretches and (self.broadcast is False or self.trusted):
+            raise BroadcastError(f"dim {self._shown} stretches and does not stretch; drop one of both")
         if self.broadcast and (isinstance(value, str) or self.trusted):
             raise BroadcastError(
                 f"dim {self._shown} is a broadcast dim, which has the extent 1; write Dim(broadcast=True)"
@@ -90,9 +96,10 @@ class Dim:
             known = Range()
         highest = MAX_EXTENT // known.step * known.step
         strict = self.broadcast is False or self.trusted
-        flags = {"broadcast": self.broadcast, "trusted": self.trusted}
+        flags = {"broadcast": self.broadcast, "trusted": self.trusted, "stretches": self.stretches}
         if isinstance(value, int):
             flags = {"broadcast": self.broadcast or (False if strict and value == 1 else None), "trusted": False}
+            flags["stretches"] = self.stretches and value == 1 and not self.broadcast
         elif self.trusted:
             flags["broadcast"] = None
         fields = {
@@ -154,7 +161,9 @@ class Dim:
     @property
     def is_plain(self) -> bool:
         """True if nothing is said but the extent or its name."""
-        return self.min is self.max is self.multiple_of is self.broadcast is None and not self.trusted
+        return self.min is self.max is self.multiple_of is self.broadcast is None and not (
+            self.trusted or self.stretches
+        )
 
     @property
     def erased(self) -> Dim:
@@ -165,7 +174,8 @@ class Dim:
         if self.broadcast:
             return BCAST
         facts = "" if isinstance(self.value, int) else str(self.range)
-        return f"{self._shown}{facts}{'!' if self.broadcast is False else ''}{' trusted' if self.trusted else ''}"
+        mode = "!" if self.broadcast is False else "~" if self.stretches else " trusted" if self.trusted else ""
+        return f"{self._shown}{facts}{mode}"
 
 
 def _checked_value(value: object) -> int | str | None:

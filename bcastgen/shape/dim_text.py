@@ -4,7 +4,7 @@ In: a cursor at a dim.  Out: the :class:`Dim`, which prints the same text, or th
 
     n -> Dim("n")        ? >= 2 % 8 -> Dim(min=8, multiple_of=8)        m! -> Dim("m", broadcast=False)
 
-    dim = ("bcast" | integer | "?" | name) [">=" integer] ["<=" integer] ["%" integer] ["!"]
+    dim = ("bcast" | integer | "?" | name) [">=" integer] ["<=" integer] ["%" integer] ["!" | "~"]
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def parse_dim(cursor: Cursor) -> Dim:
                 raise cursor.fail(f"an integer after {sign!r}", "write n>=2, n<=64 or n%8, in this order")
             facts[name] = extent
     strict = cursor.take("!")
+    stretches = not strict and cursor.take("~")
     if cursor.sees(_WORD) and cursor.rest.startswith("trusted"):
         raise cursor.fail("',' or ']'", "a dim is trusted through Dim(..., trusted=True) only, never by text")
     try:
@@ -55,6 +56,7 @@ def parse_dim(cursor: Cursor) -> Dim:
             max=facts.get("max"),
             multiple_of=facts.get("multiple_of"),
             broadcast=_flag(value, strict),
+            stretches=stretches and value != BCAST,
         )
     except BroadcastError as error:
         spelled = at.removesuffix(cursor.rest).rstrip()

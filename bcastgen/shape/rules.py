@@ -56,7 +56,7 @@ class Rules:
 
     def way(self, dim: Dim, explicit: bool = False) -> Way:
         """Tell how a dim takes part; `explicit` if it is broadcast explicitly, for which the switches are not meant."""
-        if dim.broadcast:
+        if dim.broadcast or dim.stretches:
             return "numpy"
         if dim.broadcast is False:
             return "strict"

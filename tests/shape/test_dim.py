@@ -133,3 +133,16 @@ def test_refuses_facts(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(BroadcastError) as caught:
         Dim(**fields)
     assert message in str(caught.value)
+
+
+def test_a_dim_may_stretch_where_the_kernel_is_strict():
+    dim = Dim("n", stretches=True)
+    assert str(dim) == "n~"
+    assert not dim.is_plain
+    assert Dim("n", stretches=True).erased == Dim("n")
+    for flags in ({"broadcast": False}, {"trusted": True}):
+        with pytest.raises(BroadcastError, match="stretches and does not"):
+            Dim("n", stretches=True, **flags)
+    with pytest.raises(BroadcastError, match="no booleans"):
+        Dim("n", stretches="yes")
+    assert Dim(4, stretches=True) == Dim(4)

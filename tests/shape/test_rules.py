@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bcastgen.errors import BcastgenError
+from bcastgen.shape.broadcast import broadcast
 from bcastgen.shape.dim import Dim
 from bcastgen.shape.rules import Rules
 
@@ -46,3 +47,11 @@ def test_refuses() -> None:
     unknown: Any = "loose"
     with pytest.raises(BcastgenError, match="dynamic 'loose' is unknown; use one of numpy, strict, trusted"):
         Rules(dynamic=unknown)
+
+
+@pytest.mark.parametrize("rules", [Rules(dynamic="strict"), Rules(dynamic="trusted"), Rules(stretch=False)])
+def test_a_dim_s_own_mode_goes_before_the_kernel_s(rules):
+    assert rules.way(Dim("n")) != "numpy"
+    assert rules.way(Dim("n", stretches=True)) == "numpy"
+    info = broadcast([("a", "f32[n~]"), ("b", "f32[m]")], rules=rules)
+    assert "a.0 in {1, d0}" in [str(decision.constraint) for decision in info.decisions]
