@@ -72,7 +72,8 @@ def _classes(access: Access, ranked: bool) -> tuple[str, ...]:
     """Return the stride classes an operand can have along the innermost loop, apart from odd strides."""
     if access.map.open:
         return (UNIT, ZERO)
-    indices = access.map.indices[-1:] if ranked else access.map.indices
+    last = access.map.domain_rank - 1
+    indices = tuple(index for index in access.map.indices if not ranked or index.dim == last)
     moves = any(index.dim is not None for index in indices)
     if not moves:
         return (ZERO,)
