@@ -128,7 +128,8 @@ class Machine:
             open_ = not failing and not all(operand.certain or _is_invalid(operand) for operand in operands)
             return Known(type_.unknown() if open_ else outcome, True, cause)
         self.undecided = True
-        return Known(outcome)
+        # Who gets past here has this value, unless the text leaves open what it is.
+        return Known(outcome, not operation.row.loose)
 
     def constrain(self, witness: Any) -> None:
         """Note what a witness says of every run."""

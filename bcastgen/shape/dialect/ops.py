@@ -45,6 +45,7 @@ _SHAPE_ROWS = (
         rules.shape_type,
         lambda operation, *shapes: lattice.any_of(shapes),
         canonicalise=canonical.distinct(),
+        loose=True,
         example="any [2, ?], [?, 3] -> [2, 3]",
     ),
     Row(

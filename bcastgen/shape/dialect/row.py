@@ -108,6 +108,7 @@ class Row:
     region : True if it has one.
     terminator : True if it ends a region.
     constraint : True if it makes a witness that a run has to check unless it is proved.
+    loose : True if the text leaves some results undefined, so that a run may give another than what is known promises.
     effect : True if a run can tell whether it is there although nobody uses its results.
     example : a line of the dialect's text with the outcome.
     """
@@ -127,6 +128,7 @@ class Row:
     region: bool = False
     terminator: bool = False
     constraint: bool = False
+    loose: bool = False
     effect: bool = False
     example: str = ""
 

@@ -150,3 +150,15 @@ def test_folding_twice_changes_nothing():
         "p", lambda a, b: shape.add(shape.rank(shape.concat(a, b)), shape.mul(2, 3)), **SHAPES
     ).fold()
     assert folded.fold() == folded
+
+
+def test_any_is_not_folded_where_a_run_may_find_a_conflict():
+    """On conflict the first operand is taken, so one that is known does not decide the result."""
+
+    def body(v):
+        return shape.any(v, v, shape.const_shape((1,), type="tensor<1xindex>"), type="tensor<?xindex>")
+
+    program = shape.program("p", body, v="tensor<?xindex>")
+    assert program.evaluate(None) == (1,)
+    for extents in ((), (1,), (2,), (1, 1)):
+        assert program.fold().run(extents) == program.run(extents) == extents
