@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from ..dtypes import BOOL, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
 from ..errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops import OPS, Op
 from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, topological
-from .views import View
+
+if TYPE_CHECKING:
+    from .views import View
 
 __all__ = ["Builder", "constant_from"]
 

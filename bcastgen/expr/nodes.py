@@ -15,10 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..dtypes import DType, Weak
 from ..ops import Op
-from .views import View
+
+if TYPE_CHECKING:
+    from .views import View
 
 __all__ = [
     "Apply",

@@ -11,7 +11,6 @@ Each slot becomes an operand of rank 1 without data, whose extent is the one the
 from __future__ import annotations
 
 from .nodes import Node, Remap, topological
-from .views import Broadcast, is_free
 
 __all__ = ["has_views", "slot_names", "slots_of"]
 
@@ -29,6 +28,8 @@ def slots_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[tuple[Re
     results : of an expression.
     bound : the names that operands' types give an extent to.
     """
+    from .views import Broadcast, is_free
+
     slots: dict[tuple[Remap, int], int] = {}
     names: dict[str, int] = {}
     count = 0
@@ -52,6 +53,8 @@ def slots_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[tuple[Re
 
 def slot_names(results: tuple[Node, ...], bound: set[str | None]) -> tuple[str | None, ...]:
     """Return the name of each slot, None where it has none."""
+    from .views import Broadcast
+
     found: dict[int, str | None] = {}
     for (node, at), slot in slots_of(results, bound).items():
         assert isinstance(node.view, Broadcast) and node.view.shape is not None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from ..errors import TraceError
 from ..ops import OPS, Op, find_op
 from .build import Builder, constant_from
 from .nodes import Expression, Node, Operand
-from .views import Broadcast, NewAxes, Transpose, View, dims_of
+
+if TYPE_CHECKING:
+    from .views import View
 
 __all__ = ["Tracer", "broadcast_in_dim", "inline", "is_tracer", "trace", "transpose"]
 
@@ -97,6 +99,8 @@ class Tracer:
         whole = all(part is None or part is ... or part == slice(None) for part in parts)
         if not whole or pattern.count("rest") > 1:
             raise TraceError("indexing is not element-wise; index the array before it comes into the kernel")
+        from .views import NewAxes
+
         return _viewed(self, NewAxes(pattern))
 
     def __matmul__(self, _other: object) -> NoReturn:
@@ -169,11 +173,15 @@ def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:
 
 def transpose(x: Tracer, axes: Any = None) -> Tracer:
     """Return a traced value with its dims in another order, reversed by default."""
+    from .views import Transpose
+
     return _viewed(x, Transpose(None if axes is None else tuple(map(operator.index, axes))))
 
 
 def broadcast_in_dim(x: Any, shape: Any, dims: Any = None) -> Tracer:
     """Return a traced value broadcast to a shape, or to that of a traced operand; its dim i becomes dim ``dims[i]``."""
+    from .views import Broadcast, dims_of
+
     builder = next(value.builder for value in (x, shape) if isinstance(value, Tracer))
     value = Tracer(builder, _node(builder, x, "broadcast_in_dim"))
     places = None if dims is None else tuple(map(operator.index, dims))
