@@ -271,7 +271,7 @@ def evaluate(
     Returns
     -------
     ndarray
-        Of the broadcast shape, with NumPy's result dtype.
+        Of the broadcast shape, with NumPy's result dtype; a tuple of them where the text is one.
 
     Raises
     ------

@@ -57,8 +57,9 @@ def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
 
     Parameters
     ----------
-    text : one Python expression of names, numbers, operators, comparisons and calls of ops (``exp(x)``), of dtypes
-        (``float32(x)``), of ``.astype(dtype)`` and of views (``transpose(x)``, ``x[:, None]``).
+    text : one Python expression, or a tuple of them for several results, of names, numbers, operators, comparisons and
+        calls of ops (``exp(x)``), of dtypes (``float32(x)``), of ``.astype(dtype)`` and of views (``transpose(x)``,
+        ``x[:, None]``).
     names : the operands, in order; None takes the names in order of first appearance.
 
     Raises
@@ -102,7 +103,9 @@ class _Reader:
         self.views: dict[ast.expr, ViewCall] = {}
 
     def read(self, body: ast.expr) -> Expression:
-        stack: list[tuple[ast.expr, bool]] = [(body, False)]
+        # A tuple at the top is several results.
+        shown = body.elts if isinstance(body, ast.Tuple) and body.elts else [body]
+        stack: list[tuple[ast.expr, bool]] = [(tree, False) for tree in reversed(shown)]
         while stack:
             tree, ready = stack.pop()
             if ready:
@@ -110,7 +113,7 @@ class _Reader:
                 continue
             stack.append((tree, True))
             stack.extend((child, False) for child in reversed(list(self._children(tree))))
-        return self.builder.finish((self.made[body],))
+        return self.builder.finish(tuple(self.made[tree] for tree in shown))
 
     def _children(self, tree: ast.expr) -> Iterator[ast.expr]:
         view = view_call(tree, _is_module, self._error)

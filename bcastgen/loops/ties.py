@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..shape.constraints import ResultSame, SameExtent
+from ..shape.constraints import AtLeast, AtMost, Constraint, ExtentIs, Fits, MultipleOf, ResultSame, SameExtent
 from ..shape.decision import Decision
 from ..shape.tensor_type import TensorType
 from .affine import AffineMap
@@ -22,13 +22,40 @@ __all__ = ["tie"]
 
 Operands = Sequence[tuple[str, TensorType]]
 Places = dict[str, tuple[str, int]]
+# What is asked of operands whatever domain they meet in.
+_ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Fits)
 
 
 def tie(nests: tuple[Nest, ...], operands: Operands) -> tuple[Nest, ...]:
     """Return the nests with what has to hold between them."""
     read = {access.name for nest in nests for access in (*nest.operands, *nest.shapes)}
     first = _first_places([(name, type_) for name, type_ in operands if name in read])
-    return tuple(_tied(nest, operands, first) for nest in nests) if len(nests) > 1 else nests
+    if len(nests) == 1:
+        return nests
+    return _once(tuple(_tied(nest, operands, first) for nest in nests))
+
+
+def _once(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
+    """Ask of an operand alone what has to be asked in the first nest that does; a failure there ends the call."""
+    asked: set[Constraint] = set()
+    found: list[Nest] = []
+    for nest in nests:
+        decisions = tuple(
+            Decision(decision.constraint, "proved", "an earlier nest checks it")
+            if decision.fate == "checked" and decision.constraint in asked
+            else decision
+            for decision in nest.domain.decisions
+        )
+        asked.update(c for c in nest.domain.constraints if isinstance(c, _ALONE))
+        found.append(_without_idle(replace(nest, domain=replace(nest.domain, decisions=decisions))))
+    return tuple(found)
+
+
+def _without_idle(nest: Nest) -> Nest:
+    """Drop the operands of other nests that nothing is compared with any more."""
+    compared = {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame))}
+    shapes = tuple(a for a in nest.shapes if None not in (a.positions or ()) or a.name in compared)
+    return replace(nest, shapes=shapes)
 
 
 def _first_places(operands: Operands) -> Places:

@@ -117,3 +117,11 @@ def test_a_constant_outside_its_domain_names_the_operation():
 
 def test_a_thousand_terms_are_fine():
     assert len(parse(" + ".join(f"a{at}" for at in range(1000))).operands) == 1000
+
+
+def test_a_tuple_is_several_results():
+    assert str(parse("(a + 1, b, a + 1)")).endswith("return t0, b, t0")
+    with pytest.raises(ParseError, match="Tuple"):
+        parse("()")
+    with pytest.raises(ParseError, match="Tuple"):
+        parse("a, (a, b)")

@@ -42,3 +42,20 @@ def test_what_symbols_prove_is_not_asked():
 def test_an_operand_that_is_not_read_may_be_anything():
     kernel = bg.jit(lambda a, b: a + 1, signature="(f64[n] a, f64[n, 4] b) -> f64[n]")
     assert kernel(np.ones(3), np.ones((9, 9))).shape == (3,)
+
+
+def test_what_an_earlier_nest_checks_is_not_checked_again():
+    kernel = bg.from_text("(f32[n>=2] a, f32[m, n] b) -> (a + b, a * 2, b.T)")
+    asked = [
+        [str(c) for c in nest.domain.constraints if ".rank" not in str(c)] for nest in kernel.compilation.program.nests
+    ]
+    assert asked == [["a.0 >= 2", "b.1 = a.0 (n)"], [], []]
+    assert kernel.result_shape((2,), (3, 2)) == ((3, 2), (2,), (2, 3))
+    for shapes in (((1,), (3, 1)), ((2,), (3, 3))):
+        with pytest.raises(bg.BroadcastError):
+            kernel.result_shape(*shapes)
+
+
+def test_results_that_read_the_same_share_a_nest():
+    program = bg.from_text("(f32[?] a, f32[?, ?] b) -> (a + b, a * b, a, b.T, b.T * 2)").compilation.program
+    assert [[access.name for access in nest.results] for nest in program.nests] == [["r0", "r1"], ["r2"], ["r3", "r4"]]
