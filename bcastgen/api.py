@@ -20,8 +20,9 @@ import numpy as np
 from .errors import BcastgenError, DTypeError, ParseError, TraceError
 from .expr.build import Builder
 from .expr.nodes import Expression
+from .expr.slots import has_views
 from .expr.trace import trace
-from .kernel import Kernel, kernel_of
+from .kernel import Kernel
 from .ops import DEFINED, Op
 from .pipeline import Options
 
@@ -125,11 +126,12 @@ def jit(
 
 
 def _options(dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants: int | None = None) -> Options:
-    options = Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), "BCASTGEN_DEBUG" in os.environ)
-    if options != Options(debug=options.debug, variants=variants):
+    if (dynamic, rank_expansion, stretch) != ("numpy", True, True):
+        from .shape.rules import Rules
+
         # Refuses what does not exist, now rather than at the first call.
-        options.rules  # noqa: B018
-    return options
+        Rules(rank_expansion, stretch, dynamic)
+    return Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), "BCASTGEN_DEBUG" in os.environ)
 
 
 def _jitted(
@@ -141,7 +143,9 @@ def _jitted(
     names, defaults = _parameters(function)
     declared = None if signature is None else _named(signature, names)
     label = str(name or getattr(function, "__name__", "kernel"))
-    kernel = kernel_of(trace(function, names), label if label.isidentifier() else "kernel", defaults, declared, options)
+    kernel = _kernel_of(
+        trace(function, names), label if label.isidentifier() else "kernel", defaults, declared, options
+    )
     kernel.__doc__ = function.__doc__
     kernel.__module__ = getattr(function, "__module__", __name__)
     kernel.__wrapped__ = function
@@ -154,6 +158,26 @@ def _check_options(math: str, threads: int | None) -> None:
         if value not in values:
             shown = " or ".join(map(repr, values))
             raise BcastgenError(f"{option}={value!r} is not available; use {shown}")
+
+
+def _kernel_of(
+    expression: Expression,
+    name: str,
+    defaults: tuple[object, ...],
+    signature: Signature | None,
+    options: Options,
+) -> Kernel:
+    """Return the kernel of an expression; where no operand determines an extent of a result, one that asks for it."""
+    kind: type[Kernel] = Kernel
+    if has_views(expression.results):
+        from .sized import SizedKernel, with_slots
+
+        expression, signature = with_slots(expression, signature)
+        kind = SizedKernel if expression.slots else Kernel
+    names = tuple(operand.name for operand in expression.operands)
+    if expression.slots and defaults:
+        raise BcastgenError(f"{name}(): operands with default values and extents of the caller's do not go together")
+    return kind(expression, name, names, len(expression.results), defaults, signature, options)
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[object, ...]]:
@@ -228,7 +252,7 @@ def from_text(
         names = tuple(operand.name for operand in expression.operands)
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
-        return kernel_of(expression, name, (), None, options)
+        return _kernel_of(expression, name, (), None, options)
     from .shape.tensor_type import Signature, parse_signature
 
     signature = parse_signature(text)
@@ -239,7 +263,7 @@ def from_text(
     declared_types = Signature(
         tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
     )
-    return kernel_of(expression, name, (), declared_types, options)
+    return _kernel_of(expression, name, (), declared_types, options)
 
 
 def _letter(at: int) -> str:

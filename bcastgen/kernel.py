@@ -27,11 +27,10 @@ from .jit.toolchain import toolchain
 from .pipeline import Compilation, Options
 
 if TYPE_CHECKING:
-    from .loops.nest import Slot
     from .shape.dialect.program import Program
     from .shape.tensor_type import Signature
 
-__all__ = ["Kernel", "kernel_of", "result_names"]
+__all__ = ["Kernel", "result_names"]
 
 
 def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
@@ -98,7 +97,6 @@ class Kernel(KernelBase):
         self._signature = signature
         self._options = replace(options, name=name)
         self._latest: Compilation | None = None
-        self._slot_table: dict[object, tuple[Slot, ...]] = {}
         self._lock = threading.Lock()
         self.compilations = 0
         self.__wrapped__: Callable[..., Any] | None = None
@@ -250,23 +248,3 @@ class Kernel(KernelBase):
         raise BcastgenError(
             f"{self!r} cannot be pickled yet; pickle the function and call bcastgen.jit where it arrives"
         )
-
-
-def kernel_of(
-    expression: Expression,
-    name: str,
-    defaults: tuple[object, ...] = (),
-    signature: Signature | None = None,
-    options: Options = _DEFAULT,
-) -> Kernel:
-    """Return the kernel of an expression; where no operand determines an extent of a result, one that asks for it."""
-    kind: type[Kernel] = Kernel
-    if has_views(expression.results):
-        from .sized import SizedKernel, with_slots
-
-        expression, signature = with_slots(expression, signature)
-        kind = SizedKernel if expression.slots else Kernel
-    names = tuple(operand.name for operand in expression.operands)
-    if expression.slots and defaults:
-        raise BcastgenError(f"{name}(): operands with default values and extents of the caller's do not go together")
-    return kind(expression, name, names, len(expression.results), defaults, signature, options)

@@ -20,7 +20,7 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from .csource import CSource
 from .dtypes import DType, Weak
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .loops.nest import LoopProgram
     from .loops.schedule import Schedule
     from .shape.dialect.program import Program
-    from .shape.rules import Rules
+    from .shape.rules import Dynamic, Rules
     from .shape.tensor_type import TensorType
 
 __all__ = ["Compilation", "Options"]
@@ -54,7 +54,7 @@ class Options:
 
     name: str = "kernel"
     variants: int | None = None
-    dynamic: Literal["numpy", "strict", "trusted"] = "numpy"
+    dynamic: Dynamic = "numpy"
     rank_expansion: bool = True
     stretch: bool = True
     debug: bool = False

@@ -63,6 +63,10 @@ class SizedKernel(Kernel):
     Its operands end in one of rank 1 for each of these, whose extent alone counts.
     """
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._slot_table: dict[object, tuple[Slot, ...]] = {}
+
     def __call__(  # type: ignore[override]
         self, /, *args: Any, out: Any = None, extents: Mapping[str, int] | None = None, **by_name: Any
     ) -> Any:

@@ -1,7 +1,7 @@
 /* dispatch.c: the CPython extension bcastgen._dispatch, the call path of a kernel.
  *
  * In: a call `kernel(a, b, out=r)`. Out: the ndarray (or tuple of them), with nothing but this between Python and the
- * compiled loop. dispatch_call.h is the call, dispatch_kernel.h what a kernel holds, dispatch_layout.h the arithmetic
+ * compiled loop. dispatch_call.h is the call, dispatch_size.h sizes results without one, dispatch_kernel.h is what a kernel holds, dispatch_layout.h the arithmetic
  * of strides and overlap; here are the type and the module. What is not an aligned native ndarray of a supported dtype,
  * a NumPy scalar or a Python number, and every error, goes to bcastgen/jit/arguments.py ("the slow path"), which comes
  * back through _call_clean. bcastgen/jit/fallback.py is the same class in Python; the tests run both alike.
@@ -14,7 +14,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
-#include "dispatch_call.h"
+#include "dispatch_size.h"
 
 #ifndef NPY_2_0_API_VERSION
 #error "bcastgen._dispatch needs the headers of NumPy 2; the package works without it, through cffi"
@@ -109,17 +109,6 @@ PyDoc_STRVAR(infer_doc, "_infer(operands)\n--\n\n"
                         "Return the results' shapes (a tuple of tuples) and dtype codes (bytes) for clean operands, and\n"
                         "whether these align with the results on the right.");
 
-static PyObject *shapes_of(const frame *f)
-{
-    PyObject *shapes = PyTuple_New(f->self->result_count);
-    for (Py_ssize_t j = 0; shapes != NULL && j < f->self->result_count; j++) {
-        PyObject *shape = PyArray_IntTupleFromIntp(f->shapes[j].rank, (const npy_intp *)f->shapes[j].extents);
-        if (shape == NULL) Py_CLEAR(shapes);
-        else PyTuple_SET_ITEM(shapes, j, shape);
-    }
-    return shapes;
-}
-
 static PyObject *kernel_infer(PyObject *object, PyObject *operands)
 {
     frame f;
@@ -133,76 +122,6 @@ static PyObject *kernel_infer(PyObject *object, PyObject *operands)
                                f.found->entry->aligned ? Py_True : Py_False);
     }
     frame_close(&f);
-    return answer;
-}
-
-/* ---- sizing results before a call ---------------------------------------------------------------------------------- */
-
-PyDoc_STRVAR(result_shape_doc,
-             "result_shape(*operand_shapes)\n--\n\n"
-             "Return the shape of the result for operands of these shapes, without running anything.\n\n"
-             "Parameters\n----------\noperand_shapes : one an operand: a tuple of extents, or an array that has them.\n\n"
-             "Returns\n-------\ntuple of int\n    A tuple of these where there are several results.\n\n"
-             "Raises\n------\nBroadcastError\n    If operands of these shapes do not fit.");
-
-/* A binary that operands of these ranks may take; of dtypes, only those of Python scalars have a say in shapes. */
-static int serves(const kernel *self, const binary *b, const bcg_array *arrays)
-{
-    const Py_ssize_t n = self->operand_count;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        if (b->key[i] >= CODES && arrays[i].rank != 0) return 0;
-        if (self->key_length > n && b->key[n + i] != arrays[i].rank) return 0;
-    }
-    return 1;
-}
-
-static binary *any_binary(const kernel *self, const bcg_array *arrays)
-{
-    for (Py_ssize_t k = 0; k < self->binary_count; k++) {
-        if (serves(self, self->binaries[k], arrays)) return self->binaries[k];
-    }
-    return NULL;
-}
-
-/* Reads a tuple of extents; 0 if it is something else, which is the slow path's. */
-static int read_shape(PyObject *shape, int64_t *extents, bcg_array *array)
-{
-    if (!PyTuple_CheckExact(shape) || PyTuple_GET_SIZE(shape) > BCG_MAX_RANK) return 0;
-    const Py_ssize_t rank = PyTuple_GET_SIZE(shape);
-    for (Py_ssize_t dim = 0; dim < rank; dim++) {
-        int overflow = 0;
-        PyObject *extent = PyTuple_GET_ITEM(shape, dim);
-        if (!PyLong_CheckExact(extent)) return 0;
-        extents[dim] = PyLong_AsLongLongAndOverflow(extent, &overflow);
-        if (overflow != 0 || extents[dim] < 0) return 0;
-    }
-    *array = (bcg_array){.data = NULL, .extents = extents, .byte_strides = NULL, .rank = (int32_t)rank};
-    return 1;
-}
-
-static PyObject *kernel_result_shape(PyObject *object, PyObject *const *args, Py_ssize_t count)
-{
-    enum { MOST = 8 };
-    kernel *self = (kernel *)object;
-    int64_t extents[MOST][BCG_MAX_RANK];
-    frame f;
-    int read = self->name != NULL && count == self->operand_count && count <= MOST;
-    if (read && frame_open(&f, self) < 0) return NULL;
-    const int opened = read;
-    for (Py_ssize_t i = 0; read && i < count; i++) read = read_shape(args[i], extents[i], &f.arrays[i]);
-    if (read) f.found = any_binary(self, f.arrays);
-    PyObject *answer = NULL;
-    if (read && f.found != NULL) {
-        PyObject *shapes = infer(&f) == READY ? shapes_of(&f) : NULL;
-        answer = shapes != NULL && self->result_count == 1 ? Py_NewRef(PyTuple_GET_ITEM(shapes, 0)) : Py_XNewRef(shapes);
-        Py_XDECREF(shapes);
-    } else {
-        PyObject *shapes = PyTuple_New(count);
-        for (Py_ssize_t i = 0; shapes != NULL && i < count; i++) PyTuple_SET_ITEM(shapes, i, Py_NewRef(args[i]));
-        if (shapes != NULL) answer = PyObject_CallMethod(object, "_result_shape", "(O)", shapes);
-        Py_XDECREF(shapes);
-    }
-    if (opened) frame_close(&f);
     return answer;
 }
 

@@ -1,4 +1,7 @@
-"""Ops defined at run time: they broadcast, trace, parse, fold and cache as the table's do, and their C is held in."""
+"""Ops defined at run time: they broadcast, trace, parse, fold and cache as the table's do, and their C is held in.
+
+The file is long because each rule on names, C, dtypes and preludes has its refusal, and they share their ops.
+"""
 
 from __future__ import annotations
 

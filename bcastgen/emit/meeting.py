@@ -25,6 +25,7 @@ from ..shape.constraints import (
     SameRank,
     Stretches,
 )
+from ..shape.use import Place
 from .checks import Members, Step, domain_dim_text, operand_place, operands_of
 
 __all__ = ["meeting_steps"]
@@ -47,13 +48,19 @@ def meeting_steps(nest: Nest, members: Members) -> Iterator[Step]:
 
 
 class _Walk:
-    """Goes through the operands; remembers what has been asked and set."""
+    """Goes through the operands.
+
+    Attributes
+    ----------
+    asked : the dims of operands that have been checked for themselves.
+    placed : the dims, and the symbols, that have met the domain, each with its position there.
+    """
 
     def __init__(self, nest: Nest, members: Members) -> None:
         self.nest = nest
         self.members = members
         self.asked: set[tuple[str, int]] = set()
-        self.placed: set[tuple[str | int, int]] = set()
+        self.placed: set[tuple[Place | str, int]] = set()
 
     def operand(self, access: Access) -> Iterator[Step]:
         """Go through the dims of an access; neighbours that have to meet the others' are one step."""
@@ -103,7 +110,7 @@ class _Walk:
 
     def _stretches(self, access: Access, at: int, own: int) -> bool:
         """Whether a dim has to be 1 or the extent of its dim of the domain, and nobody has asked."""
-        if (access.name + f".{own}", _position(access, at)) in self.placed:
+        if ((access.name, own), _position(access, at)) in self.placed:
             return False
         return any(
             isinstance(c, Stretches) and (c.operand, c.dim) == (access.name, own) and self._lies_at(access, at, c)
@@ -143,12 +150,12 @@ class _Walk:
         where = len(self.nest.domain.dims) - position
         if dim.is_static or self.nest.domain.sources[where] is not None or self.nest.domain.dims[where].is_static:
             return False
-        return not self.placed & {(access.name + f".{own}", position), (dim.symbol or "", position)}
+        return ((access.name, own), position) not in self.placed and (dim.symbol or "", position) not in self.placed
 
     def _remember(self, access: Access, at: int, own: int) -> None:
         position = _position(access, at)
         self.asked.add((access.name, own))
-        self.placed.add((access.name + f".{own}", position))
+        self.placed.add(((access.name, own), position))
         symbol = access.type.dims[at].symbol
         if symbol is not None:
             self.placed.add((symbol, position))

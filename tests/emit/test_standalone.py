@@ -2,6 +2,8 @@
 
 Kernels run in a C program under address and undefined-behaviour sanitizers, every buffer in an allocation of its exact
 size, so a byte read or written outside ends the test. The diagnostic is (operand, dim, against, expected, actual).
+
+The file is long because all that is refused stands in two tables over one set of kernels, compiled once.
 """
 
 from __future__ import annotations

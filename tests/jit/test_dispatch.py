@@ -1,4 +1,7 @@
-"""csrc/dispatch.c and bcastgen/jit/fallback.py: one class, two implementations, every behaviour against NumPy."""
+"""csrc/dispatch.c and bcastgen/jit/fallback.py: one class, two implementations, every behaviour against NumPy.
+
+The file is long because each test runs for both, from one set of kernels.
+"""
 
 from __future__ import annotations
 

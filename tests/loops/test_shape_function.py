@@ -66,7 +66,7 @@ def test_the_same_under_other_rules(text, options):
 def test_what_is_known_at_compile_time_is_what_runs_give():
     """Seed 003: the same description serves the compiler, which knows less, and the run time."""
     program = bg.from_text("(f32[?,?] a, f32[?,1] b) -> a + b").shape_function
-    assert str(program.evaluate((None, 3), (None, 1))) in ("[?, 3]", "tensor[?, 3]", "(None, 3)")
+    assert program.evaluate((None, 3), (None, 1)) == (None, 3)
     assert program.check((2, 3), (5, 1)) is False
     assert program.check((None, 3), (2, 1)) is None
 

@@ -2,6 +2,8 @@
 
 Where they do not, LLVM 22 leaves undefined what is defined here, or its folder is wrong; each such case is a test that
 says why, at the end. Needs mlir-opt-22 and mlir-runner-22 (Debian: mlir-22-tools).
+
+The file is long because each exception stands beside the comparison that it is excepted from.
 """
 
 from __future__ import annotations
