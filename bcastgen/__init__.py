@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .api import emit_shape, evaluate, from_text, jit
     from .define import define_op
     from .kernel import Kernel
+    from .modules import from_mlir
     from .shape.broadcast import infer_broadcast
     from .shape.dim import Dim
     from .shape.tensor_type import TensorType
@@ -49,6 +50,7 @@ _HOMES = {
     "api": ("emit_shape", "evaluate", "from_text"),
     "define": ("define_op",),
     "kernel": ("Kernel",),
+    "modules": ("from_mlir",),
     "shape.broadcast": ("infer_broadcast",),
     "shape.dim": ("Dim",),
     "shape.tensor_type": ("TensorType",),
@@ -75,6 +77,7 @@ __all__ = [
     "define_op",
     "emit_shape",
     "evaluate",
+    "from_mlir",
     "from_text",
     "infer_broadcast",
     "jit",

@@ -23,7 +23,8 @@ from .expr.nodes import Expression
 from .expr.slots import has_views
 from .expr.trace import trace
 from .kernel import Kernel
-from .ops import DEFINED, Op
+from .op import Op
+from .ops import DEFINED
 from .pipeline import Options
 
 if TYPE_CHECKING:
@@ -338,7 +339,7 @@ def op_kernel(op: Op) -> Kernel:
         For an op with static parameters, which have no place in a call.
     """
     if op.params:
-        raise DTypeError(f"{op.name} has static parameters; use .astype(dtype) inside a kernel")
+        raise DTypeError(f"{op.name} has static parameters, which have no place in a call")
     names = _OPERAND_NAMES[: op.arity] if op.definition is None else op.definition.operands
     builder = Builder(names)
     result = builder.apply(op, tuple(builder.operands))

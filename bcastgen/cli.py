@@ -4,11 +4,13 @@ In: arguments.  Out: an exit code; results on stdout, errors as one line on stde
 
     bcastgen run "a*b + c" --in a=a.npy b=b.npy c=c.npy --out r.npy
     bcastgen emit "(f32[?,?] a, f32[?,?] b) -> a + b*2" --name axpb -o DIR
+    bcastgen emit model.mlir -o DIR
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -43,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return command(options)
     except BcastgenError as error:
-        print(f"bcastgen: {error}", file=sys.stderr)
+        # What is wrong in a file says so itself, as compilers do.
+        located = re.match(r".*:\d+:\d+: error: ", str(error))
+        print(error if located else f"bcastgen: {error}", file=sys.stderr)
     except OSError as error:
         print(f"bcastgen: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
     except BrokenPipeError:
@@ -52,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from . import __version__
+    from . import __version__, opt
 
     parser = argparse.ArgumentParser(
         prog="bcastgen", description="Compile element-wise tensor expressions with broadcasting to C, and run them."
@@ -68,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     add("demo", _demo, "great-circle distances between the world's capitals, checked against NumPy and timed")
 
     run = add("run", _run, "evaluate an expression over .npy files")
-    run.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"')
+    run.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"; or a .mlir file')
     run.add_argument(
         "--in", dest="inputs", nargs="+", default=[], metavar="NAME=FILE", help="an operand: a .npy file or a number"
     )
@@ -78,13 +82,16 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--out", metavar="FILE", help="the .npy file to write; without it the result is printed")
 
     emit = add("emit", _emit, "write standalone C: one .c and one .h")
-    emit.add_argument("expression", help='best with types: "(f32[?,?] a, f32[?,?] b) -> a + b*2"')
+    emit.add_argument(
+        "expression",
+        help='best with types: "(f32[?,?] a, f32[?,?] b) -> a + b*2"; or a .mlir file, all of its functions',
+    )
     emit.add_argument("-o", "--output", default=".", metavar="DIR", help="where to write (default: here)")
-    emit.add_argument("--name", default="kernel", help="of the files, the functions and the prefix of every name")
+    emit.add_argument("--name", help="of the files, the functions and the prefix of every name (default: kernel)")
     emit.add_argument("--variants", type=int, metavar="N", help="specialised inner loops; 0 for the one plain nest")
 
     explain = add("explain", _explain, "print every stage: expression, types, loop nests, inner loops, C")
-    explain.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"')
+    explain.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"; or a .mlir file')
     explain.add_argument("--stage", metavar="NAME", help="print this stage only")
 
     for command in (run, emit, explain):
@@ -96,6 +103,11 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--no-rank-expansion", action="store_true", help="operands have as many dims as the result"
         )
+        command.add_argument("--function", metavar="NAME", help="of a .mlir file")
+        opt.add_reading(command)
+
+    sub = add("opt", opt.run, "read MLIR and print a stage, or verify it")
+    opt.add_arguments(sub)
 
     add("ops", _ops, "list the ops: name, operands, operator, accuracy, meaning")
 
@@ -123,12 +135,22 @@ def _bench(arguments: list[str]) -> int:
     return result
 
 
+def _is_mlir(options: argparse.Namespace) -> bool:
+    return str(options.expression).endswith(".mlir")
+
+
 def _kernel(options: argparse.Namespace) -> Kernel:
+    if _is_mlir(options):
+        from .opt import read_kernel
+
+        return read_kernel(options)
     from .api import from_text
 
+    if options.function is not None:
+        raise ParseError(f"--function {options.function!r} is for .mlir files")
     return from_text(
         options.expression,
-        getattr(options, "name", "kernel"),
+        getattr(options, "name", None) or "kernel",
         getattr(options, "variants", None),
         dynamic=options.dynamic,
         rank_expansion=not options.no_rank_expansion,
@@ -191,6 +213,8 @@ def _extent(text: str) -> tuple[str, int]:
 def _operand(text: str) -> tuple[str, Any]:
     import numpy as np
 
+    from .dtypes import BF16
+
     name, equals, value = text.partition("=")
     if not equals:
         raise ParseError(f"--in {text!r} is not NAME=FILE; write --in a=a.npy or --in n=3")
@@ -200,15 +224,28 @@ def _operand(text: str) -> tuple[str, Any]:
         except ValueError:
             continue
     try:
-        return name, np.load(value, allow_pickle=False)
+        array = np.load(value, allow_pickle=False)
+        # What numpy.save writes of bf16 says that an element has two bytes, and no more.
+        return name, array.view(BF16.np) if array.dtype == "V2" else array
     except ValueError as error:
         raise ParseError(f"{value} is not a .npy file of numbers ({error})") from None
 
 
 def _emit(options: argparse.Namespace) -> int:
-    kernel = _kernel(options)
-    for path in kernel.emit_c(options.output, options.name, options.variants):
-        print(path)
+    kernels: Sequence[Kernel]
+    if _is_mlir(options) and options.function is None:
+        from .opt import read_kernels
+
+        kernels = read_kernels(options)
+        if len(kernels) > 1 and options.name is not None:
+            raise ParseError(
+                f"--name is one name, but {options.expression} has {len(kernels)} functions; add --function"
+            )
+    else:
+        kernels = (_kernel(options),)
+    for kernel in kernels:
+        for path in kernel.emit_c(options.output, options.name, options.variants):
+            print(path)
     return 0
 
 

@@ -21,8 +21,9 @@ from .emit.helpers import helper_text
 from .emit.names import is_word_of_c
 from .errors import BcastgenError, DTypeError, ParseError
 from .kernel import Kernel
+from .op import Definition, Op
 from .op_rules import RULES, Converted, Rule, Types, by_function, by_signatures, refuse
-from .ops import DEFINED, Definition, Op, find_op
+from .ops import DEFINED, find_op
 from .ops_c import Prelude, check_text, check_words, placed, read_prelude, unknown_words
 from .shaped import read_maps, shape_program, shaped_kernel
 
@@ -71,7 +72,9 @@ def define_op(
         result's by a cast. One for each dtype or kind of the first operand, where they differ: ``{"f32": ..., "f64":
         ..., "integer": ...}``; kinds are bool, signed, unsigned, integer, float. ``{f}`` is the suffix of float's
         functions and literals (``tanh{f}(0.5{f} * x)``), ``{T}`` the result's type, ``{t}`` the first operand's
-        dtype (``bcg_tanh_{t}(x)`` is the table's own tanh, which may be faster than the C library's).
+        dtype (``bcg_tanh_{t}(x)`` is the table's own tanh, which may be faster than the C library's). For f16 and bf16
+        all three are those of f32, and so is the expression where they have none of their own: the operands are floats
+        then, and the value is rounded once.
     dtypes : what the op takes, computes in and gives. The name of a rule: ``"same"``: the dtype that the operands
         promote to; ``"same number"``: that but no bool; ``"same integer"``: that but no float; ``"same float"``:
         floats, integers converted as NumPy's functions do; ``"to bool"``: as same, and gives bool; ``"logical"``:
@@ -264,10 +267,10 @@ def _texts(op: str, c: str | Mapping[str, str]) -> Texts:
 
 
 def _choose(texts: Texts, loop: DType) -> str | None:
-    """Return the expression for a dtype: that of the dtype itself, else of its kind, else of all."""
+    """Return the expression for a dtype: its own, else that of what it is computed in, of its kind, or of all."""
     by_key = dict(texts)
     kinds = [kind for kind, members in _KINDS.items() if loop.kind in members]
-    return next((by_key[key] for key in (loop.name, *kinds, "") if key in by_key), None)
+    return next((by_key[key] for key in (loop.name, loop.computed_in.name, *kinds, "") if key in by_key), None)
 
 
 def _template(op: str, texts: Texts, names: tuple[str, ...], prelude: Prelude) -> Template:

@@ -4,7 +4,8 @@ In: a spelling (``"f32"``, ``numpy.float32``, MLIR's ``i1``).  Out: its :class:`
 
     dtype("f32").c -> "float"        promote(I32, F32) -> F64        dtype(np.uint8).name -> "u8"
 
-Source: NEP 50 and ``numpy.result_type`` (the test compares every pair with it).
+Source: NEP 50 and ``numpy.result_type`` (the test compares every pair with it). What 16-bit floats are beside their row
+stands in ``half``.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from typing import Any
 import numpy as np
 
 from .errors import DTypeError
+from .half import BFLOAT16, nearest, numpy_bfloat16
 
 __all__ = [
+    "BF16",
     "BOOL",
     "DTYPES",
+    "F16",
     "F32",
     "F64",
     "I64",
@@ -45,7 +49,7 @@ class DType:
     name : our spelling, the one in types and signatures.
     kind : ``"bool"``, ``"signed"``, ``"unsigned"`` or ``"float"``.
     bits : width in memory, in bits.
-    c : the C type.
+    c : the C type of a value; in memory a bool is a byte, and a 16-bit float its bits (``emit.scalar.storage_type``).
     mlir : the MLIR element type.
     numpy : the name NumPy knows it by.
     """
@@ -73,6 +77,16 @@ class DType:
         return self.kind == "float"
 
     @property
+    def is_half(self) -> bool:
+        """True for the 16-bit floats, which are computed with in f32 and rounded once an operation."""
+        return self.kind == "float" and self.bits == 16
+
+    @property
+    def computed_in(self) -> DType:
+        """The dtype whose C computes with values of this one."""
+        return F32 if self.is_half else self
+
+    @property
     def min(self) -> int:
         """Smallest value of an integer or bool type."""
         return -(1 << (self.bits - 1)) if self.kind == "signed" else 0
@@ -86,8 +100,15 @@ class DType:
 
     @property
     def np(self) -> np.dtype[Any]:
-        """The NumPy dtype, in native byte order."""
-        return np.dtype(self.numpy)
+        """The NumPy dtype, in native byte order; that of bf16 needs ml_dtypes."""
+        return numpy_bfloat16() if self.numpy == BFLOAT16 else np.dtype(self.numpy)
+
+    def nearest(self, value: float | int) -> float:
+        """Return the value of this float type that is nearest to a number; beyond the largest, an infinity."""
+        if self.is_half:
+            return nearest(value, self.name)
+        with np.errstate(over="ignore"):
+            return float(self.np.type(value))
 
     def __str__(self) -> str:
         return self.name
@@ -106,6 +127,8 @@ DTYPES: tuple[DType, ...] = (
     DType("bool", "bool", 8, "bool", "i1", "bool"),
     *(_integer("signed", bits) for bits in (8, 16, 32, 64)),
     *(_integer("unsigned", bits) for bits in (8, 16, 32, 64)),
+    DType("f16", "float", 16, "float", "f16", "float16"),
+    DType("bf16", "float", 16, "float", "bf16", BFLOAT16),
     DType("f32", "float", 32, "float", "f32", "float32"),
     DType("f64", "float", 64, "double", "f64", "float64"),
 )
@@ -115,7 +138,7 @@ _BY_MLIR = {row.mlir: row for row in DTYPES}
 _BY_NUMPY = {row.numpy: row for row in DTYPES}
 
 BOOL, I64, U64 = _BY_NAME["bool"], _BY_NAME["i64"], _BY_NAME["u64"]
-F32, F64 = _BY_NAME["f32"], _BY_NAME["f64"]
+F16, BF16, F32, F64 = (_BY_NAME[name] for name in ("f16", "bf16", "f32", "f64"))
 
 
 @cache
@@ -139,7 +162,7 @@ def dtype(spelling: object) -> DType:
     if isinstance(spelling, DType):
         return spelling
     if isinstance(spelling, str):
-        row = _BY_NAME.get(spelling) or _BY_MLIR.get(spelling)
+        row = _BY_NAME.get(spelling) or _BY_MLIR.get(spelling) or _BY_NUMPY.get(spelling)
         if row is not None:
             return row
     try:
@@ -155,11 +178,17 @@ def dtype(spelling: object) -> DType:
 def promote(*operands: DType) -> DType:
     """Return the dtype that holds every value of the operands' dtypes, as ``numpy.result_type`` does.
 
+    bf16 meets the others as in the ufuncs of ml_dtypes: it holds bools and 8-bit integers; beside the rest it is f32.
+
     Examples
     --------
     >>> promote(dtype("i32"), dtype("u32")).name, promote(dtype("i64"), dtype("f32")).name
     ('i64', 'f64')
     """
+    if BF16 in operands:
+        others = tuple(row for row in operands if row is not BF16)
+        held = all(row.kind == "bool" or (row.is_integer and row.bits == 8) for row in others)
+        return BF16 if held else promote(F32, *others)
     return _BY_NUMPY[np.result_type(*(row.numpy for row in operands)).name]
 
 

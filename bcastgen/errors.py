@@ -163,7 +163,7 @@ def from_status(
     Parameters
     ----------
     status : a value of ``bcg_status.def``.
-    names : operands, then results, in the kernel's order.
+    names : operands, then results, then claims, in the kernel's order.
     operand, dim, against, expected, actual : the diagnostic's fields; -1 stands for none in the first three.
     """
     if status not in statuses():

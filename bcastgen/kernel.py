@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .dtypes import DTYPES, F64, DType, Weak, from_key
-from .errors import BcastgenError, CacheError
+from .errors import BcastgenError, BroadcastError, CacheError
 from .expr.nodes import Expression
 from .expr.slots import has_views
 from .expr.trace import inline, is_tracer
+from .jit.arguments import clean_operand
 from .jit.base import KernelBase
 from .jit.cache import build, cache_key, find
 from .jit.library import Library, open_library
@@ -51,6 +52,23 @@ def _depends_on_ranks(expression: Expression | Callable[[], Expression], signatu
     return signature is None or any(type_.unranked for _, type_ in signature.operands)
 
 
+def _constant_values(
+    name: str, values: tuple[object, ...], signature: Signature | None
+) -> tuple[np.ndarray[Any, Any], ...]:
+    """Return constant arrays as the kernel's own, which nobody can change; they have the types of its signature."""
+    types = [] if signature is None else signature.operands[len(signature.operands) - len(values) :]
+    if len(types) != len(values):
+        raise BroadcastError(f"{name}() has {len(values)} constants; a signature has to give their types")
+    made = []
+    for (label, type_), value in zip(types, values, strict=True):
+        array = np.array(clean_operand(str(label), np.asarray(value)), order="C", copy=True)
+        if type_.unranked or tuple(dim.extent for dim in type_.dims) != array.shape:
+            raise BroadcastError(f"constant '{label}' of {name}() has shape {array.shape}, declared {type_}")
+        array.setflags(write=False)
+        made.append(array)
+    return tuple(made)
+
+
 class Kernel(KernelBase):
     """An element-wise function of arrays, compiled for their dtypes at its first call; see :func:`bcastgen.jit`.
 
@@ -68,6 +86,8 @@ class Kernel(KernelBase):
     defaults : values of the last operands, where a call leaves them out.
     signature : declared types, or None to serve all.
     options : how it is compiled; the name in it does not count.
+    constants : how many of the last operands are constant arrays: their defaults are their values, which no call
+        replaces; the signature gives their static types. They are no `operands` to users, and part of emitted C.
 
     Attributes
     ----------
@@ -90,9 +110,13 @@ class Kernel(KernelBase):
         defaults: tuple[object, ...] = (),
         signature: Signature | None = None,
         options: Options = _DEFAULT,
+        constants: int = 0,
     ) -> None:
         self._is_ranked = _depends_on_ranks(expression, signature)
-        super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked)
+        first = len(defaults) - constants
+        self._values = _constant_values(name, defaults[max(first, 0) :], signature) if constants else ()
+        defaults = (*defaults[: max(first, 0)], *self._values)
+        super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants)
         self._expression = expression
         self._signature = signature
         self._options = replace(options, name=name)
@@ -111,13 +135,20 @@ class Kernel(KernelBase):
         return self._expression
 
     @property
+    def _claims(self) -> tuple[str, ...]:
+        """The names of what is claimed of values on the way, for messages."""
+        return tuple(claim.name for claim in self.expression.claims)
+
+    @property
     def signature(self) -> Signature | None:
-        """The declared types, if any."""
-        return self._signature
+        """The declared types, if any, of what a call gives and returns."""
+        if self._signature is None or not self._values:
+            return self._signature
+        return replace(self._signature, operands=self._signature.operands[: len(self.operands)])
 
     def _compile(self, key: bytes) -> None:
         """Make the binary for a tuple of operand types: the hook that a call with new ones ends in."""
-        count = len(self.operands)
+        count = len(self.operands) + len(self._constants)
         ranks = tuple(key[count:]) if self._is_ranked else None
         compilation = self._compilation(tuple(map(from_key, key[:count])), ranks)
         typed = compilation.typed
@@ -159,7 +190,8 @@ class Kernel(KernelBase):
         signature = self._signature
         declared = None if signature is None else tuple(type_ for _, type_ in signature.operands)
         results = None if signature is None else signature.results
-        return Compilation(self.expression, kinds, declared, results, self.results, self._options, ranks)
+        names, constants = self.results, len(self._values)
+        return Compilation(self.expression, kinds, declared, results, names, self._options, ranks, constants)
 
     def _declared_kinds(self, default: DType = F64) -> tuple[DType | Weak, ...]:
         """Return the dtypes of the signature; of the latest call, or f64, where it is silent."""
@@ -174,8 +206,14 @@ class Kernel(KernelBase):
 
     @property
     def stages(self) -> dict[str, str]:
-        """The text of every stage by name, in order."""
-        return self.compilation.stages
+        """The text of every stage by name, in order; constant arrays come first, where there are any."""
+        if not self._values:
+            return self.compilation.stages
+        rows = (
+            f"{name} : {value.dtype}{list(value.shape)} {np.array2string(value.ravel(), 1000, threshold=16)}"
+            for name, value in zip(self._constants, self._values, strict=True)
+        )
+        return {"constants": "\n".join(rows), **self.compilation.stages}
 
     @property
     def source(self) -> str:
@@ -192,7 +230,7 @@ class Kernel(KernelBase):
         if len(shapes) != len(self.operands):
             raise TypeError(f"{self._name}() has {len(self.operands)} operands, got {len(shapes)} shapes")
         stands: list[np.ndarray[Any, Any]] = []
-        for kind, shape in zip(self._declared_kinds(), shapes, strict=True):
+        for kind, shape in zip(self._declared_kinds(), (*shapes, *self._values), strict=True):
             dtype = kind.default if isinstance(kind, Weak) else kind
             extents: Any = shape.shape if isinstance(shape, np.ndarray) else shape
             stands.append(np.broadcast_to(np.zeros((), dtype.np), extents))
@@ -231,11 +269,33 @@ class Kernel(KernelBase):
         from .emit.standalone import render_standalone, write_sources
 
         compilation = self._compilation(self._declared_kinds())
-        source = render_standalone(name or self.__name__, compilation.program, compilation.typed, variants)
+        program, typed, name = compilation.program, compilation.typed, name or self.__name__
+        source = render_standalone(name, program, typed, variants, self._values)
         return write_sources(source, Path(directory))
 
+    def to_mlir(self, form: str = "linalg") -> str:
+        """Return the kernel as MLIR text that ``mlir-opt`` verifies.
+
+        Parameters
+        ----------
+        form : ``"linalg"``: its loop nests as linalg.generic, with checks as cf.assert; ``"tosa"``: its expression;
+            ``"shape"``: the program of the shape dialect that sizes its results.
+
+        Raises
+        ------
+        BcastgenError
+            For what the form cannot express (operands of unknown rank, ops without a counterpart), by name.
+
+        Examples
+        --------
+        >>> import bcastgen as bg
+        >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
+        func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
+        """
+        return self.compilation.mlir(form, self._values)
+
     def __repr__(self) -> str:
-        shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self._signature}"
+        shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self.signature}"
         return f"<kernel {self.__name__}{shown}>"
 
     def __copy__(self) -> Kernel:

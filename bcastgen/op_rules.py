@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from .dtypes import BOOL, F32, F64, I64, U64, WEAK_FLOAT, DType, Weak, dtype, promote, settle
+from .dtypes import BF16, BOOL, F16, F32, F64, I64, U64, WEAK_FLOAT, DType, Weak, dtype, promote, settle
 from .errors import DTypeError, ParseError
 
 __all__ = ["RULES", "Converted", "Rule", "Types", "by_function", "by_signatures", "read_signatures", "refuse"]
@@ -61,17 +59,16 @@ def bool_as_i8(_op: str, operands: Types) -> Converted:
     return loops, loops[0]
 
 
-def _float_bits(operand: DType) -> int:
-    """Width of the float NumPy computes an operand's functions in: 16 for 8-bit integers, 32 for 16-bit ones."""
-    return operand.bits if operand.is_float else min(operand.bits * 2, 64)
+def _float_of(operand: DType) -> DType:
+    """Return the float NumPy computes an operand's functions in: f16 for 8-bit integers, f32 for 16-bit ones."""
+    return operand if operand.is_float else {8: F16, 16: F32}.get(operand.bits, F64)
 
 
-def floating(op: str, operands: Types) -> Converted:
+def floating(_op: str, operands: Types) -> Converted:
     """Compute in the float that NumPy's functions take for these dtypes."""
-    bits = max(_float_bits(t) for t in settle(operands))
-    if bits == 16:
-        raise refuse(op, operands, "NumPy computes this in float16, which is not supported; use .astype(numpy.float32)")
-    loop = F32 if bits == 32 else F64
+    kinds = settle(operands)
+    # bf16 holds 8-bit integers, though not every f16.
+    loop = promote(*kinds) if BF16 in kinds else promote(*map(_float_of, kinds))
     return (loop,) * len(operands), loop
 
 
@@ -113,6 +110,14 @@ def bitwise(op: str, operands: Types) -> Converted:
     return loops, loops[0]
 
 
+def integers(op: str, operands: Types) -> Converted:
+    """Compute in the integer that operands promote to."""
+    loops = _alike(operands)
+    if not loops[0].is_integer:
+        raise refuse(op, operands, "defined for integers only; use .astype(numpy.int32)")
+    return loops, loops[0]
+
+
 def shift(op: str, operands: Types) -> Converted:
     """Compute in the integer that operands promote to, bools as i8."""
     loops, _ = bool_as_i8(op, operands)
@@ -147,8 +152,8 @@ def clip(op: str, operands: Types) -> Converted:
 
 
 def by_parameter(_op: str, _operands: Types) -> Converted:
-    """Stand in the row of cast, whose typing is its parameter's."""
-    raise AssertionError("cast takes its result dtype from its parameter")
+    """Stand in the row of a cast, whose typing is its parameter's."""
+    raise AssertionError("a cast takes its result dtype from its parameter")
 
 
 # The rules that an op defined at run time can name.
@@ -210,7 +215,7 @@ def by_signatures(op: str, text: str, arity: int) -> Rule:
 def _converts_safely(source: DType | Weak, target: DType) -> bool:
     if isinstance(source, Weak):
         return target.is_float or (source is not WEAK_FLOAT and target.is_integer)
-    return bool(np.can_cast(source.np, target.np, "safe"))
+    return promote(source, target) is target
 
 
 def by_function(function: Callable[..., Any], arity: int) -> Rule:

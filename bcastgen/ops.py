@@ -2,17 +2,13 @@
 
 In: a row's name or alias.  Out: its :class:`Op`, which knows its dtype rule, its C and its reference.
 
-    OPS["add"].types((F32, WEAK_INT)) -> operands (f32, f32), result f32
-    OPS["add"].c_for((I8, I8), I8)    -> "(int8_t)((uint32_t){0} + (uint32_t){1})"
+    OPS["add"].doc   -> "Sum; integers wrap, bool is a logical or."
+    find_op("asin")  -> OPS["arcsin"]
 
-To add an op, add a row (CONTRIBUTING.md walks through one); dtype rules stand in ``op_rules``. Ops that users define at
-run time (``define.py``) are rows, too, kept apart from the table: ``OPS`` never changes, :func:`find_op` finds both.
-
-In C templates ``{0}``, ``{1}``, ... are operands, ``{T}``
-is the result's C type; the loop dtype is that of the first operand after conversion: ``{t}`` its name, ``{W}`` the
-unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that nothing promotes to a signed
-overflow), ``{h}`` the 32- or 64-bit integer helper that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's
-names, ``{huge}`` its largest finite value. Templates use each operand as a name, never as an expression.
+To add an op, add a row (CONTRIBUTING.md walks through one); what a row holds and what a template may say is in ``op``,
+dtype rules stand in ``op_rules``; the rows of what TOSA has and NumPy has not are in ``tosa_ops``. Ops that users
+define at run time (``define.py``) are rows, too, kept apart from the table: ``OPS`` never changes, :func:`find_op`
+finds both.
 
 This file is the table: it is long because it has a row for each op.
 """
@@ -21,185 +17,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from . import op_rules as rules
-from .dtypes import BOOL, F32, DType
+from .dtypes import DType
 from .errors import BcastgenError
-from .op_rules import Rule, Types
+from .op import Op, Param
+from .op_casts import cast_c, cast_reference
+from .tosa_ops import TOSA_ROWS
 
-if TYPE_CHECKING:
-    from .shape.dialect.program import Program
-
-__all__ = ["DEFINED", "OPS", "Definition", "Op", "Param", "find_op", "known_ops"]
-
-CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
-
-
-@dataclass(frozen=True, slots=True)
-class Param:
-    """A static parameter of an op: decided when the expression is built, part of the kernel's identity."""
-
-    name: str
-    doc: str
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """What a user said of an op; two that are equal are one.
-
-    Attributes
-    ----------
-    operands : names of the operands.
-    c : C expressions over these names, each with the dtypes or kinds it is for; ``""`` is for all.
-    dtypes : name of a rule, table of signatures, or function.
-    prelude : C definitions that the expressions use, as they were given.
-    doc, ulp, reference : as in the row.
-    shape : the program that sizes the result, where it is not that of broadcasting.
-    maps : with it, the indexing map of each operand.
-    """
-
-    operands: tuple[str, ...]
-    c: tuple[tuple[str, str], ...]
-    dtypes: str | Callable[..., Any]
-    prelude: str
-    doc: str
-    ulp: int
-    reference: Callable[..., Any] | None
-    shape: Program | None = None
-    maps: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Op:
-    """One row.
-
-    Attributes
-    ----------
-    name : NumPy's name where NumPy has the op.
-    arity, results : number of operands and of results.
-    rule : operand types (weak ones included) -> dtypes the operands are converted to, and the result's.
-    c : C template, for all dtypes, by kind of the loop dtype, or computed from the dtypes.
-    doc : one sentence, with the semantics where C or NumPy leave a choice.
-    dunder : the Python operator, as in ``__add__``.
-    aliases : further names the op answers to (array API, Python).
-    ulp : bound on the error in units in the last place; 0 means bit-identical to NumPy.
-    domain : interval that test and benchmark samples of each operand are drawn from.
-    reference : NumPy-like function the values are checked against; None means NumPy's function of that name.
-    demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
-    params : static parameters.
-    definition : of an op that a user defined at run time; None for the rows of the table.
-    prelude : names and texts of the C definitions that its C calls, beside those of csrc.
-    """
-
-    name: str
-    arity: int
-    rule: Rule
-    c: CTemplate
-    doc: str
-    dunder: str | None = None
-    aliases: tuple[str, ...] = ()
-    ulp: int = 0
-    domain: tuple[float, float] = (-50.0, 50.0)
-    reference: Callable[..., Any] | None = None
-    demand: Mapping[str, str] | None = None
-    params: tuple[Param, ...] = ()
-    results: int = 1
-    definition: Definition | None = None
-    prelude: tuple[tuple[str, str], ...] = ()
-
-    def types(self, operands: Types) -> tuple[tuple[DType, ...], DType]:
-        """Return the dtypes the operands are converted to and the result's dtype.
-
-        Raises
-        ------
-        DTypeError
-            Where NumPy has no loop for these dtypes, or its result dtype is not supported.
-        """
-        return self.rule(self.name, operands)
-
-    def c_for(self, operands: tuple[DType, ...], result: DType) -> str:
-        """Return the C template for converted operand dtypes, with only ``{0}``, ``{1}``, ... left open."""
-        template = self.c(operands, result) if callable(self.c) else self.c
-        if not isinstance(template, str):
-            template = template[operands[0].kind]
-        return _fill(template, operands, result)
-
-    def demand_for(self, operands: tuple[DType, ...]) -> str | None:
-        """Return the condition elements of these dtypes must satisfy, as a C template, or None."""
-        return None if self.demand is None else self.demand.get(operands[0].kind)
-
-    def identity(self, operands: tuple[DType, ...], result: DType) -> tuple[tuple[str, Any], ...]:
-        """Return what a kernel's dump, and with it its key, says of an op beside its name.
-
-        The package's files decide the C of the table's rows, and the key holds these; a user's C stands in the dump.
-        """
-        if self.definition is None:
-            return ()
-        # Without strings, comments and directives, all blanks are alike.
-        prelude = (("prelude", repr(" ".join(" ".join(text for _, text in self.prelude).split()))),) * bool(
-            self.prelude
-        )
-        return (("c", repr(self.c_for(operands, result))), *prelude)
-
-    def evaluate(self, *operands: Any) -> Any:
-        """Apply the reference to NumPy values.
-
-        Raises
-        ------
-        BcastgenError
-            For an op defined at run time without a reference.
-        """
-        if self.definition is not None:
-            # Behind the operands of a typed op comes its identity, which is C.
-            operands = operands[: self.arity]
-            if self.reference is None:
-                raise BcastgenError(
-                    f"{self.name} has no reference, so only C can compute it; give define_op reference=, a function of "
-                    "NumPy scalars"
-                )
-        function = self.reference or getattr(np, self.name)
-        with np.errstate(all="ignore"):
-            return function(*operands)
-
-
-def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
-    loop = operands[0]
-    wide = "uint64_t" if loop.bits == 64 else "uint32_t"
-    facts = {
-        "T": result.c,
-        "t": loop.name,
-        "W": wide,
-        "h": ("u" if loop.kind == "unsigned" else "i") + ("64" if loop.bits == 64 else "32"),
-        "bits": str(loop.bits),
-        "f": "f" if loop is F32 else "",
-        "huge": ("0x1.fffffep+127f" if loop is F32 else "0x1.fffffffffffffp+1023"),
-    }
-    for name, text in facts.items():
-        template = template.replace("{" + name + "}", text)
-    return template
-
+__all__ = ["DEFINED", "OPS", "find_op", "known_ops"]
 
 # ---- C that depends on more than the kind -------------------------------------------------------------------------
-
-
-def _cast_c(operands: tuple[DType, ...], result: DType) -> str:
-    source = operands[0]
-    if result is BOOL:
-        return "({0} != 0)"
-    if not (source.is_float and result.is_integer):
-        return "({T}){0}"
-    suffix = "f" if source is F32 else ""
-    low = f"-0x1p{result.bits - 1}{suffix}" if result.kind == "signed" else f"0.0{suffix}"
-    high = f"0x1p{result.bits - (result.kind == 'signed')}{suffix}"
-    bounds = {name.lower(): f"{result.numpy.upper()}_{name}" for name in ("MIN", "MAX")}
-    least = bounds["min"] if result.kind == "signed" else "0"
-    # What is small is 0 by its own branch, as NaN is: gcc makes (float)(int)x a trunc(x), which is -0.0 for -0.3.
-    inside = f"{{0}} <= {low} ? {least} : {{0}} >= {high} ? {bounds['max']} : ({{T}}){{0}}"
-    return f"({{T}})(!(fabs{suffix}({{0}}) >= 1) ? 0 : {inside})"
 
 
 def _comparison(symbol: str) -> Callable[[tuple[DType, ...], DType], str]:
@@ -267,18 +98,6 @@ def _reciprocal(x: Any) -> Any:
     """NumPy's, except that 1 / 0 of integers is 0, which NumPy leaves to the machine."""
     value = np.reciprocal(x)
     return value if value.dtype.kind == "f" else np.where(np.equal(x, 0), value.dtype.type(0), value)
-
-
-def cast_reference(x: Any, target: DType) -> Any:
-    """Convert as the cast row does: NaN to integer is 0, other out-of-range floats saturate, integers wrap."""
-    x = np.asarray(x)
-    with np.errstate(all="ignore"):
-        if not (target.is_integer and x.dtype.kind == "f"):
-            return x.astype(target.np)
-        inside = np.where(np.isnan(x), 0, x)
-        low, high = (inside <= float(target.min)), (inside >= float(target.max))
-        safe = np.where(low | high, 0, inside).astype(target.np)
-        return np.where(low, target.np.type(target.min), np.where(high, target.np.type(target.max), safe))
 
 
 _LESS = "({0} < {1} ? {0} : {1})"
@@ -349,8 +168,9 @@ _ROWS: tuple[Op, ...] = (
         {"signed": "({T})(0u - ({W}){0})", "unsigned": "({T})(0u - ({W}){0})", "float": "(-{0})"},
         "Negation; integers wrap.",
         "neg",
+        representable=True,
     ),
-    Op("positive", 1, rules.no_bool("leave it out"), "{0}", "The operand itself.", "pos"),
+    Op("positive", 1, rules.no_bool("leave it out"), "{0}", "The operand itself.", "pos", representable=True),
     Op(
         "absolute",
         1,
@@ -364,6 +184,7 @@ _ROWS: tuple[Op, ...] = (
         "Magnitude; that of INT_MIN is INT_MIN.",
         "abs",
         ("abs",),
+        representable=True,
     ),
     Op(
         "sign",
@@ -375,6 +196,7 @@ _ROWS: tuple[Op, ...] = (
             "float": "({0} != {0} ? {0} : ({T})(({0} > 0) - ({0} < 0)))",
         },
         "-1, 0 or 1; NaN stays NaN.",
+        representable=True,
     ),
     Op(
         "square",
@@ -421,17 +243,31 @@ _ROWS: tuple[Op, ...] = (
     _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt),
     # rounding
     *(
-        Op(name, 1, rules.rounding, {"float": name + "{f}({0})"} | dict.fromkeys(_INTEGERS, "{0}"), doc)
+        Op(
+            name,
+            1,
+            rules.rounding,
+            {"float": name + "{f}({0})"} | dict.fromkeys(_INTEGERS, "{0}"),
+            doc,
+            representable=True,
+        )
         for name, doc in (
             ("floor", "Largest whole number not above; integers stay."),
             ("ceil", "Smallest whole number not below; integers stay."),
             ("trunc", "Whole part, rounded towards 0; integers stay."),
         )
     ),
-    Op("rint", 1, rules.floating, "rint{f}({0})", "Nearest whole number, halves to even."),
+    Op("rint", 1, rules.floating, "rint{f}({0})", "Nearest whole number, halves to even.", representable=True),
     # extrema
     *(
-        Op(name, 2, rules.arithmetic, dict.fromkeys(_INTEGERS, integer) | {"float": nan % order}, doc)
+        Op(
+            name,
+            2,
+            rules.arithmetic,
+            dict.fromkeys(_INTEGERS, integer) | {"float": nan % order},
+            doc,
+            representable=True,
+        )
         for name, integer, nan, order, doc in (
             ("minimum", _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is."),
             ("maximum", _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is."),
@@ -446,6 +282,7 @@ _ROWS: tuple[Op, ...] = (
         dict.fromkeys(_INTEGERS, "({0} < {1} ? ({1} > {2} ? {2} : {1}) : ({0} > {2} ? {2} : {0}))")
         | {"float": "bcg_clip_{t}({0}, {1}, {2})"},
         "minimum(maximum(x, low), high); NaN if any is.",
+        representable=True,
     ),
     # comparisons
     Op("equal", 2, rules.compare, _comparison("=="), "True where equal; NaN equals nothing.", "eq"),
@@ -501,19 +338,35 @@ _ROWS: tuple[Op, ...] = (
     Op("isnan", 1, rules.float_test, "({0} != {0})", "Is not a number."),
     Op("isinf", 1, rules.float_test, "(fabs{f}({0}) > {huge})", "Is an infinity."),
     Op("isfinite", 1, rules.float_test, "(fabs{f}({0}) <= {huge})", "Is neither an infinity nor NaN."),
-    Op("signbit", 1, rules.float_test, "(signbit({0}) != 0)", "Has its sign bit set, as -0.0 has."),
-    Op("copysign", 2, rules.floating, "copysign{f}({0}, {1})", "The first one's magnitude with the second one's sign."),
+    # Not C's signbit: gcc 12 fails on it in a vectorised loop whose operand is made from bits, as a bf16 is.
+    Op("signbit", 1, rules.float_test, "(copysign{f}(1, {0}) < 0)", "Has its sign bit set, as -0.0 has."),
+    Op(
+        "copysign",
+        2,
+        rules.floating,
+        "copysign{f}({0}, {1})",
+        "The first one's magnitude with the second one's sign.",
+        representable=True,
+    ),
     # selection and conversion
-    Op("where", 3, rules.where, "({0} ? {1} : {2})", "The second where the first is true, else the third."),
+    Op(
+        "where",
+        3,
+        rules.where,
+        "({0} ? {1} : {2})",
+        "The second where the first is true, else the third.",
+        representable=True,
+    ),
     Op(
         "cast",
         1,
         rules.by_parameter,
-        _cast_c,
+        cast_c,
         "Conversion to `dtype`: floats truncate, NaN to integer is 0, other floats saturate; integers wrap.",
         reference=cast_reference,
         params=(Param("dtype", "the dtype to convert to"),),
     ),
+    *TOSA_ROWS,
 )
 
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}

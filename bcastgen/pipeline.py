@@ -20,21 +20,29 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .csource import CSource
 from .dtypes import DType, Weak
+from .errors import BcastgenError
 from .expr.infer import Typed, infer
 from .expr.nodes import Expression
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
     from .loops.nest import LoopProgram
     from .loops.schedule import Schedule
     from .shape.dialect.program import Program
     from .shape.rules import Dynamic, Rules
     from .shape.tensor_type import TensorType
 
-__all__ = ["Compilation", "Options"]
+__all__ = ["MLIR_FORMS", "Compilation", "Options"]
+
+# What `Compilation.mlir` prints.
+MLIR_FORMS = ("linalg", "tosa", "shape")
 
 Stage = TypeVar("Stage", bound=object)
 
@@ -79,6 +87,7 @@ class Compilation:
     result_names : one a result.
     options : see :class:`Options`.
     ranks : of the operands, where the kernel serves only these because its maps depend on them.
+    constants : how many of the last operands are arrays of the kernel's own, of exactly the declared types.
     """
 
     def __init__(
@@ -90,6 +99,7 @@ class Compilation:
         result_names: tuple[str, ...],
         options: Options,
         ranks: tuple[int, ...] | None = None,
+        constants: int = 0,
     ) -> None:
         self.expression = expression
         self.kinds = kinds
@@ -98,6 +108,7 @@ class Compilation:
         self.result_names = result_names
         self.options = options
         self.ranks = ranks
+        self.constants = constants
 
     @cached_property
     def typed(self) -> Typed:
@@ -128,8 +139,8 @@ class Compilation:
         """Stage 3: loop nests with their maps and constraints."""
         from .loops.lower import lower
 
-        results = self.result_types
-        return self._dump("nest", lower(self.typed, self.operand_types, results, self.result_names, self.options.rules))
+        results, names, rules = self.result_types, self.result_names, self.options.rules
+        return self._dump("nest", lower(self.typed, self.operand_types, results, names, rules, self.constants))
 
     @cached_property
     def shape_function(self) -> Program:
@@ -166,7 +177,7 @@ class Compilation:
         results = ("inferred",) if self.result_types is None else tuple(map(str, self.result_types))
         # The kinds, too: a Python float and an f64 array have one dtype, but not one rank.
         ranks = ("any rank",) if self.ranks is None else tuple(map(str, self.ranks))
-        kinds = tuple(map(str, self.kinds))
+        kinds = (*map(str, self.kinds), f"{self.constants} constants")
         return (str(self.typed), *kinds, *ranks, *types, "->", *results, *self.result_names, repr(self.options))
 
     @property
@@ -181,6 +192,29 @@ class Compilation:
             "schedule": "\n".join(map(str, self.schedules)),
             "c": str(self.source),
         }
+
+    def mlir(self, form: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> str:
+        """The kernel as MLIR text: its nests in ``"linalg"``, its expression in ``"tosa"``, or its ``"shape"`` program.
+
+        `constants` are the values of the last operands, where these are arrays of the kernel's own.
+
+        Raises
+        ------
+        BcastgenError
+            For what the form cannot express, or a form there is not; named.
+        """
+        match form:
+            case "linalg":
+                from .mlir.linalg import linalg_text
+
+                return linalg_text(self.program, self.options.name, constants)
+            case "tosa":
+                from .mlir.tosa_printer import tosa_text
+
+                return tosa_text(self.typed, self.program, self.options.name, constants)
+            case "shape":
+                return str(self.shape_function)
+        raise BcastgenError(f"no MLIR form {form!r}; use one of {', '.join(MLIR_FORMS)}")
 
     def _dump(self, stage: str, value: Stage) -> Stage:
         """Print a stage's value as it is made, if BCASTGEN_DUMP names the stage (``BCASTGEN_DUMP=nest,c``)."""

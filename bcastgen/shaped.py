@@ -22,7 +22,7 @@ from .expr.build import Builder
 from .expr.trace import is_tracer
 from .expr.views import Broadcast
 from .jit.arguments import bind
-from .ops import Op
+from .op import Op
 from .pipeline import Options
 from .shape.dialect.program import Program
 from .shape.dialect.trace import program

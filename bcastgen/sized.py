@@ -50,7 +50,7 @@ def with_slots(expression: Expression, signature: Signature | None) -> tuple[Exp
     if not added:
         return expression, signature
     operands = (*expression.operands, *added)
-    sized = Expression(operands, expression.results, tuple(range(count, len(operands))))
+    sized = Expression(operands, expression.results, tuple(range(count, len(operands))), expression.claims)
     if signature is None:
         return sized, None
     named = tuple((operand.name, TensorType(dtype("u8"), (DYNAMIC,))) for operand in added)
@@ -89,7 +89,8 @@ class SizedKernel(Kernel):
         """Take part in the expression of a function that is being traced, whose caller then gives the extents."""
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         count = len(self.operands) - len(self.slots)
-        return inline(Expression(self.expression.operands[:count], self.expression.results), values[:count])
+        own = Expression(self.expression.operands[:count], self.expression.results, (), self.expression.claims)
+        return inline(own, values[:count])
 
     def result_shape(self, *operand_shapes: Any, extents: Mapping[str, int] | None = None) -> Any:
         """Return the results' shapes for operands of these shapes and the caller's extents; see :class:`Kernel`."""

@@ -45,7 +45,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
         return trace.transpose(x, axes)
     array = np.asarray(x)
     view = Transpose(None if axes is None else tuple(map(operator.index, axes))).resolve(array.ndim)
-    return array.transpose(np.argsort(view.dims))
+    return array.transpose(np.argsort(_all(view.dims)))
 
 
 def broadcast_in_dim(x: Any, shape_or_like: Any, dims: Sequence[int] | None = None) -> Any:
@@ -89,7 +89,12 @@ def broadcast_in_dim(x: Any, shape_or_like: Any, dims: Sequence[int] | None = No
     extents = [None if dim is None else dim.extent for dim in view.shape]
     if None in extents:
         raise BroadcastError(f"the extent of dim {extents.index(None)} is not known; give a number outside of a kernel")
-    return _expanded(array, view.dims, tuple(extent for extent in extents if extent is not None))
+    return _expanded(array, _all(view.dims), tuple(extent for extent in extents if extent is not None))
+
+
+def _all(dims: tuple[int | None, ...]) -> tuple[int, ...]:
+    """Return the dims of a view that drops none."""
+    return tuple(dim for dim in dims if dim is not None)
 
 
 def _expanded(array: np.ndarray[Any, Any], dims: tuple[int, ...], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -4,7 +4,8 @@
  * `shape` (it checks the operands against the kernel's types and each other, reads no data, and fills one bcg_shape a
  * result), provides results of exactly these extents, and calls `run`. `run` trusts what `shape` has checked, and
  * requires that data is aligned to its element type, and that a result is disjoint from an operand or, where `aligned`
- * says so, is that operand (same data, extents and strides). Both return BCG_OK or a status of bcg_status.def with the diagnostic filled in.
+ * says so, is that operand (same data, extents and strides). Both return BCG_OK or a status of bcg_status.def with the
+ * diagnostic filled in; in it, what is claimed of values that are not stored counts on after the results.
  */
 #ifndef BCG_ABI_H
 #define BCG_ABI_H

@@ -170,25 +170,41 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *by_nam
 
 static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
 {
-    static char *names[] = {"name", "operands", "results", "defaults", "ranked", NULL};
+    static char *names[] = {"name", "operands", "results", "defaults", "ranked", "constants", NULL};
     kernel *self = (kernel *)object;
     PyObject *name, *operands, *results, *defaults = NULL;
     int ranked = 0;
+    Py_ssize_t constants = 0;
     if (config.call_slow == NULL || self->name != NULL) {
         const char *why = self->name == NULL ? "import bcastgen.jit.base first" : "a kernel is initialised once";
         PyErr_SetString(PyExc_TypeError, why);
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, by_name, "OOO|Op:KernelBase", names, &name, &operands, &results, &defaults,
-                                     &ranked))
+    if (!PyArg_ParseTupleAndKeywords(args, by_name, "OOO|Opn:KernelBase", names, &name, &operands, &results, &defaults,
+                                     &ranked, &constants))
         return -1;
     PyObject *checked = PyObject_CallFunctionObjArgs(config.check_signature, name, operands, results, defaults, NULL);
     if (checked == NULL) return -1;
-    const int unpacked = PyArg_ParseTuple(checked, "UO!O!O!", &name, &PyTuple_Type, &operands, &PyTuple_Type, &results,
-                                          &PyTuple_Type, &defaults);
+    int unpacked = PyArg_ParseTuple(checked, "UO!O!O!", &name, &PyTuple_Type, &operands, &PyTuple_Type, &results,
+                                    &PyTuple_Type, &defaults);
+    if (unpacked && (constants < 0 || constants > PyTuple_GET_SIZE(defaults))) {
+        PyErr_Format(PyExc_TypeError, "%U() has %zd constants and %zd defaults; give each constant its value", name,
+                     constants, PyTuple_GET_SIZE(defaults));
+        unpacked = 0;
+    }
     if (unpacked) {
+        const Py_ssize_t given = PyTuple_GET_SIZE(operands) - constants;
+        PyObject *called = PyTuple_GetSlice(operands, 0, given);
+        PyObject *kept = PyTuple_GetSlice(operands, given, given + constants);
+        if (called == NULL || kept == NULL) {
+            Py_XDECREF(called);
+            Py_XDECREF(kept);
+            Py_DECREF(checked);
+            return -1;
+        }
         self->name = Py_NewRef(name);
-        self->operands = Py_NewRef(operands);
+        self->operands = called;
+        self->constants = kept;
         self->results = Py_NewRef(results);
         self->defaults = Py_NewRef(defaults);
         self->operand_count = PyTuple_GET_SIZE(operands);
@@ -233,6 +249,7 @@ static void kernel_dealloc(PyObject *object)
     kernel_clear(object);
     Py_XDECREF(self->name);
     Py_XDECREF(self->operands);
+    Py_XDECREF(self->constants);
     Py_XDECREF(self->results);
     type->tp_free(object);
     Py_DECREF(type);
@@ -271,6 +288,7 @@ static PyMethodDef kernel_methods[] = {
 static PyMemberDef kernel_members[] = {
     {"operands", T_OBJECT_EX, offsetof(kernel, operands), READONLY, "names of the operands, in order"},
     {"results", T_OBJECT_EX, offsetof(kernel, results), READONLY, "names of the results, in order"},
+    {"_constants", T_OBJECT_EX, offsetof(kernel, constants), READONLY, NULL},
     {"_name", T_OBJECT_EX, offsetof(kernel, name), READONLY, NULL},
     {"_defaults", T_OBJECT_EX, offsetof(kernel, defaults), READONLY, NULL},
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(kernel, vectorcall), READONLY, NULL},
@@ -278,7 +296,7 @@ static PyMemberDef kernel_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-PyDoc_STRVAR(kernel_doc, "KernelBase(name, operands, results, defaults=(), ranked=False)\n--\n\n"
+PyDoc_STRVAR(kernel_doc, "KernelBase(name, operands, results, defaults=(), ranked=False, constants=0)\n--\n\n"
                          "What a call goes through; subclasses provide _compile(key).");
 
 static PyType_Slot kernel_slots[] = {
@@ -307,7 +325,7 @@ static PyType_Spec kernel_spec = {
 PyDoc_STRVAR(configure_doc,
              "configure(type_codes, scalar_codes, descrs, weak, hooks)\n--\n\n"
              "Hand over bcastgen's dtype codes, by NumPy type number and by NumPy scalar type; the dtype of each\n"
-             "code; the codes of weak int, uint and float; and the functions that stand in Python.");
+             "code, None where it comes with meet(); the codes of weak int, uint and float; and the functions that stand in Python.");
 
 /* Called once, when bcastgen.jit.base is imported; what it stores lives as long as the process. */
 static PyObject *configure(PyObject *module, PyObject *args)
@@ -327,6 +345,7 @@ static PyObject *configure(PyObject *module, PyObject *args)
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(descrs); i++) {
         PyObject *descr = PyTuple_GET_ITEM(descrs, i);
+        if (descr == Py_None) continue;
         if (!PyArray_DescrCheck(descr)) return PyErr_Format(PyExc_TypeError, "descrs holds numpy.dtype objects only");
         Py_INCREF(descr);
         config.descrs[i] = (PyArray_Descr *)descr;
@@ -343,7 +362,29 @@ static PyObject *configure(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(meet_doc, "meet(number, code, descr)\n--\n\n"
+                       "Hand over a dtype that a package has added to NumPy: its type number, its code, the dtype.");
+
+static PyObject *meet(PyObject *module, PyObject *args)
+{
+    (void)module;
+    int number;
+    unsigned char code;
+    PyObject *descr;
+    if (!PyArg_ParseTuple(args, "ibO!:meet", &number, &code, &PyArrayDescr_Type, &descr)) return NULL;
+    if (number <= UINT8_MAX || code >= CODES || config.descrs[code] != NULL || config.added_count >= ADDED) {
+        return PyErr_Format(PyExc_ValueError, "type number %d, code %d: not a dtype to be added", number, (int)code);
+    }
+    Py_INCREF(descr);
+    config.descrs[code] = (PyArray_Descr *)descr;
+    config.added_numbers[config.added_count] = number;
+    config.added_codes[config.added_count] = code;
+    config.added_count++;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef module_methods[] = {
+    {"meet", meet, METH_VARARGS, meet_doc},
     {"configure", configure, METH_VARARGS, configure_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -50,7 +50,7 @@ static verdict take_out(frame *f, PyObject *out)
 static verdict take_named(frame *f, PyObject *name, PyObject *value)
 {
     if (same_name(name, str_out)) return take_out(f, value);
-    for (Py_ssize_t i = 0; i < f->self->operand_count; i++) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(f->self->operands); i++) {
         if (!same_name(name, PyTuple_GET_ITEM(f->self->operands, i))) continue;
         if (f->bound[i] != NULL) return SLOW;
         f->bound[i] = value;
@@ -64,7 +64,7 @@ static verdict bind(frame *f, PyObject *const *args, Py_ssize_t count, PyObject 
 {
     const kernel *self = f->self;
     const Py_ssize_t n = self->operand_count, named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
-    if (count > n) return SLOW;
+    if (count > PyTuple_GET_SIZE(self->operands)) return SLOW;
     f->operands = args;
     if (count == n) {
         if (named == 0) return READY;
@@ -90,7 +90,11 @@ static verdict bind(frame *f, PyObject *const *args, Py_ssize_t count, PyObject 
 static unsigned char array_code(PyArrayObject *array)
 {
     const int number = PyArray_TYPE(array);
-    return number >= 0 && number <= UINT8_MAX ? config.type_codes[number] : UINT8_MAX;
+    if (number >= 0 && number <= UINT8_MAX) return config.type_codes[number];
+    for (int k = 0; k < config.added_count; k++) {
+        if (config.added_numbers[k] == number) return config.added_codes[k];
+    }
+    return UINT8_MAX;
 }
 
 static void describe_array(bcg_array *into, PyArrayObject *array)
@@ -135,7 +139,13 @@ static verdict describe_scalar(PyObject *value, scalar *storage, unsigned char *
     PyObject *known = PyDict_GetItemWithError(config.scalar_codes, (PyObject *)Py_TYPE(value));
     if (known == NULL) return PyErr_Occurred() ? FAILED : SLOW;
     *code = (unsigned char)PyLong_AsLong(known);
-    PyArray_ScalarAsCtype(value, storage->bytes);
+    PyArray_ScalarAsCtype(value, storage);
+    if (PyTypeNum_ISUSERDEF(config.descrs[*code]->type_num)) {
+        /* Of what a package has added, NumPy gives the address. */
+        const void *at;
+        memcpy(&at, storage, sizeof at);
+        memcpy(storage, at, (size_t)PyDataType_ELSIZE(config.descrs[*code]));
+    }
     return READY;
 }
 

@@ -17,6 +17,7 @@ enum {
     CODES = 64,          /* dtype codes are below this, weak ones at or above it */
     STACK_OPERANDS = 16, /* calls with more operands, */
     STACK_RESULTS = 4,   /* or results, take their workspace from the heap */
+    ADDED = 4,           /* dtypes that packages add to NumPy */
 };
 
 /* What Python hands over once, in configure(): no list of dtypes stands in C. */
@@ -26,6 +27,9 @@ static struct {
     PyArray_Descr *descrs[CODES];
     unsigned char type_codes[256]; /* NumPy type number -> dtype code, or UINT8_MAX */
     unsigned char weak_int, weak_uint, weak_float;
+    int added_count; /* type numbers of dtypes that packages add to NumPy, as they are met; these are above 255 */
+    int added_numbers[ADDED];
+    unsigned char added_codes[ADDED];
 } config;
 
 typedef union {
@@ -54,7 +58,8 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *weakrefs;
     PyObject *name, *operands, *results, *defaults;
-    Py_ssize_t operand_count, result_count;
+    PyObject *constants; /* names of the operands after `operands`, whose defaults no call replaces */
+    Py_ssize_t operand_count, result_count; /* constants are operands */
     Py_ssize_t key_length; /* a dtype code an operand and, where the kernel's maps depend on them, their ranks */
     binary **binaries; /* the most recently used one first */
     Py_ssize_t binary_count;

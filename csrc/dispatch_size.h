@@ -67,10 +67,15 @@ static PyObject *kernel_result_shape(PyObject *object, PyObject *const *args, Py
     kernel *self = (kernel *)object;
     int64_t extents[MOST][BCG_MAX_RANK];
     frame f;
-    int read = self->name != NULL && count == self->operand_count && count <= MOST;
+    int read = self->name != NULL && count == PyTuple_GET_SIZE(self->operands) && count <= MOST;
     if (read && frame_open(&f, self) < 0) return NULL;
     const int opened = read;
     for (Py_ssize_t i = 0; read && i < count; i++) read = read_shape(args[i], extents[i], &f.arrays[i]);
+    for (Py_ssize_t i = count; read && i < self->operand_count; i++) {
+        PyObject *constant = PyTuple_GET_ITEM(self->defaults, PyTuple_GET_SIZE(self->defaults) - self->operand_count + i);
+        read = PyArray_CheckExact(constant);
+        if (read) describe_array(&f.arrays[i], (PyArrayObject *)constant);
+    }
     if (read) f.found = any_binary(self, f.arrays);
     PyObject *answer = NULL;
     if (read && f.found != NULL) {

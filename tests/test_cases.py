@@ -10,35 +10,39 @@ from pathlib import Path
 import pytest
 
 from bcastgen.api import from_text
+from bcastgen.modules import from_mlir
+from bcastgen.pipeline import MLIR_FORMS
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.case"))
-PROGRAMS = [path for path in CASES if path.read_text().startswith("program ")]
+PROGRAMS = [path for path in CASES if path.read_text().startswith(("program ", "module "))]
 STRICT = "-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror -ffp-contract=off -c".split()
 
 
-def sections(source: str, name: str, directory: Path) -> str:
-    """Every stage of a program, in the form the case files have."""
+def sections(case: Path, directory: Path) -> str:
+    """Every stage of a program, in the form the case files have; its first line says where it comes from."""
+    name, first = case.stem, case.read_text().splitlines()[0]
     variants = 0 if name.endswith("_plain") else None
-    kernel = from_text(source, name, variants)
+    kind, _, source = first.partition(" ")
+    kernel = from_text(source, name, variants) if kind == "program" else from_mlir(case.parent / source)
     stages = {stage: text for stage, text in kernel.stages.items() if stage != "c"}
+    if kind == "module":
+        stages |= {form: kernel.to_mlir(form) for form in MLIR_FORMS if form != "shape"}
     for path in kernel.emit_c(directory, name, variants):
         stages[path.name] = path.read_text()
     shown = "\n".join(f"== {stage}\n{text.rstrip()}\n" for stage, text in stages.items())
-    return f"program {source}\n\n{shown}"
+    return f"{first}\n\n{shown}"
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_every_stage_is_as_the_case_says(path, tmp_path):
-    source = path.read_text().splitlines()[0].removeprefix("program ")
-    got = sections(source, path.stem, tmp_path)
+    got = sections(path, tmp_path)
     if os.environ.get("BCASTGEN_UPDATE_CASES"):
         path.write_text(got)
     assert got == path.read_text()
 
 
 def written(path, tmp_path):
-    source = path.read_text().splitlines()[0].removeprefix("program ")
-    sections(source, path.stem, tmp_path)
+    sections(path, tmp_path)
     return tmp_path / f"{path.stem}.c"
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -64,6 +65,19 @@ def test_errors_are_one_line_and_exit_code_1(arguments, message, capsys, tmp_pat
     assert captured.err.startswith("bcastgen: ")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_run_reads_and_writes_16_bit_floats(tmp_path, capsys):
+    a, b = np.array([1.5, -2, 0.1], np.float16), np.array([3, 0.1, 7], ml_dtypes.bfloat16)
+    for name, array in (("a", a), ("b", b)):
+        np.save(tmp_path / f"{name}.npy", array)
+    files = [f"{name}={tmp_path / name}.npy" for name in "ab"]
+    assert main(["run", "a * 2", "--in", files[0], "--out", str(tmp_path / "r.npy")]) == 0
+    assert np.array_equal(np.load(tmp_path / "r.npy"), a * 2)
+    assert main(["run", "(bf16[n] b, f16[n] a) -> b + bf16(a)", "--in", *files, "--out", str(tmp_path / "s.npy")]) == 0
+    # numpy.save writes of bf16 how many bytes it has only.
+    assert (np.load(tmp_path / "s.npy").view(b.dtype) == b + a.astype(b.dtype)).all()
+    assert "bfloat16[3]" in capsys.readouterr().out
 
 
 def test_a_failed_run_leaves_no_file(tmp_path, arrays):

@@ -183,7 +183,7 @@ def test_a_function_can_be_the_rule():
     with pytest.raises(DTypeError, match=r"ldexp_of\(float, float\): x counts; make it an integer"):
         op(1.5, 2.5)
     assert bg.define_op("same_as_x", "x", c="-x", dtypes=lambda x: x)(np.float32([1])).dtype == np.float32
-    for bad in (None, (1, 2, 3), ((np.float32, np.float32), np.float32), "f16"):
+    for bad in (None, (1, 2, 3), ((np.float32, np.float32), np.float32), "f12"):
         with pytest.raises(DTypeError):
             bg.define_op("bad", "x", c="x", dtypes=lambda x, bad=bad: bad, replace=True)(1.0)
 
@@ -194,8 +194,8 @@ def test_a_function_can_be_the_rule():
 def test_tables_of_signatures_that_are_none(dtypes):
     with pytest.raises(ParseError, match=r"table.*signature"):
         bg.define_op("table", "x", c="x", dtypes=dtypes)
-    with pytest.raises(DTypeError, match="f16"):
-        bg.define_op("table", "x", c="x", dtypes="f16->f16")
+    with pytest.raises(DTypeError, match="f12"):
+        bg.define_op("table", "x", c="x", dtypes="f12->f12")
 
 
 # ---- the reference ---------------------------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ def test_words_of_c_and_python_are_no_names(name):
         (None, "is no C expression"),
         ({}, "is no C expression"),
         ({"f32": 1}, "is no C expression"),
-        ({"f16": "x"}, "no dtype and no kind; the kinds are bool, signed"),
+        ({"f12": "x"}, "no dtype and no kind; the kinds are bool, signed"),
         ({"f32": "x", "float32": "x"}, "f32 twice"),
         ("x; y", "column 2 of its C is a semicolon"),
         ("x\n+ 1", "a line break"),

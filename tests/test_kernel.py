@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.expr.trace import trace
+from bcastgen.kernel import Kernel
+from bcastgen.shape.tensor_type import parse_signature
 
 
 @pytest.fixture(autouse=True)
@@ -282,3 +285,94 @@ def test_copies_are_the_kernel_itself():
     kernel = bg.jit(lambda a: a + 1)
     assert copy.copy(kernel) is kernel
     assert copy.deepcopy({"k": kernel})["k"] is kernel
+
+
+class TestConstants:
+    """Arrays that are the kernel's own."""
+
+    WEIGHTS = np.float32([0.5, 2.0, 4.0])
+
+    def kernel(self, types="(f32[?,3] a, f32[?,1] b, f32[3] w) -> f32[?,3]", values=(WEIGHTS,), function=None):
+        signature = parse_signature(types)
+        names = tuple(name for name, _ in signature.operands)
+        expression = trace(function or (lambda a, b, w: a * w + b), names)
+        return Kernel(expression, "scaled", names, 1, values, signature, constants=len(values))
+
+    def test_calls_do_without_them(self):
+        kernel = self.kernel()
+        a, b = np.ones((2, 3), np.float32), np.ones((2, 1), np.float32)
+        expected = a * self.WEIGHTS + b
+        out = np.empty_like(expected)
+        for got in (kernel(a, b), kernel(a, b=b), kernel(b=b, a=a), kernel(a, b, out=out), kernel(a.astype(">f4"), b)):
+            assert np.array_equal(got, expected)
+        assert out is kernel(a, b, out=out)
+        assert (kernel.operands, str(kernel.signature)) == (("a", "b"), "(f32[?, 3] a, f32[?, 1] b) -> f32[?, 3]")
+        assert "w" not in repr(kernel).replace("<kernel", "")
+
+    def test_nobody_passes_or_changes_them(self):
+        values = self.WEIGHTS.copy()
+        kernel = self.kernel(values=(values,))
+        a, b = np.ones((1, 3), np.float32), np.ones((1, 1), np.float32)
+        before = kernel(a, b)
+        values[:] = 0
+        assert np.array_equal(kernel(a, b), before)
+        with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
+            kernel(a, b, self.WEIGHTS)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'w'"):
+            kernel(a, b, w=self.WEIGHTS)
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'b'"):
+            kernel(a)
+
+    def test_errors_and_sizes_speak_of_the_operands_given(self):
+        kernel = self.kernel()
+        for _ in range(2):  # by a stand-in of every operand, then by the binary that is there
+            assert kernel.result_shape((2, 3), (1, 1)) == (2, 3)
+            with pytest.raises(bg.BroadcastError, match="operand 'a' dim 1 has extent 4, expected 3"):
+                kernel.result_shape((2, 4), (1, 1))
+            with pytest.raises(TypeError, match="2 operands, got 3"):
+                kernel.result_shape((2, 3), (1, 1), (3,))
+            kernel(np.ones((2, 3), np.float32), np.ones((1, 1), np.float32))
+        assert kernel.shape_function.run((2, 3), (1, 1)) == (2, 3)
+        with pytest.raises(bg.BroadcastError, match="result 'r' dim 0 has extent 1, expected 2"):
+            kernel(np.ones((2, 3), np.float32), np.ones((1, 1), np.float32), out=np.empty((1, 3), np.float32))
+
+    def test_the_binary_does_not_hold_them(self):
+        first, second = self.kernel(), self.kernel(values=(self.WEIGHTS * 2,))
+        a, b = np.ones((1, 3), np.float32), np.zeros((1, 1), np.float32)
+        assert np.array_equal(first(a, b) * 2, second(a, b))
+        assert (first.compilations, second.compilations) == (1, 0)
+
+    def test_explain_shows_them_and_nothing_is_asked_of_them(self):
+        stages = self.kernel().stages
+        assert stages["constants"] == "w : float32[3] [0.5 2.  4. ]"
+        assert "w.0 = 3: proved, it is a constant's own" in stages["constraints"]
+        assert "%w" not in stages["shape"]
+
+    def test_emitted_c_has_them_inside(self, tmp_path):
+        source, header = self.kernel().emit_c(tmp_path)
+        assert "0.5f, 2.0f, 4.0f" in source.read_text()
+        assert "scaled(const scaled_array *a, const scaled_array *b, const scaled_array *r," in header.read_text()
+
+    @pytest.mark.parametrize(
+        ("types", "values", "message"),
+        [
+            ("(f32[?,3] a, f32[?,1] b, f32[4] w)", (WEIGHTS,), r"constant 'w' .* has shape \(3,\), declared f32\[4\]"),
+            ("(f32[?,3] a, f32[?,1] b, f32[?] w)", (WEIGHTS,), r"constant 'w' .* declared f32\[\?\]"),
+            ("(f32[?,3] a, f32[?,1] b, f32[*] w)", (WEIGHTS,), r"constant 'w' .* declared f32\[\*\]"),
+            ("(f32[?,3] a, f32[?,1] b, f32[1] w)", ([[1]],), r"constant 'w' .* has shape \(1, 1\)"),
+        ],
+    )
+    def test_their_types_are_static(self, types, values, message):
+        with pytest.raises(bg.BroadcastError, match=message):
+            self.kernel(types, values)
+
+    def test_each_has_a_value_and_a_type(self):
+        expression = trace(lambda a, w: a + w, ("a", "w"))
+        with pytest.raises(bg.BroadcastError, match="a signature has to give their types"):
+            Kernel(expression, "f", ("a", "w"), 1, (self.WEIGHTS,), constants=1)
+        with pytest.raises(TypeError, match="2 constants and 1 defaults; give each constant its value"):
+            Kernel(
+                expression, "f", ("a", "w"), 1, (self.WEIGHTS,), parse_signature("(f32[3] a, f32[3] w)"), constants=2
+            )
+        with pytest.raises(bg.DTypeError, match="declared f64"):
+            self.kernel("(f32[?,3] a, f32[?,1] b, f64[3] w)")(np.ones((1, 3), np.float32), np.ones((1, 1), np.float32))

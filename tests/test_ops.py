@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from bcastgen.dtypes import DTYPES, F32, WEAK_FLOAT, WEAK_INT, DType, dtype
+from bcastgen.dtypes import BF16, DTYPES, F32, F64, WEAK_FLOAT, WEAK_INT, DType, dtype
 from bcastgen.emit.helpers import helper_text
 from bcastgen.errors import DTypeError
 from bcastgen.ops import OPS, find_op
@@ -43,6 +43,9 @@ def test_result_dtypes_are_numpys_for_every_mix_of_dtypes_and_python_scalars(op)
         if not any(isinstance(kind, DType) for kind in kinds):
             continue
         given = tuple(kind.np if isinstance(kind, DType) else PYTHON_SCALARS[kind] for kind in kinds)
+        if BF16 in kinds:
+            # ml_dtypes makes an f32 of a Python float beside a bf16; here it yields, as NEP 50 has it.
+            given = tuple(BF16.np if kind is float else kind for kind in given)
         try:
             expected = ufunc.resolve_dtypes((*given, None))[-1].name
         except TypeError:
@@ -52,11 +55,10 @@ def test_result_dtypes_are_numpys_for_every_mix_of_dtypes_and_python_scalars(op)
         except DTypeError as error:
             assert op.name in str(error)
             got = None
-        # NumPy computes functions of 8-bit integers in float16, which is refused by name.
-        assert got == (None if expected == "float16" else expected), (op.name, *map(str, kinds))
+        assert got == expected, (op.name, *map(str, kinds))
 
 
-@pytest.mark.parametrize("op", [row for row in ROWS if row.name != "cast"], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", [row for row in ROWS if not row.params], ids=lambda op: op.name)
 def test_c_templates_are_complete(op):
     count = 0
     for _, loops, result in allowed(op):
@@ -71,9 +73,8 @@ def test_c_templates_are_complete(op):
 
 def test_reference_of_every_row_evaluates():
     for op in ROWS:
-        values = [np.float64(0.75)] * op.arity
-        if op.name in ("left_shift", "right_shift") or op.name.startswith("bitwise"):
-            values = [np.int32(3)] * op.arity
+        takes_floats = op.params or any(kinds == (F64,) * op.arity for kinds, *_ in allowed(op))
+        values = [np.float64(0.75) if takes_floats else np.int8(3)] * op.arity
         parameters = [F32] if op.params else []
         assert np.asarray(op.evaluate(*values, *parameters)).shape == ()
 

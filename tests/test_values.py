@@ -22,8 +22,9 @@ from bcastgen.dtypes import BOOL, DTYPES, F32, F64, I64, WEAK_FLOAT, WEAK_INT, W
 from bcastgen.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.build import constant_from
 from bcastgen.expr.infer import infer
-from bcastgen.expr.trace import trace
-from bcastgen.ops import OPS, Op
+from bcastgen.expr.trace import converted, trace
+from bcastgen.op import Op
+from bcastgen.ops import OPS
 
 # Which zero these return for (0.0, -0.0) is free, as it is in NumPy.
 EITHER_ZERO = {"minimum", "maximum", "fmin", "fmax", "clip"}
@@ -48,16 +49,16 @@ class Application:
 
     @property
     def ulp(self):
-        return self.op.ulp if self.result.is_float else 0
+        return self.op.ulp_for(self.result) if self.result.is_float else 0
 
     def trace(self, *operands):
-        return operands[0].astype(self.params[0].np) if self.params else op_kernel(self.op)(*operands)
+        return converted(operands[0], *self.params, self.op) if self.params else op_kernel(self.op)(*operands)
 
     def expected(self, operands):
         """The reference's values; a function's come from a wider dtype, since NumPy's own are not exact either."""
         if not self.ulp:
             return np.asarray(self.op.evaluate(*operands, *self.params))
-        wide = {F32: np.float64, F64: np.longdouble}[self.result]
+        wide = np.longdouble if self.result is F64 else np.float64
         with np.errstate(all="ignore"):
             operands = [np.asarray(x).astype(self.loops[0].np) for x in operands]
             value = np.asarray(self.op.evaluate(*operands))

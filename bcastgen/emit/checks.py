@@ -28,7 +28,10 @@ from ..shape.constraints import (
     MultipleOf,
     RankAtLeast,
     RankIs,
+    ResultAtLeast,
+    ResultAtMost,
     ResultExtent,
+    ResultMultipleOf,
     ResultRank,
     ResultRankAtLeast,
     ResultSame,
@@ -75,6 +78,19 @@ class Members:
     operands: tuple[str, ...]
     results: tuple[str, ...]
     separate: bool
+    constants: int = 0
+
+    def is_constant(self, position: int) -> bool:
+        """Whether an operand is an array of the kernel's own: nothing of it is checked."""
+        return position >= len(self.operands) - self.constants
+
+    def result(self, position: int) -> int:
+        """Return the number of a result in a diagnostic."""
+        return len(self.operands) + position
+
+    def claim(self, position: int) -> int:
+        """Return the number of a claim in a diagnostic."""
+        return len(self.operands) + len(self.results) + position
 
     def pointer(self, position: int, is_result: bool = False) -> str:
         """Return the address of an operand's or result's descriptor."""
@@ -99,6 +115,8 @@ def guards(nest: Nest, members: Members) -> tuple[Step, ...]:
     """Return what must hold before an extent can be looked at: ranks and, of a stranger's arrays, that it is there."""
     found: list[Step] = []
     for access in operands_of(nest):
+        if members.is_constant(access.position):
+            continue
         rank, least = f"{members.member(access.position)}rank", len(access.type.dims)
         facts = f"BCG_RANK, {access.position}, -1, -1"
         if not access.type.unranked:
@@ -158,9 +176,9 @@ def result_steps(nest: Nest, members: Members) -> Iterator[Step]:
     """Return what declared result types ask of the extents that the operands' meeting gave, and what a stranger may."""
     for constraint in nest.domain.constraints:
         yield from _result_steps(nest, constraint, members)
-    overflow = _overflow(nest) if members.separate else ""
+    overflow = _overflow(nest) if members.separate and nest.results else ""
     if overflow:
-        first = len(members.operands) + nest.results[0].position
+        first = members.result(nest.results[0].position)
         yield Step(overflow, f"BCG_OVERFLOW, {first}, -1, -1, INT64_MAX, 0")
 
 
@@ -178,24 +196,45 @@ def _result_steps(nest: Nest, constraint: Constraint, members: Members) -> list[
         case ResultSame(result=name, dim=dim, domain_dim=domain_dim, other=other, other_dim=other_dim, symbol=symbol):
             met = f"extents[{domain_dim_text(domain_dim)}]"
             against = next((a.position for a in (*nest.operands, *nest.shapes) if a.name == other), -1)
-            if against < 0 and all(a.name != other for a in nest.results):
-                return []  # Tied to a result of another nest: compared where both are known.
+            if against < 0 and all(a.name != other for a in nest.named):
+                return []  # Tied to a result, or claim, of another nest: compared where both are known.
             same = members.extent(against, other_dim) if against >= 0 else f"extents[{domain_dim_text(other_dim)}]"
             facts = (
                 f"BCG_RESULT, {_result_position(nest, name, members)}, {domain_dim_text(dim)}, {against}, {same}, {met}"
             )
             return [Step(f"{met} != {same}", facts, f"both are {symbol}")]
-        case RankIs() | RankAtLeast() | SameRank() | Stretches() | StretchesAll() | EqualsAll():
-            return []
-        case ExtentIs() | SameExtent() | AtLeast() | AtMost() | MultipleOf() | Fits() | Equals():
+        case ResultAtLeast() | ResultAtMost() | ResultMultipleOf():
+            return [_range_step(nest, constraint, members)]
+        case (RankIs() | RankAtLeast() | SameRank() | Stretches() | StretchesAll() | EqualsAll()) | (
+            ExtentIs() | SameExtent() | AtLeast() | AtMost() | MultipleOf() | Fits() | Equals()
+        ):
             # Of operands: guards, and what their own steps check.
             return []
         case _:
             raise AssertionError(f"no check is rendered for {constraint!r}")
 
 
+def _range_step(nest: Nest, constraint: ResultAtLeast | ResultAtMost | ResultMultipleOf, members: Members) -> Step:
+    """Return what a declared range asks of an inferred extent."""
+    met, bound = f"extents[{domain_dim_text(constraint.domain_dim)}]", constraint.bound
+    match constraint:
+        case ResultAtLeast():
+            status, fails = "BCG_AT_LEAST", f"{met} < {bound}"
+        case ResultAtMost():
+            status, fails = "BCG_AT_MOST", f"{met} > {bound}"
+        case ResultMultipleOf():
+            status, fails = "BCG_MULTIPLE", f"{met} % {bound} != 0"
+    place = _result_position(nest, constraint.result, members)
+    facts = f"{status}, {place}, {domain_dim_text(constraint.dim)}, -1, {bound}, {met}"
+    return Step(fails, facts, f"{constraint.result} is declared so")
+
+
 def _result_position(nest: Nest, result: str, members: Members) -> int:
-    return len(members.operands) + next(a.position for a in nest.results if a.name == result)
+    """Return the number in a diagnostic: operands, then results, then claims."""
+    for access in nest.results:
+        if access.name == result:
+            return members.result(access.position)
+    return members.claim(next(access.position for access in nest.claims if access.name == result))
 
 
 def domain_dim_text(dim: int) -> str:

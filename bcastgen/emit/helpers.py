@@ -27,7 +27,9 @@ _HEADERS = (
     "bcg_shape_value.h",
     "bcg_shape.h",
     "bcg_index.h",
+    "bcg_half.h",
     "bcg_scalar.h",
+    "bcg_tosa.h",
     "bcg_vmath.h",
 )
 _WORD = re.compile(r"\b(?:bcg|BCG)_\w+")

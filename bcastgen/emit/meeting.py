@@ -138,7 +138,8 @@ class _Walk:
     def _unmet(self, access: Access, at: int, own: int, checks: Sequence[_Own]) -> Iterator[Step]:
         """What remains to be done with a dim that is known to fit."""
         bounded = any(isinstance(c, (ExtentIs, SameExtent, Equals, AtLeast, Fits)) for c in checks)
-        if self.members.separate and (access.name, own) not in self.asked and not bounded:
+        foreign = self.members.separate and not self.members.is_constant(access.position)
+        if foreign and (access.name, own) not in self.asked and not bounded:
             extent, dim = self.members.extent(access.position, own), self.members.dim(access.position, own)
             yield Step(f"{extent} < 0", f"BCG_NEGATIVE, {access.position}, {dim}, -1, 0, {extent}")
         if self._may_set(access, at, own):

@@ -11,7 +11,18 @@ from dataclasses import dataclass
 
 from .checks import Step
 
-__all__ = ["ArrayView", "DimView", "KernelView", "NestView", "OverlapView", "ResultView", "TieView", "VariantView"]
+__all__ = [
+    "ArrayView",
+    "ConstantView",
+    "DimView",
+    "KernelView",
+    "NestView",
+    "OverlapView",
+    "PlaceView",
+    "ResultView",
+    "TieView",
+    "VariantView",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +47,10 @@ class ArrayView:
 
     `place` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's name
     of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
-    descriptor's address, `member` what goes in front of a field of it; `load`, `step`, `bits` and `map_name` name its
-    element, its stride along an inner loop, the bits that show its alignment, and the table of its own dims if it is
-    `mapped` otherwise than by aligning on the right.
+    descriptor's address, `member` what goes in front of a field of it. `loaded` is the C of the value of an element
+    `{}`, of type `c` in memory and of type `value_c` then; `load`, `step`, `bits` and `map_name` name that value, its
+    stride along an inner loop, the bits that show its alignment, and the table of its own dims if it is `mapped`
+    otherwise than by aligning on the right.
     """
 
     name: str
@@ -49,8 +61,9 @@ class ArrayView:
     member: str
     rank: int | None
     c: str
+    value_c: str
+    loaded: str
     bytes: int
-    is_bool: bool
     is_result: bool
     load: str
     step: str
@@ -58,6 +71,7 @@ class ArrayView:
     map_name: str
     dims: tuple[DimView, ...]
     mapped: bool
+    is_constant: bool = False
 
     @property
     def strides(self) -> tuple[str, ...]:
@@ -101,6 +115,7 @@ class NestView:
     ranks : what goes in front of the rank of those that its domain's rank comes from.
     guards, starts, steps : what its domain function does, see :mod:`.checks`.
     distinct : for each result, the C condition under which elements of it share memory, in a ranked nest.
+    claims : the names of what is claimed of its domain. A nest without results is its domain function.
     """
 
     name: str
@@ -122,6 +137,7 @@ class NestView:
     demand_body: tuple[str, ...]
     demand: str
     demand_arrays: tuple[ArrayView, ...]
+    claims: tuple[str, ...] = ()
 
     @property
     def operands(self) -> tuple[ArrayView, ...]:
@@ -136,7 +152,8 @@ class NestView:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of all descriptors it has to do with, in the kernel's order."""
-        return (*(name for name, _ in self.shapes), *(result.owner for result in self.results))
+        constants = dict.fromkeys(array.owner for array in self.operands if array.is_constant)
+        return (*(name for name, _ in self.shapes), *constants, *(result.owner for result in self.results))
 
     @property
     def whole_arrays(self) -> tuple[ArrayView, ...]:
@@ -155,13 +172,46 @@ class ResultView:
 
 
 @dataclass(frozen=True, slots=True)
-class TieView:
-    """Two dims of results of different nests that have one extent; numbers count the results."""
+class ConstantView:
+    """A constant array in standalone C: the operand it is, and what stands for it.
 
+    `position` and `name` are the operand's, `shown` what the user calls it; `data`, `extents_name` and `strides_name`
+    name static arrays, of elements of type `c`, in `lines`; `local` names a function's own descriptor.
+    """
+
+    position: int
+    name: str
+    shown: str
+    c: str
+    data: str
+    extents_name: str
+    strides_name: str
+    local: str
+    extents: tuple[int, ...]
+    byte_strides: tuple[int, ...]
+    count: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceView:
+    """A dim of a result, or of a claim: its number in a diagnostic, and the nest whose extents it has.
+
+    `result` counts the results, -1 for a claim's; `dim` is a number, counted from the end of a rank where negative.
+    """
+
+    number: int
     result: int
     dim: int
-    other: int
-    other_dim: int
+    nest: str
+
+
+@dataclass(frozen=True, slots=True)
+class TieView:
+    """Two dims of results, or claims, of different nests that have one extent."""
+
+    place: PlaceView
+    other: PlaceView
     symbol: str
 
 
@@ -177,7 +227,9 @@ class KernelView:
     renamed : (name, C name) of those that C cannot call what the user calls them.
     overlaps : those between a result and an array of another nest.
     statuses : name, value and sentence of each status.
-    ties : dims of two nests' results that carry one symbol.
+    ties : dims of two nests' results, or claims, that carry one symbol.
+    claims : number in a diagnostic and name of what is claimed of values that are not stored.
+    constants : the constant arrays that a nest reads; `given` are the operands that a caller passes.
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
     """
 
@@ -193,10 +245,18 @@ class KernelView:
     ties: tuple[TieView, ...]
     aligned: bool
     users: tuple[tuple[str, str], ...] = ()
+    claims: tuple[tuple[int, str], ...] = ()
+    constants: tuple[ConstantView, ...] = ()
+    constant_count: int = 0
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The operands that are parameters: no constants."""
+        return self.operands[: len(self.operands) - self.constant_count]
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        """Every parameter's name."""
+        """Every array's name: operands, constants among them, then results."""
         return (*self.operands, *(result.name for result in self.results))
 
     @property

@@ -63,7 +63,7 @@ def _table_row(name: str, text: str) -> str:
 
 
 # What stands in front of a parenthesis without being a function of the C library.
-_NOT_LIBM = re.compile(r"if|for|while|switch|return|sizeof|__attribute__|visibility|bcg_\w+")
+_NOT_LIBM = re.compile(r"if|for|while|switch|return|sizeof|__attribute__|visibility|memcpy|bcg_\w+")
 _CALL = re.compile(r"\b([a-z]\w*)\(")
 _DEFINITION = re.compile(r"^\w.*?\b(\w+)\(", re.MULTILINE)
 
@@ -76,6 +76,7 @@ def _includes(code: str) -> str:
     needed = {
         "math.h": bool(foreign) or re.search(r"\b(?:NAN|INFINITY)\b", code) is not None,
         "stdbool.h": re.search(r"\b(?:bool|true|false)\b", code) is not None,
+        "string.h": "memcpy(" in code,
         "stddef.h": re.search(r"\bNULL\b", code) is not None,
     }
     return "\n".join(f"#include <{header}>" for header, is_needed in needed.items() if is_needed)

@@ -14,16 +14,46 @@ import re
 
 import numpy as np
 
-from ..dtypes import F32, DType
+from ..dtypes import F16, F32, DType
 from ..expr.nodes import Constant
+from ..half import bits_of
 from ..loops.nest import Apply, Let, Load, Nest, Value
 
-__all__ = ["body_lines", "demand_lines", "literal", "storage_type", "value_text"]
+__all__ = ["body_lines", "demand_lines", "literal", "loaded", "storage_type", "stored", "stored_literal", "value_text"]
 
 
 def storage_type(dtype: DType) -> str:
-    """Return the C type of an element in memory; a bool is a byte, since foreign memory may hold more than 0 and 1."""
-    return "uint8_t" if dtype.kind == "bool" else dtype.c
+    """Return the C type of an element in memory.
+
+    A bool is a byte, since foreign memory may hold more than 0 and 1; a 16-bit float is its bits.
+    """
+    return {"bool": "uint8_t", "f16": "uint16_t", "bf16": "uint16_t"}.get(dtype.name, dtype.c)
+
+
+def loaded(element: str, dtype: DType) -> str:
+    """Return the C of the value of an element in memory."""
+    if dtype.is_half:
+        return f"bcg_{dtype}_to_f32({element})"
+    return f"{element} != 0" if dtype.kind == "bool" else element
+
+
+def stored(value: str, dtype: DType) -> str:
+    """Return the C of what stands in memory for a value."""
+    return f"bcg_f32_to_{dtype}({value})" if dtype.is_half else value
+
+
+def stored_literal(value: bool | int | float, dtype: DType) -> str:
+    """Spell a constant as it stands in memory.
+
+    Examples
+    --------
+    >>> from bcastgen.dtypes import BF16, BOOL
+    >>> stored_literal(-2.0, BF16), stored_literal(True, BOOL), stored_literal(0.5, F32)
+    ('0xc000 /* -2.0 */', '1', '0.5f')
+    """
+    if dtype.is_half:
+        return f"0x{bits_of(float(value), dtype.name):04x} /* {_decimal(float(value), dtype)} */"
+    return str(int(value)) if dtype.kind == "bool" else literal(value, dtype)
 
 
 def literal(value: bool | int | float, dtype: DType) -> str:
@@ -50,7 +80,7 @@ def literal(value: bool | int | float, dtype: DType) -> str:
 
 
 def _float_literal(value: float, dtype: DType) -> str:
-    suffix = "f" if dtype is F32 else ""
+    suffix = "f" if dtype.computed_in is F32 else ""
     if math.isnan(value):
         return "NAN"
     if math.isinf(value):
@@ -60,8 +90,15 @@ def _float_literal(value: float, dtype: DType) -> str:
         text = f"{short}{suffix}"
     else:
         # Hexadecimal is exact in every compiler; the decimal beside it is for the reader.
-        text = f"{value.hex()}{suffix} /* {np.float32(value) if suffix else short} */"
+        text = f"{value.hex()}{suffix} /* {_decimal(value, dtype)} */"
     return f"({text})" if math.copysign(1.0, value) < 0 else text
+
+
+def _decimal(value: float, dtype: DType) -> str:
+    """Return the shortest decimal that tells a value from its neighbours, at least among those of f32."""
+    if dtype is F16:
+        return str(np.float16(value))
+    return str(np.float32(value)) if dtype.computed_in is F32 else repr(value)
 
 
 def value_text(value: Value, loads: tuple[str, ...], dtype: DType) -> str:
@@ -78,6 +115,7 @@ def value_text(value: Value, loads: tuple[str, ...], dtype: DType) -> str:
 def body_lines(nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None = None) -> list[str]:
     """Return the statements of a body, or those of the given places."""
     lines: list[str] = []
+    read = {value for statement in nest.body for value in statement.operands}
     for at, statement in enumerate(nest.body):
         if only is not None and at not in only:
             continue
@@ -90,7 +128,11 @@ def body_lines(nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None =
             texts[place] = named
         # Where a user's C does not compile, the compiler shows the line and with it whose C it is.
         label = "" if statement.op.definition is None else f"/* {statement.op.name} */ "
-        lines.append(f"{label}const {statement.dtype.c} t{at} = {_bare(_fill(template, texts))};")
+        value = _bare(_fill(template, texts))
+        # What is stored only is rounded there.
+        if Let(at) in read and statement.op.rounds(statement.operand_dtypes, statement.dtype):
+            value = f"bcg_round_{statement.dtype}({value})"
+        lines.append(f"{label}const {statement.dtype.c} t{at} = {value};")
     return lines
 
 

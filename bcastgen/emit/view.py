@@ -8,22 +8,44 @@ In: a loop program and its schedules.  Out: a :class:`KernelView`; templates onl
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..errors import statuses
 from ..loops.nest import Access, LoopProgram, Nest
 from ..loops.schedule import UNIT, ZERO, Schedule, Variant
 from ..shape.constraints import ResultSame
 from .checks import Members, guards, operands_of, result_steps, starts
+from .constants import constant_views
 from .meeting import meeting_steps
-from .model import ArrayView, DimView, KernelView, NestView, OverlapView, ResultView, TieView, VariantView
+from .model import (
+    ArrayView,
+    ConstantView,
+    DimView,
+    KernelView,
+    NestView,
+    OverlapView,
+    PlaceView,
+    ResultView,
+    TieView,
+    VariantView,
+)
 from .names import Namer, kernel_identifiers
-from .scalar import body_lines, demand_lines, storage_type, value_text
+from .scalar import body_lines, demand_lines, loaded, storage_type, stored, value_text
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["kernel_view"]
 
 
 def kernel_view(
-    name: str, program: LoopProgram, schedules: tuple[Schedule, ...], banner: str, separate: bool = False
+    name: str,
+    program: LoopProgram,
+    schedules: tuple[Schedule, ...],
+    banner: str,
+    separate: bool = False,
+    constants: Sequence[np.ndarray[Any, Any]] = (),
 ) -> KernelView:
     """Decide every name and line of a kernel.
 
@@ -33,12 +55,13 @@ def kernel_view(
     program, schedules : the nests, and the inner loops of each.
     banner : the comment the file starts with.
     separate : whether arrays come as parameters of their own (`a->rank`) or in two tables (`operands[0].rank`).
+    constants : the values of the program's constants, where they are part of the C.
     """
     prefix, function = kernel_identifiers(name)
     namer = Namer(prefix, _words(program))
     operands = tuple(namer.take(operand) for operand, _ in program.operands)
     results = tuple(namer.take(result) for result, _ in program.results)
-    members = Members(operands, results, separate)
+    members = Members(operands, results, separate, program.constants)
     nests = tuple(
         _nest_view(program, at, schedules[at], prefix if len(program.nests) == 1 else f"{prefix}_{at}", members, namer)
         for at in range(len(program.nests))
@@ -58,25 +81,49 @@ def kernel_view(
         nests,
         _overlaps_across(nests),
         tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
-        _ties(program),
+        _ties(program, nests, members),
         all(_is_aligned(access) for nest in program.nests for access in nest.operands),
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
+        claims=tuple((members.claim(claim.position), claim.name) for nest in program.nests for claim in nest.claims),
+        constants=_constants(prefix, program, operands, nests, constants, namer),
+        constant_count=program.constants if separate else 0,
     )
+
+
+def _constants(
+    prefix: str,
+    program: LoopProgram,
+    operands: tuple[str, ...],
+    nests: tuple[NestView, ...],
+    values: Sequence[np.ndarray[Any, Any]],
+    namer: Namer,
+) -> tuple[ConstantView, ...]:
+    """Return the constants that are part of the C, and that a nest reads."""
+    own = program.operands[len(operands) - len(values) :]
+    dtypes = [type_.dtype for _, type_ in own if type_.dtype is not None]
+    shown = [name for name, _ in program.operands]
+    read = frozenset(array.owner for nest in nests for array in nest.operands)
+    return constant_views(prefix, operands, shown, list(zip(values, dtypes, strict=True)), namer, read)
 
 
 def _is_aligned(access: Access) -> bool:
     return access.positions is None or access.positions == tuple(range(len(access.positions), 0, -1))
 
 
-def _ties(program: LoopProgram) -> tuple[TieView, ...]:
-    """Return the symbols that results of different nests share and only the run time can compare."""
-    places = {name: at for at, (name, _) in enumerate(program.results)}
+def _ties(program: LoopProgram, nests: tuple[NestView, ...], members: Members) -> tuple[TieView, ...]:
+    """Return the symbols that results, or claims, of different nests share and only the run time can compare."""
+    homes: dict[str, tuple[int, int, str]] = {}
+    for nest, view in zip(program.nests, nests, strict=True):
+        homes.update((a.name, (members.claim(a.position), -1, view.name)) for a in nest.claims)
+        homes.update((a.name, (members.result(a.position), a.position, view.name)) for a in nest.results)
     found = []
     for nest in program.nests:
-        own = {access.name for access in nest.results}
+        own = {access.name for access in nest.named}
         for c in nest.domain.constraints:
-            if isinstance(c, ResultSame) and c.other in places and c.other not in own:
-                found.append(TieView(places[c.result], c.dim, places[c.other], c.other_dim, c.symbol))
+            if isinstance(c, ResultSame) and c.other in homes and c.other not in own:
+                (number, result, home), (to, other, there) = homes[c.result], homes[c.other]
+                places = PlaceView(number, result, c.dim, home), PlaceView(to, other, c.other_dim, there)
+                found.append(TieView(*places, c.symbol))
     return tuple(found)
 
 
@@ -112,20 +159,27 @@ def _nest_view(
         steps=(*meeting_steps(nest, members), *result_steps(nest, members)),
         shapes=_shapes(nest, members),
         ranks=tuple(
-            members.member(access.position) for access in operands_of(nest) if None not in (access.positions or ())
+            members.member(access.position)
+            for access in operands_of(nest)
+            if not (access.stands_by or members.is_constant(access.position))
         ),
         overlaps=tuple(
             _overlap_view(nest, result, others, namer, others[0].position in later)
             for result in results
             for others in _by_position((*arrays[: len(nest.operands)], *results[: result.place - len(nest.operands)]))
+            if not others[0].is_constant
         ),
         distinct=tuple(map(_shared_elements, results)),
         variants=_variant_views(scheduled, arrays, len(nest.operands)),
         body=tuple(body_lines(nest, read)),
-        stores=tuple(value_text(value, read, a.dtype) for a, value in zip(nest.results, nest.stores, strict=True)),
+        stores=tuple(
+            stored(value_text(value, read, a.dtype), a.dtype)
+            for a, value in zip(nest.results, nest.stores, strict=True)
+        ),
         demand_body=tuple(demand_body),
         demand=demand,
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.place in demanded),
+        claims=tuple(claim.name for claim in nest.claims),
     )
 
 
@@ -138,8 +192,12 @@ def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], 
 
 
 def _shapes(nest: Nest, members: Members) -> tuple[tuple[str, str], ...]:
-    """Return the names and members of the operands that a nest's extents come from, in order."""
-    return tuple((members.operands[a.position], members.member(a.position)) for a in operands_of(nest))
+    """Return the names and members of the operands that a nest's extents come from, in order; no constants."""
+    return tuple(
+        (members.operands[access.position], members.member(access.position))
+        for access in operands_of(nest)
+        if not members.is_constant(access.position)
+    )
 
 
 def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members: Members, namer: Namer) -> ArrayView:
@@ -168,8 +226,9 @@ def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members
         member=members.member(access.position, is_result),
         rank=None if access.type.unranked or (nest.domain.open and is_result) else len(access.map.indices),
         c=storage_type(access.dtype),
+        value_c=access.dtype.c,
+        loaded=loaded("{}", access.dtype),
         bytes=access.dtype.bytes,
-        is_bool=access.dtype.kind == "bool",
         is_result=is_result,
         load=namer.take(f"{name}0"),
         step=namer.take(f"{name}_step"),
@@ -177,6 +236,7 @@ def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members
         map_name=namer.take(f"{name}_dims"),
         dims=tuple(dims),
         mapped=not _is_aligned(access),
+        is_constant=not is_result and members.is_constant(access.position),
     )
 
 
@@ -221,7 +281,7 @@ def _overlaps_across(nests: tuple[NestView, ...]) -> tuple[OverlapView, ...]:
             for result in nest.results:
                 for other in other_nest.arrays:
                     pair = (min(result.position, other.position), max(result.position, other.position))
-                    if other.position not in own:
+                    if other.position not in own and not other.is_constant:
                         found.setdefault(pair, OverlapView(result, other, "", ""))
     return tuple(found.values())
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import BOOL, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
+from ..dtypes import BF16, BOOL, F32, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
 from ..errors import DomainError, DTypeError, RangeError, TraceError
-from ..ops import OPS, Op
-from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, topological
+from ..op import Op
+from ..ops import OPS
+from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Params, Remap, topological
 
 if TYPE_CHECKING:
     from .views import View
@@ -39,7 +40,8 @@ def constant_from(value: object) -> Constant | None:
         For a Python int beyond 64 bits.
     """
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        return Constant(value.item(), dtype(value.dtype))
+        kind = dtype(value.dtype)
+        return Constant(float(value) if kind.is_float else value.item(), kind)
     match value:
         case bool():
             return Constant(value, BOOL)
@@ -67,6 +69,7 @@ class Builder:
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._made: dict[object, Node] = {}
         self._defined: dict[str, Op] = {}
+        self._claims: list[Claim] = []
         self.operands: list[Operand] = []
         for name in names:
             self.operand(name)
@@ -125,9 +128,9 @@ class Builder:
         return self.apply(OPS["cast"], (node,), (("dtype", target),), target)
 
     def inline(self, expression: Expression, operands: tuple[Node, ...]) -> tuple[Node, ...]:
-        """Copy another expression's results, with these nodes in the place of its operands."""
+        """Copy another expression's results, and its claims, with these nodes in the place of its operands."""
         here: dict[Node, Node] = dict(zip(expression.operands, operands, strict=True))
-        for node in topological(expression.results):
+        for node in topological(expression.roots):
             match node:
                 case Constant():
                     here[node] = self.keep(node)
@@ -137,11 +140,14 @@ class Builder:
                     here[node] = self.remap(
                         here[node.operand], node.view, None if like is None else _shaped(here[like])
                     )
+        self._claims += (Claim(here[claim.node], claim.name, claim.type) for claim in expression.claims)
         return tuple(here[node] for node in expression.results)
 
-    def finish(self, results: tuple[Node, ...], slots: tuple[int, ...] = ()) -> Expression:
-        """Return the expression of these results."""
-        return Expression(tuple(self.operands), results, slots)
+    def finish(
+        self, results: tuple[Node, ...], slots: tuple[int, ...] = (), claims: tuple[Claim, ...] = ()
+    ) -> Expression:
+        """Return the expression of these results, with these claims and those of what was copied in."""
+        return Expression(tuple(self.operands), results, slots, (*self._claims, *claims))
 
 
 def _shaped(node: Node) -> Operand:
@@ -154,7 +160,28 @@ def _shaped(node: Node) -> Operand:
 def _fold(op: Op, operands: list[Constant], params: Params) -> Constant:
     if op.dunder is not None and all(isinstance(node.dtype, Weak) for node in operands):
         return _fold_python(op, [node.value for node in operands])
+    if any(node.dtype is BF16 for node in operands) or BF16 in dict(params).values():
+        return _fold_bf16(op, operands, params)
     values = [n.dtype.np.type(n.value) if isinstance(n.dtype, DType) else n.value for n in operands]
+    return _evaluated(op, values, params)
+
+
+def _fold_bf16(op: Op, operands: list[Constant], params: Params) -> Constant:
+    """Fold without NumPy's bf16, which may not be there: in f32, with the result rounded once, as C computes."""
+    if BF16 in dict(params).values():
+        return Constant(BF16.nearest(operands[0].value), BF16)
+    if params:
+        return _evaluated(op, [F32.np.type(operands[0].value)], params)
+    loops, result = op.types(tuple(node.dtype for node in operands if node.dtype is not None))
+    values = [
+        _scalar(loop.nearest(node.value) if loop is BF16 else node.value, loop)
+        for node, loop in zip(operands, loops, strict=True)
+    ]
+    made = _evaluated(op, values, params)
+    return Constant(BF16.nearest(made.value), BF16) if result is BF16 else made
+
+
+def _evaluated(op: Op, values: list[Any], params: Params) -> Constant:
     try:
         value = op.evaluate(*values, *(value for _, value in params))
     except ValueError as error:
@@ -176,18 +203,23 @@ def _fold_defined(op: Op, operands: list[Constant], result: DType | None) -> Con
     if op.reference is None or result is None:
         return None
     try:
-        value = op.evaluate(*(n.dtype.np.type(n.value) for n in operands if isinstance(n.dtype, DType)))
+        value = op.evaluate(*(_scalar(n.value, n.dtype) for n in operands if isinstance(n.dtype, DType)))
     except (ArithmeticError, ValueError):
         return None
     if np.ndim(value) != 0:
         raise DTypeError(f"{op.name}: its reference gives an array of shape {np.shape(value)} for scalars; return one")
     try:
         with np.errstate(all="ignore"):
-            return Constant(result.np.type(value).item(), result)
+            return Constant(BF16.nearest(value) if result is BF16 else result.np.type(value).item(), result)
     except OverflowError:
         return None
     except (TypeError, ValueError):
         raise DTypeError(f"{op.name}: its reference gives {value!r}, which is no {result}") from None
+
+
+def _scalar(value: bool | int | float, kind: DType) -> Any:
+    """Return NumPy's scalar, of f32 for bf16."""
+    return (F32 if kind is BF16 else kind).np.type(value)
 
 
 def _fold_python(op: Op, values: list[Any]) -> Constant:

@@ -14,13 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeGuard
 
-import numpy as np
-
 from ..dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak
 from ..errors import DomainError, DTypeError, RangeError
 from ..ops import OPS
 from .build import Builder
-from .nodes import Apply, Constant, Expression, Node, Operand, Remap, topological
+from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Remap, topological
 
 __all__ = ["Limits", "Typed", "infer"]
 
@@ -101,7 +99,7 @@ class _Inference:
             integer = isinstance(kind, Weak) and kind is not WEAK_FLOAT
             self.limits.append((made.dtype.min, made.dtype.max) if integer and isinstance(made.dtype, DType) else None)
             here[operand] = made if declared is None else self._as_declared(made, kind, declared)
-        for node in topological(self.source.results):
+        for node in topological(self.source.roots):
             match node:
                 case Constant():
                     here[node] = self._typed(self.builder.keep(node), node.dtype)
@@ -113,7 +111,8 @@ class _Inference:
                     seen = self.builder.remap(child, view, given, child.dtype)
                     here[node] = self._typed(seen, self.types[child])
         results = tuple(self._settled(here[node]) for node in self.source.results)
-        return Typed(self.builder.finish(results, self.source.slots), tuple(self.limits))
+        claims = tuple(Claim(self._settled(here[c.node]), c.name, c.type) for c in self.source.claims)
+        return Typed(self.builder.finish(results, self.source.slots, claims), tuple(self.limits))
 
     def _as_declared(self, operand: Operand, kind: DType | Weak, declared: DType) -> Node:
         if isinstance(kind, DType) and kind is not declared:
@@ -135,13 +134,8 @@ class _Inference:
         return self.convert(node, kind.default) if isinstance(kind, Weak) else node
 
     def _apply(self, node: Apply, operands: tuple[Node, ...]) -> Node:
-        if node.op.name == "cast":
-            (_, target), *_ = node.params
-            source = operands[0]
-            if isinstance(source, Constant) or not isinstance(self.types[source], Weak):
-                return self._typed(self.convert(self._settled(source), target), target)
-            # A node of its own even where nothing changes: the weak value itself must stay weak for its other users.
-            return self._typed(self.builder.cast(source, target), target)
+        if node.op.converts:
+            return self._conversion(node, operands[0])
         op = node.op
         if op.name == "power" and self._is_square(*operands):
             op, operands = OPS["square"], operands[:1]
@@ -155,6 +149,15 @@ class _Inference:
         made = self.builder.apply(op, converted, node.params, result)
         weak = op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in kinds)
         return self._typed(made, (WEAK_FLOAT if result.is_float else WEAK_INT) if weak else result)
+
+    def _conversion(self, node: Apply, source: Node) -> Node:
+        (_, target), *_ = node.params
+        if isinstance(source, Constant) or not isinstance(self.types[source], Weak):
+            source = self._settled(source)
+            if source.dtype is target:
+                return source
+        # A node of its own even where nothing changes: the weak value itself must stay weak for its other users.
+        return self._typed(self.builder.apply(node.op, (source,), node.params, target), target)
 
     def _is_square(self, base: Node, exponent: Node) -> bool:
         if not (isinstance(exponent, Constant) and isinstance(exponent.dtype, Weak) and exponent.value == 2):
@@ -216,15 +219,14 @@ def _is_weak_int(node: Node) -> TypeGuard[Constant]:
 def _converted(node: Constant, target: DType) -> Constant:
     value = node.value
     if target.is_float:
-        with np.errstate(over="ignore"):
-            return Constant(float(target.np.type(value)), target)
+        return Constant(target.nearest(value), target)
     if target.kind == "bool":
         return Constant(bool(value), target)
     if isinstance(node.dtype, Weak):
         if not target.min <= value <= target.max:
             raise RangeError(f"Python integer {value} out of bounds for {target}")
         return Constant(int(value), target)
-    converted = OPS["cast"].evaluate(node.dtype.np.type(value), target)
+    converted = OPS["cast"].evaluate(node.dtype.computed_in.np.type(value), target)
     return Constant(int(converted), target)
 
 

@@ -18,13 +18,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..dtypes import DType, Weak
-from ..ops import Op
+from ..op import Op
 
 if TYPE_CHECKING:
+    from ..shape.tensor_type import TensorType
     from .views import View
 
 __all__ = [
     "Apply",
+    "Claim",
     "Constant",
     "Expression",
     "Node",
@@ -80,20 +82,36 @@ Node = Operand | Constant | Apply | Remap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Claim:
+    """The value of `node` has this type: verified like a declared result, but not stored; errors call it `name`."""
+
+    node: Node
+    name: str
+    type: TensorType
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Expression:
     """Named operands and the nodes that are the results, in order.
 
-    `slots` are the positions of operands that have an extent only: what the caller gives (:mod:`.slots`).
+    `slots` are the positions of operands that have an extent only: what the caller gives (:mod:`.slots`). `claims` are
+    types of values on the way.
     """
 
     operands: tuple[Operand, ...]
     results: tuple[Node, ...]
     slots: tuple[int, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def roots(self) -> tuple[Node, ...]:
+        """The nodes everything is reached from: the results, then what is claimed."""
+        return (*self.results, *(claim.node for claim in self.claims))
 
     def __str__(self) -> str:
         names: dict[Node, str] = {}
         lines: list[str] = []
-        for node in topological(self.results):
+        for node in topological(self.roots):
             if isinstance(node, Apply):
                 names[node] = f"t{len(lines)}"
                 shown = [*(names[child] for child in node.operands), *(f"{key}={value}" for key, value in node.params)]
@@ -107,6 +125,7 @@ class Expression:
             else:
                 names[node] = node.name if isinstance(node, Operand) else literal(node)
         heads = (o.name if o.dtype is None else f"{o.name}: {o.dtype}" for o in self.operands)
+        lines += [f"  claim {names[claim.node]} : {claim.type} ('{claim.name}')" for claim in self.claims]
         lines.append("  return " + ", ".join(names[node] for node in self.results))
         return f"expr ({', '.join(heads)})\n" + "\n".join(lines)
 

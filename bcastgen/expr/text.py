@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 from ..dtypes import DTYPES, DType, dtype
 from ..errors import BcastgenError, ParseError
-from ..ops import OPS, Op, find_op, known_ops
+from ..op import Op
+from ..ops import OPS, find_op, known_ops
 from .build import Builder
 from .nodes import Expression, Node, Operand
 from .text_views import ViewCall, view_call

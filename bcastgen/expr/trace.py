@@ -18,14 +18,15 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..errors import TraceError
-from ..ops import OPS, Op, find_op
+from ..op import Op
+from ..ops import OPS, find_op
 from .build import Builder, constant_from
 from .nodes import Expression, Node, Operand
 
 if TYPE_CHECKING:
     from .views import View
 
-__all__ = ["Tracer", "broadcast_in_dim", "inline", "is_tracer", "trace", "transpose"]
+__all__ = ["Tracer", "broadcast_in_dim", "converted", "inline", "is_tracer", "trace", "transpose"]
 
 
 class Tracer:
@@ -60,7 +61,7 @@ class Tracer:
 
     def astype(self, target: object, **_options: object) -> Tracer:
         """Convert to a dtype; NaN to integer is 0, other out-of-range floats saturate, integers wrap."""
-        return Tracer(self.builder, self.builder.apply(OPS["cast"], (self.node,), (("dtype", dtype(target)),)))
+        return converted(self, target)
 
     @property
     def T(self) -> Tracer:
@@ -165,6 +166,11 @@ def _round(builder: Builder, a: object, decimals: int = 0) -> Tracer:
     if decimals != 0:
         raise TraceError("numpy.round with decimals is not supported; scale, round and scale back")
     return _apply(builder, OPS["rint"], (a,))
+
+
+def converted(x: Tracer, target: object, op: Op = OPS["cast"]) -> Tracer:
+    """Return a traced value converted to a dtype, as a row that is a conversion says."""
+    return Tracer(x.builder, x.builder.apply(op, (x.node,), (("dtype", dtype(target)),)))
 
 
 def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:

@@ -5,6 +5,7 @@ In: what a user asks of a value's dims, and its rank.  Out: where each of its di
     Transpose(None) of a value of rank 2            ->  own dims at (1, 0) of rank 2
     Broadcast((0, 2), (?, 5, ?)) of rank 2          ->  own dims at (0, 2) of rank 3; dim 1 has extent 5
     NewAxes("new", "dim")  x[None, :] of rank 1     ->  own dims at (1,) of rank 2
+    Collapse((0,))  x[0] of rank 2, 1 x ?           ->  own dims at (none, 0) of rank 1
 
 Seed 004: the choice among t[i][j][k] = a[i][j], a[i][k], ..., a[j][i] is known statically, as a map.
 """
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from ..errors import BroadcastError
 from ..shape.dim import Dim
 
-__all__ = ["Broadcast", "NewAxes", "Resolved", "Transpose", "View", "dims_of", "is_free"]
+__all__ = ["Broadcast", "Collapse", "NewAxes", "Resolved", "Transpose", "View", "dims_of", "is_free"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,13 @@ class Resolved:
 
     Attributes
     ----------
-    dims : for each dim of the value, the dim of the view that it is.
+    dims : for each dim of the value, the dim of the view that it is; None for one that is dropped, whose extent is 1.
     rank : of the view.
     shape : for each dim of the view what is said of its extent, or None where nothing is: it has the value's own, or
         that of what it meets.
     """
 
-    dims: tuple[int, ...]
+    dims: tuple[int | None, ...]
     rank: int
     shape: tuple[Dim | None, ...]
 
@@ -106,13 +107,33 @@ class NewAxes:
         return f"index[{', '.join(shown[part] for part in self.pattern)}]"
 
 
-View = Transpose | Broadcast | NewAxes
+@dataclass(frozen=True, slots=True)
+class Collapse:
+    """`x[0]` along each of `dims`, whose extents are 1 whatever the call: the view has the other dims."""
+
+    dims: tuple[int, ...]
+
+    def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
+        """Return where the dims of a value of this rank lie."""
+        dropped = _normal(self.dims, rank, "collapse")
+        if len(set(dropped)) != len(self.dims):
+            raise BroadcastError(f"collapse of dims {self.dims} of a value of rank {rank}; name each dim once")
+        kept = [dim for dim in range(rank) if dim not in dropped]
+        dims = tuple(None if dim in dropped else kept.index(dim) for dim in range(rank))
+        return Resolved(dims, len(kept), (None,) * len(kept))
+
+    def __str__(self) -> str:
+        return f"collapse[dims={list(self.dims)}]"
+
+
+View = Transpose | Broadcast | NewAxes | Collapse
 
 
 def _normal(dims: tuple[int, ...], rank: int, name: str) -> tuple[int, ...]:
     for dim in dims:
         if not -rank <= dim < rank:
-            raise BroadcastError(f"{name}: dim {dim} is out of range for rank {rank}; use 0 to {rank - 1}")
+            cure = f"use 0 to {rank - 1}" if rank else "name none"
+            raise BroadcastError(f"{name}: dim {dim} is out of range for rank {rank}; {cure}")
     return tuple(dim % rank for dim in dims) if rank else ()
 
 

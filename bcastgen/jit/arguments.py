@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import errors
 from ..dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
-from .keys import NO_CODE, Array, Limit, Named, operand_code
+from .keys import NO_CODE, Array, Limit, Named, meet, operand_code
 
 __all__ = ["CleanCall", "bind", "call_slow", "clean_operand", "raise_limit", "raise_no_binary", "raise_status"]
 
@@ -49,7 +49,8 @@ def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, ob
         if by_name.get("out") is not None:
             raise errors.TraceError(f"{kernel._name}(): out= has no meaning inside a kernel; leave it out")
         return taken
-    operands = tuple(clean_operand(name, value) for name, value in zip(kernel.operands, values, strict=True))
+    names = (*kernel.operands, *kernel._constants)
+    operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
     outs = _bind_outs(kernel, by_name.get("out"))
     if all(out is None for out in outs):
         return kernel._call_clean(operands, None)
@@ -60,7 +61,9 @@ def raise_status(
     kernel: Named, status: int, operand: int, dim: int, against: int, expected: int, actual: int
 ) -> NoReturn:
     """Raise the exception that a kernel's status and diagnostic stand for."""
-    raise errors.from_status(status, kernel.operands + kernel.results, operand, dim, against, expected, actual)
+    # What is claimed of values that are not stored is the subclass's to have or not.
+    names = (*kernel.operands, *kernel._constants, *kernel.results, *getattr(kernel, "_claims", ()))
+    raise errors.from_status(status, names, operand, dim, against, expected, actual)
 
 
 def raise_limit(kernel: Named, operand: int, value: int, limit: Limit) -> NoReturn:
@@ -94,7 +97,7 @@ def _overrides_numpy(kind: type) -> bool:
 
 
 def bind(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> tuple[object, ...]:
-    """Return one value an operand, in order, as a Python function with these parameters binds a call.
+    """Return one value an operand, in order, as a Python function with these parameters binds a call; constants last.
 
     Raises
     ------
@@ -102,7 +105,8 @@ def bind(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]
         In the words of Python's own functions.
     """
     names, defaults, call = kernel.operands, kernel._defaults, f"{kernel._name}()"
-    required = len(names) - len(defaults)
+    every = (*names, *kernel._constants)
+    required = len(every) - len(defaults)
     bound = dict(zip(names, args, strict=False))
     for name, value in by_name.items():
         if name == "out":
@@ -117,7 +121,7 @@ def bind(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]
     missing = [f"'{name}'" for name in names[:required] if name not in bound]
     if missing:
         _raise_missing(call, missing)
-    return tuple(bound[name] if name in bound else defaults[at - required] for at, name in enumerate(names))
+    return tuple(bound[name] if name in bound else defaults[at - required] for at, name in enumerate(every))
 
 
 def _raise_too_many(call: str, required: int, most: int, given: int, with_out: bool) -> NoReturn:
@@ -157,7 +161,7 @@ def clean_operand(name: str, value: object) -> object:
     array = _as_array(f"operand '{name}'", value)
     if operand_code(array) == NO_CODE:
         try:
-            dtype(array.dtype)
+            meet(dtype(array.dtype))
         except errors.DTypeError as error:
             raise errors.DTypeError(f"operand '{name}' (a {type(value).__name__}): {error}") from None
     if array.flags.aligned and array.dtype.isnative:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..dtypes import DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT
+from ..dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT
 from . import arguments, keys
 
 __all__ = ["KernelBase", "implementation"]
@@ -31,7 +31,7 @@ else:
         _dispatch.configure(
             keys.TYPE_CODES,
             keys.SCALAR_CODES,
-            tuple(row.np for row in DTYPES),
+            tuple(None if row is BF16 else row.np for row in DTYPES),
             (WEAK_INT.key, WEAK_UINT.key, WEAK_FLOAT.key),
             (
                 arguments.call_slow,
@@ -42,5 +42,6 @@ else:
                 arguments.raise_status,
             ),
         )
+        keys.ON_MEETING.append(_dispatch.meet)
         KernelBase = _dispatch.KernelBase
         implementation = "extension"

@@ -84,12 +84,14 @@ class KernelBase:
     operands, results : their names, in order.
     defaults : values of the last operands where a call leaves them out.
     ranked : whether a binary serves the operands' ranks, too, which then follow the dtypes in its key.
+    constants : how many of the last operands no call replaces: their defaults, arrays, are their values.
     """
 
     # Mangled, as the extension's own fields are out of a subclass's reach.
-    __slots__ = ("__binaries", "__parameters", "__ranked", "__weakref__")
+    __slots__ = ("__binaries", "__constants", "__parameters", "__ranked", "__weakref__")
 
     __parameters: tuple[str, tuple[str, ...], tuple[str, ...], tuple[object, ...]]
+    __constants: int
     __binaries: dict[bytes, _Binary]
     __ranked: bool
 
@@ -100,10 +102,17 @@ class KernelBase:
         results: tuple[str, ...],
         defaults: tuple[object, ...] = (),
         ranked: bool = False,
+        constants: int = 0,
     ) -> None:
         if self.__is_initialised():
             raise TypeError("a kernel is initialised once")
-        self.__parameters = check_signature(name, operands, results, defaults)
+        checked = check_signature(name, operands, results, defaults)
+        if not 0 <= constants <= len(checked[3]):
+            raise TypeError(
+                f"{name}() has {constants} constants and {len(checked[3])} defaults; give each constant its value"
+            )
+        self.__parameters = checked
+        self.__constants = constants
         self.__binaries = {}
         self.__ranked = ranked
 
@@ -115,8 +124,14 @@ class KernelBase:
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """Names of the operands, in order."""
-        return self.__parameters[1]
+        """Names of the operands that a call gives, in order."""
+        names = self.__parameters[1]
+        return names[: len(names) - self.__constants]
+
+    @property
+    def _constants(self) -> tuple[str, ...]:
+        names = self.__parameters[1]
+        return names[len(names) - self.__constants :]
 
     @property
     def results(self) -> tuple[str, ...]:

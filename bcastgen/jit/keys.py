@@ -2,30 +2,35 @@
 
 In: names, operands, a compiled kernel's description.  Out: checked names, one byte an operand, packed ranges.
 
-    operand_code(np.ones(3)) -> 10 (f64's place in DTYPES)        operand_code(3) -> 64 (a weak int)
+    operand_code(np.ones(3)) -> 12 (f64's place in DTYPES)        operand_code(3) -> 64 (a weak int)
 
 Handed to the extension when it is set up, so that C has no second list of dtypes; used as it is by the class in Python.
+What a package adds to NumPy (bf16) gets its type number when that is imported: :func:`meet` tells everyone then.
 """
 
 from __future__ import annotations
 
 import struct
 import sys
+import threading
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..dtypes import DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT, Weak, from_key
+from ..dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, from_key
 from ..errors import CompileError
 
 __all__ = [
     "NO_CODE",
+    "ON_MEETING",
     "SCALAR_CODES",
     "TYPE_CODES",
     "Array",
     "Limit",
     "check_binary",
     "check_signature",
+    "meet",
     "operand_code",
 ]
 
@@ -35,10 +40,35 @@ Limit = tuple[int, int]
 NO_CODE = 255
 _BUILTIN = tuple(np.dtype(char) for char in np.typecodes["All"])
 # NumPy has two type numbers for one format where two C types have one size, so the format decides, not the number.
-_CODES = {(row.np.kind, row.np.itemsize): code for code, row in enumerate(DTYPES)}
+_CODES = {(row.np.kind, row.np.itemsize): code for code, row in enumerate(DTYPES) if row is not BF16}
 _BY_NUMBER: dict[int, int] = {t.num: _CODES[t.kind, t.itemsize] for t in _BUILTIN if (t.kind, t.itemsize) in _CODES}
 TYPE_CODES = bytes(_BY_NUMBER.get(number, NO_CODE) for number in range(256))
 SCALAR_CODES: dict[type, int] = {t.type: _BY_NUMBER[t.num] for t in _BUILTIN if t.num in _BY_NUMBER}
+
+# The code of each dtype that NumPy does not have itself, by its type number; and who else is told of one.
+_ADDED: dict[int, int] = {}
+ON_MEETING: list[Callable[[int, int, np.dtype[Any]], object]] = []
+_meeting = threading.Lock()
+
+
+def meet(row: DType) -> None:
+    """Find out the type number of a dtype that NumPy has only where another package is imported.
+
+    Raises
+    ------
+    DTypeError
+        If that package is not installed.
+    """
+    if row is not BF16 or _ADDED:
+        return
+    kind, code = row.np, DTYPES.index(row)
+    with _meeting:
+        if kind.num in _ADDED:
+            return
+        for tell in ON_MEETING:
+            tell(kind.num, code, kind)
+        SCALAR_CODES[kind.type] = code
+        _ADDED[kind.num] = code
 
 
 class Named(Protocol):
@@ -46,6 +76,8 @@ class Named(Protocol):
 
     @property
     def operands(self) -> tuple[str, ...]: ...
+    @property
+    def _constants(self) -> tuple[str, ...]: ...
     @property
     def results(self) -> tuple[str, ...]: ...
     @property
@@ -57,7 +89,7 @@ def operand_code(operand: object) -> int:
     kind = type(operand)
     if kind is np.ndarray:
         number: int = operand.dtype.num  # type: ignore[attr-defined]
-        return TYPE_CODES[number] if 0 <= number < len(TYPE_CODES) else NO_CODE
+        return TYPE_CODES[number] if 0 <= number < len(TYPE_CODES) else _ADDED.get(number, NO_CODE)
     if kind is float:
         return WEAK_FLOAT.key
     if kind is bool:
@@ -116,7 +148,7 @@ def check_binary(
             f"the binary of kernel '{kernel._name}' has ABI version {entry[0]}, and its caller {abi_version}; "
             "clear the cache (bcastgen cache clear) or reinstall bcastgen"
         )
-    wanted = (len(kernel.operands), len(kernel.results))
+    wanted = (len(kernel.operands) + len(kernel._constants), len(kernel.results))
     # Ranks may follow the dtypes.
     key = key[: wanted[0]] if len(key) == 2 * wanted[0] else key
     if not entry[1:] == (len(key), len(result_codes)) == (len(operand_codes), len(result_codes)) == wanted:
@@ -130,6 +162,9 @@ def check_binary(
             f"the binary of kernel '{kernel._name}' takes {operand_codes!r} with {len(limits)} limits "
             f"and gives {result_codes!r}; its key asks for {stored!r}"
         )
+    # What it gives is allocated without asking again.
+    for code in result_codes:
+        meet(DTYPES[code])
     return b"".join(_packed_range(byte, limit) for byte, limit in zip(key, limits, strict=True))
 
 

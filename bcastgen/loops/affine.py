@@ -100,10 +100,13 @@ def use_map(
     stretching : the operand's own dims, and their positions, that stretch if their extent proves to be 1.
     front_stretches : whether the dims an unranked operand has in front may stretch.
     """
-    indices = tuple(
-        Index(None)
+    placed = {
+        own: Index(None)
         if dim.is_one and not domain[-position].is_one
         else Index(len(domain) - position, (own, position) in stretching)
         for position, own, dim in use.aligned
-    )
+    }
+    dropped = dict.fromkeys(use.dropped, Index(None))
+    # What the type of an operand of unknown rank names counts from the end.
+    indices = tuple(index for _, index in sorted((placed | dropped).items()))
     return AffineMap(len(domain), indices, use.type.unranked, front_stretches, open_domain)

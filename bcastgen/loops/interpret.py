@@ -10,7 +10,7 @@ tested. Values come from the rows' references, which are NumPy's own functions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from .nest import Let, Load, LoopProgram, Nest, Value
 __all__ = ["interpret"]
 
 Array = np.ndarray[Any, Any]
+Extents = tuple[int, ...]
 
 
 def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, ...]:
@@ -41,9 +42,13 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
         If an element is outside the domain of an operation.
     """
     results: dict[int, Array] = {}
+    known: dict[str, Extents] = {}
     for nest in program.nests:
         arrays = [np.asarray(operands[access.position]) for access in nest.operands]
-        domain = _domain(nest, operands)
+        domain = _domain(nest, operands, known)
+        known.update((access.name, domain) for access in nest.named)
+        if not nest.results:
+            continue
         outs = [np.empty(domain, access.dtype.np) for access in nest.results]
         for point in np.ndindex(domain):
             read = [
@@ -57,18 +62,19 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
     return tuple(results[at] for at in range(len(program.results)))
 
 
-def _domain(nest: Nest, operands: Sequence[Array]) -> tuple[int, ...]:
-    """Return the extents of the domain, having asked everything that is printed."""
-    extents = {access.name: np.shape(operands[access.position]) for access in (*nest.operands, *nest.shapes)}
+def _domain(nest: Nest, operands: Sequence[Array], known: Mapping[str, Extents]) -> Extents:
+    """Return the extents of the domain, having asked everything that is printed; `known` are those of earlier ones."""
+    extents = dict(known)
+    extents.update((access.name, np.shape(operands[access.position])) for access in (*nest.operands, *nest.shapes))
     # Ranks first: dims mean nothing in arrays of other ranks.
     for constraint in nest.domain.constraints:
         if isinstance(constraint, (RankIs, RankAtLeast)) and not constraint.holds(extents, ()):
             raise BroadcastError(f"{constraint} does not hold")
-    known = nest.domain.dims
+    dims = nest.domain.dims
     aligned = [extents[access.name] for access in (*nest.operands, *nest.shapes) if access.positions is None]
-    rank = max([len(known), *map(len, aligned)]) if nest.domain.open else len(known)
-    domain = [1] * (rank - len(known)) + [1 if dim.extent is None else dim.extent for dim in known]
-    decided = {position for position, dim in enumerate(reversed(known), 1) if dim.extent is not None}
+    rank = max([len(dims), *map(len, aligned)]) if nest.domain.open else len(dims)
+    domain = [1] * (rank - len(dims)) + [1 if dim.extent is None else dim.extent for dim in dims]
+    decided = {position for position, dim in enumerate(reversed(dims), 1) if dim.extent is not None}
     for position, source in enumerate(reversed(nest.domain.sources), 1):
         if source is not None:
             domain[-position] = extents[source[0]][source[1]]

@@ -6,17 +6,22 @@ In: a typed expression and a type for each operand.  Out: a :class:`LoopProgram`
 
 Results that read the same operands through the same maps share one domain and so one nest; a result that reads fewer
 operands may be smaller than the others and gets a nest of its own (`fuse` groups them). Views are gone afterwards: they
-are the accesses' indexing maps (`uses` follows them).
+are the accesses' indexing maps (`uses` follows them). What is claimed of a value is checked in the nest that has its
+domain, else in one that computes nothing; where types prove it, nothing is left of it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ..dtypes import DType
 from ..errors import BroadcastError, DTypeError
 from ..expr.infer import Typed
 from ..expr.nodes import Apply as ExprApply
-from ..expr.nodes import Constant, Remap
-from ..shape.constraints import StretchesAll
+from ..expr.nodes import Constant, Node, Remap
+from ..shape.constraints import OF_RESULTS, ExtentIs, RankIs, ResultSame, StretchesAll
+from ..shape.decision import Decision
 from ..shape.dim import Dim
 from ..shape.rules import Rules
 from ..shape.tensor_type import TensorType
@@ -24,14 +29,16 @@ from ..shape.use import Use
 from ..shape.verify import Bound
 from .affine import AffineMap, identity_map, use_map
 from .domain import iteration_domain
-from .fuse import group_results
+from .fuse import Group, groups_of
 from .nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Value
 from .ties import tie
-from .uses import Reads, Seen, reads_of
+from .uses import Reads, Seen, reads_of, spans_of
 
 __all__ = ["lower"]
 
 _NUMPY = Rules()
+
+Named = tuple[tuple[str, TensorType], ...]
 
 
 def lower(
@@ -40,6 +47,7 @@ def lower(
     result_types: tuple[TensorType, ...] | None = None,
     result_names: tuple[str, ...] = ("r",),
     rules: Rules = _NUMPY,
+    constants: int = 0,
 ) -> LoopProgram:
     """Return the loop nests of a typed expression.
 
@@ -50,11 +58,12 @@ def lower(
     result_types : declared types of the results, verified against the inferred ones; None declares nothing.
     result_names : one name a result.
     rules : how dims meet.
+    constants : how many of the last operands are arrays of the kernel's own, of exactly the types given.
 
     Raises
     ------
     BroadcastError
-        Where the operands, or a declared result type, cannot fit.
+        Where the operands, a declared result type, or a claim, cannot fit.
     """
     expression = typed.expression
     operands = tuple(
@@ -69,15 +78,33 @@ def lower(
     )
     types = tuple(type_ for _, type_ in operands)
     reads = tuple(reads_of(expression, result, types, rules.rank_expansion) for result in expression.results)
-    bound: Bound = {}
-    nests = tuple(
-        _lower_group(typed, operands, declared, result_names, group, reads, rules, bound)
-        for group in group_results(reads)
+    claims = tuple(
+        (claim.name, _with_dtype(claim.type, _dtype_of(claim.node), claim.name)) for claim in expression.claims
     )
-    nests = tie(nests, operands)
+    spans = spans_of(expression, tuple(claim.node for claim in expression.claims), types, rules.rank_expansion)
+    groups = groups_of(reads, spans)
+    bound = _bound(operands, groups)
+    nests = tuple(
+        _lower_group(
+            typed, operands, declared, result_names, group, [reads[at] for at in group.results], claims, rules, bound
+        )
+        if group.results
+        else _lower_checks(operands, group, claims, rules, bound)
+        for group in groups
+    )
+    nests, proved = _asking(nests)
+    nests = tie(
+        tuple(_without_own(nest, {name for name, _ in operands[len(operands) - constants :]}) for nest in nests),
+        operands,
+    )
     by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
     results = tuple(by_position[at] for at in range(len(expression.results)))
-    return LoopProgram(operands, results, nests, _slots(typed, nests, reads))
+    return LoopProgram(operands, results, nests, _slots(typed, nests, reads), claims, proved, constants)
+
+
+def _dtype_of(node: Node) -> DType:
+    assert isinstance(node.dtype, DType)
+    return node.dtype
 
 
 def _with_dtype(type_: TensorType, dtype: DType, name: str) -> TensorType:
@@ -86,24 +113,78 @@ def _with_dtype(type_: TensorType, dtype: DType, name: str) -> TensorType:
     return TensorType(dtype, type_.dims, type_.unranked, type_.container)
 
 
+def _bound(operands: Named, groups: Sequence[Group]) -> Bound:
+    """Return what symbols of operands stand for, whichever nest these are read in."""
+    read = {use.name for group in groups for use in group.uses} if len(groups) > 1 else ()
+    bound: Bound = {}
+    for name, type_ in operands:
+        for _, own, dim in type_.aligned if name in read else ():
+            if dim.symbol is not None:
+                bound.setdefault(dim.symbol, (name, own, Dim.within(dim.symbol, dim.range)))
+    return bound
+
+
+def _lower_checks(operands: Named, group: Group, claims: Named, rules: Rules, bound: Bound) -> Nest:
+    """Return the nest of claims alone: it looks at shapes."""
+    indices = {name: at for at, (name, _) in enumerate(operands)}
+    uses = _in_order(group.uses, indices)
+    domain = iteration_domain(uses, group.rank, tuple(claims[at] for at in group.claims), rules, bound)
+    shapes = _accesses([use for use in uses if not use.phantom], indices, domain)
+    return Nest(domain, (), (), (), (), shapes, _claimed(group, claims, domain))
+
+
+def _claimed(group: Group, claims: Named, domain: Domain) -> tuple[Access, ...]:
+    made = ((at, *claims[at]) for at in group.claims)
+    return tuple(_result_access(at, name, type_.dtype, domain.dims, domain.open, type_) for at, name, type_ in made)
+
+
+def _asking(nests: Sequence[Nest]) -> tuple[tuple[Nest, ...], tuple[Decision, ...]]:
+    """Return the nests with the claims that something is left of, and the decisions that no nest says any more."""
+    constraints = [c for nest in nests for c in nest.domain.constraints]
+    named = {c.other for c in constraints if isinstance(c, ResultSame)}
+    named |= {c.result for c in constraints if isinstance(c, OF_RESULTS)}
+    kept: list[Nest] = []
+    proved: list[Decision] = []
+    for nest in nests:
+        claims = tuple(claim for claim in nest.claims if claim.name in named)
+        if nest.results or claims:
+            kept.append(replace(nest, claims=claims))
+        else:
+            proved += (d for d in nest.domain.decisions if isinstance(d.constraint, OF_RESULTS))
+    return tuple(kept), tuple(proved)
+
+
+def _without_own(nest: Nest, constants: set[str]) -> Nest:
+    """Ask nothing of the shapes of arrays that are the kernel's own."""
+    decisions = tuple(
+        Decision(decision.constraint, "proved", "it is a constant's own")
+        if isinstance(decision.constraint, (RankIs, ExtentIs)) and decision.constraint.operand in constants
+        else decision
+        for decision in nest.domain.decisions
+    )
+    return replace(nest, domain=replace(nest.domain, decisions=decisions)) if constants else nest
+
+
 def _lower_group(
     typed: Typed,
-    operands: tuple[tuple[str, TensorType], ...],
+    operands: Named,
     declared: tuple[TensorType | None, ...],
     names: tuple[str, ...],
-    group: tuple[int, ...],
-    all_reads: tuple[Reads, ...],
+    group: Group,
+    reads: Sequence[Reads],
+    claims: Named,
     rules: Rules,
     bound: Bound,
 ) -> Nest:
-    reads = [all_reads[at] for at in group]
     indices = {name: at for at, (name, _) in enumerate(operands)}
-    uses = _in_order([use for read in reads for use in read.all_uses], indices)
-    domain = iteration_domain(uses, reads[0].rank, tuple((names[at], declared[at]) for at in group), rules, bound)
+    uses = _in_order(group.uses, indices)
+    said = (*(claims[at] for at in group.claims), *((names[at], declared[at]) for at in group.results))
+    domain = iteration_domain(uses, group.rank, said, rules, bound)
     loads = _in_order([use for read in reads for use in read.uses.values()], indices)
     accesses = _accesses(loads, indices, domain)
     stored = tuple(
-        _result_access(at, names[at], typed.result_dtypes[at], domain.dims, domain.open, declared[at]) for at in group
+        _result_access(at, names[at], typed.result_dtypes[at], domain.dims, domain.open, declared[at])
+        for at in group.results
     )
     places = {(access.name, access.positions): at for at, access in enumerate(accesses)}
     values: dict[Seen, Value] = {
@@ -117,10 +198,11 @@ def _lower_group(
         body,
         tuple(values[read.result] for read in reads),
         _accesses([use for use in uses if use.shape_only], indices, domain),
+        _claimed(group, claims, domain),
     )
 
 
-def _in_order(uses: list[Use], indices: dict[str, int]) -> list[Use]:
+def _in_order(uses: Iterable[Use], indices: dict[str, int]) -> list[Use]:
     """Return distinct uses in the operands' order, shapes that are no operand's last."""
     return sorted(dict.fromkeys(uses), key=lambda use: indices.get(use.name, len(indices)))
 
@@ -140,7 +222,7 @@ def _map_of(use: Use, domain: Domain) -> AffineMap:
 
 
 def _result_access(
-    position: int, name: str, dtype: DType, dims: tuple[Dim, ...], open: bool, declared: TensorType | None
+    position: int, name: str, dtype: DType | None, dims: tuple[Dim, ...], open: bool, declared: TensorType | None
 ) -> Access:
     type_ = declared if declared is not None else TensorType(dtype, dims, open)
     return Access(position, name, type_, identity_map(len(dims), open))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from ..dtypes import DType
 from ..expr.nodes import Constant, Params, literal
-from ..ops import Op
+from ..op import Op
 from ..shape.constraints import Constraint
 from ..shape.decision import Decision
 from ..shape.dim import Dim
@@ -75,6 +75,11 @@ class Access:
         assert self.type.dtype is not None
         return self.type.dtype
 
+    @property
+    def stands_by(self) -> bool:
+        """True if no dim of the domain is its own, though it has dims: it is only compared with."""
+        return bool(self.positions) and all(position is None for position in self.positions or ())
+
 
 @dataclass(frozen=True, slots=True)
 class Load:
@@ -109,7 +114,8 @@ class Nest:
     """One loop nest: `stores[i]` is the value of `results[i]` at every point of the domain.
 
     An operand that is read through two maps stands in `operands` twice; `shapes` are those whose extents count, but not
-    their data.
+    their data. `claims` are types of values that have this domain and are not stored; a nest without results is there
+    for what it checks.
     """
 
     domain: Domain
@@ -118,6 +124,12 @@ class Nest:
     body: tuple[Apply, ...]
     stores: tuple[Value, ...]
     shapes: tuple[Access, ...] = ()
+    claims: tuple[Access, ...] = ()
+
+    @property
+    def named(self) -> tuple[Access, ...]:
+        """What has its domain's extents and a name: results, then claims."""
+        return (*self.results, *self.claims)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -138,12 +150,18 @@ class Nest:
             case Constant():
                 return literal(value)
 
+    @property
+    def head(self) -> str:
+        """The line a nest starts with."""
+        return f"nest {self.domain}" if self.results else f"checks over {self.domain}"
+
     def describe(self) -> list[str]:
         """Return the lines that say what is accessed how, and what is left to check."""
         labels = (*self.labels, *(access.name for access in self.results))
         shown = (fold_unit_dims(access.type, access.map) for access in (*self.operands, *self.results))
         rows = [(label, type_.mlir, str(map_)) for label, (type_, map_) in zip(labels, shown, strict=True)]
         rows += [(access.name, access.type.mlir, f"shape only{_shown(access)}") for access in self.shapes]
+        rows += [(access.name, access.type.mlir, f"claimed {access.map}") for access in self.claims]
         width = max(len(name) for name, _, _ in rows)
         kinds = max(len(kind) for _, kind, _ in rows)
         lines = [f"{name:<{width}} : {kind:<{kinds}}  {map_}" for name, kind, map_ in rows]
@@ -152,7 +170,7 @@ class Nest:
         return lines
 
     def __str__(self) -> str:
-        lines = [f"nest {self.domain}", *(f"  {line}" for line in self.describe())]
+        lines = [self.head, *(f"  {line}" for line in self.describe())]
         for at, statement in enumerate(self.body):
             shown = [*map(self.show, statement.operands), *(f"{key}={value}" for key, value in statement.params)]
             lines.append(f"  t{at} = {statement.op.name}({', '.join(shown)}) : {statement.dtype}")
@@ -164,7 +182,7 @@ class Nest:
 
 def _shown(access: Access) -> str:
     """Return the map of an operand whose shape counts; none if it takes no part in the domain."""
-    return "" if access.positions and None in access.positions else f" {access.map}"
+    return "" if access.stands_by else f" {access.map}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +200,25 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class LoopProgram:
-    """All nests of a kernel; operands and results by position, with their declared types."""
+    """All nests of a kernel; operands and results by position, with their declared types.
+
+    `claims` are what is said of values that are not stored, `proved` what types prove of it and no nest says. The last
+    `constants` operands are arrays of the kernel's own, of static types.
+    """
 
     operands: tuple[tuple[str, TensorType], ...]
     results: tuple[tuple[str, TensorType], ...]
     nests: tuple[Nest, ...]
     slots: tuple[Slot, ...] = ()
+    claims: tuple[tuple[str, TensorType], ...] = ()
+    proved: tuple[Decision, ...] = ()
+    constants: int = 0
 
     @property
     def constraints(self) -> str:
         """Everything that is asked of the shapes, a line each: proved by types and facts, checked, or trusted."""
-        lines = [f"{decision}" for nest in self.nests for decision in nest.domain.decisions]
+        decisions = (*(d for nest in self.nests for d in nest.domain.decisions), *self.proved)
+        lines = [f"{decision}" for decision in decisions]
         return "\n".join(dict.fromkeys(lines)) or "nothing is asked"
 
     def __str__(self) -> str:

@@ -41,6 +41,8 @@ class Schedule:
     variants: tuple[Variant, ...]
 
     def __str__(self) -> str:
+        if not self.variants:
+            return "schedule\n  nothing is computed"
         return "schedule\n" + "\n".join(f"  {variant}" for variant in self.variants)
 
 
@@ -53,6 +55,8 @@ def schedule(nest: Nest, variants: int | None = None, ranked: bool = False) -> S
     variants : how many specialised loops to make beside `any`; 0 for the one plain loop, None for the usual number.
     ranked : whether the innermost loop is the domain's last dim, as in nested loops, or whichever the plan picks.
     """
+    if not nest.results:
+        return Schedule(())
     count = len(nest.operands)
     limit = MAX_VARIANTS - 1 if variants is None else variants
     possible = [_classes(access, ranked) for access in nest.operands]

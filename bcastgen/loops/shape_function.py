@@ -22,7 +22,10 @@ from ..shape.constraints import (
     Fits,
     MultipleOf,
     RankAtLeast,
+    ResultAtLeast,
+    ResultAtMost,
     ResultExtent,
+    ResultMultipleOf,
     ResultRank,
     ResultRankAtLeast,
     ResultSame,
@@ -50,18 +53,31 @@ def shape_function(loops: LoopProgram, name: str) -> Program:
     Returns
     -------
     Program
-        Its operands are extent tensors, one for each operand of the kernel, and so are its results.
+        Its operands are extent tensors, one for each operand that a call gives, and so are its results.
     """
+    given = loops.operands[: len(loops.operands) - loops.constants]
     types = {
-        operand: "tensor<?xindex>" if type_.rank is None else f"tensor<{type_.rank}xindex>"
-        for operand, type_ in loops.operands
+        operand: "tensor<?xindex>" if type_.rank is None else f"tensor<{type_.rank}xindex>" for operand, type_ in given
     }
+    read = {access.name for nest in loops.nests for access in (*nest.operands, *nest.shapes)}
 
     def body(**values: Any) -> Any:
+        for operand, type_ in loops.operands[len(given) :]:
+            extents = tuple(dim.extent for dim in type_.dims)
+            if operand in read:
+                values[operand] = op("const_shape")(extents, type=f"tensor<{len(extents)}xindex>")
         shapes: dict[int, Any] = {}
+        named: dict[str, Any] = {}
+        claimed: list[Any] = []
         for nest in loops.nests:
-            shape = _Author(nest, values).shape()
-            shapes.update((access.position, shape) for access in nest.results)
+            author = _Author(nest, values, named)
+            if nest.results:
+                shape = author.shape(claimed)
+                shapes.update((access.position, shape) for access in nest.results)
+            else:
+                shape, asked = author.spanned()
+                claimed += asked
+            named.update((access.name, shape) for access in nest.named)
         made = tuple(shapes[at] for at in range(len(loops.results)))
         return made if len(made) > 1 else made[0]
 
@@ -74,12 +90,14 @@ class _Author:
     Attributes
     ----------
     claims : for each dim of the domain, by number, the operands' dims that lie in it and are not static.
+    named : the extents of what other nests have, results and claims, by name.
     """
 
-    def __init__(self, nest: Nest, values: dict[str, Any]) -> None:
+    def __init__(self, nest: Nest, values: dict[str, Any], named: dict[str, Any]) -> None:
         self.nest = nest
         self.values = values
-        self.accesses = [a for a in (*nest.operands, *nest.shapes) if a.positions is None or None not in a.positions]
+        self.named = named
+        self.accesses = [a for a in (*nest.operands, *nest.shapes) if not a.stands_by]
         self.claims: dict[int, list[Place]] = {}
         self.made: dict[Any, Any] = {}
         for access in self.accesses:
@@ -91,13 +109,17 @@ class _Author:
                 if not dim.is_static and (access.name, own) not in known:
                     known.append((access.name, own))
 
-    def shape(self) -> Any:
-        """Return the domain's extents, which exist only where all that is asked holds."""
+    def shape(self, claimed: list[Any]) -> Any:
+        """Return the domain's extents, which exist only where all that is asked, and what is claimed, holds."""
+        shape, declared = self.spanned()
+        return self._assuming([*claimed, *declared], lambda: shape)
+
+    def spanned(self) -> tuple[Any, list[Any]]:
+        """Return the extents that the operands span, and the witnesses that these are as declared and claimed."""
         constraints = self.nest.domain.constraints
         asked = [w for c in constraints for w in self._of_operands(c)] + self._meetings() + self._sources()
         shape = self._assuming(asked, self._domain)
-        declared = [self._require(c, test) for c in constraints for test in self._of_results(c, shape)]
-        return self._assuming(declared, lambda: shape)
+        return shape, [self._require(c, test) for c in constraints for test in self._of_results(c, shape)]
 
     def _assuming(self, witnesses: list[Any], body: Any) -> Any:
         if not witnesses:
@@ -135,9 +157,7 @@ class _Author:
             case AtMost(operand=a, dim=dim, bound=bound):
                 test = self._compare("sle", self._extent(a, dim), bound)
             case MultipleOf(operand=a, dim=dim, bound=bound):
-                extent = self._extent(a, dim)
-                whole = self._op("muli", self._op("divsi", extent, bound), bound)
-                test = self._compare("eq", whole, extent)
+                test = self._is_multiple(self._extent(a, dim), bound)
             case SameExtent(operand=a, dim=dim, other=b, other_dim=other):
                 test = self._compare("eq", self._extent(a, dim), self._extent(b, other))
             case Fits(operand=a, dim=dim, other=b, other_dim=other):
@@ -182,21 +202,26 @@ class _Author:
         return [self._op("cstr_require", test, msg=f"{said} does not hold") for said, test in tests]
 
     def _of_results(self, c: Constraint, shape: Any) -> list[Any]:
-        """Return the test of a declared result type."""
+        """Return the test of a declared result type, or of a claim."""
+        test: Any = None
         match c:
             case ResultRank(rank=rank):
-                return [self._compare("eq", self._op("rank", shape), rank)]
+                test = self._compare("eq", self._op("rank", shape), rank)
             case ResultRankAtLeast(rank=rank):
-                return [self._compare("sge", self._op("rank", shape), rank)]
+                test = self._compare("sge", self._op("rank", shape), rank)
             case ResultExtent(domain_dim=at, extent=int(extent)):
-                return [self._compare("eq", self._of(shape, at), extent)]
-            case ResultSame(domain_dim=at, other=other, other_dim=dim) if other in self.values:
-                return [self._compare("eq", self._of(shape, at), self._extent(other, dim))]
-            case ResultSame(domain_dim=at, other=other, other_dim=dim) if any(
-                access.name == other for access in self.nest.results
-            ):
-                return [self._compare("eq", self._of(shape, at), self._of(shape, dim))]
-        return []
+                test = self._compare("eq", self._of(shape, at), extent)
+            case ResultSame(domain_dim=at, other=other, other_dim=dim):
+                own = any(access.name == other for access in self.nest.named)
+                home = self.values[other] if other in self.values else shape if own else self.named[other]
+                test = self._compare("eq", self._of(shape, at), self._of(home, dim))
+            case ResultAtLeast(domain_dim=at, bound=bound):
+                test = self._compare("sge", self._of(shape, at), bound)
+            case ResultAtMost(domain_dim=at, bound=bound):
+                test = self._compare("sle", self._of(shape, at), bound)
+            case ResultMultipleOf(domain_dim=at, bound=bound):
+                test = self._is_multiple(self._of(shape, at), bound)
+        return [] if test is None else [test]
 
     # ---- the domain
 
@@ -267,6 +292,9 @@ class _Author:
 
     def _compare(self, predicate: str, x: Any, y: Any) -> Any:
         return self._op("cmpi", x, y, predicate=predicate)
+
+    def _is_multiple(self, extent: Any, bound: int) -> Any:
+        return self._compare("eq", self._op("muli", self._op("divsi", extent, bound), bound), extent)
 
     def _fits(self, extent: Any, expected: Any) -> Any:
         is_one = self._compare("eq", extent, 1)

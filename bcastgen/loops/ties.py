@@ -12,7 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..shape.constraints import AtLeast, AtMost, Constraint, ExtentIs, Fits, MultipleOf, ResultSame, SameExtent
+from ..shape.constraints import (
+    OF_RESULTS,
+    AtLeast,
+    AtMost,
+    Constraint,
+    ExtentIs,
+    Fits,
+    MultipleOf,
+    ResultSame,
+    SameExtent,
+)
 from ..shape.decision import Decision
 from ..shape.tensor_type import TensorType
 from .affine import AffineMap
@@ -53,8 +63,9 @@ def _once(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
 
 def _without_idle(nest: Nest) -> Nest:
     """Drop the operands of other nests that nothing is compared with any more."""
-    compared = {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame))}
-    shapes = tuple(a for a in nest.shapes if None not in (a.positions or ()) or a.name in compared)
+    asked = {c.operand for c in nest.domain.constraints if not isinstance(c, OF_RESULTS)}
+    asked |= {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame))}
+    shapes = tuple(a for a in nest.shapes if None not in (a.positions or ()) or a.name in asked)
     return replace(nest, shapes=shapes)
 
 

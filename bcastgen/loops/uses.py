@@ -22,9 +22,10 @@ from ..shape.dim import Dim
 from ..shape.tensor_type import TensorType
 from ..shape.use import Target, Use
 
-__all__ = ["Reads", "Seen", "ranks_of", "reads_of", "resolve"]
+__all__ = ["Reads", "Seen", "Spanned", "ranks_of", "reads_of", "resolve", "spans_of"]
 
-Positions = tuple[int, ...] | None
+Places = tuple[int | None, ...]
+Positions = Places | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,8 @@ class Seen:
     Attributes
     ----------
     node : the node.
-    positions : for each of its dims the position in the domain, from the end; None where it is aligned on the right.
+    positions : for each of its dims the position in the domain, from the end, or None where a view drops it; None where
+        it is aligned on the right.
     targets : for each of its dims what an explicit broadcast around it makes of it, if anything.
     """
 
@@ -68,6 +70,45 @@ class Reads:
     def all_uses(self) -> tuple[Use, ...]:
         """Loads first, then what only gives a shape."""
         return (*self.uses.values(), *self.shapes)
+
+
+@dataclass(frozen=True, slots=True)
+class Spanned:
+    """What spans the extents of a value that is not stored: its rank, as in :class:`Reads`, and what it is made of."""
+
+    rank: int | None
+    all_uses: tuple[Use, ...]
+
+
+def spans_of(
+    expression: Expression, nodes: tuple[Node, ...], types: tuple[TensorType, ...], rank_expansion: bool = True
+) -> tuple[Spanned, ...]:
+    """Return what spans each of many values of an expression.
+
+    Raises
+    ------
+    BroadcastError
+        As :func:`reads_of`.
+    """
+    # One pass for all of them; None where a view stands below.
+    read: dict[Node, frozenset[int] | None] = {}
+    for node in topological(nodes):
+        below = [read[child] for child in children(node)]
+        if isinstance(node, Remap) or None in below:
+            read[node] = None
+        else:
+            own = frozenset((node.index,)) if isinstance(node, Operand) else frozenset()
+            read[node] = own.union(*(places for places in below if places is not None))
+    found = []
+    for node in nodes:
+        places = read[node]
+        if places is None:
+            reads = reads_of(expression, node, types, rank_expansion)
+            found.append(Spanned(reads.rank, reads.all_uses))
+        else:
+            uses = (Use(expression.operands[at].name, types[at]) for at in sorted(places))
+            found.append(Spanned(None, tuple(uses)))
+    return tuple(found)
 
 
 def ranks_of(results: tuple[Node, ...], types: tuple[TensorType, ...]) -> dict[Node, int | None]:
@@ -147,6 +188,8 @@ class _Walk:
         }
         known = (*uses.values(), *self.shapes)
         claimed = {position for use in known for position, _, dim in use.aligned if not dim.is_one}
+        for use in known:
+            _check_dropped(use)
         for (slot, position), is_named in self.free.items():
             if position in claimed and not is_named:
                 continue  # It has the extent of what it meets.
@@ -188,15 +231,15 @@ class _Walk:
                 )
             yield Seen(child, positions[lead:], targets[lead:])
 
-    def _through(self, node: Remap, view: Resolved, positions: tuple[int, ...], targets: tuple[Target, ...]) -> Seen:
+    def _through(self, node: Remap, view: Resolved, positions: Places, targets: tuple[Target, ...]) -> Seen:
         said = self._said(node, view, positions, targets)
         return Seen(
-            node.operand, tuple(positions[at] for at in view.dims), tuple(said[at] or targets[at] for at in view.dims)
+            node.operand,
+            tuple(None if at is None else positions[at] for at in view.dims),
+            tuple(None if at is None else said[at] or targets[at] for at in view.dims),
         )
 
-    def _said(
-        self, node: Remap, view: Resolved, positions: tuple[int, ...], targets: tuple[Target, ...]
-    ) -> tuple[Target, ...]:
+    def _said(self, node: Remap, view: Resolved, positions: Places, targets: tuple[Target, ...]) -> tuple[Target, ...]:
         """Note what a view says of its extents, and return it dim by dim."""
         if node.like is not None:
             self.shapes[Use(node.like.name, self.types[node.like.index], positions, targets, shape_only=True)] = None
@@ -204,13 +247,19 @@ class _Walk:
         if not isinstance(node.view, Broadcast):
             return (None,) * view.rank
         for at, dim in enumerate(view.shape):
-            slot = self.slots.get((node, at))
-            if slot is not None and slot < len(self.operands) and (dim is not None or at not in view.dims):
-                self.free[(slot, positions[at])] = dim is not None
-        known = [at for at, dim in enumerate(view.shape) if dim is not None and self._is_known(dim)]
-        dims = tuple(dim for dim in view.shape if dim is not None and self._is_known(dim))
-        if dims:
-            type_ = TensorType(None, dims)
+            slot, position = self.slots.get((node, at)), positions[at]
+            if position is None:
+                if dim is not None or at not in view.dims:
+                    _check_unit(node, at, dim)
+            elif slot is not None and slot < len(self.operands) and (dim is not None or at not in view.dims):
+                self.free[(slot, position)] = dim is not None
+        known = [
+            at
+            for at, dim in enumerate(view.shape)
+            if dim is not None and self._is_known(dim) and positions[at] is not None
+        ]
+        if known:
+            type_ = TensorType(None, tuple(dim for at in known if (dim := view.shape[at]) is not None))
             places = tuple(positions[at] for at in known)
             outer = tuple(targets[at] for at in known)
             self.shapes[Use("shape", type_, places, outer, phantom=True)] = None
@@ -218,3 +267,25 @@ class _Walk:
 
     def _is_known(self, dim: Dim) -> bool:
         return dim.is_static or (dim.symbol is not None and dim.symbol in self.bound)
+
+
+def _check_dropped(use: Use) -> None:
+    """Refuse a view that drops a dim of an operand which may have another extent than 1."""
+    for own in use.dropped:
+        dim = use.type.dims[own]
+        if not dim.is_one:
+            raise BroadcastError(
+                f"operand '{use.name}' dim {own} has extent {dim}, expected 1 to be collapsed; declare it as 1",
+                operand=use.name,
+                dim=own,
+                expected=1,
+                actual=dim.extent,
+            )
+
+
+def _check_unit(node: Remap, at: int, dim: Dim | None) -> None:
+    """Refuse to drop a dim of an explicit broadcast that may have another extent than 1."""
+    if dim is None or not dim.is_one:
+        extent = "?" if dim is None else dim
+        why = f"{node.view} dim {at} has extent {extent}, expected 1 to be collapsed; write its extent as 1"
+        raise BroadcastError(why, dim=at, expected=1)

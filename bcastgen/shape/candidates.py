@@ -104,6 +104,9 @@ def candidates(scene: Scene, entry: bool) -> list[Candidate]:
     """Return everything asked of extents; what two uses of one operand ask alike is there once."""
     found: dict[Constraint, Candidate] = {}
     for use, claims in zip(scene.uses, scene.claims, strict=True):
+        for own in use.dropped if entry and not use.phantom else ():
+            constraint = ExtentIs(use.name, own, 1)
+            found.setdefault(constraint, Candidate(constraint))
         for claim in claims:
             if claim.front:
                 continue

@@ -21,6 +21,7 @@ from .range_constraints import AtLeast, AtMost, Extents, MultipleOf, ResultAtLea
 from .range_constraints import extent_of as _extent
 
 __all__ = [
+    "OF_RESULTS",
     "AtLeast",
     "AtMost",
     "Constraint",
@@ -317,4 +318,15 @@ Constraint: TypeAlias = (
     | ResultAtLeast
     | ResultAtMost
     | ResultMultipleOf
+)
+
+# What is asked of the domain for the sake of a `result`: a declared type, or a claim.
+OF_RESULTS = (
+    ResultRank,
+    ResultRankAtLeast,
+    ResultExtent,
+    ResultSame,
+    ResultAtLeast,
+    ResultAtMost,
+    ResultMultipleOf,
 )

@@ -35,7 +35,8 @@ class Use:
     ----------
     name : the operand's name.
     type : its type.
-    positions : for each own dim its position in the domain, counted from the end, from 1; None aligns on the right.
+    positions : for each own dim its position in the domain, counted from the end, from 1, or None if it is dropped and
+        only its extent of 1 counts; None in place of them all aligns on the right.
     targets : for each own dim what it is explicitly broadcast to: 1 or exactly that extent it must have; None if the
         operand is not broadcast explicitly.
     shape_only : only the shape matters, no element is read.
@@ -57,7 +58,7 @@ class Use:
 
     name: str
     type: TensorType
-    positions: tuple[int, ...] | None = None
+    positions: tuple[int | None, ...] | None = None
     targets: tuple[Target, ...] | None = None
     shape_only: bool = False
     phantom: bool = False
@@ -74,7 +75,8 @@ class Use:
                 return f"has {len(row)} {what}, expected {count}; give one a dim"
         if self.positions is not None and self.type.unranked:
             return "has no known rank, so its dims cannot be permuted; declare its rank"
-        if self.positions is not None and (len(set(self.positions)) < count or min(self.positions, default=1) < 1):
+        placed = [position for position in self.positions or () if position is not None]
+        if len(set(placed)) < len(placed) or min(placed, default=1) < 1:
             return f"has positions {self.positions}, expected different ones of 1 or more"
         if self.phantom and (self.type.unranked or any(dim.value is None for dim in self.type.dims)):
             return "is a shape without an array, so each extent has to be known; write extents or symbols of operands"
@@ -82,17 +84,24 @@ class Use:
 
     @property
     def aligned(self) -> tuple[tuple[int, int, Dim], ...]:
-        """Each dim, outermost of the operand first: its position in the domain, own number, dim."""
+        """Each dim that is not dropped, outermost of the operand first: its position in the domain, own number, dim."""
         if self.positions is None:
             return self.type.aligned
         return tuple(
-            (position, own, dim) for position, (own, dim) in zip(self.positions, enumerate(self.type.dims), strict=True)
+            (position, own, dim)
+            for position, (own, dim) in zip(self.positions, enumerate(self.type.dims), strict=True)
+            if position is not None
         )
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        """The numbers of the dims that are dropped."""
+        return tuple(own for own, position in enumerate(self.positions or ()) if position is None)
 
     @property
     def span(self) -> int:
         """The rank that a domain has at least, to hold all dims."""
-        return len(self.type.dims) if self.positions is None else max(self.positions, default=0)
+        return max((position for position, _, _ in self.aligned), default=0)
 
     def target(self, own: int) -> Target:
         """Return what an own dim is explicitly broadcast to."""

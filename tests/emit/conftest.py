@@ -59,7 +59,8 @@ class Emitted:
 
     @property
     def operands(self):
-        return self.compilation.typed.operand_dtypes
+        dtypes = self.compilation.typed.operand_dtypes
+        return dtypes[: len(dtypes) - self.compilation.constants]
 
     @property
     def results(self):
@@ -69,9 +70,11 @@ class Emitted:
 @pytest.fixture(scope="session")
 def emit():
     """Call ``emit(name, source)`` with a signature that ends in an expression, or ``emit(name, function or text, types,
-    names=...)``; also ``variants`` and declared ``result_types``."""
+    names=...)``; also ``variants``, declared ``result_types``, and ``constants``: values of the last operands."""
 
-    def emitted(name, source, types=None, names="abcdefghijklmnopqrstuvwxyz", variants=None, result_types=None):
+    def emitted(
+        name, source, types=None, names="abcdefghijklmnopqrstuvwxyz", variants=None, result_types=None, constants=()
+    ):
         if types is None:
             signature = parse_signature(source)
             names, types = zip(*signature.operands, strict=True)
@@ -84,8 +87,9 @@ def emit():
         results = ("r",) if count == 1 else tuple(f"r{at}" for at in range(count))
         declared = None if result_types is None else tuple(map(parse_type, result_types))
         kinds = tuple(t.dtype for t in types)
-        compilation = Compilation(expression, kinds, types, declared, results, Options(name, variants))
-        rendered = render_standalone(name, compilation.program, compilation.typed, variants)
+        options, count_constants = Options(name, variants), len(constants)
+        compilation = Compilation(expression, kinds, types, declared, results, options, None, count_constants)
+        rendered = render_standalone(name, compilation.program, compilation.typed, variants, constants)
         ranks = {
             access.position: None if nest.domain.open else len(nest.domain.dims)
             for nest in compilation.program.nests

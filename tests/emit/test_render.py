@@ -10,7 +10,7 @@ import pytest
 from bcastgen.api import from_text, jit, op_kernel
 from bcastgen.dtypes import DTYPES
 from bcastgen.errors import DTypeError
-from bcastgen.expr.trace import trace
+from bcastgen.expr.trace import converted, trace
 from bcastgen.ops import OPS
 from bcastgen.pipeline import Compilation, Options
 
@@ -34,7 +34,7 @@ def rows_of(kinds):
 
 
 def apply(op, target, operands):
-    return operands[0].astype(target.np) if op.params else op_kernel(op)(*operands)
+    return converted(operands[0], target, op) if op.params else op_kernel(op)(*operands)
 
 
 def compiled(function, kinds, name="kernel", variants=0):

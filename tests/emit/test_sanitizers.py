@@ -17,6 +17,7 @@ from bcastgen.dtypes import DTYPES, dtype
 from bcastgen.errors import DTypeError, RangeError
 from bcastgen.expr.build import Builder, constant_from
 from bcastgen.expr.nodes import Operand, topological
+from bcastgen.expr.trace import converted
 from bcastgen.ops import OPS
 
 # Which zero comes out of (0.0, -0.0) is free.
@@ -45,7 +46,7 @@ def applications(kinds):
 
 
 def apply(op, target, operands):
-    return operands[0].astype(target.np) if op.params else op_kernel(op)(*operands)
+    return converted(operands[0], target, op) if op.params else op_kernel(op)(*operands)
 
 
 def batches(kinds):
@@ -166,7 +167,8 @@ def kinds_of(text):
 
 
 SAMPLE = kinds_of(
-    "bool i8 u16 i64 f32 f64 bool-bool i8-i8 i32-i32 u64-u64 f32-f32 f64-f64 i64-u64 u8-f32 bool-f32-f32 i16-i16-i16"
+    "bool i8 u16 i64 f32 f64 bool-bool i8-i8 i32-i32 u64-u64 f32-f32 f64-f64 i64-u64 u8-f32 bool-f32-f32 i16-i16-i16 "
+    "i32-i32-i8"
 )
 
 

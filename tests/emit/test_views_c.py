@@ -7,33 +7,45 @@ import random
 import numpy as np
 import pytest
 
+from bcastgen.expr.trace import Tracer, is_tracer
+from bcastgen.expr.views import Collapse
+
 F64 = np.dtype("f8")
 NAMES = "ab"
 
 
-def moved(value, move, order, rank):
-    """One step of a view, on a NumPy array or while tracing."""
+def collapsed(value, dims):
+    """The value without these dims, whose extents are 1."""
+    if is_tracer(value):
+        return Tracer(value.builder, value.builder.remap(value.node, Collapse(dims)))
+    return np.squeeze(value, dims)
+
+
+def moved(value, move, order, ones):
+    """One step of a view, on a NumPy array or while tracing; `ones` says which of its dims are known to be 1."""
     if move == "T":
-        return np.transpose(value), rank
+        return np.transpose(value), ones[::-1]
     if move == "new":
-        return value[None] if order[0] else value[..., None], rank + 1
+        return (value[None], [True, *ones]) if order[0] else (value[..., None], [*ones, True])
     if move == "order":
-        return np.transpose(value, [at for at in order if at < rank]), rank
-    return -value, rank
+        order = [at for at in order if at < len(ones)]
+        return np.transpose(value, order), [ones[at] for at in order]
+    if move == "collapse":
+        dims = tuple(at for at in order if at < len(ones) and ones[at])[: order[0] % 3]
+        return collapsed(value, dims), [one for at, one in enumerate(ones) if at not in dims]
+    return -value, ones
 
 
-def composed(chance, ranks):
+def composed(chance, ones):
     """Return a function of two arrays that looks at each through a few views, and at the first through two maps."""
-    paths = [
-        [(chance.choice(("T", "new", "order", "negative")), chance.sample(range(8), 8)) for _ in range(3)]
-        for _ in (*ranks, 0)
-    ]
+    moves = ("T", "new", "order", "negative", "collapse")
+    paths = [[(chance.choice(moves), chance.sample(range(8), 8)) for _ in range(3)] for _ in (*ones, 0)]
 
     def function(a, b):
         values = []
-        for value, rank, path in zip((a, b, a), (*ranks, ranks[0]), paths, strict=True):
+        for value, known, path in zip((a, b, a), (*ones, ones[0]), paths, strict=True):
             for move, order in path:
-                value, rank = moved(value, move, order, rank)
+                value, known = moved(value, move, order, known)
             values.append(value)
         return values[0] + 2 * values[1] - values[2]
 
@@ -46,7 +58,8 @@ def programs(count, seed):
     while count:
         ranks = [chance.randint(0, 3) for _ in NAMES]
         shapes = [tuple(chance.choice((1, 1, 2, 3)) for _ in range(rank)) for rank in ranks]
-        function = composed(chance, ranks)
+        ones = [[extent == 1 and chance.random() < 0.7 for extent in shape] for shape in shapes]
+        function = composed(chance, ones)
         arrays = [np.arange(1.0, np.prod(shape, dtype=int) + 1).reshape(shape) for shape in shapes]
         try:
             expected = function(*arrays)
@@ -55,7 +68,7 @@ def programs(count, seed):
         if expected is None and chance.random() < 0.7:
             continue
         count -= 1
-        types = [f"f64[{', '.join('?' * rank)}]" for rank in ranks]
+        types = [f"f64[{', '.join('1' if one else '?' for one in known)}]" for known in ones]
         yield function, types, arrays, expected
 
 

@@ -10,7 +10,7 @@ import pytest
 from bcastgen.errors import BroadcastError, ParseError, TraceError
 from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
-from bcastgen.expr.views import Broadcast, NewAxes, Transpose, dims_of
+from bcastgen.expr.views import Broadcast, Collapse, NewAxes, Transpose, dims_of
 
 
 @pytest.mark.parametrize("rank", range(5))
@@ -36,9 +36,25 @@ def test_new_axes_are_numpys(key, rank):
     assert [dim is not None for dim in view.shape] == [at not in view.dims for at in range(view.rank)]
 
 
+@pytest.mark.parametrize("rank", range(5))
+def test_a_collapse_drops_dims_as_numpys_squeeze(rank):
+    for count in range(rank + 1):
+        for dims in (*itertools.permutations(range(rank), count), *itertools.combinations(range(-rank, 0), count)):
+            dropped = {dim % rank for dim in dims}
+            shape = tuple(1 if at in dropped else 2 + at for at in range(rank))
+            view = Collapse(dims).resolve(rank)
+            seen = tuple(shape[view.dims.index(at)] for at in range(view.rank))
+            assert seen == np.squeeze(np.empty(shape), dims).shape
+            assert {at for at, dim in enumerate(view.dims) if dim is None} == dropped
+    assert str(Collapse((0, 2))) == "collapse[dims=[0, 2]]"
+
+
 @pytest.mark.parametrize(
     ("view", "rank", "message"),
     [
+        (Collapse((0, -2)), 2, "name each dim once"),
+        (Collapse((2,)), 2, "collapse: dim 2 is out of range for rank 2; use 0 to 1"),
+        (Collapse((0,)), 0, "collapse: dim 0 is out of range for rank 0; name none"),
         (Transpose((0, 0)), 2, "name each dim once"),
         (Transpose((0,)), 2, "name each dim once"),
         (Transpose((0, 2)), 2, "dim 2 is out of range for rank 2"),

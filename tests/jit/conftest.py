@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from bcastgen.dtypes import DTYPES, DType, Weak, dtype, from_key, promote, settle
+from bcastgen.emit.scalar import loaded, storage_type, stored
 from bcastgen.jit import base, fallback
 from bcastgen.jit.library import open_library
 
@@ -23,6 +24,7 @@ CSRC = Path(__file__).resolve().parents[2] / "csrc"
 SOURCE = r"""
 #include <stdbool.h>
 #include "bcg_abi.h"
+#include "bcg_half.h"
 #ifndef ON_SHAPE
 #define ON_SHAPE
 #endif
@@ -130,8 +132,9 @@ def storage(kind: DType | Weak) -> DType:
 def plan_sum(kinds: tuple[DType | Weak, ...]) -> Plan:
     """r = a + b + ..., typed as NumPy types it."""
     met = promote(*settle(kinds))
-    terms = " + ".join(f"({met.c})IN({at}, {storage(kind).c})" for at, kind in enumerate(kinds))
-    return (met,), f"OUT(0, {met.c}) = ({met.c})({terms});"
+    loads = (loaded(f"(IN({at}, {storage_type(storage(kind))}))", storage(kind)) for at, kind in enumerate(kinds))
+    value = stored(f"({met.c})({' + '.join(f'({met.c})({load})' for load in loads)})", met)
+    return (met,), f"OUT(0, {storage_type(met)}) = {value};"
 
 
 def fixed(body: str, *results: str) -> Callable[[tuple[DType | Weak, ...]], Plan]:

@@ -14,7 +14,7 @@ from bcastgen.jit.arguments import bind, clean_operand, raise_limit
 
 
 def named(*operands: str, defaults: tuple[object, ...] = ()) -> Any:
-    return SimpleNamespace(operands=operands, results=("r",), _name="f", _defaults=defaults)
+    return SimpleNamespace(operands=operands, _constants=(), results=("r",), _name="f", _defaults=defaults)
 
 
 def test_bind_orders_names_and_defaults() -> None:

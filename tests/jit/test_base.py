@@ -38,5 +38,5 @@ def test_the_choice_of_the_implementation(blocked: bool, debug: str) -> None:
 
 
 def test_both_implementations_have_one_face() -> None:
-    face = {"_add_binary", "_call_clean", "_infer", "_name", "_defaults", "operands", "results"}
+    face = {"_add_binary", "_call_clean", "_infer", "_name", "_defaults", "_constants", "operands", "results"}
     assert face <= set(dir(fallback.KernelBase)) & set(dir(base.KernelBase))

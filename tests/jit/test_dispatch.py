@@ -15,13 +15,14 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
-from bcastgen.dtypes import DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT
+from bcastgen.dtypes import DTYPES, F32, F64, WEAK_FLOAT, WEAK_INT, WEAK_UINT
 from bcastgen.errors import BcastgenError, BroadcastError, CompileError, DomainError, DTypeError, RangeError
 from bcastgen.jit import base
 
@@ -36,9 +37,13 @@ def same(found: Any, wanted: Any) -> None:
 # ---- operands and dtypes ---------------------------------------------------------------------------------------------
 
 NAMES = [row.numpy for row in DTYPES]
+F32_CODE, F64_CODE = DTYPES.index(F32), DTYPES.index(F64)
 
 
-@pytest.mark.parametrize("pair", [*zip(NAMES, NAMES, strict=True), ("int8", "float32"), ("uint8", "int64")])
+MIXED = [("int8", "float32"), ("uint8", "int64"), ("float16", "int32"), ("bfloat16", "float16"), ("bool", "bfloat16")]
+
+
+@pytest.mark.parametrize("pair", [*zip(NAMES, NAMES, strict=True), *MIXED])
 def test_a_call_gives_what_numpy_gives(kernels: Any, pair: tuple[str, str]) -> None:
     a, b = np.array([[0, 1, 1], [1, 0, 1]], pair[0]), np.array([1, 0, 1], pair[1])
     same(kernels.add(a, b), np.add(a, b))
@@ -59,10 +64,32 @@ def test_python_scalars_are_weak_and_numpy_scalars_typed(kernels: Any) -> None:
     assert add(small, 1.5).dtype == np.float32
     assert add(small, np.float64(1.5)).dtype == np.float64
     assert add(np.array([True]), True).dtype == np.bool_
-    assert [key[1] for key in add.keys] == [WEAK_INT.key, WEAK_FLOAT.key, 10, 0]
+    assert [key[1] for key in add.keys] == [WEAK_INT.key, WEAK_FLOAT.key, F64_CODE, 0]
     same(add(np.array([2**63], np.uint64), 2**63 - 1), np.array([2**64 - 1], np.uint64))
     same(add(np.array([1], np.uint64), 2**63), np.array([2**63 + 1], np.uint64))
     assert add.keys[-1] == bytes((8, WEAK_UINT.key))
+
+
+@pytest.mark.parametrize("half", [np.float16, ml_dtypes.bfloat16])
+def test_scalars_of_16_bits(kernels: Any, half: Any) -> None:
+    add, a = kernels.add, np.array([1, 2.5, -3], half)
+    for scalar in (half(1.5), np.array(1.5, half), np.array([1.5], half)[0]):
+        same(add(a, scalar), a + scalar)
+        same(add(scalar, a), scalar + a)
+        same(add(np.ones(2, np.float32), scalar), np.full(2, 2.5, np.float32))
+    assert add(a, 1.5).dtype == half and add(a, 1).dtype == half
+    assert add(a, np.float32(1.5)).dtype == np.float32
+    out = np.empty(3, half)
+    assert add(a, a, out=out) is out
+    same(out, a + a)
+    same(add(a, a[::-1], out=a), np.array([-2, 5, -2], half))
+    swapped = np.array([1, 2.5, -3], np.float16).astype(">f2")
+    same(add(swapped, half(1)), add(swapped.astype(np.float16), half(1)))
+
+
+def test_bf16_results_where_no_operand_is_one(kernels: Any) -> None:
+    narrowed = kernels.c("OUT(0, uint16_t) = 0x3fc0;", "bf16", operands=("a",))
+    same(narrowed(np.zeros((2, 3))), np.full((2, 3), 1.5, ml_dtypes.bfloat16))
 
 
 def test_scalars_alone(kernels: Any) -> None:
@@ -262,12 +289,12 @@ class Units(np.ndarray):
         (None, r"operand 'b' \(a NoneType\): dtype 'object' is not supported"),
         (object(), r"operand 'b' \(a object\): dtype 'object'"),
         (
-            np.zeros(2, np.float16),
-            r"operand 'b' \(a ndarray\): dtype 'float16' is not supported; use one of .*f32, f64",
+            np.zeros(2, ml_dtypes.float8_e4m3fn),
+            r"operand 'b' \(a ndarray\): dtype 'float8_e4m3fn' is not supported; use one of .*f32, f64",
         ),
         (np.zeros(2, np.complex64), "dtype 'complex64'"),
         (np.zeros(2, "M8[s]"), "'b' .*dtype 'datetime64"),
-        (np.float16(1), r"\(a float16\): dtype 'float16'"),
+        (ml_dtypes.int4(1), r"\(a int4\): dtype 'int4'"),
         (np.longdouble(1), "dtype 'float128'|dtype 'longdouble'"),
         (np.zeros(2, object), "dtype 'object'"),
         ([1, [2, 3]], "operand 'b' is a list that is not an array: .*inhomogeneous"),
@@ -708,7 +735,7 @@ def test_threads_compile_and_call_at_once(kernels: Any) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert set(add.keys) == {bytes((10, WEAK_INT.key)), bytes((10, 9))}
+    assert set(add.keys) == {bytes((F64_CODE, WEAK_INT.key)), bytes((F64_CODE, F32_CODE))}
 
 
 @pytest.mark.filterwarnings("ignore:.*shape.*:DeprecationWarning")
@@ -766,14 +793,14 @@ def test_one_binary_a_key_and_the_first_one_stays(kernels: Any) -> None:
         add(np.ones(3, kind), np.ones(3, kind))
     assert len(add.keys) == 3
     add.plan = kernels.c("OUT(0, double) = 0;", "f64").plan
-    add._compile(bytes((10, 10)))
+    add._compile(bytes((F64_CODE, F64_CODE)))
     same(add(np.ones(3), np.ones(3)), np.full(3, 2.0))
 
 
 def test_a_compile_that_fails_or_adds_nothing(kernels: Any) -> None:
     class Failing(kernels.base_class):  # type: ignore[misc, name-defined]
         def _compile(self, key: bytes) -> None:
-            if key[0] != 10:
+            if key[0] != F64_CODE:
                 raise CompileError("no compiler")
 
     f = Failing("f", ("a",), ("r",))
@@ -791,16 +818,16 @@ def test_binaries_that_are_not_the_keys(kernels: Any, compile_kernel: Any) -> No
     good = open_library(compile_kernel(2, 1, "OUT(0, double) = 0;"))
     older = compile_kernel(2, 1, "OUT(0, double) = 0;", VERSION="77")
     three = open_library(compile_kernel(3, 1, "OUT(0, double) = 0;"))
-    doubles, mixed, none = bytes((10, 10)), bytes((10, WEAK_INT.key)), (None, None)
+    doubles, mixed, none = bytes((F64_CODE, F64_CODE)), bytes((F64_CODE, WEAK_INT.key)), (None, None)
     add = kernels.add
     rows = [
-        ((doubles, three.address, doubles, b"\x0a", none, three), "3 operands"),
-        ((doubles + b"\x0a", good.address, doubles, b"\x0a", none, good), "its key 3"),
-        ((doubles, good.address, doubles, b"\x0a\x0a", none, good), "and 2, the kernel"),
-        ((mixed, good.address, doubles, b"\x0a", none, good), "its key asks for"),
-        ((doubles, good.address, bytes((9, 10)), b"\x0a", none, good), "its key asks for"),
-        ((doubles, good.address, doubles, b"\x0b", none, good), "its key asks for"),
-        ((doubles, good.address, doubles, b"\x0a", (None,), good), "1 limits"),
+        ((doubles, three.address, doubles, bytes((F64_CODE,)), none, three), "3 operands"),
+        ((doubles + bytes((F64_CODE,)), good.address, doubles, bytes((F64_CODE,)), none, good), "its key 3"),
+        ((doubles, good.address, doubles, bytes((F64_CODE, F64_CODE)), none, good), "and 2, the kernel"),
+        ((mixed, good.address, doubles, bytes((F64_CODE,)), none, good), "its key asks for"),
+        ((doubles, good.address, bytes((F32_CODE, F64_CODE)), bytes((F64_CODE,)), none, good), "its key asks for"),
+        ((doubles, good.address, doubles, bytes((len(DTYPES),)), none, good), "its key asks for"),
+        ((doubles, good.address, doubles, bytes((F64_CODE,)), (None,), good), "1 limits"),
     ]
     for arguments, message in rows:
         with pytest.raises(CompileError, match=message):
@@ -812,7 +839,7 @@ def test_binaries_that_are_not_the_keys(kernels: Any, compile_kernel: Any) -> No
     opened = handle.dlopen(str(older))
     address = int(handle.cast("uintptr_t", handle.addressof(opened, "bcg_entry")))
     with pytest.raises(CompileError, match="ABI version 77"):
-        add._add_binary(doubles, address, doubles, b"\x0a", none, opened)
+        add._add_binary(doubles, address, doubles, bytes((F64_CODE,)), none, opened)
 
 
 def test_a_binary_keeps_its_library_and_dies_with_the_kernel(kernels: Any, compile_kernel: Any) -> None:
@@ -822,10 +849,10 @@ def test_a_binary_keeps_its_library_and_dies_with_the_kernel(kernels: Any, compi
         pass
 
     library = open_library(compile_kernel(2, 1, "OUT(0, double) = 0;"))
-    codes, kept = bytes((10, 10)), Keepalive()
+    codes, kept = bytes((F64_CODE, F64_CODE)), Keepalive()
     add, watch = kernels.add, weakref.ref(kept)
     kept.kernel = add  # type: ignore[attr-defined]
-    add._add_binary(codes, library.address, codes, b"\x0a", (None, None), kept)
+    add._add_binary(codes, library.address, codes, bytes((F64_CODE,)), (None, None), kept)
     del kept
     gc.collect()
     assert watch() is not None

@@ -1,0 +1,82 @@
+"""Verification of ``"test.broadcastable"``, the op that has nothing but the Broadcastable trait.
+
+In: an operation.  Out: what run time still has to check, or an error at its place in the text.
+
+    %0 = "test.broadcastable"(%a, %b) : (tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>    %a.0 in {1, 4}
+    %0 = "test.broadcastable"(%a, %b) : (tensor<3xf32>, tensor<2xf32>) -> tensor<?xf32>
+        -> m.mlir:3:8: error: 'test.broadcastable' op operand '%b' dim 0 has extent 2, expected 1 or 3 (from '%a')
+
+Operands of lower rank are expanded by the trait; element types may be any that are supported.
+"""
+
+from __future__ import annotations
+
+from ..errors import BcastgenError, BroadcastError
+from ..shape.broadcast import Mode, broadcast
+from ..shape.constraints import Constraint
+from ..shape.tensor_type import TensorType
+from ..shape.verify import verify_result
+from .elements import check_supported
+from .ir import Operation, Source, Value
+
+__all__ = ["verify_broadcastable"]
+
+
+def verify_broadcastable(operation: Operation, source: Source, mode: Mode = "sound") -> tuple[Constraint, ...]:
+    """Check that the operands of an operation broadcast to its result, as the trait says.
+
+    Parameters
+    ----------
+    operation : any whose operands and result are those of the trait.
+    source : the text it stands in.
+    mode : ``"sound"`` or ``"document"``, see :func:`~..shape.verify.verify_broadcast`.
+
+    Returns
+    -------
+    tuple of Constraint
+        What is left to run time. Of an operation without operands nothing is known, and nothing asked.
+
+    Raises
+    ------
+    BroadcastError
+        If there is not exactly one result, something is no tensor, or shapes do not fit.
+    DTypeError
+        If an element type is not supported.
+
+    Examples
+    --------
+    >>> from .parser import parse_module
+    >>> text = '''func.func @f(%a: tensor<?xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+    ...   %0 = "test.broadcastable"(%a, %b) : (tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>
+    ...   return %0 : tensor<4xf32>
+    ... }'''
+    >>> module = parse_module(text)
+    >>> body = module.functions[0].body
+    >>> [str(constraint) for constraint in verify_broadcastable(body.operations[0], module.source)]
+    ['%a.0 in {1, 4}']
+    """
+    try:
+        return _verified(operation, mode)
+    except BcastgenError as error:
+        raise source.locate(error, operation.location, f"'{operation.name}' op") from None
+
+
+def _verified(operation: Operation, mode: Mode) -> tuple[Constraint, ...]:
+    if len(operation.results) != 1:
+        raise BroadcastError(f"has {len(operation.results)} results, expected 1")
+    result = operation.results[0]
+    # A value that stands there twice is one operand to broadcasting.
+    operands = {str(value): _tensor(value, "operand") for value in operation.operands}
+    declared = _tensor(result, "result")
+    if not operands:
+        return ()
+    info = broadcast(list(operands.items()), mode)
+    return (*info.constraints, *verify_result(info, str(result), declared))
+
+
+def _tensor(value: Value, role: str) -> TensorType:
+    if not value.type.text.startswith("tensor<"):
+        raise BroadcastError(f"{role} '{value}' has type {value.type}, expected a tensor", operand=str(value))
+    check_supported(value)
+    assert value.type.tensor is not None
+    return value.type.tensor

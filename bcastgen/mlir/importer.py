@@ -1,0 +1,293 @@
+"""From a function of MLIR to an expression: every op verified, then said in our rows.
+
+In: a function of ``tosa`` ops (and ``tensor.cast``).  Out: an :class:`Imported`: expression, signature, constants.
+
+    %0 = tosa.add %a, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<5xf32>
+    return %0
+        ->  expr (a, b): t0 = add(a, b); return t0   with (f32[?] a, f32[?] b) -> f32[5]
+
+What the type of a value says beyond what its operands' types prove is a claim, checked at run time. The whole function
+is one expression, so its ops fuse.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import BcastgenError, BroadcastError, DTypeError, ParseError
+from ..expr.build import Builder
+from ..expr.nodes import Claim, Constant, Expression, Node, Operand
+from ..expr.views import Broadcast
+from ..shape.dim import Dim
+from ..shape.tensor_type import Signature, TensorType
+from .broadcastable import verify_broadcastable
+from .elements import check_supported, element_of
+from .ir import Dense, Function, Operation, Source, Value
+from .meeting import fits, tensor_of
+from .options import Options
+from .reshape import reshaped
+from .tosa_reader import constant_of, read_tosa
+from .tosa_table import find_tosa
+
+__all__ = ["Imported", "import_function"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Imported:
+    """A function as an expression.
+
+    Attributes
+    ----------
+    name : the function's.
+    expression : its last operands are the constant arrays.
+    signature : types of all operands, and of the results.
+    constants : the values of these.
+    """
+
+    name: str
+    expression: Expression
+    signature: Signature
+    constants: tuple[np.ndarray[Any, Any], ...]
+
+
+def import_function(function: Function, source: Source, options: Options, verify_only: bool = False) -> Imported:
+    """Return the expression of a function, every op of it verified.
+
+    Parameters
+    ----------
+    function, source : what was parsed.
+    options : how strict verification is.
+    verify_only : accept ops that can be verified, but not compiled (``"test.broadcastable"``).
+
+    Raises
+    ------
+    BroadcastError, DTypeError, ParseError
+        Located: ``model.mlir:3:10: error: 'tosa.add' op ...``.
+    """
+    return _Import(function, source, options, verify_only).run()
+
+
+class _Import:
+    """One function on its way. `nodes` are the values so far; `dense` those of them that are constant tensors."""
+
+    def __init__(self, function: Function, source: Source, options: Options, verify_only: bool) -> None:
+        self.function = function
+        self.source = source
+        self.options = options
+        self.verify_only = verify_only
+        self.builder = Builder()
+        self.nodes: dict[Value, Node] = {}
+        self.dense: dict[Value, Dense] = {}
+        self.types: list[TensorType] = []
+        self.constants: list[np.ndarray[Any, Any]] = []
+        self.claims: list[Claim] = []
+
+    def run(self) -> Imported:
+        body = self.function.body
+        if body is None:
+            raise self._fault(ParseError("is declared here and has no body"))
+        try:
+            for value in body.arguments:
+                check_supported(value)
+                self.nodes[value] = self._operand(value, tensor_of(value))
+        except BcastgenError as error:
+            raise self._fault(error) from None
+        for operation in body.operations[:-1]:
+            self._read(operation)
+        results = self._located(body.operations[-1], self._return)
+        returned = set(results)
+        claims = tuple(claim for claim in self.claims if claim.node not in returned or isinstance(claim.node, Operand))
+        expression = self.builder.finish(results, claims=claims)
+        names = (operand.name for operand in self.builder.operands)
+        signature = Signature(
+            tuple(zip(names, self.types, strict=True)), tuple(map(tensor_of, body.operations[-1].operands)), None
+        )
+        return Imported(self.function.name, expression, signature, tuple(self.constants))
+
+    def _fault(self, error: BcastgenError) -> BcastgenError:
+        return self.source.locate(error, self.function.location, f"'func.func' op @{self.function.name}")
+
+    def _located(self, operation: Operation, read: Callable[[Operation], Any]) -> Any:
+        try:
+            return read(operation)
+        except BcastgenError as error:
+            raise self.source.locate(error, operation.location, f"'{operation.name}' op") from None
+
+    def _read(self, operation: Operation) -> None:
+        if operation.name == "test.broadcastable":
+            verify_broadcastable(operation, self.source)
+            self._located(operation, self._unlowered)
+            return
+        self._located(operation, self._read_one)
+
+    def _read_one(self, operation: Operation) -> None:
+        match operation.name:
+            case "tosa.const" | "tosa.const_shape":
+                self.dense[operation.results[0]] = constant_of(operation)
+            case "tosa.reshape":
+                self._reshape(operation)
+            case "tensor.cast":
+                self._cast(operation)
+            case name if (row := find_tosa(name.removeprefix("tosa."))) is not None and name.startswith("tosa."):
+                proved = read_tosa(operation, row, self)
+                value = operation.results[0]
+                if not proved:
+                    self.claim(value)
+            case _:
+                raise ParseError(
+                    "is not element-wise, or not known here; a kernel is made of TOSA's element-wise ops, tosa.const, "
+                    "tosa.reshape and tensor.cast"
+                )
+
+    def _return(self, operation: Operation) -> tuple[Node, ...]:
+        if operation.name != "func.return":
+            raise ParseError("ends the function, expected 'func.return'")
+        declared = self.function.type.results
+        if len(operation.operands) != len(declared):
+            raise ParseError(f"has {len(operation.operands)} operands, but the function has {len(declared)} results")
+        for value, type_ in zip(operation.operands, declared, strict=True):
+            if value.type != type_:
+                raise ParseError(f"returns '{value}' of type {value.type}, but the function's result is {type_}")
+            check_supported(value)
+        if not declared:
+            raise ParseError("returns nothing; a kernel has one result or more")
+        return tuple(self.value(value) for value in operation.operands)
+
+    def _unlowered(self, operation: Operation) -> None:
+        """Stand in for the result of an op that has types but no meaning."""
+        if not self.verify_only:
+            raise ParseError("has no meaning beyond its types, so there is nothing to compile; use --verify-only")
+        value = operation.results[0]
+        if value.type.tensor is not None:
+            self.nodes[value] = self._operand(value, value.type.tensor)
+
+    # ---- values
+
+    def _operand(self, value: Value, type_: TensorType) -> Operand:
+        taken = {operand.name for operand in self.builder.operands}
+        plain = re.fullmatch(r"[A-Za-z_]\w*", value.name, re.ASCII) and not keyword.iskeyword(value.name)
+        name = value.name if plain else f"arg{len(taken)}" if value.name.isdigit() else re.sub(r"\W", "_", value.name)
+        while name in taken or not name.isidentifier():
+            name = f"_{name}"
+        self.types.append(type_)
+        return self.builder.operand(name)
+
+    def value(self, value: Value, beside: tuple[Value, ...] = ()) -> Node:
+        """Return the node of a value.
+
+        A constant that is one number is that number where the values `beside` it have its extents anyway; else it is
+        seen broadcast to them, or an operand of its own.
+        """
+        node = self.nodes.get(value)
+        if node is not None:
+            return node
+        dense = self.dense[value]
+        if dense.values.size != 1:
+            check_supported(value)
+            made = self._operand(value, _dense_type(dense))
+            with np.errstate(invalid="ignore"):  # of a NaN on its way to bf16
+                self.constants.append(dense.values.astype(element_of(value).np))
+            self.nodes[value] = made
+            return made
+        number = self.number(value)
+        extents = [dim.extent for dim in _dense_type(dense).dims]
+        if not extents or self._have(beside, extents):
+            return number
+        return self.builder.remap(number, Broadcast(None, tuple(Dim(extent) for extent in extents)))
+
+    def number(self, value: Value) -> Constant:
+        """Return the one number of a constant tensor."""
+        check_supported(value)
+        return self.builder.keep(Constant(self.dense[value].values.item(), element_of(value)))
+
+    def _have(self, values: tuple[Value, ...], extents: list[int | None]) -> bool:
+        """Whether the others span these extents already, so that a number among them changes no shape."""
+        shapes = [tensor_of(value) for value in values if value in self.nodes and not tensor_of(value).unranked]
+        return all(
+            any(
+                len(shape.dims) >= position and (extent == 1 or shape.dims[-position].extent == extent)
+                for shape in shapes
+            )
+            for position, extent in enumerate(reversed(extents), 1)
+        )
+
+    def claim(self, value: Value) -> None:
+        """Ask at run time for what a value's type says."""
+        self.claims.append(Claim(self.nodes[value], str(value), tensor_of(value)))
+
+    # ---- ops on types alone
+
+    def _reshape(self, operation: Operation) -> None:
+        operand, result = operation.operands[0], operation.results[0]
+        shape = operation.operands[1] if len(operation.operands) == 2 else None
+        target = None if shape is None or shape not in self.dense else self.dense[shape]
+        if operand in self.dense:
+            self.dense[result] = _dense_reshaped(operation, self.dense[operand])
+            return
+        self.nodes[result], proved = reshaped(self.builder, self.value(operand), operation, target)
+        if not proved:
+            self.claim(result)
+
+    def _cast(self, operation: Operation) -> None:
+        operand, result = operation.operands[0], operation.results[0]
+        check_supported(operand)
+        check_supported(result)
+        if element_of(operand) is not element_of(result):
+            raise DTypeError(f"from {operand.type} to {result.type} changes the element type; use tosa.cast")
+        proved = fits((operand,), result, rank_expansion=True)
+        if operand in self.dense:
+            self.dense[result] = self.dense[operand]
+            return
+        node = self.nodes[result] = self.nodes[operand]
+        if not proved and isinstance(node, Operand):
+            # The function cannot run with anything else, so its operand has this type.
+            self.types[node.index] = _narrowed(self.types[node.index], tensor_of(result), node.name)
+        elif not proved:
+            self.claim(result)
+
+
+def _dense_type(dense: Dense) -> TensorType:
+    assert dense.type.tensor is not None
+    return dense.type.tensor
+
+
+def _dense_reshaped(operation: Operation, dense: Dense) -> Dense:
+    result = operation.results[0]
+    check_supported(result)
+    extents = tuple(dim.extent for dim in tensor_of(result).dims)
+    counts = [1, 1]
+    for at, shape in enumerate((_dense_type(dense).dims, tensor_of(result).dims)):
+        for dim in shape:
+            counts[at] *= dim.extent if dim.extent is not None else -1
+    if None in extents or counts[0] != counts[1]:
+        raise BroadcastError(
+            f"a constant of type {dense.type} has no shape {result.type}; the numbers of elements differ"
+        )
+    values = dense.values if dense.is_splat else dense.values.reshape([extent or 0 for extent in extents])
+    return Dense(result.type, values)
+
+
+def _narrowed(known: TensorType, said: TensorType, name: str) -> TensorType:
+    """Return the type that says all of two, which are of one value."""
+    if said.unranked:
+        return known
+    if known.unranked:
+        return said
+    dims = []
+    for at, (old, new) in enumerate(zip(known.dims, said.dims, strict=True)):
+        if old.is_static and new.is_static and old != new:
+            raise BroadcastError(
+                f"operand '{name}' dim {at} is cast to extent {new}, expected {old} (from another cast)",
+                operand=name,
+                dim=at,
+                expected=old.extent,
+                actual=new.extent,
+            )
+        dims.append(old if old.is_static else new)
+    return TensorType(known.dtype, tuple(dims), False)

@@ -1,0 +1,26 @@
+"""What a reader of MLIR may choose: how strict verification is.
+
+In: switches.  Out: a frozen record that verification and import pass on.
+
+    Options(strict_types=True)  ->  tosa.add of i8 is refused, as the specification's tables have no such row
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Options"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How MLIR is verified.
+
+    Attributes
+    ----------
+    rank_expansion : operands of a TOSA op may have fewer dims than its result, as before TOSA 1.0.
+    strict_types : element types are those of the specification's table of each op, not all that have a meaning.
+    """
+
+    rank_expansion: bool = False
+    strict_types: bool = False

@@ -1,0 +1,171 @@
+"""The table of TOSA's element-wise ops: one row each, from its name to our row, and what its types may be.
+
+In: an op's name.  Out: its :class:`TosaOp`.
+
+    find_tosa("intdiv")  ->  TosaOp("intdiv", 2, "truncate_divide", aliases=("int_div",), kinds=("signed",), ...)
+
+Sources: the TOSA specification 1.0 for what ops mean, its 1.1 draft for the element types with every extension
+(INT16, INT64, BF16), seed 001 for the list. Which of the rows serves an attribute is the importer's to say: ``round``
+of a shift, ``nan_mode``, the shift of a product of integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["TOSA_OPS", "TosaOp", "find_tosa"]
+
+Combination = tuple[tuple[str, ...], str]
+
+
+@dataclass(frozen=True, slots=True)
+class TosaOp:
+    """One op of TOSA.
+
+    Attributes
+    ----------
+    name : without ``tosa.``.
+    arity : number of operands that broadcast.
+    row : name of our row.
+    integer_row : name of our row for integers, where they have another.
+    aliases : names that older versions have it under.
+    attributes : those it may have, in the spellings of every version.
+    extra : names of the operands of one element that follow those that broadcast.
+    kinds : kinds of element that it has a meaning for; of ``select``, of the values selected.
+    same_shape : whether operand and result have one shape.
+    strict : the element types of the specification's table: those of operands that broadcast, and the result's.
+    """
+
+    name: str
+    arity: int
+    row: str
+    integer_row: str | None = None
+    aliases: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    same_shape: bool = False
+    strict: tuple[Combination, ...] = ()
+
+
+# Kinds of element, as in the table of dtypes.
+_NUMBERS = ("signed", "unsigned", "float")
+_INTEGERS = ("signed", "unsigned")
+# An i1 is no number: what its sum or order is, specification, lowerings and NumPy see differently.
+_BITS = ("bool", *_INTEGERS)
+_ANY = ("bool", *_NUMBERS)
+
+_FLOATS = ("f16", "bf16", "f32")
+_WIDE = ("i32", "i64", *_FLOATS)
+_WHOLE = ("i8", "i16", "i32", "i64")
+
+_CLAMP = ("min_val", "max_val", "min_fp", "max_fp", "min_int", "max_int", "nan_mode")
+
+# From each element type to those that a cast may give.
+_CASTS = {
+    "i1": ("i8", "i16", "i32"),
+    "i8": ("i1", "i16", "i32", *_FLOATS),
+    "i16": ("i1", "i8", "i32", *_FLOATS),
+    "i32": ("i1", "i8", "i16", "i64", *_FLOATS),
+    "i64": ("i32",),
+    "f16": ("i8", "i16", "i32", "f32"),
+    "bf16": ("i8", "i16", "i32", "f32"),
+    "f32": ("i8", "i16", "i32", "f16", "bf16"),
+}
+_PRODUCTS = {"i8": "i32", "i16": "i32", "i32": "i32", "i64": "i64"} | {name: name for name in _FLOATS}
+
+
+def _alike(arity: int, elements: tuple[str, ...], result: str | None = None) -> tuple[Combination, ...]:
+    return tuple(((element,) * arity, result or element) for element in elements)
+
+
+def _unary(name: str, row: str, kinds: tuple[str, ...], elements: tuple[str, ...], attributes: str = "") -> TosaOp:
+    given = tuple(attributes.split())
+    return TosaOp(name, 1, row, attributes=given, kinds=kinds, same_shape=True, strict=_alike(1, elements))
+
+
+def _binary(name: str, row: str, kinds: tuple[str, ...], elements: tuple[str, ...], attributes: str = "") -> TosaOp:
+    return TosaOp(name, 2, row, attributes=tuple(attributes.split()), kinds=kinds, strict=_alike(2, elements))
+
+
+def _comparison(name: str, kinds: tuple[str, ...]) -> TosaOp:
+    return TosaOp(name, 2, name, kinds=kinds, strict=_alike(2, _WIDE, "i1"))
+
+
+TOSA_OPS: tuple[TosaOp, ...] = (
+    # of one operand
+    _unary("abs", "absolute", _NUMBERS, _WIDE),
+    _unary("bitwise_not", "bitwise_invert", _BITS, _WHOLE),
+    TosaOp(
+        "cast",
+        1,
+        "tosa_cast",
+        attributes=("input_unsigned",),
+        kinds=_ANY,
+        same_shape=True,
+        strict=tuple(((source,), target) for source, targets in _CASTS.items() for target in targets),
+    ),
+    _unary("clamp", "clip", _NUMBERS, ("i8", "i16", *_FLOATS), " ".join(_CLAMP)),
+    _unary("clz", "clz", _INTEGERS, ("i32", "i64")),
+    *(
+        _unary(name, name, ("float",), _FLOATS)
+        for name in ("ceil", "cos", "erf", "exp", "floor", "log", "reciprocal", "rsqrt", "sigmoid", "sin", "tanh")
+    ),
+    _unary("logical_not", "logical_not", ("bool",), ("i1",)),
+    TosaOp(
+        "negate",
+        1,
+        "negative",
+        "tosa_negate",
+        attributes=("quantization_info",),
+        extra=("input1_zp", "output_zp"),
+        kinds=_NUMBERS,
+        same_shape=True,
+        strict=_alike(1, (*_WHOLE, *_FLOATS)),
+    ),
+    # of two
+    _binary("add", "add", _NUMBERS, _WIDE),
+    _binary("sub", "subtract", _NUMBERS, _WIDE),
+    TosaOp(
+        "mul",
+        2,
+        "multiply",
+        attributes=("shift",),
+        extra=("shift",),
+        kinds=_NUMBERS,
+        strict=tuple(((element, element), result) for element, result in _PRODUCTS.items()),
+    ),
+    TosaOp("intdiv", 2, "truncate_divide", aliases=("int_div",), kinds=("signed",), strict=_alike(2, ("i32", "i64"))),
+    _binary("arithmetic_right_shift", "right_shift", ("signed",), _WHOLE, "round"),
+    _binary("logical_left_shift", "left_shift", _INTEGERS, _WHOLE),
+    _binary("logical_right_shift", "logical_right_shift", _INTEGERS, _WHOLE),
+    *(_binary(f"bitwise_{word}", f"bitwise_{word}", _BITS, _WHOLE) for word in ("and", "or", "xor")),
+    *(_binary(f"logical_{word}", f"logical_{word}", ("bool",), ("i1",)) for word in ("and", "or", "xor")),
+    _comparison("equal", _ANY),
+    _comparison("greater", _NUMBERS),
+    _comparison("greater_equal", _NUMBERS),
+    _binary("maximum", "maximum", _NUMBERS, _WIDE, "nan_mode"),
+    _binary("minimum", "minimum", _NUMBERS, _WIDE, "nan_mode"),
+    _binary("pow", "power", ("float",), _FLOATS),
+    # of three
+    TosaOp(
+        "select",
+        3,
+        "where",
+        kinds=_ANY,
+        strict=tuple((("i1", element, element), element) for element in ("i1", *_WHOLE, *_FLOATS)),
+    ),
+)
+
+_BY_NAME = {name: row for row in TOSA_OPS for name in (row.name, *row.aliases)}
+
+
+def find_tosa(name: str) -> TosaOp | None:
+    """Return the row of an op by its name or an alias, without ``tosa.``; None if there is none.
+
+    Examples
+    --------
+    >>> find_tosa("int_div").name, find_tosa("sub").row, find_tosa("conv2d")
+    ('intdiv', 'subtract', None)
+    """
+    return _BY_NAME.get(name)

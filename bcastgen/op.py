@@ -1,0 +1,214 @@
+"""One row of the table of ops: what is said of an op, and what follows from it for given dtypes.
+
+In: a dtype rule and C templates.  Out: an :class:`Op`, which gives operand dtypes, C and reference values.
+
+    OPS["add"].types((F32, WEAK_INT)) -> operands (f32, f32), result f32
+    OPS["add"].c_for((I8, I8), I8)    -> "(int8_t)((uint32_t){0} + (uint32_t){1})"
+
+In C templates ``{0}``, ``{1}``, ... are operands, ``{T}`` is the result's C type; the loop dtype is that of the first
+operand after conversion, and f32 for 16-bit floats, whose values are C floats that the caller rounds: ``{t}`` its name,
+``{W}`` the unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that nothing promotes to a
+signed overflow), ``{h}`` the 32- or 64-bit integer helper that serves it, ``{bits}`` its width, ``{f}`` the suffix of
+libm's names, ``{huge}`` its largest finite value. Templates use each operand as a name, never as an expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .dtypes import BF16, BOOL, F32, WEAK_FLOAT, WEAK_INT, DType, Weak, dtype, promote
+from .errors import BcastgenError
+from .op_rules import Rule, Types, by_parameter
+
+if TYPE_CHECKING:
+    from .shape.dialect.program import Program
+
+__all__ = ["CTemplate", "Definition", "Op", "Param"]
+
+CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A static parameter of an op: decided when the expression is built, part of the kernel's identity."""
+
+    name: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a user said of an op; two that are equal are one.
+
+    Attributes
+    ----------
+    operands : names of the operands.
+    c : C expressions over these names, each with the dtypes or kinds it is for; ``""`` is for all.
+    dtypes : name of a rule, table of signatures, or function.
+    prelude : C definitions that the expressions use, as they were given.
+    doc, ulp, reference : as in the row.
+    shape : the program that sizes the result, where it is not that of broadcasting.
+    maps : with it, the indexing map of each operand.
+    """
+
+    operands: tuple[str, ...]
+    c: tuple[tuple[str, str], ...]
+    dtypes: str | Callable[..., Any]
+    prelude: str
+    doc: str
+    ulp: int
+    reference: Callable[..., Any] | None
+    shape: Program | None = None
+    maps: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One row.
+
+    Attributes
+    ----------
+    name : NumPy's name where NumPy has the op.
+    arity, results : number of operands and of results.
+    rule : operand types (weak ones included) -> dtypes the operands are converted to, and the result's.
+    c : C template, for all dtypes, by kind of the loop dtype, or computed from the dtypes.
+    doc : one sentence, with the semantics where C or NumPy leave a choice.
+    dunder : the Python operator, as in ``__add__``.
+    aliases : further names the op answers to (array API, Python).
+    ulp : bound on the error in units in the last place; 0 means bit-identical to NumPy.
+    domain : interval that test and benchmark samples of each operand are drawn from.
+    reference : NumPy-like function the values are checked against; None means NumPy's function of that name.
+    demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
+    params : static parameters.
+    representable : whether the values it computes for 16-bit floats in f32 are 16-bit floats, so that none is rounded.
+    definition : of an op that a user defined at run time; None for the rows of the table.
+    prelude : names and texts of the C definitions that its C calls, beside those of csrc.
+    """
+
+    name: str
+    arity: int
+    rule: Rule
+    c: CTemplate
+    doc: str
+    dunder: str | None = None
+    aliases: tuple[str, ...] = ()
+    ulp: int = 0
+    domain: tuple[float, float] = (-50.0, 50.0)
+    reference: Callable[..., Any] | None = None
+    demand: Mapping[str, str] | None = None
+    params: tuple[Param, ...] = ()
+    representable: bool = False
+    results: int = 1
+    definition: Definition | None = None
+    prelude: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def converts(self) -> bool:
+        """Whether it is a conversion: its result has the dtype of its parameter, whatever the operand's."""
+        return self.rule is by_parameter
+
+    def types(self, operands: Types) -> tuple[tuple[DType, ...], DType]:
+        """Return the dtypes the operands are converted to and the result's dtype.
+
+        Raises
+        ------
+        DTypeError
+            Where NumPy has no loop for these dtypes, or its result dtype is not supported.
+        """
+        return self.rule(self.name, operands)
+
+    def c_for(self, operands: tuple[DType, ...], result: DType) -> str:
+        """Return the C template for converted operand dtypes, with only ``{0}``, ``{1}``, ... left open."""
+        template = self.c(operands, result) if callable(self.c) else self.c
+        if not isinstance(template, str):
+            template = template[operands[0].kind]
+        return _fill(template, operands, result)
+
+    def rounds(self, operands: tuple[DType, ...], result: DType) -> bool:
+        """Whether what the C computes in f32 has to be rounded to the result's dtype."""
+        # A cast gives what it takes.
+        exact = self.representable or (bool(self.params) and promote(operands[0], result) is result)
+        return result.is_half and not exact
+
+    def ulp_for(self, result: DType) -> int:
+        """Return the bound of the error in a result of this dtype; 16-bit floats are f32's, rounded."""
+        return min(self.ulp, 1) if result.is_half else self.ulp
+
+    def demand_for(self, operands: tuple[DType, ...]) -> str | None:
+        """Return the condition elements of these dtypes must satisfy, as a C template, or None."""
+        return None if self.demand is None else self.demand.get(operands[0].kind)
+
+    def identity(self, operands: tuple[DType, ...], result: DType) -> tuple[tuple[str, Any], ...]:
+        """Return what a kernel's dump, and with it its key, says of an op beside its name.
+
+        The package's files decide the C of the table's rows, and the key holds these; a user's C stands in the dump.
+        """
+        if self.definition is None:
+            return ()
+        # Without strings, comments and directives, all blanks are alike.
+        prelude = (("prelude", repr(" ".join(" ".join(text for _, text in self.prelude).split()))),) * bool(
+            self.prelude
+        )
+        return (("c", repr(self.c_for(operands, result))), *prelude)
+
+    def evaluate(self, *operands: Any) -> Any:
+        """Apply the reference to NumPy values.
+
+        Raises
+        ------
+        BcastgenError
+            For an op defined at run time without a reference.
+        """
+        if self.definition is not None:
+            # Behind the operands of a typed op comes its identity, which is C.
+            operands = operands[: self.arity]
+            if self.reference is None:
+                raise BcastgenError(
+                    f"{self.name} has no reference, so only C can compute it; give define_op reference=, a function of "
+                    "NumPy scalars"
+                )
+        function = self.reference or getattr(np, self.name)
+        with np.errstate(all="ignore"):
+            if self.params or not any(map(_is_bf16, operands)):
+                return function(*operands)
+            # As in C: computed in f32, and rounded once.
+            loops, result = self.types(tuple(map(_kind_of, operands)))
+            value = function(*map(_converted, operands, loops))
+            return value.astype(BF16.np) if result is BF16 else value
+
+
+def _is_bf16(value: Any) -> bool:
+    return isinstance(value, (np.generic, np.ndarray)) and value.dtype.name == BF16.numpy
+
+
+def _kind_of(value: Any) -> DType | Weak:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return dtype(value.dtype)
+    return BOOL if isinstance(value, bool) else WEAK_FLOAT if isinstance(value, float) else WEAK_INT
+
+
+def _converted(value: Any, loop: DType) -> Any:
+    if not isinstance(value, (np.generic, np.ndarray)):
+        value = np.float64(loop.nearest(value)) if loop.is_float else np.asarray(value)
+    return value.astype(loop.computed_in.np)
+
+
+def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
+    loop = operands[0].computed_in
+    wide = "uint64_t" if loop.bits == 64 else "uint32_t"
+    facts = {
+        "T": result.c,
+        "t": loop.name,
+        "W": wide,
+        "h": ("u" if loop.kind == "unsigned" else "i") + ("64" if loop.bits == 64 else "32"),
+        "bits": str(loop.bits),
+        "f": "f" if loop is F32 else "",
+        "huge": ("0x1.fffffep+127f" if loop is F32 else "0x1.fffffffffffffp+1023"),
+    }
+    for name, text in facts.items():
+        template = template.replace("{" + name + "}", text)
+    return template

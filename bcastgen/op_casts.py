@@ -1,0 +1,71 @@
+"""The C and the reference values of casts.
+
+In: a source and a target dtype.  Out: a C template, and NumPy values converted as it does.
+
+    cast_c((F32,), dtype("u8"))                   -> "(uint8_t)(!(fabsf({0}) >= 1) ? 0 : ...)"
+    cast_reference(np.float32(300.7), dtype("i8")) -> 127
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .dtypes import BF16, BOOL, F32, DType
+
+__all__ = ["cast_c", "cast_reference"]
+
+
+def cast_c(operands: tuple[DType, ...], result: DType) -> str:
+    """Return the C of NumPy's cast, with what NumPy leaves to the machine defined."""
+    source = operands[0]
+    if result is BOOL:
+        return "({0} != 0)"
+    if result.is_half:
+        return _to_half(source)
+    if not (source.is_float and result.is_integer):
+        return "({T}){0}"
+    suffix = "f" if source.computed_in is F32 else ""
+    low = f"-0x1p{result.bits - 1}{suffix}" if result.kind == "signed" else f"0.0{suffix}"
+    high = f"0x1p{result.bits - (result.kind == 'signed')}{suffix}"
+    bounds = {name.lower(): f"{result.numpy.upper()}_{name}" for name in ("MIN", "MAX")}
+    least = bounds["min"] if result.kind == "signed" else "0"
+    # What is small is 0 by its own branch, as NaN is: gcc makes (float)(int)x a trunc(x), which is -0.0 for -0.3.
+    inside = f"{{0}} <= {low} ? {least} : {{0}} >= {high} ? {bounds['max']} : ({{T}}){{0}}"
+    return f"({{T}})(!(fabs{suffix}({{0}}) >= 1) ? 0 : {inside})"
+
+
+def _to_half(source: DType) -> str:
+    """Return what is rounded to a 16-bit float: what f32 cannot hold is rounded to odd, which decides no half."""
+    if source.computed_in is F32:
+        return "{0}"
+    return "(float){0}" if source.bits <= 16 else f"bcg_odd_{source}({{0}})"
+
+
+def cast_reference(x: Any, target: DType) -> Any:
+    """Convert as the cast row does: NaN to integer is 0, other out-of-range floats saturate, integers wrap."""
+    x = np.asarray(x)
+    with np.errstate(all="ignore"):
+        if target is BF16:
+            return _to_f32_odd(x).astype(BF16.np)
+        if x.dtype.kind not in "biuf":
+            x = x.astype(np.float32)
+        if not (target.is_integer and x.dtype.kind == "f"):
+            return x.astype(target.np)
+        inside = np.where(np.isnan(x), 0, x)
+        low, high = (inside <= float(target.min)), (inside >= float(target.max))
+        safe = np.where(low | high, 0, inside).astype(target.np)
+        return np.where(low, target.np.type(target.min), np.where(high, target.np.type(target.max), safe))
+
+
+def _to_f32_odd(x: Any) -> Any:
+    """Convert to f32 towards 0, with the last bit set if that is inexact: rounding this to 16 bits rounds once."""
+    if x.dtype.kind not in "iuf" or x.dtype.itemsize < 4 or x.dtype == np.float32:
+        return x.astype(np.float32)
+    near = x.astype(np.float32)
+    # A long double of 64 bits holds every source exactly.
+    exact, back = x.astype(np.longdouble), near.astype(np.longdouble)
+    bits = near.view(np.uint32) if near.ndim else near.reshape(1).view(np.uint32)[0]
+    odd = (bits - (np.abs(back) > np.abs(exact)).astype(np.uint32)) | (back != exact).astype(np.uint32)
+    return np.where(np.isnan(near), near, np.asarray(odd, np.uint32).view(np.float32))

@@ -1,0 +1,109 @@
+/* bcg_half.h: the 16-bit floats f16 (IEEE binary16) and bf16, whose values are computed with as C floats.
+ *
+ * Contract. In memory an element is its bits in a uint16_t; a value is a float that the 16-bit type can represent.
+ * bcg_<x>_to_f32 is exact, bcg_f32_to_<x> and bcg_round_<x> round to nearest, halves to even, with overflow to infinity
+ * and subnormals kept; NaN stays NaN. What comes from a wider type goes through bcg_odd_<source> first: rounding to odd
+ * keeps what decides a half, so that there is one rounding in all. Pure, defined for every argument, and without
+ * branches, so that compilers vectorise. Each definition stands between blank lines and uses only what stands above it
+ * or in the standard headers: emit copies the ones a kernel needs.
+ */
+#ifndef BCG_HALF_H
+#define BCG_HALF_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t bcg_bits_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float bcg_from_bits_f32(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline float bcg_f16_to_f32(uint16_t bits)
+{
+    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, magnitude = bits & 0x7fffu;
+    const uint32_t normal = (magnitude << 13) + 0x38000000u; /* the exponent counts from -127 instead of -15 */
+    const uint32_t special = magnitude >= 0x7c00u ? 0x7f800000u : 0u;
+    const uint32_t subnormal = bcg_bits_f32((float)(int32_t)magnitude * 0x1p-24f);
+    return bcg_from_bits_f32((magnitude < 0x0400u ? subnormal : normal | special) | sign);
+}
+
+/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which then stands in the low bits. */
+static inline uint16_t bcg_f32_to_f16(float x)
+{
+    const uint32_t bits = bcg_bits_f32(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+    const uint32_t subnormal = bcg_bits_f32(bcg_from_bits_f32(magnitude) + 0.5f) - 0x3f000000u;
+    const uint32_t normal = (magnitude - 0x38000000u + 0x0fffu + (magnitude >> 13 & 1u)) >> 13;
+    const uint32_t nan = 0x7e00u | (magnitude >> 13 & 0x03ffu);
+    const uint32_t finite = magnitude < 0x38800000u ? subnormal : normal;
+    const uint32_t number = magnitude < 0x47800000u ? finite : 0x7c00u;
+    return (uint16_t)(sign | (magnitude > 0x7f800000u ? nan : number));
+}
+
+/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16. */
+static inline float bcg_round_f16(float x)
+{
+    const uint32_t bits = bcg_bits_f32(x), sign = bits & 0x80000000u, magnitude = bits & 0x7fffffffu;
+    const uint32_t subnormal = bcg_bits_f32(bcg_from_bits_f32(magnitude) + 0.5f - 0.5f);
+    const uint32_t normal = (magnitude + 0x0fffu + (magnitude >> 13 & 1u)) & 0xffffe000u;
+    const uint32_t finite = magnitude < 0x38800000u ? subnormal : normal;
+    const uint32_t number = finite < 0x47800000u ? finite : 0x7f800000u;
+    return bcg_from_bits_f32(sign | (magnitude > 0x7f800000u ? magnitude | 0x00400000u : number));
+}
+
+static inline float bcg_bf16_to_f32(uint16_t bits) { return bcg_from_bits_f32((uint32_t)bits << 16); }
+
+static inline uint16_t bcg_f32_to_bf16(float x)
+{
+    const uint32_t bits = bcg_bits_f32(x);
+    const uint32_t number = bits + 0x7fffu + (bits >> 16 & 1u);
+    return (uint16_t)(((bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x00400000u : number) >> 16);
+}
+
+static inline float bcg_round_bf16(float x)
+{
+    const uint32_t bits = bcg_bits_f32(x);
+    const uint32_t number = (bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u;
+    return bcg_from_bits_f32((bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x00400000u : number);
+}
+
+/* The float next to x towards 0, with its last bit set where x is not that float. */
+static inline float bcg_odd_f64(double x)
+{
+    const float near = (float)x;
+    const double back = near;
+    const uint32_t bits = bcg_bits_f32(near), inexact = back != x ? 1u : 0u, away = fabs(back) > fabs(x) ? 1u : 0u;
+    return bcg_from_bits_f32((bits - away) | inexact);
+}
+
+/* A double holds 53 bits: of longer ones, the last that it keeps is set where any that it drops is. */
+static inline float bcg_odd_u64(uint64_t x)
+{
+    const uint64_t kept = (x & ~UINT64_C(0x7ff)) | ((x & 0x7ff) != 0 ? UINT64_C(0x800) : 0);
+    return bcg_odd_f64((double)(x >> 53 != 0 ? kept : x));
+}
+
+static inline float bcg_odd_i64(int64_t x)
+{
+    const float magnitude = bcg_odd_u64(x < 0 ? UINT64_C(0) - (uint64_t)x : (uint64_t)x);
+    return x < 0 ? -magnitude : magnitude;
+}
+
+static inline float bcg_odd_u32(uint32_t x) { return bcg_odd_f64((double)x); }
+
+static inline float bcg_odd_i32(int32_t x) { return bcg_odd_f64((double)x); }
+
+static inline uint16_t bcg_f64_to_f16(double x) { return bcg_f32_to_f16(bcg_odd_f64(x)); }
+
+static inline uint16_t bcg_f64_to_bf16(double x) { return bcg_f32_to_bf16(bcg_odd_f64(x)); }
+
+#endif

@@ -1,0 +1,102 @@
+"""Claims in standalone C, under sanitizers: the interpreter's verdict, and refusals that name the value."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bcastgen.expr.trace import trace
+
+_spec = importlib.util.spec_from_file_location("claim_cases", Path(__file__).parents[1] / "claim_cases.py")
+claim_cases = sys.modules.get("claim_cases") or importlib.util.module_from_spec(_spec)
+if "claim_cases" not in sys.modules:
+    sys.modules["claim_cases"] = claim_cases
+    _spec.loader.exec_module(claim_cases)
+CASES = claim_cases.CASES
+F32 = np.dtype("f4")
+
+
+@pytest.fixture(scope="module")
+def kernels(emit):
+    names = "abc"
+    return [
+        emit(f"c{at}", case.expression, case.types, names, variants=at % 2 or None, result_types=case.results)
+        for at, case in enumerate(CASES)
+        if not case.options
+    ]
+
+
+@pytest.fixture
+def check(kernels, build, new_case):
+    def run(directory, kind="gcc", optimise="-O1"):
+        cases, wanted = [], []
+        programs = [case for case in CASES if not case.options]
+        for kernel, program in zip(kernels, programs, strict=True):
+            for shapes in program.shapes():
+                expected = program.verdict(shapes)
+                case = new_case(kernel)
+                for shape in shapes:
+                    case.array(np.ones(shape, np.float32))
+                for at in range(len(kernel.results)):
+                    rank = kernel.shapes[at] or 0
+                    case.array(np.zeros((1,) * rank if expected is None else expected[at], np.float32))
+                cases.append(case)
+                wanted.append((program, shapes, expected))
+        done = build(kernels, directory, kind, optimise).run(*cases)
+        for got, (program, shapes, expected) in zip(done, wanted, strict=True):
+            shown = (program.name, shapes, expected, got.shape, got.call)
+            if expected is None:
+                assert got.shape.status != "OK" and got.call.status != "OK", shown
+                assert got.untouched, shown
+                continue
+            assert (got.shape.status, got.call.status) == ("OK", "OK"), shown
+            assert got.extents == expected, shown
+
+    return run
+
+
+def test_verdicts_are_numpys_under_sanitizers(check, tmp_path):
+    check(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "optimise"), [("gcc", "-O3"), ("clang", "-O0"), ("clang", "-O3")])
+def test_verdicts_are_numpys_with_every_compiler(kind, optimise, check, tmp_path):
+    check(tmp_path, kind, optimise)
+
+
+def test_kernels_with_claims_compile_without_warnings(kernels, together, compile_strictly, tmp_path):
+    compile_strictly(together(kernels), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "language"), [("gcc", "c++"), ("clang", "c"), ("clang", "c++")])
+def test_kernels_with_claims_compile_everywhere(kind, language, kernels, together, compile_strictly, tmp_path):
+    compile_strictly(together(kernels), tmp_path, kind, language)
+
+
+def test_a_diagnostic_numbers_claims_after_results(emit, build, new_case, tmp_path):
+    program = claim_cases.Case("", ("f32[?]",) * 3, lambda claim, a, b, c: claim(-claim(a + b, "f32[?]"), "f32[5]") * c)
+    kernel = emit("numbered", program.expression, program.types, "abc")
+    header = kernel.files["numbered.h"]
+    assert "In a diagnostic 0 = a, 1 = b, 2 = c, 3 = r, 5 = %1." in header
+    assert "%1 : tensor<5xf32>  claimed (d0) -> (d0)" in header
+    case = new_case(kernel)
+    for extent in (1, 1, 5, 5):
+        case.array(np.ones(extent, np.float32))
+    (got,) = build([kernel], tmp_path).run(case)
+    assert got.call.status == got.shape.status == "RESULT"
+    assert got.call.facts == got.shape.facts == (5, 0, -1, 1, 5)
+    assert got.untouched
+
+
+def test_proved_claims_leave_no_trace_in_c(emit):
+    types = ("f32[5]", "f32[?]", "f32[?]")
+    claimed = claim_cases.Case("", types, lambda claim, a, b, c: claim(a + b, "f32[5]") * c).expression
+    plain = trace(lambda a, b, c: (a + b) * c, "abc")
+    code = [emit("same", expression, types, "abc").text.split("#include", 1)[1] for expression in (claimed, plain)]
+    assert code[0] == code[1]

@@ -1,0 +1,361 @@
+"""Random operations on types, what mlir-opt-22 and bcastgen say of them, and where the two differ.
+
+In: a random number generator.  Out: a :class:`Case`; verdicts are True where it is accepted.
+
+    case = broadcastable(random.Random(0))
+    upstream([case])[0] == ours(case) unless a difference applies
+
+DIFFERENCES is the one list: docs/mlir.md shows it as a table, with the same names and verdicts; a test compares them.
+Each has a predicate that is exact: where it applies the verdicts are the two it says, and where none does they are one.
+Test modules load this file as they load mlir_tools.py.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bcastgen.dtypes import DTYPES
+from bcastgen.mlir.options import Options
+from bcastgen.mlir.parser import parse_module
+from bcastgen.modules import verify_module
+
+TYPE = re.compile(r"(tensor|vector)<((?:(?:\?|\*|\d+)x)*)(\w+)>")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operation: its name, the types of its operands, its result's."""
+
+    op: str
+    operands: tuple[str, ...]
+    result: str
+
+    def function(self, number=0):
+        """A function of the operation, on one line."""
+        names = [f"%{chr(ord('a') + at)}" for at in range(len(self.operands))]
+        arguments = ", ".join(f"{name}: {type_}" for name, type_ in zip(names, self.operands, strict=True))
+        before, more, types = "", [], list(self.operands)
+        if self.op == "tosa.mul":
+            before = '%s = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8> '
+            more, types = ["%s"], [*types, "tensor<1xi8>"]
+        body = f'%r = "{self.op}"({", ".join(names + more)}) : ({", ".join(types)}) -> {self.result}'
+        return f"func.func @f{number}({arguments}) -> {self.result} {{ {before}{body} return %r : {self.result} }}"
+
+    def __str__(self):
+        return f"{self.op} ({', '.join(self.operands)}) -> {self.result}"
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def upstream(cases):
+    """What mlir-opt-22 says of each case."""
+    text = "\n// -----\n".join(case.function(number) for number, case in enumerate(cases))
+    command = ["mlir-opt-22", "--split-input-file", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    refused = {int(line) for line in re.findall(r"^<stdin>:(\d+):\d+: error: ", done.stderr, re.MULTILINE)}
+    # Case n stands on line 2n + 1; an error elsewhere is one of this file.
+    assert all(line % 2 for line in refused), done.stderr[:2000]
+    assert done.returncode == bool(refused), done.stderr[:2000]
+    return [2 * number + 1 not in refused for number in range(len(cases))]
+
+
+def ours(case):
+    """What bcastgen says of a case."""
+    return not verify_module(parse_module(case.function()), Options())
+
+
+# ---- random cases ----------------------------------------------------------------------------------------------------
+
+
+def tensor(dims, element="f32"):
+    """The text of a type; dims of None are unranked."""
+    return f"tensor<{'*x' if dims is None else ''.join(f'{dim}x' for dim in dims)}{element}>"
+
+
+def _near(rng, extents, hides):
+    """Extents with some of them replaced: hidden, made 1 (`hides`), or wrong."""
+    draws = [rng.random() for _ in extents]
+    return [
+        "?" if draw < 0.25 else 1 if draw < 0.5 and hides else rng.randint(1, 4) if draw < 0.55 else extent
+        for draw, extent in zip(draws, extents, strict=True)
+    ]
+
+
+def broadcastable(rng):
+    """A "test.broadcastable" of extents >= 1: types that fit more or less, and some that have nothing in common."""
+    element = rng.choice(["f32"] * 60 + ["i4", "index", "f8E5M2"])
+    if rng.random() < 0.15:
+        types = [tensor(_any_dims(rng), element) for _ in range(rng.randint(1, 4) + 1)]
+        return Case("test.broadcastable", tuple(types[1:]), types[0])
+    extents = [rng.choice([1, 2, 3, 5]) for _ in range(rng.randint(0, 4))]
+    operands = []
+    for _ in range(rng.choice([1, 2, 2, 2, 3, 4])):
+        rank = rng.choice([len(extents), len(extents), rng.randint(0, len(extents))])
+        dims = None if rng.random() < 0.08 else _near(rng, extents[len(extents) - rank :], True)
+        operands.append(tensor(dims, element))
+    result = _near(rng, extents, False)
+    if rng.random() < 0.08:
+        result = result[1:] if rng.random() < 0.4 else [rng.choice([1, 2, "?"]), *result]
+    return Case("test.broadcastable", tuple(operands), tensor(None if rng.random() < 0.05 else result, element))
+
+
+def tosa(rng):
+    """A tosa.add, mul or select of extents >= 1 and ranks that are mostly equal."""
+    op = rng.choice(["tosa.add", "tosa.mul", "tosa.select"])
+    count = 3 if op == "tosa.select" else 2
+    rank = rng.randint(0, 4)
+    extents = [rng.choice([1, 2, 3, 5]) for _ in range(rank)]
+    shapes = [None if rng.random() < 0.08 else _near(rng, extents, True) for _ in range(count)]
+    shapes.append(None if rng.random() < 0.05 else _near(rng, extents, False))
+    if rng.random() < 0.15:
+        at = rng.randrange(count + 1)
+        shapes[at] = _any_dims(rng)
+    one = rng.choice(["f32", "f32", "i32", "i8", "i16", "i64", "f16", "bf16", "f64", "i1", "i4"])
+    elements = [one] * (count + 1)
+    if op == "tosa.mul" and one[0] == "i" and rng.random() < 0.5:
+        elements[2] = rng.choice(["i8", "i16", "i32", "i64"])
+    if op == "tosa.select":
+        elements[0] = "i1"
+    if rng.random() < 0.05:
+        elements[rng.randrange(count + 1)] = rng.choice(["f32", "i32", "i8"])
+    types = [tensor(shape, element) for shape, element in zip(shapes, elements, strict=True)]
+    return Case(op, tuple(types[:-1]), types[-1])
+
+
+def _any_dims(rng):
+    if rng.random() < 0.08:
+        return None
+    return [rng.choice([1, 1, 2, 3, "?", "?"]) for _ in range(rng.randint(0, 4))]
+
+
+# ---- the trait, as LLVM 22 checks it ---------------------------------------------------------------------------------
+
+
+def dims(type_):
+    """The dims of a type's text, from the right, None for ?; None if it is unranked."""
+    text = TYPE.fullmatch(type_)[2]
+    if text == "*x":
+        return None
+    return [None if dim == "?" else int(dim) for dim in text.split("x")[:-1]][::-1]
+
+
+def element(type_):
+    """The element type of a type's text."""
+    return TYPE.fullmatch(type_)[3]
+
+
+def inferred(case):
+    """What ranked operands span, from the right; None if there are none, False if they clash."""
+    ranked = [shape for shape in map(dims, case.operands) if shape is not None]
+    if not ranked:
+        return None
+    spanned = []
+    for at in range(max(map(len, ranked))):
+        column = {shape[at] for shape in ranked if at < len(shape)} - {1}
+        known = column - {None}
+        if len(known) > 1:
+            return False
+        spanned.append(known.pop() if known else None if column else 1)
+    return spanned
+
+
+def misfits(case):
+    """The extents that are inferred where the result, if it is ranked, has another known one."""
+    spanned, result = inferred(case) or [], dims(case.result) or []
+    return [
+        one for one, declared in zip(spanned, result, strict=False) if None not in (one, declared) and one != declared
+    ]
+
+
+def ranks_fit(case, exact):
+    """Whether the result has the rank of what is inferred, or, if not `exact`, a higher one."""
+    spanned, result = inferred(case), dims(case.result)
+    if spanned is None or result is None:
+        return True
+    return len(result) == len(spanned) or (len(result) > len(spanned) and not exact)
+
+
+def is_unranked(case):
+    return any(dims(type_) is None for type_ in case.operands)
+
+
+def is_supported(case):
+    return {element(type_) for type_ in (*case.operands, case.result)} <= {row.mlir for row in DTYPES}
+
+
+def ranks_are_equal(case):
+    return len({len(shape) for shape in map(dims, (*case.operands, case.result)) if shape is not None}) <= 1
+
+
+def values(case):
+    """The element types of the operands that are computed with: not of the condition of tosa.select."""
+    return [element(type_) for type_ in case.operands[case.op == "tosa.select" :]]
+
+
+def elements_fit(case):
+    """Whether element types of a TOSA op are those that LLVM's verifier takes: one, but for products of integers."""
+    one, result = values(case)[0], element(case.result)
+    if len(set(values(case))) > 1 or (case.op == "tosa.select" and element(case.operands[0]) != "i1"):
+        return False
+    if case.op == "tosa.mul" and one[0] == result[0] == "i":
+        return int(result[1:]) >= int(one[1:])
+    return one == result
+
+
+def has_no_meaning(case):
+    """Whether a TOSA op adds or multiplies truth values."""
+    return case.op in ("tosa.add", "tosa.mul") and values(case)[0] == "i1"
+
+
+def has_zero(case):
+    return any(0 in (dims(type_) or ()) for type_ in (*case.operands, case.result))
+
+
+def is_odd_product(case):
+    """Whether a product of integers has another type than theirs and i32 for smaller ones."""
+    one, result = values(case)[0], element(case.result)
+    return case.op == "tosa.mul" and one[0] == "i" and result != one and (result != "i32" or int(one[1:]) > 32)
+
+
+def is_llvms(case, whatever=()):
+    """Whether LLVM takes a case, or would if the result's extents (`whatever`) did not matter where these are inferred.
+
+    Of extents >= 1. What it says itself is asked where verdicts are compared; this serves predicates only.
+    """
+    if inferred(case) is False or not set(misfits(case)) <= set(whatever):
+        return False
+    if case.op == "test.broadcastable":
+        return ranks_fit(case, exact=False)
+    return elements_fit(case) and ranks_are_equal(case)
+
+
+ANY = range(1, 10)
+
+
+def wrong_products(case):
+    """The inferred extents that the result of a tosa.mul does not have and cannot have; LLVM does not look at them."""
+    return set(misfits(case)) - ({1} if is_unranked(case) else set()) if case.op == "tosa.mul" else set()
+
+
+# ---- differences -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where verdicts differ: the case as docs/mlir.md calls it, our verdict and LLVM's, when, and examples."""
+
+    name: str
+    ours: bool
+    upstream: bool
+    applies: Callable[[Case], bool]
+    examples: tuple[Case, ...]
+
+
+def _case(op, *types):
+    return Case(op, tuple(f"tensor<{type_}>" for type_ in types[:-1]), f"tensor<{types[-1]}>")
+
+
+DIFFERENCES = (
+    Difference(
+        '`"test.broadcastable"`: a result of higher rank than ranked operands span',
+        False,
+        True,
+        lambda case: (
+            case.op == "test.broadcastable"
+            and is_supported(case)
+            and is_llvms(case)
+            and not is_unranked(case)
+            and not ranks_fit(case, exact=True)
+        ),
+        (_case("test.broadcastable", "3xf32", "3xf32", "1x3xf32"), _case("test.broadcastable", "f32", "?x2xf32")),
+    ),
+    Difference(
+        "an operand of unknown rank beside an extent of 1",
+        True,
+        False,
+        lambda case: (
+            case.op != "tosa.mul"
+            and is_supported(case)
+            and not has_no_meaning(case)
+            and is_unranked(case)
+            and set(misfits(case)) == {1}
+            and is_llvms(case, [1])
+        ),
+        (
+            _case("test.broadcastable", "*xf32", "1xf32", "3xf32"),
+            _case("test.broadcastable", "2x1xf32", "*xf32", "2x5xf32"),
+            _case("tosa.add", "2x1xf32", "*xf32", "2x5xf32"),
+            _case("tosa.select", "*xi1", "1xf32", "1xf32", "3xf32"),
+        ),
+    ),
+    Difference(
+        "an element type that is not supported",
+        False,
+        True,
+        lambda case: not is_supported(case) and is_llvms(case, ANY if case.op == "tosa.mul" else ()),
+        (
+            _case("test.broadcastable", "2xi4", "1xi4", "2xi4"),
+            _case("tosa.add", "2xf8E5M2", "2xf8E5M2", "2xf8E5M2"),
+            _case("tosa.mul", "2xi4", "2xi4", "3xi8"),
+        ),
+    ),
+    Difference(
+        "an element type without a meaning for the op: `tosa.add` of `i1`",
+        False,
+        True,
+        lambda case: (
+            is_supported(case) and has_no_meaning(case) and is_llvms(case, ANY if case.op == "tosa.mul" else ())
+        ),
+        (_case("tosa.add", "2xi1", "1xi1", "2xi1"), _case("tosa.mul", "2xi1", "1xi1", "2xi32")),
+    ),
+    Difference(
+        "`tosa.mul` of integers to another type than theirs or, for smaller ones, `i32`",
+        False,
+        True,
+        lambda case: is_supported(case) and not has_no_meaning(case) and is_odd_product(case) and is_llvms(case, ANY),
+        (_case("tosa.mul", "2xi8", "2xi8", "2xi16"), _case("tosa.mul", "2xi32", "1xi32", "2xi64")),
+    ),
+    Difference(
+        "`tosa.mul`: a result of other extents than its operands span",
+        False,
+        True,
+        lambda case: (
+            is_supported(case)
+            and not has_no_meaning(case)
+            and not is_odd_product(case)
+            and bool(wrong_products(case))
+            and is_llvms(case, ANY)
+        ),
+        (_case("tosa.mul", "2xf32", "1xf32", "5xf32"), _case("tosa.mul", "?x3xf32", "*xf32", "?x1xf32")),
+    ),
+    Difference(
+        '`"test.broadcastable"`: an extent of 0 beside `?`',
+        False,
+        True,
+        # Random cases have none.
+        lambda case: case.op == "test.broadcastable" and has_zero(case),
+        (
+            _case("test.broadcastable", "0xf32", "?xf32", "9xf32"),
+            _case("test.broadcastable", "?xf32", "0xf32", "4xf32", "4xf32"),
+        ),
+    ),
+    Difference(
+        "an op of TOSA: an extent of 0",
+        True,
+        False,
+        lambda case: case.op != "test.broadcastable" and has_zero(case),
+        (_case("tosa.add", "0x2xf32", "1x2xf32", "0x2xf32"),),
+    ),
+)
+
+
+def explained(case, own, other):
+    """Whether verdicts are what the list says: of the one difference that applies, or the same if none does."""
+    found = [difference for difference in DIFFERENCES if difference.applies(case)]
+    if not found:
+        return own == other
+    return len(found) == 1 and (own, other) == (found[0].ours, found[0].upstream)
