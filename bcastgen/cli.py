@@ -241,12 +241,25 @@ def _emit(options: argparse.Namespace) -> int:
             raise ParseError(
                 f"--name is one name, but {options.expression} has {len(kernels)} functions; add --function"
             )
+        _have_names_of_their_own(kernels)
     else:
         kernels = (_kernel(options),)
     for kernel in kernels:
         for path in kernel.emit_c(options.output, options.name, options.variants):
             print(path)
     return 0
+
+
+def _have_names_of_their_own(kernels: Sequence[Kernel]) -> None:
+    """Refuse functions whose files would be the same: C has fewer characters for names than MLIR, and shorter ones."""
+    from .emit.names import kernel_identifiers
+
+    found: set[str] = set()
+    for kernel in kernels:
+        prefix = kernel_identifiers(kernel.__name__)[0]
+        if prefix.lower() in found:
+            raise ParseError(f"two functions are {prefix} in C; emit them one by one, with --function and --name")
+        found.add(prefix.lower())
 
 
 def _explain(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .dtypes import DTYPES, F64, DType, Weak, from_key
-from .errors import BcastgenError, BroadcastError, CacheError
+from .errors import BcastgenError, BroadcastError, CacheError, TraceError
 from .expr.nodes import Expression
 from .expr.slots import has_views
 from .expr.trace import inline, is_tracer
@@ -184,7 +184,15 @@ class Kernel(KernelBase):
 
     def _call_traced(self, operands: tuple[object, ...]) -> Any:
         """Take part in the expression of a function that is being traced, if these are its operands."""
-        return inline(self.expression, operands) if any(map(is_tracer, operands)) else NotImplemented
+        if not any(map(is_tracer, operands)):
+            return NotImplemented
+        if self.expression.claims:
+            named = ", ".join(f"'{claim.name}'" for claim in self.expression.claims)
+            raise TraceError(f"{self._name} checks the shapes of {named}; call it outside of the kernel")
+        if self._values:
+            named = ", ".join(f"'{name}'" for name in self._constants)
+            raise TraceError(f"{self._name} holds the constant arrays {named}; call it outside of the kernel")
+        return inline(self.expression, operands)
 
     def _compilation(self, kinds: tuple[DType | Weak, ...], ranks: tuple[int, ...] | None = None) -> Compilation:
         signature = self._signature

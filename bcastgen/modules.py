@@ -9,6 +9,7 @@ In: the text of a module, or its path.  Out: a :class:`Kernel`, or a shape progr
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,7 +127,7 @@ def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kerne
         raise module.source.locate(error, function.location, f"'func.func' op @{function.name}")
     imported = import_function(function, module.source, options)
     operands = tuple(operand.name for operand in imported.expression.operands)
-    name = imported.name if imported.name.isidentifier() else "kernel"
+    name = imported.name if imported.name.isidentifier() else re.sub(r"^(?=\d)|\W", "_", imported.name) or "kernel"
     kernel = Kernel(
         imported.expression,
         name,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .dtypes import BF16, BOOL, F32, WEAK_FLOAT, WEAK_INT, DType, Weak, dtype, promote
+from .dtypes import BF16, BOOL, F16, F32, WEAK_FLOAT, WEAK_INT, DType, Weak, dtype, promote
 from .errors import BcastgenError
 from .op_rules import Rule, Types, by_parameter
 
@@ -173,16 +173,17 @@ class Op:
                 )
         function = self.reference or getattr(np, self.name)
         with np.errstate(all="ignore"):
-            if self.params or not any(map(_is_bf16, operands)):
+            if self.params or not any(map(self._is_widened, operands)):
                 return function(*operands)
             # As in C: computed in f32, and rounded once.
             loops, result = self.types(tuple(map(_kind_of, operands)))
             value = function(*map(_converted, operands, loops))
-            return value.astype(BF16.np) if result is BF16 else value
+            return np.asarray(value).astype(result.np) if result.is_half else value
 
-
-def _is_bf16(value: Any) -> bool:
-    return isinstance(value, (np.generic, np.ndarray)) and value.dtype.name == BF16.numpy
+    def _is_widened(self, value: Any) -> bool:
+        """Whether a reference gets f32 for this: bf16, and where it is not NumPy's own, f16."""
+        name = value.dtype.name if isinstance(value, (np.generic, np.ndarray)) else ""
+        return name == BF16.numpy or (self.definition is not None and name == F16.numpy)
 
 
 def _kind_of(value: Any) -> DType | Weak:

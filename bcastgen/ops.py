@@ -279,8 +279,8 @@ _ROWS: tuple[Op, ...] = (
         "clip",
         3,
         rules.clip,
-        dict.fromkeys(_INTEGERS, "({0} < {1} ? ({1} > {2} ? {2} : {1}) : ({0} > {2} ? {2} : {0}))")
-        | {"float": "bcg_clip_{t}({0}, {1}, {2})"},
+        dict.fromkeys(("signed", "unsigned"), "({T})bcg_clip_{h}({0}, {1}, {2})")
+        | {"bool": "(({0} || {1}) && {2})", "float": "bcg_clip_{t}({0}, {1}, {2})"},
         "minimum(maximum(x, low), high); NaN if any is.",
         representable=True,
     ),

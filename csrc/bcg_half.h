@@ -4,8 +4,9 @@
  * bcg_<x>_to_f32 is exact, bcg_f32_to_<x> and bcg_round_<x> round to nearest, halves to even, with overflow to infinity
  * and subnormals kept; NaN stays NaN. What comes from a wider type goes through bcg_odd_<source> first: rounding to odd
  * keeps what decides a half, so that there is one rounding in all. Pure, defined for every argument, and without
- * branches, so that compilers vectorise. Each definition stands between blank lines and uses only what stands above it
- * or in the standard headers: emit copies the ones a kernel needs.
+ * branches, so that compilers vectorise; where gcc would make a branch of a selection, masks (bcg_mask) select. Each
+ * definition stands between blank lines and uses only what stands above it or in the standard headers: emit copies the
+ * ones a kernel needs.
  */
 #ifndef BCG_HALF_H
 #define BCG_HALF_H
@@ -28,13 +29,17 @@ static inline float bcg_from_bits_f32(uint32_t bits)
     return x;
 }
 
+/* All bits where it holds, else none. */
+static inline uint32_t bcg_mask(int holds) { return 0u - (uint32_t)holds; }
+
 static inline float bcg_f16_to_f32(uint16_t bits)
 {
-    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, magnitude = bits & 0x7fffu;
-    const uint32_t normal = (magnitude << 13) + 0x38000000u; /* the exponent counts from -127 instead of -15 */
-    const uint32_t special = magnitude >= 0x7c00u ? 0x7f800000u : 0u;
-    const uint32_t subnormal = bcg_bits_f32((float)(int32_t)magnitude * 0x1p-24f);
-    return bcg_from_bits_f32((magnitude < 0x0400u ? subnormal : normal | special) | sign);
+    const int32_t magnitude = bits & 0x7fff;
+    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
+    const uint32_t small = bcg_mask(magnitude < 0x0400), special = bcg_mask(magnitude >= 0x7c00) & 0x7f800000u;
+    const uint32_t normal = ((uint32_t)magnitude << 13) + 0x38000000u; /* the exponent counts from -127, not from -15 */
+    const uint32_t subnormal = bcg_bits_f32((float)magnitude * 0x1p-24f);
+    return bcg_from_bits_f32((subnormal & small) | (normal & ~small) | special | sign);
 }
 
 /* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which then stands in the low bits. */
@@ -53,11 +58,13 @@ static inline uint16_t bcg_f32_to_f16(float x)
 static inline float bcg_round_f16(float x)
 {
     const uint32_t bits = bcg_bits_f32(x), sign = bits & 0x80000000u, magnitude = bits & 0x7fffffffu;
+    const int32_t order = (int32_t)magnitude;
+    const uint32_t small = bcg_mask(order < 0x38800000), large = bcg_mask(order >= 0x477ff000); /* 65520 */
+    const uint32_t nan = bcg_mask(order > 0x7f800000) & (magnitude | 0x00400000u);
     const uint32_t subnormal = bcg_bits_f32(bcg_from_bits_f32(magnitude) + 0.5f - 0.5f);
     const uint32_t normal = (magnitude + 0x0fffu + (magnitude >> 13 & 1u)) & 0xffffe000u;
-    const uint32_t finite = magnitude < 0x38800000u ? subnormal : normal;
-    const uint32_t number = finite < 0x47800000u ? finite : 0x7f800000u;
-    return bcg_from_bits_f32(sign | (magnitude > 0x7f800000u ? magnitude | 0x00400000u : number));
+    const uint32_t finite = (subnormal & small) | (normal & ~small);
+    return bcg_from_bits_f32(sign | (finite & ~large) | (0x7f800000u & large) | nan);
 }
 
 static inline float bcg_bf16_to_f32(uint16_t bits) { return bcg_from_bits_f32((uint32_t)bits << 16); }

@@ -65,6 +65,34 @@ static inline float bcg_floor_divide_f32(float x, float y)
     return quotient - whole > 0.5f ? whole + 1 : whole;
 }
 
+/* The lower of high and what is raised to low. */
+static inline int32_t bcg_clip_i32(int32_t x, int32_t low, int32_t high)
+{
+    const int32_t raised = x > low ? x : low;
+    return raised < high ? raised : high;
+}
+
+/* The lower of high and what is raised to low. */
+static inline uint32_t bcg_clip_u32(uint32_t x, uint32_t low, uint32_t high)
+{
+    const uint32_t raised = x > low ? x : low;
+    return raised < high ? raised : high;
+}
+
+/* The lower of high and what is raised to low. */
+static inline int64_t bcg_clip_i64(int64_t x, int64_t low, int64_t high)
+{
+    const int64_t raised = x > low ? x : low;
+    return raised < high ? raised : high;
+}
+
+/* The lower of high and what is raised to low. */
+static inline uint64_t bcg_clip_u64(uint64_t x, uint64_t low, uint64_t high)
+{
+    const uint64_t raised = x > low ? x : low;
+    return raised < high ? raised : high;
+}
+
 /* NaN if any is. */
 static inline float bcg_clip_f32(float x, float low, float high)
 {

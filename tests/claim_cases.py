@@ -116,5 +116,25 @@ CASES = (
         lambda claim, a, b: claim(-a, "f32[*,k]") * claim(-b, "f32[k,?]"),
         ((0, 1, 2),) * 2,
     ),
+    Case("any rank of a ranked value", ONE, lambda claim, a, b, c: claim(a + b, "f32[*,2]") * c),
+    Case(
+        "the last dims of two",
+        ("f32[?]", "f32[?,?]"),
+        lambda claim, a, b: claim(-a, "f32[*,k]") * claim(-b, "f32[*,k]"),
+    ),
+    Case(
+        "a last dim of any rank and a result's",
+        ANY[:2],
+        lambda claim, a, b: claim(-a, "f32[*,k]") * b,
+        ((0, 1, 2),) * 2,
+        results=("f32[*,k]",),
+    ),
+    Case(
+        "last dims of results",
+        ANY[:2],
+        lambda claim, a, b: (-a, a * b),
+        ((0, 1, 2),) * 2,
+        results=("f32[*,k]", "f32[*,k]"),
+    ),
     Case("equal ranks", ONE, lambda claim, a, b, c: claim(a + b, "f32[3]") * c, options={"rank_expansion": False}),
 )

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -170,6 +171,45 @@ def test_signatures_take_the_exact_fit_then_the_first_without_loss():
     assert narrow(np.float32([1]), 2.5).dtype == narrow(1, 2.5).dtype == np.float32
     with pytest.raises(DTypeError, match=r"narrow\(f64, f32\): no signature takes these without loss; there are f32,"):
         narrow(np.ones(1), np.ones(1, "f4"))
+
+
+@pytest.mark.parametrize("kind", [np.float16, ml_dtypes.bfloat16])
+def test_16_bit_floats_are_computed_in_f32_and_rounded_once(kind):
+    x = np.array([-2, 0.1, 3, np.inf], kind)
+    leaky = bg.define_op("leaky_half", "x", c="x > 0 ? x : 0.1{f} * x")
+    wide = x.astype(np.float32)
+    assert np.array_equal(leaky(x), np.where(wide > 0, wide, np.float32(0.1) * wide).astype(kind))
+    # Without C of their own they take f32's.
+    by_type = bg.define_op("tanh_half", "x", c={"f32": "bcg_tanh_{t}(x)", "f64": "tanh(x)"})
+    assert np.allclose(by_type(x).astype(np.float64), np.tanh(x.astype(np.float64)), rtol=0.01)
+    assert by_type(x).dtype == kind
+    own = bg.define_op(f"own_{np.dtype(kind).name}", "x", c={np.dtype(kind).name: "x + 1", "float": "x + 2"})
+    assert own(x[:1]).tolist() == [-1] and own(wide[:1]).tolist() == [0]
+
+
+def test_signatures_of_16_bit_floats():
+    scale = bg.define_op("scale_half", "x, y", c="x * y", dtypes="bf16,f32->bf16; f16,f32->f32")
+    x, y = np.array([1.5, 3], np.float32), np.array([0.1, 0.7], np.float32)
+    halves = x.astype(ml_dtypes.bfloat16)
+    assert np.array_equal(scale(halves, y), (x * y).astype(ml_dtypes.bfloat16))
+    assert scale(x.astype(np.float16), y).dtype == np.float32
+    assert scale(np.int8([2]), y).dtype == ml_dtypes.bfloat16
+    with pytest.raises(DTypeError, match="no signature takes these without loss"):
+        scale(x, y)
+
+
+def test_constants_of_16_bits_are_folded_by_the_reference():
+    def cube(x):
+        return x * x * x
+
+    op = bg.define_op("cube_half", "x", c="x * x * x", reference=cube)
+    for name, kind in (("f16", np.float16), ("bf16", ml_dtypes.bfloat16)):
+        kernel = bg.from_text(f"({name}[n] a) -> a + cube_half({name}(1.23))")
+        once = kind(cube(np.float32(kind(1.23))))
+        assert once != cube(kind(1.23))
+        assert np.array_equal(kernel(np.zeros(2, kind)), np.full(2, once, kind))
+        assert "cube_half" not in kernel.stages["typed"]
+        assert np.array_equal(op(np.full(2, 1.23, kind)), np.full(2, once, kind))
 
 
 def test_a_function_can_be_the_rule():

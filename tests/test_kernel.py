@@ -366,6 +366,19 @@ class TestConstants:
         with pytest.raises(bg.BroadcastError, match=message):
             self.kernel(types, values)
 
+    def test_no_other_kernel_takes_them_in(self):
+        kernel = self.kernel()
+        with pytest.raises(bg.TraceError, match="scaled holds the constant arrays 'w'; call it outside of the kernel"):
+            bg.jit(lambda a, b: kernel(a, b) + 1)(np.ones((1, 3)), np.ones((1, 1)))
+
+    def test_operands_of_any_rank_meet_them(self):
+        kernel = self.kernel("(f32[*] a, f32[*] b, f32[3] w)")
+        a, b = np.ones((2, 1, 1), np.float32), np.ones(1, np.float32)
+        assert np.array_equal(kernel(a, b), a * self.WEIGHTS + b)
+        assert kernel.result_shape((4, 1), ()) == kernel.shape_function.run((4, 1), ()) == (4, 3)
+        with pytest.raises(bg.BroadcastError, match=r"operand 'a' dim 1 has extent 4, expected 1 or 3 \(from 'w'\)"):
+            kernel(np.ones((2, 4), np.float32), b)
+
     def test_each_has_a_value_and_a_type(self):
         expression = trace(lambda a, w: a + w, ("a", "w"))
         with pytest.raises(bg.BroadcastError, match="a signature has to give their types"):

@@ -119,9 +119,10 @@ def as_written(step, operands):
 
 def by_numpy(step, operands):
     """The same on arrays; where the semantics are not NumPy's, the row has a reference of its own."""
-    # Beside a bf16, ml_dtypes has its own way with Python floats, and no way with some dtypes.
-    mixed = len({getattr(x, "dtype", None) for x in operands}) > 1
-    if step.op.reference is None and not (mixed and any(getattr(x, "dtype", None) == BF16.np for x in operands)):
+    # ml_dtypes has its own way with Python floats beside a bf16 and with the sign of -0.0, and none with some dtypes.
+    dtypes = {getattr(x, "dtype", None) for x in operands}
+    differs = BF16.np in dtypes and (len(dtypes) > 1 or step.op.name == "sign")
+    if step.op.reference is None and not differs:
         with np.errstate(all="ignore"):
             return as_written(step, operands)
     return step.op.evaluate(*operands, *([step.target] if step.target else []))

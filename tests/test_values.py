@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from bcastgen.api import jit, op_kernel
-from bcastgen.dtypes import BOOL, DTYPES, F32, F64, I64, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, dtype
+from bcastgen.dtypes import BF16, BOOL, DTYPES, F16, F32, F64, I64, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, dtype
 from bcastgen.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.build import constant_from
 from bcastgen.expr.infer import infer
@@ -211,6 +211,34 @@ def test_values_for_every_mix_of_three_dtypes(kinds, check_all, monkeypatch):
     monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
     for last in DTYPES:
         check_all((*kinds, last))
+
+
+@pytest.mark.parametrize("arity", [1, 2])
+@pytest.mark.parametrize("half", [F16, BF16], ids=str)
+def test_16_bit_floats_are_those_of_the_ufuncs(half, arity, samples, differences):
+    """NumPy's of f16 and ml_dtypes' of bf16, which compute in f32 too; functions may differ in the last place."""
+    rows = [row for row in applications((half,) * arity) if isinstance(getattr(np, row.op.name, None), np.ufunc)]
+    assert len(rows) > 15
+    values = samples(half, 100)
+    operands = [values] if arity == 1 else np.meshgrid(values, values)
+    for row, got in zip(rows, call(kernel_of(rows, arity), *operands), strict=True):
+        with np.errstate(all="ignore"):
+            expected = getattr(np, row.op.name)(*operands)
+        # The sign of -0.0 is -0.0 to ml_dtypes.
+        wrong = differences(got, expected, row.ulp, row.op.name in EITHER_ZERO | {"sign"})
+        at = np.unravel_index(wrong.argmax(), wrong.shape)
+        assert got.dtype == expected.dtype and not wrong.any(), f"{row} of {[x[at] for x in operands]} is {got[at]}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("half", [F16, BF16], ids=str)
+def test_every_16_bit_float_in_every_row_of_one_operand(half, differences):
+    rows = [row for row in applications((half,)) if row.result is not half or row.op.name != "cast"]
+    values = np.arange(1 << 16, dtype=np.uint16).view(half.np)
+    for row, got in zip(rows, call(kernel_of(rows, 1), values), strict=True):
+        wrong = differences(got, row.expected([values]), row.ulp)
+        at = wrong.argmax()
+        assert not wrong.any(), f"{row} of {values[at]!r} is {got[at]!r}, not {row.expected([values])[at]!r}"
 
 
 @pytest.fixture

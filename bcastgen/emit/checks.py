@@ -191,16 +191,16 @@ def _result_steps(nest: Nest, constraint: Constraint, members: Members) -> list[
             return [Step(f"rank {comparison} {rank}", facts, f"{name} is declared so")]
         case ResultExtent(result=name, dim=dim, domain_dim=domain_dim, extent=int(extent)):
             met = f"extents[{domain_dim_text(domain_dim)}]"
-            facts = f"BCG_RESULT, {_result_position(nest, name, members)}, {domain_dim_text(dim)}, -1, {met}, {extent}"
+            facts = f"BCG_RESULT, {_result_position(nest, name, members)}, {_own_dim(nest, dim)}, -1, {met}, {extent}"
             return [Step(f"{met} != {extent}", facts, f"{name} is declared so")]
         case ResultSame(result=name, dim=dim, domain_dim=domain_dim, other=other, other_dim=other_dim, symbol=symbol):
             met = f"extents[{domain_dim_text(domain_dim)}]"
             against = next((a.position for a in (*nest.operands, *nest.shapes) if a.name == other), -1)
             if against < 0 and all(a.name != other for a in nest.named):
                 return []  # Tied to a result, or claim, of another nest: compared where both are known.
-            same = members.extent(against, other_dim) if against >= 0 else f"extents[{domain_dim_text(other_dim)}]"
+            same = members.extent(against, other_dim) if against >= 0 else f"extents[{_own_dim(nest, other_dim)}]"
             facts = (
-                f"BCG_RESULT, {_result_position(nest, name, members)}, {domain_dim_text(dim)}, {against}, {same}, {met}"
+                f"BCG_RESULT, {_result_position(nest, name, members)}, {_own_dim(nest, dim)}, {against}, {same}, {met}"
             )
             return [Step(f"{met} != {same}", facts, f"both are {symbol}")]
         case ResultAtLeast() | ResultAtMost() | ResultMultipleOf():
@@ -225,7 +225,7 @@ def _range_step(nest: Nest, constraint: ResultAtLeast | ResultAtMost | ResultMul
         case ResultMultipleOf():
             status, fails = "BCG_MULTIPLE", f"{met} % {bound} != 0"
     place = _result_position(nest, constraint.result, members)
-    facts = f"{status}, {place}, {domain_dim_text(constraint.dim)}, -1, {bound}, {met}"
+    facts = f"{status}, {place}, {_own_dim(nest, constraint.dim)}, -1, {bound}, {met}"
     return Step(fails, facts, f"{constraint.result} is declared so")
 
 
@@ -240,6 +240,11 @@ def _result_position(nest: Nest, result: str, members: Members) -> int:
 def domain_dim_text(dim: int) -> str:
     """Return the number of a dim of the domain, counted from the end where it is negative."""
     return str(dim) if dim >= 0 else f"rank - {-dim}"
+
+
+def _own_dim(nest: Nest, dim: int) -> str:
+    """Return the number of a dim of a result or claim: one of unknown rank counts its dims from the domain's end."""
+    return domain_dim_text(dim if dim >= 0 or nest.domain.open else len(nest.domain.dims) + dim)
 
 
 def _overflow(nest: Nest) -> str:

@@ -74,9 +74,7 @@ def _finished(template: str, view: KernelView, banner: str) -> str:
 
 def _maps(program: LoopProgram) -> str:
     """What each nest accesses how, and what is left to check."""
-    return "\n".join(
-        "\n".join((nest.head, *(f"  {line}" for line in nest.describe()))) for nest in program.nests
-    )
+    return "\n".join("\n".join((nest.head, *(f"  {line}" for line in nest.describe()))) for nest in program.nests)
 
 
 def _contract(view: KernelView, program: LoopProgram, typed: Typed) -> str:

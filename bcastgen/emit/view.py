@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ..errors import statuses
 from ..loops.nest import Access, LoopProgram, Nest
 from ..loops.schedule import UNIT, ZERO, Schedule, Variant
-from ..shape.constraints import ResultSame
 from .checks import Members, guards, operands_of, result_steps, starts
 from .constants import constant_views
 from .meeting import meeting_steps
@@ -25,13 +24,12 @@ from .model import (
     KernelView,
     NestView,
     OverlapView,
-    PlaceView,
     ResultView,
-    TieView,
     VariantView,
 )
 from .names import Namer, kernel_identifiers
 from .scalar import body_lines, demand_lines, loaded, storage_type, stored, value_text
+from .ties import ties_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,7 +79,7 @@ def kernel_view(
         nests,
         _overlaps_across(nests),
         tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
-        _ties(program, nests, members),
+        ties_of(program, nests, members),
         all(_is_aligned(access) for nest in program.nests for access in nest.operands),
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
         claims=tuple((members.claim(claim.position), claim.name) for nest in program.nests for claim in nest.claims),
@@ -108,23 +106,6 @@ def _constants(
 
 def _is_aligned(access: Access) -> bool:
     return access.positions is None or access.positions == tuple(range(len(access.positions), 0, -1))
-
-
-def _ties(program: LoopProgram, nests: tuple[NestView, ...], members: Members) -> tuple[TieView, ...]:
-    """Return the symbols that results, or claims, of different nests share and only the run time can compare."""
-    homes: dict[str, tuple[int, int, str]] = {}
-    for nest, view in zip(program.nests, nests, strict=True):
-        homes.update((a.name, (members.claim(a.position), -1, view.name)) for a in nest.claims)
-        homes.update((a.name, (members.result(a.position), a.position, view.name)) for a in nest.results)
-    found = []
-    for nest in program.nests:
-        own = {access.name for access in nest.named}
-        for c in nest.domain.constraints:
-            if isinstance(c, ResultSame) and c.other in homes and c.other not in own:
-                (number, result, home), (to, other, there) = homes[c.result], homes[c.other]
-                places = PlaceView(number, result, c.dim, home), PlaceView(to, other, c.other_dim, there)
-                found.append(TieView(*places, c.symbol))
-    return tuple(found)
 
 
 def _words(program: LoopProgram) -> frozenset[str]:

@@ -174,7 +174,7 @@ def _fold_bf16(op: Op, operands: list[Constant], params: Params) -> Constant:
         return _evaluated(op, [F32.np.type(operands[0].value)], params)
     loops, result = op.types(tuple(node.dtype for node in operands if node.dtype is not None))
     values = [
-        _scalar(loop.nearest(node.value) if loop is BF16 else node.value, loop)
+        loop.computed_in.np.type(loop.nearest(node.value) if loop.is_half else node.value)
         for node, loop in zip(operands, loops, strict=True)
     ]
     made = _evaluated(op, values, params)
@@ -203,23 +203,19 @@ def _fold_defined(op: Op, operands: list[Constant], result: DType | None) -> Con
     if op.reference is None or result is None:
         return None
     try:
-        value = op.evaluate(*(_scalar(n.value, n.dtype) for n in operands if isinstance(n.dtype, DType)))
+        value = op.evaluate(*(n.dtype.computed_in.np.type(n.value) for n in operands if isinstance(n.dtype, DType)))
     except (ArithmeticError, ValueError):
         return None
     if np.ndim(value) != 0:
         raise DTypeError(f"{op.name}: its reference gives an array of shape {np.shape(value)} for scalars; return one")
     try:
         with np.errstate(all="ignore"):
-            return Constant(BF16.nearest(value) if result is BF16 else result.np.type(value).item(), result)
+            number = np.asarray(value).item()
+            return Constant(result.nearest(number) if result.is_half else result.np.type(value).item(), result)
     except OverflowError:
         return None
     except (TypeError, ValueError):
         raise DTypeError(f"{op.name}: its reference gives {value!r}, which is no {result}") from None
-
-
-def _scalar(value: bool | int | float, kind: DType) -> Any:
-    """Return NumPy's scalar, of f32 for bf16."""
-    return (F32 if kind is BF16 else kind).np.type(value)
 
 
 def _fold_python(op: Op, values: list[Any]) -> Constant:

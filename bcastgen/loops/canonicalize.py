@@ -27,6 +27,9 @@ def fold_unit_dims(type_: TensorType, map_: AffineMap) -> tuple[TensorType, Affi
     >>> print(*folded)
     f32[5] (d0, d1) -> (d1)
     """
+    if len(type_.dims) != len(map_.indices):
+        # Of unknown rank: the type says less, or more, than the map of what is known of the domain.
+        return type_, map_
     kept = [at for at, index in enumerate(map_.indices) if index.dim is not None]
     dims = tuple(type_.dims[at] for at in kept)
     indices = tuple(map_.indices[at] for at in kept)

@@ -64,7 +64,8 @@ class _Literal:
         for offset, texts in self.rows:
             if index < len(texts):
                 text = texts[index]
-                return offset + sum(map(len, texts[:index])) + index + len(text) - len(text.lstrip(_BLANK))
+                blanks = min(len(text) - len(text.lstrip(_BLANK)), max(len(text) - 1, 0))
+                return offset + sum(map(len, texts[:index])) + index + blanks
             index -= len(texts)
         return self.start
 

@@ -42,7 +42,8 @@ def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[
     Returns
     -------
     str
-        One func.func. Integers are signless, as arith has them, and vectors are tensors.
+        One func.func. Integers are signless, as arith has them, and vectors are tensors. An extent that the caller
+        gives is that of an operand whose elements are not read.
 
     Raises
     ------

@@ -61,9 +61,9 @@ def reshaped(builder: Builder, node: Node, operation: Operation, target: Dense |
 def _extents(operation: Operation, target: Dense | None) -> list[int] | None:
     """Return the shape that is asked for; LLVM 19 has it as an attribute."""
     if target is not None:
-        # One number stands for all that there are.
-        values = [target.values.item()] * len(tensor_of(operation.results[0]).dims) if target.is_splat else target.values
-        return [int(extent) for extent in values]
+        if target.is_splat:  # one number for all that there are
+            return [int(target.values.item())] * len(tensor_of(operation.results[0]).dims)
+        return [int(extent) for extent in target.values]
     said = operation.attributes.get("new_shape")
     return [int(extent) for extent in said] if isinstance(said, tuple) else None
 

@@ -89,7 +89,7 @@ class Reader:
     only_cast : values that nothing but casts use: as constants they are read where they are cast.
     scope : what stands for the values in sight, those defined last at its end.
     constants : what constants the values in sight are, if they are any.
-    names : those given so far.
+    names : those given so far, and how many others begin with each.
     blocks : operations read so far, innermost block last.
     """
 
@@ -97,7 +97,7 @@ class Reader:
     only_cast: frozenset[ir.Value]
     scope: dict[ir.Value, Value] = field(default_factory=dict)
     constants: dict[ir.Value, Attribute] = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)
+    names: dict[str, int] = field(default_factory=dict)
     blocks: list[list[Operation]] = field(default_factory=list)
 
     def program(self, function: ir.Function, body: ir.Block) -> Program:
@@ -156,11 +156,12 @@ class Reader:
     def name(self, wanted: str) -> str:
         """Return a name that is new; ``0#1`` is none, and those that begin with ``static.`` are the printer's."""
         stem = f"r{wanted.replace('#', '.')}" if "#" in wanted else wanted.replace("static.", "static_")
-        chosen, count = stem, 0
+        chosen = stem
         while chosen in self.names:
             # Of a name that begins with a digit all are digits.
-            chosen, count = f"{'r' if stem[:1].isdigit() else ''}{stem}.{count}", count + 1
-        self.names.add(chosen)
+            chosen = f"{'r' if stem[:1].isdigit() else ''}{stem}.{self.names[stem]}"
+            self.names[stem] += 1
+        self.names[chosen] = 0
         return chosen
 
     def operands(self, operation: ir.Operation) -> tuple[Value, ...]:

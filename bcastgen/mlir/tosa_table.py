@@ -63,14 +63,14 @@ _CLAMP = ("min_val", "max_val", "min_fp", "max_fp", "min_int", "max_int", "nan_m
 
 # From each element type to those that a cast may give.
 _CASTS = {
-    "i1": ("i8", "i16", "i32"),
+    "i1": ("i8", "i16", "i32", "i64", "f32"),
     "i8": ("i1", "i16", "i32", *_FLOATS),
     "i16": ("i1", "i8", "i32", *_FLOATS),
     "i32": ("i1", "i8", "i16", "i64", *_FLOATS),
-    "i64": ("i32",),
+    "i64": ("i1", "i32"),
     "f16": ("i8", "i16", "i32", "f32"),
     "bf16": ("i8", "i16", "i32", "f32"),
-    "f32": ("i8", "i16", "i32", "f16", "bf16"),
+    "f32": ("i1", "i8", "i16", "i32", "f16", "bf16"),
 }
 _PRODUCTS = {"i8": "i32", "i16": "i32", "i32": "i32", "i64": "i64"} | {name: name for name in _FLOATS}
 

@@ -15,7 +15,7 @@ from bcastgen.errors import BroadcastError, DTypeError
 from bcastgen.expr.build import Builder
 from bcastgen.expr.infer import infer
 from bcastgen.expr.nodes import Claim, Expression
-from bcastgen.expr.trace import trace
+from bcastgen.expr.trace import inline, trace
 from bcastgen.expr.views import Broadcast
 from bcastgen.kernel import Kernel
 from bcastgen.loops.interpret import interpret
@@ -164,13 +164,16 @@ def test_claims_are_typed_and_printed():
     assert typed.expression.claims[0].node.dtype is F64
 
 
-def test_a_kernel_inside_another_keeps_its_claims():
-    inner = kernel_of(claim_cases.Case("", ("f32[?]",) * 2, lambda claim, a, b: claim(a + b, "f32[5]") * a))
-    outer = bg.jit(lambda x, y: inner(x, y) + 1, signature="(f32[?] x, f32[?] y)")
-    five, one = np.ones(5, np.float32), np.ones(1, np.float32)
-    assert outer(five, one).tolist() == [3.0] * 5
-    with pytest.raises(BroadcastError, match="'%0' dim 0 has extent 5, expected 1"):
-        outer(one, one)
+def test_an_expression_inside_another_keeps_its_claims():
+    case = claim_cases.Case("", ("f32[?]",) * 2, lambda claim, a, b: claim(a + b, "f32[5]") * a)
+    outer = trace(lambda x, y: inline(case.expression, (x, y)) + 1, ("x", "y"))
+    assert "claim t0 : f32[5] ('%0')" in str(outer)
+    program = lower(infer(outer, (F32, F32)), case.operand_types)
+    one = np.ones(1, np.float32)
+    with pytest.raises(BroadcastError, match=r"%0\.0 = 5 = d0"):
+        interpret(program, (one, one))
+    with pytest.raises(bg.TraceError, match="checks the shapes of '%0'"):
+        bg.jit(lambda x, y: kernel_of(case)(x, y) + 1)(one, one)
 
 
 def test_a_claim_of_a_value_that_nothing_uses():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.loops.interpret import interpret
 
 
 def test_a_symbol_of_operands_in_different_nests_is_one_extent():
@@ -42,6 +43,38 @@ def test_what_symbols_prove_is_not_asked():
 def test_an_operand_that_is_not_read_may_be_anything():
     kernel = bg.jit(lambda a, b: a + 1, signature="(f64[n] a, f64[n, 4] b) -> f64[n]")
     assert kernel(np.ones(3), np.ones((9, 9))).shape == (3,)
+
+
+def test_a_symbol_of_a_result_is_that_of_an_operand_in_a_later_nest():
+    kernel = bg.jit(lambda a, b: (a + 1, b * 2), signature="(f64[?] a, f64[n] b) -> (f64[n], f64[?])")
+    assert [r.shape for r in kernel(np.ones(3), np.ones(3))] == [(3,), (3,)]
+    assert kernel.shape_function.run((3,), (3,)) == ((3,), (3,))
+    with pytest.raises(bg.BroadcastError, match=r"result 'r0' dim 0 has extent 3, expected 4 \(from 'b'\)"):
+        kernel(np.ones(3), np.ones(4))
+    with pytest.raises(bg.BroadcastError):
+        kernel.shape_function.run((3,), (4,))
+
+
+def test_symbols_of_results_count_in_the_shape_program_and_the_interpreter():
+    kernel = bg.jit(lambda a, b: (a + b, a * 2), signature="(f64[?,?] a, f64[?,?] b) -> (f64[k,?], f64[?,k])")
+    program = kernel.compilation.program
+    for a, b, fits in (
+        ((3, 3), (1, 3), True),
+        ((1, 3), (3, 3), True),
+        ((1, 3), (2, 3), False),
+        ((3, 2), (3, 1), False),
+    ):
+        arrays = (np.ones(a), np.ones(b))
+        for run in (
+            kernel,
+            lambda *given: interpret(program, given),
+            lambda x, y: kernel.shape_function.run(x.shape, y.shape),
+        ):
+            if fits:
+                run(*arrays)
+                continue
+            with pytest.raises(bg.BroadcastError):
+                run(*arrays)
 
 
 def test_what_an_earlier_nest_checks_is_not_checked_again():

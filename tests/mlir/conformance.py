@@ -70,7 +70,8 @@ class Tools:
             *([Path(on_path).parent] if on_path else []),
             Path(__file__).parents[2] / ".tosa" / "bin",
         ]
-        return next((cls(place) for place in places if (place / "tosa_verif_build_tests").exists()), None)
+        wanted = ("tosa_verif_build_tests", "python")
+        return next((cls(place) for place in places if all((place / name).exists() for name in wanted)), None)
 
     def python(self, code, **options):
         """Run Python code with the tools' packages, and without the folder that this process stands in."""

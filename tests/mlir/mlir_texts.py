@@ -18,15 +18,15 @@ PRELUDE = """func.func @{name}(%x: tensor<?x3xf32>, %y: tensor<1x3xf32>, %i: ten
     -> (tensor<?x3xf32>, !shape.shape) attributes {{x.number = {number}}} {{
 """
 # One line an op, in the custom form of LLVM 22.
-F, G, I, J, B, C = (f"tensor<{dims}x{element}>" for element in ("f32", "i32", "i1") for dims in ("?x3", "1x3"))
+F, G, I32, J, B, C = (f"tensor<{dims}x{element}>" for element in ("f32", "i32", "i1") for dims in ("?x3", "1x3"))
 _TOSA = [
     *(
         f"tosa.{name} %x : ({F}) -> {F}"
         for name in "abs ceil cos erf exp floor log reciprocal rsqrt sigmoid sin tanh".split()
     ),
-    f"tosa.bitwise_not %i : ({I}) -> {I}",
+    f"tosa.bitwise_not %i : ({I32}) -> {I32}",
     f"tosa.cast %x : ({F}) -> tensor<?x3xi8>",
-    f"tosa.clz %i : ({I}) -> {I}",
+    f"tosa.clz %i : ({I32}) -> {I32}",
     f"tosa.clamp %x {{min_val = -1.0 : f32, max_val = 6.0 : f32, nan_mode = IGNORE}} : ({F}) -> {F}",
     "tosa.clamp %k {min_val = -1 : i8, max_val = 6 : i8} : (tensor<3x1xi8>) -> tensor<3x1xi8>",
     f"tosa.logical_not %b : ({B}) -> {B}",
@@ -38,18 +38,18 @@ _TOSA = [
     ),
     f"tosa.maximum %x, %y : ({F}, {G}) -> {F}",
     *(
-        f"tosa.{name} %i, %j : ({I}, {J}) -> {I}"
+        f"tosa.{name} %i, %j : ({I32}, {J}) -> {I32}"
         for name in "bitwise_and bitwise_or bitwise_xor intdiv logical_left_shift logical_right_shift".split()
     ),
     *(f"tosa.{name} %b, %c : ({B}, {C}) -> {B}" for name in "logical_and logical_or logical_xor".split()),
     *(f"tosa.{name} %x, %y : ({F}, {G}) -> {B}" for name in "equal greater greater_equal".split()),
-    *(f"tosa.arithmetic_right_shift %i, %j {{round = {flag}}} : ({I}, {J}) -> {I}" for flag in ("true", "false")),
+    *(f"tosa.arithmetic_right_shift %i, %j {{round = {flag}}} : ({I32}, {J}) -> {I32}" for flag in ("true", "false")),
     f"tosa.mul %x, %y, %shift : ({F}, {G}, tensor<1xi8>) -> {F}",
     f"tosa.select %b, %y, %x : ({B}, {G}, {F}) -> {F}",
     f"tosa.reshape %y, %three : ({G}, !tosa.shape<1>) -> tensor<3xf32>",
     f'tosa.add %x, %y {{x.note = "a\\22b", x.unit}} : ({F}, {G}) -> {F}',
 ]
-_CONSTANTS = [
+CONSTANTS = [
     '%zero = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>',
     '%shift = "tosa.const"() <{values = dense<0> : tensor<1xi8>}> : () -> tensor<1xi8>',
     "%three = tosa.const_shape {values = dense<3> : tensor<1xindex>} : () -> !tosa.shape<1>",
@@ -68,6 +68,7 @@ _SHAPE = [
     f"shape.dim %x, %n : {F}, index -> index",
     "shape.from_extent_tensor %e : tensor<?xindex>",
     f"shape.from_extents %n, %z : index, {Z}",
+    f'"shape.from_extents"() : () -> {S}',
     f"shape.get_extent %s, %z : {S}, {Z} -> {Z}",
     "shape.get_extent %e, %n : tensor<?xindex>, index -> index",
     "shape.index_to_size %n",
@@ -94,7 +95,7 @@ _ARITH = [
     *(f"arith.{name} %n, %n : index" for name in "addi subi muli divsi floordivsi minsi maxsi".split()),
     "arith.addi %n, %n overflow<nsw, nuw> : index",
     *(f"arith.cmpi {name}, %n, %n : index" for name in "eq ne slt sle sgt sge ult ule ugt uge".split()),
-    f"arith.cmpi slt, %i, %i : {I}",
+    f"arith.cmpi slt, %i, %i : {I32}",
     "arith.select %p, %n, %n : index",
     f"arith.select %b, %x, %x : {B}, {F}",
     "arith.constant true",
@@ -105,6 +106,11 @@ _ARITH = [
     "arith.index_cast %n : index to i32",
     f"tensor.cast %y : {G} to {F}",
     f"tensor.dim %x, %n : {F}",
+    f"tensor.rank %x : {F}",
+    "tensor.extract %e[%n] : tensor<?xindex>",
+    f"tensor.extract %x[%n, %n] : {F}",
+    "tensor.from_elements %n, %n : tensor<2xindex>",
+    "tensor.from_elements : tensor<0xindex>",
 ]
 OPS = [*_TOSA, *_SHAPE, *_ARITH]
 _DENSE = [
@@ -127,11 +133,13 @@ _DENSE = [
 ]
 ATTRIBUTES = [
     *_DENSE,
-    *"""1 | -1 : i8 | 255 : i8 | 0xFF : i16 | 1 : i1 | true | false | 1.5 | 1.0e10 : f32 | 0x7FC00000 : f32 | 0x3C00 : f16
+    *"""1 | -1 : i8 | 255 : i8 | 0xFF : i16 | 1 : i1 | true | false | 1.5
+    1.0e10 : f32 | 0x7FC00000 : f32 | 0x3C00 : f16
     18446744073709551615 | -1 : index | 3 : si8 | 255 : ui8 | "text" | "a\\22b\\n\\C3\\A9\\\\" | unit | @a::@b | @"x y"
     [1, 2 : i8, "x", [], [true]] | {a = 1, "b c" = {d}} | array<i64: 1, -2> | array<i8: 255> | array<i1: true, false>
     array<f32: 1.0, 2.5> | array<i64> | i32 | index | tensor<?x3xf32> | (i32, f32) -> (i1, i1) | () -> ()
-    #tosa.nan_mode<IGNORE> | affine_map<(d0, d1) -> (d0, 0)> | tensor<*xf32> | vector<[4]x2xf32> | memref<4xf32, 1 : i32>
+    #tosa.nan_mode<IGNORE> | affine_map<(d0, d1) -> (d0, 0)> | tensor<*xf32> | vector<[4]x2xf32>
+    memref<4xf32, 1 : i32>
     tuple<i32, tuple<>> | complex<f32> | none | tensor<4xcomplex<f32>> | tensor<4x!shape.size> | f8E4M3FN | loc("f":1:2)
     strided<[1, ?], offset: 2> | tensor<3xf8E5M2> | bf16 | si7 | ui64""".replace("\n", "|").split("|"),
 ]
@@ -153,7 +161,7 @@ def random_module(seed, functions=3, lines=12):
 
 
 def _function(rng, number, lines):
-    body = [*_CONSTANTS]
+    body = [*CONSTANTS]
     for at in range(lines):
         line = rng.choice(OPS)
         line = line.replace("%inner", f"%inner{at}").replace("%acc", f"%acc{at}").replace("%dim", f"%dim{at}")
@@ -163,9 +171,13 @@ def _function(rng, number, lines):
         f'%const = "tosa.const"() {{values = dense<{float(rng.randrange(9))}> : tensor<1xf32>, '
         f"x.extra = {rng.choice(ATTRIBUTES)}}} : () -> tensor<1xf32>"
     )
-    name = rng.choice([f"f{number}", f'"a b{number}"'])
-    head = PRELUDE.format(name=name, number=number)
-    return head + "".join(f"  {line}\n" for line in body) + f"  return %x, %s : {F}, {S}\n}}\n"
+    return function(rng.choice([f"f{number}", f'"a b{number}"']), number, body)
+
+
+def function(name, number, lines):
+    """Return a function with operands of every type, and these lines."""
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"{PRELUDE.format(name=name, number=number)}{body}  return %x, %s : {F}, {S}\n}}\n"
 
 
 def outline(module):

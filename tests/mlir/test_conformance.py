@@ -6,6 +6,7 @@ The seed is $BCASTGEN_TOSA_SEED; $BCASTGEN_TOSA_MOST limits the tests of a kind 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import re
 import sys
@@ -69,7 +70,7 @@ def positive_fault(op, case):
     if types := conformance.unsupported_types(text):
         return refusal_fault(types, text)
     reference = case.reference()
-    result = bcastgen.from_mlir(text)(*case.operands())
+    result = bcastgen.from_mlir(text, strict_types=True)(*case.operands())
     if result.shape != reference.shape:
         return f"shape {result.shape}, not {reference.shape}"
     return None if case.complies(result) else f"non-compliant: {first_differences(result, reference)}"
@@ -124,6 +125,73 @@ def test_results_comply(op, tmp_path):
 @pytest.mark.parametrize("op", OPS)
 def test_errors_are_found(op, tmp_path):
     run(op, True, negative_fault, tmp_path)
+
+
+ELEMENTS = "i1 i8 i16 i32 i64 f16 bf16 f32".split()
+TARGET = (
+    "--tosa-attach-target=specification_version=1.1.draft profiles=pro_int,pro_fp extensions=int16,int64,bf16,dynamic"
+)
+ATTRIBUTES = {"arithmetic_right_shift": " <{round = false}>"}
+
+
+def one_op(op, operands, result):
+    """A function of one op on elements of these types."""
+    names = [f"%{at}" for at in range(len(operands))]
+    types = [f"tensor<2x{element}>" for element in operands]
+    attributes = ATTRIBUTES.get(op.name, "")
+    if op.name == "clamp":
+        low, high = ("0.0", "1.0") if "f" in operands[0] else ("0", "1")
+        attributes = f" <{{min_val = {low} : {operands[0]}, max_val = {high} : {operands[0]}}}>"
+    lines = []
+    for extra in op.extra:
+        element = "i8" if extra == "shift" else operands[0]
+        zero = "0.0" if "f" in element else "false" if element == "i1" else "0"
+        lines.append(f'%{extra} = "tosa.const"() <{{values = dense<{zero}> : tensor<1x{element}>}}> : () -> ')
+        lines[-1] += f"tensor<1x{element}>"
+        names.append(f"%{extra}")
+        types.append(f"tensor<1x{element}>")
+    given = ", ".join(f"%{at}: {types[at]}" for at in range(len(operands)))
+    call = f'%r = "tosa.{op.name}"({", ".join(names)}){attributes} : ({", ".join(types)}) -> tensor<2x{result}>'
+    body = "\n".join([*lines, call, f"return %r : tensor<2x{result}>"])
+    return f"func.func @f({given}) -> tensor<2x{result}> {{\n{body}\n}}\n"
+
+
+def combinations(op, random):
+    """Operands of one type with every result's, and some of mixed types."""
+    selected = ["i1"] if op.name == "select" else []
+    for element, result in itertools.product(ELEMENTS, ELEMENTS):
+        yield [*selected, *[element] * (op.arity - len(selected))], result
+    for _ in range(20):
+        yield random.choice(ELEMENTS, op.arity).tolist(), str(random.choice(ELEMENTS))
+
+
+@pytest.mark.parametrize("op", TOSA_OPS, ids=OPS)
+def test_element_types_are_the_official_validator_s(op, tmp_path):
+    """What strict types accept is what tosa-opt validates against the specification's tables."""
+    tried = list(combinations(op, np.random.default_rng(SEED)))
+    texts = [one_op(op, *types) for types in tried]
+    source = tmp_path / "types.mlir"
+    source.write_text("// -----\n".join(texts))
+    validate = "--tosa-validate=strict-op-spec-alignment"
+    done = TOOLS.run("tosa-opt", source, "--split-input-file", TARGET, validate)
+    starts = list(itertools.accumulate((text.count("\n") + 1 for text in texts), initial=1))
+    lines = {int(line) for line in re.findall(r"types\.mlir:(\d+):\d+: error:", done.stderr)}
+    official = [not lines.intersection(range(start, end)) for start, end in itertools.pairwise(starts)]
+    ours = []
+    for text in texts:
+        try:
+            bcastgen.from_mlir(text, strict_types=True)
+        except DTypeError:
+            ours.append(False)
+        else:
+            ours.append(True)
+    wrong = [
+        (types, "valid" if valid else "invalid")
+        for types, valid, mine in zip(tried, official, ours, strict=True)
+        if valid is not mine
+    ]
+    assert any(official) and not all(official)
+    assert not wrong, wrong
 
 
 @pytest.mark.parametrize("op", ["add", "cast", "erf", "equal"])

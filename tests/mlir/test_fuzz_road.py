@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import importlib.util
 import random
 import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.cli import main
+from bcastgen.emit.shape import render_shape
 from bcastgen.emit.standalone import render_standalone
 from bcastgen.errors import BcastgenError
 from bcastgen.mlir.options import Options
 from bcastgen.mlir.parser import parse_module
 from bcastgen.modules import is_shape_function, kernel_of, program_of, read_module, verify_module
+
+_spec = importlib.util.spec_from_file_location("mlir_tools", Path(__file__).with_name("mlir_tools.py"))
+mlir_tools = sys.modules.get("mlir_tools") or importlib.util.module_from_spec(_spec)
+if "mlir_tools" not in sys.modules:
+    sys.modules["mlir_tools"] = mlir_tools
+    _spec.loader.exec_module(mlir_tools)
 
 TOSA = """\
 #map = affine_map<(d0) -> (d0)>
@@ -75,10 +86,10 @@ KINDS = [
     re.compile(text)
     for text in (r"%\w+", r"(?:[?*\d]+x)+\w+", r"(?:tosa|shape|arith)\.\w+", r"-?[\d.]+", r'"[^"]*"', r"f32|i\d+|index")
 ]
-SIMILAR = """?x1xf32 1x1xf32 4xf32 *xf32 0x4xf32 2x?x4xf32 ?x4xf16 1x4xbf16 ?x4xi8 ?x4xi64 1x4xi1 ?x4xf64 1xi8 2xindex ?xindex
-tosa.sub tosa.pow tosa.minimum tosa.equal tosa.abs tosa.exp tosa.clz tosa.negate tosa.reciprocal tosa.logical_not tosa.intdiv
-tosa.arithmetic_right_shift tosa.bitwise_and shape.any shape.join shape.meet shape.rank shape.num_elements shape.concat
--128 127 255 65504.0 3.4e38 1e-320 0.0 -0.0 i8 i16 i64 f16 bf16 f64""".split()
+SIMILAR = """?x1xf32 1x1xf32 4xf32 *xf32 0x4xf32 2x?x4xf32 ?x4xf16 1x4xbf16 ?x4xi8 ?x4xi64 1x4xi1 ?x4xf64 1xi8 2xindex
+?xindex tosa.sub tosa.pow tosa.equal tosa.abs tosa.exp tosa.clz tosa.negate tosa.reciprocal tosa.logical_not
+tosa.intdiv tosa.arithmetic_right_shift tosa.bitwise_and shape.any shape.join shape.meet shape.rank shape.num_elements
+shape.concat -128 127 255 65504.0 3.4e38 1e-320 0.0 -0.0 i8 i16 i64 f16 bf16 f64""".split()
 
 
 def road(text, options=PLAIN):
@@ -90,14 +101,24 @@ def road(text, options=PLAIN):
         try:
             if is_shape_function(function):
                 built = program_of(function, module)
-                found.append(f"{built}\n{built.fold()}")
+                found.extend([str(built), str(built.fold()), *render_shape(built, "k").files.values()])
                 continue
             kernel = kernel_of(function, module, options)
             typed = kernel.compilation
             found.extend(render_standalone("k", typed.program, typed.typed, 0).files.values())
+            found.extend(exported(kernel))
         except BcastgenError as error:
             found.append(str(error))
     return found
+
+
+def exported(kernel):
+    """The kernel in each form of MLIR, or why it has none."""
+    for form in ("shape", "tosa", "linalg"):
+        try:
+            yield kernel.to_mlir(form)
+        except BcastgenError as error:
+            yield str(error)
 
 
 def mutated(rng, text):
@@ -229,6 +250,18 @@ def test_a_file_that_is_no_text(tmp_path):
         read_module(path)
 
 
+def test_functions_whose_names_are_one_in_c_do_not_overwrite_each_other(tmp_path, capsys):
+    function = "func.func @{}(%a: tensor<2xf32>) -> tensor<2xf32> {{ return %a : tensor<2xf32> }}\n"
+    path = tmp_path / "m.mlir"
+    path.write_text("".join(map(function.format, ('"../a"', "a.b"))))
+    assert main(["emit", str(path), "-o", str(tmp_path / "out")]) == 0
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["a_b.c", "a_b.h", "v_a.c", "v_a.h"]
+    path.write_text("".join(map(function.format, ('"a b"', "a.b"))))
+    assert main(["emit", str(path), "-o", str(tmp_path / "none")]) == 1
+    assert "two functions are a_b in C" in capsys.readouterr().err
+    assert not (tmp_path / "none").exists()
+
+
 # ---- names reach C as names ------------------------------------------------------------------------------------------
 
 FUNCTIONS = [
@@ -345,9 +378,45 @@ def test_hostile_names_compile(function, values, text, tmp_path):
     verify_hostile(function, values, text, tmp_path)
 
 
+def hostile(seed, count):
+    """Names of a function and of three values, and a text."""
+    rng = random.Random(seed)
+    return [(rng.choice(FUNCTIONS), rng.sample(VALUES, 3), rng.choice(TEXTS)) for _ in range(count)]
+
+
 @pytest.mark.slow
 def test_many_hostile_names_compile(tmp_path):
-    rng = random.Random(4)
-    for number in range(60):
-        values = rng.sample(VALUES, 3)
-        verify_hostile(rng.choice(FUNCTIONS), values, rng.choice(TEXTS), tmp_path / str(number))
+    for number, (function, values, text) in enumerate(hostile(4, 60)):
+        verify_hostile(function, values, text, tmp_path / str(number))
+
+
+@pytest.mark.slow
+@mlir_tools.needs_mlir
+def test_what_is_exported_of_hostile_names_is_mlir():
+    for function, values, text in hostile(5, 25):
+        kernel = bg.from_mlir(hostile_kernel(function, values, text), name=f"{text}.mlir")
+        module = parse_module(hostile_program(function, values, text), f"{text}.mlir")
+        built = program_of(module.functions[0], module)
+        for out in (*(kernel.to_mlir(form) for form in ("shape", "tosa", "linalg")), str(built)):
+            mlir_tools.checked_opt(out)
+
+
+@pytest.mark.slow
+def test_what_is_emitted_of_mutated_text_compiles(tmp_path):
+    """Every kernel that mutants make until there are 120, and it is no kernel that there was before."""
+    rng = random.Random(6)
+    made = {}
+    while len(made) < 120:
+        try:
+            module = parse_module(mutated(rng, rng.choice((TOSA, SHAPE))), "m.mlir")
+            for function in module.functions:
+                directory = tmp_path / str(len(made))
+                if is_shape_function(function):
+                    paths = bg.emit_shape(program_of(function, module), directory, "k")
+                else:
+                    paths = kernel_of(function, module, PLAIN).emit_c(directory, "k", 0)
+                made.setdefault(paths[0].read_text(), paths)
+        except BcastgenError:
+            continue
+    for paths in made.values():
+        compiled(paths, tmp_path)

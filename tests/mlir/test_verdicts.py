@@ -71,7 +71,7 @@ def test_llvm_differs_where_the_docs_say_so(difference):
 @mlir_tools.needs_mlir
 @pytest.mark.parametrize(
     ("draw", "count", "seed"),
-    [(verdicts.broadcastable, 10_000, 22), (verdicts.tosa, 2_000, 23)],
+    [(verdicts.broadcastable, 10_000, 22), (verdicts.tosa, 5_000, 23)],
     ids=["broadcastable", "tosa"],
 )
 def test_verdicts_agree_with_llvm(draw, count, seed):

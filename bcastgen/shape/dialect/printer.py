@@ -15,6 +15,7 @@ and the result types ("arrow"), the first result's type ("first"), nothing ("bar
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 from .program import Attribute, Block, Operation, Program, Value
@@ -23,14 +24,15 @@ from .types import extents_type
 __all__ = ["print_operation", "print_program"]
 
 _INDENT = "  "
+_FOREIGN = re.compile(r"[^\w$.-]", re.ASCII)
 
 
 def print_program(program: Program) -> str:
     """Return the program as a function."""
-    operands = ", ".join(f"{value}: {value.type}" for value in program.operands)
+    operands = ", ".join(f"{_name(value)}: {value.type}" for value in program.operands)
     types = _types(program.results)
     results = f" -> {types if len(program.results) == 1 else f'({types})'}" if program.results else ""
-    lines = [f"func.func @{program.name}({operands}){results} {{"]
+    lines = [f"func.func @{_spelled(program.name)}({operands}){results} {{"]
     lines += _indented(line for operation in program.body.operations for line in _lines(operation))
     returned = f" {_names(program.results)} : {types}" if program.results else ""
     return "\n".join([*lines, f"{_INDENT}return{returned}", "}"])
@@ -45,8 +47,17 @@ def _indented(lines: object) -> list[str]:
     return [_INDENT + line for line in lines]  # type: ignore[attr-defined]
 
 
+def _spelled(name: str) -> str:
+    """Return a name in MLIR's characters, which are ASCII; Python's identifiers have others."""
+    return _FOREIGN.sub(lambda match: f"$u{ord(match[0]):x}", name)
+
+
+def _name(value: Value) -> str:
+    return f"%{_spelled(value.name)}"
+
+
 def _names(values: Sequence[Value]) -> str:
-    return ", ".join(map(str, values))
+    return ", ".join(map(_name, values))
 
 
 def _types(values: Sequence[Value]) -> str:
@@ -110,7 +121,7 @@ def _generic(operation: Operation) -> str:
 
 def _constant(operation: Operation, name: str) -> list[str]:
     value = _text(operation.attributes[0][1])
-    result, type_ = operation.results[0], operation.results[0].type
+    result, type_ = _name(operation.results[0]), operation.results[0].type
     # MLIR prints neither the type of a size nor of a witness, and i1's goes without saying.
     if type_.kind in ("size", "witness", "i1"):
         return [f"{name} {value}"]
@@ -119,8 +130,8 @@ def _constant(operation: Operation, name: str) -> list[str]:
     # MLIR's constants have as many extents as their type says; a name with a dot is nobody else's.
     static = extents_type(len(operation.attributes[0][1]))  # type: ignore[arg-type]
     return [
-        f"%static.{result.name} = {operation.name} {value} : {static}",
-        f"{result} = tensor.cast %static.{result.name} : {static} to {type_}",
+        f"%static.{result[1:]} = {operation.name} {value} : {static}",
+        f"{result} = tensor.cast %static.{result[1:]} : {static} to {type_}",
     ]
 
 
@@ -151,5 +162,5 @@ def _region(block: Block) -> list[str]:
     lines = [line for operation in block.operations for line in _lines(operation)]
     if not block.arguments:
         return _indented(lines)
-    arguments = ", ".join(f"{value}: {value.type}" for value in block.arguments)
+    arguments = ", ".join(f"{_name(value)}: {value.type}" for value in block.arguments)
     return [f"^bb0({arguments}):", *_indented(lines)]

@@ -72,3 +72,9 @@ def test_one_operation_prints_alone():
 def test_the_same_program_prints_the_same():
     texts = {str(shape.program("p", lambda s: shape.rank(s), s="!shape.shape").fold()) for _ in range(3)}
     assert len(texts) == 1
+
+
+def test_names_have_mlirs_characters():
+    built = shape.program("größe", lambda ü: shape.rank(ü), ü="!shape.shape")
+    assert str(built).startswith("func.func @gr$uf6$udfe(%$ufc: !shape.shape)")
+    assert "= shape.rank %$ufc : " in str(built)
