@@ -29,7 +29,7 @@ MISSING = (
     "tosa-tools are missing; install them in a virtual environment of their own (python -m venv .tosa; "
     ".tosa/bin/pip install tosa-tools) or name its bin in BCASTGEN_TOSA_TOOLS"
 )
-__all__ = ["Case", "Tools", "flatbuffer_text", "unsupported_types"]
+__all__ = ["MISSING", "Case", "Tools", "flatbuffer_text", "unsupported_types"]
 
 # Many argument lists are worked off by one process: to import the generator takes longer than to run it.
 GENERATE = """

@@ -187,20 +187,29 @@ def verdicts(values):
     return [value.passing if isinstance(value, Witness) else value for value in values]
 
 
+def rounds_up(machine):
+    """Whether a quotient lies between -1 and 0: LLVM folds it to 0."""
+    return any(
+        operation.name == "shape.div" and results[0] == -1 and abs(operands[0]) < abs(operands[1])
+        for operation, operands, results in machine.trace
+    )
+
+
 @pytest.mark.slow
 @mlir_tools.needs_mlir
 def test_what_mlir_opt_makes_of_programs_runs_alike():
-    """Its folds, read and run: the same results wherever nothing is invalid, but for what docs/shape-dialect.md lists."""
+    """Its folds, read and run: the same results where nothing is invalid, but for what docs/shape-dialect.md lists."""
     upstream = load("shape_mlir", TESTS / "shape" / "dialect" / "test_mlir.py")
     draw_with_operands()
     operands = {built.name: values for built, values in given_to}
     programs = upstream.surviving([built for built, _ in given_to], "--canonicalize")
     module = parse_module(mlir_tools.checked_opt("\n".join(map(str, programs)), "--canonicalize"), "m.mlir")
+    left_open = (upstream.conflicting, upstream._has_errors, rounds_up)
     compared = 0
     for function, built in zip(module.functions, programs, strict=True):
         with redirect_stderr(StringIO()):
             machine, results = upstream.ran(built, operands[built.name])
-            if results is None or upstream.conflicting(machine) or upstream._has_errors(machine):
+            if results is None or any(leaves(machine) for leaves in left_open):
                 continue
             folded = read_program(function, module.source)
             assert verdicts(upstream.ran(folded, operands[built.name])[1]) == verdicts(results), f"{built}\n{folded}"

@@ -138,7 +138,9 @@ def _elements(rng, name, count):
     """Element types of operands and result: mostly what fits the op."""
     one = rng.choice(["f32", "f32", "i32", "i8", "i16", "i64", "f16", "bf16", "f64", "i1", "i4"])
     if rng.random() < 0.6:
-        one = rng.choice(["f32", "f16"] if KINDS[name] == "f" else ["i32", "i64", "i8"] if "i" in KINDS[name] else ["i1"])
+        one = rng.choice(
+            ["f32", "f16"] if KINDS[name] == "f" else ["i32", "i64", "i8"] if "i" in KINDS[name] else ["i1"]
+        )
     elements = [one] * (count + 1)
     if name in COMPARISONS:
         elements[-1] = "i1"

@@ -452,3 +452,10 @@ def test_upstream_has_no_element_types():
     """LLVM removed the type; programs with it print all the same, for who reads seed 002's dialect."""
     built = one(lambda a, b: op("join")(a, b), a="!shape.element_type", b="!shape.element_type")
     assert _breaks(str(built), [])
+
+
+def test_upstream_rounds_a_quotient_above_minus_one_up():
+    """Its folder takes 1 from a negative quotient with a remainder; 1 / -2 is cut to 0 before. Here it is -1."""
+    built = one(lambda: op("div")(op("constant")(1), op("constant")(-2)))
+    assert constants("\n" + indented(canonical(built)))["one"] == [0]
+    assert built.run() == built.fold().run() == -1
