@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("file", help="MLIR text; - reads stdin")
     parser.add_argument("--to", choices=(*MLIR_FORMS, *_STAGES), help="what to print of each function")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to print it (default: stdout)")
     parser.add_argument("--verify-only", action="store_true", help="print nothing but what is wrong")
     parser.add_argument("--function", metavar="NAME", help="this function only")
     parser.add_argument("--split-input-file", action="store_true", help="take the text as modules between // -----")
@@ -97,26 +98,37 @@ def run(options: argparse.Namespace) -> int:
     if options.to is None and not options.verify_only:
         raise ParseError("nothing to do; pass --to=STAGE or --verify-only")
     text, name = read_text(options.file)
+    printed: list[str] = []
     failed = False
     for part, text_part in enumerate(_parts(text) if options.split_input_file else (text,)):
-        if part and options.to is not None:
-            print("// -----")
+        if part and not options.verify_only:
+            printed.append("// -----")
         try:
             module = parse_module(text_part, name)
-            errors = _verify(module, options) if options.verify_only else _print(module, options)
+            errors = _verify(module, options) if options.verify_only else _print(module, options, printed)
         except BcastgenError as error:
             errors = (error,)
         for wrong in errors:
             print(wrong, file=sys.stderr)
         failed = failed or bool(errors)
+    _write(printed, options.output)
     return 1 if failed else 0
+
+
+def _write(printed: list[str], output: str | None) -> None:
+    text = "".join(f"{stage}\n" for stage in printed)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        Path(output).write_text(text, encoding="utf-8")
 
 
 def _parts(text: str) -> Iterator[str]:
     """Give the modules between ``// -----`` lines, each at the lines it has in the file."""
-    start = 0
+    start = lines = 0
     for end in (*(match.start() for match in _SPLIT.finditer(text)), len(text)):
-        yield "\n" * text.count("\n", 0, start) + text[start:end]
+        yield "\n" * lines + text[start:end]
+        lines += text.count("\n", start, end)
         start = end
 
 
@@ -126,13 +138,13 @@ def _verify(module: Module, options: argparse.Namespace) -> tuple[BcastgenError,
     return verify_module(module, read_options(options))
 
 
-def _print(module: Module, options: argparse.Namespace) -> tuple[BcastgenError, ...]:
-    """Print each function, and return the errors of those that cannot be."""
+def _print(module: Module, options: argparse.Namespace, printed: list[str]) -> tuple[BcastgenError, ...]:
+    """Add each function's stage to what is printed, and return the errors of those that have none."""
     functions = module.functions if options.function is None else (choose(module, options.function),)
     found: list[BcastgenError] = []
     for function in functions:
         try:
-            print(_stage(function, module, options))
+            printed.append(_stage(function, module, options))
         except BcastgenError as error:
             found.append(error)
     return tuple(found)

@@ -10,6 +10,9 @@ import pytest
 
 from bcastgen.dtypes import dtype
 
+# Its asserts compare what C gave with what Python did; pytest shows where they part.
+pytest.register_assert_rewrite("shape_agreement")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory):

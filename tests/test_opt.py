@@ -60,6 +60,12 @@ def test_forms_of_mlir_print_for_every_function(model, capsys, form):
     assert "@scaled" in text and "@other" in text
 
 
+def test_a_stage_goes_to_a_file(model, tmp_path, capsys):
+    assert main(["opt", str(model), "--to=nest", "-o", str(tmp_path / "nests.txt")]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert (tmp_path / "nests.txt").read_text().count("nest (") == 2
+
+
 def test_verify_only_prints_nothing_of_what_is_valid(model, capsys):
     assert main(["opt", "--verify-only", str(model)]) == 0
     assert capsys.readouterr() == ("", "")

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from bcastgen.expr.trace import trace
+from claim_cases import CASES, Case
 
-_spec = importlib.util.spec_from_file_location("claim_cases", Path(__file__).parents[1] / "claim_cases.py")
-claim_cases = sys.modules.get("claim_cases") or importlib.util.module_from_spec(_spec)
-if "claim_cases" not in sys.modules:
-    sys.modules["claim_cases"] = claim_cases
-    _spec.loader.exec_module(claim_cases)
-CASES = claim_cases.CASES
 F32 = np.dtype("f4")
 
 
@@ -80,7 +71,7 @@ def test_kernels_with_claims_compile_everywhere(kind, language, kernels, togethe
 
 
 def test_a_diagnostic_numbers_claims_after_results(emit, build, new_case, tmp_path):
-    program = claim_cases.Case("", ("f32[?]",) * 3, lambda claim, a, b, c: claim(-claim(a + b, "f32[?]"), "f32[5]") * c)
+    program = Case("", ("f32[?]",) * 3, lambda claim, a, b, c: claim(-claim(a + b, "f32[?]"), "f32[5]") * c)
     kernel = emit("numbered", program.expression, program.types, "abc")
     header = kernel.files["numbered.h"]
     assert "In a diagnostic 0 = a, 1 = b, 2 = c, 3 = r, 5 = %1." in header
@@ -96,7 +87,7 @@ def test_a_diagnostic_numbers_claims_after_results(emit, build, new_case, tmp_pa
 
 def test_proved_claims_leave_no_trace_in_c(emit):
     types = ("f32[5]", "f32[?]", "f32[?]")
-    claimed = claim_cases.Case("", types, lambda claim, a, b, c: claim(a + b, "f32[5]") * c).expression
+    claimed = Case("", types, lambda claim, a, b, c: claim(a + b, "f32[5]") * c).expression
     plain = trace(lambda a, b, c: (a + b) * c, "abc")
     code = [emit("same", expression, types, "abc").text.split("#include", 1)[1] for expression in (claimed, plain)]
     assert code[0] == code[1]

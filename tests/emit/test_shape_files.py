@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import shape_agreement as agreement
 from bcastgen.emit.shape import messages, render_shape, shape_function
 from bcastgen.errors import BroadcastError, from_shape_status, shape_statuses
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import Shape, Size, Witness
-
-_spec = importlib.util.spec_from_file_location("shape_agreement", Path(__file__).with_name("test_shape.py"))
-agreement = sys.modules.get("shape_agreement") or importlib.util.module_from_spec(_spec)
-if "shape_agreement" not in sys.modules:
-    sys.modules["shape_agreement"] = agreement
-    _spec.loader.exec_module(agreement)
 
 GOLDEN = Path(__file__).parents[1] / "cases" / "batched.shape"
 SANITIZE = "-std=c11 -g -fsanitize=address,undefined -fno-sanitize-recover=all".split()

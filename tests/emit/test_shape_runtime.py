@@ -5,21 +5,13 @@ Values are those of shape_c.py; a witness is True, False, ``"?"`` or an Error.
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
-import sys
-from pathlib import Path
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location("shape_c", Path(__file__).with_name("shape_c.py"))
-shape_c = sys.modules.get("shape_c") or importlib.util.module_from_spec(_spec)
-if "shape_c" not in sys.modules:
-    sys.modules["shape_c"] = shape_c
-    _spec.loader.exec_module(shape_c)
+from shape_c import Error, Library, decode_size, encode_size
 
-Error, encode_size, decode_size = shape_c.Error, shape_c.encode_size, shape_c.decode_size
 MOST = 2**63 - 1
 SIZES = [0, 1, 2, 3, 7, 2**31, 2**32, 2**62, MOST - 1, MOST, "?", Error(0), Error(1), Error(5)]
 EXTENTS = [0, 1, 2, 3, "?"]
@@ -32,7 +24,7 @@ FEW = [shape for shape in SHAPES if isinstance(shape, tuple) and 3 not in shape 
 
 @pytest.fixture(scope="module")
 def c(tmp_path_factory):
-    return shape_c.Library(tmp_path_factory.mktemp("runtime"))
+    return Library(tmp_path_factory.mktemp("runtime"))
 
 
 def first_error(*values):

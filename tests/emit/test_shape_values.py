@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import operator
-import sys
-from pathlib import Path
 
 import pytest
 
+import shape_c
 from bcastgen.resources import folder
-
-_spec = importlib.util.spec_from_file_location("shape_c", Path(__file__).with_name("shape_c.py"))
-shape_c = sys.modules.get("shape_c") or importlib.util.module_from_spec(_spec)
-if "shape_c" not in sys.modules:
-    sys.modules["shape_c"] = shape_c
-    _spec.loader.exec_module(shape_c)
 
 MOST = 2**63 - 1
 LEAST = -(2**63)

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -23,13 +19,7 @@ from bcastgen.loops.lower import lower
 from bcastgen.pipeline import Options
 from bcastgen.shape.dim import Dim
 from bcastgen.shape.tensor_type import Signature, parse_type
-
-_spec = importlib.util.spec_from_file_location("claim_cases", Path(__file__).parents[1] / "claim_cases.py")
-claim_cases = sys.modules.get("claim_cases") or importlib.util.module_from_spec(_spec)
-if "claim_cases" not in sys.modules:
-    sys.modules["claim_cases"] = claim_cases
-    _spec.loader.exec_module(claim_cases)
-CASES = claim_cases.CASES
+from claim_cases import CASES, Case
 
 
 def kernel_of(case):
@@ -88,7 +78,7 @@ def test_interpreter_program_and_kernel_give_numpys_verdict(case):
     ],
 )
 def test_what_is_refused_names_the_value(shapes, message):
-    kernel = kernel_of(claim_cases.Case("", ("f32[?]",) * 3, lambda claim, a, b, c: claim(a + b, "f32[5]") * c))
+    kernel = kernel_of(Case("", ("f32[?]",) * 3, lambda claim, a, b, c: claim(a + b, "f32[5]") * c))
     with pytest.raises(BroadcastError, match=message):
         kernel.result_shape(*shapes)
     with pytest.raises(BroadcastError, match=message):
@@ -165,7 +155,7 @@ def test_claims_are_typed_and_printed():
 
 
 def test_an_expression_inside_another_keeps_its_claims():
-    case = claim_cases.Case("", ("f32[?]",) * 2, lambda claim, a, b: claim(a + b, "f32[5]") * a)
+    case = Case("", ("f32[?]",) * 2, lambda claim, a, b: claim(a + b, "f32[5]") * a)
     outer = trace(lambda x, y: inline(case.expression, (x, y)) + 1, ("x", "y"))
     assert "claim t0 : f32[5] ('%0')" in str(outer)
     program = lower(infer(outer, (F32, F32)), case.operand_types)
@@ -195,7 +185,7 @@ def test_declared_ranges_of_results_and_claims():
 
 
 def test_the_stages_show_claims():
-    kernel = kernel_of(claim_cases.Case("", ("f32[?]",) * 3, lambda claim, a, b, c: claim(a + b, "f32[5]") * c))
+    kernel = kernel_of(Case("", ("f32[?]",) * 3, lambda claim, a, b, c: claim(a + b, "f32[5]") * c))
     stages = kernel.stages
     assert "%0.0 = 5 = d0: checked" in stages["constraints"]
     assert "nothing is computed" in stages["schedule"]

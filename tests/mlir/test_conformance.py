@@ -5,27 +5,19 @@ The seed is $BCASTGEN_TOSA_SEED; $BCASTGEN_TOSA_MOST limits the tests of a kind 
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import os
 import re
-import sys
 import zlib
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bcastgen
+import conformance
 from bcastgen.errors import BcastgenError, BroadcastError, DTypeError
 from bcastgen.mlir.tosa_table import TOSA_OPS
-
-_spec = importlib.util.spec_from_file_location("conformance", Path(__file__).with_name("conformance.py"))
-conformance = sys.modules.get("conformance") or importlib.util.module_from_spec(_spec)
-if "conformance" not in sys.modules:
-    sys.modules["conformance"] = conformance
-    _spec.loader.exec_module(conformance)
 
 TOOLS = conformance.Tools.find()
 SEED = int(os.environ.get("BCASTGEN_TOSA_SEED", "1"))

@@ -1,30 +1,14 @@
 """Custom forms: each says what the generic form says, in the spellings of LLVM 19, 22 and later."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
+import mlir_texts
+import mlir_tools
 from bcastgen.errors import ParseError
 from bcastgen.mlir.parser import parse_module
 from bcastgen.mlir.tosa_table import TOSA_OPS
 from bcastgen.shape.dialect.ops import ROWS
-
-
-def load(name):
-    """Load a file beside this one: test modules cannot import each other."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = sys.modules.get(name) or importlib.util.module_from_spec(spec)
-    if name not in sys.modules:
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return module
-
-
-mlir_texts = load("mlir_texts")
-mlir_tools = load("mlir_tools")
-outline = mlir_texts.outline
+from mlir_texts import outline
 
 F, G, I32, B, C, S, Z = (
     "tensor<?x3xf32>",

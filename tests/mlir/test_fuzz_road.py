@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bcastgen as bg
+import mlir_tools
 from bcastgen.cli import main
 from bcastgen.emit.shape import render_shape
 from bcastgen.emit.standalone import render_standalone
@@ -21,12 +19,6 @@ from bcastgen.errors import BcastgenError
 from bcastgen.mlir.options import Options
 from bcastgen.mlir.parser import parse_module
 from bcastgen.modules import is_shape_function, kernel_of, program_of, read_module, verify_module
-
-_spec = importlib.util.spec_from_file_location("mlir_tools", Path(__file__).with_name("mlir_tools.py"))
-mlir_tools = sys.modules.get("mlir_tools") or importlib.util.module_from_spec(_spec)
-if "mlir_tools" not in sys.modules:
-    sys.modules["mlir_tools"] = mlir_tools
-    _spec.loader.exec_module(mlir_tools)
 
 TOSA = """\
 #map = affine_map<(d0) -> (d0)>

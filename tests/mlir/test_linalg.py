@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import bcastgen as bg
+import mlir_tools
 from bcastgen.errors import BcastgenError, BroadcastError
 from bcastgen.mlir.linalg import linalg_text
 from bcastgen.mlir.linalg_rows import ROWS
-
-_spec = importlib.util.spec_from_file_location("mlir_tools", Path(__file__).with_name("mlir_tools.py"))
-mlir_tools = sys.modules.get("mlir_tools") or importlib.util.module_from_spec(_spec)
-if "mlir_tools" not in sys.modules:
-    sys.modules["mlir_tools"] = mlir_tools
-    _spec.loader.exec_module(mlir_tools)
 
 
 def text_of(kernel, name="f"):

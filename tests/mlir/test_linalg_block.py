@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mlir_tools
 from bcastgen.dtypes import DTYPES, dtype
 from bcastgen.mlir.linalg_block import Block, dense, number, quoted
 from bcastgen.mlir.linalg_types import signless
-
-_spec = importlib.util.spec_from_file_location("mlir_tools", Path(__file__).with_name("mlir_tools.py"))
-mlir_tools = sys.modules.get("mlir_tools") or importlib.util.module_from_spec(_spec)
-if "mlir_tools" not in sys.modules:
-    sys.modules["mlir_tools"] = mlir_tools
-    _spec.loader.exec_module(mlir_tools)
 
 
 def test_a_value_is_made_once_and_a_name_given_once():

@@ -1,20 +1,18 @@
 """Random programs as linalg, compiled by LLVM: what they compute and what they refuse is what kernels do.
 
-The programs are those of test_random_programs.py over random types: static, unknown, named, equal and stretching dims,
+The programs are those of expression_programs.py over random types: static, unknown, named, equal and stretching dims,
 operands seen transposed, declared results. Each is called with several shapes, with extents of 0 and 1 among them.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mlir_tools
 from bcastgen.errors import BcastgenError, BroadcastError, DomainError, statuses
 from bcastgen.expr.trace import trace
 from bcastgen.kernel import Kernel
@@ -23,19 +21,7 @@ from bcastgen.mlir.linalg import linalg_text
 from bcastgen.pipeline import Options
 from bcastgen.shape.dim import Dim
 from bcastgen.shape.tensor_type import Signature, TensorType
-
-
-def load(name, folder):
-    path = Path(__file__).parent / folder / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = sys.modules.get(name) or importlib.util.module_from_spec(spec)
-    if name not in sys.modules:
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return module
-
-
-mlir_tools, random_programs = load("mlir_tools", "."), load("test_random_programs", "..")
+from expression_programs import EITHER_ZERO, Value, as_written, by_numpy, make_program
 
 pytestmark = [pytest.mark.slow, mlir_tools.needs_native]
 
@@ -67,7 +53,7 @@ def random_dim(chance, known, position):
 
 def random_program(chance, exact, steps):
     """A program with types, or None where these do not fit."""
-    program = random_programs.make_program(chance, exact, steps)
+    program = make_program(chance, exact, steps)
     if not program.steps:
         return None
     known = [chance.choice([None, None, None, 0, 1, 2, 3]) for _ in range(chance.randint(0, 3))]
@@ -80,9 +66,7 @@ def random_program(chance, exact, steps):
     options = Options(dynamic=chance.choice(["numpy", "numpy", "strict"]))
 
     def seen(*operands):
-        return program.run(
-            [x.T if flip else x for x, flip in zip(operands, transposed, strict=True)], random_programs.as_written
-        )
+        return program.run([x.T if flip else x for x, flip in zip(operands, transposed, strict=True)], as_written)
 
     expression = trace(seen, program.names)
 
@@ -199,9 +183,9 @@ def test_programs_of_any_ops(seed, tmp_path, samples, differences):
         flipped = [x.T if flip else x for x, flip in zip(operands, typed.transposed, strict=True)]
         values = [*flipped, *results]
         for at, step in enumerate(typed.program.steps, len(operands)):
-            given = [values[x.at] if isinstance(x, random_programs.Value) else x for x in step.operands]
-            expected = np.asarray(random_programs.by_numpy(step, given), step.result.np)
-            either = step.op.name in random_programs.EITHER_ZERO
+            given = [values[x.at] if isinstance(x, Value) else x for x in step.operands]
+            expected = np.asarray(by_numpy(step, given), step.result.np)
+            either = step.op.name in EITHER_ZERO
             wrong = differences(values[at], expected, step.ulp and step.ulp + 4, either)
             assert values[at].shape == expected.shape, f"v{at}\n{typed.program}\n{typed.text}"
             assert not wrong.any(), f"v{at} is {values[at]!r}, not {expected!r}\n{typed.program}"

@@ -6,15 +6,13 @@ axes of their own: every value meets every other one.
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mlir_tools
 from bcastgen.dtypes import DTYPES, DType
 from bcastgen.errors import DomainError, DTypeError
 from bcastgen.expr.build import Builder
@@ -23,12 +21,6 @@ from bcastgen.mlir.linalg import linalg_text
 from bcastgen.mlir.linalg_rows import DEMANDS, ROWS
 from bcastgen.ops import OPS
 from bcastgen.shape.tensor_type import Signature, parse_type
-
-_spec = importlib.util.spec_from_file_location("mlir_tools", Path(__file__).with_name("mlir_tools.py"))
-mlir_tools = sys.modules.get("mlir_tools") or importlib.util.module_from_spec(_spec)
-if "mlir_tools" not in sys.modules:
-    sys.modules["mlir_tools"] = mlir_tools
-    _spec.loader.exec_module(mlir_tools)
 
 
 @dataclass(frozen=True)

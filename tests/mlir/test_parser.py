@@ -1,21 +1,13 @@
 """Modules read from text: what stands around functions, their heads, faults, and texts that are no modules at all."""
 
-import importlib.util
 import random
 import re
-import sys
-from pathlib import Path
 
 import pytest
 
+import mlir_texts
 from bcastgen.errors import ParseError
 from bcastgen.mlir.parser import parse_module
-
-_spec = importlib.util.spec_from_file_location("mlir_texts", Path(__file__).with_name("mlir_texts.py"))
-mlir_texts = sys.modules.get("mlir_texts") or importlib.util.module_from_spec(_spec)
-if "mlir_texts" not in sys.modules:
-    sys.modules["mlir_texts"] = mlir_texts
-    _spec.loader.exec_module(mlir_texts)
 
 F = "func.func @f(%a: i1) -> i1 { return %a : i1 }"
 GENERIC = """"func.func"() <{function_type = (i1) -> i1, sym_name = "f"}> ({

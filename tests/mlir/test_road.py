@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -16,14 +15,9 @@ import numpy as np
 import pytest
 
 import bcastgen
+import conformance
 from bcastgen.errors import BroadcastError, statuses
 from bcastgen.mlir.tosa_table import find_tosa
-
-_spec = importlib.util.spec_from_file_location("conformance", Path(__file__).with_name("conformance.py"))
-conformance = sys.modules.get("conformance") or importlib.util.module_from_spec(_spec)
-if "conformance" not in sys.modules:
-    sys.modules["conformance"] = conformance
-    _spec.loader.exec_module(conformance)
 
 TOOLS = conformance.Tools.find()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(TOOLS is None, reason=conformance.MISSING)]

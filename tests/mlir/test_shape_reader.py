@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from contextlib import redirect_stderr
 from dataclasses import replace
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import bcastgen as bg
+import mlir_tools
+import shape_programs
 from bcastgen.errors import BcastgenError, BroadcastError, ParseError
 from bcastgen.mlir.parser import parse_module
 from bcastgen.mlir.shape_reader import read_program
@@ -21,23 +20,8 @@ from bcastgen.shape.dialect.ops import ROWS
 from bcastgen.shape.dialect.program import Block, Program
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import Shape, Size, Witness
-
-TESTS = Path(__file__).parents[1]
-
-
-def load(name, path):
-    """Load a file of tests: test modules cannot import each other."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = sys.modules.get(name) or importlib.util.module_from_spec(spec)
-    if name not in sys.modules:
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return module
-
-
-mlir_tools = load("mlir_tools", TESTS / "mlir" / "mlir_tools.py")
-shape_programs = load("shape_programs", TESTS / "shape" / "dialect" / "programs.py")
-golden = load("shape_golden", TESTS / "shape" / "dialect" / "test_golden.py")
+from shape_lines import LINES, one_op
+from shape_upstream import conflicting, has_errors, ran, surviving
 
 RELAXED = settings(deadline=None, suppress_health_check=list(HealthCheck))
 # No shrinking, and the same programs each time: see tests/shape/dialect/test_mlir.py.
@@ -86,9 +70,9 @@ def renamed(built):
 # ---- what is printed reads back --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("line", golden.LINES)
+@pytest.mark.parametrize("line", LINES)
 def test_golden_programs_read_back(line):
-    built, _, _ = golden.one_op(line)
+    built, _, _ = one_op(line)
     assert read(str(built)) == [built]
     assert read(str(built.fold())) == [built.fold()]
 
@@ -199,20 +183,19 @@ def rounds_up(machine):
 @mlir_tools.needs_mlir
 def test_what_mlir_opt_makes_of_programs_runs_alike():
     """Its folds, read and run: the same results where nothing is invalid, but for what docs/shape-dialect.md lists."""
-    upstream = load("shape_mlir", TESTS / "shape" / "dialect" / "test_mlir.py")
     draw_with_operands()
     operands = {built.name: values for built, values in given_to}
-    programs = upstream.surviving([built for built, _ in given_to], "--canonicalize")
+    programs = surviving([built for built, _ in given_to], "--canonicalize")
     module = parse_module(mlir_tools.checked_opt("\n".join(map(str, programs)), "--canonicalize"), "m.mlir")
-    left_open = (upstream.conflicting, upstream._has_errors, rounds_up)
+    left_open = (conflicting, has_errors, rounds_up)
     compared = 0
     for function, built in zip(module.functions, programs, strict=True):
         with redirect_stderr(StringIO()):
-            machine, results = upstream.ran(built, operands[built.name])
+            machine, results = ran(built, operands[built.name])
             if results is None or any(leaves(machine) for leaves in left_open):
                 continue
             folded = read_program(function, module.source)
-            assert verdicts(upstream.ran(folded, operands[built.name])[1]) == verdicts(results), f"{built}\n{folded}"
+            assert verdicts(ran(folded, operands[built.name])[1]) == verdicts(results), f"{built}\n{folded}"
         compared += 1
     assert compared > 300
 

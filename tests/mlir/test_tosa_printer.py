@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bcastgen as bg
+import mlir_tools
 from bcastgen.api import jit, op_kernel
 from bcastgen.dtypes import BOOL, DTYPES, F32, dtype
 from bcastgen.errors import BcastgenError, BroadcastError
@@ -20,22 +18,9 @@ from bcastgen.mlir.tosa_printer import tosa_text
 from bcastgen.mlir.tosa_spellings import spelling
 from bcastgen.mlir.tosa_table import TOSA_OPS
 from bcastgen.ops import OPS
-
-
-def load(name, folder):
-    """A module that tests share, which cannot be imported by its name."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-mlir_tools = load("mlir_tools", Path(__file__).parent)
-programs = load("test_random_programs", Path(__file__).parent.parent)
+from expression_programs import EITHER_ZERO, as_written, make_program
 
 TO_LINALG = "builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))"
-EITHER_ZERO = {"minimum", "maximum", "fmin", "fmax", "clip"}
 
 
 def printed(kernel):
@@ -265,7 +250,7 @@ def random_kernels(count, seed):
     """(kernel, operands) of random programs over dims that are partly known, as far as TOSA has them."""
     chance, found = random.Random(seed), 0
     while found < count:
-        program = programs.make_program(chance, True, chance.randint(1, 5))
+        program = make_program(chance, True, chance.randint(1, 5))
         domain = [chance.choice((1, 2, 3)) for _ in range(chance.randint(0, 3))]
         shapes = [
             tuple(1 if chance.random() < 0.3 else extent for extent in domain[chance.randint(0, len(domain)) :])
@@ -278,9 +263,7 @@ def random_kernels(count, seed):
         if not program.steps or any(kind.name == "bf16" for kind in program.kinds):
             continue
         names = ", ".join(program.names)
-        function = eval(
-            f"lambda {names}: run(({names},))", {"run": lambda xs, p=program: p.run(xs, programs.as_written)}
-        )
+        function = eval(f"lambda {names}: run(({names},))", {"run": lambda xs, p=program: p.run(xs, as_written)})
         try:
             kernel = jit(function, signature=f"({', '.join(types)})", name=f"program{found}")
             printed(kernel)

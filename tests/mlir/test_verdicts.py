@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import mlir_tools
+import verdicts
+from verdicts import DIFFERENCES
 
-def load(name):
-    """Load a file beside this one: test modules cannot import each other."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = sys.modules.get(name) or importlib.util.module_from_spec(spec)
-    if name not in sys.modules:
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return module
-
-
-verdicts, mlir_tools = load("verdicts"), load("mlir_tools")
-DIFFERENCES = verdicts.DIFFERENCES
 EACH = pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda difference: difference.name)
 
 

@@ -8,11 +8,8 @@ The file is long because each exception stands beside the comparison that it is 
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,19 +17,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+import shape_programs
 from bcastgen.errors import BroadcastError
 from bcastgen.shape.dialect.arithmetic import wrap
-from bcastgen.shape.dialect.interpret import Machine
 from bcastgen.shape.dialect.ops import ROWS, find_row
-from bcastgen.shape.dialect.row import lift
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import Shape, Size, Witness
-
-_spec = importlib.util.spec_from_file_location("shape_programs", Path(__file__).with_name("programs.py"))
-shape_programs = sys.modules.get("shape_programs") or importlib.util.module_from_spec(_spec)
-if "shape_programs" not in sys.modules:
-    sys.modules["shape_programs"] = shape_programs
-    _spec.loader.exec_module(shape_programs)
+from shape_upstream import breaks, conflicting, has_errors, mlir_opt, module, ran, surviving, tool
 
 pytestmark = pytest.mark.slow
 
@@ -49,40 +40,6 @@ BATCHES = settings(
     phases=[Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-
-
-def tool(name):
-    path = shutil.which(name)
-    if path is None:
-        pytest.fail(f"{name} is missing; install mlir-22-tools (Debian, apt.llvm.org)")
-    return path
-
-
-def mlir_opt(text, *passes):
-    done = subprocess.run([tool("mlir-opt-22"), "-", *passes], input=text, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{done.stderr[:3000]}\n{text[:20000]}"
-    return done.stdout
-
-
-def module(programs):
-    return "\n".join(str(replace(built, name=f"p{number}")) for number, built in enumerate(programs))
-
-
-def ran(built, operands):
-    """The machine after a run and the results, or None where the run ends with an error."""
-    machine = Machine(running=True)
-    try:
-        return machine, tuple(known.value for known in machine.execute(built, operands))
-    except BroadcastError:
-        return machine, None
-
-
-def conflicting(machine):
-    """Whether an `any` met operands that contradict each other: LLVM takes the last constant, or else the first."""
-    return any(
-        operation.name == "shape.any" and len(set(lift(operation, operands))) > 1
-        for operation, operands, _ in machine.trace
-    )
 
 
 # ---- what MLIR's text says -------------------------------------------------------------------------------------------
@@ -154,23 +111,6 @@ def test_mlir_reads_text_in_attributes():
 # ---- folds -----------------------------------------------------------------------------------------------------------
 
 
-def surviving(programs, *passes):
-    """The programs that LLVM's passes survive: some break on valid ones (the tests at the end say which)."""
-    if not _breaks(module(programs), passes):
-        return programs
-    return [built for built in programs if not _breaks(str(built), passes)]
-
-
-def _breaks(text, passes):
-    command = [tool("mlir-opt-22"), "-", *passes]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=False).returncode != 0
-
-
-def _has_errors(machine):
-    """Whether something was invalid: no running code of LLVM's has such values, and a fold may pass over them."""
-    return any(getattr(value, "is_invalid", False) for step in machine.trace for value in (*step[1], *step[2]))
-
-
 compared = 0
 
 
@@ -185,7 +125,7 @@ def folds_agree(data):
         operands, _ = data.draw(shape_programs.operands(built))
         machine, results = ran(built, operands)
         # Where a run fails LLVM leaves the program undefined.
-        if results is None or conflicting(machine) or _has_errors(machine):
+        if results is None or conflicting(machine) or has_errors(machine):
             continue
         for constant, result in zip(returned[f"p{number}"], results, strict=True):
             if constant is not None:
@@ -355,8 +295,8 @@ def test_upstream_folds_to_the_wrong_type():
     size = one(lambda: op("add")(op("constant")(1), op("constant")(0), type="!shape.size"))
     for built in (length, size):
         mlir_opt(str(built))
-        assert _breaks(str(built), ["--canonicalize"])
-        assert not _breaks(str(built.fold()), ["--canonicalize"])
+        assert breaks(str(built), ["--canonicalize"])
+        assert not breaks(str(built.fold()), ["--canonicalize"])
     assert length.run() == (2, 1)
     assert size.fold().body.operations[0].attributes == (("value", 1),)
 
@@ -364,7 +304,7 @@ def test_upstream_folds_to_the_wrong_type():
 def test_upstream_crashes_on_the_shape_of_a_static_tensor():
     """Its folder makes an extent tensor where a shape is asked for."""
     built = one(lambda t: op("shape_of")(t, type="!shape.shape"), t="f32[2, 3]")
-    assert _breaks(str(built), ["--canonicalize"])
+    assert breaks(str(built), ["--canonicalize"])
     assert str(built.fold().body.operations[0]).endswith("shape.const_shape [2, 3] : !shape.shape")
 
 
@@ -451,7 +391,7 @@ def test_upstream_aborts_at_a_constraint_that_nobody_uses():
 def test_upstream_has_no_element_types():
     """LLVM removed the type; programs with it print all the same, for who reads seed 002's dialect."""
     built = one(lambda a, b: op("join")(a, b), a="!shape.element_type", b="!shape.element_type")
-    assert _breaks(str(built), [])
+    assert breaks(str(built), [])
 
 
 def test_upstream_rounds_a_quotient_above_minus_one_up():

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from contextlib import redirect_stderr
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import shape_programs
 from bcastgen.errors import BroadcastError
 from bcastgen.shape.dialect.interpret import Machine
 from bcastgen.shape.dialect.row import lift
 from bcastgen.shape.dialect.values import Witness, instance_of, show
-
-_spec = importlib.util.spec_from_file_location("shape_programs", Path(__file__).with_name("programs.py"))
-shape_programs = importlib.util.module_from_spec(_spec)
-sys.modules["shape_programs"] = shape_programs
-_spec.loader.exec_module(shape_programs)
 
 RELAXED = settings(
     deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]

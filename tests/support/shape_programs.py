@@ -56,6 +56,9 @@ class Choice:
         return ("extents", "index", "i1", "witness") + (() if self.exact else ("shape", "size"))
 
 
+ANYTHING = Choice()
+
+
 def _operand(draw, choice, parameter, pool, like):
     """A value that a parameter takes; None if there is none and no constant is."""
     fitting = [value for value in pool if not parameter.kinds or value.type.kind in parameter.kinds]
@@ -148,7 +151,7 @@ def _grow(draw, choice, pool, count, depth=0):
 
 
 @st.composite
-def programs(draw, types=tuple(TYPES), most=8, choice=Choice()):
+def programs(draw, types=tuple(TYPES), most=8, choice=ANYTHING):
     """A program over operands of these types, with about so many operations at the outermost level."""
     drawn = draw(st.lists(st.sampled_from(types), min_size=1, max_size=4))
     operands = {f"v{index}": type_ for index, type_ in enumerate(drawn)}

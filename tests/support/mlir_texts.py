@@ -1,8 +1,6 @@
 """Modules as texts, and what they say as plain values that compare.
 
 In: a random generator.  Out: a text that mlir-opt-22 takes.  In: a module.  Out: tuples without names and places.
-
-Test modules cannot import each other; they load this file as others load programs.py.
 """
 
 import math

@@ -4,14 +4,6 @@ In: text of MLIR.  Out: what mlir-opt-22 says of it, or a :class:`Native` librar
 
     run_opt(text, "--canonicalize").stdout
     Native.compile(text, tmp_path / "programs").call("add", [a, b], [(np.float32, 2)])
-
-Test modules cannot import each other; they load this file as others load programs.py:
-
-    _spec = importlib.util.spec_from_file_location("mlir_tools", Path(__file__).with_name("mlir_tools.py"))
-    mlir_tools = sys.modules.get("mlir_tools") or importlib.util.module_from_spec(_spec)
-    if "mlir_tools" not in sys.modules:
-        sys.modules["mlir_tools"] = mlir_tools
-        _spec.loader.exec_module(mlir_tools)
 """
 
 from __future__ import annotations

@@ -1,0 +1,201 @@
+"""Random programs of NumPy's ops, as functions of arrays, and what they come to by NumPy and by the rows' references.
+
+In: a random generator.  Out: a :class:`Program`: a list of steps, each an operator or a NumPy function of operands,
+earlier steps and scalars. It can be run on arrays, traced, and compiled.
+
+    program = make_program(random.Random(0), exact=True, steps=5)
+    program.kernel(*operands), program.run(operands, by_numpy)
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+
+from bcastgen.api import jit, op_kernel
+from bcastgen.dtypes import BF16, DTYPES, DType
+from bcastgen.errors import BcastgenError
+from bcastgen.expr.build import constant_from
+from bcastgen.expr.infer import Typed, infer
+from bcastgen.expr.nodes import Apply, Constant, topological
+from bcastgen.expr.trace import converted, trace
+from bcastgen.op import Op
+from bcastgen.ops import OPS
+
+MAX_DEPTH = 6
+SCALARS = (True, 0, 1, 2, 3, 7, -1, -2, 100, 0.0, -0.0, 0.5, 1.0, 2.0, -1.5, 0.1, 1e20, float("inf"), float("nan"))
+TYPED = (np.bool_(True), np.int8(-3), np.uint8(200), np.int32(5), np.uint64(2**63), np.float32(0.1), np.float64(0.1))
+TYPED += (np.float16(0.1), ml_dtypes.bfloat16(0.1))
+NAMES = ("a", "b", "c", "d")
+# Which zero comes out of (0.0, -0.0) is free, and so is the sign of a NaN, which these would show.
+EITHER_ZERO = {"minimum", "maximum", "fmin", "fmax", "clip"}
+SHOW_SIGNS = {"signbit", "copysign"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """An op applied to earlier values, given by their number, and to scalars."""
+
+    op: Op
+    operands: tuple[object, ...]
+    target: DType | None
+    loop: DType
+    result: DType
+
+    @property
+    def ulp(self):
+        return self.op.ulp_for(self.result) if self.result.is_float else 0
+
+
+@dataclass(frozen=True)
+class Value:
+    """The place of an operand or of an earlier step."""
+
+    at: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """Operands' dtypes, then steps; its results are all steps, or those that no other step reads."""
+
+    kinds: tuple[DType, ...]
+    steps: tuple[Step, ...]
+    keep_all: bool
+
+    def __str__(self):
+        lines = [f"v{at} : {kind}" for at, kind in enumerate(self.kinds)]
+        for at, step in enumerate(self.steps, len(self.kinds)):
+            shown = (f"v{x.at}" if isinstance(x, Value) else repr(x) for x in step.operands)
+            lines.append(f"v{at} = {step.op.name}({', '.join(shown)}) : {step.result}")
+        return "\n".join((*lines, f"results {self.results}"))
+
+    @property
+    def results(self):
+        read = {x.at for step in self.steps for x in step.operands if isinstance(x, Value)}
+        every = range(len(self.kinds), len(self.kinds) + len(self.steps))
+        return [at for at in every if self.keep_all or at not in read]
+
+    def run(self, operands, apply):
+        """The results, with `apply` saying what a step does to its operands' values."""
+        values = list(operands)
+        for step in self.steps:
+            values.append(apply(step, [values[x.at] if isinstance(x, Value) else x for x in step.operands]))
+        return tuple(values[at] for at in self.results)
+
+    @property
+    def names(self):
+        return NAMES[: len(self.kinds)]
+
+    @property
+    def expression(self):
+        return trace(lambda *operands: self.run(operands, as_written), self.names)
+
+    @property
+    def kernel(self):
+        functions = (
+            lambda a: self.run((a,), as_written),
+            lambda a, b: self.run((a, b), as_written),
+            lambda a, b, c: self.run((a, b, c), as_written),
+            lambda a, b, c, d: self.run((a, b, c, d), as_written),
+        )
+        return jit(functions[len(self.kinds) - 1], name="program")
+
+
+def as_written(step, operands):
+    """What the function's author writes: an operator, .astype, a NumPy function, or a kernel where NumPy has none."""
+    if step.target is not None:
+        return converted(operands[0], step.target, step.op)
+    if step.op.dunder is not None:
+        return getattr(operator, f"__{step.op.dunder}__")(*operands)
+    return getattr(np, step.op.name, op_kernel(step.op))(*operands)
+
+
+def by_numpy(step, operands):
+    """The same on arrays; where the semantics are not NumPy's, the row has a reference of its own."""
+    # ml_dtypes has its own way with Python floats beside a bf16 and with the sign of -0.0, and none with some dtypes.
+    dtypes = {getattr(x, "dtype", None) for x in operands}
+    differs = BF16.np in dtypes and (len(dtypes) > 1 or step.op.name == "sign")
+    if step.op.reference is None and not differs:
+        with np.errstate(all="ignore"):
+            return as_written(step, operands)
+    return step.op.evaluate(*operands, *([step.target] if step.target else []))
+
+
+def by_references(typed: Typed, operands):
+    """The results of a typed expression, node by node."""
+    values = dict(zip(typed.expression.operands, operands, strict=True))
+    for node in topological(typed.expression.results):
+        match node:
+            case Constant():
+                values[node] = node.dtype.np.type(node.value)
+            case Apply():
+                given = (values[x] for x in node.operands)
+                values[node] = node.op.evaluate(*given, *(value for _, value in node.params))
+    return tuple(values[node] for node in typed.expression.results)
+
+
+# ---- making programs -------------------------------------------------------------------------------------------------
+
+
+def make_program(chance, exact, steps):
+    """A program of up to so many steps, of exact ops or of any."""
+    kinds = tuple(chance.choice(DTYPES) for _ in range(chance.randint(1, 4)))
+    program, depths = Program(kinds, (), not exact), [0] * len(kinds)
+    for _ in range(steps):
+        step = make_step(chance, program, exact)
+        if step is None:
+            continue
+        depth = 1 + max(depths[x.at] for x in step.operands if isinstance(x, Value))
+        grown = Program(kinds, (*program.steps, step), not exact)
+        if depth <= MAX_DEPTH and is_typed(grown):
+            program, depths = grown, [*depths, depth]
+    return program
+
+
+def is_typed(program):
+    try:
+        infer(program.expression, program.kinds)
+    except BcastgenError:
+        return False  # A scalar out of range; what raises, and what, is for the tests of values.
+    return True
+
+
+def make_step(chance, program, exact):
+    op = chance.choice(list(OPS.values()))
+    types = [*program.kinds, *(step.result for step in program.steps)]
+    readable = len(program.kinds) if op.name in SHOW_SIGNS else len(types)
+    operands = [Value(chance.randrange(readable)) for _ in range(op.arity)]
+    if op.arity > 1 and chance.random() < 0.4:
+        operands[chance.randrange(op.arity)] = chance.choice(SCALARS + TYPED)
+    kinds = tuple(types[x.at] if isinstance(x, Value) else constant_from(x).dtype for x in operands)
+    if op.params:
+        target = chance.choice(DTYPES)
+        return Step(op, tuple(operands), target, kinds[0], target)
+    try:
+        loops, result = op.types(kinds)
+    except BcastgenError:
+        return None
+    step = Step(op, tuple(operands), None, loops[0], result)
+    inexact = step.ulp or (op.name in EITHER_ZERO and result.is_float)
+    return None if exact and inexact else step
+
+
+def make_operands(chance, kinds, shape, samples, layouts):
+    """Arrays that broadcast to a shape, each stretched in some dims, without some leading ones, in some layout."""
+    arrays = []
+    for kind in kinds:
+        dropped = chance.choice((0, 0, chance.randint(0, len(shape))))
+        own = [chance.choice((1, extent, extent)) for extent in shape[dropped:]]
+        values = np.random.default_rng(chance.randrange(2**32)).choice(samples(kind, 30), own)
+        if kind.kind == "bool":
+            values = values.view(np.uint8) != 0
+        array = np.asarray(values, kind.np)
+        if array.ndim:
+            array = layouts[chance.choice(sorted(layouts))](array)
+        if chance.random() < 0.2:
+            array = np.broadcast_to(array, shape)
+        arrays.append(array)
+    return arrays
