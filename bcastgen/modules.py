@@ -18,7 +18,7 @@ from .kernel import Kernel
 from .mlir.importer import import_function
 from .mlir.ir import Function, Module, Operation
 from .mlir.options import Options as ReadOptions
-from .mlir.parser import parse_module
+from .mlir.read.parser import parse_module
 from .pipeline import Options
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def program_of(function: Function, module: Module) -> Program:
     ParseError, BroadcastError
         With its place, if it is none, or malformed.
     """
-    from .mlir.shape_reader import read_program
+    from .mlir.shape.reader import read_program
 
     return read_program(function, module.source)
 

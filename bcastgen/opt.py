@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from .errors import BcastgenError, ParseError
 from .mlir.ir import Function, Module
 from .mlir.options import Options
-from .mlir.parser import parse_module
+from .mlir.read.parser import parse_module
 from .modules import choose, is_shape_function, kernel_of, program_of, verify_module
 from .pipeline import MLIR_FORMS
 

@@ -205,11 +205,11 @@ class Compilation:
         """
         match form:
             case "linalg":
-                from .mlir.linalg import linalg_text
+                from .mlir.linalg.printer import linalg_text
 
                 return linalg_text(self.program, self.options.name, constants)
             case "tosa":
-                from .mlir.tosa_printer import tosa_text
+                from .mlir.tosa.printer import tosa_text
 
                 return tosa_text(self.typed, self.program, self.options.name, constants)
             case "shape":

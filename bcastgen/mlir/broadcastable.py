@@ -16,8 +16,8 @@ from ..shape.broadcast import Mode, broadcast
 from ..shape.constraints import Constraint
 from ..shape.tensor_type import TensorType
 from ..shape.verify import verify_result
-from .elements import check_supported
 from .ir import Operation, Source, Value
+from .tosa.elements import check_supported
 
 __all__ = ["verify_broadcastable"]
 

@@ -27,13 +27,13 @@ from ..expr.views import Broadcast
 from ..shape.dim import Dim
 from ..shape.tensor_type import Signature, TensorType
 from .broadcastable import verify_broadcastable
-from .elements import check_supported, element_of
 from .ir import Dense, Function, Operation, Source, Value
-from .meeting import fits, tensor_of
 from .options import Options
-from .reshape import reshaped
-from .tosa_reader import constant_of, read_tosa
-from .tosa_table import find_tosa
+from .tosa.elements import check_supported, element_of
+from .tosa.meeting import fits, tensor_of
+from .tosa.reader import constant_of, read_tosa
+from .tosa.reshape import reshaped
+from .tosa.table import find_tosa
 
 __all__ = ["Imported", "import_function"]
 

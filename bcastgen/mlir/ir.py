@@ -1,6 +1,6 @@
 """MLIR as data: what a module's text says, every operation in its generic form.
 
-In: pieces, made by :mod:`.parser`.  Out: a :class:`Module` of functions, whose operations know where they stand.
+In: pieces, made by :mod:`.read.parser`.  Out: a :class:`Module` of functions, whose operations know where they stand.
 
     %0 = tosa.add %a, %b : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
         -> Operation("tosa.add", (a, b), (Value("0", tensor<4xf32>),), {}, (), Location(1, 6))

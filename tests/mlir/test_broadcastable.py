@@ -6,7 +6,7 @@ import pytest
 
 from bcastgen.errors import BcastgenError, BroadcastError, DTypeError
 from bcastgen.mlir.broadcastable import verify_broadcastable
-from bcastgen.mlir.parser import parse_module
+from bcastgen.mlir.read.parser import parse_module
 
 
 def verify(text, mode="sound"):

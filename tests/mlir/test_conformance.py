@@ -17,7 +17,7 @@ import pytest
 import bcastgen
 import conformance
 from bcastgen.errors import BcastgenError, BroadcastError, DTypeError
-from bcastgen.mlir.tosa_table import TOSA_OPS
+from bcastgen.mlir.tosa.table import TOSA_OPS
 
 TOOLS = conformance.Tools.find()
 SEED = int(os.environ.get("BCASTGEN_TOSA_SEED", "1"))

@@ -17,7 +17,7 @@ from bcastgen.emit.shape import render_shape
 from bcastgen.emit.standalone import render_standalone
 from bcastgen.errors import BcastgenError
 from bcastgen.mlir.options import Options
-from bcastgen.mlir.parser import parse_module
+from bcastgen.mlir.read.parser import parse_module
 from bcastgen.modules import is_shape_function, kernel_of, program_of, read_module, verify_module
 
 TOSA = """\

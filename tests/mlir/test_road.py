@@ -17,7 +17,7 @@ import pytest
 import bcastgen
 import conformance
 from bcastgen.errors import BroadcastError, statuses
-from bcastgen.mlir.tosa_table import find_tosa
+from bcastgen.mlir.tosa.table import find_tosa
 
 TOOLS = conformance.Tools.find()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(TOOLS is None, reason=conformance.MISSING)]

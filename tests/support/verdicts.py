@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from bcastgen.dtypes import DTYPES
 from bcastgen.mlir.options import Options
-from bcastgen.mlir.parser import parse_module
+from bcastgen.mlir.read.parser import parse_module
 from bcastgen.modules import verify_module
 
 # The elements that ops of TOSA have a meaning for: floats, integers, truth values (b). Of those that take no operands

@@ -1,0 +1,1 @@
+"""Kernels as text of linalg, arith, math, tensor and cf."""

@@ -1,0 +1,155 @@
+"""Lines of one block of MLIR: names that are free, constants that stand there once, values that are made once.
+
+In: operations as text.  Out: the names of their values, and lines.
+
+    block.op("sum", "arith.addi %a, %b : index") -> "%sum"; again -> "%sum", and no second line
+    block.constant(2.0, "f32")                   -> "%c2.0_f32"
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ...half import bits_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["Block", "dense", "number", "quoted", "symbol"]
+
+# More elements than a reader looks at stand as their bytes.
+_SHOWN = 64
+
+_FLOAT_BITS = {"f32": ("<f", 4), "f64": ("<d", 8), "f16": ("<e", 2)}
+
+
+def quoted(text: str) -> str:
+    r"""Return a string of MLIR.
+
+    Examples
+    --------
+    >>> print(quoted('a "b"'))
+    "a \22b\22"
+    """
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\' else f"\\{byte:02X}" for byte in text.encode())
+    return f'"{"".join(plain)}"'
+
+
+def symbol(name: str) -> str:
+    """Return the name of a function: bare where it can be.
+
+    Examples
+    --------
+    >>> symbol("axpb"), symbol("2 x")
+    ('@axpb', '@"2 x"')
+    """
+    return f"@{name}" if re.fullmatch(r"[A-Za-z_][\w$.]*", name, re.ASCII) else f"@{quoted(name)}"
+
+
+def number(value: bool | int | float, type_: str) -> str:
+    """Spell a constant of a type, bit for bit.
+
+    Examples
+    --------
+    >>> number(True, "i1"), number(-1, "i8"), number(0.1, "f64"), number(1e20, "f32"), number(float("inf"), "f32")
+    ('true', '-1', '0.1', '1.0e+20', '0x7F800000')
+    """
+    if type_ == "i1":
+        return "true" if value else "false"
+    if type_ not in _FLOAT_BITS and type_ != "bf16":
+        return str(int(value))
+    value = float(value)
+    if math.isfinite(value):
+        # MLIR wants a point before the exponent.
+        return re.sub(r"^(-?\d+)e", r"\1.0e", repr(value))
+    if type_ == "bf16":
+        return f"0x{bits_of(value, type_):04X}"
+    code, size = _FLOAT_BITS[type_]
+    bits = struct.unpack(f"<{'BHIQ'[size.bit_length() - 1]}", struct.pack(code, value))[0]
+    return f"0x{bits:0{2 * size}X}"
+
+
+def dense(values: np.ndarray[Any, Any], element: str) -> str:
+    """Spell the values of a constant tensor, bit for bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> dense(np.array([[1, 2]], np.int8), "i8"), dense(np.float32(0.5), "f32")
+    ('dense<[[1, 2]]>', 'dense<0.5>')
+    """
+    if values.size > _SHOWN and element != "i1":
+        return f'dense<"0x{values.tobytes().hex().upper()}">'
+    return f"dense<{_nested(values.tolist(), element) if values.size else ''}>"
+
+
+def _nested(values: Any, element: str) -> str:
+    if not isinstance(values, list):
+        return number(values, element)
+    return f"[{', '.join(_nested(value, element) for value in values)}]"
+
+
+class Block:
+    """The lines of a block, and of those inside it.
+
+    Parameters
+    ----------
+    indent : blanks before each line.
+    around : the block this one stands in: its values are seen here, and its names are taken.
+    """
+
+    def __init__(self, indent: int, around: Block | None = None) -> None:
+        self.lines: list[str] = []
+        self._indent = indent
+        self._names: set[str] = set(around._names) if around else set()
+        self._made: dict[str, str] = dict(around._made) if around else {}
+
+    def name(self, wanted: str) -> str:
+        """Return a name for a value that nothing else has."""
+        stem = re.sub(r"[^A-Za-z0-9_$.-]", "_", wanted)
+        stem = stem if re.match(r"[A-Za-z_$.-]", stem) else f"v{stem}"
+        found, count = stem, 0
+        while found in self._names:
+            count += 1
+            found = f"{stem}_{count}"
+        self._names.add(found)
+        return f"%{found}"
+
+    def line(self, text: str) -> None:
+        """Add a line as it is."""
+        self.lines.append(" " * self._indent + text)
+
+    def once(self, text: str) -> None:
+        """Add a line that need not be there twice."""
+        if text not in self._made:
+            self._made[text] = ""
+            self.line(text)
+
+    def op(self, wanted: str, text: str) -> str:
+        """Add an operation without side effects, unless it is there; return its value."""
+        if text not in self._made:
+            self._made[text] = self.name(wanted)
+            self.line(f"{self._made[text]} = {text}")
+        return self._made[text]
+
+    def constant(self, value: bool | int | float, type_: str) -> str:
+        """Return a constant, made where it is used first."""
+        text = number(value, type_)
+        wanted = text.replace("+", "") if type_ in ("index", "i1") else f"{text.replace('+', '')}_{type_}"
+        return self.op(wanted if type_ == "i1" else f"c{wanted}", f"arith.constant {_typed(text, type_)}")
+
+    def inside(self) -> Block:
+        """Return a block that stands in this one."""
+        return Block(self._indent + 2, self)
+
+    def extend(self, lines: Iterable[str]) -> None:
+        """Add lines that are indented already."""
+        self.lines.extend(lines)
+
+
+def _typed(text: str, type_: str) -> str:
+    return text if type_ == "i1" else f"{text} : {type_}"

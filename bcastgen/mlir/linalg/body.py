@@ -1,0 +1,151 @@
+"""The scalar body of a nest as the region of a linalg.generic, one value a line.
+
+In: a nest and the elements it reads.  Out: lines, and the values that are yielded.
+
+    t0 = multiply(b, 2.0:f32)  ->  %t0 = arith.mulf %in_b, %c2.0_f32 : f32
+
+Statements keep their numbers, so the text reads line by line against the nest's dump.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import textwrap
+from collections.abc import Mapping
+
+from ...dtypes import DType
+from ...loops.nest import Apply, Let, Load, Nest, Value
+from .block import Block
+from .spelling import demand, moves, spelling
+from .types import compute_type, signless
+
+__all__ = ["demanded_reads", "write_body", "write_demands"]
+
+_CONSTANT = re.compile(r"(?<![\w#])#(-?[A-Za-z0-9.]+)(?::(\w+))?")
+_LOCAL = re.compile(r"%(\w+)")
+_MARKED = re.compile(r"%@(\w+)")
+_OPERAND = re.compile(r"\{(\d)\}")
+
+
+def write_body(block: Block, nest: Nest, loads: Mapping[int, str]) -> list[str]:
+    """Write the statements of a nest; return what its results are.
+
+    Parameters
+    ----------
+    block : the region's.
+    nest : whose statements.
+    loads : the elements of its operands, by their numbers.
+
+    Raises
+    ------
+    BcastgenError
+        If arith and math have nothing for an op.
+    """
+    writer = _Writer(block, nest, loads)
+    for at, statement in enumerate(nest.body):
+        writer.statement(at, statement)
+    return [writer.stored(value, access.dtype) for value, access in zip(nest.stores, nest.results, strict=True)]
+
+
+def demanded_reads(nest: Nest) -> set[int] | None:
+    """Return the numbers of the operands that decide whether a nest may be computed; None if it always may."""
+    if not _demanding(nest):
+        return None
+    return {value.access for value in _demanded(nest) if isinstance(value, Load)}
+
+
+def write_demands(block: Block, nest: Nest, loads: Mapping[int, str]) -> str:
+    """Write what an element has to satisfy, and the statements it takes; return whether it does."""
+    writer, needed = _Writer(block, nest, loads), _demanded(nest)
+    for at, statement in enumerate(nest.body):
+        if Let(at) in needed:
+            writer.statement(at, statement)
+    tests = [writer.demand(at, nest.body[at]) for at in _demanding(nest)]
+    return functools.reduce(lambda one, other: block.op("both", f"arith.andi {one}, {other} : i1"), tests)
+
+
+def _demanding(nest: Nest) -> list[int]:
+    """Return the numbers of the statements that not every element may come to."""
+    return [at for at, statement in enumerate(nest.body) if demand(statement) is not None]
+
+
+def _demanded(nest: Nest) -> set[Value]:
+    """Return the values that decide about that."""
+    needed: set[Value] = set()
+    for at in _demanding(nest):
+        statement = nest.body[at]
+        needed.update(statement.operands[int(place)] for place in _OPERAND.findall(demand(statement) or ""))
+    for at in range(len(nest.body) - 1, -1, -1):
+        if Let(at) in needed:
+            needed.update(nest.body[at].operands)
+    return needed
+
+
+class _Writer:
+    """Writes statements; `lets` are the names of their values, floats of 16 bits as such."""
+
+    def __init__(self, block: Block, nest: Nest, loads: Mapping[int, str]) -> None:
+        self.block = block
+        self.nest = nest
+        self.loads = loads
+        self.lets: dict[int, str] = {}
+
+    def stored(self, value: Value, dtype: DType) -> str:
+        """Return a value in the type it is stored in."""
+        match value:
+            case Load():
+                return self.loads[value.access]
+            case Let():
+                return self.lets[value.index]
+        return self.block.constant(value.value, signless(dtype))
+
+    def computed(self, value: Value, dtype: DType) -> str:
+        """Return a value in the type that ops compute in."""
+        if not dtype.is_half:
+            return self.stored(value, dtype)
+        if not isinstance(value, (Load, Let)):
+            return self.block.constant(value.value, "f32")
+        narrow = self.stored(value, dtype)
+        return self.block.op(f"{narrow[1:]}_f32", f"arith.extf {narrow} : {dtype.mlir} to f32")
+
+    def demand(self, at: int, statement: Apply) -> str:
+        """Write the test of whether a statement takes its operands."""
+        return self._write(demand(statement) or "", statement, f"t{at}_demand")
+
+    def statement(self, at: int, statement: Apply) -> None:
+        """Write the lines of a statement."""
+        value = self._write(spelling(statement), statement, f"t{at}")
+        if statement.dtype.is_half and not (statement.op.converts or moves(statement)):
+            small = statement.dtype.mlir
+            value = self.block.op(f"t{at}_{small}", f"arith.truncf {value} : f32 to {small}")
+        self.lets[at] = value
+
+    def _write(self, text: str, statement: Apply, name: str) -> str:
+        """Write lines of the table for a statement; return the value of the last one."""
+        take = self.stored if moves(statement) else self.computed
+        # Conversions and constants stand before the first line: a later one may be inside a loop.
+        operands = {
+            place: take(statement.operands[int(place)], statement.operand_dtypes[int(place)])
+            for place in sorted(set(_OPERAND.findall(text)))
+        }
+        text = _LOCAL.sub(r"%@\1", textwrap.dedent(text).strip())
+        text = _CONSTANT.sub(lambda found: self._constant(found[1], found[2], statement), text)
+        text = _OPERAND.sub(lambda found: operands[found[1]], text)
+        names = {word: self.block.name(f"{name}_{word}") for word in dict.fromkeys(_MARKED.findall(text))}
+        *lines, last = _MARKED.sub(lambda found: names[found[1]], text).splitlines()
+        if lines:
+            self.block.line(f"// {name} = {statement.op.name}")
+        for line in lines:
+            self.block.line(line)
+        if re.fullmatch(r"%\S+", last):
+            return last
+        value = self.block.name(name)
+        self.block.line(f"{value} = {last}")
+        return value
+
+    def _constant(self, text: str, type_: str | None, statement: Apply) -> str:
+        type_ = type_ or compute_type(statement.operand_dtypes[0])
+        if type_ == "i1":
+            return self.block.constant(text == "true", type_)
+        return self.block.constant(float(text) if type_.startswith("f") else int(text), type_)

@@ -1,0 +1,131 @@
+"""Loop nests as text of MLIR's linalg, arith, math, tensor and cf dialects: one function, which mlir-opt verifies.
+
+In: a loop program.  Out: a func.func on tensors, one linalg.generic a nest.
+
+    nest (d0), a : f32[?] at (d0|0), b : f32[4] at (d0)  ->  func.func @f(%a: tensor<?xf32>, %b: tensor<4xf32>) ... {
+                                                               cf.assert ..., "a.0 in {1, 4} does not hold"
+                                                               linalg.generic ... ins(%b) outs(...) { ... }
+
+An operand whose dims cannot stretch is read through its indexing map. One with a dim that proves to be 1 only at run
+time is read in the body, at 0 or at the loop's index: no copy is made of it. What the nests check comes first, as
+assertions with the constraints' own text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...errors import BroadcastError, statuses
+from ...loops.nest import LoopProgram, Nest
+from .block import Block, dense, quoted, symbol
+from .body import demanded_reads, write_body, write_demands
+from .generic import Generic, typed
+from .shapes import Shapes
+from .types import declared_type, signless, tensor_type
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["linalg_text"]
+
+
+def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> str:
+    """Return a function that computes what a loop program does.
+
+    Parameters
+    ----------
+    program : its nests; every operand and result needs a rank.
+    name : of the function.
+    constants : the values of the last operands, where these are the program's own and no caller gives them.
+
+    Returns
+    -------
+    str
+        One func.func. Integers are signless, as arith has them, and vectors are tensors. An extent that the caller
+        gives is that of an operand whose elements are not read.
+
+    Raises
+    ------
+    BroadcastError
+        If a rank is not known.
+    BcastgenError
+        If the dialects have nothing that means what an op does.
+
+    Examples
+    --------
+    >>> import bcastgen as bg
+    >>> text = linalg_text(bg.from_text("(f32[?, 4] a) -> a * 2").compilation.program, "double")
+    >>> text.splitlines()[0]
+    'func.func @double(%a: tensor<?x4xf32>) -> tensor<?x4xf32> {'
+    """
+    for operand, type_ in (*program.operands, *program.results):
+        if type_.unranked:
+            raise BroadcastError(f"'{operand}' is {type_}, but linalg needs ranks; declare them", operand=operand)
+    block, given = Block(2), len(program.operands) - len(constants)
+    values = [block.name(operand) for operand, _ in program.operands[:given]]
+    heads = [f"{value}: {declared_type(type_)}" for value, (_, type_) in zip(values, program.operands, strict=False)]
+    for (operand, type_), elements in zip(program.operands[given:], constants, strict=True):
+        assert type_.dtype is not None
+        literal = dense(elements, signless(type_.dtype))
+        values.append(block.op(operand, f"arith.constant {literal} : {declared_type(type_)}"))
+    shapes = Shapes(block, program, tuple(values))
+    for nest in program.nests:
+        shapes.check(nest)
+    stored: dict[int, str] = {}
+    for nest in program.nests:
+        if nest.results:
+            stored.update(_write_nest(nest, shapes))
+    types = [declared_type(type_) for _, type_ in program.results]
+    arrow = types[0] if len(types) == 1 else f"({', '.join(types)})"
+    block.line(f"return {typed([stored[at] for at in range(len(types))], types)}")
+    return "\n".join((f"func.func {symbol(name)}({', '.join(heads)}) -> {arrow} {{", *block.lines, "}", ""))
+
+
+def _write_nest(nest: Nest, shapes: Shapes) -> dict[int, str]:
+    """Write the linalg.generic of a nest; return the values of its results, by position."""
+    block, static = shapes.block, tuple(dim.extent for dim in nest.domain.dims)
+    elements = [signless(access.dtype) for access in nest.results]
+    types = [tensor_type(static, element) for element in elements]
+    empty = [_empty(type_, static, nest, shapes) for type_ in types]
+    _assert_demands(nest, shapes, empty[0], types[0])
+    generic = Generic(nest, shapes, range(len(nest.operands)))
+    for value, type_, element, access in zip(empty, types, elements, nest.results, strict=True):
+        generic.write_to(value, type_, element, f"out_{access.name}")
+    values = write_body(generic.region, nest, generic.loads)
+    made = block.name(nest.results[0].name if len(types) == 1 else "results")
+    generic.finish(made if len(types) == 1 else f"{made}:{len(types)}", "parallel", values)
+    parts = [made] if len(types) == 1 else [f"{made}#{at}" for at in range(len(types))]
+    stored = {}
+    for part, type_, access in zip(parts, types, nest.results, strict=True):
+        # A declared type says more or less of the extents than the domain does.
+        declared = declared_type(access.type)
+        cast = f"tensor.cast {part} : {type_} to {declared}"
+        stored[access.position] = part if declared == type_ else block.op(access.name, cast)
+    return stored
+
+
+def _empty(type_: str, static: tuple[int | None, ...], nest: Nest, shapes: Shapes) -> str:
+    """Write the tensor a result is stored to; its values are not read."""
+    extents = shapes.domain(nest)
+    dynamic = [shapes.index(extent) for extent, known in zip(extents, static, strict=True) if known is None]
+    name = shapes.block.name("empty")
+    shapes.block.line(f"{name} = tensor.empty({', '.join(dynamic)}) : {type_}")
+    return name
+
+
+def _assert_demands(nest: Nest, shapes: Shapes, like: str, type_: str) -> None:
+    """Write the assertion of what each element has to satisfy; `like` is a tensor of the domain's extents."""
+    reads = demanded_reads(nest)
+    if reads is None:
+        return
+    block = shapes.block
+    true = block.op("true", "arith.constant dense<true> : tensor<i1>")
+    generic = Generic(nest, shapes, reads)
+    generic.span(like, type_, signless(nest.results[0].dtype))
+    before = generic.write_to(true, "tensor<i1>", "i1", "before", every=True)
+    holds = write_demands(generic.region, nest, generic.loads)
+    made = block.name("every")
+    generic.finish(made, "reduction", [generic.region.op("so_far", f"arith.andi {before}, {holds} : i1")])
+    message = next(sentence for row, sentence in statuses().values() if row == "DOMAIN")
+    block.line(f"cf.assert {block.op('holds', f'tensor.extract {made}[] : tensor<i1>')}, {quoted(message)}")

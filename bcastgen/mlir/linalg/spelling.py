@@ -1,0 +1,73 @@
+"""The lines that compute one statement of a nest, from the table of rows.
+
+In: a statement.  Out: a spelling with its fields filled, or an error that names the row.
+
+    t1 = add(a, t0) : u8  ->  arith.addi {0}, {1} : i8
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...dtypes import DType
+from ...errors import BcastgenError
+from ...expr.nodes import Constant
+from ...loops.nest import Apply
+from .rows import DEMANDS, ROWS
+from .types import compute_type, signless
+
+__all__ = ["demand", "moves", "spelling"]
+
+# Rows that move values without looking into them, so that 16-bit floats stay what they are.
+_MOVES = ("positive", "where")
+
+
+def moves(statement: Apply) -> bool:
+    """Whether a statement takes and gives values as they are stored, 16-bit floats too."""
+    return statement.op.name in _MOVES
+
+
+def spelling(statement: Apply) -> str:
+    """Return the lines that compute a statement's value.
+
+    Raises
+    ------
+    BcastgenError
+        If arith and math have nothing that means the same.
+    """
+    op, operands, result = statement.op, statement.operand_dtypes, statement.dtype
+    if op.definition is not None:
+        raise BcastgenError(
+            f"linalg has no op for '{op.name}', which define_op made of C; write it as an expression of other ops"
+        )
+    row = ROWS.get(op.name)
+    if isinstance(row, Mapping):
+        row = row.get(operands[0].kind)
+    if row is None:
+        kinds = ", ".join(map(str, operands))
+        raise BcastgenError(
+            f"linalg has no op for row '{op.name}' of ({kinds}) that means the same; leave it to the kernel's C"
+        )
+    lines = row(operands, result) if callable(row) else row
+    return _fill(lines, operands[0], result if moves(statement) else result.computed_in)
+
+
+def demand(statement: Apply) -> str | None:
+    """Return the lines that say whether a statement takes its operands, or None if it takes all there are."""
+    op, operands = statement.op, statement.operand_dtypes
+    # A constant exponent was checked when the expression was typed.
+    if op.demand_for(operands) is None or isinstance(statement.operands[1], Constant):
+        return None
+    return _fill(DEMANDS[op.name], operands[0], statement.dtype)
+
+
+def _fill(lines: str, loop: DType, result: DType) -> str:
+    facts = {
+        "t": compute_type(loop),
+        "T": signless(result),
+        "bits": str(loop.bits),
+        "top": str(loop.bits - 1),
+    }
+    for name, text in facts.items():
+        lines = lines.replace("{" + name + "}", text)
+    return lines

@@ -1,0 +1,42 @@
+"""MLIR's types of what nests hold: tensors of signless integers and floats.
+
+In: a dtype, or a declared type.  Out: text.
+
+    u8 -> i8        f32[?, 4] -> tensor<?x4xf32>
+"""
+
+from __future__ import annotations
+
+from ...dtypes import DType
+from ...shape.tensor_type import TensorType
+
+__all__ = ["compute_type", "declared_type", "signless", "tensor_type"]
+
+
+def signless(dtype: DType) -> str:
+    """Return the MLIR type of a dtype, integers without their sign.
+
+    Examples
+    --------
+    >>> from ..dtypes import dtype
+    >>> [signless(dtype(name)) for name in ("bool", "u8", "f32")]
+    ['i1', 'i8', 'f32']
+    """
+    return dtype.mlir.removeprefix("u") if dtype.is_integer else dtype.mlir
+
+
+def compute_type(dtype: DType) -> str:
+    """Return the MLIR type that an op computes values of a dtype in."""
+    return signless(dtype.computed_in)
+
+
+def tensor_type(extents: tuple[int | None, ...], element: str) -> str:
+    """Return the type of a tensor; None is an extent that is not known."""
+    dims = "".join("?x" if extent is None else f"{extent}x" for extent in extents)
+    return f"tensor<{dims}{element}>"
+
+
+def declared_type(type_: TensorType) -> str:
+    """Return the type of an operand or result; a vector is a tensor, too."""
+    assert type_.dtype is not None
+    return tensor_type(tuple(dim.extent for dim in type_.dims), signless(type_.dtype))

@@ -1,0 +1,1 @@
+"""MLIR's text read: tokens, types, attributes, operations, modules."""

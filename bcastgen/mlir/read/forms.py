@@ -1,0 +1,123 @@
+"""The custom forms of ops that are read: one table, each row an op's syntax as steps from left to right.
+
+In: an op's name.  Out: its :class:`Form`, whose steps read what stands behind the name into a draft.
+
+    tosa.clamp %x min_val(-1.0 : f32) {nan_mode = IGNORE} : (T) -> T     operands, clauses, attributes, ":" function
+    shape.add %a, %b : !shape.size, !shape.size -> !shape.size           operands, attributes, ":" types "->" types
+
+Ops of TOSA that are element-wise are written alike in all versions, so any op of that dialect is tried that way. Ops
+of the shape dialect, and of arith beside them, have the syntax their row says in :mod:`...shape.dialect.ops`; only what
+such a row calls "custom" has steps of its own here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...shape.dialect.ops import ROWS
+from ...shape.dialect.row import Row
+from . import steps as read
+from .heads import function_body, module_body
+from .steps import Step
+
+__all__ = ["Form", "find_form"]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A custom form: its steps, and the op's full name where the text may have a short one."""
+
+    steps: tuple[Step, ...]
+    name: str | None = None
+
+
+def find_form(name: str) -> Form | None:
+    """Return the custom form of an op, or None if it is not read.
+
+    Examples
+    --------
+    >>> find_form("return").name, find_form("linalg.generic")
+    ('func.return', None)
+    """
+    return _FORMS.get(name, _TOSA if name.startswith("tosa.") else None)
+
+
+def _of_row(row: Row) -> Form | None:
+    """Return the form that a row's `syntax` stands for."""
+    steps: tuple[Step, ...]
+    match row.syntax:
+        case "arrow":
+            steps = (read.operands, read.attributes, read.arrow_types)
+        case "types":
+            steps = (
+                read.attributes,
+                read.operands,
+                read.attributes,
+                read.operand_types,
+                read.results_are(*_kinds(row)),
+            )
+        case "first":
+            flags = (read.flags("overflow", "overflowFlags"),) if row.name in _OVERFLOWING else ()
+            steps = (read.operands, *flags, read.attributes, read.one_type)
+        case "bare":
+            steps = (
+                read.attributes,
+                read.operands,
+                read.attributes,
+                read.operands_are(row.parameters[0].kinds[0]),
+                read.results_are(*_kinds(row)),
+            )
+        case "generic":
+            return None
+        case _:
+            steps = _CUSTOM[row.name]
+    return Form(steps)
+
+
+def _kinds(row: Row) -> list[str]:
+    return [kinds[0] for kinds in row.results or ()]
+
+
+_OVERFLOWING = ("arith.addi", "arith.subi", "arith.muli")
+_CUSTOM: dict[str, tuple[Step, ...]] = {
+    "shape.assuming": (read.some_operands(1), read.operands_are("witness"), read.assuming, read.attributes),
+    "shape.const_shape": (read.attributes, read.extents_value),
+    "shape.const_size": (read.attributes, read.size_value, read.results_are("size")),
+    "shape.const_witness": (read.attributes, read.witness_value, read.results_are("witness")),
+    "shape.cstr_require": (
+        read.some_operands(1),
+        read.comma,
+        read.string("msg"),
+        read.attributes,
+        read.operands_are("i1"),
+        read.results_are("witness"),
+    ),
+    "shape.join": (read.some_operands(2), read.error_clause, read.attributes, read.arrow_types),
+    "shape.reduce": (read.reduce, read.attributes),
+    "arith.constant": (read.attributes, read.constant_value),
+    "arith.cmpi": (read.predicate, read.operands, read.attributes, read.truths),
+    "arith.select": (read.operands, read.attributes, read.select_types),
+}
+_CAST: tuple[Step, ...] = (read.operands, read.attributes, read.to_type)
+_MODULE: tuple[Step, ...] = (module_body,)
+_FUNC: tuple[Step, ...] = (function_body,)
+_RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, read.operand_types)
+_TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
+# None: a form of its own that is not read.
+_FORMS: dict[str, Form | None] = {
+    **dict.fromkeys(
+        f"tosa.{name}" for name in "cond_if while_loop yield variable variable_read variable_write".split()
+    ),
+    **{row.mlir or row.name: _of_row(row) for row in ROWS.values()},
+    "arith.index_cast": Form(_CAST),
+    "tensor.cast": Form(_CAST),
+    "tensor.dim": Form((read.operands, read.attributes, read.tensor_dim)),
+    "tensor.extract": Form((read.tensor_extract,)),
+    "tensor.from_elements": Form((read.operands, read.attributes, read.tensor_elements)),
+    "tensor.rank": Form((read.operands, read.attributes, read.tensor_rank)),
+    "func.func": Form(_FUNC),
+    "func.return": Form(_RETURN),
+    "return": Form(_RETURN, "func.return"),
+    "builtin.module": Form(_MODULE),
+    "module": Form(_MODULE, "builtin.module"),
+}

@@ -1,0 +1,101 @@
+"""The heads of modules and functions in their custom forms, as steps like those of :mod:`.steps`.
+
+In: the operation being read, the lexer behind ``module`` or ``func.func``.  Out: nothing; the operation is complete.
+
+    func.func private @f(%a: i1 {x.y = 1}) -> i1 attributes {x.z} { ... }
+        -> attributes sym_name, sym_visibility, function_type, x.z; a region with an argument
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ir import Block, FunctionType, Type
+
+if TYPE_CHECKING:
+    from .operations import Draft, Operations
+
+__all__ = ["function_body", "module_body"]
+
+
+def _symbol_name(reader: Operations, draft: Draft) -> None:
+    """Read a symbol's name."""
+    draft.attributes["sym_name"] = reader.attributes.symbol_name()
+
+
+def _keyword_attributes(reader: Operations, draft: Draft) -> None:
+    """Read ``attributes {...}``, if it is there."""
+    if reader.lexer.take_word("attributes"):
+        if reader.lexer.kind != "{":
+            raise reader.lexer.unexpected("'{' behind 'attributes'")
+        reader.dictionary(draft)
+
+
+def module_body(reader: Operations, draft: Draft) -> None:
+    """Read a module from its name on."""
+    if reader.lexer.kind == "symbol":
+        _symbol_name(reader, draft)
+    _keyword_attributes(reader, draft)
+    draft.regions.append(reader.region(isolated=True))
+
+
+def function_body(reader: Operations, draft: Draft) -> None:
+    """Read a function from its visibility on."""
+    lexer = reader.lexer
+    if lexer.kind == "word" and lexer.text in ("private", "public", "nested"):
+        draft.attributes["sym_visibility"] = lexer.text
+        lexer.advance()
+    _symbol_name(reader, draft)
+    arguments, types = _signature(reader)
+    results = _signature_results(reader) if lexer.take("->") else []
+    draft.attributes["function_type"] = FunctionType(tuple(types), tuple(results))
+    _keyword_attributes(reader, draft)
+    if lexer.kind != "{":
+        draft.regions.append(Block((), ()))
+        return
+    if len(arguments) != len(types):
+        raise lexer.fail("a function with a body has a name for each operand: (%a: i32)")
+    draft.regions.append(reader.region(True, arguments))
+    if not draft.regions[0].operations:
+        raise reader.lexer.fail("the body of a function is not empty; it ends in a return", draft.start)
+
+
+def _signature(reader: Operations) -> tuple[list[tuple[str, int, Type]], list[Type]]:
+    """Read ``(%a: T {...}, %b: T)``, or only types."""
+    lexer = reader.lexer
+    arguments: list[tuple[str, int, Type]] = []
+    types: list[Type] = []
+    lexer.expect("(")
+    named = lexer.kind == "value"
+    while lexer.kind != ")" or types:
+        if named:
+            arguments.append(reader.argument())
+            types.append(arguments[-1][2])
+        else:
+            types.append(reader.types.parse())
+        _dropped(reader)
+        if not lexer.take(","):
+            break
+    lexer.expect(")")
+    return arguments, types
+
+
+def _signature_results(reader: Operations) -> list[Type]:
+    lexer = reader.lexer
+    if not lexer.take("("):
+        return [reader.types.parse()]
+    types: list[Type] = []
+    while lexer.kind != ")" or types:
+        types.append(reader.types.parse())
+        _dropped(reader)
+        if not lexer.take(","):
+            break
+    lexer.expect(")")
+    return types
+
+
+def _dropped(reader: Operations) -> None:
+    # Attributes of operands and results say nothing that is used.
+    if reader.lexer.kind == "{":
+        reader.attributes.dictionary()
+    reader.skip_location()

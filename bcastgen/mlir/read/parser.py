@@ -1,0 +1,100 @@
+"""MLIR's text read into a module.
+
+In: a text in MLIR's generic form, or in the custom forms of :mod:`.forms`.  Out: a :class:`~..ir.Module`.
+
+    func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
+        -> Module of Function("f", (tensor<4xf32>) -> tensor<4xf32>, Block of one operation, "func.return")
+
+Nothing is verified but the text itself: names, and the types of their uses. Locations, metadata, and attributes of
+operands and results are read and dropped, and so is what stands beside functions.
+"""
+
+from __future__ import annotations
+
+from ..ir import Function, FunctionType, Module, Operation, Source
+from .lexer import shown
+from .operations import Operations
+
+__all__ = ["parse_module"]
+
+# What a Function has fields for, or drops.
+_SIGNATURE = ("sym_name", "function_type", "arg_attrs", "res_attrs")
+
+
+def parse_module(text: str, name: str = "<mlir>") -> Module:
+    """Return the functions of a text, in order; modules around them may be there or not.
+
+    Parameters
+    ----------
+    text : the text.
+    name : what it goes by in messages.
+
+    Raises
+    ------
+    ParseError
+        If the text is no module, or has something that is not read here; with the place.
+
+    Examples
+    --------
+    >>> module = parse_module("func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }")
+    >>> function = module.functions[0]
+    >>> function.name, str(function.type), [operation.name for operation in function.body.operations]
+    ('f', '(tensor<4xf32>) -> tensor<4xf32>', ['func.return'])
+    """
+    source = Source(name, text)
+    reader = Operations(source)
+    functions: dict[str, Function] = {}
+    while reader.lexer.kind != "end":
+        match reader.lexer.kind:
+            case "hash":
+                _alias(reader)
+            case "bang":
+                reader.types.alias()
+            case "{-#":
+                _skip_metadata(reader)
+            case _:
+                _collect(reader, functions, reader.parse())
+    return Module(source, tuple(functions.values()))
+
+
+def _alias(reader: Operations) -> None:
+    # Locations have names, too: #loc1 = loc("f.py":3:1).
+    reader.attributes.alias()
+
+
+def _skip_metadata(reader: Operations) -> None:
+    lexer = reader.lexer
+    end = lexer.source.text.find("#-}", lexer.end)
+    if end < 0:
+        raise lexer.fail("expected '#-}' for the '{-#' here")
+    lexer.jump(end + len("#-}"))
+
+
+def _collect(reader: Operations, functions: dict[str, Function], operation: Operation) -> None:
+    if operation.name == "builtin.module":
+        for region in operation.regions:
+            for inner in region.operations:
+                _collect(reader, functions, inner)
+    elif operation.name == "func.func":
+        function = _function(reader, operation)
+        if function.name in functions:
+            raise reader.fail(f"redefinition of the function {shown('@' + function.name)}", operation)
+        functions[function.name] = function
+
+
+def _function(reader: Operations, operation: Operation) -> Function:
+    found = operation.attributes
+    name, type_ = found.get("sym_name"), found.get("function_type")
+    if not isinstance(name, str):
+        raise reader.fail("'func.func' has no attribute sym_name, a string", operation)
+    if not isinstance(type_, FunctionType):
+        raise reader.fail("'func.func' has no attribute function_type, a type such as (i1) -> i1", operation)
+    if len(operation.regions) != 1:
+        raise reader.fail(f"'func.func' has {len(operation.regions)} regions, expected 1", operation)
+    body = operation.regions[0]
+    others = {key: value for key, value in found.items() if key not in _SIGNATURE}
+    if not body.arguments and not body.operations:
+        return Function(name, type_, None, others, operation.location)
+    if tuple(argument.type for argument in body.arguments) != type_.operands:
+        raise reader.fail(f"the body of '@{name}' has other arguments than its function_type", operation)
+    return Function(name, type_, body, others, operation.location)

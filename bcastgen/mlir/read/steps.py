@@ -1,0 +1,344 @@
+"""What stands in custom forms, step by step: operands, attributes, types, regions.
+
+In: the operation being read.  Out: nothing; a step adds to it what it has read.
+
+    operands, attributes, arrow_types    read ``%a, %b {x = 1} : T, T -> T``
+
+Which op consists of which steps is in :mod:`.forms`. Defaults that only the generic form spells out (``nan_mode``,
+``overflowFlags``) are not added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from ...shape.dialect.arithmetic import COMPARISONS
+from ...shape.dialect.types import Type as ShapeType
+from ..ir import Block, Dense, DialectAttribute, Keyword, Number, Operation, Type
+from .types import extents_of
+
+if TYPE_CHECKING:
+    from .operations import Draft, Operations
+
+__all__ = [
+    "Step",
+    "arrow_types",
+    "assuming",
+    "attributes",
+    "clauses",
+    "comma",
+    "constant_value",
+    "error_clause",
+    "extents_value",
+    "flags",
+    "function_type",
+    "one_type",
+    "operand_types",
+    "operands",
+    "operands_are",
+    "predicate",
+    "reduce",
+    "results_are",
+    "select_types",
+    "size_value",
+    "some_operands",
+    "string",
+    "tensor_dim",
+    "tensor_elements",
+    "tensor_extract",
+    "tensor_rank",
+    "to_type",
+    "tosa_attributes",
+    "truths",
+    "witness_value",
+]
+
+Step: TypeAlias = "Callable[[Operations, Draft], None]"
+
+
+def operands(reader: Operations, draft: Draft) -> None:
+    """Read operands, which may be none."""
+    reader.uses(draft)
+
+
+def attributes(reader: Operations, draft: Draft) -> None:
+    """Read attributes in braces, if there are some."""
+    if reader.lexer.kind == "{":
+        reader.dictionary(draft)
+
+
+def tosa_attributes(reader: Operations, draft: Draft) -> None:
+    """Read attributes in braces, where a bare word stands for an attribute of the dialect."""
+    if reader.lexer.kind == "{":
+        reader.dictionary(draft, words=True)
+        for name, value in draft.attributes.items():
+            if isinstance(value, Keyword):
+                draft.attributes[name] = DialectAttribute(f"tosa.{name}", value.name)
+
+
+def clauses(reader: Operations, draft: Draft) -> None:
+    """Read ``min_val(-1.0 : f32) nan_mode<IGNORE>``, which versions after 22 write for attributes."""
+    lexer = reader.lexer
+    while lexer.kind == "word":
+        name, start = lexer.text, lexer.start
+        if name in draft.attributes:
+            raise lexer.fail(f"the attribute '{name}' is there twice", start)
+        lexer.advance()
+        if lexer.kind == "<":
+            draft.attributes[name] = DialectAttribute(f"tosa.{name}", lexer.balanced())
+        elif lexer.take("("):
+            draft.attributes[name] = reader.attributes.parse()
+            lexer.expect(")")
+        else:
+            raise lexer.fail(f"expected ':' or an attribute such as round(true), found '{name}'", start)
+
+
+def function_type(reader: Operations, draft: Draft) -> None:
+    """Read ``: (T, T) -> T``."""
+    reader.lexer.expect(":")
+    draft.operand_types = reader.types.parenthesised()
+    reader.lexer.expect("->")
+    draft.result_types = reader.types.results()
+
+
+def operand_types(reader: Operations, draft: Draft) -> None:
+    """Read ``: T, T``; where there are no operands it may be missing."""
+    if draft.operands or reader.lexer.kind == ":":
+        reader.lexer.expect(":")
+        # MLIR prints `shape.from_extents :` where there are none.
+        draft.operand_types = reader.types.several() if draft.operands else []
+
+
+def arrow_types(reader: Operations, draft: Draft) -> None:
+    """Read ``: T, T -> T``."""
+    operand_types(reader, draft)
+    reader.lexer.expect("->")
+    draft.result_types = reader.types.results()
+
+
+def one_type(reader: Operations, draft: Draft) -> None:
+    """Read ``: T``, the type of all operands and of the result."""
+    reader.lexer.expect(":")
+    draft.result_types = [reader.types.parse()]
+    draft.operand_types = draft.result_types * len(draft.operands)
+
+
+def to_type(reader: Operations, draft: Draft) -> None:
+    """Read ``: T to T``."""
+    reader.lexer.expect(":")
+    draft.operand_types = [reader.types.parse()]
+    if not reader.lexer.take_word("to"):
+        raise reader.lexer.unexpected("'to'")
+    draft.result_types = [reader.types.parse()]
+
+
+def comma(reader: Operations, draft: Draft) -> None:
+    """Read a comma."""
+    reader.lexer.expect(",")
+
+
+def flags(word: str, attribute: str) -> Step:
+    """Read ``overflow<nsw>``."""
+
+    def step(reader: Operations, draft: Draft) -> None:
+        if reader.lexer.take_word(word):
+            if reader.lexer.kind != "<":
+                raise reader.lexer.unexpected(f"'<' behind '{word}'")
+            body = ", ".join(part.strip() for part in reader.lexer.balanced().split(","))
+            draft.attributes[attribute] = DialectAttribute(f"arith.{word}", body)
+
+    return step
+
+
+def results_are(*kinds: str) -> Step:
+    """Give results the types that go without saying."""
+    texts = [str(ShapeType(kind)) for kind in kinds]  # type: ignore[arg-type]
+
+    def step(reader: Operations, draft: Draft) -> None:
+        draft.result_types = [reader.types.named(text) for text in texts]
+
+    return step
+
+
+def operands_are(kind: str) -> Step:
+    """Give operands the type that goes without saying."""
+    text = str(ShapeType(kind))  # type: ignore[arg-type]
+
+    def step(reader: Operations, draft: Draft) -> None:
+        draft.operand_types = [reader.types.named(text)] * len(draft.operands)
+
+    return step
+
+
+def string(attribute: str) -> Step:
+    """Read a string, the value of an attribute."""
+
+    def step(reader: Operations, draft: Draft) -> None:
+        if reader.lexer.kind != "string":
+            raise reader.lexer.unexpected("a string")
+        draft.attributes[attribute] = reader.attributes.string()
+
+    return step
+
+
+def error_clause(reader: Operations, draft: Draft) -> None:
+    """Read ``, error = "why"``, if it is there."""
+    if reader.lexer.take(","):
+        if not reader.lexer.take_word("error"):
+            raise reader.lexer.unexpected("'error'")
+        reader.lexer.expect("=")
+        string("error")(reader, draft)
+
+
+def constant_value(reader: Operations, draft: Draft) -> None:
+    """Read a constant's value, which says the result's type."""
+    start = reader.lexer.start
+    value = reader.attributes.parse()
+    if isinstance(value, Number) and value.type is None:
+        value = Number(value.value, reader.types.named("f64" if isinstance(value.value, float) else "i64"))
+    if not isinstance(value, Number | Dense) or value.type is None:
+        raise reader.lexer.fail("expected a number or a dense literal", start)
+    draft.attributes["value"] = value
+    draft.result_types = [value.type]
+
+
+def size_value(reader: Operations, draft: Draft) -> None:
+    """Read a number, the value of a constant size."""
+    draft.attributes["value"] = Number(reader.attributes.integer(), reader.types.named("index"))
+
+
+def witness_value(reader: Operations, draft: Draft) -> None:
+    """Read ``true`` or ``false``, the value of a constant witness."""
+    if reader.lexer.text not in ("true", "false"):
+        raise reader.lexer.unexpected("'true' or 'false'")
+    draft.attributes["passing"] = reader.attributes.parse()
+
+
+def extents_value(reader: Operations, draft: Draft) -> None:
+    """Read ``[1, 2] : T``, a constant shape."""
+    lexer = reader.lexer
+    start = lexer.start
+    lexer.expect("[")
+    extents = []
+    if lexer.kind != "]":
+        extents.append(reader.attributes.integer())
+        while lexer.take(","):
+            extents.append(reader.attributes.integer())
+    lexer.expect("]")
+    lexer.expect(":")
+    draft.result_types = [reader.types.parse()]
+    shaped = extents_of(draft.result_types[0].text)
+    if shaped is not None and shaped[0] != (len(extents),):
+        raise lexer.fail(f"{len(extents)} extents are no value of type {draft.result_types[0]}", start)
+    values = np.array(extents, np.int64)
+    draft.attributes["shape"] = Dense(
+        reader.types.extents(len(extents)), values[:1].reshape(()) if len(set(extents)) == 1 else values
+    )
+
+
+def predicate(reader: Operations, draft: Draft) -> None:
+    """Read a comparison's predicate and the comma behind it."""
+    lexer = reader.lexer
+    if lexer.text not in COMPARISONS:
+        raise lexer.unexpected(f"one of {', '.join(COMPARISONS)}")
+    # They are listed in the order of their numbers.
+    draft.attributes["predicate"] = Number(list(COMPARISONS).index(lexer.text), reader.types.named("i64"))
+    lexer.advance()
+    lexer.expect(",")
+
+
+def truths(reader: Operations, draft: Draft) -> None:
+    """Read ``: T``, the type of what is compared."""
+    one_type(reader, draft)
+    draft.result_types = [reader.types.truths(draft.result_types[0])]
+
+
+def select_types(reader: Operations, draft: Draft) -> None:
+    """Read ``: T`` or ``: C, T``, where C is the type of several conditions."""
+    reader.lexer.expect(":")
+    types = reader.types.several()
+    if len(types) > 2:
+        raise reader.lexer.unexpected("at most two types")
+    condition = types[0] if len(types) == 2 else reader.types.i1
+    draft.operand_types, draft.result_types = [condition, types[-1], types[-1]], [types[-1]]
+
+
+def some_operands(most: int) -> Step:
+    """Read so many operands and not the comma behind them."""
+
+    def step(reader: Operations, draft: Draft) -> None:
+        reader.uses(draft, most)
+
+    return step
+
+
+def tensor_dim(reader: Operations, draft: Draft) -> None:
+    """Read the tensor's type."""
+    reader.lexer.expect(":")
+    index = reader.types.named("index")
+    draft.operand_types, draft.result_types = [reader.types.parse(), index], [index]
+
+
+def tensor_rank(reader: Operations, draft: Draft) -> None:
+    """Read the tensor's type."""
+    reader.lexer.expect(":")
+    draft.operand_types, draft.result_types = [reader.types.parse()], [reader.types.named("index")]
+
+
+def tensor_extract(reader: Operations, draft: Draft) -> None:
+    """Read ``%t[%i, %j] : T``."""
+    reader.uses(draft, 1)
+    reader.lexer.expect("[")
+    reader.uses(draft)
+    reader.lexer.expect("]")
+    attributes(reader, draft)
+    type_, element = _tensor_type(reader)
+    draft.operand_types = [type_, *[reader.types.named("index")] * (len(draft.operands) - 1)]
+    draft.result_types = [element]
+
+
+def tensor_elements(reader: Operations, draft: Draft) -> None:
+    """Read the type of a tensor made of its elements."""
+    type_, element = _tensor_type(reader)
+    draft.operand_types, draft.result_types = [element] * len(draft.operands), [type_]
+
+
+def _tensor_type(reader: Operations) -> tuple[Type, Type]:
+    """Read ``: tensor<...>``, and return the type and its elements'."""
+    reader.lexer.expect(":")
+    start = reader.lexer.start
+    type_ = reader.types.parse()
+    shaped = extents_of(type_.text)
+    if shaped is None:
+        raise reader.lexer.fail(f"type {type_} is no tensor", start)
+    return type_, reader.types.named(shaped[1])
+
+
+def assuming(reader: Operations, draft: Draft) -> None:
+    """Read ``-> (T) { ... }``."""
+    if reader.lexer.take("->"):
+        draft.result_types = reader.types.results()
+    block = reader.region()
+    # Its terminator goes without saying where it has no operands.
+    if not block.operations or block.operations[-1].name != "shape.assuming_yield":
+        location = reader.lexer.location(draft.start)
+        ending = Operation("shape.assuming_yield", (), (), {}, (), location)
+        block = Block(block.arguments, (*block.operations, ending))
+    draft.regions.append(block)
+
+
+def reduce(reader: Operations, draft: Draft) -> None:
+    """Read ``(%s, %i) : S -> T { ... }``."""
+    lexer = reader.lexer
+    lexer.expect("(")
+    reader.uses(draft)
+    lexer.expect(")")
+    lexer.expect(":")
+    shape = reader.types.parse()
+    if lexer.take("->"):
+        draft.result_types = reader.types.results()
+    draft.operand_types = [shape, *draft.result_types]
+    draft.regions.append(reader.region())

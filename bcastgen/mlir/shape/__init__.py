@@ -1,0 +1,1 @@
+"""Functions of the shape dialect read as programs."""

@@ -1,0 +1,232 @@
+"""Expressions as text of MLIR's TOSA dialect: one function, in the form of LLVM 22, which mlir-opt verifies.
+
+In: a typed expression and the types of its operands.  Out: a func.func on tensors.
+
+    a * 2 + b with (f32[?, 4] a, f32[4] b)
+        ->  %v0 = tosa.mul %a, %c2.0, %c0 : (tensor<?x4xf32>, tensor<1x1xf32>, tensor<1xi8>) -> tensor<?x4xf32>
+            %b_shaped = tosa.reshape %b, %shape : (tensor<4xf32>, !tosa.shape<2>) -> tensor<1x4xf32>
+            %v1 = tosa.add %v0, %b_shaped : (tensor<?x4xf32>, tensor<1x4xf32>) -> tensor<?x4xf32>
+
+TOSA wants equal ranks, so operands are reshaped. Facts about dims that MLIR's types cannot hold are left out. What
+TOSA does not express is refused by the name of its row.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...dtypes import BOOL, DType, dtype
+from ...errors import BcastgenError, BroadcastError
+from ...expr.nodes import Apply, Constant, Node, Operand, Remap, topological
+from ...expr.views import Transpose
+from ...op_rules import compare
+from ...ops import OPS
+from ...shape.dim import DYNAMIC, Dim
+from ...shape.tensor_type import TensorType
+from ..linalg.block import number, symbol
+from .spellings import spelling
+from .table import find_tosa
+from .values import Number, Tensor, Value, Values, dtype_of, plain
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...expr.infer import Typed
+    from ...loops.nest import LoopProgram
+
+__all__ = ["tosa_text"]
+
+
+def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> str:
+    """Return a function that computes what a typed expression does.
+
+    Parameters
+    ----------
+    typed : the expression.
+    program : what it was lowered to, which has the types of operands and results; every operand needs a rank.
+    name : of the function.
+    constants : the values of the last operands, which are no operands of the function.
+
+    Raises
+    ------
+    BroadcastError
+        If a rank is not known, an extent is 0, or ranks cannot be made equal.
+    BcastgenError
+        If TOSA has nothing that means what an op or a view does.
+
+    Examples
+    --------
+    >>> import bcastgen as bg
+    >>> compilation = bg.from_text("(f32[?, 4] a) -> exp(a)").compilation
+    >>> print(tosa_text(compilation.typed, compilation.program, "f"), end="")
+    func.func @f(%a: tensor<?x4xf32>) -> tensor<?x4xf32> {
+      %v0 = tosa.exp %a : (tensor<?x4xf32>) -> tensor<?x4xf32>
+      return %v0 : tensor<?x4xf32>
+    }
+    """
+    expression = typed.expression
+    if expression.slots:
+        raise BcastgenError(f"{name} has extents that the caller gives, which no TOSA function takes; declare them")
+    declared = [type_ for _, type_ in program.results]
+    wanted = dict(zip(expression.results, declared, strict=True))
+    wanted |= {claim.node: claim.type for claim in expression.claims}
+    printer = _Printer(program, constants)
+    for node in topological(expression.roots):
+        printer.add(node, wanted.get(node))
+    returned = [printer.result(node, type_) for node, type_ in zip(expression.results, declared, strict=True)]
+    types = [value.type.mlir for value in returned]
+    operands = printer.operands[: len(printer.operands) - len(constants)]
+    heads = ", ".join(f"{value.name}: {value.type.mlir}" for value in operands)
+    arrow = types[0] if len(types) == 1 else f"({', '.join(types)})"
+    last = f"  return {', '.join(value.name for value in returned)} : {', '.join(types)}"
+    return "\n".join((f"func.func {symbol(name)}({heads}) -> {arrow} {{", *printer.text.block.lines, last, "}", ""))
+
+
+class _Printer:
+    """One function on its way: its lines, and the value of each node so far."""
+
+    def __init__(self, program: LoopProgram, constants: Sequence[np.ndarray[Any, Any]]) -> None:
+        self.text = Values()
+        self.values: dict[Node, Value] = {}
+        named = [(name, plain(type_, f"operand '{name}'")) for name, type_ in program.operands]
+        given = len(named) - len(constants)
+        self.operands = tuple(Tensor(self.text.block.name(name), type_) for name, type_ in named[:given])
+        self.operands += tuple(
+            self.text.dense(name, type_, values) for (name, type_), values in zip(named[given:], constants, strict=True)
+        )
+
+    def add(self, node: Node, wanted: TensorType | None) -> None:
+        """Write a node; `wanted` is what is said of its type beside what its operands tell."""
+        match node:
+            case Operand():
+                value: Value = self.operands[node.index]
+            case Constant():
+                assert isinstance(node.dtype, DType)
+                value = Number(node.value, node.dtype)
+            case Remap():
+                value = self._view(node)
+            case Apply():
+                value = self._apply(node, wanted)
+        said = () if wanted is None or wanted.unranked else wanted.dims
+        if isinstance(value, Tensor) and len(said) == len(value.type.dims):
+            value = self.text.narrowed(value, said)
+        self.values[node] = value
+
+    def result(self, node: Node, declared: TensorType) -> Tensor:
+        """Return a node as the function returns it."""
+        value = self.values[node]
+        if isinstance(value, Tensor) and declared.unranked:
+            return value
+        dims = plain(declared, "a result").dims
+        if isinstance(value, Number):
+            if any(dim.extent is None for dim in dims):
+                raise BroadcastError(f"a constant result has type {declared}, but TOSA needs its extents; declare them")
+            return self.text.constant(value, dims)
+        return self.text.narrowed(self.text.ranked(value, len(dims)), dims)
+
+    # ---- views
+
+    def _view(self, node: Remap) -> Value:
+        value = self.values[node.operand]
+        if node.like is not None:
+            raise BcastgenError(f"a view with the shape of operand '{node.like.name}' has no TOSA op; print linalg")
+        rank = 0 if isinstance(value, Number) else len(value.type.dims)
+        resolved = node.view.resolve(rank)
+        said = tuple(None if dim is None else dim.extent for dim in resolved.shape)
+        if any(dim is not None and not dim.is_static for dim in resolved.shape):
+            raise BroadcastError(f"view {node.view} has a dim of unknown extent, which TOSA cannot say; give extents")
+        if isinstance(value, Number):
+            # Where nothing is said, the number has the extent of what it meets, as one of 1 has.
+            return self.text.constant(value, tuple(Dim(extent or 1) for extent in said)) if said else value
+        if isinstance(node.view, Transpose):
+            return self._transposed(value, resolved.dims)
+        places = {place: dim for place, dim in zip(resolved.dims, value.type.dims, strict=True) if place is not None}
+        if list(places) != sorted(places):
+            raise BcastgenError(f"view {node.view} has dims in another order, which no reshape gives; transpose first")
+        moved = self.text.reshaped(value, tuple(places.get(at, Dim(1)) for at in range(resolved.rank)))
+        if all(extent in (None, dim.extent) for extent, dim in zip(said, moved.type.dims, strict=True)):
+            return moved
+        # A choice between twice the same value has the shape of its condition, too.
+        condition = self.text.constant(Number(True, BOOL), tuple(Dim(extent or 1) for extent in said))
+        shape = TensorType(None, tuple(DYNAMIC if extent is None else Dim(extent) for extent in said))
+        return self.text.op("select", [condition, moved, moved], dtype_of(moved), wanted=shape)
+
+    def _transposed(self, value: Tensor, places: tuple[int | None, ...]) -> Tensor:
+        order = sorted(range(len(places)), key=lambda at: places[at] or 0)
+        type_ = TensorType(value.type.dtype, tuple(value.type.dims[at] for at in order))
+        permutation = ", ".join(map(str, order))
+        text = f"tosa.transpose {value.name} {{perms = array<i32: {permutation}>}}"
+        return self.text.line(f"{text} : ({value.type.mlir}) -> {type_.mlir}", type_)
+
+    # ---- rows
+
+    def _apply(self, node: Apply, wanted: TensorType | None) -> Value:
+        values = [self.values[operand] for operand in node.operands]
+        loops = tuple(map(dtype_of, values))
+        assert node.dtype is not None
+        others = values[1:]
+        if node.op.name == "clip" and loops[0].kind != "bool" and _in_order(others):
+            low, high = (number(bound.value, loops[0].mlir) for bound in others if isinstance(bound, Number))
+            attributes = f" {{min_val = {low} : {loops[0].mlir}, max_val = {high} : {loops[0].mlir}}}"
+            return self.text.op("clamp", values[:1], node.dtype, attributes, wanted)
+        if node.op.name == "tosa_negate" and _are_zero_points(others, loops[0]):
+            return self.text.op("negate", values, node.dtype, wanted=wanted)
+        tree = ast.parse(spelling(node.op, loops, node.dtype), mode="eval").body
+        return self._spelled(tree, dict(zip("abc", values, strict=False)), node.dtype, wanted)
+
+    def _spelled(
+        self, tree: ast.expr, values: dict[str, Value], result: DType, wanted: TensorType | None = None
+    ) -> Value:
+        """Write a spelling; its own op, the outermost, has the type that is wanted."""
+        match tree:
+            case ast.Name("inf"):
+                return Number(math.inf, dtype_of(values["a"]))
+            case ast.Name(name):
+                return values[name]
+            case ast.Constant(int(value)):
+                return Number(value, dtype_of(values["a"]))
+            case ast.UnaryOp(ast.USub(), ast.Constant(int(value))):
+                return Number(-value, dtype_of(values["a"]))
+            case ast.Call(ast.Name(name), arguments, keywords):
+                operands = [self._spelled(argument, values, result) for argument in arguments]
+                words = ", ".join(f"{word.arg} = {ast.unparse(word.value)}" for word in keywords)
+                return self._called(name, operands, f" {{{words}}}" * bool(words), result, wanted)
+        raise AssertionError(f"a spelling holds {ast.dump(tree)}")
+
+    def _called(
+        self, name: str, operands: list[Value], attributes: str, result: DType, wanted: TensorType | None
+    ) -> Value:
+        """Write an op; where its name is a dtype's, a conversion to it."""
+        if find_tosa(name) is not None:
+            return self.text.op(name, operands, _element(name, operands, result), attributes, wanted)
+        only = operands[0]
+        if isinstance(only, Number):
+            return Number(only.value, dtype(name))
+        return self.text.op("cast", operands, dtype(name), attributes, wanted)
+
+
+def _element(name: str, operands: list[Value], result: DType) -> DType:
+    """Return the element type of an op's result."""
+    row = find_tosa(name)
+    assert row is not None
+    if name == "cast":
+        return result
+    return BOOL if OPS[row.row].rule is compare else dtype_of(operands[-1 if name == "select" else 0])
+
+
+def _in_order(bounds: list[Value]) -> bool:
+    """Whether bounds are numbers that tosa.clamp takes."""
+    low, high = (bound.value if isinstance(bound, Number) else math.nan for bound in bounds)
+    return low <= high
+
+
+def _are_zero_points(values: list[Value], element: DType) -> bool:
+    """Whether tosa.negate takes these: one for all elements, and 0 but for i8."""
+    if element.mlir == "i8":
+        return all(
+            isinstance(value, Number) or [dim.is_one for dim in value.type.dims] in ([], [True]) for value in values
+        )
+    return all(isinstance(value, Number) and value.value == 0 for value in values)

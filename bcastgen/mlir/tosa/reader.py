@@ -1,0 +1,226 @@
+"""One TOSA op: verified, then said in rows of our table.
+
+In: an operation, its row, and the function's values so far.  Out: the node of its result.
+
+    tosa.maximum {nan_mode = IGNORE} (a, b)   ->  fmax(a, b)
+    tosa.mul (a : i8, b : i8, shift) -> i32   ->  multiply(cast(a, i32), cast(b, i32))
+    tosa.clamp {min_val = 0, max_val = 6} x   ->  clip(x, 0, 6)
+
+Sources: the TOSA 1.0 specification, and what MLIR's own verifier and lowering accept.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...dtypes import DTYPES, DType
+from ...errors import BroadcastError, DTypeError, ParseError
+from ...expr.build import Builder
+from ...expr.nodes import Constant, Node
+from ...expr.views import Collapse
+from ...ops import OPS
+from ..ir import Dense, Operation, Value
+from ..options import Options
+from .attributes import clamp_bounds, flag, keyword, number, unary_zero_points
+from .elements import check_elements, check_supported, element_of
+from .meeting import fits, tensor_of
+from .table import TosaOp
+
+__all__ = ["constant_of", "read_tosa"]
+
+_I8, _I32 = (next(dtype for dtype in DTYPES if dtype.name == name) for name in ("i8", "i32"))
+
+
+class Values(Protocol):
+    """What an op asks of the function it stands in."""
+
+    builder: Builder
+    nodes: dict[Value, Node]
+    dense: dict[Value, Dense]
+    options: Options
+
+    def value(self, value: Value, beside: tuple[Value, ...] = ()) -> Node:
+        """Return the node of a value."""
+
+    def number(self, value: Value) -> Constant:
+        """Return the one number of a constant tensor."""
+
+
+def constant_of(operation: Operation) -> Dense:
+    """Return the tensor of ``tosa.const`` (``values``, or ``value`` before LLVM 20) or ``tosa.const_shape``.
+
+    Raises
+    ------
+    ParseError
+        If there is none, or the result has another type.
+    """
+    found = operation.attributes.get("values", operation.attributes.get("value"))
+    if not isinstance(found, Dense):
+        raise ParseError("needs the attribute values = dense<...> : tensor<...>")
+    if operation.operands or len(operation.results) != 1:
+        raise ParseError(f"takes no operands and gives one result, got {len(operation.operands)}")
+    result = operation.results[0]
+    if operation.name == "tosa.const" and found.type != result.type:
+        raise ParseError(f"holds values of type {found.type}, but '{result}' is of type {result.type}")
+    return found
+
+
+def read_tosa(operation: Operation, row: TosaOp, values: Values) -> bool:
+    """Verify an op and keep the node of its result.
+
+    Returns
+    -------
+    bool
+        True if types prove the result's type, False if run time has to check some of it.
+
+    Raises
+    ------
+    BroadcastError, DTypeError, ParseError
+        What is wrong with it, without its place.
+    """
+    _check_counts(operation, row)
+    for value in (*operation.operands, *operation.results):
+        check_supported(value)
+    check_elements(operation, row, values.options.strict_types)
+    for name in operation.attributes:
+        if name not in row.attributes and "." not in name:
+            known = f"it has {', '.join(row.attributes)}" if row.attributes else "it has none"
+            raise ParseError(f"attribute '{name}' is unknown; {known}")
+    operands, result = operation.operands[: row.arity], operation.results[0]
+    proved = fits(operands, result, values.options.rank_expansion)
+    nodes = tuple(values.value(value, operands) for value in operands)
+    special = _SPECIAL.get(row.name)
+    values.nodes[result] = _plain(row, nodes, values) if special is None else special(operation, nodes, values)
+    return proved
+
+
+def _check_counts(operation: Operation, row: TosaOp) -> None:
+    count, most = len(operation.operands), row.arity + len(row.extra)
+    if count not in (row.arity, most):
+        wanted = str(row.arity) if most == row.arity else f"{most} ({', '.join(row.extra)} last)"
+        raise ParseError(f"has {count} operands, expected {wanted}")
+    if len(operation.results) != 1:
+        raise ParseError(f"has {len(operation.results)} results, expected 1")
+    if operation.regions:
+        raise ParseError("has a region, expected none")
+
+
+def _apply(values: Values, name: str, *nodes: Node) -> Node:
+    return values.builder.apply(OPS[name], nodes)
+
+
+def _cast(values: Values, name: str, node: Node, target: DType) -> Node:
+    return values.builder.apply(OPS[name], (node,), (("dtype", target),))
+
+
+def _plain(row: TosaOp, nodes: tuple[Node, ...], values: Values) -> Node:
+    return _apply(values, row.row, *nodes)
+
+
+# ---- ops with attributes, or with operands that do not broadcast
+
+
+def _clamp(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+    dtype = element_of(operation.operands[0])
+    low, high = (
+        values.builder.keep(Constant(_of_dtype(bound, dtype), dtype)) for bound in clamp_bounds(operation, dtype)
+    )
+    if keyword(operation, "nan_mode", "PROPAGATE") == "IGNORE" and dtype.is_float:
+        return _apply(values, "fmin", _apply(values, "fmax", nodes[0], low), high)
+    return _apply(values, "clip", nodes[0], low, high)
+
+
+def _of_dtype(value: float, dtype: DType) -> int | float:
+    return float(value) if dtype.is_float else int(value)
+
+
+def _extremum(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+    is_max = operation.name == "tosa.maximum"
+    if keyword(operation, "nan_mode", "PROPAGATE") == "IGNORE":
+        return _apply(values, "fmax" if is_max else "fmin", *nodes)
+    return _apply(values, "maximum" if is_max else "minimum", *nodes)
+
+
+def _arithmetic_right_shift(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+    return _apply(values, "rounding_right_shift" if flag(operation, "round") else "right_shift", *nodes)
+
+
+def _to_element(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+    source, target = element_of(operation.operands[0]), element_of(operation.results[0])
+    node = nodes[0]
+    if flag(operation, "input_unsigned", False) and source.kind == "signed":
+        unsigned = next(dtype for dtype in DTYPES if (dtype.kind, dtype.bits) == ("unsigned", source.bits))
+        node = _cast(values, "cast", node, unsigned)
+    return _cast(values, "tosa_cast", node, target)
+
+
+def _mul(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+    source, target = element_of(operation.operands[0]), element_of(operation.results[0])
+    if source is not target:
+        nodes = tuple(_cast(values, "cast", node, target) for node in nodes)
+    shift = _shift(operation, values)
+    if isinstance(shift, Constant):
+        if shift.value == 0:
+            return _apply(values, "multiply", *nodes)
+        if source is not _I32:
+            raise ParseError(f"has a shift other than 0 with elements of {source.mlir}; only i32 is shifted")
+    if source is not _I32:
+        # It has to be 0, so what run time passes is not read.
+        return _apply(values, "multiply", *nodes)
+    return _apply(values, "tosa_multiply_shift", *nodes, shift)
+
+
+def _shift(operation: Operation, values: Values) -> Node:
+    if len(operation.operands) == 3:
+        return _single(operation.operands[2], "shift", _I8, values)
+    found = number(operation, "shift")
+    if found is None:
+        raise ParseError("has 2 operands, expected 3 (shift last), or the attribute shift as before LLVM 20")
+    amount = int(found.value)
+    if not _I8.min <= amount <= _I8.max:
+        raise ParseError(f"attribute 'shift' is {amount}, expected 0 to 63")
+    return values.builder.keep(Constant(amount, _I8))
+
+
+def _negate(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+    dtype = element_of(operation.operands[0])
+    if len(operation.operands) == 3:
+        points = [
+            _single(value, name, dtype, values)
+            for value, name in zip(operation.operands[1:], ("input1_zp", "output_zp"), strict=True)
+        ]
+    else:
+        points = [
+            values.builder.keep(Constant(_of_dtype(point, dtype), dtype))
+            for point in unary_zero_points(operation.attributes)
+        ]
+    if dtype is not _I8:
+        for point, name in zip(points, ("input1", "output"), strict=True):
+            if isinstance(point, Constant) and point.value != 0:
+                raise ParseError(f"has a zero point of {name} other than 0; only i8 elements have one")
+    if dtype.is_float:
+        return _apply(values, "negative", *nodes)
+    return _apply(values, "tosa_negate", *nodes, *points)
+
+
+def _single(value: Value, name: str, dtype: DType, values: Values) -> Node:
+    """Return the one element of a ``tensor<1x...>`` that takes no part in broadcasting."""
+    type_ = tensor_of(value)
+    if element_of(value) is not dtype:
+        raise DTypeError(f"{name} '{value}' has element type {element_of(value).mlir}, expected {dtype.mlir}")
+    if type_.unranked or [dim.extent for dim in type_.dims] != [1]:
+        raise BroadcastError(f"{name} '{value}' is of type {value.type}, expected tensor<1x{dtype.mlir}>: one element")
+    if value in values.dense:
+        return values.number(value)
+    return values.builder.remap(values.nodes[value], Collapse((0,)))
+
+
+_SPECIAL = {
+    "arithmetic_right_shift": _arithmetic_right_shift,
+    "cast": _to_element,
+    "clamp": _clamp,
+    "maximum": _extremum,
+    "minimum": _extremum,
+    "mul": _mul,
+    "negate": _negate,
+}

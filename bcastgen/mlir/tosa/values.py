@@ -1,0 +1,169 @@
+"""Values of a function of TOSA, as its text has them: ranks made equal, types inferred, constants where they are used.
+
+In: ops and the values they are applied to.  Out: lines in a block, and a value with its type.
+
+    values.op("add", [a, two], F32) with a : f32[?, 4]
+        ->  %c2.0 = "tosa.const"() {values = dense<2.0> : tensor<1x1xf32>} : () -> tensor<1x1xf32>
+            %v0 = tosa.add %a, %c2.0 : (tensor<?x4xf32>, tensor<1x1xf32>) -> tensor<?x4xf32>
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...dtypes import DType, dtype
+from ...errors import BcastgenError, BroadcastError
+from ...shape.broadcast import broadcast
+from ...shape.dim import DYNAMIC, Dim
+from ...shape.tensor_type import TensorType
+from ..linalg.block import Block, number
+from .table import TosaOp, find_tosa
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["Number", "Tensor", "Value", "Values", "dtype_of", "plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A value of the text, by its name."""
+
+    name: str
+    type: TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A constant, written with the rank of what it meets."""
+
+    value: bool | int | float
+    dtype: DType
+
+
+Value = Tensor | Number
+
+
+class Values:
+    """The lines of a function, each of which makes a value."""
+
+    def __init__(self) -> None:
+        self.block = Block(2)
+        self._made = 0
+
+    def op(
+        self,
+        name: str,
+        operands: list[Value],
+        element: DType,
+        attributes: str = "",
+        wanted: TensorType | None = None,
+    ) -> Tensor:
+        """Write one op of TOSA: operands of one rank, those of one element behind them."""
+        row = find_tosa(name)
+        assert row is not None
+        rank = max((len(value.type.dims) for value in operands[: row.arity] if isinstance(value, Tensor)), default=0)
+        given = [self.ranked(value, rank) for value in operands[: row.arity]]
+        shape = broadcast([(str(at), value.type) for at, value in enumerate(given)]).dims
+        type_ = TensorType(element, tuple(Dim(dim.extent) if dim.is_static else DYNAMIC for dim in shape))
+        if wanted is not None and wanted.rank == rank:
+            type_ = _merged(type_, wanted.dims)
+        given += self._extra(row, operands[row.arity :], given[0])
+        names, types = ", ".join(value.name for value in given), ", ".join(value.type.mlir for value in given)
+        return self.line(f"tosa.{name} {names}{attributes} : ({types}) -> {type_.mlir}", type_)
+
+    def _extra(self, row: TosaOp, values: list[Value], first: Tensor) -> list[Tensor]:
+        """Return the operands of one element: zero where nothing is said."""
+        found = []
+        for at, name in enumerate(row.extra):
+            zero = Number(0, dtype("i8") if name == "shift" else dtype_of(first))
+            value = values[at] if values else zero
+            dims = () if isinstance(value, Number) else value.type.dims
+            if len(dims) > 1 or any(not dim.is_one for dim in dims):
+                raise BcastgenError(f"tosa.{row.name} takes one {name} for all elements, and here it varies")
+            found.append(self.ranked(value, 1))
+        return found
+
+    def narrowed(self, value: Tensor, dims: tuple[Dim, ...]) -> Tensor:
+        """Return a value with what more is known of its extents."""
+        type_ = _merged(value.type, dims)
+        if type_ == value.type:
+            return value
+        text = f"tensor.cast {value.name} : {value.type.mlir} to {type_.mlir}"
+        return Tensor(self.block.op(f"{value.name[1:]}_cast", text), type_)
+
+    def ranked(self, value: Value, rank: int) -> Tensor:
+        """Return a value with dims of extent 1 in front, up to a rank."""
+        ones = (Dim(1),) * (rank if isinstance(value, Number) else rank - len(value.type.dims))
+        return self.constant(value, ones) if isinstance(value, Number) else self.reshaped(value, ones + value.type.dims)
+
+    def reshaped(self, value: Tensor, dims: tuple[Dim, ...]) -> Tensor:
+        """Return a value with dims of extent 1 added or dropped."""
+        if dims == value.type.dims:
+            return value
+        if sum(dim.extent is None for dim in dims) > 1:
+            raise BroadcastError(
+                f"'{value.name[1:]}' is {value.type} and meets rank {len(dims)}: TOSA reshapes one dim of unknown "
+                "extent at most; declare the others, or give operands one rank"
+            )
+        type_ = TensorType(value.type.dtype, dims)
+        extents = [-1 if dim.extent is None else dim.extent for dim in dims]
+        shape = self.block.op(
+            "shape",
+            f"tosa.const_shape {{values = dense<{extents}> : tensor<{len(dims)}xindex>}} : () -> "
+            f"!tosa.shape<{len(dims)}>",
+        )
+        text = f"tosa.reshape {value.name}, {shape} : ({value.type.mlir}, !tosa.shape<{len(dims)}>) -> {type_.mlir}"
+        return Tensor(self.block.op(f"{value.name[1:]}_shaped", text), type_)
+
+    def dense(self, name: str, type_: TensorType, values: np.ndarray[Any, Any]) -> Tensor:
+        """Return a constant tensor of these values."""
+        said = type_.mlir
+        text = f'"tosa.const"() {{values = dense<{_elements(values.tolist(), type_)}> : {said}}} : () -> {said}'
+        return Tensor(self.block.op(name, text), type_)
+
+    def constant(self, value: Number, dims: tuple[Dim, ...]) -> Tensor:
+        """Return a constant tensor of one value throughout."""
+        type_ = TensorType(value.dtype, dims)
+        text = number(value.value, value.dtype.mlir)
+        made = self.block.op(
+            f"c{text.replace('+', '')}",
+            f'"tosa.const"() {{values = dense<{text}> : {type_.mlir}}} : () -> {type_.mlir}',
+        )
+        return Tensor(made, type_)
+
+    def line(self, text: str, type_: TensorType) -> Tensor:
+        """Write an operation with a result of this type."""
+        found = self.block.op(f"v{self._made}", text)
+        self._made += 1
+        return Tensor(found, type_)
+
+
+def _elements(values: Any, type_: TensorType) -> str:
+    if isinstance(values, list):
+        return f"[{', '.join(_elements(value, type_) for value in values)}]"
+    assert type_.dtype is not None
+    return number(values, type_.dtype.mlir)
+
+
+def dtype_of(value: Value) -> DType:
+    """Return the dtype of a value's elements."""
+    found = value.dtype if isinstance(value, Number) else value.type.dtype
+    assert found is not None
+    return found
+
+
+def plain(type_: TensorType, name: str) -> TensorType:
+    """Return what TOSA can say of a type."""
+    if type_.unranked:
+        raise BroadcastError(f"{name} is {type_}, but TOSA needs ranks; declare them")
+    if any(dim.extent == 0 for dim in type_.dims):
+        raise BroadcastError(f"{name} is {type_}, but TOSA has no extents of 0")
+    return TensorType(type_.dtype, tuple(Dim(dim.extent) if dim.is_static else DYNAMIC for dim in type_.dims))
+
+
+def _merged(type_: TensorType, dims: tuple[Dim, ...]) -> TensorType:
+    """Return a type with the extents that it or these dims know."""
+    known = (own if own.extent is not None else other for own, other in zip(type_.dims, dims, strict=True))
+    return TensorType(type_.dtype, tuple(Dim(dim.extent) if dim.extent is not None else DYNAMIC for dim in known))
