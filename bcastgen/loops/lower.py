@@ -186,6 +186,8 @@ def _lower_group(
         _result_access(at, names[at], typed.result_dtypes[at], domain.dims, domain.open, declared[at])
         for at in group.results
     )
+    # What only a claim of the group is made of counts by its shape, like what gives a shape alone.
+    seen_only = [use for use in uses if use.shape_only or not (use.phantom or use in loads)]
     places = {(access.name, access.positions): at for at, access in enumerate(accesses)}
     values: dict[Seen, Value] = {
         seen: Load(places[use.name, use.positions]) for read in reads for seen, use in read.uses.items()
@@ -197,7 +199,7 @@ def _lower_group(
         stored,
         body,
         tuple(values[read.result] for read in reads),
-        _accesses([use for use in uses if use.shape_only], indices, domain),
+        _accesses(seen_only, indices, domain),
         _claimed(group, claims, domain),
     )
 

@@ -136,5 +136,22 @@ CASES = (
         ((0, 1, 2),) * 2,
         results=("f32[*,k]", "f32[*,k]"),
     ),
+    # Nests that share a domain by its extents, though they read other operands.
+    Case(
+        "beside a result of its domain",
+        ("f32[?]", "f32[1]", "f32[?]"),
+        lambda claim, a, b, c: (-a, claim(a + b, "f32[2]") * c),
+    ),
+    Case(
+        "two results of one domain",
+        ("f32[?,2]", "f32[1,2]", "f32[?,2]"),
+        lambda claim, a, b, c: (-a, a + b, claim(a - b, "f32[k,k]") + c),
+        extents=(0, 1, 2),
+    ),
+    Case(
+        "known extents of other operands",
+        ("f32[2]", "f32[2]", "f32[?]"),
+        lambda claim, a, b, c: (-a, -b, claim(a + c, "f32[2]")),
+    ),
     Case("equal ranks", ONE, lambda claim, a, b, c: claim(a + b, "f32[3]") * c, options={"rank_expansion": False}),
 )
