@@ -1,5 +1,7 @@
 """From functions of MLIR to kernels: seed 001's scenarios, attributes in every spelling, constants, claims, errors."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -237,6 +239,13 @@ def test_a_chain_is_one_nest():
     for at in range(1, 40):
         expected = expected + b if at % 2 else expected - a
     np.testing.assert_array_equal(kernel(a, b), expected)
+
+
+def test_a_block_of_many_ops_and_results_is_one_nest():
+    kernel = bg.from_mlir(Path(__file__).with_name("quantised_block.mlir"))
+    nest = kernel.stages["nest"]
+    assert nest.count("nest (") == 1
+    assert nest.count(" = ") > 50 and len(kernel.results) == 6
 
 
 NAN = float("nan")
