@@ -103,6 +103,11 @@ class DType:
         """The NumPy dtype, in native byte order; that of bf16 needs ml_dtypes."""
         return numpy_bfloat16() if self.numpy == BFLOAT16 else np.dtype(self.numpy)
 
+    @property
+    def in_python(self) -> str:
+        """What users write for it in Python."""
+        return f"{'ml_dtypes' if self.numpy == BFLOAT16 else 'numpy'}.{self.numpy}"
+
     def nearest(self, value: float | int) -> float:
         """Return the value of this float type that is nearest to a number; beyond the largest, an infinity."""
         if self.is_half:

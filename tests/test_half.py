@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import bcastgen as bg
 from bcastgen.dtypes import BF16, DTYPES, F16
 from bcastgen.half import bits_of, nearest
 from bcastgen.resources import folder
@@ -262,3 +263,11 @@ def test_types_and_c_need_no_ml_dtypes():
 
 def test_an_array_of_bf16_without_ml_dtypes_is_refused_with_the_cure():
     assert run(WITHOUT + ARRAYS).count('pip install "bcastgen[bf16]"') == 2
+
+
+def test_messages_name_the_package_of_bf16():
+    kernel = bg.from_text("(bf16[?] a) -> a + a")
+    with pytest.raises(
+        bg.DTypeError, match=r"operand 'a' has dtype f32, declared bf16; use .astype\(ml_dtypes.bfloat16\)"
+    ):
+        kernel(np.float32([1]))

@@ -117,7 +117,7 @@ class _Inference:
     def _as_declared(self, operand: Operand, kind: DType | Weak, declared: DType) -> Node:
         if isinstance(kind, DType) and kind is not declared:
             raise DTypeError(
-                f"operand '{operand.name}' has dtype {kind}, declared {declared}; use .astype(numpy.{declared.numpy})"
+                f"operand '{operand.name}' has dtype {kind}, declared {declared}; use .astype({declared.in_python})"
             )
         if kind is WEAK_FLOAT and not declared.is_float:
             raise DTypeError(f"operand '{operand.name}' is a Python float, declared {declared}; pass an integer")
@@ -208,7 +208,7 @@ class _Inference:
         elif not fits:
             raise DTypeError(
                 f"a value computed from Python ints only meets {target}, and may not fit it; convert one of them, "
-                f"as in numpy.{target.numpy}(...)"
+                f"as in {target.in_python}(...)"
             )
 
 
