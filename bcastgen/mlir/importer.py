@@ -31,7 +31,7 @@ from .ir import Dense, Function, Operation, Source, Value
 from .options import Options
 from .tosa.elements import check_supported, element_of
 from .tosa.meeting import fits, tensor_of
-from .tosa.reader import constant_of, read_tosa
+from .tosa.reader import check_counts, constant_of, read_tosa
 from .tosa.reshape import reshaped
 from .tosa.table import find_tosa
 
@@ -74,7 +74,14 @@ def import_function(function: Function, source: Source, options: Options, verify
 
 
 class _Import:
-    """One function on its way. `nodes` are the values so far; `dense` those of them that are constant tensors."""
+    """One function on its way.
+
+    Attributes
+    ----------
+    nodes : the values so far, but for constant tensors.
+    dense : these.
+    live : the values that results are made of; of others nothing is asked at run time.
+    """
 
     def __init__(self, function: Function, source: Source, options: Options, verify_only: bool) -> None:
         self.function = function
@@ -87,11 +94,12 @@ class _Import:
         self.types: list[TensorType] = []
         self.constants: list[np.ndarray[Any, Any]] = []
         self.claims: list[Claim] = []
+        self.live = _live(function)
 
     def run(self) -> Imported:
         body = self.function.body
-        if body is None:
-            raise self._fault(ParseError("is declared here and has no body"))
+        if body is None or not body.operations:
+            raise self._fault(ParseError("has no body that ends in a return"))
         try:
             for value in body.arguments:
                 check_supported(value)
@@ -101,8 +109,9 @@ class _Import:
         for operation in body.operations[:-1]:
             self._read(operation)
         results = self._located(body.operations[-1], self._return)
-        returned = set(results)
-        claims = tuple(claim for claim in self.claims if claim.node not in returned or isinstance(claim.node, Operand))
+        # What is returned is verified as a result, if nothing less is said of it there.
+        returned = set(zip(results, map(tensor_of, body.operations[-1].operands), strict=True))
+        claims = tuple(claim for claim in self.claims if (claim.node, claim.type) not in returned)
         expression = self.builder.finish(results, claims=claims)
         names = (operand.name for operand in self.builder.operands)
         signature = Signature(
@@ -219,15 +228,18 @@ class _Import:
 
     def claim(self, value: Value) -> None:
         """Ask at run time for what a value's type says."""
-        self.claims.append(Claim(self.nodes[value], str(value), tensor_of(value)))
+        if value in self.live:
+            self.claims.append(Claim(self.nodes[value], str(value), tensor_of(value)))
 
     # ---- ops on types alone
 
     def _reshape(self, operation: Operation) -> None:
+        check_counts(operation, (1, 2))
         operand, result = operation.operands[0], operation.results[0]
         shape = operation.operands[1] if len(operation.operands) == 2 else None
         target = None if shape is None or shape not in self.dense else self.dense[shape]
         if operand in self.dense:
+            check_supported(operand)
             self.dense[result] = _dense_reshaped(operation, self.dense[operand])
             return
         self.nodes[result], proved = reshaped(self.builder, self.value(operand), operation, target)
@@ -235,6 +247,7 @@ class _Import:
             self.claim(result)
 
     def _cast(self, operation: Operation) -> None:
+        check_counts(operation, (1,))
         operand, result = operation.operands[0], operation.results[0]
         check_supported(operand)
         check_supported(result)
@@ -245,11 +258,21 @@ class _Import:
             self.dense[result] = self.dense[operand]
             return
         node = self.nodes[result] = self.nodes[operand]
-        if not proved and isinstance(node, Operand):
+        if not proved and isinstance(node, Operand) and result in self.live:
             # The function cannot run with anything else, so its operand has this type.
             self.types[node.index] = _narrowed(self.types[node.index], tensor_of(result), node.name)
         elif not proved:
             self.claim(result)
+
+
+def _live(function: Function) -> set[Value]:
+    """Return the values that what a function returns is made of."""
+    operations = () if function.body is None else function.body.operations
+    live: set[Value] = set()
+    for operation in reversed(operations):
+        if operation is operations[-1] or not live.isdisjoint(operation.results):
+            live.update(operation.operands)
+    return live
 
 
 def _dense_type(dense: Dense) -> TensorType:
@@ -279,6 +302,13 @@ def _narrowed(known: TensorType, said: TensorType, name: str) -> TensorType:
         return known
     if known.unranked:
         return said
+    if known.rank != said.rank:
+        raise BroadcastError(
+            f"operand '{name}' is cast to rank {said.rank}, expected {known.rank} (from another cast)",
+            operand=name,
+            expected=known.rank,
+            actual=said.rank,
+        )
     dims = []
     for at, (old, new) in enumerate(zip(known.dims, said.dims, strict=True)):
         if old.is_static and new.is_static and old != new:

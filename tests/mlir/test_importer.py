@@ -160,12 +160,35 @@ def test_a_cast_of_a_value_in_between_is_a_claim():
         kernel(shaped(1), shaped(1), shaped(1))
 
 
+def test_a_claim_on_what_is_returned_as_less_is_kept():
+    body = """%0 = tosa.add %a, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<5xf32>
+              %1 = tensor.cast %0 : tensor<5xf32> to tensor<?xf32>
+              return %1 : tensor<?xf32>"""
+    kernel = bg.from_mlir(function(body, "%a: tensor<?xf32>, %b: tensor<?xf32>", "tensor<?xf32>"))
+    np.testing.assert_array_equal(kernel(shaped(5), shaped(1)), shaped(5) + 1)
+    with pytest.raises(bg.BroadcastError, match="'%0' dim 0"):
+        kernel(shaped(1), shaped(1))
+
+
+def test_of_values_that_nothing_uses_nothing_is_asked():
+    body = """%0 = tosa.add %a, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<5xf32>
+              %1 = tensor.cast %a : tensor<?xf32> to tensor<4xf32>
+              %2 = tosa.abs %a : (tensor<?xf32>) -> tensor<?xf32>
+              return %2 : tensor<?xf32>"""
+    kernel = bg.from_mlir(function(body, "%a: tensor<?xf32>, %b: tensor<?xf32>", "tensor<?xf32>"))
+    np.testing.assert_array_equal(kernel(-shaped(3), shaped(2)), shaped(3))
+    body = """%0 = tosa.add %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<?xf32>
+              return %a : tensor<2xf32>"""
+    with pytest.raises(bg.BroadcastError, match=r"<mlir>:2:8: error: 'tosa.add' op"):
+        bg.from_mlir(function(body, "%a: tensor<2xf32>, %b: tensor<3xf32>", "tensor<2xf32>"))
+
+
 def test_what_casts_say_of_an_operand_has_to_agree():
     body = """%0 = tensor.cast %a : tensor<?xf32> to tensor<5xf32>
               %1 = tensor.cast %a : tensor<?xf32> to tensor<4xf32>
-              return %0 : tensor<5xf32>"""
+              return %0, %1 : tensor<5xf32>, tensor<4xf32>"""
     with pytest.raises(bg.BroadcastError, match=r"3:8: error: 'tensor.cast' op operand 'a' dim 0 is cast to extent 4"):
-        bg.from_mlir(function(body, "%a: tensor<?xf32>", "tensor<5xf32>"))
+        bg.from_mlir(function(body, "%a: tensor<?xf32>", "(tensor<5xf32>, tensor<4xf32>)"))
 
 
 @pytest.mark.parametrize(
@@ -360,6 +383,33 @@ ERRORS = {
         "has a zero point of input1 other than 0; only i8 elements have one",
     ),
 }
+
+
+MALFORMED = {
+    '"tosa.reshape"() : () -> tensor<3xf32>': "has 0 operands, expected 1 or 2",
+    '"tensor.cast"(%a, %a) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>': "has 2 operands, expected 1",
+    '"tosa.add"(%a) : (tensor<3xf32>) -> tensor<3xf32>': "has 1 operands, expected 2",
+    '"tosa.const"(%a) {values = dense<1.0> : tensor<3xf32>} : (tensor<3xf32>) -> tensor<3xf32>': "has 1 operands",
+    '"tosa.const"() {values = 1.0 : f32} : () -> tensor<3xf32>': "needs the attribute values = dense<...>",
+    '"tosa.reshape"(%a) {new_shape = [3 : i64]} : (tensor<3xf32>) -> tensor<3xf32>': "write array<i64: 1, 3>",
+    '"tosa.mul"(%a, %a) {shift = 0.5 : f32} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>': "expected an integer",
+    '"tosa.clamp"(%a) {min_val = 0x7FC00000 : f32, max_val = 1.0 : f32} : (tensor<3xf32>) -> tensor<3xf32>': "is NaN",
+    '"tosa.maximum"(%a, %a) {nan_mode = "NONE"} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>': "PROPAGATE or IGN",
+}
+
+
+@pytest.mark.parametrize("line", MALFORMED)
+def test_ops_that_are_malformed_are_errors_at_their_place(line):
+    text = function(f"%0 = {line}\nreturn %0 : tensor<3xf32>", "%a: tensor<3xf32>", "tensor<3xf32>")
+    with pytest.raises(bg.ParseError, match=r"^<mlir>:2:8: error: '") as caught:
+        bg.from_mlir(text)
+    assert MALFORMED[line] in str(caught.value)
+
+
+def test_a_function_that_does_not_end_in_a_return_is_an_error():
+    for text in ("func.func @f(%a: tensor<3xf32>) -> tensor<3xf32>", "func.func @f(%a: tensor<3xf32>) {\n}"):
+        with pytest.raises(bg.ParseError, match="ends in a return"):
+            bg.from_mlir(text)
 
 
 @pytest.mark.parametrize("name", ERRORS)

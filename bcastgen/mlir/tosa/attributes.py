@@ -86,6 +86,8 @@ def clamp_bounds(operation: Operation, dtype: DType) -> tuple[int | float, int |
         If a bound is of another type.
     """
     low, high = (_bound(operation, end, dtype) for end in ("min", "max"))
+    if not dtype.is_float and not (isinstance(low, int) and isinstance(high, int)):
+        raise DTypeError(f"a bound of {dtype.mlir} elements is no integer")
     if math.isnan(low) or math.isnan(high):
         raise ParseError("a bound is NaN, expected numbers")
     if low > high:
@@ -103,7 +105,9 @@ def _bound(operation: Operation, end: str, dtype: DType) -> int | float:
     older = number(operation, f"{end}_fp" if dtype.is_float else f"{end}_int")
     if older is None:
         raise ParseError(f"attribute '{end}_val' is missing; write {{min_val = ..., max_val = ...}}")
-    return older.value if dtype.is_float else min(max(int(older.value), dtype.min), dtype.max)
+    if dtype.is_float or not isinstance(older.value, int):
+        return older.value
+    return min(max(older.value, dtype.min), dtype.max)
 
 
 def unary_zero_points(attributes: Mapping[str, Attribute]) -> tuple[int, int]:

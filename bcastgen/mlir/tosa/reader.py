@@ -26,7 +26,7 @@ from .elements import check_elements, check_supported, element_of
 from .meeting import fits, tensor_of
 from .table import TosaOp
 
-__all__ = ["constant_of", "read_tosa"]
+__all__ = ["check_counts", "constant_of", "read_tosa"]
 
 _I8, _I32 = (next(dtype for dtype in DTYPES if dtype.name == name) for name in ("i8", "i32"))
 
@@ -57,12 +57,31 @@ def constant_of(operation: Operation) -> Dense:
     found = operation.attributes.get("values", operation.attributes.get("value"))
     if not isinstance(found, Dense):
         raise ParseError("needs the attribute values = dense<...> : tensor<...>")
-    if operation.operands or len(operation.results) != 1:
-        raise ParseError(f"takes no operands and gives one result, got {len(operation.operands)}")
+    check_counts(operation, (0,))
     result = operation.results[0]
     if operation.name == "tosa.const" and found.type != result.type:
         raise ParseError(f"holds values of type {found.type}, but '{result}' is of type {result.type}")
+    if operation.name == "tosa.const_shape" and (found.values.ndim > 1 or found.values.dtype.kind not in "iu"):
+        raise ParseError(f"holds values of type {found.type}, expected extents: dense<[1, 3]> : tensor<2xindex>")
     return found
+
+
+def check_counts(operation: Operation, operands: tuple[int, ...], last: tuple[str, ...] = ()) -> None:
+    """Refuse an operation that has not so many operands (any of the numbers given), one result, and no region.
+
+    Raises
+    ------
+    ParseError
+        Naming what there is, and what is expected; `last` names the last operands.
+    """
+    count = len(operation.operands)
+    if count not in operands:
+        wanted = f"{operands[-1]} ({', '.join(last)} last)" if last else " or ".join(map(str, operands))
+        raise ParseError(f"has {count} operands, expected {wanted}")
+    if len(operation.results) != 1:
+        raise ParseError(f"has {len(operation.results)} results, expected 1")
+    if operation.regions:
+        raise ParseError("has a region, expected none")
 
 
 def read_tosa(operation: Operation, row: TosaOp, values: Values) -> bool:
@@ -78,7 +97,7 @@ def read_tosa(operation: Operation, row: TosaOp, values: Values) -> bool:
     BroadcastError, DTypeError, ParseError
         What is wrong with it, without its place.
     """
-    _check_counts(operation, row)
+    check_counts(operation, (row.arity, row.arity + len(row.extra)), row.extra)
     for value in (*operation.operands, *operation.results):
         check_supported(value)
     check_elements(operation, row, values.options.strict_types)
@@ -92,17 +111,6 @@ def read_tosa(operation: Operation, row: TosaOp, values: Values) -> bool:
     special = _SPECIAL.get(row.name)
     values.nodes[result] = _plain(row, nodes, values) if special is None else special(operation, nodes, values)
     return proved
-
-
-def _check_counts(operation: Operation, row: TosaOp) -> None:
-    count, most = len(operation.operands), row.arity + len(row.extra)
-    if count not in (row.arity, most):
-        wanted = str(row.arity) if most == row.arity else f"{most} ({', '.join(row.extra)} last)"
-        raise ParseError(f"has {count} operands, expected {wanted}")
-    if len(operation.results) != 1:
-        raise ParseError(f"has {len(operation.results)} results, expected 1")
-    if operation.regions:
-        raise ParseError("has a region, expected none")
 
 
 def _apply(values: Values, name: str, *nodes: Node) -> Node:
@@ -174,6 +182,8 @@ def _shift(operation: Operation, values: Values) -> Node:
     if len(operation.operands) == 3:
         return _single(operation.operands[2], "shift", _I8, values)
     found = number(operation, "shift")
+    if found is not None and not isinstance(found.value, int):
+        raise ParseError(f"attribute 'shift' is {found.value}, expected an integer from 0 to 63")
     if found is None:
         raise ParseError("has 2 operands, expected 3 (shift last), or the attribute shift as before LLVM 20")
     amount = int(found.value)

@@ -65,7 +65,11 @@ def _extents(operation: Operation, target: Dense | None) -> list[int] | None:
             return [int(target.values.item())] * len(tensor_of(operation.results[0]).dims)
         return [int(extent) for extent in target.values]
     said = operation.attributes.get("new_shape")
-    return [int(extent) for extent in said] if isinstance(said, tuple) else None
+    if said is None:
+        return None
+    if not isinstance(said, tuple) or not all(isinstance(extent, int) for extent in said):
+        raise ParseError("has an attribute 'new_shape' that is no array of extents; write array<i64: 1, 3>")
+    return list(said)
 
 
 def _check_target(after: TensorType, extents: list[int] | None) -> None:
