@@ -311,7 +311,7 @@ def fuzz_unit(made):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind, optimise", [("gcc", "-O1"), ("gcc", "-O3"), ("clang-19", "-O1")])
 def test_any_bits_end_in_a_status_and_nothing_else_is_read(kind, optimise, tmp_path):
-    made = [batched(), nasty(), *(one for one, _ in agreement.drawn(400))]
+    made = [batched(), nasty(), *(one for one, _ in agreement.drawn(1000))]
     (tmp_path / "fuzz.c").write_text(fuzz_unit(made))
     subprocess.run([kind, optimise, *SANITIZE, "fuzz.c", "-o", "fuzz"], cwd=tmp_path, check=True)
     environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
