@@ -1,4 +1,7 @@
-"""From functions of MLIR to kernels: seed 001's scenarios, attributes in every spelling, constants, claims, errors."""
+"""From functions of MLIR to kernels: seed 001's scenarios, attributes in every spelling, constants, claims, errors.
+
+It is long because each spelling, each claim and each error is a case of its own.
+"""
 
 from pathlib import Path
 
