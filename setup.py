@@ -29,9 +29,10 @@ setup(
     ext_modules=[
         Extension(
             "bcastgen._dispatch",
-            sources=["csrc/dispatch.c"],
+            sources=["csrc/dispatch.c", "csrc/run.c", "csrc/pack.c", "csrc/pool.c"],
             depends=[str(path) for suffix in ("h", "def") for path in sorted(Path("csrc").glob(f"*.{suffix}"))],
             include_dirs=[numpy.get_include(), "csrc"],
+            extra_compile_args=["-O3", "-fvisibility=hidden"],
             optional=True,
         )
     ],

@@ -35,6 +35,7 @@ from .jit import cache as _cache  # noqa: F401
 if TYPE_CHECKING:
     from .api import emit_shape, evaluate, from_text, jit
     from .define import define_op
+    from .jit.process import clear_memory, get_num_threads, set_num_threads
     from .kernel import Kernel
     from .modules import from_mlir
     from .shape.broadcast import infer_broadcast
@@ -49,6 +50,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "api": ("emit_shape", "evaluate", "from_text"),
     "define": ("define_op",),
+    "jit.process": ("clear_memory", "get_num_threads", "set_num_threads"),
     "kernel": ("Kernel",),
     "modules": ("from_mlir",),
     "shape.broadcast": ("infer_broadcast",),
@@ -74,13 +76,16 @@ __all__ = [
     "TraceError",
     "broadcast_in_dim",
     "broadcast_to",
+    "clear_memory",
     "define_op",
     "emit_shape",
     "evaluate",
     "from_mlir",
     "from_text",
+    "get_num_threads",
     "infer_broadcast",
     "jit",
+    "set_num_threads",
     "transpose",
     "verify_broadcast",
 ]

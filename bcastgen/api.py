@@ -22,6 +22,7 @@ from .expr.build import Builder
 from .expr.nodes import Expression
 from .expr.slots import has_views
 from .expr.trace import trace
+from .jit.process import check_threads
 from .kernel import Kernel
 from .op import Op
 from .ops import DEFINED
@@ -92,8 +93,10 @@ def jit(
         a wrong shape is then undefined behaviour, except where the environment sets BCASTGEN_DEBUG.
     rank_expansion : whether operands may have fewer dims than the result; scalars always may.
     stretch : whether an extent of 1 meets any other. Dims declared as ``bcast`` always do.
-    math : accuracy of functions; ``"accurate"``: the bound of the op's row.
-    threads : number of threads; None or 1.
+    math : ``"accurate"``: functions keep the bound of the op's row, and ``+ - * / sqrt`` give NumPy's bits; ``"fast"``:
+        functions may be off by 4 ULP, and a product that is added to may be rounded once with the sum.
+    threads : how many threads a call may take; None: as :func:`bcastgen.get_num_threads` says. ``kernel.threads`` is
+        the same and may be set. Small calls take one; results do not depend on it.
 
     Returns
     -------
@@ -120,19 +123,22 @@ def jit(
            [1., 3., 5.]])
     """
     _check_options(math, threads)
-    options = _options(dynamic, rank_expansion, stretch)
+    options = _options(dynamic, rank_expansion, stretch, math=math)
     if function is None:
-        return lambda decorated: _jitted(decorated, signature, name, options)
-    return _jitted(function, signature, name, options)
+        return lambda decorated: _jitted(decorated, signature, name, options, threads)
+    return _jitted(function, signature, name, options, threads)
 
 
-def _options(dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants: int | None = None) -> Options:
+def _options(
+    dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants: int | None = None, math: str = "accurate"
+) -> Options:
     if (dynamic, rank_expansion, stretch) != ("numpy", True, True):
         from .shape.rules import Rules
 
         # Refuses what does not exist, now rather than at the first call.
         Rules(rank_expansion, stretch, dynamic)
-    return Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), "BCASTGEN_DEBUG" in os.environ)
+    debug = "BCASTGEN_DEBUG" in os.environ
+    return Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), debug, math)
 
 
 def _jitted(
@@ -140,6 +146,7 @@ def _jitted(
     signature: str | Signature | Sequence[TensorType | str] | None,
     name: str | None,
     options: Options,
+    threads: int | None,
 ) -> Kernel:
     names, defaults = _parameters(function)
     declared = None if signature is None else _named(signature, names)
@@ -147,6 +154,7 @@ def _jitted(
     kernel = _kernel_of(
         trace(function, names), label if label.isidentifier() else "kernel", defaults, declared, options
     )
+    kernel.threads = threads
     kernel.__doc__ = function.__doc__
     kernel.__module__ = getattr(function, "__module__", __name__)
     kernel.__wrapped__ = function
@@ -154,11 +162,9 @@ def _jitted(
 
 
 def _check_options(math: str, threads: int | None) -> None:
-    available = {"math": (math, ("accurate",)), "threads": (threads, (None, 1))}
-    for option, (value, values) in available.items():
-        if value not in values:
-            shown = " or ".join(map(repr, values))
-            raise BcastgenError(f"{option}={value!r} is not available; use {shown}")
+    if math not in ("accurate", "fast"):
+        raise BcastgenError(f"math={math!r} is not available; use 'accurate' or 'fast'")
+    check_threads(threads)
 
 
 def _kernel_of(
@@ -225,6 +231,8 @@ def from_text(
     dynamic: DynamicMode = "numpy",
     rank_expansion: bool = True,
     stretch: bool = True,
+    math: str = "accurate",
+    threads: int | None = None,
 ) -> Kernel:
     """Return the kernel of an expression, or of a signature that ends in one.
 
@@ -234,6 +242,7 @@ def from_text(
     name : of the kernel, in messages and in C.
     variants : number of specialised inner loops, None for the usual one.
     dynamic, rank_expansion, stretch : how dims meet, as for :func:`jit`.
+    math, threads : as for :func:`jit`.
 
     Raises
     ------
@@ -247,13 +256,14 @@ def from_text(
     """
     from .expr.text import parse
 
-    options = _options(dynamic, rank_expansion, stretch, variants)
+    _check_options(math, threads)
+    options = _options(dynamic, rank_expansion, stretch, variants, math)
     if "->" not in text:
         expression = parse(text)
         names = tuple(operand.name for operand in expression.operands)
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
-        return _kernel_of(expression, name, (), None, options)
+        return _with_threads(_kernel_of(expression, name, (), None, options), threads)
     from .shape.tensor_type import Signature, parse_signature
 
     signature = parse_signature(text)
@@ -264,7 +274,12 @@ def from_text(
     declared_types = Signature(
         tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
     )
-    return _kernel_of(expression, name, (), declared_types, options)
+    return _with_threads(_kernel_of(expression, name, (), declared_types, options), threads)
+
+
+def _with_threads(kernel: Kernel, threads: int | None) -> Kernel:
+    kernel.threads = threads
+    return kernel
 
 
 def _letter(at: int) -> str:

@@ -15,10 +15,11 @@ __all__ = ["CSource"]
 
 @dataclass(frozen=True, slots=True)
 class CSource:
-    """C text ready to compile: file names and contents, the .c file first."""
+    """C text ready to compile: file names and contents, the .c file first; `flags` are compiler flags of its own."""
 
     name: str
     files: Mapping[str, str]
+    flags: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

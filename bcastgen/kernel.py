@@ -278,7 +278,7 @@ class Kernel(KernelBase):
 
         compilation = self._compilation(self._declared_kinds())
         program, typed, name = compilation.program, compilation.typed, name or self.__name__
-        source = render_standalone(name, program, typed, variants, self._values)
+        source = render_standalone(name, program, typed, variants, self._values, self._options.math == "fast")
         return write_sources(source, Path(directory))
 
     def to_mlir(self, form: str = "linalg") -> str:

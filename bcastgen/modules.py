@@ -37,6 +37,7 @@ def from_mlir(
     name: str = "<mlir>",
     rank_expansion: bool = False,
     strict_types: bool = False,
+    threads: int | None = None,
 ) -> Kernel:
     """Return the kernel of a function in MLIR text: TOSA's element-wise ops, constants, casts.
 
@@ -50,6 +51,7 @@ def from_mlir(
     name : what messages call the text.
     rank_expansion : operands may have fewer dims than the result, as before TOSA 1.0.
     strict_types : take only the element types of the specification's tables.
+    threads : how many threads a call may take, as for :func:`bcastgen.jit`.
 
     Returns
     -------
@@ -77,7 +79,9 @@ def from_mlir(
            [1., 1., 1.]], dtype=float32)
     """
     module = read_module(text, name)
-    return kernel_of(choose(module, function), module, ReadOptions(rank_expansion, strict_types))
+    kernel = kernel_of(choose(module, function), module, ReadOptions(rank_expansion, strict_types))
+    kernel.threads = threads
+    return kernel
 
 
 def read_module(text: str | Path, name: str = "<mlir>") -> Module:

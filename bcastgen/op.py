@@ -9,11 +9,13 @@ In C templates ``{0}``, ``{1}``, ... are operands, ``{T}`` is the result's C typ
 operand after conversion, and f32 for 16-bit floats, whose values are C floats that the caller rounds: ``{t}`` its name,
 ``{W}`` the unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that nothing promotes to a
 signed overflow), ``{h}`` the 32- or 64-bit integer helper that serves it, ``{bits}`` its width, ``{f}`` the suffix of
-libm's names, ``{huge}`` its largest finite value. Templates use each operand as a name, never as an expression.
+libm's names, ``{N}`` its name in macros, ``{huge}`` its largest finite value. Templates use each operand as a name,
+never as an expression.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from .shape.dialect.program import Program
 
 __all__ = ["CTemplate", "Definition", "Op", "Param"]
+
+# Tenths of a nanosecond: an addition, and rounding to a 16-bit float.
+_CHEAP, _ROUNDING = 0.4, 1.5
 
 CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
 
@@ -87,6 +92,9 @@ class Op:
     representable : whether the values it computes for 16-bit floats in f32 are 16-bit floats, so that none is rounded.
     definition : of an op that a user defined at run time; None for the rows of the table.
     prelude : names and texts of the C definitions that its C calls, beside those of csrc.
+    cost : of an element of 32 bits in a vectorised loop, tenths of a nanosecond; for all, or by kind of the loop dtype.
+    fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
+    rare, near : C condition under which an element needs `c`, and a faster C template that is right for all others.
     """
 
     name: str
@@ -105,6 +113,11 @@ class Op:
     results: int = 1
     definition: Definition | None = None
     prelude: tuple[tuple[str, str], ...] = ()
+    cost: float | Mapping[str, float] = _CHEAP
+    fast: CTemplate | None = None
+    fast_ulp: int | None = None
+    rare: str | None = None
+    near: str | None = None
 
     @property
     def converts(self) -> bool:
@@ -121,12 +134,37 @@ class Op:
         """
         return self.rule(self.name, operands)
 
-    def c_for(self, operands: tuple[DType, ...], result: DType) -> str:
-        """Return the C template for converted operand dtypes, with only ``{0}``, ``{1}``, ... left open."""
-        template = self.c(operands, result) if callable(self.c) else self.c
+    def c_for(self, operands: tuple[DType, ...], result: DType, fast: bool = False, near: bool = False) -> str:
+        """Return the C template for converted operand dtypes, with only ``{0}``, ``{1}``, ... left open.
+
+        Parameters
+        ----------
+        operands, result : the dtypes.
+        fast : whether the bound is that of ``math="fast"``.
+        near : whether no element is `rare`.
+        """
+        template = self.fast if fast and self.fast is not None else self.c
+        if near and self.near is not None:
+            template = self.near
+        if callable(template):
+            template = template(operands, result)
         if not isinstance(template, str):
             template = template[operands[0].kind]
         return _fill(template, operands, result)
+
+    def rare_for(self, operands: tuple[DType, ...], result: DType) -> str | None:
+        """Return the condition under which the near form is not right, as a C template, or None."""
+        return None if self.rare is None else _fill(self.rare, operands, result)
+
+    def cost_for(self, operands: tuple[DType, ...], result: DType) -> float:
+        """Return about how long an element takes in a vectorised loop, in tenths of a nanosecond."""
+        if self.definition is not None:
+            # A user's C; what it calls is as a rule not vectorised.
+            texts = (self.c_for(operands, result), *(text for _, text in self.prelude))
+            return 50.0 if any(re.search(r"\b(?!bcg_)[a-z]\w*\(", text) for text in texts) else 2.0
+        cost = self.cost if isinstance(self.cost, (int, float)) else self.cost.get(operands[0].kind, _CHEAP)
+        bits = max(dtype.computed_in.bits for dtype in (*operands, result))
+        return cost * bits / 32 + (_ROUNDING if self.rounds(operands, result) else 0)
 
     def rounds(self, operands: tuple[DType, ...], result: DType) -> bool:
         """Whether what the C computes in f32 has to be rounded to the result's dtype."""
@@ -134,9 +172,10 @@ class Op:
         exact = self.representable or (bool(self.params) and promote(operands[0], result) is result)
         return result.is_half and not exact
 
-    def ulp_for(self, result: DType) -> int:
+    def ulp_for(self, result: DType, fast: bool = False) -> int:
         """Return the bound of the error in a result of this dtype; 16-bit floats are f32's, rounded."""
-        return min(self.ulp, 1) if result.is_half else self.ulp
+        ulp = self.fast_ulp if fast and self.fast_ulp is not None else self.ulp
+        return min(ulp, 1) if result.is_half else ulp
 
     def demand_for(self, operands: tuple[DType, ...]) -> str | None:
         """Return the condition elements of these dtypes must satisfy, as a C template, or None."""
@@ -204,6 +243,7 @@ def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
     facts = {
         "T": result.c,
         "t": loop.name,
+        "N": loop.name.upper(),
         "W": wide,
         "h": ("u" if loop.kind == "unsigned" else "i") + ("64" if loop.bits == 64 else "32"),
         "bits": str(loop.bits),

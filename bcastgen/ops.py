@@ -62,10 +62,33 @@ def _math(
     arity: int = 1,
     aliases: tuple[str, ...] = (),
     reference: Callable[..., Any] | None = None,
+    ulp: int = 4,
+    fast_ulp: int | None = None,
+    near: bool = False,
+    cost: float = 4.0,
 ) -> Op:
+    """A function of csrc's `bcg_<name>_<dtype>`.
+
+    With `fast_ulp` there is a `bcg_<name>_fast_<dtype>` of that bound; with `near` a `bcg_<name>_near_<dtype>` that is
+    right up to `BCG_<NAME>_NEAR_<DTYPE>`.
+    """
     operands = "{0}" if arity == 1 else "{0}, {1}"
-    c = f"bcg_{name}_{{t}}({operands})"
-    return Op(name, arity, rules.floating, c, doc, aliases=aliases, ulp=4, domain=domain, reference=reference)
+    return Op(
+        name,
+        arity,
+        rules.floating,
+        f"bcg_{name}_{{t}}({operands})",
+        doc,
+        aliases=aliases,
+        ulp=ulp,
+        domain=domain,
+        reference=reference,
+        cost=cost,
+        fast=None if fast_ulp is None else f"bcg_{name}_fast_{{t}}({operands})",
+        fast_ulp=fast_ulp,
+        rare=f"fabs{{f}}({{0}}) > BCG_{name.upper()}_NEAR_{{N}}" if near else None,
+        near=f"bcg_{name}_near_{{t}}({{0}})" if near else None,
+    )
 
 
 # ---- references for what NumPy has not ----------------------------------------------------------------------------
@@ -119,7 +142,16 @@ _ROWS: tuple[Op, ...] = (
         "Product; integers wrap, bool is a logical and.",
         "mul",
     ),
-    Op("divide", 2, rules.divide, "({0} / {1})", "True quotient; integers divide as f64.", "truediv", ("true_divide",)),
+    Op(
+        "divide",
+        2,
+        rules.divide,
+        "({0} / {1})",
+        "True quotient; integers divide as f64.",
+        "truediv",
+        ("true_divide",),
+        cost=2.0,
+    ),
     Op(
         "floor_divide",
         2,
@@ -131,6 +163,7 @@ _ROWS: tuple[Op, ...] = (
         },
         "Quotient rounded towards minus infinity; integer x // 0 is 0 and INT_MIN // -1 is INT_MIN.",
         "floordiv",
+        cost={"signed": 25.0, "unsigned": 20.0, "float": 6.0},
     ),
     Op(
         "remainder",
@@ -144,6 +177,7 @@ _ROWS: tuple[Op, ...] = (
         "Remainder with the sign of the divisor; integer x % 0 is 0.",
         "mod",
         ("mod",),
+        cost={"signed": 25.0, "unsigned": 20.0, "float": 60.0},
     ),
     Op(
         "power",
@@ -160,6 +194,7 @@ _ROWS: tuple[Op, ...] = (
         ulp=4,
         domain=(0.0, 8.0),
         demand={"signed": "{1} >= 0"},
+        cost={"signed": 40.0, "unsigned": 40.0, "float": 12.0},
     ),
     Op(
         "negative",
@@ -217,8 +252,9 @@ _ROWS: tuple[Op, ...] = (
         "One over the operand; integers truncate and 1/0 is 0.",
         domain=(0.5, 50.0),
         reference=_reciprocal,
+        cost=2.0,
     ),
-    Op("sqrt", 1, rules.floating, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0)),
+    Op("sqrt", 1, rules.floating, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0), cost=3.0),
     # functions
     _math("exp", "e to the power of the operand."),
     _math("exp2", "2 to the power of the operand."),

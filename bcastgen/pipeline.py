@@ -58,6 +58,7 @@ class Options:
     dynamic : how dims of unknown extent meet: ``"numpy"``, ``"strict"`` or ``"trusted"``.
     rank_expansion, stretch : whether missing dims are added in front, and whether an extent of 1 stretches.
     debug : check what is trusted.
+    math : ``"accurate"``, or ``"fast"``: functions of wider bounds where there are any, and a*b + c may round once.
     """
 
     name: str = "kernel"
@@ -66,6 +67,7 @@ class Options:
     rank_expansion: bool = True
     stretch: bool = True
     debug: bool = False
+    math: str = "accurate"
 
     @property
     def rules(self) -> Rules:
@@ -162,8 +164,9 @@ class Compilation:
         from .emit.render import render_kernel
         from .emit.view import kernel_view
 
-        view = kernel_view(self.options.name, self.program, self.schedules, self.banner)
-        return self._dump("c", render_kernel(view))
+        fast = self.options.math == "fast"
+        view = kernel_view(self.options.name, self.program, self.schedules, self.banner, fast=fast)
+        return self._dump("c", render_kernel(view, fast))
 
     @property
     def banner(self) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
-__all__ = ["describe", "threads_limited"]
+__all__ = ["cache_bytes", "describe", "threads_limited"]
 
 # Each is read when its library is first imported or first run; torch and NumExpr are told by a call as well.
 _THREADS = (
@@ -36,6 +36,18 @@ def _cpu() -> str:
     return next(models, platform.processor() or platform.machine())
 
 
+def cache_bytes(level: int) -> int | None:
+    """Return the bytes of the first core's cache of a level, or None where the system does not say."""
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            facts = [(index / name).read_text(encoding="ascii").strip() for name in ("level", "type", "size")]
+        except OSError:
+            continue
+        if facts[0] == str(level) and facts[1] != "Instruction" and facts[2].endswith("K"):
+            return int(facts[2][:-1]) << 10
+    return None
+
+
 def _version(module: str) -> str:
     from importlib import metadata
 
@@ -53,6 +65,7 @@ def describe(modules: Iterable[str], threads: int) -> dict[str, str]:
     return {
         "cpu": _cpu(),
         "cores": str(os.cpu_count()),
+        "l2": str(cache_bytes(2) or "unknown"),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
         **{module: _version(module) for module in sorted(set(modules))},

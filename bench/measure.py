@@ -27,6 +27,8 @@ Clock = Callable[[], float]
 
 # Fewer rounds than this say nothing about noise, so they run even past the budget.
 LEAST_ROUNDS = 3
+# Who is this many times slower than the fastest will not be it: after the least rounds it is done.
+FAR_BEHIND = 5.0
 
 
 def _same(value: Any) -> Any:
@@ -42,11 +44,13 @@ class Call:
     statement : Python text; ``timeit`` compiles it, so that no wrapper is timed with it.
     names : the globals it runs in; where they hold ``out``, the statement fills it.
     read : turns what the statement (or ``out``) holds into a NumPy array.
+    passes : how often one run of the statement does what is timed.
     """
 
     statement: str
     names: Mapping[str, Any]
     read: Callable[[Any], Any] = _same
+    passes: int = 1
 
     def value(self) -> Array:
         """Run once and return the result."""
@@ -111,7 +115,12 @@ class Samples:
 class _Lane:
     timer: Timer
     inner: int
+    passes: int
     seconds: list[float] = field(default_factory=list)
+
+
+    def sample(self) -> None:
+        self.seconds.append(self.timer.timeit(self.inner) / (self.inner * self.passes))
 
 
 def _repetitions(timer: Timer, least: float) -> int:
@@ -130,7 +139,7 @@ def interleave(
 
     Parameters
     ----------
-    rounds : how many samples each call gets at most.
+    rounds : how many samples each call gets at most; fewer where it is far behind.
     budget : seconds for all of them; at least three rounds run.
     clock : what reads the time.
     least : seconds one sample should take at least.
@@ -145,10 +154,14 @@ def interleave(
     lanes = {}
     for name, each in calls.items():
         timer = each.timer(clock)
-        lanes[name] = _Lane(timer, _repetitions(timer, least))
+        lanes[name] = _Lane(timer, _repetitions(timer, least), each.passes)
+    running = list(lanes.values())
     for done in range(rounds):
-        if done >= LEAST_ROUNDS and clock() - began > budget:
-            break
-        for lane in lanes.values():
-            lane.seconds.append(lane.timer.timeit(lane.inner) / lane.inner)
-    return {name: Samples(tuple(lane.seconds), lane.inner) for name, lane in lanes.items()}
+        if done >= LEAST_ROUNDS:
+            if clock() - began > budget:
+                break
+            fastest = min(min(lane.seconds) for lane in running)
+            running = [lane for lane in running if min(lane.seconds) <= FAR_BEHIND * fastest]
+        for lane in running:
+            lane.sample()
+    return {name: Samples(tuple(lane.seconds), lane.inner * lane.passes) for name, lane in lanes.items()}

@@ -1,21 +1,33 @@
-"""Prints measurements: the table of a run, row by row, and the summary of a saved report.
+"""Prints measurements: the table of a run, row by row, and the summary of one saved report or several.
 
 In: cells.  Out: aligned plain text.
 
-    add_f32   1k   fresh   412 ns   180 ns   2.29x   68.2   1.01   numexpr 2.1 us   1.74x
+    python -m bench.report a.json b.json c.json
+
+    add_f32   1k   fresh   412 ns   180 ns   2.29x   numexpr 2.1 us   1.74x   -   1.01
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from math import exp, log
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
-from .peers import AGAIN, NUMPY, OURS
+from bcastgen.errors import BcastgenError
+
+from .peers import FAST, NUMPY, OURS
 from .results import Cell, Report, Timing
+from .runs import Joined, behind_bound, far, geometric_mean, is_behind, join
 
-__all__ = ["faults", "geometric_mean", "header", "legend", "row", "size_text", "summary", "time_text"]
+__all__ = ["faults", "functions", "header", "legend", "main", "row", "saved", "size_text", "summary", "time_text"]
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+# A negative width aligns to the left.
+_COLUMNS = (
+    *(("workload", -21), ("size", 5), ("how", 5), (NUMPY, 8), (OURS, 8), ("x numpy", 8), ("best peer", 22)),
+    *(("x best", 7), ("limit", 6), ("A/A", 4)),
+)
 
 
 def time_text(seconds: float | None) -> str:
@@ -52,102 +64,200 @@ def _ratio(value: float | None, unit: str = "x") -> str:
     return "-" if value is None else f"{value:.2f}{unit}"
 
 
+def _share(cell: Cell) -> str:
+    """The share of the limit, with an ``m`` where that is the limit of maths."""
+    return "-" if cell.share is None else f"{cell.share:.0%}{'m' if cell.is_maths_bound else ' '}"
+
+
 def _cell_text(cell: Cell, name: str) -> str:
     timing = next((t for t in cell.timings if t.name == name), Timing(name, "none"))
     return time_text(timing.min) if timing.status in ("ok", "none") else timing.status
 
 
-def _columns(peers: Sequence[str]) -> list[tuple[str, int]]:
-    rest = [name for name in peers if name not in (NUMPY, OURS, AGAIN)]
-    fixed = [("workload", -18), ("size", 5), ("how", 6), (NUMPY, 9), (OURS, 9), ("x numpy", 8), ("GB/s", 6), ("A/A", 4)]
-    return [*fixed, *((name, max(9, len(name))) for name in rest), ("x best", 7)]
-
-
-def _line(texts: Iterable[str], columns: Sequence[tuple[str, int]]) -> str:
-    # A negative width aligns to the left.
+def _line(texts: Iterable[str], columns: Sequence[tuple[str, int]] = _COLUMNS) -> str:
     parts = (t.ljust(-width) if width < 0 else t.rjust(width) for t, (_, width) in zip(texts, columns, strict=True))
     return " ".join(parts).rstrip()
 
 
-def header(peers: Sequence[str]) -> str:
-    """Return the table's first two lines for these contestants."""
-    columns = _columns(peers)
-    line = _line((name for name, _ in columns), columns)
+def header() -> str:
+    """Return the table's first two lines."""
+    line = _line(name for name, _ in _COLUMNS)
     return f"{line}\n{'-' * len(line)}"
 
 
-def row(cell: Cell, peers: Sequence[str]) -> str:
+def _best(cell: Cell) -> str:
+    best = cell.best_peer
+    return "-" if best is None else f"{best[0]} {time_text(best[1])}"
+
+
+def row(cell: Cell) -> str:
     """Return one cell as a line of the table."""
-    columns = _columns(peers)
     start = [cell.workload, size_text(cell.size), cell.variant]
     if cell.skipped:
-        return f"{_line(start, columns[:3])} skipped: {cell.skipped}"
-    bandwidth = "-" if cell.bandwidth is None else f"{cell.bandwidth / 1e9:.1f}"
-    ours = [_cell_text(cell, NUMPY), _cell_text(cell, OURS), _ratio(cell.speedup), bandwidth, _ratio(cell.spread, "")]
-    rest = [_cell_text(cell, name) for name, _ in columns[8:-1]]
-    return _line([*start, *ours, *rest, _ratio(cell.lead)], columns)
+        return f"{_line(start, _COLUMNS[:3])} skipped: {cell.skipped}"
+    ours = [_cell_text(cell, NUMPY), _cell_text(cell, OURS), _ratio(cell.speedup)]
+    return _line([*start, *ours, _best(cell), _ratio(cell.lead), _share(cell), _ratio(cell.spread, "")])
 
 
 def legend() -> str:
     """Return what the columns mean."""
     return (
-        "Times are the fastest round of each. x numpy: NumPy's time over ours. x best: the best peer's (NumPy too).\n"
-        "GB/s: bytes that must move (operands once, result once) over our time. A/A: ours against itself: noise.\n"
-        "how: a fresh result, or out=; NumPy and torch copy into out= where the function is more than one ufunc."
+        "Times are the fastest round of each; arrays and tensors are made, and functions compiled, outside of them. JAX\n"
+        "is waited for. x numpy: NumPy's time over ours. x best: the best peer's (NumPy too). limit: the share of our\n"
+        "time that moving the bytes that must move takes (operands and result once each, the result into warm memory,\n"
+        "measured in the same rounds), or with m: that its functions take at the best rate of any library here.\n"
+        "A/A: ours against itself: noise. how: a fresh result, or out=; NumPy and torch copy into out= where the\n"
+        "function is more than one of theirs; JAX has no out=."
     )
 
 
-def faults(report: Report) -> list[str]:
+# ---- the summary -------------------------------------------------------------------------------------------------
+
+
+def faults(reports: Sequence[Report]) -> list[str]:
     """Return a line for each kind of contestant and workload that was wrong or raised."""
     lines: dict[tuple[str, str, str, str], str] = {}
-    for cell, timing in report.faults:
+    for cell, timing in (fault for report in reports for fault in report.faults):
         where = f"{size_text(cell.size)}, {cell.variant}"
         lines.setdefault((cell.workload, timing.name, timing.status, timing.reason), where)
     return [f"{name} on {load} ({where}): {status}: {why}" for (load, name, status, why), where in lines.items()]
 
 
-def geometric_mean(values: Iterable[float | None]) -> float | None:
-    """Return the geometric mean of the values that are there, or None.
+def _means(joined: Sequence[Joined], reports: Sequence[Report]) -> list[str]:
+    columns = [("geometric mean", -18), ("cells", 6), ("x numpy", 8), ("x best", 7), ("limit", 6), ("behind", 7)]
+    threads = reports[0].threads
 
-    Examples
-    --------
-    >>> geometric_mean([2.0, None, 8.0])
-    4.0
-    """
-    there = [value for value in values if value is not None]
-    return exp(sum(map(log, there)) / len(there)) if there else None
+    def line(title: str, cells: Sequence[Joined]) -> str:
+        share = geometric_mean(each.share for each in cells)
+        behind = sum(each.most(lambda cell: is_behind(cell, threads)) for each in cells)
+        means = (geometric_mean(c.median(lambda cell: cell.speedup) for c in cells), geometric_mean(c.lead for c in cells))
+        limit = "-" if share is None else f"{share:.0%}"
+        return _line([title, str(len(cells)), _ratio(means[0]), _ratio(means[1]), limit, str(behind)], columns)
 
-
-def _means(report: Report) -> list[str]:
-    kinds = list(dict.fromkeys(cell.kind for cell in report.cells))
-    lines = [f"{'geometric mean':<18} {'cells':>6} {'x numpy':>8} {'x best':>7}"]
-    for kind in (*kinds, "all"):
-        cells = [cell for cell in report.cells if cell.speedup is not None and kind in (cell.kind, "all")]
-        means = (geometric_mean(c.speedup for c in cells), geometric_mean(c.lead for c in cells))
-        lines.append(f"{kind:<18} {len(cells):>6} {_ratio(means[0]):>8} {_ratio(means[1]):>7}")
+    kinds = dict.fromkeys(each.first.kind for each in joined)
+    lines = [_line((name for name, _ in columns), columns)]
+    lines += [line(kind, [each for each in joined if each.first.kind == kind]) for kind in kinds]
+    lines.append(line("all", joined))
+    if len(reports) > 1:
+        lines += [line(f"all, run {number}", join([report])) for number, report in enumerate(reports, 1)]
     return lines
 
 
-def _behind(report: Report) -> list[str]:
-    slow = [(cell.lead, cell) for cell in report.cells if cell.lead is not None and cell.lead < 1]
-    slow.sort(key=lambda pair: pair[0])
+def _worst_first(
+    title: str, joined: Iterable[Joined], figure: Callable[[Cell], float | None], note: Callable[[Cell], str]
+) -> list[str]:
+    """Return a line for each cell, the smallest figure first; the title says how many there are."""
+    ranked = sorted(((each.median(figure) or 0.0, each) for each in joined), key=lambda pair: pair[0])
+    lines = [title.format(len(ranked))]
+    for value, each in ranked:
+        cell = each.first
+        name = f"{cell.workload:<21} {size_text(cell.size):>5} {cell.variant:>5} {time_text(cell.seconds(OURS)):>8}"
+        runs = [figure(one) for one in each.cells]
+        each_run = f" ({' '.join(_ratio(run, '') for run in runs)})" if len(runs) > 1 else ""
+        lines.append(f"{name}  {value:.2f}{each_run} {note(cell)}".rstrip())
+    return lines
+
+
+def _behind(joined: Sequence[Joined], reports: Sequence[Report]) -> list[str]:
+    threads = reports[0].threads
+    bound = behind_bound(threads)
+    slow = [each for each in joined if each.most(lambda cell: cell.lead is not None and cell.lead < bound)]
     if not slow:
-        return ["no cell is slower than the best peer"]
-    lines = [f"{len(slow)} cells slower than the best peer, worst first"]
-    for lead, cell in slow:
+        return [f"no cell is below {bound} of the best peer"]
+    often = " in most of the runs" if len(reports) > 1 else ""
+    title = f"{{}} cells below {bound} of the best peer{often}, worst first (~: within its own A/A spread)"
+
+    def note(cell: Cell) -> str:
+        return f"of {_best(cell)}{'' if is_behind(cell, threads) else ' ~'}"
+
+    return _worst_first(title, slow, lambda cell: cell.lead, note)
+
+
+def _far(joined: Sequence[Joined], reports: Sequence[Report]) -> list[str]:
+    slow = [each for each in joined if each.most(lambda cell: far(cell, reports[0]))]
+    if not slow:
+        return []
+    title = "{} cells far from their limit (memory past the second cache, maths from 16k on), worst first"
+
+    def note(cell: Cell) -> str:
+        return f"of {time_text(cell.limit)} ({'maths' if cell.is_maths_bound else 'memory'})"
+
+    return _worst_first(title, slow, lambda cell: cell.share, note)
+
+
+def functions(joined: Sequence[Joined]) -> list[str]:
+    """Return where each function stands: ns an element at the largest size that lies in a cache."""
+    columns = [("function", -14), ("size", 5), (OURS, 9), ("fast", 7), ("best peer", 20)]
+    chosen: dict[str, Cell] = {}
+    for each in joined:
+        cell = each.first
+        if cell.kind == "function" and cell.elements <= 1 << 15:
+            best = chosen.get(cell.workload)
+            if best is None or (cell.elements, cell.variant) >= (best.elements, best.variant):
+                chosen[cell.workload] = cell
+
+    def rate(cell: Cell, seconds: float | None) -> str:
+        return "-" if seconds is None else f"{seconds / cell.elements * 1e9:.3f}"
+
+    lines = [_line((name for name, _ in columns), columns)] if chosen else []
+    for name, cell in chosen.items():
         best = cell.best_peer
-        assert best is not None
-        noise = "  within the A/A spread" if cell.spread is not None and 1 / lead <= cell.spread else ""
-        lines.append(
-            f"{cell.workload:<18} {size_text(cell.size):>5} {cell.variant:>6} {time_text(cell.seconds(OURS)):>9}"
-            f"  {lead:.2f}x of {best[0]} {time_text(best[1])}{noise}"
-        )
+        peer = "-" if best is None else f"{best[0]} {rate(cell, best[1])}"
+        ours = rate(cell, cell.seconds(OURS)), rate(cell, cell.seconds(FAST))
+        lines.append(_line([name, size_text(cell.size), *ours, peer], columns))
     return lines
 
 
-def summary(report: Report) -> str:
-    """Return machine, geometric means, cells behind the best peer (worst first) and what went wrong."""
-    where = [f"{name}: {value}" for name, value in (*report.machine.items(), *report.options.items())]
-    wrong = faults(report)
-    parts = [where, _means(report), _behind(report), ["wrong or failed:", *wrong] if wrong else []]
+def _where(reports: Sequence[Report]) -> list[str]:
+    """The facts that all runs share, once; those that differ, one beside the other."""
+    lines = []
+    for name in {**reports[0].machine, **reports[0].options}:
+        values = dict.fromkeys({**report.machine, **report.options}.get(name, "-") for report in reports)
+        lines.append(f"{name}: {' | '.join(values)}")
+    return lines
+
+
+def summary(reports: Sequence[Report]) -> str:
+    """Return machine, geometric means, cells behind the best peer or far from the limit, and what went wrong.
+
+    Raises
+    ------
+    BcastgenError
+        If the reports are of runs with different numbers of threads.
+    """
+    if len({report.threads for report in reports}) > 1:
+        raise BcastgenError("these runs had different numbers of threads; summarise those of one number together")
+    joined, wrong = join(reports), faults(reports)
+    parts = [_where(reports), functions(joined), _behind(joined, reports), _far(joined, reports)]
+    parts += [_means(joined, reports), ["wrong or failed:", *wrong] if wrong else []]
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def saved(file: Path) -> Report:
+    """Return the report in a file.
+
+    Raises
+    ------
+    BcastgenError
+        If it cannot be read or is none.
+    """
+    try:
+        return Report.from_json(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BcastgenError(f"--report {file}: {error}") from error
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``python -m bench.report``; return 0, or 2 for files that do not serve."""
+    parser = argparse.ArgumentParser(prog="bench.report", description="Summarise the reports of one run or several.")
+    parser.add_argument("files", metavar="FILE", type=Path, nargs="+", help="written by bcastgen bench --json")
+    try:
+        print(summary([saved(file) for file in parser.parse_args(argv).files]))
+    except BcastgenError as error:
+        print(f"bench.report: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,11 +14,11 @@ from typing import Any
 
 from bcastgen.errors import BcastgenError
 
-from .peers import AGAIN, NUMPY, OURS
+from .peers import AGAIN, NUMPY, OURS, OWN
 
 __all__ = ["SCHEMA", "Cell", "Report", "Timing"]
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,9 @@ class Cell:
     ----------
     size, elements : the number asked for, and the result's true number.
     variant : ``"fresh"`` or ``"out"``.
-    nbytes : bytes that must move.
+    read, written : bytes that must move.
+    memory : seconds that moving them took among the contestants, or None where there is no such limit.
+    maths : seconds that its functions take at the best rates measured, or None.
     skipped : why nothing was measured, or empty.
     """
 
@@ -61,8 +63,11 @@ class Cell:
     size: int
     elements: int
     variant: str
-    nbytes: int
+    read: int
+    written: int
     timings: tuple[Timing, ...] = ()
+    memory: float | None = None
+    maths: float | None = None
     skipped: str = ""
 
     def seconds(self, name: str) -> float | None:
@@ -84,7 +89,7 @@ class Cell:
     @property
     def best_peer(self) -> tuple[str, float] | None:
         """Name and time of the fastest contestant that is not ours."""
-        times = [(t.min, t.name) for t in self.timings if t.min and t.name not in (OURS, AGAIN)]
+        times = [(t.min, t.name) for t in self.timings if t.min and t.name not in OWN]
         return None if not times else (min(times)[1], min(times)[0])
 
     @property
@@ -94,10 +99,20 @@ class Cell:
         return best[1] / ours if best and ours else None
 
     @property
-    def bandwidth(self) -> float | None:
-        """Our bytes that must move, per second."""
-        ours = self.seconds(OURS)
-        return self.nbytes / ours if ours else None
+    def limit(self) -> float | None:
+        """Seconds below which nobody can be: of memory and maths the longer one."""
+        return max((each for each in (self.memory, self.maths) if each), default=None)
+
+    @property
+    def is_maths_bound(self) -> bool:
+        """Whether the limit is that of its functions."""
+        return (self.maths or 0.0) > (self.memory or 0.0)
+
+    @property
+    def share(self) -> float | None:
+        """The limit over our time: 1 is all that can be had."""
+        ours, limit = self.seconds(OURS), self.limit
+        return limit / ours if ours and limit else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +122,11 @@ class Report:
     machine: Mapping[str, str]
     options: Mapping[str, str]
     cells: tuple[Cell, ...]
+
+    @property
+    def threads(self) -> int:
+        """How many threads each contestant had."""
+        return int(self.machine.get("threads", "1"))
 
     @property
     def faults(self) -> list[tuple[Cell, Timing]]:

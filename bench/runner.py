@@ -13,7 +13,7 @@ import argparse
 import sys
 import time
 import tracemalloc
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -23,22 +23,24 @@ import numpy as np
 
 from bcastgen.errors import BcastgenError
 
+from .bandwidth import Mover
 from .check import difference
 from .machine import describe, threads_limited
 from .measure import Call, Clock, Samples, interleave
-from .peers import AGAIN, NUMPY, OURS, PEERS, Peer, installed
-from .report import header, legend, row, summary
+from .peers import OWN, Case, Peer
+from .plan import add_arguments, contestants, plan
+from .report import header, legend, row, saved, summary
 from .results import Cell, Report, Timing
-from .workloads import QUICK, WORKLOADS, Array, Operands, Workload, compulsory_bytes
+from .spelling import NoForm
+from .throughput import Throughput
+from .workloads import Array, Workload, traffic
 
-__all__ = ["Options", "footprint", "main", "measure_cell", "parse_size", "run"]
+__all__ = ["Limits", "Options", "footprint", "main", "measure_cell", "run"]
 
-# Peers may contract, and have their own functions: this much further from NumPy than we may be.
+# Peers may contract, and have their own functions: this much further from the reference than we may be.
 PEER_SLACK = 8
-SIZES, QUICK_SIZES = ("16", "1k", "32k", "1M"), ("16", "32k", "1M")
-# What the default run also shows past every cache; all workloads at this size would take minutes.
-LARGE, LARGE_SIZE = ("add_f32", "gelu_tanh_f32", "bias_f32", "less_f32"), "32M"
 _PROBE = 1 << 17
+_MEMORY = "limit of memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +54,25 @@ class Options:
     total : seconds for the rounds of the whole run: what is left is shared among the cells left.
     threads : threads that each contestant may use.
     seed : of the operands.
+    limits : whether each cell's limits are measured, too.
     memory : bytes that one cell may need.
     """
 
     rounds: int = 15
     budget: float = 0.4
-    total: float = 100.0
+    total: float = 60.0
     threads: int = 1
     seed: int = 0
-    memory: int = 2 << 30
+    limits: bool = True
+    memory: int = 3 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What measures the limits of a cell; without them it has none."""
+
+    mover: Mover
+    throughput: Throughput
 
 
 # ---- one cell ----------------------------------------------------------------------------------------------------
@@ -69,10 +81,10 @@ class Options:
 @cache
 def _bytes_per_element(workload: Workload) -> float:
     """Bytes that checking and timing need for each result element, measured on an instance past NumPy's own buffers."""
-    operands = workload.build(_PROBE, np.random.default_rng(0))
+    operands = workload.operands(_PROBE, np.random.default_rng(0))
     tracemalloc.start()
     try:
-        result = workload.function(*operands)
+        result = workload.expected(operands)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -101,18 +113,21 @@ def _poison(out: Array, expected: Array) -> None:
         np.invert(expected, out=out)
 
 
-def _prepared(peer: Peer, workload: Workload, operands: Operands, out: Array | None, expected: Array) -> Call | Timing:
+def _prepared(peer: Peer, case: Case, expected: Array) -> Call | Timing:
     """Return the call, compiled and checked, or what stands in its place."""
-    if out is not None:
-        _poison(out, expected)
+    workload = case.workload
+    if case.out is not None:
+        _poison(case.out, expected)
     try:
-        call = peer.prepare(workload, operands, out)
+        call = peer.prepare(case)
         if call is None:
             return Timing(peer.name, "none")
         actual = call.value()
+    except NoForm as answer:
+        return Timing(peer.name, "none", str(answer))
     except Exception as error:  # a peer may raise anything: it is reported, and the run goes on
         return Timing(peer.name, "failed", " ".join(f"{type(error).__name__}: {error}".split())[:200])
-    slack = 0 if peer.name in (OURS, AGAIN) else PEER_SLACK
+    slack = 0 if peer.name in OWN else PEER_SLACK
     wrong = difference(expected, actual, workload.ulp + slack, workload.scale)
     return call if wrong is None else Timing(peer.name, "wrong", wrong)
 
@@ -127,6 +142,7 @@ def measure_cell(
     variant: str,
     peers: Sequence[Peer],
     options: Options,
+    limits: Limits | None = None,
     *,
     clock: Clock = time.perf_counter,
 ) -> Cell:
@@ -139,19 +155,32 @@ def measure_cell(
     needs = footprint(workload, size)
     if needs > options.memory:
         why = f"needs about {needs / (1 << 30):.1f} GiB, allowed {options.memory / (1 << 30):.1f}"
-        return Cell(workload.name, workload.kind, size, 0, variant, 0, skipped=why)
-    operands = workload.build(size, np.random.default_rng(options.seed))
-    expected = np.asarray(workload.function(*operands))
-    out = np.empty_like(expected) if variant == "out" else None
-    prepared = {peer.name: _prepared(peer, workload, operands, out, expected) for peer in peers}
-    elements, nbytes = expected.size, compulsory_bytes(operands, expected)
+        return Cell(workload.name, workload.kind, size, 0, variant, 0, 0, skipped=why)
+    arrays = workload.build(size, np.random.default_rng(options.seed))
+    operands = workload.view(*arrays)
+    expected = workload.expected(operands)
+    out = (workload.out or np.empty_like)(expected) if variant == "out" else None
+    case = Case(workload, arrays, operands, out)
+    prepared = {peer.name: _prepared(peer, case, expected) for peer in peers}
+    elements, read = expected.size, sum(map(traffic, operands))
+    written = traffic(expected if out is None else out)
     del expected
     calls = {name: call for name, call in prepared.items() if isinstance(call, Call)}
+    moving = () if limits is None else limits.mover.calls(read, written)
+    calls |= {f"{_MEMORY} {number}": each for number, each in enumerate(moving)}
     samples = interleave(calls, options.rounds, options.budget, clock=clock)
     timings = tuple(
         value if isinstance(value, Timing) else _timing(name, samples[name]) for name, value in prepared.items()
     )
-    return Cell(workload.name, workload.kind, size, elements, variant, nbytes, timings)
+    memory = min((each.min for name, each in samples.items() if name.startswith(_MEMORY)), default=None)
+    maths = None if limits is None else limits.throughput.seconds(case)
+    return Cell(workload.name, workload.kind, size, elements, variant, read, written, timings, memory, maths)
+
+
+def _rates(limits: Limits | None) -> str:
+    """Return the best rates of the functions that were needed, in ns an element."""
+    rates = {} if limits is None else limits.throughput.rates
+    return ", ".join(f"{name} {rate * 1e9:.3f}" for name, rate in rates.items())
 
 
 # ---- the whole run -----------------------------------------------------------------------------------------------
@@ -169,10 +198,10 @@ def run(
 
     Interrupted by the user, it returns what it has.
     """
-    names = [peer.name for peer in peers]
     for peer in peers:
         peer.limit(options.threads)
-    print(header(names), file=stream, flush=True)
+    limits = Limits(Mover(options.threads), Throughput(peers, options.threads, clock)) if options.limits else None
+    print(header(), file=stream, flush=True)
     todo = [(workload, size, variant) for workload, size in plan for variant in ("fresh", "out")]
     cells: list[Cell] = []
     left = options.total
@@ -180,84 +209,38 @@ def run(
         for done, (workload, size, variant) in enumerate(todo):
             budget = min(options.budget, max(0.0, left) / (len(todo) - done))
             began = clock()
-            cell = measure_cell(workload, size, variant, peers, replace(options, budget=budget), clock=clock)
+            cell = measure_cell(workload, size, variant, peers, replace(options, budget=budget), limits, clock=clock)
             left -= clock() - began
             cells.append(cell)
-            print(row(cell, names), file=stream, flush=True)
+            print(row(cell), file=stream, flush=True)
     except KeyboardInterrupt:
         print("interrupted; what follows is what was measured", file=stream)
-    how = {"rounds": str(options.rounds), "seed": str(options.seed)}
+    how = {"rounds": str(options.rounds), "seed": str(options.seed), "rates": _rates(limits)}
     return Report(describe((peer.module for peer in peers), options.threads), how, tuple(cells))
 
 
 # ---- the command line --------------------------------------------------------------------------------------------
 
 
-def parse_size(text: str) -> int:
-    """Return a number of elements from ``"16"``, ``"32k"`` (1024 each) or ``"1M"``.
-
-    Examples
-    --------
-    >>> parse_size("32k")
-    32768
-    """
-    shift = {"k": 10, "M": 20}.get(text[-1:], 0)
-    digits = text[:-1] if shift else text
-    if not digits.isascii() or not digits.isdigit() or int(digits) == 0:
-        raise BcastgenError(f"size {text!r} is not a positive number of elements such as 16, 32k or 1M")
-    return int(digits) << shift
-
-
-def _chosen(names: str, rows: Iterable[str], what: str) -> list[str]:
-    known = tuple(rows)
-    unknown = [name for name in names.split(",") if name not in known]
-    if unknown:
-        raise BcastgenError(f"unknown {what} {', '.join(map(repr, unknown))}; choose from {', '.join(known)}")
-    return names.split(",")
-
-
 def _parser() -> argparse.ArgumentParser:
-    others = [name for name in PEERS if name not in (OURS, AGAIN)]
     parser = argparse.ArgumentParser(prog="bcastgen bench", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--workloads", metavar="A,B", help=f"of: {', '.join(WORKLOADS)}")
-    parser.add_argument("--sizes", metavar="N,N", help="result elements; k is 1024, M 1024k (default: 16 to 32M)")
-    parser.add_argument("--peers", metavar="A,B", help=f"of: {', '.join(others)} (default: all that are installed)")
+    add_arguments(parser)
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the measurements to FILE")
-    parser.add_argument("--report", metavar="FILE", type=Path, help="summarise the measurements in FILE and stop")
+    parser.add_argument(
+        "--report", metavar="FILE", type=Path, nargs="+", help="summarise the measurements in these files and stop"
+    )
     parser.add_argument("--rounds", metavar="N", type=int, help="samples of each contestant in a cell")
     parser.add_argument("--threads", metavar="N", type=int, default=1, help="threads of each contestant (default: 1)")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the operands (default: 0)")
-    parser.add_argument("--quick", action="store_true", help="one workload a class, a quarter of a minute")
     return parser
-
-
-def _plan(arguments: argparse.Namespace) -> list[tuple[Workload, int]]:
-    names = list(QUICK) if arguments.quick else list(WORKLOADS)
-    if arguments.workloads:
-        names = _chosen(arguments.workloads, WORKLOADS, "workload")
-    if arguments.sizes:
-        sizes = [parse_size(size) for size in arguments.sizes.split(",")]
-        return [(WORKLOADS[name], size) for name in names for size in sizes]
-    sizes = [parse_size(size) for size in (QUICK_SIZES if arguments.quick else SIZES)]
-    large = [] if arguments.quick else [parse_size(LARGE_SIZE)]
-    return [(WORKLOADS[name], size) for name in names for size in (*sizes, *(large if name in LARGE else []))]
-
-
-def _contestants(names: str | None) -> tuple[Peer, ...]:
-    """Ours and NumPy are always there: one is what this is about, the other is what results are checked against."""
-    wanted = set(_chosen(names, PEERS, "peer")) if names else set(PEERS)
-    peers = [peer for name, peer in PEERS.items() if name in wanted | {NUMPY, OURS, AGAIN}]
-    there = installed(peers)
-    missing = [peer.name for peer in peers if peer not in there]
-    if names and missing:
-        raise BcastgenError(f"peer {', '.join(map(repr, missing))} is not installed; install it or leave it out")
-    return there
 
 
 def _options(arguments: argparse.Namespace) -> Options:
     chosen = Options(threads=arguments.threads, seed=arguments.seed)
     if arguments.quick:
         chosen = replace(chosen, rounds=7, budget=0.15, total=10.0)
+    if arguments.full:
+        chosen = replace(chosen, total=600.0)
     if arguments.rounds is not None:
         # Rounds that were asked for are run, however long they take.
         chosen = replace(chosen, rounds=arguments.rounds, budget=float("inf"), total=float("inf"))
@@ -267,22 +250,15 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _measure(arguments: argparse.Namespace, stream: TextIO) -> int:
-    options, plan, peers = _options(arguments), _plan(arguments), _contestants(arguments.peers)
+    options, cells, peers = _options(arguments), plan(arguments), contestants(arguments.peers, arguments.threads)
     if arguments.json is not None and not arguments.json.absolute().parent.is_dir():
         raise BcastgenError(f"--json {arguments.json}: there is no such folder; make it first")
     with threads_limited(options.threads):
-        report = run(plan, peers, options, stream)
+        report = run(cells, peers, options, stream)
     if arguments.json is not None:
         arguments.json.write_text(report.to_json() + "\n", encoding="utf-8")
-    print(f"\n{legend()}\n\n{summary(report)}", file=stream)
-    return 1 if any(timing.name in (OURS, AGAIN) for _, timing in report.faults) else 0
-
-
-def _saved(file: Path) -> Report:
-    try:
-        return Report.from_json(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BcastgenError(f"--report {file}: {error}") from error
+    print(f"\n{legend()}\n\n{summary([report])}", file=stream)
+    return 1 if any(timing.name in OWN for _, timing in report.faults) else 0
 
 
 def main(argv: Sequence[str] | None = None, stream: TextIO | None = None) -> int:
@@ -298,7 +274,7 @@ def main(argv: Sequence[str] | None = None, stream: TextIO | None = None) -> int
     try:
         if arguments.report is None:
             return _measure(arguments, stream)
-        print(summary(_saved(arguments.report)), file=stream)
+        print(summary([saved(file) for file in arguments.report]), file=stream)
     except BcastgenError as error:
         print(f"bcastgen bench: {error}", file=sys.stderr)
         return 2

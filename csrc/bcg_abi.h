@@ -2,17 +2,18 @@
  *
  * Contract. A shared object exports one symbol, `bcg_entry`. The caller describes every operand by a bcg_array, calls
  * `shape` (it checks the operands against the kernel's types and each other, reads no data, and fills one bcg_shape a
- * result), provides results of exactly these extents, and calls `run`. `run` trusts what `shape` has checked, and
- * requires that data is aligned to its element type, and that a result is disjoint from an operand or, where `aligned`
- * says so, is that operand (same data, extents and strides). Both return BCG_OK or a status of bcg_status.def with the
- * diagnostic filled in; in it, what is claimed of values that are not stored counts on after the results.
+ * result), provides results of exactly these extents, and calls bcg_run of run.h, which asks `admits`, plans each nest
+ * and runs its inner loops. All of this trusts what `shape` has checked, and requires that data is aligned to its
+ * element type, and that a result is disjoint from an operand or, where `aligned` says so, is that operand (same data,
+ * extents and strides). Statuses are those of bcg_status.def; with one that is not BCG_OK the diagnostic is filled in.
+ * In it, what is claimed of values that are not stored counts on after the results.
  */
 #ifndef BCG_ABI_H
 #define BCG_ABI_H
 
 #include <stdint.h>
 
-#define BCG_ABI_VERSION 2
+#define BCG_ABI_VERSION 3
 #define BCG_MAX_RANK 64
 
 /* One array, d0 outermost. Strides are in bytes, of any sign, and not read where the extent is 1. */
@@ -37,13 +38,59 @@ typedef struct {
     int64_t extents[BCG_MAX_RANK];
 } bcg_shape;
 
+/* An inner loop: `rows` rows of n points, at least one each. Array k of those it is for begins at at[k] and is
+ * steps[k] bytes further a row later; along a row its elements are adjacent, or one that stands still. Reads of a point
+ * come before its writes, and points in no order. */
+typedef void (*bcg_loop)(char *const *at, const int64_t *steps, int64_t rows, int64_t n);
+
+/* Bit k of `still`: array k is one element along a row. Results move; arrays from the 64th on do. */
+typedef struct {
+    uint64_t still;
+    bcg_loop run;
+} bcg_variant;
+
+/* A sub-expression that can be computed into a tile of its own, before the loops that use it. It reads `reads`, numbers
+ * of the nest's arrays or, from `arrays` on, of earlier stages; its loop has these and then the tile, none of them still. */
+typedef struct {
+    bcg_loop run;
+    int32_t count;
+    const int32_t *reads;
+    int32_t bytes; /* of an element of the tile */
+    int32_t cost;  /* as the nest's */
+} bcg_stage;
+
+/* One loop nest. Its arrays are its operands, one for each map they are read through, then its results.
+ *
+ * The inline form computes all in one loop over its arrays. The staged form, where there is one, computes every stage,
+ * then a loop over `staged_reads`: operands and stages, numbered as a stage's, followed by the results. The first
+ * variant of either form has no array that stands still. */
+typedef struct {
+    int32_t arrays;
+    int32_t operands;
+    const int32_t *positions;   /* of each array: among the kernel's operands, followed by its results */
+    const int8_t *const *maps;  /* of each array: own dim of each dim of the domain, or -1; null aligns on the right */
+    const int32_t *bytes;       /* of each array: of an element */
+    int32_t cost;               /* of a point inline: tenths of a nanosecond, about, of one core with its data in L1 */
+    int32_t variants;
+    const bcg_variant *variant;
+    int32_t stages;             /* 0: there is no staged form */
+    const bcg_stage *stage;
+    int32_t staged_count;
+    const int32_t *staged_reads;
+    int32_t staged_cost;        /* of a point, without the stages */
+    int32_t staged_variants;
+    const bcg_variant *staged_variant;
+} bcg_nest;
+
 typedef struct {
     int32_t abi_version;
     int32_t operands;
     int32_t results;
     int32_t aligned; /* operands align with the results on the right; not, where it reads through other maps */
+    int32_t nests;   /* those that have results, in order */
+    const bcg_nest *nest;
     int32_t (*shape)(const bcg_array *operands, bcg_shape *results, bcg_diagnostic *why);
-    int32_t (*run)(const bcg_array *operands, const bcg_array *results, bcg_diagnostic *why);
+    int32_t (*admits)(const bcg_array *operands, const bcg_array *results, bcg_diagnostic *why); /* null: always */
 } bcg_kernel;
 
 #endif

@@ -13,21 +13,8 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
-static inline uint32_t bcg_bits_f32(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline float bcg_from_bits_f32(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
+#include "bcg_vmath_core.h"
 
 /* All bits where it holds, else none. */
 static inline uint32_t bcg_mask(int holds) { return 0u - (uint32_t)holds; }

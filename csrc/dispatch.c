@@ -15,6 +15,7 @@
 #include <numpy/arrayobject.h>
 
 #include "dispatch_size.h"
+#include "pool.h"
 
 #ifndef NPY_2_0_API_VERSION
 #error "bcastgen._dispatch needs the headers of NumPy 2; the package works without it, through cffi"
@@ -141,6 +142,12 @@ static PyObject *kernel_add_binary(PyObject *object, PyObject *args)
     const bcg_kernel *entry = PyLong_AsVoidPtr(address);
     if (entry == NULL) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "address is 0");
     if (self->name == NULL) return uninitialised_vectorcall(object, NULL, 0, NULL);
+    if (!config.started) {
+        PyObject *started = PyObject_CallNoArgs(config.start);
+        if (started == NULL) return NULL;
+        Py_DECREF(started);
+        config.started = 1;
+    }
     PyObject *ranges = PyObject_CallFunction(config.check_binary, "OOOOO(iii)i", self, key, operand_codes, result_codes,
                                              limits, (int)entry->abi_version, (int)entry->operands, (int)entry->results,
                                              BCG_ABI_VERSION);
@@ -285,6 +292,29 @@ static PyMethodDef kernel_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyObject *kernel_get_threads(PyObject *object, void *closure)
+{
+    (void)closure;
+    const int32_t threads = ((kernel *)object)->threads;
+    return threads == 0 ? Py_NewRef(Py_None) : PyLong_FromLong(threads);
+}
+
+static int kernel_set_threads(PyObject *object, PyObject *value, void *closure)
+{
+    (void)closure;
+    PyObject *checked = PyObject_CallOneArg(config.check_threads, value == NULL ? Py_None : value);
+    if (checked == NULL) return -1;
+    ((kernel *)object)->threads = (int32_t)PyLong_AsLong(checked);
+    Py_DECREF(checked);
+    return 0;
+}
+
+static PyGetSetDef kernel_properties[] = {
+    {"threads", kernel_get_threads, kernel_set_threads,
+     "How many threads a call may take; None: as bcastgen.get_num_threads() says.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
 static PyMemberDef kernel_members[] = {
     {"operands", T_OBJECT_EX, offsetof(kernel, operands), READONLY, "names of the operands, in order"},
     {"results", T_OBJECT_EX, offsetof(kernel, results), READONLY, "names of the results, in order"},
@@ -309,6 +339,7 @@ static PyType_Slot kernel_slots[] = {
     {Py_tp_dealloc, (void *)kernel_dealloc},
     {Py_tp_methods, kernel_methods},
     {Py_tp_members, kernel_members},
+    {Py_tp_getset, kernel_properties},
     {0, NULL},
 };
 
@@ -333,11 +364,11 @@ static PyObject *configure(PyObject *module, PyObject *args)
     (void)module;
     const char *type_codes;
     Py_ssize_t count;
-    PyObject *scalar_codes, *descrs, *hooks[6];
+    PyObject *scalar_codes, *descrs, *hooks[8];
     unsigned char weak[3];
-    if (!PyArg_ParseTuple(args, "y#O!O!(bbb)(OOOOOO):configure", &type_codes, &count, &PyDict_Type, &scalar_codes,
+    if (!PyArg_ParseTuple(args, "y#O!O!(bbb)(OOOOOOOO):configure", &type_codes, &count, &PyDict_Type, &scalar_codes,
                           &PyTuple_Type, &descrs, &weak[0], &weak[1], &weak[2], &hooks[0], &hooks[1], &hooks[2],
-                          &hooks[3], &hooks[4], &hooks[5]))
+                          &hooks[3], &hooks[4], &hooks[5], &hooks[6], &hooks[7]))
         return NULL;
     if (count != (Py_ssize_t)sizeof config.type_codes || PyTuple_GET_SIZE(descrs) > CODES) {
         return PyErr_Format(PyExc_ValueError, "one code for each of %zu type numbers, and up to %d dtypes",
@@ -359,6 +390,8 @@ static PyObject *configure(PyObject *module, PyObject *args)
     config.raise_limit = Py_NewRef(hooks[3]);
     config.raise_no_binary = Py_NewRef(hooks[4]);
     config.raise_status = Py_NewRef(hooks[5]);
+    config.check_threads = Py_NewRef(hooks[6]);
+    config.start = Py_NewRef(hooks[7]);
     Py_RETURN_NONE;
 }
 
@@ -383,7 +416,50 @@ static PyObject *meet(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(set_threads_doc, "set_threads(threads)\n--\n\nSet how many threads a call may take, unless its kernel says.");
+
+static PyObject *set_threads(PyObject *module, PyObject *value)
+{
+    (void)module;
+    const long threads = PyLong_AsLong(value);
+    if (threads == -1 && PyErr_Occurred()) return NULL;
+    config.threads = threads < 1 ? 1 : threads > INT32_MAX ? INT32_MAX : (int32_t)threads;
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(cpus_doc, "cpus()\n--\n\nReturn how many CPUs this process may use.");
+
+static PyObject *cpus(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyLong_FromLong(bcg_pool_cpus());
+}
+
+PyDoc_STRVAR(set_memory_bound_doc,
+             "set_memory_bound(size)\n--\n\nSet how many bytes of freed results are kept; 0 leaves all to NumPy.");
+
+static PyObject *set_memory_bound(PyObject *module, PyObject *value)
+{
+    (void)module;
+    const size_t bound = PyLong_AsSize_t(value);
+    if (bound == (size_t)-1 && PyErr_Occurred()) return NULL;
+    memory_set_bound(bound);
+    Py_RETURN_NONE;
+}
+
+PyDoc_STRVAR(clear_memory_doc, "clear_memory()\n--\n\nGive back what is kept of freed results; return its bytes.");
+
+static PyObject *clear_memory(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return PyLong_FromSize_t(memory_clear());
+}
+
 static PyMethodDef module_methods[] = {
+    {"set_threads", set_threads, METH_O, set_threads_doc},
+    {"cpus", cpus, METH_NOARGS, cpus_doc},
+    {"set_memory_bound", set_memory_bound, METH_O, set_memory_bound_doc},
+    {"clear_memory", clear_memory, METH_NOARGS, clear_memory_doc},
     {"meet", meet, METH_VARARGS, meet_doc},
     {"configure", configure, METH_VARARGS, configure_doc},
     {NULL, NULL, 0, NULL},
@@ -402,6 +478,10 @@ PyMODINIT_FUNC PyInit__dispatch(void)
     import_array();
     PyObject *module = PyModule_Create(&module_def);
     if (module == NULL) return NULL;
+    if (memory_init() < 0) {
+        Py_DECREF(module);
+        return NULL;
+    }
     str_out = PyUnicode_InternFromString("out");
     kernel_type = (PyTypeObject *)PyType_FromSpec(&kernel_spec);
     Py_XINCREF(kernel_type);

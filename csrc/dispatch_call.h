@@ -9,6 +9,7 @@
 
 #include "dispatch_kernel.h"
 #include "dispatch_layout.h"
+#include "dispatch_memory.h"
 
 enum {
 #define BCG_STATUS(name, value, sentence) BCG_##name = value,
@@ -17,7 +18,7 @@ enum {
 };
 
 enum {
-    KEEP_GIL_UP_TO = 1 << 15, /* result elements; below, handing the GIL over costs more than it gives */
+    KEEP_GIL_NS = 10000, /* about; below, handing the GIL over costs more than it gives */
 };
 
 typedef enum { READY, SLOW, FAILED } verdict;
@@ -234,16 +235,27 @@ static verdict infer(frame *f)
     return status == BCG_OK ? READY : fail(f, status, &why);
 }
 
-static PyArrayObject *allocate(const frame *f, Py_ssize_t j)
+static npy_intp elements_of(const bcg_shape *shape)
+{
+    uint64_t elements = 1; /* what does not fit, NumPy refuses to allocate */
+    for (int32_t dim = 0; dim < shape->rank; dim++) elements *= (uint64_t)shape->extents[dim];
+    return (npy_intp)elements;
+}
+
+static PyArrayObject *allocate(frame *f, Py_ssize_t j)
 {
     const bcg_shape *shape = &f->shapes[j];
     PyArray_Descr *descr = config.descrs[f->found->result_codes[j]];
     int64_t strides[BCG_MAX_RANK];
     const int c_order = f->c_order || shape->rank <= 1 || !f->found->entry->aligned;
     if (!c_order) k_strides(f->arrays, f->self->operand_count, shape, (uint64_t)PyDataType_ELSIZE(descr), strides);
+    const size_t bytes = (size_t)elements_of(shape) * (size_t)PyDataType_ELSIZE(descr);
+    int warm = 0;
     Py_INCREF(descr);
-    return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, shape->rank, (const npy_intp *)shape->extents,
-                                                 c_order ? NULL : (const npy_intp *)strides, NULL, 0, NULL);
+    PyArrayObject *made = memory_new_array(descr, shape->rank, (const npy_intp *)shape->extents,
+                                           c_order ? NULL : (const npy_intp *)strides, bytes, &warm);
+    f->warm &= warm;
+    return made;
 }
 
 static uint64_t itemsize_of(unsigned char code)
@@ -283,6 +295,7 @@ static int fits(const frame *f, Py_ssize_t j, PyArrayObject *out)
 
 static verdict provide(frame *f, int check_overlap)
 {
+    f->warm = 1;
     for (Py_ssize_t j = 0; j < f->self->result_count; j++) {
         PyArrayObject *out = f->outs[j];
         if (out != NULL) {
@@ -326,19 +339,25 @@ static verdict run(frame *f)
 {
     bcg_diagnostic why = {-1, -1, -1, 0, 0};
     const bcg_kernel *entry = f->found->entry;
+    const int32_t threads = f->self->threads > 0 ? f->self->threads : config.threads;
+    const bcg_run_options options = {.threads = threads, .warm = f->warm};
     bcg_array *results = f->arrays + f->self->operand_count;
     npy_intp elements = 0;
-    for (Py_ssize_t j = 0; j < f->self->result_count; j++) elements += PyArray_SIZE(f->results[j]);
+    for (Py_ssize_t j = 0; j < f->self->result_count; j++) elements += elements_of(&f->shapes[j]);
     int32_t status;
-    if (elements <= KEEP_GIL_UP_TO) {
-        status = entry->run(f->arrays, results, &why);
+    if ((double)elements * f->found->nanoseconds <= KEEP_GIL_NS) {
+        status = bcg_run(entry, f->arrays, results, &options, &why);
     } else {
         int64_t *dims = detach(f);
         if (dims == NULL) return FAILED;
         Py_BEGIN_ALLOW_THREADS
-        status = entry->run(f->arrays, results, &why);
+        status = bcg_run(entry, f->arrays, results, &options, &why);
         Py_END_ALLOW_THREADS
         PyMem_Free(dims);
+    }
+    if (status == BCG_NO_MEMORY) {
+        PyErr_NoMemory();
+        return FAILED;
     }
     return status == BCG_OK ? READY : fail(f, status, &why);
 }

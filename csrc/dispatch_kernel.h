@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "bcg_abi.h"
+#include "run.h"
 
 enum {
     CODES = 64,          /* dtype codes are below this, weak ones at or above it */
@@ -24,6 +24,9 @@ enum {
 static struct {
     PyObject *scalar_codes; /* NumPy scalar type -> dtype code */
     PyObject *call_slow, *check_binary, *check_signature, *raise_limit, *raise_no_binary, *raise_status;
+    PyObject *check_threads, *start;
+    int32_t threads; /* that a call may take, where its kernel does not say; set by `start`, before the first */
+    int started;
     PyArray_Descr *descrs[CODES];
     unsigned char type_codes[256]; /* NumPy type number -> dtype code, or UINT8_MAX */
     unsigned char weak_int, weak_uint, weak_float;
@@ -47,6 +50,7 @@ typedef struct {
 /* One compiled kernel: the binary of one dtype tuple. */
 typedef struct {
     const bcg_kernel *entry;
+    double nanoseconds; /* about, that one element of the results takes */
     PyObject *limits; /* as given, for the message */
     PyObject *keepalive;
     range *ranges; /* one an operand; this, key and result_codes point into storage */
@@ -63,6 +67,7 @@ typedef struct {
     Py_ssize_t key_length; /* a dtype code an operand and, where the kernel's maps depend on them, their ranks */
     binary **binaries; /* the most recently used one first */
     Py_ssize_t binary_count;
+    int32_t threads; /* that a call may take; 0: what is set for all */
 } kernel;
 
 static binary *find(kernel *self, const unsigned char *key)
@@ -86,6 +91,19 @@ static void binary_free(binary *b)
     PyMem_Free(b);
 }
 
+/* Of an element of every nest: its maths, or moving its bytes where that takes longer. */
+static double nanoseconds_of(const bcg_kernel *entry)
+{
+    double sum = 0;
+    for (int32_t at = 0; at < entry->nests; at++) {
+        const bcg_nest *const nest = &entry->nest[at];
+        double maths = 0.1 * nest->cost, moving = 0;
+        for (int32_t k = 0; k < nest->arrays; k++) moving += 0.06 * nest->bytes[k];
+        sum += maths > moving ? maths : moving;
+    }
+    return sum;
+}
+
 static binary *binary_new(const kernel *self, const bcg_kernel *entry, const char *key, const char *result_codes,
                           const char *ranges, PyObject *limits, PyObject *keepalive)
 {
@@ -93,6 +111,7 @@ static binary *binary_new(const kernel *self, const bcg_kernel *entry, const cha
     binary *b = PyMem_Malloc(sizeof *b + n * sizeof(range) + length + m);
     if (b == NULL) return (binary *)(void *)PyErr_NoMemory();
     b->entry = entry;
+    b->nanoseconds = nanoseconds_of(entry);
     b->ranges = (range *)(void *)b->storage;
     b->key = b->storage + n * sizeof(range);
     b->result_codes = b->key + length;
@@ -128,6 +147,7 @@ typedef struct {
     scalar *scalars;
     unsigned char *key;
     int c_order; /* every array operand is C contiguous */
+    int warm;    /* no result lies in fresh memory */
     void *heap;
     struct {
         PyObject *bound[STACK_OPERANDS];

@@ -15,7 +15,7 @@ from functools import cache
 
 from ..resources import folder
 
-__all__ = ["helper_text"]
+__all__ = ["always_inlined", "helper_text"]
 
 # In the order they include each other.
 _HEADERS = (
@@ -27,15 +27,21 @@ _HEADERS = (
     "bcg_shape_value.h",
     "bcg_shape.h",
     "bcg_index.h",
+    "bcg_vmath_core.h",
     "bcg_half.h",
     "bcg_scalar.h",
     "bcg_tosa.h",
+    "bcg_vmath_exp.h",
+    "bcg_vmath_log.h",
     "bcg_vmath.h",
 )
+# Those with functions of elements.
+_OF_ELEMENTS = re.compile(r"bcg_(?:half|scalar|tosa|vmath\w*)\.h")
 _WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
 _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
     re.compile(r"^}\s*(bcg_\w+);", re.MULTILINE),
+    re.compile(r"^typedef \w+ \(\*(bcg_\w+)\)", re.MULTILINE),
     re.compile(r"^#define (BCG_\w+)", re.MULTILINE),
 )
 
@@ -78,3 +84,21 @@ def helper_text(used: str, given: str = "", users: tuple[tuple[str, str], ...] =
             wanted.add(place)
             pending += _WORD.findall(chunks[place])
     return "\n\n".join(chunks[place] for place in sorted(wanted - present))
+
+
+@cache
+def _element_functions() -> frozenset[str]:
+    texts = ((folder("csrc") / name).read_text(encoding="utf-8") for name in _HEADERS if _OF_ELEMENTS.fullmatch(name))
+    return frozenset(name for text in texts for name in _DEFINED[0].findall(text))
+
+
+def always_inlined(text: str) -> str:
+    """Return definitions with `BCG_INLINE` for `inline` at the functions of elements.
+
+    A loop is vectorised only once they are part of it, and compilers leave large functions apart that several loops
+    call.
+    """
+    of_elements = _element_functions()
+    return _DEFINED[0].sub(
+        lambda found: found[0].replace(" inline ", " BCG_INLINE ", 1) if found[1] in of_elements else found[0], text
+    )

@@ -16,9 +16,11 @@ __all__ = [
     "ConstantView",
     "DimView",
     "KernelView",
+    "LoopView",
     "NestView",
     "OverlapView",
     "PlaceView",
+    "RareView",
     "ResultView",
     "TieView",
     "VariantView",
@@ -102,42 +104,44 @@ class VariantView:
     kinds: tuple[str, ...]
     strides: tuple[tuple[int, int], ...]
 
+    @property
+    def still(self) -> str:
+        """The arrays that are one element along it, as a mask."""
+        mask = sum(1 << place for place, stride in self.strides if stride == 0)
+        return hex(mask) if mask else "0"
+
 
 @dataclass(frozen=True, slots=True)
-class NestView:
-    """One nest: arrays are its operands, then its results.
+class RareView:
+    """What a loop does for a block of points first: look whether an element is rare.
 
-    Attributes
-    ----------
-    rank : of the domain, None if any; `least_rank` is the number of its dims that are known.
-    extents : of the domain, None where the run time decides.
-    shapes : the descriptors its extents come from: of the operands it reads, and of those whose shape alone counts.
-    ranks : what goes in front of the rank of those that its domain's rank comes from.
-    guards, starts, steps : what its domain function does, see :mod:`.checks`.
-    distinct : for each result, the C condition under which elements of it share memory, in a ranked nest.
-    claims : the names of what is claimed of its domain. A nest without results is its domain function.
+    `condition` is that of one, which `body` and the elements of the arrays at `places` tell; `near` is the loop's body
+    where no element is.
+    """
+
+    body: tuple[str, ...]
+    condition: str
+    places: frozenset[int]
+    near: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopView:
+    """An inner loop: what it is called, its arrays (those it reads, then those it writes), its body and its variants.
+
+    `rare`, where it is there, says when a faster body does. `reads` are the numbers of what it reads: those of the
+    nest's arrays and, after these, of stages. `cost` is that of a point, in tenths of a nanosecond.
     """
 
     name: str
-    rank: int | None
-    least_rank: int
-    extents: tuple[int | None, ...]
     arrays: tuple[ArrayView, ...]
     operand_count: int
-    shapes: tuple[tuple[str, str], ...]
-    ranks: tuple[str, ...]
-    guards: tuple[Step, ...]
-    starts: tuple[tuple[str, ...], tuple[str, ...]]
-    steps: tuple[Step, ...]
-    overlaps: tuple[OverlapView, ...]
-    distinct: tuple[str, ...]
     variants: tuple[VariantView, ...]
     body: tuple[str, ...]
     stores: tuple[str, ...]
-    demand_body: tuple[str, ...]
-    demand: str
-    demand_arrays: tuple[ArrayView, ...]
-    claims: tuple[str, ...] = ()
+    rare: RareView | None = None
+    reads: tuple[int, ...] = ()
+    cost: int = 1
 
     @property
     def operands(self) -> tuple[ArrayView, ...]:
@@ -148,6 +152,83 @@ class NestView:
     def results(self) -> tuple[ArrayView, ...]:
         """What it writes."""
         return self.arrays[self.operand_count :]
+
+
+@dataclass(frozen=True, slots=True)
+class NestView:
+    """One nest: its domain, and its loops.
+
+    Attributes
+    ----------
+    rank : of the domain, None if any; `least_rank` is the number of its dims that are known.
+    extents : of the domain, None where the run time decides.
+    inline : the loop that computes all, with the nest's arrays.
+    shapes : the descriptors its extents come from: of the operands it reads, and of those whose shape alone counts.
+    ranks : what goes in front of the rank of those that its domain's rank comes from.
+    guards, starts, steps : what its domain function does, see :mod:`.checks`.
+    distinct : for each result, the C condition under which elements of it share memory, in a ranked nest.
+    stages, staged : the loops that compute stages, and the one behind them, where there are any.
+    claims : the names of what is claimed of its domain. A nest without results is its domain function.
+    """
+
+    name: str
+    rank: int | None
+    least_rank: int
+    extents: tuple[int | None, ...]
+    inline: LoopView
+    shapes: tuple[tuple[str, str], ...]
+    ranks: tuple[str, ...]
+    guards: tuple[Step, ...]
+    starts: tuple[tuple[str, ...], tuple[str, ...]]
+    steps: tuple[Step, ...]
+    overlaps: tuple[OverlapView, ...]
+    distinct: tuple[str, ...]
+    demand_body: tuple[str, ...]
+    demand: str
+    demand_arrays: tuple[ArrayView, ...]
+    stages: tuple[LoopView, ...] = ()
+    staged: LoopView | None = None
+    claims: tuple[str, ...] = ()
+
+    @property
+    def loops(self) -> tuple[LoopView, ...]:
+        """All its loops."""
+        return (self.inline, *self.stages, *((self.staged,) if self.staged else ()))
+
+    @property
+    def arrays(self) -> tuple[ArrayView, ...]:
+        """What it reads, then what it writes."""
+        return self.inline.arrays
+
+    @property
+    def operand_count(self) -> int:
+        """How many of its arrays it reads."""
+        return self.inline.operand_count
+
+    @property
+    def operands(self) -> tuple[ArrayView, ...]:
+        """What it reads."""
+        return self.inline.operands
+
+    @property
+    def results(self) -> tuple[ArrayView, ...]:
+        """What it writes."""
+        return self.inline.results
+
+    @property
+    def variants(self) -> tuple[VariantView, ...]:
+        """Those of the loop that computes all."""
+        return self.inline.variants
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        """That of the loop that computes all."""
+        return self.inline.body
+
+    @property
+    def stores(self) -> tuple[str, ...]:
+        """What it stores, for each result."""
+        return self.inline.stores
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -253,6 +334,16 @@ class KernelView:
     def given(self) -> tuple[str, ...]:
         """The operands that are parameters: no constants."""
         return self.operands[: len(self.operands) - self.constant_count]
+
+    @property
+    def computed(self) -> tuple[NestView, ...]:
+        """The nests that have results."""
+        return tuple(nest for nest in self.nests if nest.results)
+
+    @property
+    def demands(self) -> tuple[NestView, ...]:
+        """The nests that ask something of the elements."""
+        return tuple(nest for nest in self.nests if nest.demand)
 
     @property
     def arrays(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ _STANDARD = re.compile(
 # What the templates call their own: loop indices, domain extents, values, bookkeeping.
 _GENERATED = re.compile(
     r"[di][0-9]+|t[0-9]+(?:_[0-9]+)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
-    r"|messages|number"
+    r"|messages|number|first|end|rare"
 )
 # Functions (and objects) of the C library, by the form of their names: no kernel can be called like one of these. The
 # ones that take a float or long double end in f or l.

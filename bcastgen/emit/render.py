@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..csource import CSource
 from ..errors import statuses
 from ..resources import folder
-from .helpers import helper_text
+from .helpers import always_inlined, helper_text
 from .layout import lay_out, lay_out_comment
 from .model import KernelView
 from .names import comment_text
@@ -40,6 +40,7 @@ def _environment() -> Environment:
     )
     environment.globals.update(
         helpers=helper_text,
+        always_inlined=always_inlined,
         comment=_comment,
         safe=comment_text,
         table_row=_table_row,
@@ -116,6 +117,11 @@ def render_template(name: str, **values: object) -> str:
     return _environment().get_template(name).render(**values)
 
 
-def render_kernel(view: KernelView) -> CSource:
+# What math="fast" is compiled with, beside every kernel's flags: a*b + c may round once.
+_FAST_FLAGS = ("-ffp-contract=fast",)
+
+
+def render_kernel(view: KernelView, fast: bool = False) -> CSource:
     """Return the C of a kernel that serves every rank and layout: what the JIT compiles."""
-    return CSource(view.name, {"kernel.c": lay_out(render_template("kernel.c.j2", kernel=view))})
+    text = lay_out(render_template("kernel.c.j2", kernel=view))
+    return CSource(view.name, {"kernel.c": text}, _FAST_FLAGS if fast else ())

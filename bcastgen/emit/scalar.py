@@ -19,7 +19,17 @@ from ..expr.nodes import Constant
 from ..half import bits_of
 from ..loops.nest import Apply, Let, Load, Nest, Value
 
-__all__ = ["body_lines", "demand_lines", "literal", "loaded", "storage_type", "stored", "stored_literal", "value_text"]
+__all__ = [
+    "body_lines",
+    "demand_lines",
+    "literal",
+    "loaded",
+    "rare_lines",
+    "storage_type",
+    "stored",
+    "stored_literal",
+    "value_text",
+]
 
 
 def storage_type(dtype: DType) -> str:
@@ -112,14 +122,16 @@ def value_text(value: Value, loads: tuple[str, ...], dtype: DType) -> str:
             return literal(value.value, dtype)
 
 
-def body_lines(nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None = None) -> list[str]:
-    """Return the statements of a body, or those of the given places."""
+def body_lines(
+    nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None = None, fast: bool = False, near: bool = False
+) -> list[str]:
+    """Return the statements of a body, or those of the given places; with `fast` or `near` C, see :class:`.Op`."""
     lines: list[str] = []
     read = {value for statement in nest.body for value in statement.operands}
     for at, statement in enumerate(nest.body):
         if only is not None and at not in only:
             continue
-        template = statement.op.c_for(statement.operand_dtypes, statement.dtype)
+        template = statement.op.c_for(statement.operand_dtypes, statement.dtype, fast, near)
         texts = _texts(statement, loads)
         for place in _compared_oddly(template, statement, texts):
             dtype, named = statement.operand_dtypes[place], f"t{at}_{place}"
@@ -195,12 +207,43 @@ def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, fr
             continue
         demands.append(_bare(_fill(template, _texts(statement, loads))))
         needed.add(statement.operands[1])
-    for at in range(len(nest.body) - 1, -1, -1):
-        if Let(at) in needed:
-            needed.update(nest.body[at].operands)
-    lets = frozenset(value.index for value in needed if isinstance(value, Let))
+    lets, needed = _made_of(nest, needed, frozenset(range(len(nest.body))))
     reads = frozenset(value.access for value in needed if isinstance(value, Load))
     return body_lines(nest, loads, lets), " && ".join(dict.fromkeys(demands)), reads
+
+
+def _made_of(nest: Nest, values: set[Value], statements: frozenset[int]) -> tuple[frozenset[int], set[Value]]:
+    """Return which of these statements values are made of, and all values that these read."""
+    found = set(values)
+    for at in range(len(nest.body) - 1, -1, -1):
+        if at in statements and Let(at) in found:
+            found.update(nest.body[at].operands)
+    return frozenset(value.index for value in found if isinstance(value, Let)) & statements, found
+
+
+def rare_lines(
+    nest: Nest, loads: tuple[str, ...], statements: frozenset[int], fast: bool
+) -> tuple[list[str], str, set[Value]]:
+    """Return how to find out whether an element is rare: for it, the near forms of these statements are not right.
+
+    Returns
+    -------
+    statements, condition, values
+        The condition, empty if there are no near forms; the statements it needs; and the values that these and it read.
+    """
+    conditions: list[str] = []
+    needed: set[Value] = set()
+    for at in sorted(statements):
+        statement = nest.body[at]
+        template = statement.op.rare_for(statement.operand_dtypes, statement.dtype)
+        if template is not None:
+            conditions.append(_fill(template, _texts(statement, loads)))
+            needed.update(statement.operands)
+    lets, needed = _made_of(nest, needed, statements)
+    # Of what is near, the near forms are right; of what is not, no more is asked.
+    lines = body_lines(nest, loads, lets, fast, near=True)
+    conditions = list(dict.fromkeys(conditions))
+    return lines, conditions[0] if len(conditions) == 1 else " | ".join(f"({c})" for c in conditions), needed
 
 
 def _is_certain(statement: Apply) -> bool:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import statuses
 from ..loops.nest import Access, LoopProgram, Nest
-from ..loops.schedule import UNIT, ZERO, Schedule, Variant
+from ..loops.schedule import Schedule
 from .checks import Members, guards, operands_of, result_steps, starts
 from .constants import constant_views
+from .inner import inline_loop, stage_loops
 from .meeting import meeting_steps
 from .model import (
     ArrayView,
@@ -25,10 +26,9 @@ from .model import (
     NestView,
     OverlapView,
     ResultView,
-    VariantView,
 )
 from .names import Namer, kernel_identifiers
-from .scalar import body_lines, demand_lines, loaded, storage_type, stored, value_text
+from .scalar import demand_lines, loaded, storage_type
 from .ties import ties_of
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def kernel_view(
     banner: str,
     separate: bool = False,
     constants: Sequence[np.ndarray[Any, Any]] = (),
+    fast: bool = False,
 ) -> KernelView:
     """Decide every name and line of a kernel.
 
@@ -54,6 +55,7 @@ def kernel_view(
     banner : the comment the file starts with.
     separate : whether arrays come as parameters of their own (`a->rank`) or in two tables (`operands[0].rank`).
     constants : the values of the program's constants, where they are part of the C.
+    fast : whether functions take their fast forms.
     """
     prefix, function = kernel_identifiers(name)
     namer = Namer(prefix, _words(program))
@@ -61,7 +63,9 @@ def kernel_view(
     results = tuple(namer.take(result) for result, _ in program.results)
     members = Members(operands, results, separate, program.constants)
     nests = tuple(
-        _nest_view(program, at, schedules[at], prefix if len(program.nests) == 1 else f"{prefix}_{at}", members, namer)
+        _nest_view(
+            program, at, schedules[at], prefix if len(program.nests) == 1 else f"{prefix}_{at}", members, namer, fast
+        )
         for at in range(len(program.nests))
     )
     ranks = {access.position: v.rank for v, nest in zip(nests, program.nests, strict=True) for access in nest.results}
@@ -117,7 +121,13 @@ def _words(program: LoopProgram) -> frozenset[str]:
 
 
 def _nest_view(
-    program: LoopProgram, place: int, scheduled: Schedule, name: str, members: Members, kernel_namer: Namer
+    program: LoopProgram,
+    place: int,
+    scheduled: Schedule,
+    name: str,
+    members: Members,
+    kernel_namer: Namer,
+    fast: bool,
 ) -> NestView:
     nest, namer = program.nests[place], kernel_namer.within()
     arrays = tuple(
@@ -127,14 +137,16 @@ def _nest_view(
     read = tuple(array.load for array in arrays)
     demand_body, demand, demanded = demand_lines(nest, read)
     results = arrays[len(nest.operands) :]
+    stages, staged = stage_loops(name, nest, scheduled, arrays, fast, namer)
     later = {access.position for after in program.nests[place + 1 :] for access in after.operands}
     return NestView(
         name=name,
         rank=None if nest.domain.open else len(nest.domain.dims),
         least_rank=len(nest.domain.dims),
         extents=tuple(dim.extent for dim in nest.domain.dims),
-        arrays=arrays,
-        operand_count=len(nest.operands),
+        inline=inline_loop(name, nest, scheduled, arrays, fast, rare=not members.separate),
+        stages=stages,
+        staged=staged,
         guards=guards(nest, members),
         starts=starts(nest, members),
         steps=(*meeting_steps(nest, members), *result_steps(nest, members)),
@@ -151,12 +163,6 @@ def _nest_view(
             if not others[0].is_constant
         ),
         distinct=tuple(map(_shared_elements, results)),
-        variants=_variant_views(scheduled, arrays, len(nest.operands)),
-        body=tuple(body_lines(nest, read)),
-        stores=tuple(
-            stored(value_text(value, read, a.dtype), a.dtype)
-            for a, value in zip(nest.results, nest.stores, strict=True)
-        ),
         demand_body=tuple(demand_body),
         demand=demand,
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.place in demanded),
@@ -275,25 +281,3 @@ def _shared_elements(result: ArrayView) -> str:
         if dim.own is not None
     ]
     return terms[0] if len(terms) == 1 else " || ".join(f"({term})" if "&&" in term else term for term in terms)
-
-
-def _variant_views(scheduled: Schedule, arrays: tuple[ArrayView, ...], operand_count: int) -> tuple[VariantView, ...]:
-    views: dict[str, VariantView] = {}
-    for variant in scheduled.variants:
-        kinds = (*variant.operands, *((variant.results,) * (len(arrays) - operand_count)))
-        strides = tuple(
-            (array.place, 0 if kind == ZERO else array.bytes)
-            for array, kind in zip(arrays, kinds, strict=True)
-            if kind in (UNIT, ZERO)
-        )
-        name = _variant_name(variant, arrays)
-        # Operands a, b and a_b: two variants would be called zero_a_b.
-        name = name if name not in views else f"{name}_{len(views)}"
-        views[name] = VariantView(name, kinds, strides)
-    return tuple(views.values())
-
-
-def _variant_name(variant: Variant, arrays: tuple[ArrayView, ...]) -> str:
-    if ZERO not in variant.operands:
-        return variant.name
-    return "_".join((ZERO, *(a.name for a, kind in zip(arrays, variant.operands, strict=False) if kind == ZERO)))

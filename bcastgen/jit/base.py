@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ..dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT
-from . import arguments, keys
+from . import arguments, keys, process
 
 __all__ = ["KernelBase", "implementation"]
 
@@ -40,8 +40,11 @@ else:
                 arguments.raise_limit,
                 arguments.raise_no_binary,
                 arguments.raise_status,
+                process.check_threads,
+                process.start,
             ),
         )
         keys.ON_MEETING.append(_dispatch.meet)
+        process.attach(_dispatch)
         KernelBase = _dispatch.KernelBase
         implementation = "extension"

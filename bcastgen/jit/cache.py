@@ -12,6 +12,7 @@ when its holder dies:
     <cache>/3f/lock         held by who builds here
     <cache>/3f/3f9a.../     an entry: kernel.c, kernel.so, digest (check it by hand: b2sum -l 256 -c digest)
     <cache>/3f/tmp.*        a build under way, or what a killed one left: the next build in this shard removes it
+    <cache>/package.*       the digest of the package's files, under a digest of their names, sizes and times
     <cache>/3f/failed.*     the source of the last failed build of a key, for its reader; removed after some hours
 
 Locks are per shard, not per key: they are never removed, so there must not be many. Two kernels of one shard wait for
@@ -45,6 +46,7 @@ _DIGEST = "digest"
 _LOCK = "lock"
 _TEMPORARY = "tmp."
 _FAILED = "failed."
+_PACKAGE = "package."
 _STALE_SECONDS = 6 * 3600
 
 
@@ -136,6 +138,8 @@ def clear() -> int:
     directory = cache_directory()
     removed = 0
     with _as_cache_error(directory):
+        for kept in directory.glob(f"{_PACKAGE}*"):
+            kept.unlink(missing_ok=True)
         for shard in _shards(directory):
             with exclusive(shard / _LOCK, wait=False) as alone:
                 removed += sum(map(_discard, _entries(shard)))
@@ -159,7 +163,27 @@ def _hash(texts: Iterable[bytes]) -> str:
 
 @cache
 def _package_digest() -> str:
-    return _hash(text for path in package_files() for text in (path.name.encode(), path.read_bytes()))
+    """The digest of the package's files; a file in the cache keeps it under what the file system says of them."""
+    paths = package_files()
+    status = [path.stat() for path in paths]
+    stamps = (f"{path}:{one.st_size}:{one.st_mtime_ns}" for path, one in zip(paths, status, strict=True))
+    kept = cache_directory() / (_PACKAGE + _hash(map(str.encode, stamps)))
+    with contextlib.suppress(OSError, ValueError):
+        known = _read(kept).decode("ascii")
+        if re.fullmatch("[0-9a-f]{64}", known):
+            return known
+    digest = _hash(text for path in paths for text in (path.name.encode(), path.read_bytes()))
+    with contextlib.suppress(OSError):
+        _keep(kept, digest)
+    return digest
+
+
+def _keep(path: Path, text: str) -> None:
+    """Write a small file under its name only once it is whole."""
+    aside = path.with_name(f"{_TEMPORARY}{path.name}.{os.getpid()}")
+    aside.write_text(text, encoding="ascii")
+    aside.chmod(0o600)
+    os.replace(aside, path)
 
 
 def _entry(key: str) -> Path:

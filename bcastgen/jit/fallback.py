@@ -18,6 +18,7 @@ import numpy as np
 from ..dtypes import DTYPES
 from .arguments import call_slow, raise_limit, raise_no_binary, raise_status
 from .keys import Array, Limit, check_binary, check_signature, operand_code
+from .process import check_threads, get_num_threads
 
 __all__ = ["KernelBase", "k_strides"]
 
@@ -88,12 +89,13 @@ class KernelBase:
     """
 
     # Mangled, as the extension's own fields are out of a subclass's reach.
-    __slots__ = ("__binaries", "__constants", "__parameters", "__ranked", "__weakref__")
+    __slots__ = ("__binaries", "__constants", "__parameters", "__ranked", "__threads", "__weakref__")
 
     __parameters: tuple[str, tuple[str, ...], tuple[str, ...], tuple[object, ...]]
     __constants: int
     __binaries: dict[bytes, _Binary]
     __ranked: bool
+    __threads: int
 
     def __init__(
         self,
@@ -115,6 +117,7 @@ class KernelBase:
         self.__constants = constants
         self.__binaries = {}
         self.__ranked = ranked
+        self.__threads = 0
 
     def __is_initialised(self) -> bool:
         try:
@@ -137,6 +140,15 @@ class KernelBase:
     def results(self) -> tuple[str, ...]:
         """Names of the results, in order."""
         return self.__parameters[2]
+
+    @property
+    def threads(self) -> int | None:
+        """How many threads a call may take; None: as :func:`bcastgen.get_num_threads` says."""
+        return self.__threads or None
+
+    @threads.setter
+    def threads(self, threads: int | None) -> None:
+        self.__threads = check_threads(threads)
 
     @property
     def _name(self) -> str:
@@ -228,7 +240,8 @@ class KernelBase:
 
     def _call_clean(self, operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any:
         """Call with operands and outs that the slow path made clean; overlap is not looked for."""
-        from .library import ffi
+        from .library import constant, ffi
+        from .runtime import runtime
 
         binary, arrays, shapes, described, rests_on = self._prepare(operands)
         results = tuple(
@@ -237,8 +250,13 @@ class KernelBase:
         )
         targets, rests_on_too = _describe(results)
         why = ffi().new("bcg_diagnostic *", (-1, -1, -1, 0, 0))
-        status = binary.entry.run(described, targets, why)
+        # Memory that the caller gives has been written before; NumPy's own may be fresh.
+        warm = outs is not None and None not in outs
+        options = ffi().new("bcg_run_options *", (self.__threads or get_num_threads(), warm))
+        status = runtime().bcg_run(binary.entry, described, targets, options, why)
         del rests_on, rests_on_too
+        if status == constant("BCG_NO_MEMORY"):
+            raise MemoryError
         self._raise_unless_ok(status, why)
         return results if len(results) > 1 else results[0]
 

@@ -1,6 +1,6 @@
-"""Tells cffi what a compiled kernel looks like, from csrc/bcg_abi.h alone.
+"""Tells cffi what a compiled kernel looks like and what runs it, from csrc/bcg_abi.h and csrc/run.h alone.
 
-In: csrc/bcg_abi.h.  Out: `ffibuilder()`, from which setuptools (`cffi_modules`) writes `bcastgen/jit/_ffi.py`.
+In: these headers.  Out: `ffibuilder()`, from which setuptools (`cffi_modules`) writes `bcastgen/jit/_ffi.py`.
 
     #define BCG_MAX_RANK 64            enum bcg_constants { BCG_MAX_RANK = 64, ..., BCG_FINGERPRINT = 385054913 };
     typedef struct {...} bcg_array; -> typedef struct {...} bcg_array; ... extern bcg_kernel bcg_entry;
@@ -21,19 +21,20 @@ _NUMBER = re.compile(r"^#define (\w+ \d+)$", re.MULTILINE)
 
 
 def header() -> str:
-    """Return the text of bcg_abi.h, from under the package (a wheel) or beside it (a checkout)."""
+    """Return the text of bcg_abi.h and run.h, from under the package (a wheel) or beside it (a checkout)."""
     package = Path(__file__).resolve().parent.parent
-    paths = (package / "csrc" / "bcg_abi.h", package.parent / "csrc" / "bcg_abi.h")
-    return next((path for path in paths if path.is_file()), paths[0]).read_text(encoding="utf-8")
+    folders = (package / "csrc", package.parent / "csrc")
+    found = next((path for path in folders if path.is_dir()), folders[0])
+    return "\n".join((found / name).read_text(encoding="utf-8") for name in ("bcg_abi.h", "run.h"))
 
 
 def fingerprint(text: str) -> int:
-    """Return the number by which `_ffi.py` shows which bcg_abi.h it was written from."""
+    """Return the number by which `_ffi.py` shows which headers it was written from."""
     return zlib.crc32(text.encode())
 
 
 def declarations(text: str) -> str:
-    """Return what cffi is told: the header's numbers, its types, and the symbol every kernel exports.
+    """Return what cffi is told: the headers' numbers, their types, and the symbol every kernel exports.
 
     Examples
     --------

@@ -5,7 +5,7 @@ In: the path of a shared object.  Out: a :class:`Library`, which holds it open a
     open_library(Path("kernel.so")).entry.operands -> 2
 
 cffi's declarations come from `_ffi.py`, written when the package was built, so that loading a kernel parses no C.
-A checkout without it, or whose bcg_abi.h has changed since (their fingerprints tell), parses the header instead.
+A checkout without it, or whose headers have changed since (their fingerprints tell), parses the header instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import CacheError
 from . import ffi_build
 
-__all__ = ["Library", "constant", "ffi", "open_library"]
+__all__ = ["Library", "constant", "ffi", "open_library", "open_shared"]
 
 _CURE = "clear the cache (bcastgen cache clear) and call again"
 
@@ -43,7 +43,7 @@ class Library:
 
 @cache
 def ffi() -> Any:
-    """Return the cffi FFI that knows bcg_abi.h."""
+    """Return the cffi FFI that knows bcg_abi.h and run.h."""
     try:
         from ._ffi import ffi as built
     except ImportError:
@@ -81,6 +81,20 @@ def constant(name: str) -> int:
     return _constants(ffi())[name]
 
 
+def open_shared(path: Path) -> Any:
+    """Load a shared object of the cache.
+
+    Raises
+    ------
+    CacheError
+        If it cannot be loaded.
+    """
+    try:
+        return ffi().dlopen(str(path.resolve()))
+    except OSError as error:
+        raise CacheError(f"cannot load the kernel {path}: {error}; {_CURE}") from error
+
+
 def open_library(path: Path) -> Library:
     """Load a shared object and find its kernel.
 
@@ -89,10 +103,7 @@ def open_library(path: Path) -> Library:
     CacheError
         If it cannot be loaded, exports no kernel, or one of another ABI version.
     """
-    try:
-        handle = ffi().dlopen(str(path.resolve()))
-    except OSError as error:
-        raise CacheError(f"cannot load the kernel {path}: {error}; {_CURE}") from error
+    handle = open_shared(path)
     absent: tuple[type[Exception], ...] = (AttributeError, *_errors(ffi()))
     try:
         entry = ffi().addressof(handle, "bcg_entry")

@@ -158,7 +158,7 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
         (directory / name).write_text(text, encoding="utf-8")
     unit, binary = directory / next(iter(source.files)), directory / BINARY
     # -lm after the source: the linker takes from a library only what was asked for before it.
-    command = [*tools.command, *tools.flags, "-o", str(binary), str(unit), "-lm"]
+    command = [*tools.command, *tools.flags, *source.flags, "-o", str(binary), str(unit), "-lm"]
     verdict, output = _run(command, directory)
     if not verdict and not binary.is_file():
         verdict = f"succeeded but wrote no {BINARY} (does BCASTGEN_CFLAGS ask for another output?)"

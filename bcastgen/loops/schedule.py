@@ -1,30 +1,36 @@
 """Scheduling: which inner loops a nest has.
 
-In: a nest.  Out: its variants, most specific first; the last one, `any`, serves every call.
+In: a nest.  Out: a :class:`Schedule`, its variants first.
 
-    a, b -> r   ->  unit (all contiguous), zero_a, zero_b (that operand is one value along the loop), any (strides)
+    a, b -> r   ->  unit (all move), zero_a, zero_b (that operand is one value along the loop)
 
-The plan made at run time picks the first variant whose classes match the strides at hand.
+Every call finds its loop: the run time copies into a tile what is not adjacent, and what stands still where there is no
+variant of that. C that stands alone copies nothing; its last variant, `any`, takes any strides.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 
-from .nest import Access, Nest
+from .nest import Access, Let, Load, Nest
+from .stages import Staging, costs_of, stage
 
-__all__ = ["ANY", "UNIT", "ZERO", "Schedule", "Variant", "schedule"]
+__all__ = ["ANY", "UNIT", "ZERO", "Schedule", "Variant", "nested_loops", "schedule"]
 
 UNIT, ZERO, ANY = "unit", "zero", "any"
 
-# More inner loops cost compile time for strides that hardly occur; beyond this many, `any` serves.
-MAX_VARIANTS = 8
+# More inner loops cost compile time for strides that hardly occur; beyond this many, tiles or `any` serve.
+MAX_VARIANTS, MAX_LIKELY = 8, 6
+# Tenths of a nanosecond a point: up to which reading a tile shows, and a call of a few points, too.
+_CHEAP, _DEAR = 5.0, 20.0
+# From so many operands on, not every combination is looked at.
+_MANY = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One inner loop: a stride class for each of the nest's operands, and one for all results."""
+    """One inner loop: a stride class for each of its operands, and one for all results."""
 
     name: str
     operands: tuple[str, ...]
@@ -36,18 +42,82 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The inner loops of one nest."""
+    """The inner loops of one nest.
+
+    Attributes
+    ----------
+    variants : of the loop that computes all.
+    cost : of a point, in tenths of a nanosecond.
+    staging, staged : the stages, where there are any, and the variants of the loop behind them.
+    notes : what the dump says of the staged form, a line each.
+    """
 
     variants: tuple[Variant, ...]
+    cost: float = 0.0
+    staging: Staging | None = None
+    staged: tuple[Variant, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.variants:
             return "schedule\n  nothing is computed"
-        return "schedule\n" + "\n".join(f"  {variant}" for variant in self.variants)
+        lines = ["schedule", *(f"  {variant}" for variant in self.variants), *(f"  {note}" for note in self.notes)]
+        return "\n".join((*lines, *(f"    {variant}" for variant in self.staged)))
 
 
-def schedule(nest: Nest, variants: int | None = None, ranked: bool = False) -> Schedule:
-    """Choose the inner loops of a nest.
+def schedule(nest: Nest, variants: int | None = None) -> Schedule:
+    """Choose the inner loops of a nest that the run time plans.
+
+    Parameters
+    ----------
+    nest : the nest.
+    variants : how many loops to make beside that in which every array moves; None for the usual number.
+    """
+    if not nest.results:
+        return Schedule(())
+    costs = costs_of(nest)
+    total = sum(costs)
+    names = tuple(access.name for access in nest.operands)
+    possible = tuple(_classes(access, ranked=False) for access in nest.operands)
+    inline = _variants(names, possible, _limit(total, possible) if variants is None else variants)
+    staging = stage(nest, costs)
+    if staging is None:
+        return Schedule(inline, total)
+    names = tuple(
+        nest.operands[read.access].name if isinstance(read, Load) else f"t{read.index}" for read in staging.reads
+    )
+    possible = tuple(possible[read.access][:1] if isinstance(read, Load) else (UNIT, ZERO) for read in staging.reads)
+    staged = _variants(names, possible, _limit(staging.cost, possible) if variants is None else variants)
+    return Schedule(inline, total, staging, staged, _notes(nest, staging, total))
+
+
+def _limit(cost: float, possible: tuple[tuple[str, ...], ...]) -> int:
+    """Return how many variants to make beside the first: what stands still costs a tile in the others."""
+    if cost <= _CHEAP:
+        return MAX_LIKELY - 1
+    # An operand that always stands still, as a Python number does, has its loop all the same.
+    return 1 if (ZERO,) in possible and cost <= _DEAR else 0
+
+
+def _notes(nest: Nest, staging: Staging, total: float) -> tuple[str, ...]:
+    """Say what can be staged."""
+    lines = [
+        f"{nest.show(Let(stage.value))} from {', '.join(map(nest.show, stage.reads))}: {_nanoseconds(stage.cost)}"
+        for stage in staging.stages
+    ]
+    return (
+        f"staged, where that is less work than {_nanoseconds(total)} a point; each of these at its own points:",
+        *(f"  {line}" for line in lines),
+        f"then from {', '.join(map(nest.show, staging.reads))}: {_nanoseconds(staging.cost)} a point",
+    )
+
+
+def _nanoseconds(cost: float) -> str:
+    return f"{cost / 10:.2f} ns"
+
+
+def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) -> Schedule:
+    """Choose the inner loops of a nest in C that stands alone; the last one, `any`, serves every call.
 
     Parameters
     ----------
@@ -59,10 +129,31 @@ def schedule(nest: Nest, variants: int | None = None, ranked: bool = False) -> S
         return Schedule(())
     count = len(nest.operands)
     limit = MAX_VARIANTS - 1 if variants is None else variants
-    possible = [_classes(access, ranked) for access in nest.operands]
-    likely = sorted(product(*possible), key=_unlikeliness)
-    specialised = tuple(_variant(nest, classes) for classes in likely if UNIT in classes or not count)[:limit]
+    possible = tuple(_classes(access, ranked) for access in nest.operands)
+    names = tuple(access.name for access in nest.operands)
+    likely = (classes for classes in _likely(possible) if UNIT in classes or not count)
+    specialised = tuple(_variant(names, classes) for classes in islice(likely, limit))
     return Schedule((*specialised, Variant(ANY, (ANY,) * count, ANY)))
+
+
+def _variants(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
+    """Return the variant in which every array moves, then at most `limit` likely ones."""
+    unit = (UNIT,) * len(names)
+    likely = (classes for classes in _likely(possible) if classes != unit and UNIT in classes)
+    return tuple(_variant(names, classes) for classes in (unit, *islice(likely, limit)))
+
+
+def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
+    """Return combinations of classes, the likely ones first: all of them, unless the operands are many."""
+    free = [at for at, classes in enumerate(possible) if len(classes) > 1]
+    if len(free) <= _MANY:
+        return sorted(product(*possible), key=_unlikeliness)
+    # Of many, those that stand still are side by side at one end.
+    ends = [free[:count] for count in range(len(free))] + [free[-count:] for count in range(1, len(free))]
+    chosen = (
+        tuple(ZERO if at in zeros else classes[0] for at, classes in enumerate(possible)) for zeros in map(set, ends)
+    )
+    return sorted(chosen, key=_unlikeliness)
 
 
 def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, int]:
@@ -85,6 +176,6 @@ def _classes(access: Access, ranked: bool) -> tuple[str, ...]:
     return (UNIT, ZERO) if stays else (UNIT,)
 
 
-def _variant(nest: Nest, classes: tuple[str, ...]) -> Variant:
-    names = [access.name for access, kind in zip(nest.operands, classes, strict=True) if kind == ZERO]
-    return Variant("_".join((ZERO, *names)) if names else UNIT, classes, UNIT)
+def _variant(names: tuple[str, ...], classes: tuple[str, ...]) -> Variant:
+    still = [name for name, kind in zip(names, classes, strict=True) if kind == ZERO]
+    return Variant("_".join((ZERO, *still)) if still else UNIT, classes, UNIT)

@@ -7,7 +7,7 @@ import pytest
 from bcastgen.expr.infer import infer
 from bcastgen.expr.text import parse
 from bcastgen.loops.lower import lower
-from bcastgen.loops.schedule import MAX_VARIANTS, schedule
+from bcastgen.loops.schedule import MAX_VARIANTS, nested_loops
 from bcastgen.shape.tensor_type import parse_type
 
 
@@ -15,7 +15,7 @@ def variants_of(text, *types, count=None, ranked=False):
     declared = tuple(map(parse_type, types))
     typed = infer(parse(text), tuple(t.dtype for t in declared))
     (nest,) = lower(typed, declared).nests
-    return [variant.name for variant in schedule(nest, count, ranked).variants]
+    return [variant.name for variant in (nested_loops(nest, count, ranked)).variants]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,177 @@
+"""The inner loops of a nest: what each reads, computes and writes, and its variants.
+
+In: a nest, its schedule and the views of its arrays.  Out: :class:`LoopView` values.
+
+    exp(a) * sin(b), staged   ->   kernel: t0, t1, t2 of a, b; kernel_stage_t0: of a; kernel_stage_t1: of b;
+                                   kernel_staged: t2 of t0_tile, t1_tile
+
+A value has one name in all of them, that of the nest's dump: a loop behind the stages begins with
+``const float t0 = t0_tile[i];`` where the others have the statement itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..loops.nest import Load, Nest, Value
+from ..loops.schedule import UNIT, ZERO, Schedule, Variant
+from ..loops.stages import Stage, Staging, tenths
+from .model import ArrayView, LoopView, RareView, VariantView
+from .names import Namer
+from .scalar import body_lines, rare_lines, stored, value_text
+
+__all__ = ["inline_loop", "stage_loops"]
+
+
+def inline_loop(
+    name: str, nest: Nest, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool, rare: bool
+) -> LoopView:
+    """Return the loop that computes all of a nest.
+
+    Parameters
+    ----------
+    name : of the nest in C.
+    nest, scheduled, arrays : the nest, its inner loops, and its arrays: operands, then results.
+    fast : whether functions take their fast forms.
+    rare : whether near forms serve the blocks in which no element is rare.
+    """
+    statements = frozenset(range(len(nest.body)))
+    loads = _loads(nest, arrays)
+    return LoopView(
+        name,
+        arrays,
+        len(nest.operands),
+        _variant_views(scheduled.variants, arrays, len(nest.operands)),
+        tuple(body_lines(nest, loads, statements, fast)),
+        _stores(nest, loads),
+        _rare(nest, loads, statements, tuple(map(Load, range(len(nest.operands)))), fast) if rare else None,
+        cost=tenths(scheduled.cost),
+    )
+
+
+def stage_loops(
+    name: str, nest: Nest, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool, namer: Namer
+) -> tuple[tuple[LoopView, ...], LoopView | None]:
+    """Return the loops that compute stages, and the one behind them; none where a nest has no staged form."""
+    staging = scheduled.staging
+    if staging is None:
+        return (), None
+    tiles = {stage.value: _tile_view(nest, stage, len(arrays) + at, namer) for at, stage in enumerate(staging.stages)}
+    loads = _loads(nest, arrays)
+    stages = tuple(
+        _loop(
+            f"{name}_stage_t{stage.value}",
+            nest,
+            stage,
+            arrays,
+            tiles,
+            (replace(tiles[stage.value], is_result=True),),
+            loads,
+            fast,
+        )
+        for stage in staging.stages
+    )
+    results = arrays[len(nest.operands) :]
+    staged = _loop(f"{name}_staged", nest, staging, arrays, tiles, results, loads, fast)
+    return stages, replace(
+        staged,
+        variants=_variant_views(scheduled.staged, staged.arrays, staged.operand_count),
+        stores=_stores(nest, loads),
+    )
+
+
+def _loop(
+    name: str,
+    nest: Nest,
+    part: Stage | Staging,
+    arrays: tuple[ArrayView, ...],
+    tiles: dict[int, ArrayView],
+    results: tuple[ArrayView, ...],
+    loads: tuple[str, ...],
+    fast: bool,
+) -> LoopView:
+    """Return the loop of a stage, or the one behind the stages, with the variant in which every array moves."""
+    read = [arrays[value.access] if isinstance(value, Load) else tiles[value.index] for value in part.reads]
+    own = tuple(replace(array, place=at) for at, array in enumerate((*read, *results)))
+    unit = Variant(UNIT, (UNIT,) * len(read), UNIT)
+    return LoopView(
+        name,
+        own,
+        len(read),
+        _variant_views((unit,), own, len(read)),
+        tuple(body_lines(nest, loads, part.statements, fast)),
+        tuple(result.load for result in results),
+        _rare(nest, loads, part.statements, part.reads, fast),
+        tuple(array.place for array in read),
+        tenths(part.cost),
+    )
+
+
+def _loads(nest: Nest, arrays: tuple[ArrayView, ...]) -> tuple[str, ...]:
+    return tuple(array.load for array in arrays[: len(nest.operands)])
+
+
+def _stores(nest: Nest, loads: tuple[str, ...]) -> tuple[str, ...]:
+    pairs = zip(nest.results, nest.stores, strict=True)
+    return tuple(stored(value_text(value, loads, access.dtype), access.dtype) for access, value in pairs)
+
+
+def _rare(
+    nest: Nest, loads: tuple[str, ...], statements: frozenset[int], reads: Sequence[Value], fast: bool
+) -> RareView | None:
+    lines, condition, values = rare_lines(nest, loads, statements, fast)
+    if not condition:
+        return None
+    places = frozenset(at for at, value in enumerate(reads) if value in values)
+    return RareView(tuple(lines), condition, places, tuple(body_lines(nest, loads, statements, fast, near=True)))
+
+
+def _tile_view(nest: Nest, stage: Stage, place: int, namer: Namer) -> ArrayView:
+    """Return a tile: its elements are values as C computes with them, so that none is converted on the way."""
+    dtype = nest.body[stage.value].dtype.computed_in
+    name = namer.take(f"t{stage.value}_tile")
+    return ArrayView(
+        name=name,
+        owner=name,
+        position=-1,
+        place=place,
+        pointer="",
+        member="",
+        rank=None,
+        c=dtype.c,
+        value_c=dtype.c,
+        loaded="{}",
+        bytes=dtype.bytes,
+        is_result=False,
+        load=f"t{stage.value}",
+        step="",
+        bits="",
+        map_name="",
+        dims=(),
+        mapped=False,
+    )
+
+
+def _variant_views(
+    variants: tuple[Variant, ...], arrays: tuple[ArrayView, ...], operand_count: int
+) -> tuple[VariantView, ...]:
+    views: dict[str, VariantView] = {}
+    for variant in variants:
+        kinds = (*variant.operands, *((variant.results,) * (len(arrays) - operand_count)))
+        strides = tuple(
+            (array.place, 0 if kind == ZERO else array.bytes)
+            for array, kind in zip(arrays, kinds, strict=True)
+            if kind in (UNIT, ZERO)
+        )
+        name = _variant_name(variant, arrays)
+        # Operands a, b and a_b: two variants would be called zero_a_b.
+        name = name if name not in views else f"{name}_{len(views)}"
+        views[name] = VariantView(name, kinds, strides)
+    return tuple(views.values())
+
+
+def _variant_name(variant: Variant, arrays: tuple[ArrayView, ...]) -> str:
+    if ZERO not in variant.operands:
+        return variant.name
+    return "_".join((ZERO, *(a.name for a, kind in zip(arrays, variant.operands, strict=False) if kind == ZERO)))

@@ -1,0 +1,96 @@
+"""Ours, and NumPy, which results are checked against.
+
+In: a case.  Out: the call of our kernel, or of NumPy's functions.
+
+    add_f32 -> kernel(a0, a1, out=out)      silu_f32 -> copyto(out, f(a0))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ..measure import Call, call
+from ..spelling import Namespace, names, rebound
+from .peer import Case, Peer
+
+__all__ = ["AGAIN", "FAST", "NUMPY", "OURS", "ROWS"]
+
+OURS, AGAIN, FAST, NUMPY = "bcastgen", "bcastgen again", "bcastgen fast", "numpy"
+
+
+def _plain(function: Callable[..., Any], namespace: Namespace) -> Callable[..., Any]:
+    """Return the function as it stands if NumPy alone can run it, else with a namespace that has the rest."""
+    lacking = [name for name in names(function) if name in vars(namespace)]
+    return rebound(function, namespace) if lacking else function
+
+
+# ---- ours --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _kernel(function: Callable[..., Any], math: str) -> Callable[..., Any]:
+    import bcastgen as bg
+    from bcastgen.ops import OPS
+
+    beyond = {name: getattr(bg, name) for name in OPS if not hasattr(np, name) and hasattr(bg, name)}
+    kernel: Callable[..., Any] = bg.jit(_plain(function, Namespace(np, **beyond)), math=math)
+    return kernel
+
+
+def _ours(case: Case, math: str = "accurate") -> Call | None:
+    if math != "accurate" and not case.workload.ulp:
+        # Arithmetic: nothing that a wider bound would change.
+        return None
+    return call(_kernel(case.workload.function, math), case.operands, case.out)
+
+
+# ---- NumPy -------------------------------------------------------------------------------------------------------
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+@cache
+def _numpy_namespace() -> Namespace:
+    """NumPy, with SciPy's functions where it has none."""
+    more = {"sigmoid": _sigmoid, "rsqrt": _rsqrt}
+    if find_spec("scipy") is not None:
+        special = import_module("scipy.special")
+        more |= {"erf": special.erf, "erfc": special.erfc}
+    return Namespace(np, **more)
+
+
+@cache
+def _numpy_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    return _plain(function, _numpy_namespace())
+
+
+def _numpy(case: Case) -> Call:
+    workload, out = case.workload, case.out
+    if out is None:
+        return call(_numpy_function(workload.function), case.operands)
+    if workload.ufunc is not None:
+        return call(getattr(np, workload.ufunc), case.operands, out)
+    # A chain of ufuncs has no out=: its user copies the result.
+    copied = call(_numpy_function(workload.function), case.operands)
+    return Call(f"copyto(out, {copied.statement})", {**copied.names, "copyto": np.copyto, "out": out})
+
+
+ROWS = (
+    Peer(NUMPY, "numpy", _numpy, vector_maths=True),
+    Peer(OURS, "bcastgen", _ours),
+    Peer(FAST, "bcastgen", partial(_ours, math="fast"), heavy=True),
+    # Measured last, from the same kernel: how far it is from its first column is the noise of the run.
+    Peer(AGAIN, "bcastgen", _ours),
+)

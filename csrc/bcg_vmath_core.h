@@ -1,0 +1,156 @@
+/* bcg_vmath_core.h: what the vector functions are made of: bits, one-rounding sums of products, rounding errors.
+ *
+ * Contract. Pure, for every argument, and without branches or calls, so that a loop over them vectorises at full width.
+ * Where the machine multiplies and adds with one rounding bcg_fma does; elsewhere it rounds twice, and whatever needs
+ * the exact error of a product asks bcg_prod_low or bcg_rest, which find it either way. Results need -ffp-contract=off.
+ * Each definition stands between blank lines and uses only what stands above it or in the standard headers: emit copies
+ * the ones a kernel needs.
+ */
+#ifndef BCG_VMATH_CORE_H
+#define BCG_VMATH_CORE_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t bcg_bits_f32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float bcg_from_bits_f32(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline uint64_t bcg_bits_f64(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline double bcg_from_bits_f64(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* x * y + z: rounded once where that is one instruction, else twice. */
+static inline float bcg_fma_f32(float x, float y, float z)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fmaf(x, y, z);
+#else
+    return x * y + z;
+#endif
+}
+
+/* x * y + z: rounded once where that is one instruction, else twice. */
+static inline double bcg_fma_f64(double x, double y, double z)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fma(x, y, z);
+#else
+    return x * y + z;
+#endif
+}
+
+/* The upper half of a number's digits: products of two such are exact. */
+static inline float bcg_upper_f32(float x) { return bcg_from_bits_f32(bcg_bits_f32(x) & 0xfffff000u); }
+
+/* The upper half of a number's digits: products of two such are exact. */
+static inline double bcg_upper_f64(double x) { return bcg_from_bits_f64(bcg_bits_f64(x) & 0xfffffffff8000000u); }
+
+/* What rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digit or two). */
+static inline float bcg_prod_low_f32(float x, float y, float product)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fmaf(x, y, -product);
+#else
+    const float xh = bcg_upper_f32(x), xl = x - xh, yh = bcg_upper_f32(y), yl = y - yh;
+    return ((xh * yh - product) + xh * yl + xl * yh) + xl * yl;
+#endif
+}
+
+/* What rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digit or two). */
+static inline double bcg_prod_low_f64(double x, double y, double product)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fma(x, y, -product);
+#else
+    const double xh = bcg_upper_f64(x), xl = x - xh, yh = bcg_upper_f64(y), yl = y - yh;
+    return ((xh * yh - product) + xh * yl + xl * yh) + xl * yl;
+#endif
+}
+
+/* z - x * y where the product is close to z: what a division z / y = x, or a square root, has left over. */
+static inline float bcg_rest_f32(float z, float x, float y)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fmaf(-x, y, z);
+#else
+    const float product = x * y;
+    return (z - product) - bcg_prod_low_f32(x, y, product);
+#endif
+}
+
+/* z - x * y where the product is close to z: what a division z / y = x, or a square root, has left over. */
+static inline double bcg_rest_f64(double z, double x, double y)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fma(-x, y, z);
+#else
+    const double product = x * y;
+    return (z - product) - bcg_prod_low_f64(x, y, product);
+#endif
+}
+
+/* x * y + z where |z| is at most |x * y|: as if rounded once, or almost. */
+static inline float bcg_close_fma_f32(float x, float y, float z)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fmaf(x, y, z);
+#else
+    const float product = x * y;
+    return product + (bcg_prod_low_f32(x, y, product) + z);
+#endif
+}
+
+/* x * y + z where |z| is at most |x * y|: as if rounded once, or almost. */
+static inline double bcg_close_fma_f64(double x, double y, double z)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fma(x, y, z);
+#else
+    const double product = x * y;
+    return product + (bcg_prod_low_f64(x, y, product) + z);
+#endif
+}
+
+/* What rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
+static inline float bcg_sum_low_f32(float x, float y, float sum) { return y - (sum - x); }
+
+/* What rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
+static inline double bcg_sum_low_f64(double x, double y, double sum) { return y - (sum - x); }
+
+/* What rounding took from sum = x + y, exactly, whichever is larger. */
+static inline float bcg_any_sum_low_f32(float x, float y, float sum)
+{
+    const float added = sum - x;
+    return (x - (sum - added)) + (y - added);
+}
+
+/* What rounding took from sum = x + y, exactly, whichever is larger. */
+static inline double bcg_any_sum_low_f64(double x, double y, double sum)
+{
+    const double added = sum - x;
+    return (x - (sum - added)) + (y - added);
+}
+
+#endif

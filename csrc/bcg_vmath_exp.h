@@ -1,0 +1,342 @@
+/* bcg_vmath_exp.h: exponentials and hyperbolic functions, bcg_<function>_<dtype>.
+ *
+ * Contract. Pure, no errno, any argument; error at most the bound of the op's row, special values those of C99's Annex F.
+ * Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above it,
+ * in bcg_vmath_core.h or in the standard headers: emit copies the ones a kernel needs.
+ *
+ * All start from e^x = 2^n e^r with r = x - n log(2), |r| <= log(2) / 2: n is rounded by adding a number whose last
+ * digit counts ones, so that it stands in the low bits of the sum, too, from where a shift brings it to the exponent.
+ * Where 2^n is no number, or too small a one, the steps are taken in two.
+ */
+#ifndef BCG_VMATH_EXP_H
+#define BCG_VMATH_EXP_H
+
+#include "bcg_vmath_core.h"
+
+/* The parts of (e^r - 1 - r - r^2 / 2) / r^3 = odd(s) + r even(s), s = r^2: what goes into sinh(r) and cosh(r), for
+ * |r| <= log(2) / 2. python csrc/fit.py exp_f32: error 2^-30.9 */
+static inline float bcg_exp_odd_f32(float s)
+{
+    return bcg_fma_f32(bcg_fma_f32(0x1.6c316ap-13f, s, 0x1.1136aap-7f), s, 0x1.55553cp-3f);
+}
+
+static inline float bcg_exp_even_f32(float s) { return bcg_fma_f32(0x1.6d408ap-10f, s, 0x1.5554f2p-5f); }
+
+/* The same. python csrc/fit.py exp_f64: error 2^-60.3 */
+static inline double bcg_exp_odd_f64(double s)
+{
+    double odd = bcg_fma_f64(0x1.af7a3237af75ep-26, s, 0x1.71dde7b4c9c9p-19);
+    odd = bcg_fma_f64(odd, s, 0x1.a01a01b6f3711p-13);
+    odd = bcg_fma_f64(odd, s, 0x1.111111110e339p-7);
+    return bcg_fma_f64(odd, s, 0x1.555555555555dp-3);
+}
+
+static inline double bcg_exp_even_f64(double s)
+{
+    double even = bcg_fma_f64(0x1.20d132fcc2216p-29, s, 0x1.27e40c11635efp-22);
+    even = bcg_fma_f64(even, s, 0x1.a01a01fc74f26p-16);
+    even = bcg_fma_f64(even, s, 0x1.6c16c16c07ed2p-10);
+    return bcg_fma_f64(even, s, 0x1.555555555556fp-5);
+}
+
+static inline float bcg_exp_tail_f32(float r, float s) { return bcg_fma_f32(bcg_exp_even_f32(s), r, bcg_exp_odd_f32(s)); }
+
+static inline double bcg_exp_tail_f64(double r, double s)
+{
+    return bcg_fma_f64(bcg_exp_even_f64(s), r, bcg_exp_odd_f64(s));
+}
+
+static inline float bcg_exp_f32(float x)
+{
+    const float shifted = bcg_fma_f32(x, 0x1.715476p0f, 0x1.8p23f), n = shifted - 0x1.8p23f;
+    const float r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, bcg_fma_f32(n, -0x1.62e4p-1f, x)), s = r * r;
+    const float p = 1 + bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), r);
+    const int tiny = x < -87.0f;
+    const float moved = bcg_from_bits_f32(bcg_bits_f32(p) + (bcg_bits_f32(shifted + (tiny ? 64.0f : 0)) << 23));
+    const float power = moved * (tiny ? 0x1p-64f : 1);
+    const float number = x < -104.0f ? 0 : power;
+    return x <= 0x1.62e42ep6f ? number : x + INFINITY;
+}
+
+static inline double bcg_exp_f64(double x)
+{
+    const double shifted = bcg_fma_f64(x, 0x1.71547652b82fep0, 0x1.8p52), n = shifted - 0x1.8p52;
+    const double r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, bcg_fma_f64(n, -0x1.62e42fefa38p-1, x)), s = r * r;
+    const double p = 1 + bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), r);
+    const int tiny = x < -708.0;
+    const double moved = bcg_from_bits_f64(bcg_bits_f64(p) + (bcg_bits_f64(shifted + (tiny ? 64.0 : 0)) << 52));
+    const double power = moved * (tiny ? 0x1p-64 : 1);
+    const double number = x < -746.0 ? 0 : power;
+    return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;
+}
+
+/* e^x = 2^n (1 + r + low), with an error far below that of a rounded sum; shifted has n in its low bits. */
+typedef struct {
+    float shifted, r, low;
+} bcg_exp_parts_f32;
+
+/* e^x = 2^n (1 + r + low), with an error far below that of a rounded sum; shifted has n in its low bits. */
+typedef struct {
+    double shifted, r, low;
+} bcg_exp_parts_f64;
+
+static inline bcg_exp_parts_f32 bcg_exp_split_f32(float x)
+{
+    const float shifted = bcg_fma_f32(x, 0x1.715476p0f, 0x1.8p23f + 126), n = shifted - (0x1.8p23f + 126);
+    const float upper = bcg_fma_f32(n, -0x1.62e4p-1f, x), r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper), s = r * r;
+    const float rounded = bcg_fma_f32(bcg_prod_low_f32(r, r, s), 0.5f, bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper - r));
+    const float low = bcg_fma_f32(s, 0.5f, bcg_fma_f32(s * r, bcg_exp_tail_f32(r, s), rounded));
+    const bcg_exp_parts_f32 parts = {shifted, r, low};
+    return parts;
+}
+
+static inline bcg_exp_parts_f64 bcg_exp_split_f64(double x)
+{
+    const double shifted = bcg_fma_f64(x, 0x1.71547652b82fep0, 0x1.8p52 + 1022), n = shifted - (0x1.8p52 + 1022);
+    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, x), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper), s = r * r;
+    const double rounded = bcg_fma_f64(bcg_prod_low_f64(r, r, s), 0.5, bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper - r));
+    const double low = bcg_fma_f64(s, 0.5, bcg_fma_f64(s * r, bcg_exp_tail_f64(r, s), rounded));
+    const bcg_exp_parts_f64 parts = {shifted, r, low};
+    return parts;
+}
+
+/* Half of 2^n + 2^n (r + low) - 1: the half of a power is a number where the power is not. */
+static inline float bcg_expm1_f32(float x)
+{
+    const bcg_exp_parts_f32 e = bcg_exp_split_f32(x);
+    const float power = bcg_from_bits_f32(bcg_bits_f32(e.shifted) << 23);
+    const float less = power - 0.5f, lost = (power - less) - 0.5f;
+    const float upper = bcg_fma_f32(power, e.r, less), lower = bcg_fma_f32(power, e.r, less - upper);
+    const float half = upper + (lower + bcg_fma_f32(power, e.low, lost));
+    const float number = x < -20 ? -1 : half + half;
+    const float finite = fabsf(x) < 0x1p-25f ? x : number;
+    return x <= 0x1.62e42ep6f ? finite : x + INFINITY;
+}
+
+/* Half of 2^n + 2^n (r + low) - 1: the half of a power is a number where the power is not. */
+static inline double bcg_expm1_f64(double x)
+{
+    const bcg_exp_parts_f64 e = bcg_exp_split_f64(x);
+    const double power = bcg_from_bits_f64(bcg_bits_f64(e.shifted) << 52);
+    const double less = power - 0.5, lost = (power - less) - 0.5;
+    const double upper = bcg_fma_f64(power, e.r, less), lower = bcg_fma_f64(power, e.r, less - upper);
+    const double half = upper + (lower + bcg_fma_f64(power, e.low, lost));
+    const double number = x < -40 ? -1 : half + half;
+    const double finite = fabs(x) < 0x1p-54 ? x : number;
+    return x <= 0x1.62e42fefa39efp9 ? finite : x + INFINITY;
+}
+
+/* (e^y - 1) / (e^y + 1) with y = 2|x|, both to twice the digits. */
+static inline float bcg_tanh_f32(float x)
+{
+    const float positive = fabsf(x), kept = 10.0f < positive ? 10.0f : positive;
+    const bcg_exp_parts_f32 e = bcg_exp_split_f32(kept + kept);
+    const float power = bcg_from_bits_f32((bcg_bits_f32(e.shifted) + 1) << 23);
+    const float p = e.r + e.low, p_low = bcg_sum_low_f32(e.r, e.low, p);
+    const float less = power - 1, above = bcg_fma_f32(power, p, less);
+    const float more = power + 1, below = bcg_fma_f32(power, p, more);
+    const float lost = (power - less) - 1, also_lost = (power - more) + 1;
+    const float above_low = bcg_fma_f32(power, p, less - above) + bcg_fma_f32(power, p_low, lost);
+    const float below_low = bcg_fma_f32(power, p, more - below) + bcg_fma_f32(power, p_low, also_lost);
+    const float inverse = 1 / below, close = above * inverse;
+    const float rest = bcg_rest_f32(above, close, below) + bcg_fma_f32(-close, below_low, above_low);
+    return copysignf(bcg_fma_f32(rest, inverse, close), x);
+}
+
+/* (e^y - 1) / (e^y + 1) with y = 2|x|, both to twice the digits. */
+static inline double bcg_tanh_f64(double x)
+{
+    const double positive = fabs(x), kept = 20.0 < positive ? 20.0 : positive;
+    const bcg_exp_parts_f64 e = bcg_exp_split_f64(kept + kept);
+    const double power = bcg_from_bits_f64((bcg_bits_f64(e.shifted) + 1) << 52);
+    const double p = e.r + e.low, p_low = bcg_sum_low_f64(e.r, e.low, p);
+    const double less = power - 1, above = bcg_fma_f64(power, p, less);
+    const double more = power + 1, below = bcg_fma_f64(power, p, more);
+    const double lost = (power - less) - 1, also_lost = (power - more) + 1;
+    const double above_low = bcg_fma_f64(power, p, less - above) + bcg_fma_f64(power, p_low, lost);
+    const double below_low = bcg_fma_f64(power, p, more - below) + bcg_fma_f64(power, p_low, also_lost);
+    const double inverse = 1 / below, close = above * inverse;
+    const double rest = bcg_rest_f64(above, close, below) + bcg_fma_f64(-close, below_low, above_low);
+    return copysign(bcg_fma_f64(rest, inverse, close), x);
+}
+
+static inline float bcg_tanh_fast_f32(float x)
+{
+    const float positive = fabsf(x), kept = 10.0f < positive ? 10.0f : positive, y = kept + kept;
+    const float shifted = bcg_fma_f32(y, 0x1.715476p0f, 0x1.8p23f + 127), n = shifted - (0x1.8p23f + 127);
+    const float r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, bcg_fma_f32(n, -0x1.62e4p-1f, y)), s = r * r;
+    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
+    const float above = bcg_fma_f32(power, bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), r), power - 1);
+    return copysignf(above / (above + 2), x);
+}
+
+static inline double bcg_tanh_fast_f64(double x)
+{
+    const double positive = fabs(x), kept = 20.0 < positive ? 20.0 : positive, y = kept + kept;
+    const double shifted = bcg_fma_f64(y, 0x1.71547652b82fep0, 0x1.8p52 + 1023), n = shifted - (0x1.8p52 + 1023);
+    const double r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, bcg_fma_f64(n, -0x1.62e42fefa38p-1, y)), s = r * r;
+    const double power = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
+    const double above = bcg_fma_f64(power, bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), r), power - 1);
+    return copysign(above / (above + 2), x);
+}
+
+/* q = 1 / (1 + e^-|x|), and where x < 0 q e^-|x|. Masks select, since gcc makes paths of its own of conditions on x. */
+static inline float bcg_sigmoid_f32(float x)
+{
+    const float positive = fabsf(x), kept = 104.0f < positive ? 104.0f : positive;
+    const bcg_exp_parts_f32 e = bcg_exp_split_f32(-kept);
+    const int tiny = kept > 87.0f;
+    const float power = bcg_from_bits_f32((bcg_bits_f32(e.shifted + (tiny ? 64.0f : 0)) + 1) << 23);
+    const float t = e.r + e.low, v = 1 + t, v_low = bcg_sum_low_f32(1, t, v);
+    const float below = bcg_fma_f32(power, v, 1), below_low = bcg_fma_f32(power, v, 1 - below) + power * v_low;
+    const float inverse = 1 / below;
+    const float low = inverse * bcg_fma_f32(-inverse, below_low, bcg_rest_f32(1, inverse, below));
+    const float product = v * inverse, product_low = bcg_prod_low_f32(v, inverse, product);
+    const float scaled = product + bcg_fma_f32(v, low, bcg_fma_f32(v_low, inverse, product_low));
+    const float left = scaled * power * (tiny ? 0x1p-64f : 1);
+    return x < 0 ? left : inverse + low;
+}
+
+/* q = 1 / (1 + e^-|x|), and where x < 0 q e^-|x|. Masks select, since gcc makes paths of its own of conditions on x. */
+static inline double bcg_sigmoid_f64(double x)
+{
+    const double positive = fabs(x), kept = 746.0 < positive ? 746.0 : positive;
+    const bcg_exp_parts_f64 e = bcg_exp_split_f64(-kept);
+    const int tiny = kept > 708.0;
+    const double power = bcg_from_bits_f64((bcg_bits_f64(e.shifted + (tiny ? 64.0 : 0)) + 1) << 52);
+    const double t = e.r + e.low, v = 1 + t, v_low = bcg_sum_low_f64(1, t, v);
+    const double below = bcg_fma_f64(power, v, 1), below_low = bcg_fma_f64(power, v, 1 - below) + power * v_low;
+    const double inverse = 1 / below;
+    const double low = inverse * bcg_fma_f64(-inverse, below_low, bcg_rest_f64(1, inverse, below));
+    const double product = v * inverse, product_low = bcg_prod_low_f64(v, inverse, product);
+    const double scaled = product + bcg_fma_f64(v, low, bcg_fma_f64(v_low, inverse, product_low));
+    const double left = scaled * power * (tiny ? 0x1p-64 : 1);
+    return x < 0 ? left : inverse + low;
+}
+
+static inline float bcg_sigmoid_fast_f32(float x)
+{
+    const float e = bcg_exp_f32(-fabsf(x));
+    return (x < 0 ? e : 1) / (1 + e);
+}
+
+static inline double bcg_sigmoid_fast_f64(double x)
+{
+    const double e = bcg_exp_f64(-fabs(x));
+    return (x < 0 ? e : 1) / (1 + e);
+}
+
+/* (2^x - 1 - x log(2)) / x^2 for |x| <= 1/2, s = x^2. python csrc/fit.py exp2_f32: error 2^-29.7 */
+static inline float bcg_exp2_tail_f32(float x, float s)
+{
+    const float even = bcg_fma_f32(bcg_fma_f32(0x1.445512p-13f, s, 0x1.3b29fep-7f), s, 0x1.ebfbep-3f);
+    const float odd = bcg_fma_f32(bcg_fma_f32(0x1.fe7bfap-17f, s, 0x1.5d89cp-10f), s, 0x1.c6b08cp-5f);
+    return bcg_fma_f32(odd, x, even);
+}
+
+/* (2^x - 1 - x log(2)) / x^2 for |x| <= 1/2, s = x^2. python csrc/fit.py exp2_f64: error 2^-58.7 */
+static inline double bcg_exp2_tail_f64(double x, double s)
+{
+    double even = bcg_fma_f64(0x1.c2a7e46d267fbp-36, s, 0x1.e4d07fed2e73bp-28);
+    even = bcg_fma_f64(even, s, 0x1.62c021e075c43p-20);
+    even = bcg_fma_f64(even, s, 0x1.430912f88319p-13);
+    even = bcg_fma_f64(even, s, 0x1.3b2ab6fba4e2bp-7);
+    even = bcg_fma_f64(even, s, 0x1.ebfbdff82c58fp-3);
+    double odd = bcg_fma_f64(0x1.e9f60caaf7986p-32, s, 0x1.b524e58e5cfe5p-24);
+    odd = bcg_fma_f64(odd, s, 0x1.ffcbfc706145ap-17);
+    odd = bcg_fma_f64(odd, s, 0x1.5d87fe78a384p-10);
+    odd = bcg_fma_f64(odd, s, 0x1.c6b08d704a0c8p-5);
+    return bcg_fma_f64(odd, x, even);
+}
+
+static inline float bcg_exp2_f32(float x)
+{
+    const float shifted = x + 0x1.8p23f, r = x - (shifted - 0x1.8p23f), s = r * r;
+    const float p = 1 + bcg_close_fma_f32(r, 0x1.62e43p-1f, bcg_fma_f32(s, bcg_exp2_tail_f32(r, s), r * -0x1.05c61p-29f));
+    const int tiny = x < -125;
+    const float moved = bcg_from_bits_f32(bcg_bits_f32(p) + (bcg_bits_f32(shifted + (tiny ? 64.0f : 0)) << 23));
+    const float power = moved * (tiny ? 0x1p-64f : 1);
+    const float number = x < -150 ? 0 : power;
+    return x < 128 ? number : x + INFINITY;
+}
+
+static inline double bcg_exp2_f64(double x)
+{
+    const double shifted = x + 0x1.8p52, r = x - (shifted - 0x1.8p52), s = r * r;
+    const double p = 1 + bcg_close_fma_f64(r, 0x1.62e42fefa39efp-1, bcg_fma_f64(s, bcg_exp2_tail_f64(r, s), r * 0x1.abc9e3b39803fp-56));
+    const int tiny = x < -1021;
+    const double moved = bcg_from_bits_f64(bcg_bits_f64(p) + (bcg_bits_f64(shifted + (tiny ? 64.0 : 0)) << 52));
+    const double power = moved * (tiny ? 0x1p-64 : 1);
+    const double number = x < -1075 ? 0 : power;
+    return x < 1024 ? number : x + INFINITY;
+}
+
+/* Half of cosh(x) = P e^r + Q e^-r with P = 2^(n - 1), Q = 2^(-n - 1) and |x| = n log(2) + r. */
+static inline float bcg_cosh_f32(float x)
+{
+    const float positive = fabsf(x), kept = 89.5f < positive ? 89.5f : positive;
+    const float shifted = bcg_fma_f32(kept, 0x1.715476p0f, 0x1.8p23f + 127), n = shifted - (0x1.8p23f + 127);
+    const float r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, bcg_fma_f32(n, -0x1.62e4p-1f, kept)), s = r * r;
+    const float even = bcg_exp_even_f32(s), odd = bcg_exp_odd_f32(s);
+    const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 2) << 23);
+    const float q = 0.0625f * bcg_from_bits_f32((256 - bcg_bits_f32(shifted)) << 23);
+    const float v = 1 + r, up = bcg_fma_f32(s, bcg_fma_f32(bcg_fma_f32(even, r, odd), r, 0.5f), bcg_sum_low_f32(1, r, v));
+    const float down = bcg_fma_f32(s, bcg_fma_f32(bcg_fma_f32(even, r, -odd), r, 0.5f), -r);
+    const float half = p * v + bcg_fma_f32(p, up, bcg_fma_f32(q, down, q));
+    return half + half;
+}
+
+/* Half of cosh(x) = P e^r + Q e^-r with P = 2^(n - 1), Q = 2^(-n - 1) and |x| = n log(2) + r. */
+static inline double bcg_cosh_f64(double x)
+{
+    const double positive = fabs(x), kept = 710.6 < positive ? 710.6 : positive;
+    const double shifted = bcg_fma_f64(kept, 0x1.71547652b82fep0, 0x1.8p52 + 1023), n = shifted - (0x1.8p52 + 1023);
+    const double r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, bcg_fma_f64(n, -0x1.62e42fefa38p-1, kept)), s = r * r;
+    const double even = bcg_exp_even_f64(s), odd = bcg_exp_odd_f64(s);
+    const double p = bcg_from_bits_f64((bcg_bits_f64(shifted) - 2) << 52);
+    const double q = 0.0625 * bcg_from_bits_f64((2048 - bcg_bits_f64(shifted)) << 52);
+    const double v = 1 + r, up = bcg_fma_f64(s, bcg_fma_f64(bcg_fma_f64(even, r, odd), r, 0.5), bcg_sum_low_f64(1, r, v));
+    const double down = bcg_fma_f64(s, bcg_fma_f64(bcg_fma_f64(even, r, -odd), r, 0.5), -r);
+    const double half = p * v + bcg_fma_f64(p, up, bcg_fma_f64(q, down, q));
+    return half + half;
+}
+
+/* Half of sinh(x) = (P - Q) cosh(r) + (P + Q) sinh(r), as in cosh; the sum's main terms cancel where n = 1. */
+static inline float bcg_sinh_f32(float x)
+{
+    const float positive = fabsf(x), kept = 89.5f < positive ? 89.5f : positive;
+    const float shifted = bcg_fma_f32(kept, 0x1.715476p0f, 0x1.8p23f + 127), n = shifted - (0x1.8p23f + 127);
+    const float upper = bcg_fma_f32(n, -0x1.62e4p-1f, kept), r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper), s = r * r;
+    const float rounded = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper - r);
+    const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 2) << 23);
+    const float q = 0.0625f * bcg_from_bits_f32((256 - bcg_bits_f32(shifted)) << 23);
+    const float sum = p + q, difference = p - q;
+    const float cosh_low = s * bcg_fma_f32(s, bcg_exp_even_f32(s), 0.5f);
+    const float sinh_low = bcg_fma_f32(s * r, bcg_exp_odd_f32(s), rounded);
+    const float main = sum * r, close = difference + main;
+    const float lost = bcg_fma_f32(bcg_sum_low_f32(p, q, sum), r, bcg_sum_low_f32(p, -q, difference));
+    const float lower = bcg_sum_low_f32(difference, main, close) + (bcg_prod_low_f32(sum, r, main) + lost);
+    const float half = close + bcg_fma_f32(difference, cosh_low, bcg_fma_f32(sum, sinh_low, lower));
+    return positive < 0x1p-25f ? x : copysignf(half + half, x);
+}
+
+/* Half of sinh(x) = (P - Q) cosh(r) + (P + Q) sinh(r), as in cosh; the sum's main terms cancel where n = 1. */
+static inline double bcg_sinh_f64(double x)
+{
+    const double positive = fabs(x), kept = 710.6 < positive ? 710.6 : positive;
+    const double shifted = bcg_fma_f64(kept, 0x1.71547652b82fep0, 0x1.8p52 + 1023), n = shifted - (0x1.8p52 + 1023);
+    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, kept), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper), s = r * r;
+    const double rounded = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper - r);
+    const double p = bcg_from_bits_f64((bcg_bits_f64(shifted) - 2) << 52);
+    const double q = 0.0625 * bcg_from_bits_f64((2048 - bcg_bits_f64(shifted)) << 52);
+    const double sum = p + q, difference = p - q;
+    const double cosh_low = s * bcg_fma_f64(s, bcg_exp_even_f64(s), 0.5);
+    const double sinh_low = bcg_fma_f64(s * r, bcg_exp_odd_f64(s), rounded);
+    const double main = sum * r, close = difference + main;
+    const double lost = bcg_fma_f64(bcg_sum_low_f64(p, q, sum), r, bcg_sum_low_f64(p, -q, difference));
+    const double lower = bcg_sum_low_f64(difference, main, close) + (bcg_prod_low_f64(sum, r, main) + lost);
+    const double half = close + bcg_fma_f64(difference, cosh_low, bcg_fma_f64(sum, sinh_low, lower));
+    return positive < 0x1p-54 ? x : copysign(half + half, x);
+}
+
+#endif

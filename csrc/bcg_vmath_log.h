@@ -1,0 +1,415 @@
+/* bcg_vmath_log.h: logarithms and what is made of them, powers and roots, bcg_<function>_<dtype>.
+ *
+ * Contract. Pure, no errno, any argument; error at most the bound of the op's row, special values those of C99's Annex F.
+ * Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above it,
+ * in bcg_vmath_core.h or in the standard headers: emit copies the ones a kernel needs.
+ */
+#ifndef BCG_VMATH_LOG_H
+#define BCG_VMATH_LOG_H
+
+#include "bcg_vmath_core.h"
+
+/* log(1 + f) - f for 1 + f in sqrt(1/2) to sqrt(2). python csrc/fit.py log_f32: error 2^-28.2 */
+static inline float bcg_log_low_f32(float f)
+{
+    const float s = f * f;
+    float even = bcg_fma_f32(0x1.144196p-4f, s, 0x1.e6f4d6p-4f);
+    even = bcg_fma_f32(even, s, 0x1.233742p-3f);
+    even = bcg_fma_f32(even, s, 0x1.99a4b6p-3f);
+    even = bcg_fma_f32(even, s, 0x1.555548p-2f);
+    float odd = bcg_fma_f32(-0x1.de32b8p-4f, s, -0x1.fc23ep-4f);
+    odd = bcg_fma_f32(odd, s, -0x1.555c3ep-3f);
+    odd = bcg_fma_f32(odd, s, -0x1.000006p-2f);
+    return bcg_fma_f32(s, -0.5f, s * f * bcg_fma_f32(odd, f, even));
+}
+
+/* log(1 + f) - f for 1 + f in sqrt(1/2) to sqrt(2). python csrc/fit.py log_f64: error 2^-59.2 */
+static inline double bcg_log_low_f64(double f)
+{
+    const double s = f / (2 + f), z = s * s, zz = z * z;
+    double even = bcg_fma_f64(0x1.2f03972a8c7e8p-3, zz, 0x1.74663cefe831fp-3);
+    even = bcg_fma_f64(even, zz, 0x1.24924941e3f45p-2);
+    even = bcg_fma_f64(even, zz, 0x1.5555555555592p-1);
+    double odd = bcg_fma_f64(0x1.39a1eae699af1p-3, zz, 0x1.c71c521382218p-3);
+    odd = bcg_fma_f64(odd, zz, 0x1.999999997feb3p-2);
+    const double half = 0.5 * (f * f);
+    return bcg_fma_f64(s, bcg_fma_f64(z, bcg_fma_f64(odd, z, even), half), -half);
+}
+
+/* log(1 + f), to some ULPs. python csrc/fit.py log_fast_f32: error 2^-27.0 */
+static inline float bcg_log_short_f32(float f)
+{
+    const float s = f * f;
+    float even = bcg_fma_f32(0x1.0556eep-3f, s, 0x1.22dadcp-3f);
+    even = bcg_fma_f32(even, s, 0x1.99ap-3f);
+    even = bcg_fma_f32(even, s, 0x1.555554p-2f);
+    float odd = bcg_fma_f32(-0x1.389c6ap-4f, s, -0x1.0d879ap-3f);
+    odd = bcg_fma_f32(odd, s, -0x1.54722p-3f);
+    odd = bcg_fma_f32(odd, s, -0x1.000228p-2f);
+    return bcg_fma_f32(s, bcg_fma_f32(bcg_fma_f32(odd, f, even), f, -0.5f), f);
+}
+
+/* log(1 + f), to some ULPs. python csrc/fit.py log_fast_f64: error 2^-52.2 */
+static inline double bcg_log_short_f64(double f)
+{
+    const double s = f / (2 + f), z = s * s, zz = z * z;
+    double even = bcg_fma_f64(0x1.732c442e599afp-3, zz, 0x1.24924179e99fdp-2);
+    even = bcg_fma_f64(even, zz, 0x1.5555555553976p-1);
+    double odd = bcg_fma_f64(0x1.5876417f020ccp-3, zz, 0x1.c72277007a10dp-3);
+    odd = bcg_fma_f64(odd, zz, 0x1.999999a28f949p-2);
+    return bcg_fma_f64(s, bcg_fma_f64(z, bcg_fma_f64(odd, z, even), -f), f);
+}
+
+/* x^(-1/3) from 1 to 2. python csrc/fit.py cbrt_f32: error 2^-17.4 */
+static inline float bcg_cbrt_start_f32(float x)
+{
+    float y = bcg_fma_f32(-0x1.16d616p-6f, x, 0x1.3fa192p-3f);
+    y = bcg_fma_f32(y, x, -0x1.321bb8p-1f);
+    y = bcg_fma_f32(y, x, 0x1.3e683ap0f);
+    y = bcg_fma_f32(y, x, -0x1.90e6e2p0f);
+    return bcg_fma_f32(y, x, 0x1.c7f34ap0f);
+}
+
+/* x^(-1/3) from 1 to 2. python csrc/fit.py cbrt_f64: error 2^-17.4 */
+static inline double bcg_cbrt_start_f64(double x)
+{
+    double y = bcg_fma_f64(-0x1.16d61533da2ffp-6, x, 0x1.3fa1922ed658bp-3);
+    y = bcg_fma_f64(y, x, -0x1.321bb7ffbfd75p-1);
+    y = bcg_fma_f64(y, x, 0x1.3e683a76b3ec9p0);
+    y = bcg_fma_f64(y, x, -0x1.90e6e225d90afp0);
+    return bcg_fma_f64(y, x, 0x1.c7f34947a6111p0);
+}
+
+/* x = 2^k (1 + f) with 1 + f in sqrt(1/2) to sqrt(2), for a positive finite x. */
+typedef struct {
+    float k, f;
+} bcg_log_parts_f32;
+
+/* x = 2^k (1 + f) with 1 + f in sqrt(1/2) to sqrt(2), for a positive finite x. */
+typedef struct {
+    double k, f;
+} bcg_log_parts_f64;
+
+/* A subnormal x is scaled up; the exponent of the scale is subtracted in the bits, so that one selection does. */
+static inline bcg_log_parts_f32 bcg_log_split_f32(float x)
+{
+    const float scale = x < 0x1p-126f ? 0x1p24f : 1;
+    const uint32_t bits = bcg_bits_f32(x * scale) - bcg_bits_f32(scale) + (0xbf800000u - 0x3f3504f3u);
+    const float m = bcg_from_bits_f32((bits & 0x007fffffu) + 0x3f3504f3u);
+    const float k = bcg_from_bits_f32((bits >> 23) | 0x4b000000u) - (0x1p23f + 256.0f);
+    const bcg_log_parts_f32 parts = {k, m - 1};
+    return parts;
+}
+
+/* A subnormal x is scaled up; the exponent of the scale is subtracted in the bits, so that one selection does. */
+static inline bcg_log_parts_f64 bcg_log_split_f64(double x)
+{
+    const double scale = x < 0x1p-1022 ? 0x1p54 : 1;
+    const uint64_t bits = bcg_bits_f64(x * scale) - bcg_bits_f64(scale) + (0xbff0000000000000u - 0x3fe6a09e667f3bcdu);
+    const double m = bcg_from_bits_f64((bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu);
+    const double k = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 2048.0);
+    const bcg_log_parts_f64 parts = {k, m - 1};
+    return parts;
+}
+
+/* What a logarithm of x is: number where x is positive and finite, and x itself where it is an infinity or NaN. */
+static inline float bcg_log_special_f32(float x, float number)
+{
+    const float positive = x < INFINITY ? number : x, other = x == 0 ? -INFINITY : NAN;
+    return x > 0 ? positive : other;
+}
+
+/* What a logarithm of x is: number where x is positive and finite, and x itself where it is an infinity or NaN. */
+static inline double bcg_log_special_f64(double x, double number)
+{
+    const double positive = x < INFINITY ? number : x, other = x == 0 ? -INFINITY : NAN;
+    return x > 0 ? positive : other;
+}
+
+static inline float bcg_log_f32(float x)
+{
+    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
+    const float whole = a.k * 0x1.62e4p-1f, upper = whole + a.f, lower = bcg_sum_low_f32(whole, a.f, upper);
+    return bcg_log_special_f32(x, upper + (bcg_fma_f32(a.k, 0x1.7f7d1cp-20f, lower) + bcg_log_low_f32(a.f)));
+}
+
+static inline double bcg_log_f64(double x)
+{
+    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
+    const double whole = a.k * 0x1.62e42fefa38p-1, upper = whole + a.f, lower = bcg_sum_low_f64(whole, a.f, upper);
+    return bcg_log_special_f64(x, upper + (bcg_fma_f64(a.k, 0x1.ef35793c7673p-45, lower) + bcg_log_low_f64(a.f)));
+}
+
+static inline float bcg_log2_f32(float x)
+{
+    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
+    const float low = bcg_log_low_f32(a.f), p = a.f * 0x1.715476p0f, p_low = bcg_prod_low_f32(a.f, 0x1.715476p0f, p);
+    const float upper = a.k + p, lower = bcg_sum_low_f32(a.k, p, upper);
+    const float square_low = bcg_prod_low_f32(a.f, a.f, a.f * a.f);
+    const float rest = bcg_fma_f32(square_low, -0x1.715476p-1f, bcg_fma_f32(a.f, 0x1.4ae0cp-26f, lower + p_low));
+    return bcg_log_special_f32(x, upper + bcg_fma_f32(low, 0x1.715476p0f, rest));
+}
+
+static inline double bcg_log2_f64(double x)
+{
+    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
+    const double low = bcg_log_low_f64(a.f), p = a.f * 0x1.71547652b82fep0, p_low = bcg_prod_low_f64(a.f, 0x1.71547652b82fep0, p);
+    const double upper = a.k + p, lower = bcg_sum_low_f64(a.k, p, upper);
+    const double square_low = bcg_prod_low_f64(a.f, a.f, a.f * a.f);
+    const double rest = bcg_fma_f64(square_low, -0x1.71547652b82fep-1, bcg_fma_f64(a.f, 0x1.777d0ffda0d24p-56, lower + p_low));
+    return bcg_log_special_f64(x, upper + bcg_fma_f64(low, 0x1.71547652b82fep0, rest));
+}
+
+static inline float bcg_log10_f32(float x)
+{
+    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
+    const float low = bcg_log_low_f32(a.f), p = a.f * 0x1.bcb7b2p-2f, p_low = bcg_prod_low_f32(a.f, 0x1.bcb7b2p-2f, p);
+    const float whole = a.k * 0x1.344p-2f, upper = whole + p, lower = bcg_fma_f32(a.k, 0x1.3509f8p-18f, bcg_sum_low_f32(whole, p, upper));
+    return bcg_log_special_f32(x, upper + bcg_fma_f32(low, 0x1.bcb7b2p-2f, bcg_fma_f32(a.f, -0x1.5b235ep-27f, lower + p_low)));
+}
+
+static inline double bcg_log10_f64(double x)
+{
+    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
+    const double low = bcg_log_low_f64(a.f), p = a.f * 0x1.bcb7b1526e50ep-2, p_low = bcg_prod_low_f64(a.f, 0x1.bcb7b1526e50ep-2, p);
+    const double whole = a.k * 0x1.34413509f78p-2, upper = whole + p, lower = bcg_fma_f64(a.k, 0x1.fef311f12b358p-46, bcg_sum_low_f64(whole, p, upper));
+    return bcg_log_special_f64(x, upper + bcg_fma_f64(low, 0x1.bcb7b1526e50ep-2, bcg_fma_f64(a.f, 0x1.95355baaafad3p-57, lower + p_low)));
+}
+
+static inline float bcg_log_fast_f32(float x)
+{
+    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
+    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.62e43p-1f, bcg_log_short_f32(a.f)));
+}
+
+static inline double bcg_log_fast_f64(double x)
+{
+    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
+    return bcg_log_special_f64(x, bcg_fma_f64(a.k, 0x1.62e42fefa39efp-1, bcg_log_short_f64(a.f)));
+}
+
+static inline float bcg_log2_fast_f32(float x)
+{
+    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
+    return bcg_log_special_f32(x, bcg_fma_f32(bcg_log_short_f32(a.f), 0x1.715476p0f, a.k));
+}
+
+static inline double bcg_log2_fast_f64(double x)
+{
+    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
+    return bcg_log_special_f64(x, bcg_fma_f64(bcg_log_short_f64(a.f), 0x1.71547652b82fep0, a.k));
+}
+
+static inline float bcg_log10_fast_f32(float x)
+{
+    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
+    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.344136p-2f, bcg_log_short_f32(a.f) * 0x1.bcb7b2p-2f));
+}
+
+static inline double bcg_log10_fast_f64(double x)
+{
+    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
+    return bcg_log_special_f64(x, bcg_fma_f64(a.k, 0x1.34413509f79ffp-2, bcg_log_short_f64(a.f) * 0x1.bcb7b1526e50ep-2));
+}
+
+/* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
+ * difference from 1 keeps its digits. */
+static inline float bcg_log_sum_f32(float u, float lost, float zero)
+{
+    const uint32_t bits = bcg_bits_f32(u) + (0x3f800000u - 0x3f3504f3u);
+    const float k = bcg_from_bits_f32((bits >> 23) | 0x4b000000u) - (0x1p23f + 127.0f + zero);
+    const float f = bcg_from_bits_f32((bits & 0x007fffffu) + 0x3f3504f3u) - 1;
+    const float scaled = lost * (0.5f * bcg_from_bits_f32((255u - (bits >> 23)) << 23));
+    const float g = f + scaled, g_low = bcg_sum_low_f32(f, scaled, g);
+    const float whole = k * 0x1.62e4p-1f, upper = whole + g, lower = bcg_sum_low_f32(whole, g, upper);
+    return upper + (bcg_fma_f32(k, 0x1.7f7d1cp-20f, lower + bcg_fma_f32(-g, g_low, g_low)) + bcg_log_low_f32(g));
+}
+
+/* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
+ * difference from 1 keeps its digits. */
+static inline double bcg_log_sum_f64(double u, double lost, double zero)
+{
+    const uint64_t bits = bcg_bits_f64(u) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
+    const double k = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1023.0 + zero);
+    const double f = bcg_from_bits_f64((bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1;
+    const double scaled = lost * (0.5 * bcg_from_bits_f64((2047u - (bits >> 52)) << 52));
+    const double g = f + scaled, g_low = bcg_sum_low_f64(f, scaled, g);
+    const double whole = k * 0x1.62e42fefa38p-1, upper = whole + g, lower = bcg_sum_low_f64(whole, g, upper);
+    return upper + (bcg_fma_f64(k, 0x1.ef35793c7673p-45, lower + bcg_fma_f64(-g, g_low, g_low)) + bcg_log_low_f64(g));
+}
+
+/* As log of 1 + x, with what rounding took from the sum. */
+static inline float bcg_log1p_f32(float x)
+{
+    const float u = 1 + x, sum = bcg_log_sum_f32(u, bcg_any_sum_low_f32(1, x, u), 0);
+    const float number = x < INFINITY ? copysignf(sum, x) : x, other = x == -1 ? -INFINITY : NAN;
+    return x > -1 ? number : other;
+}
+
+/* As log of 1 + x, with what rounding took from the sum. */
+static inline double bcg_log1p_f64(double x)
+{
+    const double u = 1 + x, sum = bcg_log_sum_f64(u, bcg_any_sum_low_f64(1, x, u), 0);
+    const double number = x < INFINITY ? copysign(sum, x) : x, other = x == -1 ? -INFINITY : NAN;
+    return x > -1 ? number : other;
+}
+
+/* log(|x| + w) with w = sqrt(x^2 + 1), as log of half of it; w is |x| where the 1 no longer counts. */
+static inline float bcg_arcsinh_f32(float x)
+{
+    const float a = fabsf(x), square = a * a, s = square + 1;
+    const float s_low = bcg_any_sum_low_f32(1, square, s) + bcg_prod_low_f32(a, a, square), root = sqrtf(s);
+    const float root_low = (bcg_rest_f32(s, root, root) + s_low) * (0.5f / root);
+    const float w = a < 0x1p15f ? root : a, w_low = a < 0x1p15f ? root_low : 0;
+    const float half = 0.5f * a, half_w = 0.5f * w, u = half + half_w;
+    const float sum = bcg_log_sum_f32(u, bcg_fma_f32(w_low, 0.5f, bcg_any_sum_low_f32(half, half_w, u)), -1);
+    const float number = a < INFINITY ? copysignf(sum, x) : x;
+    return a < 0x1p-13f ? x : number;
+}
+
+/* log(|x| + w) with w = sqrt(x^2 + 1), as log of half of it; w is |x| where the 1 no longer counts. */
+static inline double bcg_arcsinh_f64(double x)
+{
+    const double a = fabs(x), square = a * a, s = square + 1;
+    const double s_low = bcg_any_sum_low_f64(1, square, s) + bcg_prod_low_f64(a, a, square), root = sqrt(s);
+    const double root_low = (bcg_rest_f64(s, root, root) + s_low) * (0.5 / root);
+    const double w = a < 0x1p30 ? root : a, w_low = a < 0x1p30 ? root_low : 0;
+    const double half = 0.5 * a, half_w = 0.5 * w, u = half + half_w;
+    const double sum = bcg_log_sum_f64(u, bcg_fma_f64(w_low, 0.5, bcg_any_sum_low_f64(half, half_w, u)), -1);
+    const double number = a < INFINITY ? copysign(sum, x) : x;
+    return a < 0x1p-28 ? x : number;
+}
+
+/* log(x + w) with w = sqrt(x^2 - 1), as log of half of it; w is x where the 1 no longer counts. */
+static inline float bcg_arccosh_f32(float x)
+{
+    const float square = x * x, s = square - 1;
+    const float s_low = bcg_any_sum_low_f32(-1, square, s) + bcg_prod_low_f32(x, x, square), root = sqrtf(s);
+    const float root_low = (bcg_rest_f32(s, root, root) + s_low) * (0.5f / root);
+    const float w = x < 0x1p15f ? root : x, w_low = x < 0x1p15f ? (x > 1 ? root_low : 0) : 0;
+    const float half = 0.5f * x, half_w = 0.5f * w, u = half + half_w;
+    const float sum = bcg_log_sum_f32(u, bcg_fma_f32(w_low, 0.5f, bcg_sum_low_f32(half, half_w, u)), -1);
+    const float number = x < INFINITY ? sum : x;
+    return x >= 1 ? number : NAN;
+}
+
+/* log(x + w) with w = sqrt(x^2 - 1), as log of half of it; w is x where the 1 no longer counts. */
+static inline double bcg_arccosh_f64(double x)
+{
+    const double square = x * x, s = square - 1;
+    const double s_low = bcg_any_sum_low_f64(-1, square, s) + bcg_prod_low_f64(x, x, square), root = sqrt(s);
+    const double root_low = (bcg_rest_f64(s, root, root) + s_low) * (0.5 / root);
+    const double w = x < 0x1p30 ? root : x, w_low = x < 0x1p30 ? (x > 1 ? root_low : 0) : 0;
+    const double half = 0.5 * x, half_w = 0.5 * w, u = half + half_w;
+    const double sum = bcg_log_sum_f64(u, bcg_fma_f64(w_low, 0.5, bcg_sum_low_f64(half, half_w, u)), -1);
+    const double number = x < INFINITY ? sum : x;
+    return x >= 1 ? number : NAN;
+}
+
+/* Half of log(1 + q) with q = 2|x| / (1 - |x|), to twice the digits. */
+static inline float bcg_arctanh_f32(float x)
+{
+    const float a = fabsf(x), d = 1 - a, inverse = 1 / d, q = (a + a) * inverse;
+    const float rest = bcg_fma_f32(-q, bcg_sum_low_f32(1, -a, d), bcg_rest_f32(a + a, q, d));
+    const float u = 1 + q, lost = bcg_fma_f32(rest, inverse, bcg_any_sum_low_f32(1, q, u));
+    const float number = 0.5f * bcg_log_sum_f32(u, lost, 0), other = a == 1 ? INFINITY : NAN;
+    return copysignf(a < 1 ? number : other, x);
+}
+
+/* Half of log(1 + q) with q = 2|x| / (1 - |x|), to twice the digits. */
+static inline double bcg_arctanh_f64(double x)
+{
+    const double a = fabs(x), d = 1 - a, inverse = 1 / d, q = (a + a) * inverse;
+    const double rest = bcg_fma_f64(-q, bcg_sum_low_f64(1, -a, d), bcg_rest_f64(a + a, q, d));
+    const double u = 1 + q, lost = bcg_fma_f64(rest, inverse, bcg_any_sum_low_f64(1, q, u));
+    const double number = 0.5 * bcg_log_sum_f64(u, lost, 0), other = a == 1 ? INFINITY : NAN;
+    return copysign(a < 1 ? number : other, x);
+}
+
+/* Newton's step on top of a rounded quotient; where it is no number, at 0 and an infinity, the quotient is right. */
+static inline float bcg_rsqrt_f32(float x)
+{
+    const float y = 1 / sqrtf(x), p = x * y;
+    const float rest = bcg_fma_f32(-bcg_prod_low_f32(x, y, p), y, bcg_rest_f32(1, p, y));
+    const float better = bcg_fma_f32(0.5f * y, rest, y);
+    return better == better ? better : y;
+}
+
+/* Newton's step on top of a rounded quotient; where it is no number, at 0 and an infinity, the quotient is right. */
+static inline double bcg_rsqrt_f64(double x)
+{
+    const double y = 1 / sqrt(x), p = x * y;
+    const double rest = bcg_fma_f64(-bcg_prod_low_f64(x, y, p), y, bcg_rest_f64(1, p, y));
+    const double better = bcg_fma_f64(0.5 * y, rest, y);
+    return better == better ? better : y;
+}
+
+/* x^(1/3) = 2^k z, z^3 = m from 1 to 8: z is m times the square of m^(-1/3), from a polynomial times 2^(-j/3) with
+ * j = 0, 1, 2; Newton's steps, the last one with the exact rest m - z^3. */
+static inline float bcg_cbrt_f32(float x)
+{
+    const float a = fabsf(x), scale = a < 0x1p-126f ? 0x1p24f : 1;
+    const uint32_t bits = bcg_bits_f32(a * scale);
+    const float e = bcg_from_bits_f32((bits >> 23) | 0x4b000000u) - (0x1p23f - 2.0f), shifted = bcg_fma_f32(e - 1, 0x1.555556p-2f, 0x1.8p23f);
+    const float k = shifted - 0x1.8p23f, j = bcg_fma_f32(k, -3, e);
+    const uint32_t whole = bcg_bits_f32(shifted);
+    const float m = bcg_from_bits_f32(bits - ((whole + whole + whole) << 23) + 0x40800000u);
+    const float y = bcg_cbrt_start_f32(bcg_from_bits_f32((bits & 0x007fffffu) | 0x3f800000u)) *
+                 bcg_fma_f32(bcg_fma_f32(0x1.5ca5bp-6f, j, -0x1.d2150cp-3f), j, 1);
+    const float better = y;
+    const float near = better * better, z = m * near, zz = z * z;
+    const float rest = bcg_fma_f32(-bcg_prod_low_f32(z, z, zz), z, bcg_rest_f32(m, zz, z));
+    const float root = bcg_fma_f32(rest, near * 0x1.555556p-2f, z);
+    const float power = bcg_from_bits_f32((whole + (127 - 43)) << 23) * (a < 0x1p-126f ? 0x1p-8f : 1);
+    const float number = a < INFINITY ? copysignf(root * power, x) : x;
+    return x == 0 ? x : number;
+}
+
+/* x^(1/3) = 2^k z, z^3 = m from 1 to 8: z is m times the square of m^(-1/3), from a polynomial times 2^(-j/3) with
+ * j = 0, 1, 2; Newton's steps, the last one with the exact rest m - z^3. */
+static inline double bcg_cbrt_f64(double x)
+{
+    const double a = fabs(x), scale = a < 0x1p-1022 ? 0x1p54 : 1;
+    const uint64_t bits = bcg_bits_f64(a * scale);
+    const double e = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - 0x1p52, shifted = bcg_fma_f64(e - 1, 0x1.5555555555555p-2, 0x1.8p52);
+    const double k = shifted - 0x1.8p52, j = bcg_fma_f64(k, -3, e);
+    const uint64_t whole = bcg_bits_f64(shifted);
+    const double m = bcg_from_bits_f64(bits - ((whole + whole + whole) << 52) + 0x3ff0000000000000u);
+    const double y = bcg_cbrt_start_f64(bcg_from_bits_f64((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u)) *
+                 bcg_fma_f64(bcg_fma_f64(0x1.5ca5af129611ep-6, j, -0x1.d2150c92f7332p-3), j, 1);
+    const double better = bcg_fma_f64(y * bcg_fma_f64(-(m * y), y * y, 1), 0x1.5555555555555p-2, y);
+    const double near = better * better, z = m * near, zz = z * z;
+    const double rest = bcg_fma_f64(-bcg_prod_low_f64(z, z, zz), z, bcg_rest_f64(m, zz, z));
+    const double root = bcg_fma_f64(rest, near * 0x1.5555555555555p-2, z);
+    const double power = bcg_from_bits_f64((whole + (1023 - 341)) << 52) * (a < 0x1p-1022 ? 0x1p-18 : 1);
+    const double number = a < INFINITY ? copysign(root * power, x) : x;
+    return x == 0 ? x : number;
+}
+
+/* The larger one is scaled to where squares neither overflow nor lose digits; the sum of squares is rounded once. */
+static inline float bcg_hypot_f32(float x, float y)
+{
+    const float first = fabsf(x), second = fabsf(y);
+    const float large = first > second ? first : second, small = first > second ? second : first;
+    const float shrunk = large > 0x1p60f ? 0x1p-90f : 1, scale = large < 0x1p-60f ? 0x1p90f : shrunk;
+    const float a = large * scale, b = small * scale, aa = a * a, bb = b * b, sum = aa + bb;
+    const float low = bcg_prod_low_f32(a, a, aa) + (bcg_sum_low_f32(aa, bb, sum) + bcg_prod_low_f32(b, b, bb));
+    const float root = sqrtf(sum + low) * bcg_from_bits_f32((254u << 23) - bcg_bits_f32(scale));
+    const float number = first == INFINITY ? INFINITY : root;
+    return second == INFINITY ? INFINITY : number;
+}
+
+/* The larger one is scaled to where squares neither overflow nor lose digits; the sum of squares is rounded once. */
+static inline double bcg_hypot_f64(double x, double y)
+{
+    const double first = fabs(x), second = fabs(y);
+    const double large = first > second ? first : second, small = first > second ? second : first;
+    const double shrunk = large > 0x1p500 ? 0x1p-600 : 1, scale = large < 0x1p-500 ? 0x1p600 : shrunk;
+    const double a = large * scale, b = small * scale, aa = a * a, bb = b * b, sum = aa + bb;
+    const double low = bcg_prod_low_f64(a, a, aa) + (bcg_sum_low_f64(aa, bb, sum) + bcg_prod_low_f64(b, b, bb));
+    const double root = sqrt(sum + low) * bcg_from_bits_f64((2046ull << 52) - bcg_bits_f64(scale));
+    const double number = first == INFINITY ? INFINITY : root;
+    return second == INFINITY ? INFINITY : number;
+}
+
+#endif

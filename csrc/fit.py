@@ -1,0 +1,312 @@
+"""The polynomials of the vector functions: minimax fits, printed as C.
+
+In: the name of an entry of ``FITS``.  Out: its coefficients, lowest power first, rounded to the dtype, and their error.
+
+    $ python csrc/fit.py exp_f32
+    /* python csrc/fit.py exp_f32: error 2^-32.1 */
+    0x1.fffffep-2f, 0x1.5554a8p-3f, ...
+
+A fit is a plain polynomial in one variable; evenness, oddness and known leading terms are taken out of the target
+beforehand: sin(x) = x + x s q(s) with s = x^2 is the target (sin(sqrt(s)) / sqrt(s) - 1) / s. The weight turns an error
+of the polynomial into the one that counts: that of the function, relative to the function. The headers name the call
+that made each polynomial; a new entry here and a run of this script is all that a new one needs (mpmath is a
+development dependency). With ``--check`` every entry's error is printed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import mpmath
+import numpy as np
+from mpmath import mpf
+
+__all__ = ["FITS", "Fit", "Fitted", "fitted"]
+
+Real = Callable[[mpf], mpf]
+_DIGITS = 60  # Targets lose digits to cancellation near 0.
+_POINTS = 40  # Of the grid, for each coefficient.
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A polynomial to find.
+
+    Attributes
+    ----------
+    dtype : of the coefficients, f32 or f64.
+    target : what the polynomial stands for.
+    low, high : the interval; a target that has a limit at 0 only is never asked for it.
+    degree : of the polynomial.
+    weight : what an error of the polynomial is multiplied by to become the error that counts.
+    pairs : how many leading coefficients are printed as two numbers, the second one what rounding took from the first.
+    """
+
+    dtype: str
+    target: Real
+    low: mpf | float
+    high: mpf | float
+    degree: int
+    weight: Real
+    pairs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Coefficients, lowest power first, as pairs of numbers of the dtype; and the largest weighted error."""
+
+    coefficients: tuple[tuple[float, float], ...]
+    error: float
+
+
+def _grid(fit: Fit) -> list[mpf]:
+    """Chebyshev points: they are dense where polynomials err most."""
+    count = _POINTS * (fit.degree + 2)
+    low, high = mpf(fit.low), mpf(fit.high)
+    nodes = [mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * count)) for k in reversed(range(count))]
+    return [(low + high + node * (high - low)) / 2 for node in nodes]
+
+
+def _alternation(errors: list[mpf], count: int) -> list[int]:
+    """Places of that many largest errors with alternating signs."""
+    places: list[int] = []
+    for at, error in enumerate(errors):
+        if places and (error > 0) == (errors[places[-1]] > 0):
+            if abs(error) > abs(errors[places[-1]]):
+                places[-1] = at
+        else:
+            places.append(at)
+    while len(places) > count:
+        places.pop(0 if abs(errors[places[0]]) < abs(errors[places[-1]]) else -1)
+    return places
+
+
+def _value(coefficients: list[mpf], x: mpf) -> mpf:
+    return mpmath.polyval(coefficients[::-1], x)
+
+
+def _minimax(fit: Fit, grid: list[mpf], wanted: list[mpf], weights: list[mpf]) -> list[mpf]:
+    """Remez' exchange over the grid: the coefficients whose largest weighted error is least."""
+    terms = fit.degree + 1
+    places = [round((len(grid) - 1) * (1 - mpmath.cos(mpmath.pi * k / terms)) / 2) for k in range(terms + 1)]
+    for _ in range(60):
+        rows = [
+            [*(grid[at] ** k for k in range(terms)), (-1) ** sign / weights[at]] for sign, at in enumerate(places)
+        ]
+        *coefficients, level = mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([wanted[at] for at in places]))
+        errors = [w * (y - _value(coefficients, x)) for x, y, w in zip(grid, wanted, weights, strict=True)]
+        if max(map(abs, errors)) <= abs(level) * mpf("1.001"):
+            break
+        places = _alternation(errors, terms + 1)
+    return list(coefficients)
+
+
+def _rounded(value: mpf, dtype: str) -> float:
+    # Through a string: a float of 53 bits in between would round twice.
+    return float(np.float32(mpmath.nstr(value, 40))) if dtype == "f32" else float(value)
+
+
+def _pair(value: mpf, dtype: str) -> tuple[float, float]:
+    high = _rounded(value, dtype)
+    return high, _rounded(value - mpf(high), dtype)
+
+
+def fitted(fit: Fit) -> Fitted:
+    """Return the coefficients of a fit, rounded to its dtype.
+
+    Examples
+    --------
+    >>> line = Fit("f64", mpmath.exp, 0, 1, 1, lambda x: mpf(1))
+    >>> [round(first, 3) for first, _ in fitted(line).coefficients]
+    [0.894, 1.718]
+    """
+    with mpmath.workdps(_DIGITS):
+        grid = _grid(fit)
+        wanted, weights = [fit.target(x) for x in grid], [fit.weight(x) for x in grid]
+        pairs = tuple(_pair(value, fit.dtype) for value in _minimax(fit, grid, wanted, weights))
+        stored = [mpf(first) + (second if at < fit.pairs else 0) for at, (first, second) in enumerate(pairs)]
+        errors = (abs(w * (y - _value(stored, x))) for x, y, w in zip(grid, wanted, weights, strict=True))
+        return Fitted(pairs, float(max(errors)))
+
+
+def _literal(value: float, dtype: str) -> str:
+    """As C has it: hexadecimal, without zeros at the end."""
+    digits, _, exponent = value.hex().partition("p")
+    return f"{digits.rstrip('0').rstrip('.') if '.' in digits else digits}p{exponent}{'f' * (dtype == 'f32')}"
+
+
+def as_c(name: str) -> str:
+    """Return the comment and the numbers that stand in a header."""
+    fit, found = FITS[name], fitted(FITS[name])
+    numbers = [
+        " + ".join(_literal(x, fit.dtype) for x in pair[: 2 if at < fit.pairs else 1])
+        for at, pair in enumerate(found.coefficients)
+    ]
+    return f"/* python csrc/fit.py {name}: error 2^{np.log2(found.error):.1f} */\n{', '.join(numbers)}"
+
+
+# ---- targets and weights -----------------------------------------------------------------------------------------
+
+_HALF_LN2 = mpf("0.3466")  # Just over half of log(2): what an argument reduced by multiples of it can be.
+
+
+def _tail(function: Real, *leading: float) -> Real:
+    """What is left of a function, divided by x^n, after its n leading terms."""
+
+    def target(x: mpf) -> mpf:
+        return (function(x) - _value([mpf(c) for c in leading], x)) / x ** len(leading)
+
+    return target
+
+
+def _in_square(odd: Real) -> Real:
+    """An odd function f as the g of f(x) = x g(x^2)."""
+    return lambda s: odd(mpmath.sqrt(s)) / mpmath.sqrt(s)
+
+
+def _odd_tail(dtype: str, odd: Real, high: mpf, degree: int) -> Fit:
+    """q of odd(x) = x + x s q(s), s = x^2, for s up to `high`."""
+    return Fit(dtype, _tail(_in_square(odd), 1), 0, high, degree, lambda s: s / _in_square(odd)(s))
+
+
+def _cos_tail(dtype: str, high: mpf, degree: int) -> Fit:
+    """q of cos(x) = 1 - s / 2 + s^2 q(s), s = x^2."""
+    return Fit(
+        dtype,
+        _tail(lambda s: mpmath.cos(mpmath.sqrt(s)), 1, -0.5),
+        0,
+        high,
+        degree,
+        lambda s: s**2 / mpmath.cos(mpmath.sqrt(s)),
+    )
+
+
+@cache
+def _under_tan(dtype: str, degree: int, over: int) -> tuple[mpf, ...]:
+    """A d(s) = 1 - s / 2 + d2 s^2 + .. for which tan(x) d(s) / x is all but a polynomial in s = x^2 of degree `over`."""
+    with mpmath.workdps(_DIGITS):
+        taylor = mpmath.taylor(mpmath.tan, 0, 2 * (degree + over) + 1)[1::2]
+        places = range(over + 1, over + degree)
+        rows = mpmath.matrix([[taylor[at - power] for power in range(2, degree + 1)] for at in places])
+        solved = mpmath.lu_solve(rows, mpmath.matrix([taylor[at - 1] / 2 - taylor[at] for at in places]))
+        return (mpf(1), mpf(-0.5), *(mpf(_rounded(value, dtype)) for value in solved))
+
+
+def _tan_over(dtype: str, high: mpf, degree: int, over: int) -> Fit:
+    """q of tan(x) = x (1 + s q(s)) / d(s), s = x^2, with the d of `_under_tan`."""
+    return _odd_tail(dtype, lambda x: mpmath.tan(x) * _value([*_under_tan(dtype, degree, over)], x**2), high, over - 1)
+
+
+def _erfc_log(dtype: str, high: float, degree: int) -> Fit:
+    """log(erfc(1 + t)), for an erf that is 1 - exp of it."""
+    return Fit(
+        dtype,
+        lambda t: mpmath.log(mpmath.erfc(1 + t)),
+        0,
+        high,
+        degree,
+        lambda t: mpmath.erfc(1 + t) / mpmath.erf(1 + t),
+    )
+
+
+def _erf_tail(dtype: str, degree: int) -> Fit:
+    """q of erf(x) = x + x q(s - 1/2), s = x^2."""
+    erf = _in_square(mpmath.erf)
+    return Fit(dtype, lambda u: erf(u + 0.5) - 1, -0.5, 0.5, degree, lambda u: 1 / erf(u + 0.5))
+
+
+FITS = {
+    # e^x = 1 + x + x^2/2 + x^3 q(x)
+    "exp_f32": Fit("f32", _tail(mpmath.exp, 1, 1, 0.5), -_HALF_LN2, _HALF_LN2, 4, lambda x: x**3 / mpmath.exp(x)),
+    "exp_f64": Fit("f64", _tail(mpmath.exp, 1, 1, 0.5), -_HALF_LN2, _HALF_LN2, 9, lambda x: x**3 / mpmath.exp(x)),
+    # log(1 + x) = 2 s + s^3 q(s^2) with s = x / (2 + x), for 1 + x from sqrt(1/2) to sqrt(2)
+    "log_f64": Fit(
+        "f64",
+        _tail(_in_square(lambda s: 2 * mpmath.atanh(s)), 2),
+        0,
+        mpf("0.02944"),
+        6,
+        lambda z: mpmath.sqrt(z) * z / (2 * mpmath.atanh(mpmath.sqrt(z))),
+    ),
+    "log_fast_f64": Fit(
+        "f64",
+        _tail(_in_square(lambda s: 2 * mpmath.atanh(s)), 2),
+        0,
+        mpf("0.02944"),
+        5,
+        lambda z: mpmath.sqrt(z) * z / (2 * mpmath.atanh(mpmath.sqrt(z))),
+    ),
+    # x^(-1/3) from 1 to 2; of its error, Newton's steps leave the square
+    "cbrt_f32": Fit("f32", lambda x: 1 / mpmath.cbrt(x), 1, 2, 5, mpmath.cbrt),
+    "cbrt_f64": Fit("f64", lambda x: 1 / mpmath.cbrt(x), 1, 2, 5, mpmath.cbrt),
+    # 2^x = 1 + x log(2) + x^2 q(x)
+    "exp2_f32": Fit(
+        "f32",
+        lambda x: (mpmath.exp2(x) - 1 - x * mpmath.ln2) / x**2,
+        mpf("-0.5"),
+        mpf("0.5"),
+        5,
+        lambda x: x**2 / mpmath.exp2(x),
+    ),
+    "exp2_f64": Fit(
+        "f64",
+        lambda x: (mpmath.exp2(x) - 1 - x * mpmath.ln2) / x**2,
+        mpf("-0.5"),
+        mpf("0.5"),
+        10,
+        lambda x: x**2 / mpmath.exp2(x),
+    ),
+    # log(1 + x) = x - x^2/2 + x^3 q(x)
+    "log_fast_f32": Fit(
+        "f32", _tail(mpmath.log1p, 0, 1, -0.5), mpf("-0.2929"), mpf("0.4143"), 7, lambda x: x**3 / mpmath.log1p(x)
+    ),
+    "log_f32": Fit(
+        "f32", _tail(mpmath.log1p, 0, 1, -0.5), mpf("-0.2929"), mpf("0.4143"), 8, lambda x: x**3 / mpmath.log1p(x)
+    ),
+}
+
+# Just over the squares of pi / 4 and pi / 2; in f32, what is rounded to multiples of pi / 2 may lie further off.
+_EIGHTH, _EIGHTH_F32, _QUARTER = mpf("0.61686"), mpf("0.64"), mpf("2.46742")
+_TAN_EIGHTH = mpf("0.17158")  # Just over the square of tan(pi / 8).
+
+FITS |= {
+    # sin(x) = x + x s q(s) and cos(x) = 1 - s / 2 + s^2 q(s), s = x^2, up to pi / 4; the sine also up to pi / 2
+    "sin_f64": _odd_tail("f64", mpmath.sin, _EIGHTH, 5),
+    "cos_f64": _cos_tail("f64", _EIGHTH, 5),
+    "sin_half_turn_f32": _odd_tail("f32", mpmath.sin, _QUARTER, 3),
+    "sin_half_turn_wide": _odd_tail("f64", mpmath.sin, _QUARTER, 3),
+    "sin_half_turn_f64": _odd_tail("f64", mpmath.sin, _QUARTER, 6),
+    # tan(x) = x (1 + s q(s)) / d(s)
+    "tan_f32": _tan_over("f32", _EIGHTH_F32, 3, 3),
+    "tan_f64": _tan_over("f64", _EIGHTH, 5, 4),
+    # arctan(x) = x + x s q(s), up to tan(pi / 8); arcsin(x) = x + x s q(s), up to 1 / 2
+    "arctan_f32": _odd_tail("f32", mpmath.atan, _TAN_EIGHTH, 3),
+    "arctan_f64": _odd_tail("f64", mpmath.atan, _TAN_EIGHTH, 11),
+    "arcsin_f32": _odd_tail("f32", mpmath.asin, mpf("0.25"), 4),
+    "arcsin_f64": _odd_tail("f64", mpmath.asin, mpf("0.25"), 12),
+    # erf(x) = x + x q(s - 1/2), s = x^2, up to 1; log(erfc(1 + t)) beyond; e^x = 1 + x + x^2 q(x) in it
+    "erf_f32": _erf_tail("f32", 6),
+    "erf_f64": _erf_tail("f64", 12),
+    "erf_log_f32": _erfc_log("f32", 2.95, 7),
+    "erf_log_f64": _erfc_log("f64", 4.95, 18),
+    "erf_exp_f32": Fit("f32", _tail(mpmath.exp, 1, 1), -_HALF_LN2, _HALF_LN2, 4, lambda x: x**2 / mpmath.exp(x)),
+    "erf_exp_f64": Fit("f64", _tail(mpmath.exp, 1, 1), -_HALF_LN2, _HALF_LN2, 9, lambda x: x**2 / mpmath.exp(x)),
+}
+
+
+def main(names: list[str]) -> int:
+    """Print the fits that the command line names."""
+    unknown = [name for name in names if name not in FITS and name != "--check"]
+    if unknown or not names:
+        print(f"usage: python csrc/fit.py NAME..., or --check; the names are {', '.join(FITS)}", file=sys.stderr)
+        return 2
+    for name in FITS if "--check" in names else names:
+        print(as_c(name) if "--check" not in names else as_c(name).partition("\n")[0])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,155 @@
+/* pack_lines.h: rows of elements, adjacent where they go to; and any elements from anywhere to anywhere.
+ *
+ * Contract. pack_line(bytes) is the form for elements so wide: form(to, from, step, n) makes n elements adjacent that are
+ * `step` bytes apart, or are one (0). Steps of -1 to 4 elements have loops of their own, which are compiled for each
+ * instruction set and vectorised by the compiler. pack_grid copies outer x inner elements between any steps, the inner
+ * ones in the inner loop, which is unrolled where they are few. Nothing outside the elements is read or written.
+ */
+#ifndef BCG_PACK_LINES_H
+#define BCG_PACK_LINES_H
+
+#include "pack_words.h"
+
+/* The bodies, for a constant number of bytes. */
+#define PACK_LINE_BODIES(WORD, BYTES)                                                                                  \
+    PACK_INLINE void pack_line##BYTES##_body(char *restrict to, const char *restrict from, int64_t step, int64_t n)    \
+    {                                                                                                                  \
+        WORD *restrict const out = (WORD *)(void *)to;                                                                 \
+        const WORD *restrict const in = (const WORD *)(const void *)from;                                              \
+        switch (step) {                                                                                                \
+        case -BYTES:                                                                                                   \
+            for (int64_t i = 0; i < n; i++) {                                                                          \
+                out[i] = in[-i];                                                                                       \
+            }                                                                                                          \
+            break;                                                                                                     \
+        case 0:                                                                                                        \
+            for (int64_t i = 0; i < n; i++) {                                                                          \
+                out[i] = in[0];                                                                                        \
+            }                                                                                                          \
+            break;                                                                                                     \
+        case 2 * BYTES:                                                                                                \
+            for (int64_t i = 0; i < n; i++) {                                                                          \
+                out[i] = in[2 * i];                                                                                    \
+            }                                                                                                          \
+            break;                                                                                                     \
+        case 3 * BYTES:                                                                                                \
+            for (int64_t i = 0; i < n; i++) {                                                                          \
+                out[i] = in[3 * i];                                                                                    \
+            }                                                                                                          \
+            break;                                                                                                     \
+        case 4 * BYTES:                                                                                                \
+            for (int64_t i = 0; i < n; i++) {                                                                          \
+                out[i] = in[4 * i];                                                                                    \
+            }                                                                                                          \
+            break;                                                                                                     \
+        default:                                                                                                       \
+            for (int64_t i = 0; i < n; i++) {                                                                          \
+                out[i] = *(const WORD *)(const void *)(from + i * step);                                               \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+PACK_LINE_BODIES(pack_word1, 1)
+PACK_LINE_BODIES(pack_word2, 2)
+PACK_LINE_BODIES(pack_word4, 4)
+PACK_LINE_BODIES(pack_word8, 8)
+
+#define PACK_LINE(NAME, ISA, BYTES)                                                                                    \
+    ISA static void NAME(char *restrict to, const char *restrict from, int64_t step, int64_t n)                        \
+    {                                                                                                                  \
+        pack_line##BYTES##_body(to, from, step, n);                                                                    \
+    }
+
+typedef void (*pack_line_form)(char *restrict to, const char *restrict from, int64_t step, int64_t n);
+
+PACK_LINE(pack_line1_base, , 1)
+PACK_LINE(pack_line2_base, , 2)
+PACK_LINE(pack_line4_base, , 4)
+PACK_LINE(pack_line8_base, , 8)
+#if PACK_X86
+PACK_LINE(pack_line1_avx2, PACK_AVX2, 1)
+PACK_LINE(pack_line2_avx2, PACK_AVX2, 2)
+PACK_LINE(pack_line4_avx2, PACK_AVX2, 4)
+PACK_LINE(pack_line8_avx2, PACK_AVX2, 8)
+PACK_LINE(pack_line1_avx512, PACK_AVX512, 1)
+PACK_LINE(pack_line2_avx512, PACK_AVX512, 2)
+PACK_LINE(pack_line4_avx512, PACK_AVX512, 4)
+PACK_LINE(pack_line8_avx512, PACK_AVX512, 8)
+#endif
+
+#define PACK_LEVELS 3
+static const pack_line_form pack_lines[PACK_LEVELS][4] = {
+    {pack_line1_base, pack_line2_base, pack_line4_base, pack_line8_base},
+#if PACK_X86
+    {pack_line1_avx2, pack_line2_avx2, pack_line4_avx2, pack_line8_avx2},
+    {pack_line1_avx512, pack_line2_avx512, pack_line4_avx512, pack_line8_avx512},
+#endif
+};
+
+PACK_INLINE pack_line_form pack_line(int32_t bytes)
+{
+    return pack_lines[pack_level()][pack_log2(bytes)];
+}
+
+typedef struct {
+    char *to;
+    int64_t to_outer;
+    int64_t to_inner;
+    const char *from;
+    int64_t from_outer;
+    int64_t from_inner;
+    int64_t outer;
+    int64_t inner;
+} pack_box;
+
+/* `count` is a constant, or the loop is the inner one. */
+#define PACK_GRID_ROWS(WORD, UNROLL, count)                                                                            \
+    for (int64_t i = 0; i < outer; i++) {                                                                              \
+        char *restrict out = to + i * to_outer;                                                                        \
+        const char *restrict in = from + i * from_outer;                                                               \
+        UNROLL for (int64_t j = 0; j < (count); j++)                                                                   \
+        {                                                                                                              \
+            *(WORD *)(void *)out = *(const WORD *)(const void *)in;                                                    \
+            out += to_inner;                                                                                           \
+            in += from_inner;                                                                                          \
+        }                                                                                                              \
+    }
+
+#define PACK_GRID_CASE(WORD, count)                                                                                    \
+    case count:                                                                                                        \
+        PACK_GRID_ROWS(WORD, PACK_UNROLL, count)                                                                       \
+        break;
+
+#define PACK_GRID(NAME, WORD)                                                                                          \
+    static void NAME(const pack_box *box)                                                                              \
+    {                                                                                                                  \
+        char *restrict const to = box->to;                                                                             \
+        const char *restrict const from = box->from;                                                                   \
+        const int64_t to_outer = box->to_outer, to_inner = box->to_inner, outer = box->outer;                          \
+        const int64_t from_outer = box->from_outer, from_inner = box->from_inner, inner = box->inner;                  \
+        switch (inner) {                                                                                               \
+            PACK_GRID_CASE(WORD, 1)                                                                                    \
+            PACK_GRID_CASE(WORD, 2)                                                                                    \
+            PACK_GRID_CASE(WORD, 3)                                                                                    \
+            PACK_GRID_CASE(WORD, 4)                                                                                    \
+            PACK_GRID_CASE(WORD, 5)                                                                                    \
+            PACK_GRID_CASE(WORD, 6)                                                                                    \
+            PACK_GRID_CASE(WORD, 7)                                                                                    \
+            PACK_GRID_CASE(WORD, 8)                                                                                    \
+        default:                                                                                                       \
+            PACK_GRID_ROWS(WORD, PACK_UNROLL_SOME, inner)                                                              \
+        }                                                                                                              \
+    }
+
+PACK_GRID(pack_grid1, pack_word1)
+PACK_GRID(pack_grid2, pack_word2)
+PACK_GRID(pack_grid4, pack_word4)
+PACK_GRID(pack_grid8, pack_word8)
+
+static void pack_grid(const pack_box *box, int32_t bytes)
+{
+    static void (*const grids[4])(const pack_box *) = {pack_grid1, pack_grid2, pack_grid4, pack_grid8};
+    grids[pack_log2(bytes)](box);
+}
+
+#endif

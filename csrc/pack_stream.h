@@ -1,0 +1,55 @@
+/* pack_stream.h: stores that pass the caches by.
+ *
+ * Contract. bcg_stream copies through the caches up to the first whole line of `to`, and what remains after the last one.
+ */
+#ifndef BCG_PACK_STREAM_H
+#define BCG_PACK_STREAM_H
+
+#include "pack_words.h"
+
+#if PACK_X86
+
+/* `to` is aligned to 64 bytes, `size` a multiple of it. Wider stores are no faster: lines leave as wholes. */
+static void pack_stream_lines(char *restrict to, const char *restrict from, int64_t size)
+{
+    for (int64_t at = 0; at < size; at += 64) {
+        const __m128i a = _mm_loadu_si128((const __m128i *)(from + at));
+        const __m128i b = _mm_loadu_si128((const __m128i *)(from + at + 16));
+        const __m128i c = _mm_loadu_si128((const __m128i *)(from + at + 32));
+        const __m128i d = _mm_loadu_si128((const __m128i *)(from + at + 48));
+        _mm_stream_si128((__m128i *)(to + at), a);
+        _mm_stream_si128((__m128i *)(to + at + 16), b);
+        _mm_stream_si128((__m128i *)(to + at + 32), c);
+        _mm_stream_si128((__m128i *)(to + at + 48), d);
+    }
+}
+
+void bcg_stream(char *to, const char *from, int64_t size)
+{
+    int64_t head = (int64_t)(-(uintptr_t)to & 63);
+    head = head < size ? head : size;
+    const int64_t body = (size - head) / 64 * 64;
+    memcpy(to, from, (size_t)head);
+    pack_stream_lines(to + head, from + head, body);
+    memcpy(to + head + body, from + head + body, (size_t)(size - head - body));
+}
+
+void bcg_stream_end(void)
+{
+    _mm_sfence();
+}
+
+#else
+
+void bcg_stream(char *to, const char *from, int64_t size)
+{
+    memcpy(to, from, (size_t)size);
+}
+
+void bcg_stream_end(void)
+{
+}
+
+#endif
+
+#endif

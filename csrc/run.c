@@ -1,0 +1,259 @@
+/* run.c: the plan of a call: see run.h.
+ *
+ * A nest's dims are ordered by the result's strides and merged (bcg_odometer.h); large ones are cut into parts, one a
+ * task of the pool. A part is walked in blocks of rows (dim i) of points (dim j), with the other dims, o, around,
+ * between or inside the blocks. In a block an array is read in place where its elements are adjacent along j, or one;
+ * else it is packed into a tile. A tile is kept until something that it depends on moves, so that what repeats is
+ * packed, and computed, once. Results that are not adjacent, or go past the cache, are computed in a tile and copied.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+typedef enum {
+#define BCG_STATUS(name, value, sentence) BCG_##name = value,
+#include "bcg_status.def"
+#undef BCG_STATUS
+} bcg_status;
+
+#include "bcg_odometer.h"
+#include "pack.h"
+#include "pool.h"
+#include "run_plan.h"
+#include "run_walk.h"
+
+/* ---- one part of a nest ------------------------------------------------------------------------------------------ */
+
+static int64_t points_of(const domain *d)
+{
+    int64_t points = 1;
+    for (int32_t dim = 0; dim < d->rank; dim++) points *= d->extents[dim];
+    return points;
+}
+
+static void run_part(domain *d, int streams)
+{
+    if (d->nest->arrays + d->nest->stages <= FEW) {
+        _Alignas(LINE) char memory[FEW_BYTES];
+        run_blocks(d, memory, TILE_BYTES, streams);
+        return;
+    }
+    /* The whole nest was promised this much memory before anything was written. */
+    run_blocks(d, d->spare, many_tile_bytes(d->nest), streams);
+}
+
+/* ---- parts and threads ------------------------------------------------------------------------------------------- */
+
+enum {
+    PART_NS = 20000,        /* work that is worth waking a thread for */
+    PARTS_A_THREAD = 4,     /* so that a thread which is interrupted leaves some of its share to the others */
+    STREAM_BYTES = 24 << 20 /* results from here on do not stay in the cache until they are read */
+};
+
+typedef struct {
+    const domain *whole;
+    int32_t cut; /* the dim that is cut */
+    int64_t parts, grain;
+    int streams;
+} division;
+
+/* Part `index` of the dim that is cut, in grains. */
+static void run_task(void *argument, int64_t index)
+{
+    const division *const division = argument;
+    const domain *const whole = division->whole;
+    const int32_t arrays = whole->nest->arrays, cut = division->cut;
+    const int64_t extent = whole->extents[cut], grains = (extent + division->grain - 1) / division->grain;
+    const int64_t first = grains * index / division->parts * division->grain;
+    int64_t end = grains * (index + 1) / division->parts * division->grain;
+    if (end > extent) end = extent;
+    if (first >= end) return;
+    int64_t extents[BCG_MAX_RANK], steps[BCG_MAX_RANK * FEW];
+    char *at[FEW];
+    memcpy(extents, whole->extents, (size_t)whole->rank * sizeof *extents);
+    memcpy(steps, whole->steps, (size_t)(whole->rank * arrays) * sizeof *steps);
+    extents[cut] = end - first;
+    for (int32_t k = 0; k < arrays; k++) at[k] = whole->at[k] + first * whole->steps[cut * arrays + k];
+    domain part = {whole->nest, whole->rank, extents, steps, at, NULL};
+    run_part(&part, division->streams);
+}
+
+/* About how long the nest takes on one core: its maths, or moving its bytes where that takes longer. */
+static double nanoseconds(const bcg_nest *nest, int64_t points)
+{
+    int64_t bytes = 0;
+    for (int32_t k = 0; k < nest->arrays; k++) bytes += nest->bytes[k];
+    const double maths = 0.1 * nest->cost, moving = 0.06 * (double)bytes;
+    return (double)points * (maths > moving ? maths : moving);
+}
+
+/* The outermost dim that is long enough to be cut into parts, or the longest. */
+static int32_t dim_to_cut(const domain *d, int64_t parts)
+{
+    int32_t longest = 0;
+    for (int32_t dim = 0; dim < d->rank; dim++) {
+        if (d->extents[dim] >= 4 * parts) return dim;
+        if (d->extents[dim] > d->extents[longest]) longest = dim;
+    }
+    return longest;
+}
+
+static void run_domain(domain *d, const bcg_run_options *options)
+{
+    const bcg_nest *const nest = d->nest;
+    const int64_t points = points_of(d);
+    int64_t written = 0;
+    int streams = options->warm;
+    for (int32_t k = nest->operands; k < nest->arrays; k++) {
+        written += points * nest->bytes[k];
+        /* A line that is read to be written in place is in the cache already. */
+        for (int32_t other = 0; other < nest->operands; other++) streams &= d->at[other] != d->at[k];
+    }
+    streams &= written >= STREAM_BYTES;
+    const double share = options->threads > 1 ? nanoseconds(nest, points) / PART_NS : 0;
+    if (share < 2 || nest->arrays + nest->stages > FEW) {
+        run_part(d, streams);
+    } else {
+        const int32_t threads = share < options->threads ? (int32_t)share : options->threads;
+        const int64_t most = (int64_t)threads * PARTS_A_THREAD;
+        division division = {d, 0, share < (double)most ? (int64_t)share : most, 1, streams};
+        division.cut = dim_to_cut(d, division.parts);
+        if (division.cut == d->rank - 1) division.grain = LINE;
+        bcg_pool_run(threads, division.parts, run_task, &division);
+    }
+}
+
+/* ---- a nest, a kernel -------------------------------------------------------------------------------------------- */
+
+static const bcg_array *array_of(const bcg_kernel *kernel, const bcg_nest *nest, int32_t k, const bcg_array *operands,
+                                 const bcg_array *results)
+{
+    const int32_t position = nest->positions[k];
+    return position < kernel->operands ? &operands[position] : &results[position - kernel->operands];
+}
+
+/* Whether elements follow each other in C order. */
+static int is_adjacent(const bcg_array *array, int64_t bytes)
+{
+    for (int32_t dim = array->rank - 1; dim >= 0; dim--) {
+        if (array->extents[dim] != 1 && array->byte_strides[dim] != bytes) return 0;
+        bytes *= array->extents[dim];
+    }
+    return 1;
+}
+
+static int has_shape(const bcg_array *array, const bcg_array *other)
+{
+    if (array->rank != other->rank) return 0;
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        if (array->extents[dim] != other->extents[dim]) return 0;
+    }
+    return 1;
+}
+
+static int is_one(const bcg_array *array)
+{
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        if (array->extents[dim] != 1) return 0;
+    }
+    return 1;
+}
+
+/* The shortest way: a small call whose arrays all lie in C order, or are one element. Returns 0 if this is none. */
+static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_array *operands, const bcg_array *results)
+{
+    char *at[FEW];
+    int64_t steps[FEW];
+    uint64_t still = 0;
+    if (nest->arrays > FEW) return 0;
+    const bcg_array *const first = array_of(kernel, nest, nest->operands, operands, results);
+    const int64_t n = bcg_points(first->rank, first->extents);
+    if (n == 0) return 1;
+    if (n > SMALL_BYTES / nest->bytes[nest->operands]) return 0;
+    for (int32_t k = 0; k < nest->arrays; k++) {
+        const bcg_array *const array = array_of(kernel, nest, k, operands, results);
+        at[k] = array->data;
+        steps[k] = 0;
+        if (k < nest->operands && n > 1 && is_one(array)) still |= (uint64_t)1 << k;
+        else if ((n > 1 && !has_shape(array, first)) || !is_adjacent(array, nest->bytes[k])) return 0;
+        else if (nest->maps != NULL && nest->maps[k] != NULL && n > 1) return 0;
+    }
+    for (int32_t v = 0; v < nest->variants; v++) {
+        if (nest->variant[v].still != still) continue;
+        nest->variant[v].run(at, steps, 1, n);
+        return 1;
+    }
+    return 0;
+}
+
+/* Fills in a domain for the arrays at hand; 0 where it has no points. */
+static int describe(domain *d, const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results)
+{
+    const bcg_nest *const nest = d->nest;
+    const bcg_array *const first = array_of(kernel, nest, nest->operands, operands, results);
+    const int32_t rank = first->rank;
+    for (int32_t dim = 0; dim < rank; dim++) {
+        d->extents[dim] = first->extents[dim];
+        if (d->extents[dim] == 0) return 0;
+    }
+    for (int32_t k = 0; k < nest->arrays; k++) {
+        const bcg_array *const array = array_of(kernel, nest, k, operands, results);
+        const int8_t *const own = nest->maps == NULL ? NULL : nest->maps[k];
+        d->at[k] = array->data;
+        if (own != NULL) bcg_plan_mapped(d->steps, nest->arrays, k, rank, array, own);
+        else bcg_plan_array(d->steps, nest->arrays, k, rank, array);
+    }
+    turn_round(d, rank);
+    d->rank = bcg_plan(rank, d->extents, d->steps, nest->arrays, nest->operands);
+    return 1;
+}
+
+static int32_t run_nest(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_array *operands,
+                        const bcg_array *results, const bcg_run_options *options, void *spare)
+{
+    if (run_flat(kernel, nest, operands, results)) return BCG_OK;
+    int64_t extents[BCG_MAX_RANK];
+    if (nest->arrays + nest->stages <= FEW) {
+        int64_t steps[BCG_MAX_RANK * FEW];
+        char *at[FEW];
+        domain d = {nest, 0, extents, steps, at, NULL};
+        if (describe(&d, kernel, operands, results)) run_domain(&d, options);
+        return BCG_OK;
+    }
+    int64_t *const steps = spare;
+    char **const at = (char **)(void *)(steps + (size_t)BCG_MAX_RANK * (size_t)nest->arrays);
+    const uintptr_t rest = (uintptr_t)(at + nest->arrays);
+    domain d = {nest, 0, extents, steps, at, (char *)((rest + LINE - 1) / LINE * LINE)};
+    if (describe(&d, kernel, operands, results)) run_domain(&d, options);
+    return BCG_OK;
+}
+
+/* The memory that the plans of nests of many arrays take, one after the other. */
+static size_t spare_bytes(const bcg_kernel *kernel)
+{
+    size_t most = 0;
+    for (int32_t at = 0; at < kernel->nests; at++) {
+        const bcg_nest *const nest = &kernel->nest[at];
+        if (nest->arrays + nest->stages <= FEW) continue;
+        const size_t arrays = (size_t)nest->arrays;
+        const size_t needed = arrays * (BCG_MAX_RANK * sizeof(int64_t) + sizeof(char *)) + LINE + many_bytes(nest);
+        if (needed > most) most = needed;
+    }
+    return most;
+}
+
+int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results,
+                const bcg_run_options *options, bcg_diagnostic *why)
+{
+    int32_t status = kernel->admits == NULL ? BCG_OK : kernel->admits(operands, results, why);
+    if (status != BCG_OK) return status;
+    const size_t needed = spare_bytes(kernel);
+    void *const spare = needed == 0 ? NULL : malloc(needed);
+    if (needed > 0 && spare == NULL) return BCG_NO_MEMORY;
+    for (int32_t at = 0; at < kernel->nests; at++) {
+        run_nest(kernel, &kernel->nest[at], operands, results, options, spare);
+    }
+    free(spare);
+    return BCG_OK;
+}

@@ -1,0 +1,22 @@
+/* run.h: runs a kernel's nests: the plan of a call, its tiles and stages, and its share of threads.
+ *
+ * Contract. As bcg_abi.h says of arrays; `shape` has accepted the operands. What can go wrong is told before anything is
+ * written: what the kernel's `admits` returns, or BCG_NO_MEMORY, which is no status of a kernel, where a nest of very many
+ * arrays finds no memory for its plan.
+ */
+#ifndef BCG_RUN_H
+#define BCG_RUN_H
+
+#include "bcg_abi.h"
+
+#define BCG_NO_MEMORY 255
+
+typedef struct {
+    int32_t threads; /* at most; 1 or less: the calling one */
+    int32_t warm;    /* the results' memory has been written before, so that it costs no page faults */
+} bcg_run_options;
+
+int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results,
+                const bcg_run_options *options, bcg_diagnostic *why);
+
+#endif

@@ -1,0 +1,491 @@
+/* run_plan.h: what a part of a nest is walked like, decided from its extents and steps.
+ *
+ * In: a domain, its dims ordered and merged. Out: a walk: the form (inline or staged) and the variant of its loop, what is
+ * read in place and what through which tile, the extents of a block, the order of the indices. Nothing is read or
+ * written but the plan. Included by run.c alone.
+ */
+#ifndef BCG_RUN_PLAN_H
+#define BCG_RUN_PLAN_H
+
+enum {
+    FEW = 16,              /* arrays and stages of a nest that is planned on the stack */
+    MAX_STAGES = 8,
+    TILE_BYTES = 16 << 10, /* all tiles of a part: they stay in L1 beside what is read in place */
+    LINE = 64,             /* bytes of a cache line, and a multiple for the points of a block */
+    BOX_DIMS = 6,
+    NARROW = 16,           /* an inner dim of fewer points is walked as one with its neighbours, */
+    SHORT = 64,            /* or of fewer than these, where what is packed for it serves */
+    ENOUGH_ROWS = 8,
+    WIDE = 64,             /* until they are that many */
+    MOST_POINTS = 2048,    /* of a row of tiles */
+    TURNED_BYTES = 2 * LINE, /* of an operand that is adjacent along i: so many of its points are the rows of a block */
+    SMALL_BYTES = 32 << 10, /* results up to here are looked at by the shortest way first */
+    COPY_COST = 3          /* of an element into a tile, as bcg_nest's cost */
+};
+
+/* Which of the walk's indices an array, or a tile, moves with. */
+enum { MOVES_O = 1, MOVES_I = 2, MOVES_J = 4, FIRST = 8 /* nothing has been made yet */ };
+
+/* The points of a nest: dims with their extents; array k moves by steps[dim * arrays + k] bytes. */
+typedef struct {
+    const bcg_nest *nest;
+    int32_t rank;
+    int64_t *extents, *steps;
+    char **at;
+    char *spare; /* memory for the walk of a nest of many arrays */
+} domain;
+
+/* What loops read and write: the nest's arrays and, after them, the values of its stages. */
+typedef struct {
+    char *at; /* of a value: its tile; of an array: its place at the current o */
+    int64_t i_step, j_step;
+    uint64_t dims; /* those of the domain that it moves along */
+    int32_t bytes;
+    uint8_t moves, is_value, is_boxed; /* boxed: the dims that j stands for do not join for it */
+    int64_t box_steps[BOX_DIMS];
+} source;
+
+/* A copy of a source, adjacent along j or along i; a stage's value; or what becomes a result. */
+typedef struct {
+    char *memory;
+    int64_t pitch;
+    int32_t from;
+    uint8_t is_value, is_result, along_i;
+    uint8_t moves, redo; /* it is made anew where an index of `redo` has moved */
+} tile;
+
+/* A loop's way to an array or a value: in place (tile -1), or through a tile. */
+typedef struct {
+    int32_t source, tile;
+} reader;
+
+typedef struct {
+    const bcg_nest *nest;
+    int32_t arrays, stages, tiles, outer; /* outer: dims of o */
+    int64_t rows, n, block_rows, block_n, multiple;
+    int32_t box_dims;
+    int64_t box_extents[BOX_DIMS];
+    source *sources;
+    tile *tile;
+    reader *main, *stage_readers[MAX_STAGES];
+    int32_t *result_tile;
+    int32_t main_count, stage_tile[MAX_STAGES];
+    uint8_t order[3];
+    int streams;
+    int32_t turned_bytes; /* of an element of the operand that is adjacent along i; 0: there is none */
+    bcg_loop run;
+    char **at; /* of one call of a loop */
+    int64_t *steps;
+} walk;
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; }
+
+static int64_t most_tiles(const bcg_nest *nest) { return 3 * ((int64_t)nest->arrays + nest->stages); }
+
+/* The bytes of all tables of a walk; it holds for nests of FEW arrays and stages, too. */
+static size_t table_bytes(int64_t sources, int64_t tiles, int64_t stages)
+{
+    const size_t readers = (size_t)((stages + 1) * sources);
+    return in_lines((size_t)sources * sizeof(source)) + in_lines((size_t)tiles * sizeof(tile)) +
+           in_lines(readers * sizeof(reader)) + in_lines((size_t)sources * sizeof(int32_t)) +
+           in_lines((size_t)sources * sizeof(char *)) + in_lines((size_t)sources * sizeof(int64_t));
+}
+
+enum { FEW_TABLES = FEW * (sizeof(source) + 3 * sizeof(tile) + (MAX_STAGES + 1) * sizeof(reader) + 20) + 8 * LINE };
+
+static int64_t many_tile_bytes(const bcg_nest *nest)
+{
+    const int64_t bytes = most_tiles(nest) * 8 * 2 * LINE;
+    return bytes > TILE_BYTES ? bytes : TILE_BYTES;
+}
+
+static size_t many_bytes(const bcg_nest *nest)
+{
+    const int64_t sources = (int64_t)nest->arrays + nest->stages;
+    return table_bytes(sources, most_tiles(nest), nest->stages) + (size_t)many_tile_bytes(nest) + LINE;
+}
+
+static void *take(char **memory, size_t bytes)
+{
+    void *const taken = *memory;
+    *memory += in_lines(bytes);
+    return taken;
+}
+
+/* ---- dims: which are i and j ------------------------------------------------------------------------------------- */
+
+/* Lets every dim go the way in which the first result's addresses grow. */
+static void turn_round(domain *d, int32_t rank)
+{
+    const int32_t arrays = d->nest->arrays, key = d->nest->operands;
+    for (int32_t dim = 0; dim < rank; dim++) {
+        int64_t *const steps = &d->steps[dim * arrays];
+        if (steps[key] >= 0) continue;
+        for (int32_t k = 0; k < arrays; k++) {
+            d->at[k] += (d->extents[dim] - 1) * steps[k];
+            steps[k] = -steps[k];
+        }
+    }
+}
+
+static int joins(const domain *d, int32_t k, int32_t outer)
+{
+    const int32_t arrays = d->nest->arrays;
+    const uint64_t end = (uint64_t)d->extents[outer + 1] * (uint64_t)d->steps[(outer + 1) * arrays + k];
+    return (uint64_t)d->steps[outer * arrays + k] == end;
+}
+
+static int results_join(const domain *d, int32_t outer)
+{
+    for (int32_t k = d->nest->operands; k < d->nest->arrays; k++) {
+        if (!joins(d, k, outer)) return 0;
+    }
+    return 1;
+}
+
+/* The outermost of the dims that one long j can stand for: some next to the innermost that results have in line. */
+static int32_t first_in_line(const domain *d)
+{
+    int32_t first = d->rank - 1;
+    int64_t n = d->extents[first];
+    while (first > 0 && n < WIDE && d->rank - first < BOX_DIMS && results_join(d, first - 1)) {
+        first--;
+        n *= d->extents[first];
+    }
+    return first;
+}
+
+/* The longest dim around j along which nothing moves that has to be packed for j to be long: a tile serves all its rows. */
+static int32_t reusing_dim(const domain *d, int32_t first)
+{
+    const int32_t arrays = d->nest->arrays;
+    int32_t longest = -1;
+    for (int32_t dim = 0; dim < first; dim++) {
+        int rests = 1;
+        for (int32_t k = 0; k < d->nest->operands && rests; k++) {
+            int is_boxed = 0;
+            for (int32_t outer = first; outer + 1 < d->rank; outer++) is_boxed |= !joins(d, k, outer);
+            rests = !is_boxed || d->steps[dim * arrays + k] == 0;
+        }
+        if (rests && (longest < 0 || d->extents[dim] > d->extents[longest])) longest = dim;
+    }
+    return longest;
+}
+
+/* A dim along which an operand is adjacent that is not so along j: it becomes i. -1 if there is none. */
+static int32_t turned_dim(const domain *d)
+{
+    const int32_t arrays = d->nest->arrays, last = d->rank - 1;
+    for (int32_t k = 0; k < d->nest->operands; k++) {
+        const int64_t bytes = d->nest->bytes[k], inner = d->steps[last * arrays + k];
+        if (inner == 0 || inner == bytes || inner == -bytes) continue;
+        for (int32_t dim = last - 1; dim >= 0; dim--) {
+            if (d->steps[dim * arrays + k] == bytes && d->extents[dim] >= 4) return dim;
+        }
+    }
+    return -1;
+}
+
+static int32_t turned_bytes(const domain *d, int32_t dim)
+{
+    for (int32_t k = 0; k < d->nest->operands; k++) {
+        if (d->steps[dim * d->nest->arrays + k] == d->nest->bytes[k]) return d->nest->bytes[k];
+    }
+    return 0;
+}
+
+/* Brings the dims in the order o, i, j. */
+static void choose_dims(walk *w, domain *d)
+{
+    const int32_t arrays = d->nest->arrays, last = d->rank - 1;
+    const int64_t n = d->extents[last];
+    int32_t first = last, rows = -1, turned = -1;
+    if (n < SHORT && last > 0) {
+        const int32_t in_line = first_in_line(d);
+        rows = reusing_dim(d, in_line);
+        if (n < NARROW || (rows >= 0 && d->extents[rows] >= ENOUGH_ROWS)) first = in_line;
+        else rows = -1;
+    }
+    if (first == last && last > 0) turned = rows = turned_dim(d);
+    w->turned_bytes = turned < 0 ? 0 : turned_bytes(d, turned);
+    for (int32_t dim = rows; dim >= 0 && dim + 1 < first; dim++) {
+        bcg_plan_swap(d->extents, d->steps, arrays, dim, dim + 1);
+    }
+    w->outer = first > 0 ? first - 1 : 0;
+    w->rows = first > 0 ? d->extents[first - 1] : 1;
+    w->box_dims = d->rank - first;
+    w->n = w->multiple = 1;
+    for (int32_t dim = first; dim < d->rank; dim++) {
+        w->box_extents[dim - first] = d->extents[dim];
+        w->n *= d->extents[dim];
+        if (dim > first) w->multiple *= d->extents[dim];
+    }
+}
+
+/* ---- sources ----------------------------------------------------------------------------------------------------- */
+
+static void describe_source(const walk *w, const domain *d, int32_t k)
+{
+    const int32_t arrays = d->nest->arrays, first = d->rank - w->box_dims;
+    source *const s = &w->sources[k];
+    const int64_t *const steps = d->steps + k;
+    s->at = d->at[k];
+    s->bytes = d->nest->bytes[k];
+    s->is_value = s->is_boxed = s->moves = 0;
+    s->dims = 0;
+    for (int32_t dim = 0; dim < d->rank; dim++) {
+        if (steps[dim * arrays] == 0) continue;
+        s->dims |= (uint64_t)1 << dim;
+        s->moves |= dim >= first ? MOVES_J : dim == first - 1 ? MOVES_I : MOVES_O;
+    }
+    s->i_step = first > 0 ? steps[(first - 1) * arrays] : 0;
+    s->j_step = steps[(d->rank - 1) * arrays];
+    for (int32_t dim = first; dim < d->rank; dim++) {
+        s->box_steps[dim - first] = steps[dim * arrays];
+        if (dim + 1 < d->rank && !joins(d, k, dim)) s->is_boxed = 1;
+    }
+}
+
+static void describe_value(const walk *w, int32_t stage)
+{
+    const bcg_stage *const from = &w->nest->stage[stage];
+    source *const s = &w->sources[w->arrays + stage];
+    *s = (source){.bytes = from->bytes, .is_value = 1};
+    for (int32_t at = 0; at < from->count; at++) {
+        s->dims |= w->sources[from->reads[at]].dims;
+        s->moves |= w->sources[from->reads[at]].moves;
+    }
+}
+
+/* ---- the form: inline or staged ---------------------------------------------------------------------------------- */
+
+static double points_along(const domain *d, uint64_t dims)
+{
+    double points = 1;
+    for (int32_t dim = 0; dim < d->rank; dim++) {
+        if (dims >> dim & 1) points *= (double)d->extents[dim];
+    }
+    return points;
+}
+
+/* Stages pay where what they compute spans so few points that writing and reading their tiles is worth it. */
+static int staging_pays(const walk *w, const domain *d)
+{
+    const bcg_nest *const nest = w->nest;
+    const double points = points_along(d, UINT64_MAX);
+    double staged = points * (nest->staged_cost + nest->stages);
+    for (int32_t at = 0; at < nest->stages; at++) {
+        staged += points_along(d, w->sources[w->arrays + at].dims) * (nest->stage[at].cost + 1);
+    }
+    return staged < points * nest->cost;
+}
+
+/* ---- readers and tiles ------------------------------------------------------------------------------------------- */
+
+static int32_t add_tile(walk *w, int32_t from, int along_i, uint8_t moves)
+{
+    for (int32_t at = 0; at < w->tiles; at++) {
+        const tile *const t = &w->tile[at];
+        if (t->from == from && t->along_i == along_i && !t->is_value && !t->is_result) return at;
+    }
+    w->tile[w->tiles] = (tile){.from = from, .along_i = (uint8_t)along_i, .moves = moves};
+    return w->tiles++;
+}
+
+/* How a loop over i, or over j, that wants adjacent elements reads a source. */
+static reader read_along(walk *w, int32_t k, int along_i)
+{
+    const source *const s = &w->sources[k];
+    const int64_t step = along_i ? s->i_step : s->j_step;
+    const int in_place = step == s->bytes && (along_i || !s->is_boxed);
+    return (reader){k, in_place ? -1 : add_tile(w, k, along_i, (uint8_t)(s->moves & (along_i ? ~MOVES_J : ~0)))};
+}
+
+static int bits_of(uint64_t set)
+{
+    int count = 0;
+    for (; set != 0; set &= set - 1) count++;
+    return count;
+}
+
+/* The variant with the most of what stands still here, and nothing else. */
+static const bcg_variant *pick(const bcg_variant *variant, int32_t variants, uint64_t still)
+{
+    int32_t best = 0;
+    for (int32_t v = 1; v < variants; v++) {
+        const uint64_t set = variant[v].still;
+        if ((set & ~still) == 0 && bits_of(set) > bits_of(variant[best].still)) best = v;
+    }
+    return &variant[best];
+}
+
+static void plan_stage(walk *w, int32_t stage)
+{
+    const bcg_stage *const from = &w->nest->stage[stage];
+    const int32_t k = w->arrays + stage;
+    source *const s = &w->sources[k];
+    const int along_i = !(s->moves & MOVES_J) && s->moves & MOVES_I;
+    for (int32_t at = 0; at < from->count; at++) {
+        /* Of one point it may be read anywhere. */
+        const int one = !(s->moves & (MOVES_I | MOVES_J));
+        w->stage_readers[stage][at] = one ? (reader){from->reads[at], -1} : read_along(w, from->reads[at], along_i);
+    }
+    w->stage_tile[stage] = w->tiles;
+    w->tile[w->tiles++] =
+        (tile){.from = k, .is_value = 1, .along_i = (uint8_t)along_i, .moves = s->moves};
+    /* Its steps along i follow when the pitch is known. */
+    s->j_step = s->moves & MOVES_J ? s->bytes : 0;
+    s->i_step = along_i ? s->bytes : 0;
+}
+
+static void plan_main(walk *w, int staged)
+{
+    const bcg_nest *const nest = w->nest;
+    const int32_t count = staged ? nest->staged_count : nest->operands;
+    uint64_t still = 0;
+    for (int32_t at = 0; at < count; at++) {
+        const source *const s = &w->sources[staged ? nest->staged_reads[at] : at];
+        if (at < 64 && !(s->moves & MOVES_J)) still |= (uint64_t)1 << at;
+    }
+    const bcg_variant *const chosen = staged ? pick(nest->staged_variant, nest->staged_variants, still)
+                                             : pick(nest->variant, nest->variants, still);
+    w->run = chosen->run;
+    w->main_count = count;
+    for (int32_t at = 0; at < count; at++) {
+        const int32_t k = staged ? nest->staged_reads[at] : at;
+        const int stands = at < 64 && chosen->still >> at & 1;
+        w->main[at] = stands ? (reader){k, -1} : read_along(w, k, 0);
+    }
+    for (int32_t k = nest->operands; k < nest->arrays; k++) {
+        const source *const s = &w->sources[k];
+        const int direct = s->j_step == s->bytes && !s->is_boxed && !w->streams;
+        w->result_tile[k - nest->operands] = direct ? -1 : w->tiles;
+        if (direct) continue;
+        w->tile[w->tiles++] = (tile){.from = k, .is_result = 1, .moves = MOVES_I | MOVES_J};
+    }
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+/* Rows and points of a tile in a block of these. */
+static int64_t rows_of(const tile *t, int64_t rows) { return !t->along_i && t->moves & MOVES_I ? rows : 1; }
+
+static int64_t points_in(const walk *w, const tile *t, int64_t rows, int64_t n)
+{
+    if (t->along_i) return rows;
+    return t->is_value && !(w->sources[t->from].moves & MOVES_J) ? 1 : n;
+}
+
+static void choose_block(walk *w, int64_t budget)
+{
+    int64_t both = 0, along_j = 0, along_i = 0;
+    for (int32_t at = 0; at < w->tiles; at++) {
+        const tile *const t = &w->tile[at];
+        const int64_t bytes = w->sources[t->from].bytes;
+        budget -= LINE;
+        if (t->along_i) along_i += bytes;
+        else if (t->moves & MOVES_I) both += bytes;
+        else along_j += bytes;
+    }
+    const int64_t whole = budget;
+    w->block_rows = w->rows;
+    w->block_n = w->n;
+    if (w->tiles == 0) return;
+    int64_t most = MOST_POINTS, rows = 1;
+    if (w->turned_bytes > 0) rows = TURNED_BYTES / w->turned_bytes;
+    else budget -= budget / 4;
+    if (rows > w->rows) rows = w->rows;
+    const int64_t a_point = both * rows + along_j;
+    if (a_point > 0 && most > (budget - rows * along_i) / a_point) most = (budget - rows * along_i) / a_point;
+    const int64_t multiple = w->multiple > 1 ? w->multiple : LINE;
+    if (most < w->n) w->block_n = most < multiple ? multiple : most / multiple * multiple;
+    if (w->block_n > w->n) w->block_n = w->n;
+    const int64_t a_row = both * w->block_n + along_i;
+    const int64_t left = whole - along_j * w->block_n;
+    if (a_row > 0 && w->rows > left / a_row) w->block_rows = left < a_row ? 1 : left / a_row;
+    if (w->turned_bytes > 0 && w->block_rows > rows) w->block_rows -= w->block_rows % rows;
+}
+
+static void lay_out_tiles(walk *w, char *memory)
+{
+    for (int32_t at = 0; at < w->tiles; at++) {
+        tile *const t = &w->tile[at];
+        source *const s = &w->sources[t->from];
+        const int64_t points = points_in(w, t, w->block_rows, w->block_n), rows = rows_of(t, w->block_rows);
+        t->pitch = points * s->bytes;
+        t->memory = take(&memory, (size_t)(rows * t->pitch));
+        if (!t->is_value) continue;
+        s->at = t->memory;
+        if (!t->along_i) s->i_step = t->moves & MOVES_I ? t->pitch : 0;
+    }
+}
+
+/* ---- the order of o, i and j ------------------------------------------------------------------------------------- */
+
+/* How much is made anew if the indices move in this order, the first the slowest. */
+static double work_in_order(const walk *w, const uint8_t *order, const int64_t *counts)
+{
+    double work = 0;
+    for (int32_t at = 0; at < w->tiles; at++) {
+        const tile *const t = &w->tile[at];
+        if (t->is_result) continue;
+        double times = 1, made = 1;
+        for (int level = 0; level < 3; level++) {
+            times *= (double)counts[order[level] >> 1];
+            if (t->moves & order[level]) made = times;
+        }
+        const int32_t cost = t->is_value ? w->nest->stage[t->from - w->arrays].cost : COPY_COST;
+        made *= (double)(rows_of(t, w->block_rows) * points_in(w, t, w->block_rows, w->block_n));
+        work += made * cost;
+    }
+    return work;
+}
+
+/* counts: of o, i and j, at half their bits' numbers (1, 2, 4). */
+static void choose_order(walk *w, const int64_t *counts)
+{
+    static const uint8_t orders[][3] = {
+        {MOVES_O, MOVES_I, MOVES_J}, {MOVES_O, MOVES_J, MOVES_I}, {MOVES_J, MOVES_O, MOVES_I}, {MOVES_J, MOVES_I, MOVES_O},
+        {MOVES_I, MOVES_J, MOVES_O}};
+    double least = 0.9 * work_in_order(w, orders[0], counts);
+    memcpy(w->order, orders[0], 3);
+    if (w->tiles == 0) return;
+    for (size_t at = 0; at < sizeof orders / sizeof *orders; at++) {
+        const double other = work_in_order(w, orders[at], counts);
+        if (other >= least) continue;
+        least = other;
+        memcpy(w->order, orders[at], 3);
+    }
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+static void plan_walk(walk *w, domain *d, char *memory, int64_t budget, int streams)
+{
+    const bcg_nest *const nest = d->nest;
+    const int64_t sources = (int64_t)nest->arrays + nest->stages;
+    w->nest = nest;
+    w->arrays = nest->arrays;
+    w->tiles = 0;
+    w->streams = streams;
+    w->sources = take(&memory, (size_t)sources * sizeof(source));
+    w->tile = take(&memory, (size_t)most_tiles(nest) * sizeof(tile));
+    w->main = take(&memory, (size_t)((nest->stages + 1) * sources) * sizeof(reader));
+    for (int32_t at = 0; at < nest->stages; at++) w->stage_readers[at] = w->main + (at + 1) * sources;
+    w->result_tile = take(&memory, (size_t)sources * sizeof(int32_t));
+    w->at = take(&memory, (size_t)sources * sizeof(char *));
+    w->steps = take(&memory, (size_t)sources * sizeof(int64_t));
+    choose_dims(w, d);
+    for (int32_t k = 0; k < nest->arrays; k++) describe_source(w, d, k);
+    for (int32_t at = 0; at < nest->stages; at++) describe_value(w, at);
+    const int staged = nest->stages > 0 && staging_pays(w, d);
+    w->stages = staged ? nest->stages : 0;
+    for (int32_t at = 0; at < w->stages; at++) plan_stage(w, at);
+    plan_main(w, staged);
+    choose_block(w, budget);
+    lay_out_tiles(w, memory);
+}
+
+#endif

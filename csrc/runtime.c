@@ -1,0 +1,18 @@
+/* runtime.c: the runtime as one shared object, for installs without the extension: jit/runtime.py compiles it once.
+ *
+ * Contract. It exports one symbol, `bcg_run` of run.h.
+ */
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* the C library's, beyond C11: threads and their CPUs */
+#endif
+#include "run.h"
+
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results,
+                const bcg_run_options *options, bcg_diagnostic *why);
+
+#include "pack.c"
+#include "pool.c"
+#include "run.c"

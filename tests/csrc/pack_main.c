@@ -1,0 +1,73 @@
+/* pack_main.c: runs the cases of test_pack.py, and includes pack.c to be compiled with it.
+ *
+ * A line of standard input is a case: nine or more whole numbers, as the case's function below takes them. Arrays are
+ * allocated as long as they are, so that a sanitizer sees what lies beyond, and `from` holds pseudo-random bytes of
+ * test_pack.py's choice: byte k is the top byte of (k + 1) * 2654435761 in 32 bits. After each case the whole of `to` goes to standard
+ * output; it was 0xA5 before.
+ */
+#include "pack.c"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int64_t number(void)
+{
+    int64_t value = 0;
+    if (scanf("%" SCNd64, &value) != 1) {
+        exit(2);
+    }
+    return value;
+}
+
+/* What malloc gives is aligned to 16 bytes; `shift` bytes of it are before the array. */
+static char *array(int64_t size, int64_t shift)
+{
+    char *const memory = malloc((size_t)(size + shift));
+    if (memory == NULL) {
+        exit(3);
+    }
+    return memory + shift;
+}
+
+int main(void)
+{
+    char kind;
+    while (scanf(" %c", &kind) == 1) {
+        const int64_t bytes = number();
+        const int64_t to_size = number(), to_shift = number(), to_begin = number();
+        const int64_t from_size = number(), from_shift = number(), from_begin = number();
+        char *const to = array(to_size, to_shift), *const from = array(from_size, from_shift);
+        memset(to, 0xA5, (size_t)to_size);
+        for (int64_t k = 0; k < from_size; k++) {
+            from[k] = (char)((uint32_t)(k + 1) * UINT32_C(2654435761) >> 24);
+        }
+        if (kind == 'b') {
+            const int32_t dims = (int32_t)number();
+            int64_t extents[BCG_MAX_RANK], steps[BCG_MAX_RANK];
+            for (int32_t d = 0; d < dims; d++) {
+                extents[d] = number();
+                steps[d] = number();
+            }
+            const int64_t first = number(), count = number();
+            bcg_pack_box(to + to_begin, from + from_begin, dims, extents, steps, first, count, (int32_t)bytes);
+        } else if (kind == 's') {
+            bcg_stream(to + to_begin, from + from_begin, number());
+            bcg_stream_end();
+        } else {
+            const int64_t to_row = number(), to_step = number(), from_row = number(), from_step = number();
+            const int64_t rows = number(), n = number();
+            if (kind == 'p') {
+                bcg_pack(to + to_begin, to_row, from + from_begin, from_row, from_step, rows, n, (int32_t)bytes);
+            } else {
+                bcg_unpack(to + to_begin, to_row, to_step, from + from_begin, from_row, rows, n, (int32_t)bytes);
+            }
+        }
+        if (fwrite(to, 1, (size_t)to_size, stdout) != (size_t)to_size) {
+            return 4;
+        }
+        free(to - to_shift);
+        free(from - from_shift);
+    }
+    return 0;
+}

@@ -1,0 +1,400 @@
+"""csrc/pool.c: a C program that shares jobs out, forks and nests, compiled once for each sanitizer.
+
+In: the name of a check.  Out: nothing and status 0, or what went wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+CSRC = Path(__file__).resolve().parents[2] / "csrc"
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the pool is serial there")
+
+HARNESS = r"""
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "pool.c"
+
+#define CHECK(holds) \
+    do { \
+        if (!(holds)) { fprintf(stderr, "%s:%d: %s\n", __func__, __LINE__, #holds); exit(1); } \
+    } while (0)
+
+enum { MOST = 5000 };
+
+typedef struct {
+    atomic_int times[MOST];
+    atomic_int outside;
+    int tasks;
+} tally;
+
+static void count(void *argument, int64_t index)
+{
+    tally *t = argument;
+    if (index < 0 || index >= t->tasks) atomic_fetch_add(&t->outside, 1);
+    else atomic_fetch_add(&t->times[index], 1);
+}
+
+static void run_counted(tally *t, int threads, int tasks)
+{
+    memset(t, 0, sizeof *t);
+    t->tasks = tasks;
+    bcg_pool_run(threads, tasks, count, t);
+}
+
+static void check_counted(tally *t)
+{
+    CHECK(t->outside == 0);
+    for (int i = 0; i < t->tasks; i++) CHECK(t->times[i] == 1);
+}
+
+static void every_index_once(void)
+{
+    static tally t;
+    static const int tasks[] = {0, 1, 2, 3, 7, 64, 1000, MOST};
+    for (int threads = -1; threads <= 5; threads++) {
+        for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++) {
+            run_counted(&t, threads, tasks[k]);
+            check_counted(&t);
+        }
+    }
+}
+
+static void many_small_jobs(void)
+{
+    static tally t;
+    for (int round = 0; round < 3000; round++) {
+        run_counted(&t, 2 + round % 3, 1 + round % 9);
+        check_counted(&t);
+        if (round % 500 == 0) usleep(2000); /* long enough for the workers to sleep */
+    }
+}
+
+/* The results of a job are there when the call returns: plain writes of a worker, plain reads of the caller. */
+static void write_plain(void *argument, int64_t index) { ((int *)argument)[index]++; }
+
+static void writes_are_seen(void)
+{
+    static int values[64];
+    for (int round = 1; round <= 2000; round++) {
+        bcg_pool_run(4, 64, write_plain, values);
+        for (int i = 0; i < 64; i++) CHECK(values[i] == round);
+    }
+}
+
+static void nest(void *argument, int64_t index)
+{
+    tally *t = (tally *)argument + index;
+    run_counted(t, 4, 50);
+}
+
+static void nested_calls(void)
+{
+    static tally t[8];
+    for (int round = 0; round < 50; round++) {
+        bcg_pool_run(4, 8, nest, t);
+        for (int k = 0; k < 8; k++) check_counted(&t[k]);
+    }
+}
+
+static void *call_often(void *argument)
+{
+    for (int round = 0; round < 1000; round++) {
+        run_counted(argument, 2 + round % 4, round % 200);
+        check_counted(argument);
+    }
+    return NULL;
+}
+
+static void callers_at_once(void)
+{
+    static tally t[4];
+    pthread_t threads[4];
+    for (int k = 0; k < 4; k++) CHECK(pthread_create(&threads[k], NULL, call_often, &t[k]) == 0);
+    for (int k = 0; k < 4; k++) CHECK(pthread_join(threads[k], NULL) == 0);
+}
+
+/* A child that hangs ends, even where it was a thread that takes no signals. */
+static void stop_late(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    alarm(30);
+}
+
+static void expect_ok(pid_t child)
+{
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static int threads_of_process(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    if (tasks == NULL) return -1;
+    for (struct dirent *entry; (entry = readdir(tasks)) != NULL;) count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+static void forks(void)
+{
+    static tally t;
+    for (int round = 0; round < 100; round++) {
+        run_counted(&t, 4, 100);
+        check_counted(&t);
+        const pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            stop_late();
+            for (int again = 0; again < 3; again++) {
+                run_counted(&t, 4, 100);
+                check_counted(&t);
+            }
+            const int found = threads_of_process();
+            CHECK(found < 0 || bcg_pool_cpus() < 2 || found > 1); /* a pool of its own, not none */
+            _exit(0);
+        }
+        expect_ok(child);
+    }
+}
+
+static atomic_int stop;
+
+static void *keep_busy(void *argument)
+{
+    while (!stop) {
+        run_counted(argument, 4, 500);
+        check_counted(argument);
+    }
+    return NULL;
+}
+
+static void forks_while_another_thread_calls(void)
+{
+    static tally mine, other;
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, keep_busy, &other) == 0);
+    for (int round = 0; round < 100; round++) {
+        const pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            stop_late();
+            run_counted(&mine, 4, 100);
+            check_counted(&mine);
+            _exit(0);
+        }
+        expect_ok(child);
+    }
+    stop = 1;
+    CHECK(pthread_join(thread, NULL) == 0);
+}
+
+/* A task that forks: the child must end, whichever thread it was. */
+static void fork_inside(void *argument, int64_t index)
+{
+    (void)argument;
+    if (index % 4 != 0) return;
+    const pid_t child = fork();
+    if (child == 0) {
+        stop_late();
+        if (index % 8 == 0) _exit(0);
+        return;
+    }
+    expect_ok(child);
+}
+
+static void forks_in_a_task(void)
+{
+    const pid_t before = getpid();
+    bcg_pool_run(4, 32, fork_inside, NULL);
+    if (getpid() != before) _exit(0);
+}
+
+#ifdef BCG_NO_THREADS
+static void grows_with_what_is_asked(void) {}
+#else
+static void grows_with_what_is_asked(void)
+{
+    static tally t;
+    const int cpus = bcg_pool_cpus();
+    CHECK(cpus >= 1);
+    run_counted(&t, 1, 100);
+    CHECK(pool_current == NULL); /* one thread needs no pool */
+    for (int threads = 2; threads <= 64; threads *= 2) {
+        run_counted(&t, threads, 1000);
+        check_counted(&t);
+        CHECK(pool_current->workers == (threads < cpus ? threads : cpus) - 1);
+    }
+    const int found = threads_of_process();
+    CHECK(found < 0 || found <= cpus + 1); /* a sanitizer may have one */
+}
+#endif
+
+static void stay_within(void *argument, int64_t index)
+{
+    atomic_int *now = argument;
+    (void)index;
+    const int working = atomic_fetch_add(now, 1) + 1;
+    CHECK(working <= 2);
+    usleep(100);
+    atomic_fetch_sub(now, 1);
+}
+
+static void no_more_threads_than_asked_for(void)
+{
+    static tally t;
+    atomic_int working = 0;
+    run_counted(&t, 64, 1000);
+    bcg_pool_run(2, 200, stay_within, &working);
+}
+
+static pthread_t main_thread;
+static atomic_int elsewhere;
+
+static void on_signal(int number)
+{
+    (void)number;
+    if (!pthread_equal(pthread_self(), main_thread)) elsewhere = 1;
+}
+
+static void signal_process(void *argument, int64_t index)
+{
+    (void)argument, (void)index;
+    kill(getpid(), SIGUSR1);
+}
+
+static void signals_are_the_programs(void)
+{
+    main_thread = pthread_self();
+    signal(SIGUSR1, on_signal);
+    for (int round = 0; round < 50; round++) bcg_pool_run(2, 10, signal_process, NULL);
+    CHECK(!elsewhere);
+}
+
+static void add(void *argument, int64_t index)
+{
+    int64_t *sum = argument;
+    *sum += index;
+}
+
+static void serial_is_in_order(void)
+{
+    int64_t sum = 0;
+    bcg_pool_run(1, 1000, add, &sum);
+    CHECK(sum == 499500);
+}
+
+static void exits_while_workers_spin(void)
+{
+    static tally t;
+    run_counted(&t, 4, 100);
+    exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*check)(void);
+    } checks[] = {
+#define ROW(name) {#name, name},
+        CHECKS
+    };
+    for (size_t k = 0; k < sizeof checks / sizeof *checks; k++) {
+        if (argc == 2 && strcmp(argv[1], checks[k].name) == 0) return checks[k].check(), 0;
+    }
+    return 2;
+}
+"""
+
+CHECKS = [
+    "every_index_once",
+    "many_small_jobs",
+    "writes_are_seen",
+    "nested_calls",
+    "callers_at_once",
+    "forks",
+    "forks_while_another_thread_calls",
+    "forks_in_a_task",
+    "grows_with_what_is_asked",
+    "no_more_threads_than_asked_for",
+    "signals_are_the_programs",
+    "serial_is_in_order",
+    "exits_while_workers_spin",
+]
+# A child of a fork with threads has no more than the calling thread, where this sanitizer starts none.
+NOT_UNDER_TSAN = {"forks", "forks_while_another_thread_calls", "forks_in_a_task"}
+
+Builder = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Builder:
+    made: dict[tuple[str, ...], Path] = {}
+
+    def build(*flags: str) -> Path:
+        if flags not in made:
+            directory = tmp_path_factory.mktemp("pool")
+            rows = " ".join(f"ROW({name})" for name in CHECKS)
+            (directory / "harness.c").write_text(HARNESS.replace("        CHECKS\n", f"        {rows}\n"))
+            warnings = ["-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{CSRC}"]
+            files = [str(directory / "harness.c"), "-o", str(directory / "harness"), "-lpthread", "-ldl"]
+            subprocess.run([os.environ.get("CC", "gcc"), "-g", "-O1", *warnings, *flags, *files], check=True)
+            made[flags] = directory / "harness"
+        return made[flags]
+
+    return build
+
+
+def run(program: Path, check: str) -> None:
+    environment = {**os.environ, "TSAN_OPTIONS": "halt_on_error=1", "ASAN_OPTIONS": "detect_leaks=0"}
+    done = subprocess.run([str(program), check], capture_output=True, text=True, timeout=100, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_pool(harness: Builder, check: str) -> None:
+    run(harness(), check)
+
+
+@pytest.mark.parametrize("check", ["every_index_once", "nested_calls", "serial_is_in_order"])
+def test_without_threads_the_caller_does_it_all(harness: Builder, check: str) -> None:
+    run(harness("-DBCG_NO_THREADS"), check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", [check for check in CHECKS if check not in NOT_UNDER_TSAN])
+def test_pool_under_the_thread_sanitizer(harness: Builder, check: str) -> None:
+    run(harness("-fsanitize=thread"), check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS)
+def test_pool_under_the_address_sanitizer(harness: Builder, check: str) -> None:
+    run(harness("-fsanitize=address,undefined"), check)
+
+
+@pytest.mark.skipif(shutil.which("taskset") is None, reason="sets the affinity mask")
+def test_one_cpu_needs_no_workers(harness: Builder) -> None:
+    command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), str(harness()), "grows_with_what_is_asked"]
+    assert subprocess.run(command, timeout=60).returncode == 0

@@ -1,0 +1,116 @@
+"""Loops over the vector functions of csrc, compiled with chosen flags, and the errors of what they return.
+
+In: flags.  Out: a :class:`Library`, whose functions take and return arrays.
+
+    library("-mno-fma").call("exp_f64", x) -> array of the same dtype
+
+The functions are found in the headers by their form ``static inline T bcg_<name>_<dtype>(T x, ...)``; everything that
+is in a header is there to be called.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import mpmath
+import numpy as np
+
+from bcastgen.resources import folder
+
+HEADERS = tuple(sorted(path.name for path in folder("csrc").glob("bcg_vmath*.h")))
+NO_FMA = ("-mno-fma", "-mno-avx512f")
+PORTABLE = ("-march=x86-64",)
+_KERNEL_FLAGS = (
+    *("-std=c11", "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fPIC", "-shared", "-march=native"),
+    *("-mprefer-vector-width=512", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
+)
+_FUNCTION = re.compile(r"^static inline (float|double) bcg_(\w+_f(?:32|64))\(((?:\1 \w+(?:, )?)+)\)", re.MULTILINE)
+_NUMBER = {"float": np.float32, "double": np.float64}
+
+
+def functions():
+    """Name -> C type and number of operands of every function of the headers."""
+    found = {}
+    for header in HEADERS:
+        for c_type, name, operands in _FUNCTION.findall((folder("csrc") / header).read_text(encoding="utf-8")):
+            found[name] = (c_type, operands.count(",") + 1)
+    return found
+
+
+def source():
+    """C with a loop over each function."""
+    lines = [f'#include "{header}"' for header in HEADERS]
+    for name, (c_type, arity) in functions().items():
+        operands = [f"a{at}" for at in range(arity)]
+        taken = ", ".join(f"const {c_type} *restrict {operand}" for operand in operands)
+        values = ", ".join(f"{operand}[i]" for operand in operands)
+        lines.append(f"void loop_{name}({taken}, {c_type} *restrict r, int64_t n)")
+        lines.append(f"{{ for (int64_t i = 0; i < n; i++) r[i] = bcg_{name}({values}); }}")
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Library:
+    """Compiled loops."""
+
+    loops: ctypes.CDLL
+
+    def call(self, name, *operands):
+        """The function's values, element by element."""
+        c_type, arity = functions()[name]
+        operands = [np.ascontiguousarray(x, _NUMBER[c_type]) for x in operands]
+        assert len(operands) == arity
+        result = np.empty_like(operands[0])
+        pointers = [ctypes.c_void_p(x.ctypes.data) for x in (*operands, result)]
+        getattr(self.loops, f"loop_{name}")(*pointers, ctypes.c_int64(result.size))
+        return result
+
+
+@functools.cache
+def library(*flags, compiler="gcc"):
+    """Compile the loops; further flags come last."""
+    with tempfile.TemporaryDirectory() as directory:
+        text, binary = Path(directory, "loops.c"), Path(directory, "loops.so")
+        text.write_text(source(), encoding="utf-8")
+        command = [shutil.which(compiler), *_KERNEL_FLAGS, *flags, f"-I{folder('csrc')}", str(text), "-o", str(binary)]
+        if compiler.startswith("clang"):
+            command = [flag for flag in command if flag != "-fvect-cost-model=dynamic"]
+        done = subprocess.run([*command, "-lm"], check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[:3000]
+        return Library(ctypes.CDLL(str(binary)))
+
+
+def errors(got, close):
+    """Distances of f32 or f64 values from wider ones, in units of the last place; where both are special it is 0."""
+    info = np.finfo(got.dtype)
+    wide = close.astype(np.longdouble)
+    with np.errstate(all="ignore"):
+        exponent = np.frexp(np.clip(np.abs(wide), info.tiny, info.max))[1].astype(np.int64) - 1 - info.nmant
+        beyond = np.ldexp(np.longdouble(1), info.maxexp)
+        distance = np.abs(np.clip(got.astype(np.longdouble), -beyond, beyond) - np.clip(wide, -beyond, beyond))
+        distance = np.ldexp(distance, -exponent)
+    same = (np.isnan(got) & np.isnan(wide)) | (got == wide)
+    return np.where(same, 0, np.where(np.isnan(distance), math.inf, distance)).astype(np.float64)
+
+
+def exact_error(got, truth, dtype):
+    """Distance of one value from a true one of mpmath, in units of the last place that the true one has."""
+    info = np.finfo(dtype)
+    if not isinstance(truth, mpmath.mpf) or mpmath.isnan(truth):
+        return 0.0 if math.isnan(got) else math.inf
+    if math.isnan(got):
+        return math.inf
+    beyond = mpmath.ldexp(1, int(info.maxexp))
+    truth, got = (mpmath.sign(x) * min(abs(x), beyond) for x in (truth, mpmath.mpf(got)))
+    exponent = max(mpmath.mag(truth) - 1, int(info.minexp)) if truth != 0 else int(info.minexp)
+    if abs(truth) == beyond:
+        exponent -= 1
+    return float(mpmath.ldexp(abs(got - truth), int(info.nmant) - exponent))
