@@ -5,24 +5,43 @@
 - The extension needs NumPy's include path, known only when building. It is optional: without Python's headers the
   install succeeds, and calls go through cffi.
 - cffi_modules is cffi's own keyword: it writes bcastgen/jit/_ffi.py from csrc/bcg_abi.h, so that no call parses C.
+- bcastgen/emit/_templates.py is written beside it, so that no call compiles templates.
 """
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import numpy
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
 
 FOLDERS = ("bench", "csrc", "templates")
 
+
+class BuildExt(build_ext):
+    """Writes the templates' code where the extension goes: into the checkout or into what becomes the wheel."""
+
+    def run(self) -> None:
+        super().run()
+        text = runpy.run_path("bcastgen/emit/template_build.py")["module_text"](Path("templates"))
+        home = Path() if self.inplace else Path(self.build_lib)
+        target = home / "bcastgen" / "emit" / "_templates.py"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+
+
 setup(
-    packages=[*find_packages(include=["bcastgen*"]), *(f"bcastgen.{name}" for name in FOLDERS)],
+    packages=[
+        *find_packages(include=["bcastgen*"]),
+        *(f"bcastgen.{name}" for name in (*FOLDERS, *find_packages(include=["bench.*"]))),
+    ],
     package_dir={f"bcastgen.{name}": name for name in FOLDERS},
     include_package_data=False,
     package_data={
         "bcastgen": ["py.typed"],
-        "bcastgen.bench": ["data/*"],
+        "bcastgen.bench": ["data/*", "*.c"],
         "bcastgen.csrc": ["*.c", "*.h", "*.def"],
         "bcastgen.templates": ["*.j2", "**/*.j2"],
     },
@@ -36,5 +55,6 @@ setup(
             optional=True,
         )
     ],
+    cmdclass={"build_ext": BuildExt},
     cffi_modules=["bcastgen/jit/ffi_build.py:ffibuilder"],
 )

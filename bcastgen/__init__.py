@@ -16,7 +16,9 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-# What every use of the package needs is imported with it; the rest when it is first used.
+# What every kernel needs is imported with the package, so that the first call does not wait for it; the rest when it is
+# first used: what compiles, dims and types, MLIR.
+from . import api as _api  # noqa: F401
 from .errors import (
     BcastgenError,
     BroadcastError,
@@ -28,9 +30,6 @@ from .errors import (
     RangeError,
     TraceError,
 )
-from .expr import trace as _trace  # noqa: F401
-from .jit import base as _base  # noqa: F401
-from .jit import cache as _cache  # noqa: F401
 
 if TYPE_CHECKING:
     from .api import emit_shape, evaluate, from_text, jit

@@ -22,6 +22,7 @@ from .expr.build import Builder
 from .expr.nodes import Expression
 from .expr.slots import has_views
 from .expr.trace import trace
+from .jit.base import remembering
 from .jit.process import check_threads
 from .kernel import Kernel
 from .op import Op
@@ -50,6 +51,7 @@ def jit(
     stretch: bool = True,
     math: str = "accurate",
     threads: int | None = None,
+    background: bool | None = None,
 ) -> Kernel: ...
 @overload
 def jit(
@@ -63,6 +65,7 @@ def jit(
     stretch: bool = True,
     math: str = "accurate",
     threads: int | None = None,
+    background: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def jit(
     function: Callable[..., Any] | None = None,
@@ -75,6 +78,7 @@ def jit(
     stretch: bool = True,
     math: str = "accurate",
     threads: int | None = None,
+    background: bool | None = None,
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Compile an element-wise function of arrays; usable as a decorator.
 
@@ -97,6 +101,9 @@ def jit(
         functions may be off by 4 ULP, and a product that is added to may be rounded once with the sum.
     threads : how many threads a call may take; None: as :func:`bcastgen.get_num_threads` says. ``kernel.threads`` is
         the same and may be set. Small calls take one; results do not depend on it.
+    background : whether NumPy answers calls while their binary is compiled in a thread; None: if the environment sets
+        BCASTGEN_BACKGROUND. Arithmetic has the same bits; functions of f64 are NumPy's own then. Calls that a kernel
+        refuses, and those of ops defined at run time, wait for the compiler, as ``kernel.wait()`` does.
 
     Returns
     -------
@@ -125,8 +132,8 @@ def jit(
     _check_options(math, threads)
     options = _options(dynamic, rank_expansion, stretch, math=math)
     if function is None:
-        return lambda decorated: _jitted(decorated, signature, name, options, threads)
-    return _jitted(function, signature, name, options, threads)
+        return lambda decorated: _jitted(decorated, signature, name, options, threads, background)
+    return _jitted(function, signature, name, options, threads, background)
 
 
 def _options(
@@ -147,6 +154,7 @@ def _jitted(
     name: str | None,
     options: Options,
     threads: int | None,
+    background: bool | None,
 ) -> Kernel:
     names, defaults = _parameters(function)
     declared = None if signature is None else _named(signature, names)
@@ -155,6 +163,8 @@ def _jitted(
         trace(function, names), label if label.isidentifier() else "kernel", defaults, declared, options
     )
     kernel.threads = threads
+    if background is not None:
+        kernel.background = background
     kernel.__doc__ = function.__doc__
     kernel.__module__ = getattr(function, "__module__", __name__)
     kernel.__wrapped__ = function
@@ -292,6 +302,7 @@ def _evaluated(text: str, _replacements: int) -> Kernel:
     return from_text(text)
 
 
+@remembering(_evaluated, DEFINED)
 def evaluate(
     expression: str,
     /,

@@ -7,6 +7,7 @@ In: an expression, or a function to trace.  Out: a callable :class:`Kernel`.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,11 +24,14 @@ from .expr.trace import inline, is_tracer
 from .jit.arguments import clean_operand
 from .jit.base import KernelBase
 from .jit.cache import build, cache_key, find
+from .jit.keys import operand_code
 from .jit.library import Library, open_library
 from .jit.toolchain import toolchain
 from .pipeline import Compilation, Options
 
 if TYPE_CHECKING:
+    from .background import Jobs
+    from .jit.arguments import CleanCall
     from .shape.dialect.program import Program
     from .shape.tensor_type import Signature
 
@@ -122,6 +126,8 @@ class Kernel(KernelBase):
         self._options = replace(options, name=name)
         self._latest: Compilation | None = None
         self._lock = threading.Lock()
+        self._jobs: Jobs | None = None
+        self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
         self.compilations = 0
         self.__wrapped__: Callable[..., Any] | None = None
         self.__name__ = name
@@ -146,17 +152,34 @@ class Kernel(KernelBase):
             return self._signature
         return replace(self._signature, operands=self._signature.operands[: len(self.operands)])
 
-    def _compile(self, key: bytes) -> None:
-        """Make the binary for a tuple of operand types: the hook that a call with new ones ends in."""
+    def _compile(self, key: bytes) -> bool:
+        """Make the binary for a tuple of operand types: the hook that a call with new ones ends in.
+
+        Returns
+        -------
+        bool
+            Whether it is only being made, in the background.
+        """
+        if self._jobs is not None and self._jobs.is_pending(key):
+            return True
         count = len(self.operands) + len(self._constants)
         ranks = tuple(key[count:]) if self._is_ranked else None
         compilation = self._compilation(tuple(map(from_key, key[:count])), ranks)
-        typed = compilation.typed
         tools = toolchain()
         name = cache_key(*compilation.key_parts, tools=tools)
         library = self._found(find(name))
+        if library is None and self._jobs is not None:
+            asks = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules
+            if self._jobs.begin(key, compilation, asks, lambda: self._add(key, compilation, name, None)):
+                return True
+        self._add(key, compilation, name, library)
+        return False
+
+    def _add(self, key: bytes, compilation: Compilation, name: str, library: Library | None) -> None:
+        """Register the binary of a key: the one found on disk, or else one that is compiled now."""
+        typed = compilation.typed
         if library is None:
-            path, compiled = build(name, lambda: compilation.source, tools)
+            path, compiled = build(name, lambda: compilation.source, toolchain())
             with self._lock:
                 self.compilations += compiled
             library = open_library(path)
@@ -169,6 +192,52 @@ class Kernel(KernelBase):
             typed.limits,
             library,
         )
+        if self._jobs is not None:
+            self._jobs.made.add(key)
+
+    @property
+    def background(self) -> bool:
+        """Whether NumPy answers while a binary is compiled; see :func:`bcastgen.jit`. May be set."""
+        return self._jobs is not None
+
+    @background.setter
+    def background(self, wanted: bool) -> None:
+        if wanted == self.background:
+            return
+        if self._jobs is not None:
+            self._jobs.wait()
+            self._jobs = None
+            return
+        from .background import Jobs
+
+        self._jobs = Jobs()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for what is compiled in the background; an error of the compiler is raised by the next call.
+
+        Parameters
+        ----------
+        timeout : in seconds; None waits as long as it takes.
+
+        Returns
+        -------
+        bool
+            Whether nothing is left to wait for.
+        """
+        return self._jobs is None or self._jobs.wait(timeout)
+
+    def _stand_in(self, operands: tuple[object, ...]) -> CleanCall:
+        """Return what answers a call on clean operands: this, or NumPy's values while the binary is compiled."""
+        if self._jobs is None:
+            return self
+        key = self._key_of(operands)
+        if key in self._jobs.made or not self._compile(key):
+            return self
+        return self._jobs.answer(self, key, operands, not self._is_ranked) or self
+
+    def _key_of(self, operands: tuple[object, ...]) -> bytes:
+        ranks = bytes(np.ndim(value) for value in operands) if self._is_ranked else b""  # type: ignore[arg-type]
+        return bytes(map(operand_code, operands)) + ranks
 
     @staticmethod
     def _found(path: Path | None) -> Library | None:
@@ -242,6 +311,8 @@ class Kernel(KernelBase):
             dtype = kind.default if isinstance(kind, Weak) else kind
             extents: Any = shape.shape if isinstance(shape, np.ndarray) else shape
             stands.append(np.broadcast_to(np.zeros((), dtype.np), extents))
+        if self._jobs is not None and self._compile(self._key_of(tuple(stands))):
+            self.wait()
         found = self._infer(tuple(stands))[0]
         return found if len(found) > 1 else found[0]
 
@@ -277,7 +348,7 @@ class Kernel(KernelBase):
         from .emit.standalone import render_standalone, write_sources
 
         compilation = self._compilation(self._declared_kinds())
-        program, typed, name = compilation.program, compilation.typed, name or self.__name__
+        program, typed, name = compilation.narrowed.program, compilation.typed, name or self.__name__
         source = render_standalone(name, program, typed, variants, self._values, self._options.math == "fast")
         return write_sources(source, Path(directory))
 

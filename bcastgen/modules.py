@@ -140,7 +140,7 @@ def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kerne
         imported.constants,
         imported.signature,
         Options(name, rank_expansion=options.rank_expansion, debug="BCASTGEN_DEBUG" in os.environ),
-        **({"constants": len(imported.constants)} if imported.constants else {}),
+        constants=len(imported.constants),
     )
     _lowers(kernel, function, module)
     return kernel

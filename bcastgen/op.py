@@ -95,6 +95,7 @@ class Op:
     cost : of an element of 32 bits in a vectorised loop, tenths of a nanosecond; for all, or by kind of the loop dtype.
     fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
     rare, near : C condition under which an element needs `c`, and a faster C template that is right for all others.
+    fast_near : that of `fast`, where there are both.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Op:
     fast_ulp: int | None = None
     rare: str | None = None
     near: str | None = None
+    fast_near: str | None = None
 
     @property
     def converts(self) -> bool:
@@ -145,7 +147,7 @@ class Op:
         """
         template = self.fast if fast and self.fast is not None else self.c
         if near and self.near is not None:
-            template = self.near
+            template = self.fast_near if fast and self.fast_near is not None else self.near
         if callable(template):
             template = template(operands, result)
         if not isinstance(template, str):

@@ -88,6 +88,7 @@ def _math(
         fast_ulp=fast_ulp,
         rare=f"fabs{{f}}({{0}}) > BCG_{name.upper()}_NEAR_{{N}}" if near else None,
         near=f"bcg_{name}_near_{{t}}({{0}})" if near else None,
+        fast_near=f"bcg_{name}_fast_near_{{t}}({{0}})" if near and fast_ulp is not None else None,
     )
 
 
@@ -105,6 +106,13 @@ def _erf(x: Any) -> Any:
 
     x = _as_float(x)
     return np.vectorize(math.erf, otypes=[np.float64])(x).astype(x.dtype)
+
+
+def _erfc(x: Any) -> Any:
+    import math
+
+    x = _as_float(x)
+    return np.vectorize(math.erfc, otypes=[np.float64])(x).astype(x.dtype)
 
 
 def _sigmoid(x: Any) -> Any:
@@ -191,7 +199,7 @@ _ROWS: tuple[Op, ...] = (
         "Power; integers wrap, an integer with a negative exponent is an error.",
         "pow",
         ("pow",),
-        ulp=4,
+        ulp=1,
         domain=(0.0, 8.0),
         demand={"signed": "{1} >= 0"},
         cost={"signed": 40.0, "unsigned": 40.0, "float": 12.0},
@@ -256,27 +264,32 @@ _ROWS: tuple[Op, ...] = (
     ),
     Op("sqrt", 1, rules.floating, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0), cost=3.0),
     # functions
-    _math("exp", "e to the power of the operand."),
-    _math("exp2", "2 to the power of the operand."),
-    _math("expm1", "exp(x) - 1 without cancellation."),
-    _math("log", "Natural logarithm.", (0.0, 100.0)),
-    _math("log2", "Logarithm to base 2.", (0.0, 100.0)),
-    _math("log10", "Logarithm to base 10.", (0.0, 100.0)),
-    _math("log1p", "log(1 + x) without cancellation.", (-1.0, 100.0)),
-    _math("sin", "Sine of an angle in radians."),
-    _math("cos", "Cosine of an angle in radians."),
-    _math("tan", "Tangent of an angle in radians."),
-    _math("tanh", "Hyperbolic tangent."),
-    _math("sinh", "Hyperbolic sine."),
-    _math("cosh", "Hyperbolic cosine."),
-    _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",)),
-    _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",)),
-    _math("arctan", "Inverse tangent, in radians.", aliases=("atan",)),
-    _math("arctan2", "Angle of the point (second, first), in radians.", arity=2, aliases=("atan2",)),
-    _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2),
-    _math("erf", "Error function.", (-4.0, 4.0), reference=_erf),
-    _math("sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid),
-    _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt),
+    _math("exp", "e to the power of the operand.", ulp=1, cost=3.0),
+    _math("exp2", "2 to the power of the operand.", ulp=1, cost=3.0),
+    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, cost=4.5),
+    _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, cost=4.5),
+    _math("log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, cost=5.0),
+    _math("log10", "Logarithm to base 10.", (0.0, 100.0), ulp=1, fast_ulp=4, cost=5.0),
+    _math("log1p", "log(1 + x) without cancellation.", (-1.0, 100.0), ulp=1, cost=5.5),
+    _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, near=True),
+    _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, near=True),
+    _math("tan", "Tangent of an angle in radians.", ulp=1, fast_ulp=4, near=True),
+    _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, cost=6.0),
+    _math("sinh", "Hyperbolic sine.", ulp=1, cost=5.5),
+    _math("cosh", "Hyperbolic cosine.", ulp=1, cost=4.0),
+    _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1),
+    _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1),
+    _math("arctan", "Inverse tangent, in radians.", aliases=("atan",), ulp=1),
+    _math("arctan2", "Angle of the point (second, first), in radians.", arity=2, aliases=("atan2",), ulp=1),
+    _math("arcsinh", "Inverse hyperbolic sine.", aliases=("asinh",), ulp=1, cost=9.0),
+    _math("arccosh", "Inverse hyperbolic cosine.", (1.0, 50.0), aliases=("acosh",), ulp=1, cost=8.0),
+    _math("arctanh", "Inverse hyperbolic tangent.", _UNIT, aliases=("atanh",), ulp=1, cost=8.0),
+    _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0),
+    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, cost=6.0),
+    _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1),
+    _math("erfc", "1 - erf(x) without cancellation.", (-4.0, 10.0), reference=_erfc, ulp=2),
+    _math("sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid, ulp=1, fast_ulp=4, cost=7.0),
+    _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5),
     # rounding
     *(
         Op(

@@ -4,8 +4,8 @@ In: bytes read, bytes written, threads.  Out: calls that move as many, by the fa
 
     Mover(threads=1).calls(8 << 20, 4 << 20) -> each reads 8 MiB, writes 4 MiB, in turn, through the cache or past it
 
-The buffers are warm: for a fresh result the limit is that of one whose memory was recycled. Below `LEAST_BYTES` there is
-no limit: there the call decides.
+The buffers are warm: for a fresh result the limit is that of one whose memory was recycled. Below `LEAST_BYTES` there
+is no limit: there the call decides.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEAST_BYTES = 16 << 10
 
 _LINE = 64
 # Each call moves at least this much, so that calling it does not count; with threads, that starting them does not.
-_WORTH, _WORTH_THREADS = 4 << 20, 64 << 20
+_WORTH, _WORTH_THREADS = 4 << 20, 256 << 20
 # Lines by which reads and writes alternate, and places that are read at once: line by line as in an addition of one or
 # two operands, or by pages. Then memcpy's way.
 _WAYS = ((4, 1), (4, 2), (64, 1))

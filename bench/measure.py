@@ -118,7 +118,6 @@ class _Lane:
     passes: int
     seconds: list[float] = field(default_factory=list)
 
-
     def sample(self) -> None:
         self.seconds.append(self.timer.timeit(self.inner) / (self.inner * self.passes))
 
@@ -133,7 +132,13 @@ def _repetitions(timer: Timer, least: float) -> int:
 
 
 def interleave(
-    calls: Mapping[str, Call], rounds: int, budget: float, *, clock: Clock = time.perf_counter, least: float = 1e-3
+    calls: Mapping[str, Call],
+    rounds: int,
+    budget: float,
+    *,
+    clock: Clock = time.perf_counter,
+    least: float = 1e-3,
+    settle: float = 0.0,
 ) -> dict[str, Samples]:
     """Time the calls in turn, round after round.
 
@@ -143,6 +148,8 @@ def interleave(
     budget : seconds for all of them; at least three rounds run.
     clock : what reads the time.
     least : seconds one sample should take at least.
+    settle : seconds to wait before each sample, then one call that is not timed: threads of the one before, which may
+        wait for work in a loop, have gone to sleep by then, and its own are awake.
 
     Examples
     --------
@@ -160,8 +167,11 @@ def interleave(
         if done >= LEAST_ROUNDS:
             if clock() - began > budget:
                 break
-            fastest = min(min(lane.seconds) for lane in running)
+            fastest = min((min(lane.seconds) for lane in running), default=0.0)
             running = [lane for lane in running if min(lane.seconds) <= FAR_BEHIND * fastest]
         for lane in running:
+            if settle:
+                time.sleep(settle)
+                lane.timer.timeit(1)
             lane.sample()
     return {name: Samples(tuple(lane.seconds), lane.inner * lane.passes) for name, lane in lanes.items()}

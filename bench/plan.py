@@ -4,7 +4,7 @@ In: arguments.  Out: pairs of a workload and a number of elements; contestants.
 
     --kinds narrow --sizes 3,1k -> (narrow2_row_f32, 3), (narrow2_row_f32, 1024), ...
 
-The default run is a selection that takes about two minutes, `--quick` one of a quarter of a minute, `--full` everything.
+The default run is a selection that takes about two minutes, `--quick` one of a quarter of a minute; `--full` is all.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def plan(arguments: argparse.Namespace) -> list[tuple[Workload, int]]:
         kinds = _chosen(arguments.kinds, KINDS, "kind")
         names = [name for name in names if WORKLOADS[name].kind in kinds]
     given = arguments.sizes.split(",") if arguments.sizes else None
-    return [(WORKLOADS[name], parse_size(size)) for name in names for size in given or _sizes(WORKLOADS[name], arguments)]
+    return [
+        (WORKLOADS[name], parse_size(size)) for name in names for size in given or _sizes(WORKLOADS[name], arguments)
+    ]
 
 
 def contestants(names: str | None, threads: int) -> tuple[Peer, ...]:

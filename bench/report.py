@@ -102,10 +102,10 @@ def row(cell: Cell) -> str:
 def legend() -> str:
     """Return what the columns mean."""
     return (
-        "Times are the fastest round of each; arrays and tensors are made, and functions compiled, outside of them. JAX\n"
-        "is waited for. x numpy: NumPy's time over ours. x best: the best peer's (NumPy too). limit: the share of our\n"
-        "time that moving the bytes that must move takes (operands and result once each, the result into warm memory,\n"
-        "measured in the same rounds), or with m: that its functions take at the best rate of any library here.\n"
+        "Times are the fastest round of each; arrays and tensors are made, and functions compiled, outside of them.\n"
+        "JAX is waited for. x numpy: NumPy's time over ours. x best: the best peer's (NumPy too). limit: the share of\n"
+        "our time that moving the bytes that must move takes (operands and result once each, the result into warm\n"
+        "memory, measured in the same rounds), or with m: that its functions take at the best rate of any library.\n"
         "A/A: ours against itself: noise. how: a fresh result, or out=; NumPy and torch copy into out= where the\n"
         "function is more than one of theirs; JAX has no out=."
     )
@@ -116,11 +116,11 @@ def legend() -> str:
 
 def faults(reports: Sequence[Report]) -> list[str]:
     """Return a line for each kind of contestant and workload that was wrong or raised."""
-    lines: dict[tuple[str, str, str, str], str] = {}
+    lines: dict[tuple[str, str, str], str] = {}
     for cell, timing in (fault for report in reports for fault in report.faults):
-        where = f"{size_text(cell.size)}, {cell.variant}"
-        lines.setdefault((cell.workload, timing.name, timing.status, timing.reason), where)
-    return [f"{name} on {load} ({where}): {status}: {why}" for (load, name, status, why), where in lines.items()]
+        where = f"({size_text(cell.size)}, {cell.variant}): {timing.status}: {timing.reason}"
+        lines.setdefault((timing.name, cell.workload, timing.status), where)
+    return [f"{name} on {workload} {where}" for (name, workload, _), where in lines.items()]
 
 
 def _means(joined: Sequence[Joined], reports: Sequence[Report]) -> list[str]:
@@ -130,7 +130,10 @@ def _means(joined: Sequence[Joined], reports: Sequence[Report]) -> list[str]:
     def line(title: str, cells: Sequence[Joined]) -> str:
         share = geometric_mean(each.share for each in cells)
         behind = sum(each.most(lambda cell: is_behind(cell, threads)) for each in cells)
-        means = (geometric_mean(c.median(lambda cell: cell.speedup) for c in cells), geometric_mean(c.lead for c in cells))
+        means = (
+            geometric_mean(c.median(lambda cell: cell.speedup) for c in cells),
+            geometric_mean(c.lead for c in cells),
+        )
         limit = "-" if share is None else f"{share:.0%}"
         return _line([title, str(len(cells)), _ratio(means[0]), _ratio(means[1]), limit, str(behind)], columns)
 
@@ -201,8 +204,8 @@ def functions(joined: Sequence[Joined]) -> list[str]:
 
     lines = [_line((name for name, _ in columns), columns)] if chosen else []
     for name, cell in chosen.items():
-        best = cell.best_peer
-        peer = "-" if best is None else f"{best[0]} {rate(cell, best[1])}"
+        fastest = cell.best_peer
+        peer = "-" if fastest is None else f"{fastest[0]} {rate(cell, fastest[1])}"
         ours = rate(cell, cell.seconds(OURS)), rate(cell, cell.seconds(FAST))
         lines.append(_line([name, size_text(cell.size), *ours, peer], columns))
     return lines

@@ -27,7 +27,7 @@ from .bandwidth import Mover
 from .check import difference
 from .machine import describe, threads_limited
 from .measure import Call, Clock, Samples, interleave
-from .peers import OWN, Case, Peer
+from .peers import AGAIN, OURS, OWN, Case, Peer
 from .plan import add_arguments, contestants, plan
 from .report import header, legend, row, saved, summary
 from .results import Cell, Report, Timing
@@ -41,6 +41,8 @@ __all__ = ["Limits", "Options", "footprint", "main", "measure_cell", "run"]
 PEER_SLACK = 8
 _PROBE = 1 << 17
 _MEMORY = "limit of memory"
+# Longer than an OpenMP library's threads spin before they sleep.
+_SETTLE = 3e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ def _prepared(peer: Peer, case: Case, expected: Array) -> Call | Timing:
         return Timing(peer.name, "none", str(answer))
     except Exception as error:  # a peer may raise anything: it is reported, and the run goes on
         return Timing(peer.name, "failed", " ".join(f"{type(error).__name__}: {error}".split())[:200])
-    slack = 0 if peer.name in OWN else PEER_SLACK
+    slack = 0 if peer.name in (OURS, AGAIN) else PEER_SLACK
     wrong = difference(expected, actual, workload.ulp + slack, workload.scale)
     return call if wrong is None else Timing(peer.name, "wrong", wrong)
 
@@ -168,7 +170,8 @@ def measure_cell(
     calls = {name: call for name, call in prepared.items() if isinstance(call, Call)}
     moving = () if limits is None else limits.mover.calls(read, written)
     calls |= {f"{_MEMORY} {number}": each for number, each in enumerate(moving)}
-    samples = interleave(calls, options.rounds, options.budget, clock=clock)
+    settle = _SETTLE if options.threads > 1 else 0.0
+    samples = interleave(calls, options.rounds, options.budget, clock=clock, settle=settle)
     timings = tuple(
         value if isinstance(value, Timing) else _timing(name, samples[name]) for name, value in prepared.items()
     )
@@ -240,7 +243,7 @@ def _options(arguments: argparse.Namespace) -> Options:
     if arguments.quick:
         chosen = replace(chosen, rounds=7, budget=0.15, total=10.0)
     if arguments.full:
-        chosen = replace(chosen, total=600.0)
+        chosen = replace(chosen, rounds=10, total=600.0)
     if arguments.rounds is not None:
         # Rounds that were asked for are run, however long they take.
         chosen = replace(chosen, rounds=arguments.rounds, budget=float("inf"), total=float("inf"))

@@ -88,7 +88,7 @@ def is_behind(cell: Cell, threads: int) -> bool:
 
 
 def far(cell: Cell, report: Report) -> bool:
-    """Whether a cell is far from its limit: of memory past the second cache, of maths where the call is no part of it."""
+    """Whether a cell is far from its limit: of memory past the second cache, of maths where the call hardly counts."""
     if cell.share is None:
         return False
     if cell.is_maths_bound:

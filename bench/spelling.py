@@ -9,15 +9,20 @@ A peer that lacks a name has no form of the function: :class:`NoForm` is raised,
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping
-from types import CellType, FunctionType
+from dis import get_instructions
+from itertools import pairwise
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["Namespace", "NoForm", "as_they_are", "names", "rebound"]
+import numpy as np
+
+__all__ = ["COMPOSED", "Namespace", "NoForm", "as_they_are", "names", "rebound"]
 
 
-class NoForm(Exception):  # noqa: N818: it is no error, but an answer
-    """A peer cannot say this."""
+class NoForm(Exception):
+    """A peer cannot say this: no error, but an answer."""
 
 
 class Namespace:
@@ -38,7 +43,20 @@ class Namespace:
         try:
             return getattr(self._module, name)
         except AttributeError:
-            raise NoForm(f"{self._module.__name__} has no {name}") from None
+            whose = getattr(self._module, "__name__", "it")
+            raise NoForm(f"{whose} has no {name}") from None
+
+
+def _sigmoid(x: Any) -> Any:
+    return 1 / (1 + np.exp(-x))
+
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+# NumPy, with the functions that it lacks and its users write in one line.
+COMPOSED = Namespace(np, sigmoid=_sigmoid, rsqrt=_rsqrt)
 
 
 def as_they_are(value: Any) -> Any:
@@ -47,15 +65,15 @@ def as_they_are(value: Any) -> Any:
 
 
 def names(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the attributes and globals that a function uses.
+    """Return the names that a function takes from ``np``, each once.
 
     Examples
     --------
-    >>> names(lambda x: x.real)
-    ('real',)
+    >>> names(lambda x: np.exp(x.real))
+    ('exp',)
     """
-    assert isinstance(function, FunctionType)
-    return function.__code__.co_names
+    pairs = pairwise(get_instructions(function))
+    return tuple(dict.fromkeys(str(then.argval) for one, then in pairs if one.argval == "np"))
 
 
 def rebound(
@@ -66,11 +84,20 @@ def rebound(
     Parameters
     ----------
     convert : applied to the globals and the variables of enclosing functions that it uses: its constants.
+
+    Raises
+    ------
+    NoForm
+        If the namespace lacks a name that the function takes from it.
     """
     assert isinstance(function, FunctionType)
+    # A module, with no more than is needed: compilers of Python resolve its names when they compile.
+    spelled = ModuleType("np")
+    vars(spelled).update({name: getattr(namespace, name) for name in names(function)})
     held: Mapping[str, Any] = function.__globals__
-    used = {name: convert(held[name]) for name in names(function) if name in held}
+    used = {name: convert(held[name]) for name in function.__code__.co_names if name in held and name != "np"}
     cells = tuple(CellType(convert(cell.cell_contents)) for cell in function.__closure__ or ())
     # torch.compile remembers by code object what it has compiled, for every shape in turn.
     code = function.__code__.replace(co_name=function.__name__)
-    return FunctionType(code, {**used, "np": namespace}, function.__name__, None, cells)
+    variables = {**used, "np": spelled, "__builtins__": builtins}
+    return FunctionType(code, variables, function.__name__, None, cells)

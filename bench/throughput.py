@@ -54,8 +54,8 @@ class Counted(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
             return NotImplemented
-        # Python's scalars are weak, NumPy's are not.
-        types = [type(each) if isinstance(each, bool | int | float) else each.dtype for each in inputs]
+        # Python's scalars are weak; NumPy's, though some are floats of Python's as well, are not.
+        types = [type(each) if type(each) in (bool, int, float) else each.dtype for each in inputs]
         dtype = ufunc.resolve_dtypes((*types, None))[-1]
         return self.called(ufunc.__name__, dtype, inputs)
 
@@ -92,7 +92,9 @@ class Throughput:
         needed = functions_of(case)
         if not needed or sum(points for _, points in needed) < LEAST_POINTS:
             return None
-        return sum(self._rate(name) * points for name, points in needed) / self._threads
+        rates = [(self._rate(name), points) for name, points in needed]
+        # What nobody has, has no limit.
+        return sum(rate * points for rate, points in rates) / self._threads if all(rate for rate, _ in rates) else None
 
     def _rate(self, name: str) -> float:
         if name not in self.rates:

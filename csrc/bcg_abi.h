@@ -50,7 +50,7 @@ typedef struct {
 } bcg_variant;
 
 /* A sub-expression that can be computed into a tile of its own, before the loops that use it. It reads `reads`, numbers
- * of the nest's arrays or, from `arrays` on, of earlier stages; its loop has these and then the tile, none of them still. */
+ * of the nest's arrays or, from `arrays` on, of earlier stages; its loop has these and then the tile, none still. */
 typedef struct {
     bcg_loop run;
     int32_t count;

@@ -133,6 +133,28 @@ static inline double bcg_close_fma_f64(double x, double y, double z)
 #endif
 }
 
+/* What rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= |x * y| or z is 0. */
+static inline float bcg_fma_low_f32(float x, float y, float z, float sum)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fmaf(x, y, z - sum);
+#else
+    const float product = x * y;
+    return ((z - sum) + product) + bcg_prod_low_f32(x, y, product);
+#endif
+}
+
+/* What rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= |x * y| or z is 0. */
+static inline double bcg_fma_low_f64(double x, double y, double z, double sum)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    return fma(x, y, z - sum);
+#else
+    const double product = x * y;
+    return ((z - sum) + product) + bcg_prod_low_f64(x, y, product);
+#endif
+}
+
 /* What rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
 static inline float bcg_sum_low_f32(float x, float y, float sum) { return y - (sum - x); }
 

@@ -1,6 +1,7 @@
 /* bcg_vmath_exp.h: exponentials and hyperbolic functions, bcg_<function>_<dtype>.
  *
- * Contract. Pure, no errno, any argument; error at most the bound of the op's row, special values those of C99's Annex F.
+ * Contract. Pure, no errno, any argument; errors within the bound of the op's row,
+     special values those of C99's Annex F.
  * Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above it,
  * in bcg_vmath_core.h or in the standard headers: emit copies the ones a kernel needs.
  *
@@ -39,7 +40,8 @@ static inline double bcg_exp_even_f64(double s)
     return bcg_fma_f64(even, s, 0x1.555555555556fp-5);
 }
 
-static inline float bcg_exp_tail_f32(float r, float s) { return bcg_fma_f32(bcg_exp_even_f32(s), r, bcg_exp_odd_f32(s)); }
+static inline float bcg_exp_tail_f32(float r, float s) { return bcg_fma_f32(bcg_exp_even_f32(s), r,
+    bcg_exp_odd_f32(s)); }
 
 static inline double bcg_exp_tail_f64(double r, double s)
 {
@@ -93,8 +95,10 @@ static inline bcg_exp_parts_f32 bcg_exp_split_f32(float x)
 static inline bcg_exp_parts_f64 bcg_exp_split_f64(double x)
 {
     const double shifted = bcg_fma_f64(x, 0x1.71547652b82fep0, 0x1.8p52 + 1022), n = shifted - (0x1.8p52 + 1022);
-    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, x), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper), s = r * r;
-    const double rounded = bcg_fma_f64(bcg_prod_low_f64(r, r, s), 0.5, bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper - r));
+    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, x), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper);
+    const double s = r * r;
+    const double rounded = bcg_fma_f64(bcg_prod_low_f64(r, r, s), 0.5, bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper
+        - r));
     const double low = bcg_fma_f64(s, 0.5, bcg_fma_f64(s * r, bcg_exp_tail_f64(r, s), rounded));
     const bcg_exp_parts_f64 parts = {shifted, r, low};
     return parts;
@@ -252,7 +256,8 @@ static inline double bcg_exp2_tail_f64(double x, double s)
 static inline float bcg_exp2_f32(float x)
 {
     const float shifted = x + 0x1.8p23f, r = x - (shifted - 0x1.8p23f), s = r * r;
-    const float p = 1 + bcg_close_fma_f32(r, 0x1.62e43p-1f, bcg_fma_f32(s, bcg_exp2_tail_f32(r, s), r * -0x1.05c61p-29f));
+    const float p = 1 + bcg_close_fma_f32(r, 0x1.62e43p-1f, bcg_fma_f32(s, bcg_exp2_tail_f32(r, s), r
+        * -0x1.05c61p-29f));
     const int tiny = x < -125;
     const float moved = bcg_from_bits_f32(bcg_bits_f32(p) + (bcg_bits_f32(shifted + (tiny ? 64.0f : 0)) << 23));
     const float power = moved * (tiny ? 0x1p-64f : 1);
@@ -263,7 +268,8 @@ static inline float bcg_exp2_f32(float x)
 static inline double bcg_exp2_f64(double x)
 {
     const double shifted = x + 0x1.8p52, r = x - (shifted - 0x1.8p52), s = r * r;
-    const double p = 1 + bcg_close_fma_f64(r, 0x1.62e42fefa39efp-1, bcg_fma_f64(s, bcg_exp2_tail_f64(r, s), r * 0x1.abc9e3b39803fp-56));
+    const double p = 1 + bcg_close_fma_f64(r, 0x1.62e42fefa39efp-1, bcg_fma_f64(s, bcg_exp2_tail_f64(r, s), r
+        * 0x1.abc9e3b39803fp-56));
     const int tiny = x < -1021;
     const double moved = bcg_from_bits_f64(bcg_bits_f64(p) + (bcg_bits_f64(shifted + (tiny ? 64.0 : 0)) << 52));
     const double power = moved * (tiny ? 0x1p-64 : 1);
@@ -280,7 +286,8 @@ static inline float bcg_cosh_f32(float x)
     const float even = bcg_exp_even_f32(s), odd = bcg_exp_odd_f32(s);
     const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 2) << 23);
     const float q = 0.0625f * bcg_from_bits_f32((256 - bcg_bits_f32(shifted)) << 23);
-    const float v = 1 + r, up = bcg_fma_f32(s, bcg_fma_f32(bcg_fma_f32(even, r, odd), r, 0.5f), bcg_sum_low_f32(1, r, v));
+    const float v = 1 + r;
+    const float up = bcg_fma_f32(s, bcg_fma_f32(bcg_fma_f32(even, r, odd), r, 0.5f), bcg_sum_low_f32(1, r, v));
     const float down = bcg_fma_f32(s, bcg_fma_f32(bcg_fma_f32(even, r, -odd), r, 0.5f), -r);
     const float half = p * v + bcg_fma_f32(p, up, bcg_fma_f32(q, down, q));
     return half + half;
@@ -295,7 +302,8 @@ static inline double bcg_cosh_f64(double x)
     const double even = bcg_exp_even_f64(s), odd = bcg_exp_odd_f64(s);
     const double p = bcg_from_bits_f64((bcg_bits_f64(shifted) - 2) << 52);
     const double q = 0.0625 * bcg_from_bits_f64((2048 - bcg_bits_f64(shifted)) << 52);
-    const double v = 1 + r, up = bcg_fma_f64(s, bcg_fma_f64(bcg_fma_f64(even, r, odd), r, 0.5), bcg_sum_low_f64(1, r, v));
+    const double v = 1 + r;
+    const double up = bcg_fma_f64(s, bcg_fma_f64(bcg_fma_f64(even, r, odd), r, 0.5), bcg_sum_low_f64(1, r, v));
     const double down = bcg_fma_f64(s, bcg_fma_f64(bcg_fma_f64(even, r, -odd), r, 0.5), -r);
     const double half = p * v + bcg_fma_f64(p, up, bcg_fma_f64(q, down, q));
     return half + half;
@@ -325,7 +333,8 @@ static inline double bcg_sinh_f64(double x)
 {
     const double positive = fabs(x), kept = 710.6 < positive ? 710.6 : positive;
     const double shifted = bcg_fma_f64(kept, 0x1.71547652b82fep0, 0x1.8p52 + 1023), n = shifted - (0x1.8p52 + 1023);
-    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, kept), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper), s = r * r;
+    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, kept), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper);
+    const double s = r * r;
     const double rounded = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper - r);
     const double p = bcg_from_bits_f64((bcg_bits_f64(shifted) - 2) << 52);
     const double q = 0.0625 * bcg_from_bits_f64((2048 - bcg_bits_f64(shifted)) << 52);

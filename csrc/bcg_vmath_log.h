@@ -1,6 +1,7 @@
 /* bcg_vmath_log.h: logarithms and what is made of them, powers and roots, bcg_<function>_<dtype>.
  *
- * Contract. Pure, no errno, any argument; error at most the bound of the op's row, special values those of C99's Annex F.
+ * Contract. Pure, no errno, any argument; errors within the bound of the op's row,
+     special values those of C99's Annex F.
  * Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above it,
  * in bcg_vmath_core.h or in the standard headers: emit copies the ones a kernel needs.
  */
@@ -8,6 +9,7 @@
 #define BCG_VMATH_LOG_H
 
 #include "bcg_vmath_core.h"
+#include "bcg_vmath_exp.h"
 
 /* log(1 + f) - f for 1 + f in sqrt(1/2) to sqrt(2). python csrc/fit.py log_f32: error 2^-28.2 */
 static inline float bcg_log_low_f32(float f)
@@ -153,10 +155,12 @@ static inline float bcg_log2_f32(float x)
 static inline double bcg_log2_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double low = bcg_log_low_f64(a.f), p = a.f * 0x1.71547652b82fep0, p_low = bcg_prod_low_f64(a.f, 0x1.71547652b82fep0, p);
+    const double low = bcg_log_low_f64(a.f), p = a.f * 0x1.71547652b82fep0;
+    const double p_low = bcg_prod_low_f64(a.f, 0x1.71547652b82fep0, p);
     const double upper = a.k + p, lower = bcg_sum_low_f64(a.k, p, upper);
     const double square_low = bcg_prod_low_f64(a.f, a.f, a.f * a.f);
-    const double rest = bcg_fma_f64(square_low, -0x1.71547652b82fep-1, bcg_fma_f64(a.f, 0x1.777d0ffda0d24p-56, lower + p_low));
+    const double rest = bcg_fma_f64(square_low, -0x1.71547652b82fep-1, bcg_fma_f64(a.f, 0x1.777d0ffda0d24p-56, lower
+        + p_low));
     return bcg_log_special_f64(x, upper + bcg_fma_f64(low, 0x1.71547652b82fep0, rest));
 }
 
@@ -164,16 +168,21 @@ static inline float bcg_log10_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
     const float low = bcg_log_low_f32(a.f), p = a.f * 0x1.bcb7b2p-2f, p_low = bcg_prod_low_f32(a.f, 0x1.bcb7b2p-2f, p);
-    const float whole = a.k * 0x1.344p-2f, upper = whole + p, lower = bcg_fma_f32(a.k, 0x1.3509f8p-18f, bcg_sum_low_f32(whole, p, upper));
-    return bcg_log_special_f32(x, upper + bcg_fma_f32(low, 0x1.bcb7b2p-2f, bcg_fma_f32(a.f, -0x1.5b235ep-27f, lower + p_low)));
+    const float whole = a.k * 0x1.344p-2f, upper = whole + p;
+    const float lower = bcg_fma_f32(a.k, 0x1.3509f8p-18f, bcg_sum_low_f32(whole, p, upper));
+    return bcg_log_special_f32(x, upper + bcg_fma_f32(low, 0x1.bcb7b2p-2f, bcg_fma_f32(a.f, -0x1.5b235ep-27f, lower
+        + p_low)));
 }
 
 static inline double bcg_log10_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double low = bcg_log_low_f64(a.f), p = a.f * 0x1.bcb7b1526e50ep-2, p_low = bcg_prod_low_f64(a.f, 0x1.bcb7b1526e50ep-2, p);
-    const double whole = a.k * 0x1.34413509f78p-2, upper = whole + p, lower = bcg_fma_f64(a.k, 0x1.fef311f12b358p-46, bcg_sum_low_f64(whole, p, upper));
-    return bcg_log_special_f64(x, upper + bcg_fma_f64(low, 0x1.bcb7b1526e50ep-2, bcg_fma_f64(a.f, 0x1.95355baaafad3p-57, lower + p_low)));
+    const double low = bcg_log_low_f64(a.f), p = a.f * 0x1.bcb7b1526e50ep-2;
+    const double p_low = bcg_prod_low_f64(a.f, 0x1.bcb7b1526e50ep-2, p);
+    const double whole = a.k * 0x1.34413509f78p-2, upper = whole + p;
+    const double lower = bcg_fma_f64(a.k, 0x1.fef311f12b358p-46, bcg_sum_low_f64(whole, p, upper));
+    return bcg_log_special_f64(x, upper + bcg_fma_f64(low, 0x1.bcb7b1526e50ep-2, bcg_fma_f64(a.f,
+        0x1.95355baaafad3p-57, lower + p_low)));
 }
 
 static inline float bcg_log_fast_f32(float x)
@@ -209,7 +218,8 @@ static inline float bcg_log10_fast_f32(float x)
 static inline double bcg_log10_fast_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    return bcg_log_special_f64(x, bcg_fma_f64(a.k, 0x1.34413509f79ffp-2, bcg_log_short_f64(a.f) * 0x1.bcb7b1526e50ep-2));
+    return bcg_log_special_f64(x, bcg_fma_f64(a.k, 0x1.34413509f79ffp-2, bcg_log_short_f64(a.f)
+        * 0x1.bcb7b1526e50ep-2));
 }
 
 /* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
@@ -350,7 +360,8 @@ static inline float bcg_cbrt_f32(float x)
 {
     const float a = fabsf(x), scale = a < 0x1p-126f ? 0x1p24f : 1;
     const uint32_t bits = bcg_bits_f32(a * scale);
-    const float e = bcg_from_bits_f32((bits >> 23) | 0x4b000000u) - (0x1p23f - 2.0f), shifted = bcg_fma_f32(e - 1, 0x1.555556p-2f, 0x1.8p23f);
+    const float e = bcg_from_bits_f32((bits >> 23) | 0x4b000000u) - (0x1p23f - 2.0f);
+    const float shifted = bcg_fma_f32(e - 1, 0x1.555556p-2f, 0x1.8p23f);
     const float k = shifted - 0x1.8p23f, j = bcg_fma_f32(k, -3, e);
     const uint32_t whole = bcg_bits_f32(shifted);
     const float m = bcg_from_bits_f32(bits - ((whole + whole + whole) << 23) + 0x40800000u);
@@ -371,7 +382,8 @@ static inline double bcg_cbrt_f64(double x)
 {
     const double a = fabs(x), scale = a < 0x1p-1022 ? 0x1p54 : 1;
     const uint64_t bits = bcg_bits_f64(a * scale);
-    const double e = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - 0x1p52, shifted = bcg_fma_f64(e - 1, 0x1.5555555555555p-2, 0x1.8p52);
+    const double e = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - 0x1p52;
+    const double shifted = bcg_fma_f64(e - 1, 0x1.5555555555555p-2, 0x1.8p52);
     const double k = shifted - 0x1.8p52, j = bcg_fma_f64(k, -3, e);
     const uint64_t whole = bcg_bits_f64(shifted);
     const double m = bcg_from_bits_f64(bits - ((whole + whole + whole) << 52) + 0x3ff0000000000000u);
@@ -410,6 +422,112 @@ static inline double bcg_hypot_f64(double x, double y)
     const double root = sqrt(sum + low) * bcg_from_bits_f64((2046ull << 52) - bcg_bits_f64(scale));
     const double number = first == INFINITY ? INFINITY : root;
     return second == INFINITY ? INFINITY : number;
+}
+
+/* The power of |x| in number, made that of x < 0: y is even, odd or not whole as it is 0,
+    1 or something else beside the
+ * nearest even number. From 2^53 on all numbers are even. */
+static inline double bcg_power_signed_f64(double x, double y, double number)
+{
+    const double a = fabs(y), kept = 0x1p53 < a ? 0x1p53 : a, half = 0.5 * kept, near = (half + 0x1p52) - 0x1p52;
+    const double beside = fabs(kept - (near + near)), negative = x < 0 ? NAN : number;
+    const double odd = bcg_from_bits_f64(bcg_bits_f64(number) ^ (bcg_bits_f64(x) & 0x8000000000000000u));
+    const double other = x == -INFINITY ? number : negative, not_even = beside == 1 ? odd : other;
+    return beside == 0 ? number : not_even;
+}
+
+/* The same, and from 2^24 on. */
+static inline float bcg_power_signed_f32(float x, float y, float number)
+{
+    const float a = fabsf(y), kept = 0x1p24f < a ? 0x1p24f : a, half = 0.5f * kept, near = (half + 0x1p23f) - 0x1p23f;
+    const float beside = fabsf(kept - (near + near)), negative = x < 0 ? NAN : number;
+    const float odd = bcg_from_bits_f32(bcg_bits_f32(number) ^ (bcg_bits_f32(x) & 0x80000000u));
+    const float other = x == -INFINITY ? number : negative, not_even = beside == 1 ? odd : other;
+    return beside == 0 ? number : not_even;
+}
+
+/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. python csrc/fit.py power_f64: error 2^-65.8 */
+static inline double bcg_power_tail_f64(double z)
+{
+    const double zz = z * z;
+    double even = bcg_fma_f64(0x1.85e49b6f1c907p-3, zz, 0x1.c69f8693d998dp-3);
+    even = bcg_fma_f64(even, zz, 0x1.484b14216ab02p-2);
+    even = bcg_fma_f64(even, zz, 0x1.2776c50ef9d23p-1);
+    double odd = bcg_fma_f64(0x1.87b13fff6e17ep-3, zz, 0x1.0c9a63e654e6dp-2);
+    odd = bcg_fma_f64(odd, zz, 0x1.a61762a759c7bp-2);
+    return bcg_fma_f64(odd, z, even);
+}
+
+/* |x|^y = 2^(y log2|x|), with the logarithm to some 66 digits: each number of the chain has a low part beside it. */
+static inline double bcg_power_f64(double x, double y)
+{
+    const double a = fabs(x);
+    const bcg_log_parts_f64 parts = bcg_log_split_f64(a);
+    const double f = parts.f, inverse = 1 / (2 + f), s = f * inverse, s_low = inverse * bcg_rest_f64(f - 2 * s, s, f);
+    const double z = s * s, z_low = bcg_fma_f64(s + s, s_low, bcg_prod_low_f64(s, s, z)), tail = bcg_power_tail_f64(z);
+    const double c = bcg_fma_f64(z, tail, 0x1.ec709dc3a03fdp-1);
+    const double c_low = bcg_fma_low_f64(z, tail, 0x1.ec709dc3a03fdp-1, c) + 0x1.d27f05548af0cp-55;
+    const double g = bcg_fma_f64(z, c, 0x1.71547652b82fep1);
+    const double g_more = bcg_fma_f64(z, c_low, bcg_fma_f64(z_low, c + z * tail, 0x1.777d0ffda0d24p-55));
+    const double g_low = bcg_fma_low_f64(z, c, 0x1.71547652b82fep1, g) + g_more;
+    const double sum = bcg_fma_f64(s, g, parts.k);
+    const double sum_low = bcg_fma_low_f64(s, g, parts.k, sum) + bcg_fma_f64(s, g_low, s_low * g);
+    const double finite = a < INFINITY ? sum : a, logarithm = a == 0 ? -INFINITY : finite;
+    const double product = y * logarithm, low = bcg_fma_f64(y, sum_low, bcg_prod_low_f64(y, logarithm, product));
+    const uint64_t not_one = a == 1 ? 0 : ~(uint64_t)0, mask = y == 0 ? 0 : not_one;
+    const double exponent = bcg_from_bits_f64(bcg_bits_f64(product) & mask);
+    const double below = 1080 < exponent ? 1080 : exponent;
+    const double kept = -1080 > below ? -1080 : below, kept_low = kept == product ? low : 0;
+    const double shifted = kept + (0x1.8p52 + 1023), t = kept - (shifted - (0x1.8p52 + 1023)), r = t + kept_low;
+    const double v = bcg_fma_f64(r, 0x1.62e42fefa39efp-1, 1), square = r * r;
+    const double v_low = bcg_fma_f64(r, 0x1.abc9e3b39803fp-56, bcg_fma_low_f64(r, 0x1.62e42fefa39efp-1, 1, v));
+    const double p = v + bcg_fma_f64(square, bcg_exp2_tail_f64(r, square), v_low);
+    const double high = kept > 1000 ? 0x1p64 : 1, unscale = kept < -1000 ? 0x1p-64 : high;
+    const uint64_t power = (bcg_bits_f64(shifted) << 52) - bcg_bits_f64(unscale) + 0x3ff0000000000000u;
+    return bcg_power_signed_f64(x, y, p * bcg_from_bits_f64(power) * unscale);
+}
+
+/* log2(1 + f) / f, for f32. python csrc/fit.py log2_of_f32: error 2^-33.2 */
+static inline double bcg_log2_of_f32_f64(double f)
+{
+    const double s = f * f;
+    double even = bcg_fma_f64(0x1.3d1f0ec4359fap-3, s, 0x1.45a43ae4c016ap-3);
+    even = bcg_fma_f64(even, s, 0x1.a615a7bade5b4p-3);
+    even = bcg_fma_f64(even, s, 0x1.27773369252dbp-2);
+    even = bcg_fma_f64(even, s, 0x1.ec709bff268c7p-2);
+    even = bcg_fma_f64(even, s, 0x1.71547652efc05p0);
+    double odd = bcg_fma_f64(-0x1.618d4e326455ap-4, s, -0x1.4183b2ff596dp-3);
+    odd = bcg_fma_f64(odd, s, -0x1.6eafd1113bf01p-3);
+    odd = bcg_fma_f64(odd, s, -0x1.ec8d77d385634p-3);
+    odd = bcg_fma_f64(odd, s, -0x1.715435e118fd2p-2);
+    odd = bcg_fma_f64(odd, s, -0x1.7154767bb7f3fp-1);
+    return bcg_fma_f64(odd, f, even);
+}
+
+/* 2^r for |r| <= 1/2, for f32. python csrc/fit.py exp2_of_f32: error 2^-29.0 */
+static inline double bcg_exp2_of_f32_f64(double r)
+{
+    const double s = r * r;
+    double even = bcg_fma_f64(0x1.41d376e4c03c2p-13, s, 0x1.3b2dbb528a655p-7);
+    even = bcg_fma_f64(even, s, 0x1.ebfbdadd7313ap-3);
+    even = bcg_fma_f64(even, s, 0x1.0000000260953p0);
+    double odd = bcg_fma_f64(0x1.5f456a171507dp-10, s, 0x1.c6aed4bbad71dp-5);
+    odd = bcg_fma_f64(odd, s, 0x1.62e430c7e1c96p-1);
+    return bcg_fma_f64(odd, r, even);
+}
+
+/* In f64, whose exponents hold every power of f32, so that only the last conversion overflows or loses digits. */
+static inline float bcg_power_f32(float x, float y)
+{
+    const float a = fabsf(x);
+    const bcg_log_parts_f32 parts = bcg_log_split_f32(a);
+    const float finite = a < INFINITY ? parts.k : a, whole = a == 0 ? -INFINITY : finite;
+    const double f = parts.f, product = (double)y * bcg_fma_f64(f, bcg_log2_of_f32_f64(f), (double)whole);
+    const double below = 200 < product ? 200 : product, kept = -200 > below ? -200 : below;
+    const double shifted = kept + (0x1.8p52 + 1023), r = kept - (shifted - (0x1.8p52 + 1023));
+    const double power = bcg_exp2_of_f32_f64(r) * bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
+    const float number = y == 0 ? 1 : (float)power;
+    return bcg_power_signed_f32(x, y, a == 1 ? 1 : number);
 }
 
 #endif

@@ -14,6 +14,7 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
+#include "dispatch_evaluate.h"
 #include "dispatch_size.h"
 #include "pool.h"
 
@@ -485,7 +486,7 @@ PyMODINIT_FUNC PyInit__dispatch(void)
     str_out = PyUnicode_InternFromString("out");
     kernel_type = (PyTypeObject *)PyType_FromSpec(&kernel_spec);
     Py_XINCREF(kernel_type);
-    if (str_out == NULL || kernel_type == NULL ||
+    if (str_out == NULL || kernel_type == NULL || evaluate_init(module) < 0 ||
         PyModule_AddObject(module, "KernelBase", (PyObject *)kernel_type) < 0) {
         Py_XDECREF(kernel_type);
         Py_DECREF(module);

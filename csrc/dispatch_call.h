@@ -7,6 +7,7 @@
 #ifndef DISPATCH_CALL_H
 #define DISPATCH_CALL_H
 
+#include "dispatch_flat.h"
 #include "dispatch_kernel.h"
 #include "dispatch_layout.h"
 #include "dispatch_memory.h"
@@ -15,10 +16,6 @@ enum {
 #define BCG_STATUS(name, value, sentence) BCG_##name = value,
 #include "bcg_status.def"
 #undef BCG_STATUS
-};
-
-enum {
-    KEEP_GIL_NS = 10000, /* about; below, handing the GIL over costs more than it gives */
 };
 
 typedef enum { READY, SLOW, FAILED } verdict;
@@ -155,23 +152,39 @@ static verdict describe(frame *f)
     static const int64_t no_dims[1];
     unsigned char *const ranks = f->self->key_length > f->self->operand_count ? f->key + f->self->operand_count : NULL;
     f->c_order = 1;
+    f->alike = f->self->operand_count <= STACK_OPERANDS;
+    f->still = 0;
+    /* As a rule the operands have the dtypes of the call before, and then there is nothing to look up. */
+    binary *const usual = f->self->binary_count > 0 && ranks == NULL ? f->self->binaries[0] : NULL;
+    int is_usual = usual != NULL;
     for (Py_ssize_t i = 0; i < f->self->operand_count; i++) {
         PyObject *value = f->operands[i];
         bcg_array *array = &f->arrays[i];
         if (ranks != NULL) ranks[i] = 0;
         if (PyArray_CheckExact(value)) {
             PyArrayObject *from = (PyArrayObject *)value;
-            f->key[i] = array_code(from);
-            if (ranks != NULL) ranks[i] = (unsigned char)PyArray_NDIM(from);
-            if (f->key[i] == UINT8_MAX || !PyArray_ISBEHAVED_RO(from)) return SLOW;
+            if (usual != NULL && PyArray_DESCR(from) == usual->descrs[i]) {
+                f->key[i] = usual->key[i];
+                if (!PyArray_CHKFLAGS(from, NPY_ARRAY_ALIGNED)) return SLOW;
+            } else {
+                const unsigned char code = array_code(from);
+                if (code == UINT8_MAX || !PyArray_ISBEHAVED_RO(from)) return SLOW;
+                f->key[i] = code;
+                if (ranks != NULL) ranks[i] = (unsigned char)PyArray_NDIM(from);
+                is_usual = usual != NULL && is_usual && usual->key[i] == code;
+            }
             describe_array(array, from);
-            f->c_order &= PyArray_IS_C_CONTIGUOUS(from);
+            if (array->rank > 0) note_array(f, array, PyArray_IS_C_CONTIGUOUS(from));
+            else f->still |= (uint64_t)1 << (i % STACK_OPERANDS);
             continue;
         }
+        f->still |= (uint64_t)1 << (i % STACK_OPERANDS);
         const verdict v = describe_scalar(value, &f->scalars[i], &f->key[i]);
         if (v != READY) return v;
+        is_usual = usual != NULL && is_usual && usual->key[i] == f->key[i];
         *array = (bcg_array){.data = f->scalars[i].bytes, .extents = no_dims, .byte_strides = no_dims, .rank = 0};
     }
+    f->found = is_usual ? usual : NULL;
     return READY;
 }
 
@@ -192,28 +205,32 @@ static verdict check_limits(frame *f)
     return READY;
 }
 
-/* Asks the subclass for the binary of f->key. */
-static int compile(frame *f)
+/* Asks the subclass for the binary of f->key. It returns True where that is made meanwhile: the slow path knows who
+ * answers. */
+static verdict compile(frame *f)
 {
     PyObject *key = PyBytes_FromStringAndSize((const char *)f->key, f->self->key_length);
-    if (key == NULL) return -1;
+    if (key == NULL) return FAILED;
     PyObject *done = PyObject_CallMethod((PyObject *)f->self, "_compile", "O", key);
-    if (done != NULL && find(f->self, (const unsigned char *)PyBytes_AS_STRING(key)) == NULL) {
+    const int later = done == Py_True;
+    if (done != NULL && !later && find(f->self, (const unsigned char *)PyBytes_AS_STRING(key)) == NULL) {
         Py_SETREF(done, PyObject_CallFunctionObjArgs(config.raise_no_binary, (PyObject *)f->self, key, NULL));
     }
     Py_DECREF(key);
     Py_XDECREF(done);
-    return done == NULL ? -1 : 0;
+    if (done == NULL) return FAILED;
+    return later ? SLOW : READY;
 }
 
 static verdict resolve(frame *f)
 {
     for (;;) {
-        const verdict v = describe(f);
+        verdict v = describe(f);
         if (v != READY) return v;
-        f->found = find(f->self, f->key);
-        if (f->found != NULL) return check_limits(f);
-        if (compile(f) < 0) return FAILED;
+        if (f->found == NULL) f->found = find(f->self, f->key);
+        if (f->found != NULL) return f->found->has_weak ? check_limits(f) : READY;
+        v = compile(f);
+        if (v != READY) return v;
         /* Described anew: compiling ran Python code, which may have given an operand another shape or dtype. */
     }
 }
@@ -230,9 +247,12 @@ static verdict fail(const frame *f, int32_t status, const bcg_diagnostic *why)
 
 static verdict infer(frame *f)
 {
+    if (was_seen(f)) return READY;
     bcg_diagnostic why = {-1, -1, -1, 0, 0};
     const int32_t status = f->found->entry->shape(f->arrays, f->shapes, &why);
-    return status == BCG_OK ? READY : fail(f, status, &why);
+    if (status != BCG_OK) return fail(f, status, &why);
+    see(f);
+    return READY;
 }
 
 static npy_intp elements_of(const bcg_shape *shape)
@@ -258,11 +278,6 @@ static PyArrayObject *allocate(frame *f, Py_ssize_t j)
     return made;
 }
 
-static uint64_t itemsize_of(unsigned char code)
-{
-    return code < CODES ? (uint64_t)PyDataType_ELSIZE(config.descrs[code]) : sizeof(scalar);
-}
-
 /* May the kernel write result j straight into its out? "Same view" asks for the same dtype too: C compilers assume that
  * objects of two types do not share memory. */
 static int is_separate(const frame *f, Py_ssize_t j)
@@ -271,6 +286,7 @@ static int is_separate(const frame *f, Py_ssize_t j)
     const bcg_array *out = &f->arrays[n + j];
     const unsigned char code = f->found->result_codes[j];
     const uint64_t itemsize = itemsize_of(code);
+    if (f->elements >= 0 && f->self->result_count == 1 && is_clear(f)) return 1;
     if (!PyArray_ISONESEGMENT(f->results[j]) && overlaps_itself(out, itemsize)) return 0;
     for (Py_ssize_t i = 0; i < n; i++) {
         if (disjoint(out, itemsize, &f->arrays[i], itemsize_of(f->key[i]))) continue;
@@ -288,9 +304,11 @@ static int is_separate(const frame *f, Py_ssize_t j)
 static int fits(const frame *f, Py_ssize_t j, PyArrayObject *out)
 {
     const bcg_shape *shape = &f->shapes[j];
-    return PyArray_CheckExact(out) && PyArray_ISBEHAVED(out) && array_code(out) == f->found->result_codes[j] &&
-           PyArray_NDIM(out) == shape->rank &&
-           PyArray_CompareLists(PyArray_DIMS(out), (const npy_intp *)shape->extents, shape->rank);
+    const unsigned char code = f->found->result_codes[j];
+    const int is_usual = PyArray_DESCR(out) == config.descrs[code] && PyArray_CHKFLAGS(out, NPY_ARRAY_BEHAVED);
+    return PyArray_CheckExact(out) && PyArray_NDIM(out) == shape->rank &&
+           (is_usual || (PyArray_ISBEHAVED(out) && array_code(out) == code)) &&
+           same_extents((const int64_t *)PyArray_DIMS(out), shape->extents, shape->rank);
 }
 
 static verdict provide(frame *f, int check_overlap)
@@ -302,6 +320,7 @@ static verdict provide(frame *f, int check_overlap)
             if (!fits(f, j, out)) return SLOW;
             Py_INCREF(out);
             f->results[j] = out;
+            if (!PyArray_IS_C_CONTIGUOUS(out)) f->elements = -1;
         } else {
             f->results[j] = allocate(f, j);
             if (f->results[j] == NULL) return FAILED;
@@ -339,6 +358,7 @@ static verdict run(frame *f)
 {
     bcg_diagnostic why = {-1, -1, -1, 0, 0};
     const bcg_kernel *entry = f->found->entry;
+    if (f->elements >= 0 && run_flat(f)) return READY;
     const int32_t threads = f->self->threads > 0 ? f->self->threads : config.threads;
     const bcg_run_options options = {.threads = threads, .warm = f->warm};
     bcg_array *results = f->arrays + f->self->operand_count;

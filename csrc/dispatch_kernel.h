@@ -17,6 +17,8 @@ enum {
     CODES = 64,          /* dtype codes are below this, weak ones at or above it */
     STACK_OPERANDS = 16, /* calls with more operands, */
     STACK_RESULTS = 4,   /* or results, take their workspace from the heap */
+    KEEP_GIL_NS = 10000, /* about; below, handing the GIL over costs more than it gives */
+    SEEN_RANK = 4,       /* dims of a shape that a binary remembers, at most */
     ADDED = 4,           /* dtypes that packages add to NumPy */
 };
 
@@ -47,13 +49,24 @@ typedef struct {
     scalar low, high;
 } range;
 
+/* The shape that the operands of the last flat call had (dispatch_flat.h): `shape` accepts it, and results have it. */
+typedef struct {
+    int32_t rank; /* -1: there was none */
+    uint64_t still;
+    int64_t elements, extents[SEEN_RANK];
+} seen_shape;
+
 /* One compiled kernel: the binary of one dtype tuple. */
 typedef struct {
     const bcg_kernel *entry;
     double nanoseconds; /* about, that one element of the results takes */
+    int is_plain;       /* all operands align with the results on the right, and no call is refused */
+    seen_shape seen;
+    int has_weak;       /* some operand is a Python number, whose value may be out of range */
     PyObject *limits; /* as given, for the message */
     PyObject *keepalive;
-    range *ranges; /* one an operand; this, key and result_codes point into storage */
+    PyArray_Descr **descrs; /* one an operand: the dtype object that arrays of its code have, as a rule; or null */
+    range *ranges;          /* one an operand; this, key and result_codes point into storage */
     unsigned char *key, *result_codes, storage[];
 } binary;
 
@@ -74,7 +87,9 @@ static binary *find(kernel *self, const unsigned char *key)
 {
     for (Py_ssize_t k = 0; k < self->binary_count; k++) {
         binary *b = self->binaries[k];
-        if (memcmp(b->key, key, (size_t)self->key_length) != 0) continue;
+        Py_ssize_t at = 0;
+        while (at < self->key_length && b->key[at] == key[at]) at++;
+        if (at < self->key_length) continue;
         if (k > 0) {
             memmove(self->binaries + 1, self->binaries, (size_t)k * sizeof *self->binaries);
             self->binaries[0] = b;
@@ -104,19 +119,41 @@ static double nanoseconds_of(const bcg_kernel *entry)
     return sum;
 }
 
+static int is_plain(const bcg_kernel *entry)
+{
+    if (entry->admits != NULL || !entry->aligned) return 0;
+    if (entry->operands > STACK_OPERANDS || entry->results > STACK_RESULTS) return 0;
+    for (int32_t at = 0; at < entry->nests; at++) {
+        const bcg_nest *const nest = &entry->nest[at];
+        if (nest->arrays > STACK_OPERANDS + STACK_RESULTS) return 0;
+        for (int32_t k = 0; nest->maps != NULL && k < nest->arrays; k++) {
+            if (nest->maps[k] != NULL) return 0;
+        }
+    }
+    return 1;
+}
+
 static binary *binary_new(const kernel *self, const bcg_kernel *entry, const char *key, const char *result_codes,
                           const char *ranges, PyObject *limits, PyObject *keepalive)
 {
     const size_t n = (size_t)self->operand_count, m = (size_t)self->result_count, length = (size_t)self->key_length;
-    binary *b = PyMem_Malloc(sizeof *b + n * sizeof(range) + length + m);
+    binary *b = PyMem_Malloc(sizeof *b + n * (sizeof(range) + sizeof *b->descrs) + length + m);
     if (b == NULL) return (binary *)(void *)PyErr_NoMemory();
     b->entry = entry;
     b->nanoseconds = nanoseconds_of(entry);
+    b->is_plain = is_plain(entry);
+    b->seen.rank = -1;
     b->ranges = (range *)(void *)b->storage;
-    b->key = b->storage + n * sizeof(range);
+    b->descrs = (PyArray_Descr **)(void *)(b->ranges + n);
+    b->key = (unsigned char *)(b->descrs + n);
     b->result_codes = b->key + length;
     memcpy(b->ranges, ranges, n * sizeof(range));
     memcpy(b->key, key, length);
+    b->has_weak = 0;
+    for (size_t i = 0; i < n; i++) {
+        b->descrs[i] = b->key[i] < CODES ? config.descrs[b->key[i]] : NULL;
+        b->has_weak |= b->key[i] >= CODES;
+    }
     memcpy(b->result_codes, result_codes, m);
     b->limits = Py_NewRef(limits);
     b->keepalive = Py_NewRef(keepalive);
@@ -147,6 +184,10 @@ typedef struct {
     scalar *scalars;
     unsigned char *key;
     int c_order; /* every array operand is C contiguous */
+    int alike;   /* so far every operand is in C order and of the shape of `first`, or has no dims (a bit of `still`) */
+    uint64_t still;
+    const bcg_array *first;
+    int64_t elements; /* of each result of a flat call, or -1 */
     int warm;    /* no result lies in fresh memory */
     void *heap;
     struct {
@@ -159,11 +200,13 @@ typedef struct {
     } stack;
 } frame;
 
-static int frame_open(frame *f, kernel *self)
+static inline int frame_open(frame *f, kernel *self)
 {
     const size_t n = (size_t)self->operand_count, m = (size_t)self->result_count;
     f->self = self;
     f->heap = NULL;
+    f->alike = 0;
+    f->first = NULL;
     if (n <= STACK_OPERANDS && m <= STACK_RESULTS) {
         f->bound = f->stack.bound;
         f->outs = f->stack.outs;
@@ -193,10 +236,10 @@ static int frame_open(frame *f, kernel *self)
     return 0;
 }
 
-static void frame_close(frame *f)
+static inline void frame_close(frame *f)
 {
     for (Py_ssize_t j = 0; j < f->self->result_count; j++) Py_XDECREF(f->results[j]);
-    PyMem_Free(f->heap);
+    if (f->heap != NULL) PyMem_Free(f->heap);
 }
 
 #endif

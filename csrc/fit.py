@@ -93,9 +93,7 @@ def _minimax(fit: Fit, grid: list[mpf], wanted: list[mpf], weights: list[mpf]) -
     terms = fit.degree + 1
     places = [round((len(grid) - 1) * (1 - mpmath.cos(mpmath.pi * k / terms)) / 2) for k in range(terms + 1)]
     for _ in range(60):
-        rows = [
-            [*(grid[at] ** k for k in range(terms)), (-1) ** sign / weights[at]] for sign, at in enumerate(places)
-        ]
+        rows = [[*(grid[at] ** k for k in range(terms)), (-1) ** sign / weights[at]] for sign, at in enumerate(places)]
         *coefficients, level = mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([wanted[at] for at in places]))
         errors = [w * (y - _value(coefficients, x)) for x, y, w in zip(grid, wanted, weights, strict=True)]
         if max(map(abs, errors)) <= abs(level) * mpf("1.001"):
@@ -168,12 +166,12 @@ def _in_square(odd: Real) -> Real:
 
 
 def _odd_tail(dtype: str, odd: Real, high: mpf, degree: int) -> Fit:
-    """q of odd(x) = x + x s q(s), s = x^2, for s up to `high`."""
+    """The q of odd(x) = x + x s q(s), s = x^2, for s up to `high`."""
     return Fit(dtype, _tail(_in_square(odd), 1), 0, high, degree, lambda s: s / _in_square(odd)(s))
 
 
 def _cos_tail(dtype: str, high: mpf, degree: int) -> Fit:
-    """q of cos(x) = 1 - s / 2 + s^2 q(s), s = x^2."""
+    """The q of cos(x) = 1 - s / 2 + s^2 q(s), s = x^2."""
     return Fit(
         dtype,
         _tail(lambda s: mpmath.cos(mpmath.sqrt(s)), 1, -0.5),
@@ -186,7 +184,7 @@ def _cos_tail(dtype: str, high: mpf, degree: int) -> Fit:
 
 @cache
 def _under_tan(dtype: str, degree: int, over: int) -> tuple[mpf, ...]:
-    """A d(s) = 1 - s / 2 + d2 s^2 + .. for which tan(x) d(s) / x is all but a polynomial in s = x^2 of degree `over`."""
+    """A d = 1 - s / 2 + d2 s^2 + .. for which tan(x) d / x is all but a polynomial of degree `over` in s = x^2."""
     with mpmath.workdps(_DIGITS):
         taylor = mpmath.taylor(mpmath.tan, 0, 2 * (degree + over) + 1)[1::2]
         places = range(over + 1, over + degree)
@@ -196,26 +194,43 @@ def _under_tan(dtype: str, degree: int, over: int) -> tuple[mpf, ...]:
 
 
 def _tan_over(dtype: str, high: mpf, degree: int, over: int) -> Fit:
-    """q of tan(x) = x (1 + s q(s)) / d(s), s = x^2, with the d of `_under_tan`."""
+    """The q of tan(x) = x (1 + s q(s)) / d(s), s = x^2, with the d of `_under_tan`."""
     return _odd_tail(dtype, lambda x: mpmath.tan(x) * _value([*_under_tan(dtype, degree, over)], x**2), high, over - 1)
 
 
 def _erfc_log(dtype: str, high: float, degree: int) -> Fit:
-    """log(erfc(1 + t)), for an erf that is 1 - exp of it."""
+    """The q of erfc(1 + t) = erfc(1) e^(t q(t)), for an erf that is 1 - that."""
     return Fit(
         dtype,
-        lambda t: mpmath.log(mpmath.erfc(1 + t)),
-        0,
+        lambda t: mpmath.log(mpmath.erfc(1 + t) / mpmath.erfc(1)) / t,
+        -0.0625,
         high,
         degree,
-        lambda t: mpmath.erfc(1 + t) / mpmath.erf(1 + t),
+        lambda t: abs(t) * mpmath.erfc(1 + t) / mpmath.erf(1 + t),
     )
 
 
 def _erf_tail(dtype: str, degree: int) -> Fit:
-    """q of erf(x) = x + x q(s - 1/2), s = x^2."""
+    """The q of erf(x) = x + x q(s - 3/8), s = x^2."""
     erf = _in_square(mpmath.erf)
-    return Fit(dtype, lambda u: erf(u + 0.5) - 1, -0.5, 0.5, degree, lambda u: 1 / erf(u + 0.5))
+    return Fit(dtype, lambda u: erf(u + 0.375) - 1, -0.375, 0.51, degree, lambda u: 1 / erf(u + 0.375))
+
+
+def _log2_of_ratio(s: mpf) -> mpf:
+    """Return log2((1 + s) / (1 - s))."""
+    return 2 * mpmath.atanh(s) / mpmath.ln2
+
+
+def _erfc_scaled(dtype: str, middle: str, high: float, degree: int) -> Fit:
+    """The q of erfc(x) = u e^(q(u - middle) - x^2), u = 1 / (1 + x / 2), for x from 1/2."""
+
+    def target(v: mpf) -> mpf:
+        u = v + mpf(middle)
+        x = 2 / u - 2
+        return mpmath.log(mpmath.erfc(x) / u) + x**2
+
+    low = 1 / (1 + mpf(high) / 2) - mpf(middle)
+    return Fit(dtype, target, low, mpf("0.8") - mpf(middle), degree, lambda v: mpf(1), 1)
 
 
 FITS = {
@@ -239,6 +254,25 @@ FITS = {
         5,
         lambda z: mpmath.sqrt(z) * z / (2 * mpmath.atanh(mpmath.sqrt(z))),
     ),
+    # log2(1 + x) = c0 s + c1 s^3 + s^5 q(s^2) with s = x / (2 + x), c0 = 2 / log(2) and c1 = c0 / 3
+    "power_f64": Fit(
+        "f64",
+        lambda z: (_in_square(_log2_of_ratio)(z) - 2 / mpmath.ln2 - 2 * z / (3 * mpmath.ln2)) / z**2,
+        0,
+        mpf("0.02944"),
+        6,
+        lambda z: z**2 / _in_square(_log2_of_ratio)(z),
+    ),
+    # log2(1 + x) = x q(x) and 2^x, for f32 in f64
+    "log2_of_f32": Fit(
+        "f64",
+        lambda x: mpmath.log(1 + x, 2) / x,
+        mpf("-0.2929"),
+        mpf("0.4143"),
+        11,
+        lambda x: x / mpmath.log(1 + x, 2),
+    ),
+    "exp2_of_f32": Fit("f64", mpmath.exp2, mpf("-0.5"), mpf("0.5"), 6, lambda x: 1 / mpmath.exp2(x)),
     # x^(-1/3) from 1 to 2; of its error, Newton's steps leave the square
     "cbrt_f32": Fit("f32", lambda x: 1 / mpmath.cbrt(x), 1, 2, 5, mpmath.cbrt),
     "cbrt_f64": Fit("f64", lambda x: 1 / mpmath.cbrt(x), 1, 2, 5, mpmath.cbrt),
@@ -282,16 +316,20 @@ FITS |= {
     # tan(x) = x (1 + s q(s)) / d(s)
     "tan_f32": _tan_over("f32", _EIGHTH_F32, 3, 3),
     "tan_f64": _tan_over("f64", _EIGHTH, 5, 4),
-    # arctan(x) = x + x s q(s), up to tan(pi / 8); arcsin(x) = x + x s q(s), up to 1 / 2
-    "arctan_f32": _odd_tail("f32", mpmath.atan, _TAN_EIGHTH, 3),
-    "arctan_f64": _odd_tail("f64", mpmath.atan, _TAN_EIGHTH, 11),
+    # arctan(x) = 57/64 x + x q(s), up to 1, and x + x s q(s), up to tan(pi / 8); arcsin(x) = x + x s q(s), up to 1 / 2
+    "arctan_f32": Fit(
+        "f32", lambda s: _in_square(mpmath.atan)(s) - 0.890625, 0, 1, 9, lambda s: 1 / _in_square(mpmath.atan)(s)
+    ),
+    "arctan_f64": _odd_tail("f64", mpmath.atan, _TAN_EIGHTH, 10),
     "arcsin_f32": _odd_tail("f32", mpmath.asin, mpf("0.25"), 4),
     "arcsin_f64": _odd_tail("f64", mpmath.asin, mpf("0.25"), 12),
-    # erf(x) = x + x q(s - 1/2), s = x^2, up to 1; log(erfc(1 + t)) beyond; e^x = 1 + x + x^2 q(x) in it
+    # erf(x) = x + x q(s - 3/8), s = x^2, up to 15/16, and 1 - erfc(1) e^(t q(t)), t = x - 1, beyond; e^x = 1 + x + x^2 q(x)
     "erf_f32": _erf_tail("f32", 6),
-    "erf_f64": _erf_tail("f64", 12),
-    "erf_log_f32": _erfc_log("f32", 2.95, 7),
-    "erf_log_f64": _erfc_log("f64", 4.95, 18),
+    "erf_f64": _erf_tail("f64", 11),
+    "erf_log_f32": _erfc_log("f32", 2.95, 6),
+    "erf_log_f64": _erfc_log("f64", 4.95, 17),
+    "erfc_f32": _erfc_scaled("f32", "0.5", 10.5, 9),
+    "erfc_f64": _erfc_scaled("f64", "0.4375", 28, 23),
     "erf_exp_f32": Fit("f32", _tail(mpmath.exp, 1, 1), -_HALF_LN2, _HALF_LN2, 4, lambda x: x**2 / mpmath.exp(x)),
     "erf_exp_f64": Fit("f64", _tail(mpmath.exp, 1, 1), -_HALF_LN2, _HALF_LN2, 9, lambda x: x**2 / mpmath.exp(x)),
 }

@@ -1,13 +1,14 @@
 /* pack.c: which way a block is copied. pack.h says what is promised.
  *
- * Both ways are one copy of rows x n elements between any two steps, pack_move: it brings the two dims into the order that
- * suits and looks for a fast path. A box of more dims is taken apart into such copies.
+ * Both ways are one copy of rows x n elements between any two steps, pack_move: it brings the two dims into the order
+ * that suits and looks for a fast path. A box of more dims is taken apart into such copies.
  */
 #include "pack.h"
 
 #include "bcg_abi.h"
 #include "pack_lines.h"
 #include "pack_rows.h"
+#include "pack_scatter.h"
 #include "pack_stream.h"
 #include "pack_transpose.h"
 #include "pack_words.h"
@@ -107,6 +108,10 @@ static void pack_move(pack_box *box, int32_t bytes)
     }
     if (box->to_inner == bytes && box->from_inner >= -bytes && box->from_inner <= 4 * bytes && box->inner > 8) {
         pack_move_lines(box, bytes);
+        return;
+    }
+    if (box->outer == 1 && box->from_inner == bytes &&
+        pack_scatter(box->to, box->to_inner, box->from, box->inner, bytes)) {
         return;
     }
     /* With the shorter steps in the inner loop cache lines are used up. */

@@ -1,7 +1,8 @@
 /* pack.h: tiles: blocks of an array copied so that the inner loops find adjacent elements.
  *
  * Contract. Elements are 1, 2, 4 or 8 bytes wide and are copied as bits. Steps are in bytes and of any sign (0, too);
- * addresses are aligned to the element, tiles to 64 bytes. `rows` and `n` are at least 1. Tiles and arrays do not overlap.
+ * addresses are aligned to the element, tiles to 64 bytes. `rows` and `n` are at least 1. Tiles and arrays do not
+ * overlap.
  * Nothing is allocated. x86 code picks its instructions by the CPU it runs on.
  */
 #ifndef BCG_PACK_H
@@ -9,7 +10,7 @@
 
 #include <stdint.h>
 
-/* to[row][i] = from[row][i]: a row of the tile has n adjacent elements and begins `to_row` bytes after the one before. */
+/* to[row][i] = from[row][i]: a row of the tile has n adjacent elements and begins `to_row` bytes after the last one. */
 void bcg_pack(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t from_step, int64_t rows, int64_t n,
               int32_t bytes);
 
@@ -17,12 +18,12 @@ void bcg_pack(char *to, int64_t to_row, const char *from, int64_t from_row, int6
 void bcg_unpack(char *to, int64_t to_row, int64_t to_step, const char *from, int64_t from_row, int64_t rows, int64_t n,
                 int32_t bytes);
 
-/* Elements [first, first + count), in C order, of a box of `dims` dims (d0 outermost) become adjacent in the tile. Extents inside
- * the outermost one are small: that is what this is for. `first` is a multiple of the product of extents[1..]. */
+/* Elements [first, first + count), in C order, of a box of `dims` dims (d0 outermost) become adjacent in the tile.
+ * Extents inside the outermost one are small: that is what this is for. `first` is a multiple of their product. */
 void bcg_pack_box(char *to, const char *from, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t first,
                   int64_t count, int32_t bytes);
 
-/* Copies a row of `size` bytes past the caches, into memory that is not going to be read soon; any alignment of `to` to the
+/* Copies a row of `size` bytes past the caches, into memory that is not going to be read soon; `to` is aligned to the
  * element. bcg_stream_end makes it visible to other threads: once, at the end. */
 void bcg_stream(char *to, const char *from, int64_t size);
 void bcg_stream_end(void);

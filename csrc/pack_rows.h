@@ -1,8 +1,9 @@
 /* pack_rows.h: rows that are copied whole, repeated elements, repeated rows.
  *
- * Contract. pack_copy_rows(to, to_row, from, from_row, rows, size) copies rows of `size` bytes; rows of `to` do not
- * overlap. pack_repeat(to, to_row, from, from_row, rows, n, bytes) makes rows of n times one element, and returns how many
- * rows it has made: the first ones, perhaps none. pack_replicate(to, size, total) has the first `size` bytes of `to` follow again and again until there are `total`.
+ * Contract. pack_copy_rows(to, to_row, from, from_row, rows, size) copies rows of `size` bytes; those of `to` do not
+ * overlap. pack_repeat(to, to_row, from, from_row, rows, n, bytes) makes rows of n times one element and returns how
+ * many it has made: the first ones, perhaps none. pack_replicate(to, size, total) has the first `size` bytes of `to`
+ * follow again and again until there are `total`.
  */
 #ifndef BCG_PACK_ROWS_H
 #define BCG_PACK_ROWS_H
@@ -95,8 +96,8 @@ PACK_AVX2 PACK_INLINE int64_t pack_repeat_words(char *restrict to, const char *r
     return row;
 }
 
-/* The same for elements of 1 and 2 bytes. These permutations stay within 16 bytes: of the 2 * n pieces of that size that
- * come of 32 bytes the first n are of the lower half. */
+/* The same for elements of 1 and 2 bytes. These permutations stay within 16 bytes: of the 2 * n pieces of that size
+ * that come of 32 bytes the first n are of the lower half. */
 PACK_AVX2 PACK_INLINE int64_t pack_repeat_bytes(char *restrict to, const char *restrict from, int64_t rows, int64_t n,
                                                 int32_t bytes)
 {
@@ -126,7 +127,7 @@ PACK_AVX2 PACK_INLINE int64_t pack_repeat_bytes(char *restrict to, const char *r
     return row;
 }
 
-/* n <= 8, size < 32. The usual n are constants: loops over them are unrolled, and the permutations stay in registers. */
+/* n <= 8, size < 32. The usual n are constants: loops over them are unrolled, permutations stay in registers. */
 PACK_AVX2 static int64_t pack_repeat_spread(char *restrict to, const char *restrict from, int64_t rows, int64_t n,
                                             int32_t bytes)
 {
@@ -144,7 +145,7 @@ PACK_AVX2 static int64_t pack_repeat_spread(char *restrict to, const char *restr
 /* Whole vectors of each element; where a row is shorter than one, the next rows are written over what is too much. */
 #define PACK_REPEAT_FILL(WORD, SPREAD, LANE)                                                                           \
     for (; row < rows && row * to_row + reach <= end; row++) {                                                         \
-        const __m256i value = SPREAD((LANE)*(const WORD *)(const void *)(from + row * from_row));                    \
+        const __m256i value = SPREAD((LANE)*(const WORD *)(const void *)(from + row * from_row));                      \
         char *const out = to + row * to_row;                                                                           \
         for (int64_t at = 0; at < reach - 32; at += 32) {                                                              \
             _mm256_storeu_si256((__m256i *)(out + at), value);                                                         \

@@ -1,6 +1,6 @@
 /* pack_stream.h: stores that pass the caches by.
  *
- * Contract. bcg_stream copies through the caches up to the first whole line of `to`, and what remains after the last one.
+ * Contract. bcg_stream copies through the caches what comes before the first whole line of `to` and after the last one.
  */
 #ifndef BCG_PACK_STREAM_H
 #define BCG_PACK_STREAM_H

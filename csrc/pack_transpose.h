@@ -1,14 +1,14 @@
 /* pack_transpose.h: to[i][j] = from[j][i], rows of both being adjacent elements.
  *
- * Contract. pack_transpose(to, to_row, from, from_row, rows, n, bytes, along): `to` has `rows` rows of n elements, `from` n
- * rows of `rows` elements; row strides are of any sign. It returns 0 and has done nothing where a dim is too short for a
- * block. The side that is no tile, `to` where `along` is set, is walked along its rows, so that cache lines are used up at
- * once: its rows are often a power of two apart, and few such lines stay in a cache together.
+ * Contract. pack_transpose(to, to_row, from, from_row, rows, n, bytes, along): `to` has `rows` rows of n elements,
+ * `from` n rows of `rows` elements; row strides are of any sign. It returns 0 and has done nothing where a dim is too
+ * short for a block. The side that is no tile, `to` where `along` is set, is walked along its rows, so that cache lines
+ * are used up at once: its rows are often a power of two apart, and few such lines stay in a cache together.
  *
  * A block of N rows of 16 bytes, N elements, is transposed by log2(N) rounds of zips: a round takes the sequence of
- * vectors apart into halves and interleaves these. Wider vectors are several blocks side by side: loads put rows k, k + N,
- * ... of `from` into the lanes, zips work within lanes, and longer rows are stored. The last blocks overlap those before
- * them. Vectors of 64 bytes gain nothing in the cache, and lose where 16 lines are one too many.
+ * vectors apart into halves and interleaves these. Wider vectors are several blocks side by side: loads put rows k,
+ * k + N, ... of `from` into the lanes, zips work within lanes, and longer rows are stored. The last blocks overlap
+ * those before them. Vectors of 64 bytes gain nothing in the cache, and lose outside: 16 lines at once are too many.
  */
 #ifndef BCG_PACK_TRANSPOSE_H
 #define BCG_PACK_TRANSPOSE_H
@@ -21,16 +21,17 @@
 #define PACK_AHEAD_ROW 2048
 
 /* A round from vectors a to vectors b; an even number of rounds starts in b, so that all end there. */
-#define PACK_ZIP(ZIPS, HALF, K, a, b) b[2 * K] = ZIPS##_LOW(a[K], a[K + HALF]), b[2 * K + 1] = ZIPS##_HIGH(a[K], a[K + HALF])
+#define PACK_ZIP(ZIPS, HALF, K, a, b)                                                                                  \
+    b[2 * K] = ZIPS##_LOW(a[K], a[K + HALF]), b[2 * K + 1] = ZIPS##_HIGH(a[K], a[K + HALF])
 #define PACK_ROUND_2(ZIPS, a, b) PACK_ZIP(ZIPS, 1, 0, a, b)
 #define PACK_ROUND_4(ZIPS, a, b) PACK_ZIP(ZIPS, 2, 0, a, b), PACK_ZIP(ZIPS, 2, 1, a, b)
-#define PACK_ROUND_8(ZIPS, a, b)                                                                                      \
+#define PACK_ROUND_8(ZIPS, a, b)                                                                                       \
     PACK_ZIP(ZIPS, 4, 0, a, b), PACK_ZIP(ZIPS, 4, 1, a, b), PACK_ZIP(ZIPS, 4, 2, a, b), PACK_ZIP(ZIPS, 4, 3, a, b)
-#define PACK_ROUND_16(ZIPS, a, b)                                                                                     \
-    PACK_ZIP(ZIPS, 8, 0, a, b), PACK_ZIP(ZIPS, 8, 1, a, b), PACK_ZIP(ZIPS, 8, 2, a, b), PACK_ZIP(ZIPS, 8, 3, a, b),     \
+#define PACK_ROUND_16(ZIPS, a, b)                                                                                      \
+    PACK_ZIP(ZIPS, 8, 0, a, b), PACK_ZIP(ZIPS, 8, 1, a, b), PACK_ZIP(ZIPS, 8, 2, a, b), PACK_ZIP(ZIPS, 8, 3, a, b),    \
         PACK_ZIP(ZIPS, 8, 4, a, b), PACK_ZIP(ZIPS, 8, 5, a, b), PACK_ZIP(ZIPS, 8, 6, a, b), PACK_ZIP(ZIPS, 8, 7, a, b)
-/* Asks for rows of `size` bytes some rows further on; past the end of a block they are those of the next one, or nobody's.
- * What lies close together comes by itself. */
+/* Asks for rows of `size` bytes some rows further on; past the end of a block they are those of the next one, or
+ * nobody's. What lies close together comes by itself. */
 PACK_INLINE void pack_ahead(const char *at, int64_t row, int64_t rows, int64_t size)
 {
     if (row > -PACK_AHEAD_ROW && row < PACK_AHEAD_ROW) {
@@ -51,7 +52,7 @@ PACK_INLINE void pack_ahead(const char *at, int64_t row, int64_t rows, int64_t s
 #define PACK_ROUNDS_2(ZIPS) PACK_ROUND_2(ZIPS, a, b)
 #define PACK_ROUNDS_4(ZIPS) PACK_ROUND_4(ZIPS, b, a), PACK_ROUND_4(ZIPS, a, b)
 #define PACK_ROUNDS_8(ZIPS) PACK_ROUND_8(ZIPS, a, b), PACK_ROUND_8(ZIPS, b, a), PACK_ROUND_8(ZIPS, a, b)
-#define PACK_ROUNDS_16(ZIPS)                                                                                          \
+#define PACK_ROUNDS_16(ZIPS)                                                                                           \
     PACK_ROUND_16(ZIPS, b, a), PACK_ROUND_16(ZIPS, a, b), PACK_ROUND_16(ZIPS, b, a), PACK_ROUND_16(ZIPS, a, b)
 
 /* rows >= N, n >= N * LANES. Loops over N are unrolled, and the vectors live in registers. */
@@ -100,7 +101,7 @@ typedef void (*pack_turn)(char *to, int64_t to_row, const char *from, int64_t fr
 #if PACK_X86
 
 #define PACK_LOAD_128(at, lane) _mm_loadu_si128((const __m128i *)(at))
-#define PACK_LOAD_256(at, lane)                                                                                       \
+#define PACK_LOAD_256(at, lane)                                                                                        \
     _mm256_inserti128_si256(_mm256_castsi128_si256(PACK_LOAD_128(at, 0)), PACK_LOAD_128((at) + (lane), 0), 1)
 #define PACK_STORE_128(at, value) _mm_storeu_si128((__m128i *)(at), value)
 #define PACK_STORE_256(at, value) _mm256_storeu_si256((__m256i *)(at), value)

@@ -1,7 +1,8 @@
 /* pack_words.h: elements as words, and which instructions this CPU has.
  *
  * Contract. pack_word1 .. pack_word8 are read and written through pointers into memory of any type. A function marked
- * PACK_AVX2 or PACK_AVX512 uses instructions this file may not be compiled for: it is called only where pack_level says so.
+ * PACK_AVX2 or PACK_AVX512 uses instructions that the file may not be compiled for: it is called only where pack_level
+ * says so. Compilers that are neither gcc nor clang get plain C.
  */
 #ifndef BCG_PACK_WORDS_H
 #define BCG_PACK_WORDS_H
@@ -9,14 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Tests compile the file for less than the machine has. */
+/* Tests compile the file for less than the machine has: up to a level, or as plain C (PACK_PLAIN). */
 #ifndef PACK_LEVEL_MOST
 #define PACK_LEVEL_MOST PACK_LEVEL_AVX512
 #endif
 
 #define PACK_X86 0
 #define PACK_NEON 0
-#if defined(PACK_PLAIN)
+#if defined(PACK_PLAIN) || !defined(__GNUC__)
 #elif defined(__x86_64__)
 #include <immintrin.h>
 #undef PACK_X86
@@ -29,19 +30,28 @@
 #define PACK_NEON 1
 #endif
 
+#if defined(__GNUC__)
 #define PACK_INLINE static inline __attribute__((always_inline))
+#define PACK_MAY_ALIAS __attribute__((may_alias))
+#else
+#define PACK_INLINE static inline
+#define PACK_MAY_ALIAS
+#endif
 #if defined(__clang__)
 #define PACK_UNROLL _Pragma("clang loop unroll(full)")
 #define PACK_UNROLL_SOME _Pragma("clang loop unroll_count(8)")
-#else
+#elif defined(__GNUC__)
 #define PACK_UNROLL _Pragma("GCC unroll 16")
 #define PACK_UNROLL_SOME _Pragma("GCC unroll 8")
+#else
+#define PACK_UNROLL
+#define PACK_UNROLL_SOME
 #endif
 
-typedef uint8_t __attribute__((may_alias)) pack_word1;
-typedef uint16_t __attribute__((may_alias)) pack_word2;
-typedef uint32_t __attribute__((may_alias)) pack_word4;
-typedef uint64_t __attribute__((may_alias)) pack_word8;
+typedef uint8_t PACK_MAY_ALIAS pack_word1;
+typedef uint16_t PACK_MAY_ALIAS pack_word2;
+typedef uint32_t PACK_MAY_ALIAS pack_word4;
+typedef uint64_t PACK_MAY_ALIAS pack_word8;
 
 enum { PACK_LEVEL_BASE, PACK_LEVEL_AVX2, PACK_LEVEL_AVX512 };
 

@@ -1,7 +1,7 @@
 /* run_plan.h: what a part of a nest is walked like, decided from its extents and steps.
  *
- * In: a domain, its dims ordered and merged. Out: a walk: the form (inline or staged) and the variant of its loop, what is
- * read in place and what through which tile, the extents of a block, the order of the indices. Nothing is read or
+ * In: a domain, its dims ordered and merged. Out: a walk: the form (inline or staged) and the variant of its loop, what
+ * is read in place and what through which tile, the extents of a block, the order of the indices. Nothing is read or
  * written but the plan. Included by run.c alone.
  */
 #ifndef BCG_RUN_PLAN_H
@@ -18,7 +18,7 @@ enum {
     ENOUGH_ROWS = 8,
     WIDE = 64,             /* until they are that many */
     MOST_POINTS = 2048,    /* of a row of tiles */
-    TURNED_BYTES = 2 * LINE, /* of an operand that is adjacent along i: so many of its points are the rows of a block */
+    TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */
     SMALL_BYTES = 32 << 10, /* results up to here are looked at by the shortest way first */
     COPY_COST = 3          /* of an element into a tile, as bcg_nest's cost */
 };
@@ -157,7 +157,7 @@ static int32_t first_in_line(const domain *d)
     return first;
 }
 
-/* The longest dim around j along which nothing moves that has to be packed for j to be long: a tile serves all its rows. */
+/* The longest dim around j along which what has to be packed for a long j stands still: a tile serves all its rows. */
 static int32_t reusing_dim(const domain *d, int32_t first)
 {
     const int32_t arrays = d->nest->arrays;
@@ -394,7 +394,7 @@ static void choose_block(walk *w, int64_t budget)
     w->block_n = w->n;
     if (w->tiles == 0) return;
     int64_t most = MOST_POINTS, rows = 1;
-    if (w->turned_bytes > 0) rows = TURNED_BYTES / w->turned_bytes;
+    if (w->turned_bytes > 0) rows = (w->turned_bytes == 8 ? 2 : 1) * TURNED_LINES * LINE / w->turned_bytes;
     else budget -= budget / 4;
     if (rows > w->rows) rows = w->rows;
     const int64_t a_point = both * rows + along_j;
@@ -447,8 +447,8 @@ static double work_in_order(const walk *w, const uint8_t *order, const int64_t *
 static void choose_order(walk *w, const int64_t *counts)
 {
     static const uint8_t orders[][3] = {
-        {MOVES_O, MOVES_I, MOVES_J}, {MOVES_O, MOVES_J, MOVES_I}, {MOVES_J, MOVES_O, MOVES_I}, {MOVES_J, MOVES_I, MOVES_O},
-        {MOVES_I, MOVES_J, MOVES_O}};
+        {MOVES_O, MOVES_I, MOVES_J}, {MOVES_O, MOVES_J, MOVES_I}, {MOVES_J, MOVES_O, MOVES_I},
+        {MOVES_J, MOVES_I, MOVES_O}, {MOVES_I, MOVES_J, MOVES_O}};
     double least = 0.9 * work_in_order(w, orders[0], counts);
     memcpy(w->order, orders[0], 3);
     if (w->tiles == 0) return;

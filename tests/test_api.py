@@ -47,9 +47,9 @@ def test_parameters_are_operands(function, message):
         bg.jit(function)
 
 
-@pytest.mark.parametrize("options", [{"dynamic": "loose"}, {"math": "fast"}, {"threads": 4}])
+@pytest.mark.parametrize("options", [{"dynamic": "loose"}, {"math": "loose"}, {"threads": 0}])
 def test_options_that_are_not_available_are_refused(options):
-    with pytest.raises(bg.BcastgenError, match=r"not available|is unknown"):
+    with pytest.raises(bg.BcastgenError, match=r"not available|is unknown|is no number"):
         bg.jit(lambda a: a, **options)
 
 
@@ -118,7 +118,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
     code = "import numpy, sys; before = set(sys.modules); import bcastgen; print(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported = set(done.stdout.split())
-    assert not imported & {"cffi", "jinja2", "argparse", "subprocess", "hashlib", "bcastgen.kernel", "bcastgen.loops"}
+    assert not imported & {"cffi", "jinja2", "argparse", "subprocess", "hashlib", "bcastgen.emit", "bcastgen.loops", "bcastgen.mlir"}
 
 
 def test_infer_and_verify():

@@ -16,10 +16,10 @@ CHECK = """
 import numpy as np, bcastgen as bg
 from bcastgen.ops import OPS
 a = np.linspace(-9, 9, 7)
-assert "cbrt" in OPS
-for got in (bg.cbrt(a), bg.evaluate("cbrt(a)"), bg.jit(np.cbrt)(a), bg.jit(lambda x: np.cbrt(x))(a)):
-    np.testing.assert_allclose(got, np.cbrt(a), rtol=1e-15)
-assert bg.cbrt(a.astype("f4")).dtype == np.float32
+assert "radians" in OPS
+for got in (bg.radians(a), bg.evaluate("radians(a)"), bg.jit(np.radians)(a), bg.jit(lambda x: np.radians(x))(a)):
+    np.testing.assert_allclose(got, np.radians(a), rtol=4e-16)
+assert bg.radians(a.astype("f4")).dtype == np.float32
 print(bg.__file__)
 """
 
@@ -36,9 +36,9 @@ def test_the_example_adds_an_op(tmp_path):
             shutil.copytree(folder(name), tmp_path / name)
     table = tmp_path / "bcastgen" / "ops.py"
     before, rows, after = table.read_text().partition("_ROWS: tuple[Op, ...] = (\n")
-    table.write_text(before + rows + block("python", "cbrt") + after)
-    header = next(tmp_path.rglob("bcg_vmath.h"))
-    header.write_text(header.read_text().replace("\n#endif", f"\n{block('c', 'cbrt')}\n#endif"))
+    table.write_text(before + rows + block("python", "radians") + after)
+    header = next(tmp_path.rglob("bcg_vmath_log.h"))
+    header.write_text(header.read_text().replace("\n#endif", f"\n{block('c', 'radians')}\n#endif"))
     environment = {"PATH": "/usr/bin:/bin", "BCASTGEN_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-P", "-c", CHECK] if sys.version_info >= (3, 11) else [sys.executable, "-c", CHECK],

@@ -22,7 +22,7 @@ def test_a_missing_folder_says_so():
 
 def test_package_files_decide_the_binary():
     names = {path.name for path in package_files()}
-    assert {"ops.py", "schedule.py", "kernel.c.j2", "plan.c.j2", "bcg_abi.h", "bcg_vmath.h"} <= names
+    assert {"ops.py", "schedule.py", "kernel.c.j2", "plan.c.j2", "bcg_abi.h", "bcg_vmath_core.h"} <= names
     assert not names & {"dispatch.c", "runner.py", "capitals.csv"}
 
 

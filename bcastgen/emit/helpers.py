@@ -15,7 +15,7 @@ from functools import cache
 
 from ..resources import folder
 
-__all__ = ["always_inlined", "helper_text"]
+__all__ = ["for_loops", "helper_text"]
 
 # In the order they include each other.
 _HEADERS = (
@@ -33,10 +33,12 @@ _HEADERS = (
     "bcg_tosa.h",
     "bcg_vmath_exp.h",
     "bcg_vmath_log.h",
-    "bcg_vmath.h",
+    "bcg_vmath_trig.h",
+    "bcg_vmath_erf.h",
 )
-# Those with functions of elements.
-_OF_ELEMENTS = re.compile(r"bcg_(?:half|scalar|tosa|vmath\w*)\.h")
+# Those with functions of elements, mathematical ones among them; how many calls of these are inlined.
+_OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath\w*\.h"
+_MOST_INLINED = 16
 _WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
 _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
@@ -87,18 +89,29 @@ def helper_text(used: str, given: str = "", users: tuple[tuple[str, str], ...] =
 
 
 @cache
-def _element_functions() -> frozenset[str]:
-    texts = ((folder("csrc") / name).read_text(encoding="utf-8") for name in _HEADERS if _OF_ELEMENTS.fullmatch(name))
+def _functions(headers: str) -> frozenset[str]:
+    texts = ((folder("csrc") / name).read_text(encoding="utf-8") for name in _HEADERS if re.fullmatch(headers, name))
     return frozenset(name for text in texts for name in _DEFINED[0].findall(text))
 
 
-def always_inlined(text: str) -> str:
-    """Return definitions with `BCG_INLINE` for `inline` at the functions of elements.
+def for_loops(definitions: str, loops: str) -> str:
+    """Return definitions in the way in which loops that call the functions are vectorised, and compiled soon.
 
-    A loop is vectorised only once they are part of it, and compilers leave large functions apart that several loops
-    call.
+    Compilers leave large functions apart that several loops call, and the loops scalar. So functions of elements become
+    part of each loop (`BCG_INLINE`); but where loops call mathematical ones very often, these are compiled once, for
+    whole vectors (`BCG_SHARED`): a little slower for a few calls, as fast for many. What takes rare elements, beside a
+    near form, is not vectorised in any case, and stays apart (`BCG_APART`).
     """
-    of_elements = _element_functions()
-    return _DEFINED[0].sub(
-        lambda found: found[0].replace(" inline ", " BCG_INLINE ", 1) if found[1] in of_elements else found[0], text
-    )
+    calls = [name for name in _WORD.findall(loops) if name in _functions(_MATHEMATICAL)]
+    shared = frozenset(calls) if len(calls) > _MOST_INLINED else frozenset[str]()
+    of_elements = _functions(_OF_ELEMENTS)
+    apart = {name.replace("_near_", "_") for name in of_elements if "_near_" in name}
+
+    def spelled(found: re.Match[str]) -> str:
+        if found[1] in apart or "_far_" in found[1]:
+            return found[0].replace("inline", "BCG_APART", 1)
+        if found[1] in shared:
+            return found[0].replace("inline", "BCG_SHARED", 1)
+        return found[0].replace("inline", "BCG_INLINE", 1) if found[1] in of_elements else found[0]
+
+    return _DEFINED[0].sub(spelled, definitions)

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from ..csource import CSource
 from ..errors import statuses
 from ..resources import folder
-from .helpers import always_inlined, helper_text
+from .helpers import for_loops, helper_text
 from .layout import lay_out, lay_out_comment
 from .model import KernelView
 from .names import comment_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from jinja2 import Environment
 
 __all__ = ["render_kernel", "render_template"]
@@ -28,19 +30,12 @@ __all__ = ["render_kernel", "render_template"]
 @cache
 def _environment() -> Environment:
     # Imported here: a kernel found on disk needs no templates.
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from .template_build import environment as environment_of
 
-    environment = Environment(
-        loader=FileSystemLoader(folder("templates")),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
+    environment = environment_of(folder("templates"), _built())
     environment.globals.update(
         helpers=helper_text,
-        always_inlined=always_inlined,
+        for_loops=for_loops,
         comment=_comment,
         safe=comment_text,
         table_row=_table_row,
@@ -50,6 +45,18 @@ def _environment() -> Environment:
         uses=_uses,
     )
     return environment
+
+
+def _built() -> Mapping[str, str]:
+    """Return the templates' code, as it was when the package was built; nothing where jinja is another one."""
+    import jinja2
+
+    try:
+        from ._templates import CODE, VERSION
+    except ImportError:
+        return {}
+    code: Mapping[str, str] = CODE
+    return code if jinja2.__version__ == VERSION else {}
 
 
 def _comment(text: str) -> str:

@@ -8,15 +8,20 @@ In: nothing.  Out: :class:`KernelBase` and `implementation`, which says what it 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import update_wrapper
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT
 from . import arguments, keys, process
 
-__all__ = ["KernelBase", "implementation"]
+__all__ = ["KernelBase", "implementation", "remembering"]
 
 implementation: str
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_dispatch: Any = None
 
 if TYPE_CHECKING:
     from .fallback import KernelBase
@@ -48,3 +53,27 @@ else:
         process.attach(_dispatch)
         KernelBase = _dispatch.KernelBase
         implementation = "extension"
+
+
+def remembering(find: Callable[[str, int], KernelBase], table: object) -> Callable[[_Function], _Function]:
+    """Let the extension do what a function does that evaluates texts, for texts that it has met.
+
+    Parameters
+    ----------
+    find : returns the kernel of a text, ``find(text, table.replacements)``.
+    table : whose attribute `replacements` changes when texts may mean something else.
+
+    Returns
+    -------
+    Callable
+        A decorator for ``function(text, local_dict=None, global_dict=None, *, out=None)``; it is called for the rest.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        if implementation != "extension":
+            return function
+        made: Any = _dispatch.Evaluator(function, find, table)
+        update_wrapper(made, function)
+        return made  # type: ignore[no-any-return]
+
+    return decorate

@@ -40,6 +40,12 @@ from .directory import cache_directory, is_ours, remove
 from .lock import exclusive
 from .toolchain import BINARY, Toolchain, compile_source, cpu_features
 
+# From the module beneath hashlib: hashlib itself loads OpenSSL, which takes 3 ms.
+try:
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
 __all__ = ["CacheInfo", "build", "cache_directory", "cache_key", "clear", "find", "info"]
 
 _DIGEST = "digest"
@@ -148,11 +154,6 @@ def clear() -> int:
 
 
 def _digest(data: bytes) -> str:
-    # From the module beneath hashlib: hashlib itself loads OpenSSL, 3 ms of a first call.
-    try:
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
     return blake2b(data, digest_size=32).hexdigest()
 
 
@@ -164,15 +165,15 @@ def _hash(texts: Iterable[bytes]) -> str:
 @cache
 def _package_digest() -> str:
     """The digest of the package's files; a file in the cache keeps it under what the file system says of them."""
-    paths = package_files()
-    status = [path.stat() for path in paths]
-    stamps = (f"{path}:{one.st_size}:{one.st_mtime_ns}" for path, one in zip(paths, status, strict=True))
+    files = package_files()
+    status = [file.stat() for file in files]
+    stamps = (f"{os.fspath(file)}:{one.st_size}:{one.st_mtime_ns}" for file, one in zip(files, status, strict=True))
     kept = cache_directory() / (_PACKAGE + _hash(map(str.encode, stamps)))
     with contextlib.suppress(OSError, ValueError):
         known = _read(kept).decode("ascii")
-        if re.fullmatch("[0-9a-f]{64}", known):
+        if len(known) == 64 and not known.strip("0123456789abcdef"):
             return known
-    digest = _hash(text for path in paths for text in (path.name.encode(), path.read_bytes()))
+    digest = _hash(text for file in files for text in (file.name.encode(), Path(file).read_bytes()))
     with contextlib.suppress(OSError):
         _keep(kept, digest)
     return digest

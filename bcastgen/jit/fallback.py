@@ -164,7 +164,7 @@ class KernelBase:
             raise TypeError(f"{type(self).__name__} object was not initialised: call super().__init__")
         return call_slow(self, args, by_name)
 
-    def _compile(self, key: bytes) -> None:
+    def _compile(self, key: bytes) -> bool:
         raise AttributeError(f"{type(self).__name__} has no _compile to make the binary {key!r}")
 
     def _add_binary(
@@ -251,7 +251,7 @@ class KernelBase:
         targets, rests_on_too = _describe(results)
         why = ffi().new("bcg_diagnostic *", (-1, -1, -1, 0, 0))
         # Memory that the caller gives has been written before; NumPy's own may be fresh.
-        warm = outs is not None and None not in outs
+        warm = outs is not None and not any(out is None for out in outs)
         options = ffi().new("bcg_run_options *", (self.__threads or get_num_threads(), warm))
         status = runtime().bcg_run(binary.entry, described, targets, options, why)
         del rests_on, rests_on_too

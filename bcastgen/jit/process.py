@@ -10,6 +10,7 @@ The environment is read once, when the first kernel is compiled or found, or whe
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,21 @@ THREADS, MEMORY = "BCASTGEN_NUM_THREADS", "BCASTGEN_MEMORY_POOL"
 _MOST_THREADS = 2**31 - 1
 _MOST_MEMORY = 1 << 30
 
-_extension: Any = None
-_chosen: int | None = None
+
+@dataclass(slots=True)
+class _Chosen:
+    """What this process has: the extension, and the number of threads that the program has set, 0 for none."""
+
+    extension: Any = None
+    threads: int = 0
+
+
+_chosen = _Chosen()
 
 
 def attach(extension: Any) -> None:
     """Take note of the extension, which keeps these numbers for the calls that go through it."""
-    global _extension
-    _extension = extension
+    _chosen.extension = extension
 
 
 def start() -> None:
@@ -41,9 +49,9 @@ def start() -> None:
     BcastgenError
         For a variable that holds no such number.
     """
-    if _extension is not None:
-        _extension.set_memory_bound(_memory_bound())
-        _extension.set_threads(get_num_threads())
+    if _chosen.extension is not None:
+        _chosen.extension.set_memory_bound(_memory_bound())
+        _chosen.extension.set_threads(get_num_threads())
 
 
 def check_threads(threads: object) -> int:
@@ -90,10 +98,9 @@ def set_num_threads(threads: int | None) -> None:
     1
     >>> set_num_threads(None)
     """
-    global _chosen
-    _chosen = check_threads(threads) or None
-    if _extension is not None:
-        _extension.set_threads(get_num_threads())
+    _chosen.threads = check_threads(threads)
+    if _chosen.extension is not None:
+        _chosen.extension.set_threads(get_num_threads())
 
 
 def get_num_threads() -> int:
@@ -109,7 +116,7 @@ def get_num_threads() -> int:
     >>> get_num_threads() >= 1
     True
     """
-    return _chosen or _usual_threads()
+    return _chosen.threads or _usual_threads()
 
 
 @cache
@@ -125,8 +132,8 @@ def _usual_threads() -> int:
 
 def _cpus() -> int:
     """The CPUs this process may use; the extension knows of quotas, too."""
-    if _extension is not None:
-        return int(_extension.cpus())
+    if _chosen.extension is not None:
+        return int(_chosen.extension.cpus())
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -134,8 +141,8 @@ def clear_memory() -> int:
     """Give the memory of freed results back to the system.
 
     Results of 256 KiB and more are put into memory that earlier ones had: memory new to a process costs several times
-    what writing to it costs. Kept are at most an eighth of the machine's memory and 1 GiB, and nothing that has not been
-    used for 5 seconds of calls. BCASTGEN_MEMORY_POOL sets another number of bytes; 0 keeps none.
+    what writing to it costs. At most an eighth of the machine's memory and 1 GiB are kept, nothing for longer than 5
+    seconds unless no call comes. BCASTGEN_MEMORY_POOL sets another number of bytes; 0 keeps none.
 
     Returns
     -------
@@ -147,7 +154,7 @@ def clear_memory() -> int:
     >>> clear_memory() >= 0
     True
     """
-    return 0 if _extension is None else int(_extension.clear_memory())
+    return 0 if _chosen.extension is None else int(_chosen.extension.clear_memory())
 
 
 def _memory_bound() -> int:

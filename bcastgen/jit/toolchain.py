@@ -55,6 +55,10 @@ class Flag:
     feature: str = ""
 
 
+# Compiled with the package, not at the first call.
+_GCC = re.compile(r"(^|-)gcc($|-)")
+_CPU = re.compile(rb"^(flags|Features|isa|cpu)\s*:(.*)\n", re.MULTILINE)
+
 _X86 = ("x86_64", "AMD64", "i686", "i386")
 _MCPU = ("aarch64", "arm64", "ppc64le")
 
@@ -171,7 +175,7 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
 def cpu_features() -> str:
     """Return the instruction sets of this CPU, sorted; the machine's name where the system does not tell."""
     text = _first_processor()
-    found = re.search(rb"^(flags|Features|isa|cpu)\s*:(.*)\n", text, re.MULTILINE)
+    found = _CPU.search(text)
     if found is None:
         return platform.machine()
     words = found[2].decode("ascii", "replace").split()
@@ -243,7 +247,7 @@ def _kind(program: str) -> str | None:
     for name in (os.path.basename(os.path.realpath(program)), os.path.basename(program)):
         if "clang" in name or (sys.platform == "darwin" and name in ("cc", "gcc")):
             return "clang"
-        if re.search(r"(^|-)gcc($|-)", name):
+        if _GCC.search(name):
             return "gcc"
     return None
 

@@ -1,6 +1,6 @@
 """Narrowing: integer statements in dtypes as narrow as their values, or the bits that count, allow.
 
-In: a nest.  Out: the nest with the same results, bit for bit, and a line for each statement that became narrower.
+In: a program.  Out: one with the same results, bit for bit, and a line for each statement that became narrower.
 
     a, b, w : u8;  ((a.astype(i32)*w + b.astype(i32)*(255 - w)) >> 8).astype(u8)   ->   in u16, twice the lanes of i32
 
@@ -11,6 +11,7 @@ What comes in a wide dtype is not made narrow for that: it is a conversion more,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..dtypes import BOOL, DTYPES, DType
@@ -19,7 +20,7 @@ from ..ops import OPS
 from .nest import Apply, Let, Load, LoopProgram, Nest, Value
 from .ranges import Range, fits, ranges_of, whole
 
-__all__ = ["Narrowed", "narrow", "narrow_program"]
+__all__ = ["Narrowed", "narrow"]
 
 _WIDTHS = (8, 16, 32, 64)
 _INTEGERS = {(row.kind, row.bits): row for row in DTYPES if row.is_integer}
@@ -42,10 +43,13 @@ _DIVISIONS = frozenset(("floor_divide", "remainder"))
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """A nest with narrow statements; `notes` say of each what it was and why, and are empty if nothing changed."""
+    """A program of narrow nests; `notes` say of each statement that changed what it was and why, nest after nest."""
 
-    nest: Nest
-    notes: tuple[str, ...]
+    program: LoopProgram
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join((str(self.program), *self.notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +67,25 @@ class _Made:
         return self.dtype.bits if self.moves else 0
 
 
-def narrow_program(program: LoopProgram) -> tuple[LoopProgram, tuple[str, ...]]:
-    """Return a program with narrow nests, and the notes of all."""
-    made = tuple(map(narrow, program.nests))
-    notes = tuple(note for one in made for note in one.notes)
-    return replace(program, nests=tuple(one.nest for one in made)), notes
-
-
-def narrow(nest: Nest) -> Narrowed:
-    r"""Return a nest with its integer statements in the narrowest dtypes that change no result.
+def narrow(program: LoopProgram) -> Narrowed:
+    r"""Return a program with its integer statements in the narrowest dtypes that change no result.
 
     Examples
     --------
     >>> from ..api import from_text
     >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(u8)")
-    >>> print(*narrow(kernel.compilation.program.nests[0]).notes, sep="\n")
+    >>> print(*narrow(kernel.compilation.program).notes, sep="\n")
     t2 of u16, not i32: it is in [0, 510]
     t3 of u16, not i32: all is in [0, 510]
     """
-    wide = any(d.is_integer and d.bits > 8 for statement in nest.body for d in statement.operand_dtypes)
-    return _Narrowing(nest).run() if wide else Narrowed(nest, ())
+    made = [_Narrowing(nest).run() if _is_wide(nest) else (nest, []) for nest in program.nests]
+    notes = tuple(note for _, notes in made for note in notes)
+    changed = any(one is not nest for (one, _), nest in zip(made, program.nests, strict=True))
+    return Narrowed(replace(program, nests=tuple(nest for nest, _ in made)) if changed else program, notes)
+
+
+def _is_wide(nest: Nest) -> bool:
+    return any(d.is_integer and d.bits > 8 for statement in nest.body for d in statement.operand_dtypes)
 
 
 class _Narrowing:
@@ -98,14 +101,12 @@ class _Narrowing:
         self.changed = False
         self.notes: list[str] = []
 
-    def run(self) -> Narrowed:
+    def run(self) -> tuple[Nest, list[str]]:
         for at, statement in enumerate(self.nest.body):
             self.made.append(self._make(at, statement))
         pairs = zip(self.nest.stores, self.nest.results, strict=True)
         stores = tuple(self._as(value, access.dtype) for value, access in pairs)
-        if not self.changed:
-            return Narrowed(self.nest, ())
-        return Narrowed(replace(self.nest, body=tuple(self.body), stores=stores), tuple(self.notes))
+        return (replace(self.nest, body=tuple(self.body), stores=stores) if self.changed else self.nest), self.notes
 
     def _make(self, at: int, statement: Apply) -> _Made:
         """Return what stands for a statement's value, having appended the statements for it."""
@@ -149,7 +150,9 @@ class _Narrowing:
         bits = max(bits, min(_width_of(range_), _at_least(self.counts[at])))
         narrow = own
         if bits < own.bits:
-            narrow = (_fitting(range_, bits, own) if low >= bits else None) or _INTEGERS[own.kind, bits]
+            like = _kind_of(given, bits, own)
+            bits_only = like if like.bits == bits else _INTEGERS["unsigned", bits]
+            narrow = (_fitting(range_, bits, like) if low >= bits else None) or bits_only
         exact = low >= narrow.bits and fits(range_, narrow)
         dtypes = (*statement.operand_dtypes[:first], *(narrow,) * len(given))
         why = f"it is in [{range_[0]}, {range_[1]}]" if exact else f"its low {self.counts[at]} bits count"
@@ -168,22 +171,11 @@ class _Narrowing:
         if statement.dtype.is_integer:
             ranges.append(self._range(Let(at), statement.dtype))
         span = min(low for low, _ in ranges), max(high for _, high in ranges)
-        narrow = self._holding(span, max(one.width for one in given), own, name in _DIVISIONS)
+        narrow = _holding(span, given, own, name in _DIVISIONS)
         if narrow is own:
             return self._apply(statement, statement.operand_dtypes, statement.dtype)
         result = narrow if statement.dtype.is_integer else statement.dtype
         return self._apply(statement, (narrow,) * len(given), result, why=f"all is in [{span[0]}, {span[1]}]")
-
-    @staticmethod
-    def _holding(span: Range, width: int, own: DType, division: bool) -> DType:
-        """Return the dtype in which values of a range are computed with, at least of a width."""
-        like = _INTEGERS["unsigned", own.bits] if division else own
-        for bits in _WIDTHS:
-            if max(width, 16 * division) <= bits < own.bits + division:
-                found = _fitting(span, bits, like)
-                if found is not None:
-                    return found
-        return own
 
     # ---- statements and values ------------------------------------------------------------------------------------
 
@@ -298,6 +290,23 @@ def _fitting(range_: Range, bits: int, like: DType) -> DType | None:
     """Return the dtype of so many bits that holds a range, the one of a like kind first."""
     kinds = (like.kind, *(kind for kind in ("signed", "unsigned") if kind != like.kind))
     return next((row for row in (_INTEGERS[kind, bits] for kind in kinds) if fits(range_, row)), None)
+
+
+def _kind_of(given: Sequence[_Made], bits: int, own: DType) -> DType:
+    """Return a dtype of the kind that operands of so many bits have, which then need no cast; else the statement's."""
+    return next((one.dtype for one in given if one.moves and one.dtype.bits == bits), own)
+
+
+def _holding(span: Range, given: Sequence[_Made], own: DType, division: bool) -> DType:
+    """Return the dtype in which exact operands, of values in a range, are computed with."""
+    width = max(one.width for one in given)
+    for bits in _WIDTHS:
+        if max(width, 16 * division) <= bits < own.bits + division:
+            like = _INTEGERS["unsigned", bits] if division else _kind_of(given, bits, own)
+            found = _fitting(span, bits, like)
+            if found is not None:
+                return found
+    return own
 
 
 def _wrapped(value: int, dtype: DType) -> int:

@@ -221,6 +221,7 @@ class _Ranges:
         sums = [one for one in given if one is not None]
         if len(sums) < len(given):
             return None
+        made: Polynomial | None
         match statement.op.name, sums:
             case "cast" | "positive", [x]:
                 return x

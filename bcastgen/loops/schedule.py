@@ -79,21 +79,23 @@ def schedule(nest: Nest, variants: int | None = None) -> Schedule:
     total = sum(costs)
     names = tuple(access.name for access in nest.operands)
     possible = tuple(_classes(access, ranked=False) for access in nest.operands)
-    inline = _variants(names, possible, _limit(total, possible) if variants is None else variants)
     staging = stage(nest, costs)
+    usual = _usual(total, possible, staging is not None)
+    inline = _variants(names, possible, usual if variants is None else variants)
     if staging is None:
         return Schedule(inline, total)
     names = tuple(
         nest.operands[read.access].name if isinstance(read, Load) else f"t{read.index}" for read in staging.reads
     )
     possible = tuple(possible[read.access][:1] if isinstance(read, Load) else (UNIT, ZERO) for read in staging.reads)
-    staged = _variants(names, possible, _limit(staging.cost, possible) if variants is None else variants)
+    staged = _variants(names, possible, _usual(staging.cost, possible) if variants is None else variants)
     return Schedule(inline, total, staging, staged, _notes(nest, staging, total))
 
 
-def _limit(cost: float, possible: tuple[tuple[str, ...], ...]) -> int:
-    """Return how many variants to make beside the first: what stands still costs a tile in the others."""
-    if cost <= _CHEAP:
+def _usual(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
+    """Return how many variants to make beside the first, in which what stands still costs a tile."""
+    # What is dear in an operand that stands still is a stage.
+    if cost <= _CHEAP and not has_stages:
         return MAX_LIKELY - 1
     # An operand that always stands still, as a Python number does, has its loop all the same.
     return 1 if (ZERO,) in possible and cost <= _DEAR else 0

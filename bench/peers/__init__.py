@@ -1,6 +1,6 @@
 """The contestants: ours, NumPy, and each installed peer, as calls that its own users would write.
 
-In: a case: a workload, its operands and, for ``out=``, a buffer.  Out: a ``Call``, or None if the peer has no such form.
+In: a case: a workload, its operands and, for ``out=``, a buffer.  Out: a ``Call``, or None if it has no such form.
 
     PEERS["numexpr"].prepare(case of bias_f32).statement -> "f(a0, a1)",  f = NumExpr("(x0 + x1)")
 
@@ -10,14 +10,23 @@ to text (NumExpr). A peer is imported when it is first asked for; what it raises
 
 from __future__ import annotations
 
-from . import numba_loops, numexpr_text, own, tensors
+from . import iree_modules, numba_loops, numexpr_text, own, pytensor_graphs, pythran_modules, tensors
 from .own import AGAIN, FAST, NUMPY, OURS
 from .peer import Case, Peer, installed
 
 __all__ = ["AGAIN", "FAST", "NUMPY", "OURS", "OWN", "PEERS", "Case", "Peer", "installed"]
 
 # Ours again comes last.
-_ROWS = (*own.ROWS[:-1], *numexpr_text.ROWS, *numba_loops.ROWS, *tensors.ROWS, own.ROWS[-1])
+_ROWS = (
+    *own.ROWS[:-1],
+    *numexpr_text.ROWS,
+    *numba_loops.ROWS,
+    *tensors.ROWS,
+    *pytensor_graphs.ROWS,
+    *pythran_modules.ROWS,
+    *iree_modules.ROWS,
+    own.ROWS[-1],
+)
 
 PEERS: dict[str, Peer] = {peer.name: peer for peer in _ROWS}
 OWN = frozenset({OURS, AGAIN, FAST})

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..measure import Call, call
-from ..spelling import Namespace, NoForm, names, rebound
+from ..spelling import Namespace, rebound
 from .peer import Case, Peer
 
 __all__ = ["ROWS", "nest"]
@@ -51,17 +51,7 @@ def _teach_astype() -> None:
 
 @cache
 def _scalar_function(function: Callable[..., Any], dtype: str) -> Callable[..., Any]:
-    """Return the function with its names resolved: Numba reads globals, but no attributes of our namespace."""
-    numba = import_module("numba")
-    module = import_module("types").ModuleType("scalar_numpy")
-    namespace = _scalars(dtype)
-    for name in names(function):
-        if name in vars(namespace) or hasattr(np, name):
-            setattr(module, name, getattr(namespace, name))
-        elif name in {"erf", "erfc"}:
-            raise NoForm(f"numba has no {name}")
-    del numba
-    return rebound(function, module)
+    return rebound(function, _scalars(dtype))
 
 
 @cache

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from functools import cache, partial
 from importlib import import_module
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..measure import Call, call
-from ..spelling import Namespace, NoForm, names, rebound
+from ..spelling import COMPOSED, NoForm, names, rebound
 from ..workloads import Array
 from .peer import Case, Peer
 
@@ -82,20 +83,19 @@ def _functions() -> frozenset[str]:
 
 
 def _known(name: str) -> bool:
-    return name in _functions() or name in _INFIX or name in _PREFIX or name in _RENAMED or name == "astype"
+    return name in _functions() or name in _INFIX or name in _PREFIX or name in _RENAMED
 
 
 def _numexpr(case: Case) -> Call | None:
     function = case.workload.function
-    if not {*case.dtypes, case.workload.result} <= _DTYPES.keys() or "astype" in names(function):
+    assert isinstance(function, FunctionType)
+    if not {*case.dtypes, case.workload.result} <= _DTYPES.keys() or "astype" in function.__code__.co_names:
         return None
-    lacking = [name for name in names(function) if hasattr(np, name) and name != "np" and not _known(name)]
-    if lacking:
+    if lacking := [name for name in names(function) if hasattr(np, name) and not _known(name)]:
         raise NoForm(f"numexpr has no {', '.join(lacking)}")
     necompiler = import_module("numexpr.necompiler")
     scalars: list[Array] = []
-    composed = Namespace(np, sigmoid=lambda x: 1 / (1 + np.exp(-x)), rsqrt=lambda x: 1 / np.sqrt(x))
-    text = rebound(function, composed)(*(Text(f"x{i}", scalars) for i in range(len(case.operands)))).text
+    text = rebound(function, COMPOSED)(*(Text(f"x{i}", scalars) for i in range(len(case.operands)))).text
     named = {f"x{i}": operand for i, operand in enumerate(case.operands)} | {f"k{i}": k for i, k in enumerate(scalars)}
     signature = [(name, necompiler.getType(array)) for name, array in named.items()]
     # The compiled expression itself: evaluate() would look it up by its text in each call.

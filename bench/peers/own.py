@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..measure import Call, call
-from ..spelling import Namespace, names, rebound
+from ..spelling import COMPOSED, Namespace, names, rebound
 from .peer import Case, Peer
 
 __all__ = ["AGAIN", "FAST", "NUMPY", "OURS", "ROWS"]
@@ -26,7 +26,7 @@ OURS, AGAIN, FAST, NUMPY = "bcastgen", "bcastgen again", "bcastgen fast", "numpy
 
 def _plain(function: Callable[..., Any], namespace: Namespace) -> Callable[..., Any]:
     """Return the function as it stands if NumPy alone can run it, else with a namespace that has the rest."""
-    lacking = [name for name in names(function) if name in vars(namespace)]
+    lacking = [name for name in names(function) if not hasattr(np, name)]
     return rebound(function, namespace) if lacking else function
 
 
@@ -53,22 +53,13 @@ def _ours(case: Case, math: str = "accurate") -> Call | None:
 # ---- NumPy -------------------------------------------------------------------------------------------------------
 
 
-def _sigmoid(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
-
-
-def _rsqrt(x: Any) -> Any:
-    return 1 / np.sqrt(x)
-
-
 @cache
 def _numpy_namespace() -> Namespace:
-    """NumPy, with SciPy's functions where it has none."""
-    more = {"sigmoid": _sigmoid, "rsqrt": _rsqrt}
-    if find_spec("scipy") is not None:
-        special = import_module("scipy.special")
-        more |= {"erf": special.erf, "erfc": special.erfc}
-    return Namespace(np, **more)
+    """NumPy, with SciPy's functions where it and what it composes have none."""
+    if find_spec("scipy") is None:
+        return COMPOSED
+    special = import_module("scipy.special")
+    return Namespace(COMPOSED, erf=special.erf, erfc=special.erfc)
 
 
 @cache

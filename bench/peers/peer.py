@@ -78,6 +78,12 @@ class Peer:
     least_threads: int = 1
 
 
+def _is_there(module: str) -> bool:
+    # Of a module in a package the package must be there to be asked.
+    package = module.partition(".")[0]
+    return find_spec(package) is not None and find_spec(module) is not None
+
+
 def installed(peers: Iterable[Peer]) -> tuple[Peer, ...]:
     """Return the peers that can be imported, without importing them."""
-    return tuple(peer for peer in peers if find_spec(peer.module) is not None)
+    return tuple(peer for peer in peers if _is_there(peer.module))

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..measure import Call, call
-from ..spelling import Namespace, NoForm, names, rebound
+from ..spelling import Namespace, NoForm, rebound
 from ..workloads import Workload
 from .peer import Case, Peer
 
-__all__ = ["ROWS"]
+__all__ = ["ROWS", "jax_compiled"]
 
 # ---- JAX ---------------------------------------------------------------------------------------------------------
 
@@ -36,7 +36,8 @@ def _jax_namespace() -> Namespace:
 
 
 @cache
-def _jax_compiled(workload: Workload) -> Any:
+def jax_compiled(workload: Workload) -> Any:
+    """Return the workload's function, jitted."""
     function = rebound(workload.function, _jax_namespace())
     # Its arrays are whole and in C order: views of them are taken inside, as its users do.
     return import_module("jax").jit(lambda *arrays: function(*workload.view(*arrays)))
@@ -46,7 +47,7 @@ def _jax(case: Case) -> Call | None:
     # JAX arrays are immutable.
     if case.out is not None:
         return None
-    compiled = _jax_compiled(case.workload)
+    compiled = jax_compiled(case.workload)
     arrays = tuple(import_module("jax.numpy").asarray(array) for array in case.arrays)
     return call(compiled, arrays, then=".block_until_ready()")
 
@@ -93,11 +94,7 @@ def _as_torch_has(value: Any) -> Any:
 
 @cache
 def _torch_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    namespace = _torch_namespace()
-    for name in names(function):
-        if name not in ("np", "astype") and hasattr(np, name):
-            getattr(namespace, name)
-    return rebound(function, namespace, _as_torch_has)
+    return rebound(function, _torch_namespace(), _as_torch_has)
 
 
 def _tensors(case: Case) -> tuple[Any, ...]:
@@ -115,7 +112,7 @@ def _torch(case: Case) -> Call | None:
     out = torch.from_numpy(case.out)
     single = getattr(torch, _RENAMED.get(case.workload.single, case.workload.single), None)
     # A builtin's own words: some, such as isnan, fill nothing.
-    if "out=None" in (getattr(single, "__doc__", None) or ""):
+    if single is not None and "out=None" in (single.__doc__ or ""):
         return call(single, tensors, out)
     chain = call(function, tensors)
     return Call(f"out.copy_({chain.statement})", {**chain.names, "out": out})
@@ -123,13 +120,12 @@ def _torch(case: Case) -> Call | None:
 
 def _inductor(case: Case) -> Call | None:
     torch, tensors = import_module("torch"), _tensors(case)
-    function = _torch_function(case.workload.function)
-    own = rebound(function, function.__globals__["np"])
+    function = rebound(case.workload.function, _torch_namespace(), _as_torch_has)
     if case.out is None:
-        return call(torch.compile(own, dynamic=False), tensors)
+        return call(torch.compile(function, dynamic=False), tensors)
 
     def into(out: Any, *operands: Any) -> Any:
-        return out.copy_(own(*operands))
+        return out.copy_(function(*operands))
 
     out = torch.from_numpy(case.out)
     compiled = call(torch.compile(rebound(into, None), dynamic=False), (out, *tensors))

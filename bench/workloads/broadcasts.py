@@ -1,9 +1,11 @@
-"""Workloads whose operands broadcast: outer, bias, column, layer norm, mixed ranks, pairwise, narrow inner dims, and
-sub-expressions over fewer points than the result has.
+"""Workloads whose operands broadcast.
+
+Outer, bias, column, layer norm, mixed ranks, pairwise, narrow inner dims, and sub-expressions over fewer points than
+the result has.
 
 In: nothing.  Out: ``ROWS``.
 
-    bias_f32: f32[r, c] + f32[c]    narrow3_row_f32: f32[n, 3] + f32[3]    separable_f32: exp(f32[r, 1]) * sin(f32[1, c])
+    bias_f32: f32[r, c] + f32[c]   narrow3_row_f32: f32[n, 3] + f32[3]   separable_f32: exp(f32[r, 1]) * sin(f32[1, c])
 """
 
 from __future__ import annotations
@@ -75,9 +77,7 @@ _BROADCAST = (
     _row("scalar_f32", _multiply, matrix("f4", "rc", ""), ufunc="multiply"),
     _row("row_column_f32", _affine, matrix("f4", "rc", "r1", "c"), scale=16.0),
     _row("clamp_rows_f32", _clamped, matrix("f4", "rc", "r1", "r1")),
-    _row(
-        "layer_norm_f32", _layer_norm, matrix("f4", "rc", "r1", "r1", "c", "c"), scale=100.0, core=True, large=True
-    ),
+    _row("layer_norm_f32", _layer_norm, matrix("f4", "rc", "r1", "r1", "c", "c"), scale=100.0, core=True, large=True),
     _row("layer_norm_f64", _layer_norm, matrix("f8", "rc", "r1", "r1", "c", "c"), scale=100.0),
     _row("pairwise_f64", _pairwise2, matrix("f8", "r1", "r1", "1c", "1c"), core=True, large=True),
     _row("pairwise_f32", _pairwise2, matrix("f4", "r1", "r1", "1c", "1c")),
@@ -149,7 +149,12 @@ _NARROW = (
         scale=16.0,
     ),
     Workload(
-        "narrow4_column_f64", "narrow", _subtract, inner_extents("f8", {"k": 4}, "nk", "n1"), "float64", ufunc="subtract"
+        "narrow4_column_f64",
+        "narrow",
+        _subtract,
+        inner_extents("f8", {"k": 4}, "nk", "n1"),
+        "float64",
+        ufunc="subtract",
     ),
     Workload(
         "narrow3_pairs_f32",

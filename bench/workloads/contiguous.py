@@ -111,7 +111,7 @@ def _black_scholes_like(of: type[np.floating[Any]]) -> Function:
     drift, rate, volatility = of(0.03 + 0.25 * 0.25 / 2), of(-0.03), of(0.25)
 
     def black_scholes(spot: Any, strike: Any, years: Any) -> Any:
-        # The normal distribution in its tanh form, since NumPy has no erf; twice, since Numba would not compile a helper.
+        # The normal distribution in its tanh form, since NumPy has no erf; twice: not everyone compiles a helper.
         spread = np.sqrt(years) * volatility
         d1 = (np.log(spot / strike) + years * drift) / spread
         d2 = d1 - spread
@@ -181,10 +181,10 @@ def _activations(of: type[np.floating[Any]]) -> tuple[tuple[str, Function, float
         ("leaky_relu", lambda x: np.where(x > zero, x, x * slope), 0, 0),
         ("hard_swish", lambda x: x * np.minimum(np.maximum(x + three, zero), six) / six, 0, 4),
         ("gelu_tanh", lambda x: x * half * (np.tanh((x * x * x * cube + x) * inner) + one), 16, 4),
-        ("gelu_erf", lambda x: x * half * (np.erf(x * root_half) + one), 16, 4),
+        ("gelu_erf", lambda x: x * half * (np.erf(x * root_half) + one), 16, 4),  # type: ignore[attr-defined]
         ("silu", lambda x: x / (np.exp(-x) + one), 16, 0),
         ("softplus", lambda x: np.log1p(np.exp(-np.abs(x))) + np.maximum(x, zero), 24, 1),
-        ("elu", lambda x: np.where(x > zero, x, np.expm1(np.minimum(x, zero))), 8, 0),
+        ("elu", lambda x: np.where(x > zero, x, np.expm1(np.minimum(x, zero))), 8, 1),
         ("mish", lambda x: x * np.tanh(np.log1p(np.exp(x))), 32, 1),
         ("swiglu", lambda x, y: x / (np.exp(-x) + one) * y, 24, 0),
     )

@@ -22,7 +22,9 @@ from .row import Array, Function, Workload
 __all__ = ["FUNCTIONS", "ROWS"]
 
 # The rows that have a bound in ULP, but not of 16-bit integers or of TOSA: those with one dtype rule for floats.
-FUNCTIONS: tuple[Op, ...] = tuple(op for op in OPS.values() if op.ulp and not op.params and not op.name.startswith("tosa"))
+FUNCTIONS: tuple[Op, ...] = tuple(
+    op for op in OPS.values() if op.ulp and not op.params and not op.name.startswith("tosa")
+)
 
 _CORE = {"exp_f32", "exp_f64", "log_f32", "sin_f32", "sin_f64", "tanh_f32", "tanh_f64", "erf_f32", "power_f64"}
 

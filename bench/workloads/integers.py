@@ -226,7 +226,9 @@ _MIXED = (
     _row("dequantised_i8", "mixed", _dequantised, matrix("i1", "rc", "r1"), "float32", scale=10.0, core=True),
     _row("quantised_f32", "mixed", _quantised, flat("f4"), "int8"),
     _row("cast_i32", "mixed", _cast_i32, flat("f4"), "int32"),
-    _row("image_u8", "mixed", _image, inner_extents(("u1", "f4", "f4"), {"k": 3}, "nk", "k", "k"), "float32", scale=64.0),
+    _row(
+        "image_u8", "mixed", _image, inner_extents(("u1", "f4", "f4"), {"k": 3}, "nk", "k", "k"), "float32", scale=64.0
+    ),
     _row("add_f16", "mixed", _add, flat("f2", "f2"), "float16", ufunc="add"),
     _row("f16_and_f32", "mixed", _multiply, flat("f2", "f4"), "float32", ufunc="multiply"),
 )

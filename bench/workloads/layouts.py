@@ -75,17 +75,19 @@ def _long(dtype: str, count: int, factor: int, more: int = 0) -> Build:
 
 
 def _into_strided(result: Array) -> Array:
-    buffer = np.zeros((*result.shape[:-1], 2 * result.shape[-1]), result.dtype)
+    buffer: Array = np.zeros((*result.shape[:-1], 2 * result.shape[-1]), result.dtype)
     return buffer[..., ::2]
 
 
 def _into_transposed(result: Array) -> Array:
-    return np.zeros(result.shape[::-1], result.dtype).T
+    buffer: Array = np.zeros(result.shape[::-1], result.dtype)
+    turned: Array = buffer.T
+    return turned
 
 
 def _into_rows(result: Array) -> Array:
     """A window of a wider array: whole lines, then a gap."""
-    wider = np.zeros((*result.shape[:-1], result.shape[-1] + 16), result.dtype)
+    wider: Array = np.zeros((*result.shape[:-1], result.shape[-1] + 16), result.dtype)
     return wider[..., : result.shape[-1]]
 
 
@@ -134,7 +136,9 @@ ROWS: tuple[Workload, ...] = (
         ufunc="add",
     ),
     # three dims permuted
-    _row("permuted_021_f32", _add, _cube("npq", "nqp"), lambda a, b: (a, b.transpose((0, 2, 1))), ufunc="add", core=True),
+    _row(
+        "permuted_021_f32", _add, _cube("npq", "nqp"), lambda a, b: (a, b.transpose((0, 2, 1))), ufunc="add", core=True
+    ),
     _row("permuted_102_f32", _add, _cube("npq", "pnq"), lambda a, b: (a, b.transpose((1, 0, 2))), ufunc="add"),
     _row("permuted_201_f32", _add, _cube("npq", "pqn"), lambda a, b: (a, b.transpose((2, 0, 1))), ufunc="add"),
     _row("permuted_210_f32", _add, _cube("npq", "qpn"), lambda a, b: (a, b.transpose((2, 1, 0))), ufunc="add"),
@@ -147,8 +151,13 @@ ROWS: tuple[Workload, ...] = (
     ),
     # strided
     _row("strided_f32", _add, _long("f4", 2, 2), lambda a, b: (a[::2], b[::2]), ufunc="add", core=True, large=True),
-    _row("strided_one_f64", _add, lambda n, rng: (sample(rng, "f8", (n,)), sample(rng, "f8", (2 * n,))),
-         lambda a, b: (a, b[::2]), ufunc="add"),
+    _row(
+        "strided_one_f64",
+        _add,
+        lambda n, rng: (sample(rng, "f8", (n,)), sample(rng, "f8", (2 * n,))),
+        lambda a, b: (a, b[::2]),
+        ufunc="add",
+    ),
     _row("strided3_f32", _add, _long("f4", 2, 3), lambda a, b: (a[::3], b[1::3]), ufunc="add"),
     _row(
         "strided_columns_f32",
@@ -217,7 +226,9 @@ ROWS: tuple[Workload, ...] = (
         lambda a, b: (a.T, b),
         ufunc="add",
     ),
-    _row("mixed_orders_f32", _fused, _matrices("f4", "f4", "f4", turned="TTC"), lambda a, b, c: (a.T, b.T, c), scale=32.0),
+    _row(
+        "mixed_orders_f32", _fused, _matrices("f4", "f4", "f4", turned="TTC"), lambda a, b, c: (a.T, b.T, c), scale=32.0
+    ),
     # results
     _row("into_strided_f32", _add, flat("f4", "f4"), lambda a, b: (a, b), ufunc="add", out=_into_strided, core=True),
     _row(

@@ -54,9 +54,7 @@ def given(extents: Mapping[str, int], dtypes: str | tuple[str, ...], masks: tupl
     """Return operands whose dims a mask names, such as ``"r1"``; one dtype for all, or one each."""
     known = {"1": 1, **extents}
     each = (dtypes,) * len(masks) if isinstance(dtypes, str) else dtypes
-    return tuple(
-        sample(rng, dtype, tuple(known[dim] for dim in mask)) for dtype, mask in zip(each, masks, strict=True)
-    )
+    return tuple(sample(rng, dtype, tuple(known[dim] for dim in mask)) for dtype, mask in zip(each, masks, strict=True))
 
 
 def matrix(dtypes: str | tuple[str, ...], *masks: str) -> Build:

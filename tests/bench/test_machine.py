@@ -22,6 +22,11 @@ def test_description_names_machine_versions_threads_and_date():
     assert all(isinstance(value, str) for value in facts.values())
 
 
+def test_the_second_cache_is_known_or_said_not_to_be():
+    assert machine.describe([], 1)["l2"] == str(machine.cache_bytes(2) or "unknown")
+    assert machine.cache_bytes(9) is None
+
+
 def test_threads_are_limited_inside_and_put_back_outside(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     monkeypatch.delenv("BCASTGEN_NUM_THREADS", raising=False)

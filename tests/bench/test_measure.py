@@ -79,6 +79,29 @@ def test_fewer_rounds_than_three_are_possible_when_asked_for():
     assert len(measure.interleave({"a": machine.call("a", 1.0)}, 1, 9.0, clock=machine.clock)["a"].seconds) == 1
 
 
+def test_who_is_far_behind_is_done_after_the_least_rounds():
+    machine = Machine()
+    calls = {"fast": machine.call("fast", 1.0), "near": machine.call("near", 4.0), "far": machine.call("far", 9.0)}
+    samples = measure.interleave(calls, rounds=6, budget=1e9, clock=machine.clock)
+    assert {name: len(taken.seconds) for name, taken in samples.items()} == {"fast": 6, "near": 6, "far": 3}
+
+
+def test_settling_calls_once_before_each_sample():
+    machine = Machine()
+    calls = {name: machine.call(name, 1.0) for name in "ab"}
+    samples = measure.interleave(calls, rounds=3, budget=1e9, clock=machine.clock, settle=1e-9)
+    assert machine.log == list("ab") + list("aabb") * 3
+    assert samples["a"].seconds == (1.0,) * 3
+
+
+def test_passes_inside_a_call_are_counted():
+    machine = Machine()
+    work = machine.call("x", 1.0)
+    many = measure.Call(work.statement, work.names, passes=8)
+    samples = measure.interleave({"x": many}, rounds=3, budget=1e9, clock=machine.clock)
+    assert (samples["x"].min, samples["x"].inner) == (1 / 8, 8)
+
+
 def test_min_and_median():
     samples = measure.Samples((3.0, 1.0, 2.0, 10.0), 1)
     assert (samples.min, samples.median) == (1.0, 2.5)

@@ -20,12 +20,19 @@ def timing(name, seconds):
 def cell(*timings, **changes):
     return Cell(
         **{"workload": "add_f32", "kind": "contiguous", "size": 1024, "elements": 1024, "variant": "fresh"}
-        | {"nbytes": 12288, "timings": timings}
+        | {"read": 8192, "written": 4096, "timings": timings}
         | changes
     )
 
 
-FULL = cell(timing("numpy", 4e-6), timing("bcastgen", 2e-6), timing("numba", 1e-6), timing("bcastgen again", 3e-6))
+FULL = cell(
+    timing("numpy", 4e-6),
+    timing("bcastgen", 2e-6),
+    timing("numba", 1e-6),
+    timing("bcastgen again", 3e-6),
+    memory=5e-7,
+    maths=1.5e-6,
+)
 REPORT = Report(
     {"cpu": "Königs-CPU", "threads": "1"},
     {"rounds": "7"},
@@ -38,22 +45,36 @@ def test_ratios():
     assert FULL.spread == pytest.approx(1.5)
     assert FULL.best_peer == ("numba", 1e-6)
     assert FULL.lead == pytest.approx(0.5)
-    assert FULL.bandwidth == pytest.approx(12288 / 2e-6)
+    assert (FULL.limit, FULL.is_maths_bound) == (1.5e-6, True)
+    assert FULL.share == pytest.approx(0.75)
+
+
+def test_the_limit_is_the_one_that_is_there():
+    only = cell(timing("bcastgen", 2e-6), memory=1e-6)
+    assert (only.limit, only.is_maths_bound, only.share) == (1e-6, False, 0.5)
+    assert (cell().limit, cell().share) == (None, None)
 
 
 def test_numpy_is_a_peer_and_our_second_column_is_not():
-    measured = cell(timing("numpy", 2e-6), timing("bcastgen", 1e-6), timing("bcastgen again", 1e-9))
+    measured = cell(
+        timing("numpy", 2e-6), timing("bcastgen", 1e-6), timing("bcastgen again", 1e-9), timing("bcastgen fast", 1e-9)
+    )
     assert measured.best_peer == ("numpy", 2e-6)
 
 
 def test_what_was_not_timed_has_no_ratio():
     untimed = cell(timing("numpy", 1e-6), Timing("bcastgen", "wrong", "off by 9 ULP, allowed 0"))
-    assert (untimed.speedup, untimed.spread, untimed.lead, untimed.bandwidth) == (None, None, None, None)
+    assert (untimed.speedup, untimed.spread, untimed.lead, untimed.share) == (None, None, None, None)
     assert cell().best_peer is None
 
 
 def test_faults_are_the_wrong_and_the_failed():
     assert [(where.workload, fault.name) for where, fault in REPORT.faults] == [("add_f32", "numba")]
+
+
+def test_threads_are_those_of_the_machine():
+    assert REPORT.threads == 1
+    assert Report({"threads": "2"}, {}, ()).threads == 2
 
 
 def test_json_round_trip():
@@ -73,8 +94,8 @@ def test_json_has_the_schema_and_reads_well():
         ("", "not a bench report"),
         ("[]", "not a bench report"),
         ("{}", "not a bench report"),
-        ('{"schema": 99}', "schema 99, expected 1"),
-        ('{"schema": 1, "machine": {}, "options": {}, "cells": [{"speed": 3}]}', "not a bench report"),
+        ('{"schema": 99}', "schema 99, expected 2"),
+        ('{"schema": 2, "machine": {}, "options": {}, "cells": [{"speed": 3}]}', "not a bench report"),
     ],
 )
 def test_other_text_is_refused(text, said):

@@ -1,9 +1,8 @@
-/* pack_main.c: runs the cases of test_pack.py, and includes pack.c to be compiled with it.
+/* pack_main.c: runs the cases of test_pack.py on pack.c, which it includes.
  *
- * A line of standard input is a case: nine or more whole numbers, as the case's function below takes them. Arrays are
- * allocated as long as they are, so that a sanitizer sees what lies beyond, and `from` holds pseudo-random bytes of
- * test_pack.py's choice: byte k is the top byte of (k + 1) * 2654435761 in 32 bits. After each case the whole of `to` goes to standard
- * output; it was 0xA5 before.
+ * A line of standard input is a case: its kind, then whole numbers as they are read below. Arrays are allocated as long
+ * as they are, so that a sanitizer sees what lies beyond; byte k of `from` is the top byte of (k + 1) * 2654435761 in
+ * 32 bits, `to` is filled with 0xA5. After each case all of `to` goes to standard output.
  */
 #include "pack.c"
 

@@ -163,12 +163,15 @@ def test_what_a_kernel_s_c_speaks_of_is_taken():
 
 
 def words_of_templates():
-    """Every identifier that stands in a template as it stands in C."""
+    """Every identifier that stands in a template as it stands in C, beside names of users."""
     for path in folder("templates").rglob("*.c.j2"):
+        # Its functions and tables know arrays by number.
+        if path.name == "table.c.j2":
+            continue
         text = re.sub(r"{#.*?#}|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
         text = re.sub(r"{%.*?%}|{{.*?}}", "@", text, flags=re.DOTALL)
         text = re.sub(r'"[^"\n]*"|^#.*$', "", text, flags=re.MULTILINE)
-        yield from re.findall(r"(?<![@\w])[A-Za-z_]\w*(?![@\w])", text)
+        yield from re.findall(r"(?<![@\w.])[A-Za-z_]\w*(?![@\w])", text)
 
 
 def test_every_word_of_the_templates_is_reserved():

@@ -462,7 +462,8 @@ def test_only_what_is_used_is_included(kernels, emit):
         return {line.split()[1] for line in kernel.text.splitlines() if line.startswith("#include <")}
 
     assert included(kernels["axpb"]) == {"<stddef.h>"}
-    assert included(emit("e", "(f32[?] a) -> exp(a)")) == {"<math.h>", "<stddef.h>"}
+    assert included(emit("e", "(f32[?] a) -> rint(a)")) == {"<math.h>", "<stddef.h>"}
+    assert included(emit("e", "(f16[?] a) -> -a")) == {"<stddef.h>", "<string.h>"}
     assert included(emit("e", "(f32[?] a) -> floor(a)")) == {"<math.h>", "<stddef.h>"}
     assert included(emit("e", lambda a: a + np.float32("nan"), ["f32[?]"])) == {"<math.h>", "<stddef.h>"}
     assert included(emit("e", "(bool[?] a) -> a")) == {"<stdbool.h>", "<stddef.h>"}

@@ -1,7 +1,8 @@
 """Hand-written kernels that keep to csrc/bcg_abi.h, compiled on demand, and `KernelBase` subclasses made of them.
 
 In: the C statement for one element, `OUT(0, double) = IN(0, double) + IN(1, double);`.  Out: a kernel to call, on
-either implementation of `KernelBase`.
+either implementation of `KernelBase`. All is done where a kernel says whether it admits a call, element by element, so
+that nothing rests on how loops are planned; COST is what its one loop, which does nothing, is said to take.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ static char *element(const bcg_array *a, int32_t rank, const int64_t *index)
     return at;
 }
 
-static int32_t run(const bcg_array *operands, const bcg_array *results, bcg_diagnostic *why)
+static int32_t admits(const bcg_array *operands, const bcg_array *results, bcg_diagnostic *why)
 {
     const bcg_array *domain = &results[0];
     int64_t index[BCG_MAX_RANK] = {0}, count = 1;
@@ -88,7 +89,16 @@ static int32_t run(const bcg_array *operands, const bcg_array *results, bcg_diag
 }
 
 #ifndef NO_ENTRY
-const bcg_kernel bcg_entry = {VERSION, N, M, ALIGNED, shape, run};
+static void nothing(char *const *at, const int64_t *steps, int64_t rows, int64_t n)
+{
+    (void)at, (void)steps, (void)rows, (void)n;
+}
+
+static const int32_t positions[] = {N}, bytes[] = {8};
+static const bcg_variant variants[] = {{0, nothing}};
+static const bcg_nest nests[] = {
+    {.arrays = 1, .positions = positions, .bytes = bytes, .cost = COST, .variants = 1, .variant = variants}};
+const bcg_kernel bcg_entry = {VERSION, N, M, ALIGNED, COST > 0, nests, shape, admits};
 #endif
 """
 
@@ -106,6 +116,7 @@ class Compiler:
         macros = {
             "VERSION": "BCG_ABI_VERSION",
             "ALIGNED": "1",
+            "COST": "0",
             **macros,
             "N": str(operands),
             "M": str(results),

@@ -740,7 +740,8 @@ def test_threads_compile_and_call_at_once(kernels: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*shape.*:DeprecationWarning")
 def test_large_calls_release_the_interpreter(kernels: Any) -> None:
-    f = kernels.c("for (volatile int k = 0; k < 100; k++) {} OUT(0, double) = IN(0, double);", "f64", operands=("a",))
+    body = "for (volatile int k = 0; k < 100; k++) {} OUT(0, double) = IN(0, double);"
+    f = kernels.c(body, "f64", operands=("a",), COST="1000")
     f(np.zeros(1))
     a, seen, start = np.arange(150_000.0).reshape(300, 500), list[object](), threading.Event()
 

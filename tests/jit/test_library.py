@@ -49,7 +49,8 @@ def test_numbers_come_from_the_header() -> None:
     text = ffi_build.header()
     assert f"#define BCG_ABI_VERSION {library.constant('BCG_ABI_VERSION')}\n" in text
     assert f"#define BCG_MAX_RANK {library.constant('BCG_MAX_RANK')}\n" in text
-    assert text == (resources.folder("csrc") / "bcg_abi.h").read_text(encoding="utf-8")
+    files = (resources.folder("csrc") / name for name in ("bcg_abi.h", "run.h"))
+    assert text == "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
 def test_what_is_not_a_shared_object(tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ def test_what_is_not_a_kernel(
 
 
 def test_another_abi(compile_kernel: Any) -> None:
-    with pytest.raises(CacheError, match="has ABI version 9, this bcastgen 2; clear the cache"):
+    with pytest.raises(CacheError, match="has ABI version 9, this bcastgen 3; clear the cache"):
         open_library(compile_kernel(1, 1, BODY, VERSION="9"))
 
 

@@ -208,6 +208,7 @@ def test_threads_allocate_and_free_at_once() -> None:
 def test_a_freed_result_stays_what_tracemalloc_knows() -> None:
     tracemalloc.start()
     try:
+        gc.collect()
         result = made()
         held = tracemalloc.get_traced_memory()[0]
         del result

@@ -34,4 +34,4 @@ def test_what_shares_a_nest_is_what_it_was_alone():
     a, b = np.arange(6, dtype=np.float32).reshape(2, 3), np.float32([[1, 2, 3]])
     for got, expected in zip(kernel(a, b), (a + b, a * 2, abs(b - a)), strict=True):
         np.testing.assert_array_equal(got, expected)
-    assert kernel.source.count("_loops(operands, results);") == 1
+    assert ".nests = 1," in kernel.source

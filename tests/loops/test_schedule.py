@@ -7,7 +7,7 @@ import pytest
 from bcastgen.expr.infer import infer
 from bcastgen.expr.text import parse
 from bcastgen.loops.lower import lower
-from bcastgen.loops.schedule import MAX_VARIANTS, nested_loops
+from bcastgen.loops.schedule import MAX_LIKELY, MAX_VARIANTS, nested_loops, schedule
 from bcastgen.shape.tensor_type import parse_type
 
 
@@ -15,7 +15,7 @@ def variants_of(text, *types, count=None, ranked=False):
     declared = tuple(map(parse_type, types))
     typed = infer(parse(text), tuple(t.dtype for t in declared))
     (nest,) = lower(typed, declared).nests
-    return [variant.name for variant in (nested_loops(nest, count, ranked)).variants]
+    return [variant.name for variant in nested_loops(nest, count, ranked).variants]
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,71 @@ def test_many_operands_have_few_variants():
 def test_operands_side_by_side_come_first():
     assert "zero_a_b" in variants_of("a + b + c + d", *["f32[*]"] * 4)
     assert "zero_c_d" in variants_of("a + b + c + d", *["f32[*]"] * 4)
+
+
+# ---- loops that the run time plans ----------------------------------------------------------------------------------
+
+
+def scheduled(text, *types, count=None):
+    declared = tuple(map(parse_type, types))
+    typed = infer(parse(text), tuple(t.dtype for t in declared))
+    (nest,) = lower(typed, declared).nests
+    return schedule(nest, count)
+
+
+def names_of(*given, **options):
+    return [variant.name for variant in scheduled(*given, **options).variants]
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "names"),
+    [
+        ("-a", ["f32[*]"], ["unit"]),
+        ("a + b", ["f32[*]"] * 2, ["unit", "zero_b", "zero_a"]),
+        ("a + b", ["f32[?, 4]", "f32[4]"], ["unit", "zero_b", "zero_a"]),
+        ("a * n", ["f32[*]", "f64[]"], ["unit", "zero_n"]),
+        ("n + 1", ["f64[]"], ["unit"]),
+        ("n + m", ["f64[]"] * 2, ["unit"]),
+        ("sqrt(a + b)", ["f32[*]"] * 2, ["unit", "zero_b", "zero_a"]),
+        # What stands still has a stage.
+        ("exp(a) * b", ["f32[*]"] * 2, ["unit"]),
+        ("exp(a) * n", ["f32[*]", "f64[]"], ["unit", "zero_n"]),
+        ("a * b / exp(a * b)", ["f32[*]"] * 2, ["unit"]),
+        ("a * n / exp(a * n)", ["f32[*]", "f64[]"], ["unit", "zero_n"]),
+    ],
+)
+def test_every_array_moves_in_the_first_and_cheap_ones_have_more(text, types, names):
+    assert names_of(text, *types) == names
+
+
+def test_the_run_time_s_loops_take_no_odd_strides():
+    for text, count in (("a + b", 2), ("a + b + c + d", 4), (" + ".join("abcdefgh"), 8)):
+        variants = scheduled(text, *["f32[*]"] * count).variants
+        assert variants[0].operands == ("unit",) * count
+        assert len(variants) == (3 if count == 2 else MAX_LIKELY)
+        assert all(set(variant.operands) <= {"unit", "zero"} and variant.results == "unit" for variant in variants)
+        assert all("unit" in variant.operands for variant in variants)
+
+
+def test_how_many_are_made_can_be_said():
+    assert names_of("a + b", "f32[*]", "f32[*]", count=0) == ["unit"]
+    assert names_of("exp(a + b)", "f32[*]", "f32[*]", count=2) == ["unit", "zero_b", "zero_a"]
+
+
+def test_a_hundred_operands_are_as_few():
+    names = [f"x{at}" for at in range(100)]
+    found = names_of(" + ".join(names[:12]), *["i8[*]"] * 12)
+    assert found[0] == "unit" and len(found) == MAX_LIKELY
+    assert "zero_x11" in found
+    assert names_of(" + ".join(names), *["f32[*]"] * 100) == ["unit"]
+
+
+def test_a_staged_nest_says_so():
+    text = str(scheduled("exp(a) * sin(b)", "f32[*]", "f32[*]"))
+    assert "t0 from a: " in text and "t1 from b: " in text and "then from t0, t1: " in text
+    assert "staged" not in str(scheduled("exp(a + b)", "f32[*]", "f32[*]"))
+
+
+def test_what_stands_still_behind_stages_are_stages():
+    found = scheduled("(a + c) * exp(b)", "f32[*]", "f32[*]", "f32[*]")
+    assert [variant.name for variant in found.staged] == ["unit", "zero_t1"]

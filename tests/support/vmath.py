@@ -14,7 +14,6 @@ import ctypes
 import functools
 import math
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -29,8 +28,10 @@ HEADERS = tuple(sorted(path.name for path in folder("csrc").glob("bcg_vmath*.h")
 NO_FMA = ("-mno-fma", "-mno-avx512f")
 PORTABLE = ("-march=x86-64",)
 _KERNEL_FLAGS = (
-    *("-std=c11", "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fPIC", "-shared", "-march=native"),
+    *("-std=c11", "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fPIC", "-march=native"),
     *("-mprefer-vector-width=512", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
+    # As in kernels: gcc leaves larger functions as calls otherwise, and the loop scalar.
+    "-Dinline=inline __attribute__((always_inline))",
 )
 _FUNCTION = re.compile(r"^static inline (float|double) bcg_(\w+_f(?:32|64))\(((?:\1 \w+(?:, )?)+)\)", re.MULTILINE)
 _NUMBER = {"float": np.float32, "double": np.float64}
@@ -74,18 +75,29 @@ class Library:
         return result
 
 
+def _compiled(compiler, flags, output):
+    with tempfile.TemporaryDirectory() as directory:
+        text, made = Path(directory, "loops.c"), Path(directory, "loops.out")
+        text.write_text(source(), encoding="utf-8")
+        command = [compiler, *_KERNEL_FLAGS, *flags, *output, f"-I{folder('csrc')}", str(text), "-o", str(made), "-lm"]
+        if compiler.startswith("clang"):
+            command = [flag for flag in command if flag != "-fvect-cost-model=dynamic"]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[:3000]
+        yield made
+
+
 @functools.cache
 def library(*flags, compiler="gcc"):
     """Compile the loops; further flags come last."""
-    with tempfile.TemporaryDirectory() as directory:
-        text, binary = Path(directory, "loops.c"), Path(directory, "loops.so")
-        text.write_text(source(), encoding="utf-8")
-        command = [shutil.which(compiler), *_KERNEL_FLAGS, *flags, f"-I{folder('csrc')}", str(text), "-o", str(binary)]
-        if compiler.startswith("clang"):
-            command = [flag for flag in command if flag != "-fvect-cost-model=dynamic"]
-        done = subprocess.run([*command, "-lm"], check=False, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[:3000]
-        return Library(ctypes.CDLL(str(binary)))
+    for made in _compiled(compiler, flags, ("-shared",)):
+        return Library(ctypes.CDLL(str(made)))
+
+
+def assembly(*flags, compiler="gcc"):
+    """The loops' instructions."""
+    for made in _compiled(compiler, flags, ("-S",)):
+        return made.read_text()
 
 
 def errors(got, close):

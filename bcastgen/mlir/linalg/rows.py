@@ -353,13 +353,16 @@ ROWS: Mapping[str, Spelling] = {
         "float": "arith.divf #1.0, {0} : {t}",
     },
     # functions
-    **{name: _math(name) for name in "sqrt exp exp2 log log2 log10 sin cos tan tanh sinh cosh erf".split()},
+    **{name: _math(name) for name in "sqrt exp exp2 log log2 log10 sin cos tan tanh sinh cosh cbrt erf erfc".split()},
     "expm1": {"float": _EXPM1},
     "log1p": {"float": _LOG1P},
     "arcsin": _math("asin"),
     "arccos": _math("acos"),
     "arctan": _math("atan"),
     "arctan2": _math("atan2", 2),
+    "arcsinh": _math("asinh"),
+    "arccosh": _math("acosh"),
+    "arctanh": _math("atanh"),
     "hypot": {"float": _HYPOT},
     "sigmoid": {"float": _SIGMOID},
     # libm has none, so not every pipeline takes math.rsqrt.

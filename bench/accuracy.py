@@ -1,0 +1,244 @@
+"""The accuracy of every function, measured: ``python -m bench.accuracy`` writes docs/functions.md.
+
+In: the table of ops, this machine's compiler.  Out: the page, with the largest and mean error in ULPs of each function
+in f32 and f64, with and without an instruction that multiplies and adds with one rounding, what it gives for special
+operands, and where its results overflow and underflow.
+
+    | exp | f64 | 1 | 0.96 (0.24) | 0.95 (0.24) | |
+
+The largest error is that of many samples: a wider dtype finds the worst of them, which mpmath then measures; a hard
+case may lie between them. The bounds are the rows'; tests/test_accuracy.py holds every function to its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bcastgen
+from bcastgen.dtypes import F32, F64, DType, dtype
+from bcastgen.op import Op
+from bcastgen.ops import OPS
+
+from .truth import Array, errors_of, operands_of
+
+__all__ = ["Measured", "edges", "main", "measured", "page"]
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "functions.md"
+FUNCTIONS = tuple(op for op in OPS.values() if op.ulp)
+# What an x86 compiler must be told to do without FMA; elsewhere there is no such choice.
+_NO_FMA = {"x86_64": "-mno-fma -mno-avx512f", "AMD64": "-mno-fma -mno-avx512f"}.get(platform.machine(), "")
+_MEAN_SAMPLES, _WORST_SAMPLES = 2000, 200
+_ARGUMENTS = (-np.inf, -1e300, -2.0, -1.0, -1e-310, -0.0, 0.0, 1e-310, 1.0, 2.0, 1e300, np.inf, np.nan)
+# Functions that overflow or underflow between these arguments.
+_OVERFLOWS = {"exp": (1, 1e4), "exp2": (1, 1e4), "expm1": (1, 1e4), "sinh": (1, 1e4), "cosh": (1, 1e4)}
+_UNDERFLOWS = {"exp": (-1, -1e4), "exp2": (-1, -1e4), "sigmoid": (-1, -1e4), "erfc": (1, 1e3)}
+
+_PAGE = """\
+# Functions: accuracy and special values
+
+Written by `python -m bench.accuracy`, which measures; `tests/test_accuracy.py` holds every function to its bound. The
+functions are `csrc/bcg_vmath_*.h`: plain C without branches, which compilers vectorise; their polynomials come from
+`csrc/fit.py`.
+
+## Errors
+
+In units in the last place against mpmath: the largest (and the mean) over samples of every magnitude and near zeros,
+poles and limits. FMA: the machine multiplies and adds with one rounding. `bound` is the row's, for `math="accurate"`;
+functions with a form of their own under `math="fast"` have a second one. f16 and bf16 are computed in f32 and rounded
+once.
+
+{errors}
+
+## Special values
+
+In f64; f32 is the same but for digits. They are those of C99's Annex F, which are NumPy's.
+
+{special}
+
+`power(x, y)`:
+
+{power}
+
+## Where results overflow and underflow
+
+{limits}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Errors of a function in a dtype, in ULPs, and where the largest one is."""
+
+    function: str
+    dtype: str
+    math: str
+    worst: float
+    mean: float
+    at: tuple[float, ...]
+
+
+@cache
+def _fast(name: str) -> bcastgen.Kernel:
+    function = getattr(bcastgen, name)
+
+    def one(a: Any) -> Any:
+        return function(a)
+
+    def two(a: Any, b: Any) -> Any:
+        return function(a, b)
+
+    return bcastgen.jit(one if OPS[name].arity == 1 else two, math="fast")
+
+
+def _call(op: Op, math: str, operands: Sequence[Array]) -> Array:
+    kernel = _fast(op.name) if math == "fast" else getattr(bcastgen, op.name)
+    result: Array = kernel(*operands)
+    return result
+
+
+def _suspects(op: Op, operands: tuple[Array, ...], results: Array) -> Array:
+    """Places of the largest errors against a wider dtype."""
+    wide = np.longdouble if results.dtype == np.float64 else np.float64
+    with np.errstate(all="ignore"):
+        close = np.asarray(op.evaluate(*(x.astype(wide) for x in operands)))
+        unit = np.spacing(np.abs(close).astype(results.dtype)).astype(wide)
+        errors = np.abs(results - close) / unit
+    return np.argsort(np.where(np.isfinite(errors), errors, -1))[-_WORST_SAMPLES:]
+
+
+def _many(op: Op, kind: DType, count: int) -> tuple[Array, ...]:
+    """Samples of every magnitude, and as many between 1/8 and 8, where functions bend."""
+    random = np.random.default_rng(3)
+    wide = operands_of(op, kind, count // 2, 2)
+    bends = (np.exp2(random.uniform(-3, 3, x.size)) * random.choice([-1, 1], x.size) for x in wide)
+    return tuple(np.concatenate([x, bend.astype(kind.np)]) for x, bend in zip(wide, bends, strict=True))
+
+
+def measured(op: Op, kind: DType, math: str, count: int) -> Measured:
+    """Return the errors of a function over about so many samples."""
+    few, many = operands_of(op, kind, _MEAN_SAMPLES, 1), _many(op, kind, count)
+    errors = errors_of(op, kind, few, _call(op, math, few))
+    results = _call(op, math, many)
+    places = _suspects(op, many, results)
+    worst = tuple(x[places] for x in many)
+    largest = errors_of(op, kind, worst, results[places])
+    everything, operands = np.concatenate([errors, largest]), [np.concatenate(x) for x in zip(few, worst, strict=True)]
+    at = int(everything.argmax())
+    return Measured(
+        op.name, kind.name, math, float(everything[at]), float(errors.mean()), tuple(x[at].item() for x in operands)
+    )
+
+
+def _all(count: int) -> Iterator[Measured]:
+    for op in FUNCTIONS:
+        for kind in (F32, F64):
+            for math in ("accurate", "fast") if op.fast is not None else ("accurate",):
+                yield measured(op, kind, math, count)
+
+
+def _without_fma(count: int) -> list[Measured]:
+    """The same in a process that compiles without FMA."""
+    command = [sys.executable, "-m", "bench.accuracy", "--json", f"--count={count}"]
+    environment = os.environ | {"BCASTGEN_CFLAGS": _NO_FMA}
+    done = subprocess.run(command, env=environment, cwd=PAGE.parent.parent, check=True, capture_output=True, text=True)
+    return [Measured(**row) for row in json.loads(done.stdout)]
+
+
+def edges(op: Op, kind: DType, inside: float, outside: float, limit: float) -> tuple[float, float]:
+    """Return two neighbours between which a function's results reach the limit, an infinity or 0."""
+    bits = np.dtype(f"i{kind.bytes}")
+
+    def value(at: int) -> Any:
+        return np.array([at], bits).view(kind.np)
+
+    low, high = (int(np.array([x], kind.np).view(bits)[0]) for x in (inside, outside))
+    while abs(high - low) > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _call(op, "accurate", (value(middle),))[0] == limit else (middle, high)
+    return value(low)[0].item(), value(high)[0].item()
+
+
+def _short(x: float) -> str:
+    return repr(float(f"{x:.7g}")) if np.isfinite(x) and x != 0 else str(x)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
+
+
+def _error_rows(found: Sequence[Measured], without: Sequence[Measured]) -> Iterator[list[str]]:
+    cells = {
+        (row.function, row.dtype, row.math, fma): f"{row.worst:.2f} ({row.mean:.2f})"
+        for rows, fma in ((found, True), (without, False))
+        for row in rows
+    }
+    for op in FUNCTIONS:
+        for name in ("f32", "f64"):
+            bound = str(op.ulp_for(dtype(name)))
+            accurate = [cells.get((op.name, name, "accurate", fma), "") for fma in (True, False)]
+            fast = [cells.get((op.name, name, "fast", fma), "") for fma in (True, False)]
+            yield [op.name, name, bound, *accurate, str(op.fast_ulp) if fast[0] else "", *fast]
+
+
+def _special_rows() -> Iterator[list[str]]:
+    arguments = np.array(_ARGUMENTS)
+    for op in FUNCTIONS:
+        if op.arity == 1:
+            yield [op.name, *map(_short, _call(op, "accurate", (arguments,)))]
+
+
+def _edge_rows() -> Iterator[list[str]]:
+    for table, limit in ((_OVERFLOWS, np.inf), (_UNDERFLOWS, 0.0)):
+        for name, (inside, outside) in table.items():
+            for kind in (F32, F64):
+                low, high = edges(OPS[name], kind, inside, outside, limit)
+                last = _call(OPS[name], "accurate", (np.array([low], kind.np),))[0]
+                yield [name, kind.name, repr(low), _short(float(last)), repr(high), str(limit)]
+
+
+def page(found: Sequence[Measured], without: Sequence[Measured]) -> str:
+    """Return the page."""
+    ulps = _table(
+        ["function", "dtype", "bound", "FMA", "no FMA", "fast bound", "fast, FMA", "fast, no FMA"],
+        _error_rows(found, without),
+    )
+    special = _table(["function", *map(str, _ARGUMENTS)], _special_rows())
+    limits = _table(["function", "dtype", "last argument", "its value", "next argument", "its value"], _edge_rows())
+    grid = np.array([-np.inf, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
+    powers = _call(OPS["power"], "accurate", (grid[:, None], grid[None, :]))
+    power = _table(
+        ["x \\ y", *map(str, grid)], ([str(x), *map(_short, row)] for x, row in zip(grid, powers, strict=True))
+    )
+    tables = {"errors": ulps, "special": special, "power": power, "limits": limits}
+    return _PAGE.format(**{name: "\n".join(lines) for name, lines in tables.items()})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--count", type=int, default=1_000_000, help="samples a function, dtype and kind of maths")
+    parser.add_argument("--json", action="store_true", help="print the errors, and write nothing")
+    options = parser.parse_args(arguments)
+    found = list(_all(options.count))
+    if options.json:
+        print(json.dumps([asdict(row) for row in found]))
+        return 0
+    PAGE.write_text(page(found, _without_fma(options.count) if _NO_FMA else []), encoding="utf-8")
+    print(f"wrote {PAGE.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+"""What functions are held against: samples where accuracy is lost, true values by mpmath, errors in ULPs.
+
+In: a row of the table of ops, a dtype.  Out: operands; then the errors of what a kernel gave for them.
+
+    operands = operands_of(OPS["exp"], F32, 1000)
+    errors_of(OPS["exp"], F32, operands, results)  ->  array([0.21, 0.5, ...])
+
+Errors are in units in the last place that the true value has in the dtype, subnormals' unit being the least number;
+what is beyond the largest number counts as the power of 2 after it. mpmath is a development dependency.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import mpmath
+import numpy as np
+from numpy.typing import NDArray
+
+from bcastgen.dtypes import DType
+from bcastgen.op import Op
+
+__all__ = ["Array", "error_in_ulps", "errors_of", "operands_of", "truth_of"]
+
+Array = NDArray[Any]
+Truth = Callable[..., Any]
+# As np.finfo, of bf16 too; it carries no types.
+_finfo: Callable[..., Any] = ml_dtypes.finfo
+_DIGITS = 50
+
+
+def _cbrt(x: Any) -> Any:
+    return mpmath.sign(x) * mpmath.cbrt(abs(x))
+
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / mpmath.sqrt(x)
+
+
+def _erfc(x: Any) -> Any:
+    """Far out mpmath fails, where the values are 0 and 2 to any precision that counts."""
+    return mpmath.erfc(x) if abs(x) < 200 else mpmath.mpf(0 if x > 0 else 2)
+
+
+_OWN: dict[str, Truth] = {"cbrt": _cbrt, "rsqrt": _rsqrt, "erfc": _erfc}
+
+
+def truth_of(op: Op) -> Truth:
+    """Return the function at mpmath's precision; most have the row's name there, or an alias of it."""
+    if op.name in _OWN:
+        return _OWN[op.name]
+    found: Truth = next(getattr(mpmath, name) for name in (op.name, *op.aliases) if hasattr(mpmath, name))
+    return found
+
+
+@functools.cache
+def _turning_points(dtype: DType) -> Array:
+    """Where functions have zeros, poles and limits: their neighbourhoods are where accuracy is lost."""
+    info = _finfo(dtype.np)
+    largest = float(np.log(np.longdouble(info.max)))
+    least = float(np.log(np.longdouble(info.smallest_subnormal)))
+    turns = [k * math.pi / 2 for k in (1, 2, 3, 4, 5, 6, 7, 8, 22, 355, 710, 104348, 3126535, 2**22, 2**40)]
+    limits = [largest, least, largest / math.log(2), least / math.log(2), math.sqrt(info.max), math.sqrt(info.tiny)]
+    points = np.array([0.5, 1.0, 2.0, math.e, 10.0, 0.84375, 1.25, 6.0, 9.0, 22.0, 709.0, *turns, *map(float, limits)])
+    with np.errstate(over="ignore"):
+        points = points.astype(dtype.np)
+    kept: Array = points[np.isfinite(points)]
+    return kept
+
+
+def _draw(op: Op, dtype: DType, count: int, seed: int) -> Array:
+    """Samples of one operand: from the row's domain, of every magnitude, and beside the points where things turn."""
+    random = np.random.default_rng(seed)
+    info = _finfo(dtype.np)
+    near = random.uniform(*op.domain, count // 4)
+    magnitudes = np.exp2(random.uniform(np.log2(float(info.smallest_subnormal)), info.maxexp, count // 4))
+    moderate = np.exp2(random.uniform(-info.nmant - 6, 12, count // 4))
+    points = random.choice(_turning_points(dtype), count - 3 * (count // 4)).astype(np.float64)
+    steps = random.integers(-4, 5, points.size) * float(info.eps) + random.choice([0, 1], points.size) * np.exp2(
+        random.uniform(-info.nmant, -4, points.size)
+    )
+    rest = np.concatenate([magnitudes, moderate, points * (1 + steps)]) * random.choice([-1, 1], count - near.size)
+    with np.errstate(over="ignore"):
+        drawn = np.concatenate([near, rest]).astype(dtype.np)
+    shuffled: Array = random.permutation(drawn[np.isfinite(drawn)])
+    return shuffled
+
+
+def _power_operands(op: Op, dtype: DType, count: int, seed: int) -> tuple[Array, Array]:
+    """Bases and exponents whose power is mostly neither 0 nor an infinity; negative bases have whole exponents."""
+    random = np.random.default_rng(seed)
+    base = np.abs(_draw(op, dtype, count, seed))
+    base[: count // 4] = 1 + base[: count // 4] * random.choice([-1, 1], count // 4) % 0.01
+    base = np.where(base == 0, dtype.np.type(1.5), base).astype(dtype.np)
+    info = _finfo(dtype.np)
+    reach = info.maxexp / np.maximum(np.abs(np.log2(base.astype(np.float64))), 1e-300)
+    exponent = np.clip(reach * random.uniform(-1.1, 1.1, base.size), float(info.min), float(info.max))
+    whole = random.random(base.size) < 0.4
+    base = np.where(whole, base * random.choice([-1, 1], base.size), base).astype(dtype.np)
+    return base, np.where(whole, np.rint(exponent), exponent).astype(dtype.np)
+
+
+def operands_of(op: Op, dtype: DType, count: int, seed: int = 0) -> tuple[Array, ...]:
+    """Return about so many samples of each operand."""
+    if op.name == "power":
+        return _power_operands(op, dtype, count, seed)
+    drawn = [_draw(op, dtype, count, seed + at) for at in range(op.arity)]
+    return tuple(values[: min(map(len, drawn))] for values in drawn)
+
+
+def error_in_ulps(got: float, truth: Any, dtype: DType) -> float:
+    """Return the distance of a result from the true value; a complex one is outside the function's real domain.
+
+    Examples
+    --------
+    >>> from bcastgen.dtypes import F64
+    >>> error_in_ulps(1.0, mpmath.mpf(1) + mpmath.mpf(2) ** -54, F64)
+    0.25
+    """
+    info = _finfo(dtype.np)
+    if not isinstance(truth, mpmath.mpf) or mpmath.isnan(truth):
+        return 0.0 if math.isnan(got) else math.inf
+    if math.isnan(got):
+        return math.inf
+    beyond = mpmath.ldexp(1, int(info.maxexp))
+    truth, close = (mpmath.sign(x) * min(abs(x), beyond) for x in (truth, mpmath.mpf(got)))
+    exponent = max(mpmath.mag(truth) - 1, int(info.minexp)) if truth != 0 else int(info.minexp)
+    if abs(truth) == beyond:
+        exponent -= 1
+    return float(mpmath.ldexp(abs(close - truth), int(info.nmant) - exponent))
+
+
+def errors_of(op: Op, dtype: DType, operands: Sequence[Array], results: Array) -> Array:
+    """Return the error of each result."""
+    truth = truth_of(op)
+    found = []
+    with mpmath.workdps(_DIGITS):
+        for got, *values in zip(results.tolist(), *(x.tolist() for x in operands), strict=True):
+            found.append(error_in_ulps(got, truth(*map(mpmath.mpf, values)), dtype))
+    return np.array(found)

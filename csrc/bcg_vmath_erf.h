@@ -1,0 +1,211 @@
+/* bcg_vmath_erf.h: the error function and its complement, bcg_<function>_<dtype>.
+ *
+ * Contract. Pure, no errno, any argument; error at most the bound of the op's row, special values those of C99's
+ * Annex F. Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands
+ * above it, in bcg_vmath_core.h or in the standard headers: emit copies the ones a kernel needs.
+ */
+#ifndef BCG_VMATH_ERF_H
+#define BCG_VMATH_ERF_H
+
+#include "bcg_vmath_core.h"
+
+/* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. python csrc/fit.py erf_f32: error 2^-26.7 */
+static inline float bcg_erf_tail_f32(float u)
+{
+    const float v = u * u;
+    const float odd = bcg_fma_f32(v, bcg_fma_f32(v, -0x1.48125ep-11f, -0x1.498f08p-6f), -0x1.350d96p-2f);
+    float even = bcg_fma_f32(v, 0x1.59ddfcp-14f, 0x1.f8c6a8p-9f);
+    even = bcg_fma_f32(v, even, 0x1.62bac8p-4f);
+    return bcg_fma_f32(u, odd, bcg_fma_f32(v, even, 0x1.ecdcbcp-10f));
+}
+
+/* The same. python csrc/fit.py erf_f64: error 2^-57.2 */
+static inline double bcg_erf_tail_f64(double u)
+{
+    const double u2 = u * u, u4 = u2 * u2;
+    const double b1 = bcg_fma_f64(u, -0x1.68043dae1e875p-17, 0x1.6db169ee43fcbp-14);
+    const double b = bcg_fma_f64(u2, b1, bcg_fma_f64(u, -0x1.46ba7f8b986bep-11, 0x1.f8a20cbf0edaep-9));
+    const double c1 = bcg_fma_f64(u, -0x1.c2a412e1287a4p-31, 0x1.6a100c0ca599ep-27);
+    const double c = bcg_fma_f64(u2, c1, bcg_fma_f64(u, -0x1.f50654c2c492cp-24, 0x1.3c252a1c18b37p-20));
+    const double a = bcg_fma_f64(u, -0x1.498fcbc3d0ee7p-6, 0x1.62bad8f5b1393p-4);
+    const double end = bcg_fma_f64(u2, bcg_fma_f64(u4, c, b), a);
+    return bcg_fma_f64(u, bcg_fma_f64(u, end, -0x1.350d94d118e27p-2), 0x1.ecdcb3fadb1c8p-10);
+}
+
+/* log(erfc(1 + t) / erfc(1)) / t for t up to 3. python csrc/fit.py erf_log_f32: error 2^-32.7 */
+static inline float bcg_erf_log_f32(float t)
+{
+    const float t2 = t * t, odd = bcg_fma_f32(t2, bcg_fma_f32(t2, 0x1.2d925ep-12f, 0x1.491d68p-7f), -0x1.afabcp-1f);
+    float even = bcg_fma_f32(t2, -0x1.64da0ep-16f, -0x1.07470ap-9f);
+    even = bcg_fma_f32(t2, even, -0x1.547adp-5f);
+    return bcg_fma_f32(t, odd, bcg_fma_f32(t2, even, -0x1.51c9bp+1f));
+}
+
+/* log(erfc(1 + t) / erfc(1)) / t for t up to 5. python csrc/fit.py erf_log_f64: error 2^-57.7 */
+static inline double bcg_erf_log_f64(double t)
+{
+    const double t2 = t * t;
+    double even = bcg_fma_f64(t2, -0x1.2b38aa5c03a65p-35, -0x1.ba5928da145d2p-29);
+    double odd = bcg_fma_f64(t2, 0x1.625da5d738b46p-40, 0x1.d1f6f814ba317p-32);
+    even = bcg_fma_f64(t2, even, -0x1.e5f364e81a3c9p-25);
+    odd = bcg_fma_f64(t2, odd, 0x1.1a1b8a088bafep-26);
+    even = bcg_fma_f64(t2, even, 0x1.1072d0f6d73cfp-23);
+    odd = bcg_fma_f64(t2, odd, 0x1.cd84a6dcccd97p-24);
+    even = bcg_fma_f64(t2, even, 0x1.41d83ef7c3697p-17);
+    odd = bcg_fma_f64(t2, odd, -0x1.11e02a4128ee7p-19);
+    even = bcg_fma_f64(t2, even, 0x1.b8c78120a3b2cp-16);
+    odd = bcg_fma_f64(t2, odd, -0x1.c776f9382cbbcp-16);
+    even = bcg_fma_f64(t2, even, -0x1.033f6937e9aaap-9);
+    odd = bcg_fma_f64(t2, odd, 0x1.f1b481d790012p-13);
+    even = bcg_fma_f64(t2, even, -0x1.5477f09cb2278p-5);
+    odd = bcg_fma_f64(t2, odd, 0x1.48c9d40bd78eep-7);
+    even = bcg_fma_f64(t2, even, -0x1.51c9b0006c23cp+1);
+    odd = bcg_fma_f64(t2, odd, -0x1.afabc11a28eeep-1);
+    return bcg_fma_f64(t, odd, even);
+}
+
+/* (e^r - 1 - r) / r^2 for |r| <= log(2) / 2. python csrc/fit.py erf_exp_f32: error 2^-28.0 */
+static inline float bcg_erf_exp_tail_f32(float r)
+{
+    const float r2 = r * r, odd = bcg_fma_f32(r2, 0x1.1239dcp-7f, 0x1.555492p-3f);
+    const float even = bcg_fma_f32(r2, bcg_fma_f32(r2, 0x1.6a2428p-10f, 0x1.5558f2p-5f), 0x1.fffffcp-2f);
+    return bcg_fma_f32(r, odd, even);
+}
+
+/* The same. python csrc/fit.py erf_exp_f64: error 2^-56.4 */
+static inline double bcg_erf_exp_tail_f64(double r)
+{
+    const double r2 = r * r, r4 = r2 * r2;
+    const double a1 = bcg_fma_f64(r, 0x1.1111111127bddp-7, 0x1.5555555550881p-5);
+    const double a = bcg_fma_f64(r2, a1, bcg_fma_f64(r, 0x1.55555555554fap-3, 0x1.000000000000ap-1));
+    const double b1 = bcg_fma_f64(r, 0x1.71df2551538cfp-19, 0x1.a0199a0f8f8cbp-16);
+    const double b = bcg_fma_f64(r2, b1, bcg_fma_f64(r, 0x1.a01a012a59669p-13, 0x1.6c16c18428f18p-10));
+    const double c = bcg_fma_f64(r, 0x1.ad7f6b338caf9p-26, 0x1.28ad6fc8272e5p-22);
+    return bcg_fma_f64(r4, bcg_fma_f64(r4, c, b), a);
+}
+
+/* Up to 15/16 the series, beyond 1 - erfc(|x|), of which the second is small. */
+static inline float bcg_erf_f32(float x)
+{
+    const float size = fabsf(x), y = 4.0f < size ? 4.0f : size, t = y - 1;
+    const float near = bcg_fma_f32(bcg_erf_tail_f32(bcg_fma_f32(y, y, -0.375f)), y, y);
+    const float log = t * bcg_erf_log_f32(t);
+    const float whole = bcg_fma_f32(log, 0x1.715476p+0f, 0x1.8p23f), k = whole - 0x1.8p23f;
+    const float r = bcg_fma_f32(-k, 0x1.62e43p-1f, log);
+    const float power = 1 + bcg_fma_f32(r * r, bcg_erf_exp_tail_f32(r), r);
+    const float scale = bcg_from_bits_f32(bcg_bits_f32(-0x1.422616p-3f) + (bcg_bits_f32(whole) << 23));
+    return copysignf(y < 0.9375f ? near : bcg_fma_f32(power, scale, 1), x);
+}
+
+/* The same. */
+static inline double bcg_erf_f64(double x)
+{
+    const double size = fabs(x), y = 6.0 < size ? 6.0 : size, t = y - 1;
+    const double near = bcg_fma_f64(bcg_erf_tail_f64(bcg_fma_f64(y, y, -0.375)), y, y);
+    const double log = t * bcg_erf_log_f64(t);
+    const double whole = bcg_fma_f64(log, 0x1.71547652b82fep+0, 0x1.8p52), k = whole - 0x1.8p52;
+    const double r = bcg_fma_f64(-k, 0x1.62e42fefa39efp-1, log);
+    const double power = 1 + bcg_fma_f64(r * r, bcg_erf_exp_tail_f64(r), r);
+    const double scale = bcg_from_bits_f64(bcg_bits_f64(-0x1.4226162fbddd5p-3) + (bcg_bits_f64(whole) << 52));
+    return copysign(y < 0.9375 ? near : bcg_fma_f64(power, scale, 1), x);
+}
+
+/* log(erfc(x) / u) + x^2 less its first term, over v, with u = 1 / (1 + x / 2) and v = u - 1/2, for x from 1/2 to 10.
+ * python csrc/fit.py erfc_f32: error 2^-26.2 */
+static inline float bcg_erfc_log_f32(float v)
+{
+    const float v2 = v * v;
+    float odd = bcg_fma_f32(v2, 0x1.031108p-2f, -0x1.29c93ap-2f);
+    float even = bcg_fma_f32(v2, -0x1.a8335p-5f, 0x1.d12c36p-4f);
+    odd = bcg_fma_f32(v2, odd, 0x1.20ba6p-2f);
+    even = bcg_fma_f32(v2, even, -0x1.43923cp-3f);
+    odd = bcg_fma_f32(v2, odd, -0x1.80290ap-2f);
+    even = bcg_fma_f32(v2, even, 0x1.83d64ap-3f);
+    return bcg_fma_f32(v, bcg_fma_f32(v, odd, even), 0x1.5864bp+0f);
+}
+
+/* The same with v = u - 7/16, for x from 1/2 to 28. python csrc/fit.py erfc_f64: error 2^-55.5 */
+static inline double bcg_erfc_log_f64(double v)
+{
+    const double v2 = v * v;
+    double odd = bcg_fma_f64(v2, 0x1.8e7aca94cd617p-1, -0x1.bc5d9febd13a2p-1);
+    double even = bcg_fma_f64(v2, -0x1.0e67fad605c5bp-1, 0x1.0b789851ea744p+0);
+    odd = bcg_fma_f64(v2, odd, 0x1.a6e238e8093c6p-3);
+    even = bcg_fma_f64(v2, even, -0x1.053c1fadffaa6p+0);
+    odd = bcg_fma_f64(v2, odd, 0x1.aa566780997e8p-2);
+    even = bcg_fma_f64(v2, even, 0x1.3cb6e4810b305p-1);
+    odd = bcg_fma_f64(v2, odd, -0x1.5018baeb717dcp-1);
+    even = bcg_fma_f64(v2, even, -0x1.8ec9fb166ceecp-3);
+    odd = bcg_fma_f64(v2, odd, 0x1.372a2c17696e7p-1);
+    even = bcg_fma_f64(v2, even, -0x1.3e93c93922155p-4);
+    odd = bcg_fma_f64(v2, odd, -0x1.d289e6e47d57dp-2);
+    even = bcg_fma_f64(v2, even, 0x1.985e81b1e9a22p-3);
+    odd = bcg_fma_f64(v2, odd, 0x1.43dc276a5cf22p-2);
+    even = bcg_fma_f64(v2, even, -0x1.db7070285f27cp-3);
+    odd = bcg_fma_f64(v2, odd, -0x1.db92830f685fdp-3);
+    even = bcg_fma_f64(v2, even, 0x1.dc6e70d622d92p-3);
+    odd = bcg_fma_f64(v2, odd, 0x1.bbe2392fd5217p-3);
+    even = bcg_fma_f64(v2, even, -0x1.e5a5e871d284fp-3);
+    odd = bcg_fma_f64(v2, odd, -0x1.4d2858a7624ecp-2);
+    even = bcg_fma_f64(v2, even, 0x1.057c33b5b0926p-2);
+    return bcg_fma_f64(v, bcg_fma_f64(v, odd, even), 0x1.5140b11e1e9p+0);
+}
+
+/* Up to 1/2 as 1 - erf(x), beyond u e^(q(v) - x^2), for negative x less that than 2: all that rounding takes from u and
+ * from the exponent is gathered and comes in at the end. */
+static inline float bcg_erfc_f32(float x)
+{
+    const float size = fabsf(x), y = 10.5f < size ? 10.5f : size, square = y * y;
+    const float start = 1 - x, part = x * bcg_erf_tail_f32(square - 0.375f);
+    const float near = start + (bcg_sum_low_f32(1, -x, start) - part);
+    const float under = 1 + y * 0.5f, u = 1 / under, v = u - 0.5f;
+    const float under_low = bcg_any_sum_low_f32(1, y * 0.5f, under);
+    const float u_low = u * bcg_fma_f32(-u, under_low, bcg_rest_f32(1, u, under));
+    const float slope = bcg_erfc_log_f32(v), rise = v * slope, power = -0x1.57f564p-1f + rise;
+    const float rise_low = bcg_prod_low_f32(v, slope, rise) + -0x1.dd214ep-26f;
+    const float power_low = bcg_sum_low_f32(-0x1.57f564p-1f, rise, power) + rise_low;
+    const float v_low = u_low + bcg_sum_low_f32(-0.5f, u, v);
+    const float turned = bcg_fma_f32(v_low, bcg_fma_f32(v, 0.379f, 1.345f), power_low) - bcg_prod_low_f32(y, y, square);
+    const float whole = bcg_fma_f32(power - square, 0x1.715476p+0f, 0x1.8p23f), k = whole - 0x1.8p23f;
+    const float taken = -k * 0x1.62e4p-1f, first = taken - square, r1 = first + power;
+    const float first_low = bcg_any_sum_low_f32(taken, -square, first);
+    const float lows = bcg_any_sum_low_f32(first, power, r1) + first_low;
+    const float low = lows + bcg_fma_f32(-k, 0x1.7f7d1cp-20f, turned);
+    const float r = r1 + low, e = 1 + r, e_low = bcg_sum_low_f32(1, r, e) + bcg_sum_low_f32(r1, low, r);
+    const float rest = bcg_fma_f32(r * r, bcg_erf_exp_tail_f32(r), e_low);
+    const float scaled = bcg_fma_f32(e, u, bcg_fma_f32(rest, u, e * u_low));
+    const int tiny = k < -100;
+    const float scale = bcg_from_bits_f32((bcg_bits_f32(whole + (tiny ? 64.0f : 0)) + 127) << 23);
+    const float far = scaled * scale * (tiny ? 0x1p-64f : 1);
+    return y < 0.5f ? near : x < 0 ? 2 - far : far;
+}
+
+/* The same. */
+static inline double bcg_erfc_f64(double x)
+{
+    const double size = fabs(x), y = 28.0 < size ? 28.0 : size, square = y * y;
+    const double start = 1 - x, part = x * bcg_erf_tail_f64(square - 0.375);
+    const double near = start + (bcg_sum_low_f64(1, -x, start) - part);
+    const double under = 1 + y * 0.5, u = 1 / under, v = u - 0.4375;
+    const double under_low = bcg_any_sum_low_f64(1, y * 0.5, under);
+    const double u_low = u * bcg_fma_f64(-u, under_low, bcg_rest_f64(1, u, under));
+    const double slope = bcg_erfc_log_f64(v), rise = v * slope, power = -0x1.82955dd9800fcp-1 + rise;
+    const double rise_low = bcg_prod_low_f64(v, slope, rise) + 0x1.5395dc8711cddp-56;
+    const double power_low = bcg_sum_low_f64(-0x1.82955dd9800fcp-1, rise, power) + rise_low;
+    const double v_low = u_low + bcg_sum_low_f64(-0.4375, u, v);
+    const double turned = bcg_fma_f64(v_low, bcg_fma_f64(v, 0.511, 1.317), power_low) - bcg_prod_low_f64(y, y, square);
+    const double whole = bcg_fma_f64(power - square, 0x1.71547652b82fep+0, 0x1.8p52), k = whole - 0x1.8p52;
+    const double taken = -k * 0x1.62e42fefa38p-1, first = taken - square, r1 = first + power;
+    const double first_low = bcg_any_sum_low_f64(taken, -square, first);
+    const double lows = bcg_any_sum_low_f64(first, power, r1) + first_low;
+    const double low = lows + bcg_fma_f64(-k, 0x1.ef35793c7673p-45, turned);
+    const double r = r1 + low, e = 1 + r, e_low = bcg_sum_low_f64(1, r, e) + bcg_sum_low_f64(r1, low, r);
+    const double rest = bcg_fma_f64(r * r, bcg_erf_exp_tail_f64(r), e_low);
+    const double scaled = bcg_fma_f64(e, u, bcg_fma_f64(rest, u, e * u_low));
+    const int tiny = k < -900;
+    const double scale = bcg_from_bits_f64((bcg_bits_f64(whole + (tiny ? 256.0 : 0)) + 1023) << 52);
+    const double far = scaled * scale * (tiny ? 0x1p-256 : 1);
+    return y < 0.5 ? near : x < 0 ? 2 - far : far;
+}
+
+#endif

@@ -1,0 +1,133 @@
+"""The vector functions in builds of every kind: within their bounds, exact at their limits, and vectorised.
+
+What a kernel of the JIT computes is tests/test_accuracy.py's affair; here the headers are compiled with other flags and
+by another compiler: without FMA, for a plain x86-64, with contraction as ``math="fast"`` has it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import platform
+import re
+import shutil
+
+import mpmath
+import numpy as np
+import pytest
+
+import vmath
+from bcastgen.dtypes import F32, F64
+from bcastgen.ops import OPS
+from bcastgen.resources import bench_module
+
+truth = bench_module("truth")
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
+
+FUNCTIONS = [op for op in OPS.values() if op.ulp]
+CONTRACTED = ("-ffp-contract=fast",)
+BUILDS = {"no-fma": vmath.NO_FMA, "contracted": CONTRACTED}
+SLOW_BUILDS = {"plain": ((), "gcc"), "x86-64": (vmath.PORTABLE, "gcc"), "clang": ((), "clang-19")}
+
+
+def forms(op, dtype):
+    """Names in the headers, with their bounds."""
+    yield f"{op.name}_{dtype}", op.ulp
+    if op.fast is not None:
+        yield f"{op.name}_fast_{dtype}", op.fast_ulp
+
+
+@functools.cache
+def operands(name, dtype, count):
+    return truth.operands_of(OPS[name], dtype, count, 7)
+
+
+@pytest.fixture
+def check_bound():
+    """Call ``check_bound(library, op, dtype, count)``."""
+
+    def check(library, op, dtype, count):
+        values = operands(op.name, dtype, count)
+        for name, bound in forms(op, dtype):
+            errors = truth.errors_of(op, dtype, values, library.call(name, *values))
+            at = int(errors.argmax())
+            assert errors[at] <= bound, f"{name}{tuple(x[at] for x in values)} is {errors[at]:.2f} ULP off"
+
+    return check
+
+
+@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("op", FUNCTIONS, ids=lambda op: op.name)
+def test_errors_are_within_the_bound(op, dtype, build, check_bound):
+    check_bound(vmath.library(*BUILDS[build]), op, dtype, 300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", SLOW_BUILDS)
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("op", FUNCTIONS, ids=lambda op: op.name)
+def test_errors_of_every_build_are_within_the_bound(op, dtype, build, check_bound):
+    flags, compiler = SLOW_BUILDS[build]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    check_bound(vmath.library(*flags, compiler=compiler), op, dtype, 3000)
+
+
+@pytest.mark.parametrize("op", [op for op in FUNCTIONS if op.arity == 1], ids=lambda op: op.name)
+def test_f32_values_of_all_magnitudes(op):
+    """Every so-many-th bit pattern, against f64, whose error does not count here."""
+    values = np.arange(0, 2**32, 39_989, np.uint32).view(np.float32)
+    with np.errstate(all="ignore"):
+        close = op.evaluate(values.astype(np.float64))
+    for name, bound in forms(op, F32):
+        errors = vmath.errors(vmath.library().call(name, values), np.asarray(close))
+        at = int(errors.argmax())
+        assert errors[at] <= bound + 1e-6, f"{name}({values[at]!r}) is {errors[at]:.3f} ULP off"
+
+
+# Functions and arguments between which results reach an infinity, or 0.
+LIMITS = [
+    *((name, math.inf, 1.0, 1e4) for name in ("exp", "exp2", "expm1", "sinh", "cosh")),
+    *((name, 0.0, -1.0, -1e4) for name in ("exp", "exp2", "sigmoid")),
+]
+
+
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize(("name", "limit", "inside", "outside"), LIMITS)
+@pytest.mark.parametrize("flags", [(), vmath.NO_FMA], ids=["fma", "no-fma"])
+def test_results_overflow_and_underflow_where_true_values_do(name, limit, inside, outside, dtype, flags):
+    function = truth.truth_of(OPS[name])
+    info = np.finfo(dtype.np)
+    with mpmath.workdps(50):
+        # What rounds to an infinity is half a unit past the largest number; what rounds to 0, at most half the least.
+        least = mpmath.mpf(float(info.smallest_subnormal)) / 2
+        bound = mpmath.ldexp(2 - mpmath.ldexp(1, -info.nmant - 1), info.maxexp - 1) if limit else least
+        start = mpmath.mpf(dtype.np.type(math.log(info.max) if limit else math.log(info.smallest_subnormal)).item())
+        start = start / mpmath.ln2 if name == "exp2" else start
+        start += mpmath.ln2 if name in ("sinh", "cosh") else 0
+        true = float(mpmath.findroot(lambda x: mpmath.log(function(x)) - mpmath.log(bound), start))
+    around = np.nextafter(np.array([true], dtype.np), np.array([inside, outside], dtype.np), dtype=dtype.np)
+    arguments = np.array([np.nextafter(around[0], dtype.np.type(inside)), *around, np.nextafter(around[1], outside)])
+    results = vmath.library(*flags).call(f"{name}_{dtype}", arguments.astype(dtype.np))
+    with mpmath.workdps(50):
+        beyond = [
+            function(mpmath.mpf(x.item())) >= bound if limit else function(mpmath.mpf(x.item())) <= bound
+            for x in arguments.astype(dtype.np)
+        ]
+    assert (results[[0, -1]] == limit).tolist() == [False, True]
+    assert (results == limit).tolist() == beyond
+
+
+def test_loops_are_vectorised_without_calls():
+    """For AVX2, every loop works on whole registers, but those of full forms, whose largest operands take a slow path:
+    they have near forms, which the loops of kernels are made of."""
+    text = vmath.assembly("-march=x86-64-v3", "-mno-avx512f")
+    bodies = dict(re.findall(r"^(loop_\w+):\n(.*?)^\s\.size\s", text, re.MULTILINE | re.DOTALL))
+    assert len(bodies) == len(vmath.functions())
+    branching = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS if op.near is not None)})(_fast)?_f\d\d")
+    looped = {name: body for name, body in bodies.items() if not branching.fullmatch(name)}
+    assert [name for name, body in looped.items() if re.search(r"\bcall\s", body)] == []
+    forms = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS)})(_fast|_near|_near_fast|_fast_near)?_f\d\d")
+    packed = re.compile(r"v(mul|fn?madd|fn?msub)\w*p[sd]\s.*ymm")
+    assert [name for name, body in looped.items() if forms.fullmatch(name) and not packed.search(body)] == []

@@ -1,0 +1,245 @@
+"""The inner loops of kernels: their C, and what they compute through the run time's plan of a call."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bcastgen.api import from_text, jit, op_kernel
+from bcastgen.dtypes import F32, F64
+from bcastgen.expr.build import Builder
+from bcastgen.kernel import Kernel
+from bcastgen.ops import OPS
+from bcastgen.resources import bench_module
+
+exp, sin, sqrt, log = (op_kernel(OPS[name]) for name in ("exp", "sin", "sqrt", "log"))
+truth = bench_module("truth")
+KINDS = ("same", "column", "row", "scalar", "strided", "transposed")
+
+
+def function_of(text, name):
+    """The C function `name` of the kernel of a text."""
+    source = from_text(text).source
+    start = source.index(f"static void {name}(")
+    return source[start : source.index("\n}\n", start)]
+
+
+# ---- the C -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_loop_calls_the_typed_loop():
+    rows = function_of("(f32[*] a, i8[*] b) -> a + b", "kernel_rows_unit")
+    assert "for (int64_t row = 0; row < rows; row++)" in rows
+    assert "(const int8_t *)(void *)(at[1] + row * steps[1])" in rows
+    assert "(float *)(void *)(at[2] + row * steps[2])" in rows
+
+
+def test_a_kernel_without_demands_has_no_plan():
+    source = from_text("(f32[*] a, f32[*] b) -> a + b").source
+    assert "bcg_plan" not in source and "bcg_next" not in source and ".admits" not in source and "_any(" not in source
+    assert ".admits = bcg_entry_admits" in from_text("(i32[*] a, i32[*] b) -> a**b").source
+
+
+def test_maps_are_told_where_an_operand_is_not_aligned():
+    source = jit(lambda a, b: a.T + b, signature="(f32[?, ?] a, f32[?] b)").source
+    assert "_dims_a[] = {1, 0}" in source
+    assert "_maps[] = {" in source and ", NULL, NULL};" in source
+    assert ".maps" not in from_text("(f32[*] a, f32[*] b) -> a + b").source
+
+
+def test_claims_alone_have_no_loops():
+    source = from_text("(f32[n] a, f32[n] b) -> a + b").source
+    assert source.count(".positions") == 1
+
+
+def test_a_value_has_one_name_in_all_loops():
+    text = "(f32[*] a, f32[*] b) -> exp(a) * log(b)"
+    assert "t0_tile[i] = t0;" in function_of(text, "kernel_stage_t0_unit")
+    assert "const float t0 = t0_tile[i];" in function_of(text, "kernel_staged_unit")
+    assert "const float t0 = *t0_tile;" in function_of(text, "kernel_staged_zero_t0_tile")
+    assert "bcg_exp_f32" in function_of(text, "kernel_unit")
+    assert "bcg_exp_f32" not in function_of(text, "kernel_staged_unit")
+
+
+def test_tiles_hold_values_as_c_computes_with_them():
+    source = from_text("(f16[*] a, f16[*] b) -> exp(a) * b").source
+    assert "float *t0_tile" in source and "uint16_t *t0_tile" not in source
+    assert "bool *t1_tile" in from_text("(f32[*] a, f32[*] b) -> where(sqrt(a) > 1, b, 2)").source
+
+
+def test_names_of_users_do_not_meet_those_of_tiles():
+    source = from_text("(f32[*] t0_tile, f32[*] b) -> exp(t0_tile) * b").source
+    assert "float *t0_tile_2" in source
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+
+def operand(chance, kind, rows, columns, dtype):
+    values = np.random.default_rng(chance.randrange(1 << 30)).uniform(0.5, 2.0, (rows, 2 * columns)).astype(dtype)
+    match kind:
+        case "same":
+            return np.ascontiguousarray(values[:, :columns])
+        case "column":
+            return values[:, :1]
+        case "row":
+            return values[0, :columns]
+        case "scalar":
+            return values[0, 0]
+        case "strided":
+            return values[:, ::2]
+        case "transposed":
+            return np.asfortranarray(values[:, :columns])
+
+
+CASES = {
+    "outer": (lambda a, b: exp(a) * sqrt(b), lambda a, b: np.exp(a) * np.sqrt(b), 2),
+    "nested": (lambda a, b, c: a * exp(b * log(c)), lambda a, b, c: a * np.exp(b * np.log(c)), 3),
+    "results": (
+        lambda a, b: (exp(a) + b, sqrt(b) * exp(a), a - 1),
+        lambda a, b: (np.exp(a) + b, np.sqrt(b) * np.exp(a), a - 1),
+        2,
+    ),
+    "nests": (lambda a, b, c: (exp(a) * b, sqrt(c) + 1), lambda a, b, c: (np.exp(a) * b, np.sqrt(c) + 1), 3),
+    "mask": (
+        lambda a, b, c: sqrt(a) * (log(b) > 0) + c,
+        lambda a, b, c: np.sqrt(a) * (np.log(b) > 0) + c,
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_staged_or_not_the_values_are_the_same(case, dtype):
+    function, reference, count = CASES[case]
+    kernel, chance = jit(function), random.Random(case)
+    patterns = list(itertools.product(KINDS, repeat=count))
+    for pattern in chance.sample(patterns, min(len(patterns), 40)):
+        rows, columns = chance.choice([(3, 5), (40, 70), (1, 300), (300, 1), (7, 1000), (2, 3)])
+        given = [operand(chance, kind, rows, columns, dtype) for kind in pattern]
+        got, expected = kernel(*given), reference(*given)
+        pairs = [(got, expected)] if not isinstance(expected, tuple) else zip(got, expected, strict=True)
+        for value, wanted in pairs:
+            assert (value.shape, value.dtype) == (np.shape(wanted), np.asarray(wanted).dtype)
+            np.testing.assert_allclose(value, wanted, rtol=1e-5 if dtype == "f4" else 1e-13, err_msg=str(pattern))
+
+
+def test_halves_in_tiles_round_where_the_values_do():
+    kernel = jit(lambda a, b: exp(a) * b + exp(a))
+    a, b = np.linspace(0, 1, 300, dtype="f2")[:, None], np.linspace(1, 2, 200, dtype="f2")
+    whole = kernel(
+        np.ascontiguousarray(np.broadcast_to(a, (300, 200))), np.ascontiguousarray(np.broadcast_to(b, (300, 200)))
+    )
+    np.testing.assert_array_equal(kernel(a, b), whole)
+
+
+def test_a_hundred_operands():
+    names = [f"x{at}" for at in range(100)]
+    kernel = from_text(" + ".join(names))
+    given = [np.float64(at) + np.arange(5.0) * (at % 3 == 0) for at in range(100)]
+    np.testing.assert_array_equal(kernel(*given), np.sum([np.broadcast_to(x, 5) for x in given], axis=0))
+    columns = [np.full((4, 1), x) if at % 2 else x for at, x in enumerate(np.arange(100.0))]
+    np.testing.assert_array_equal(kernel(*columns), np.full((4, 1), 4950.0))
+
+
+def long_chain(calls):
+    def function(a, b):
+        value = a
+        for at in range(calls):
+            value = exp(-value * b) if at % 3 == 0 else value * b + at % 7
+        return value
+
+    return function
+
+
+def test_a_thousand_ops():
+    kernel = jit(long_chain(400))
+    assert len(kernel.compilation.program.nests[0].body) > 700
+    a, b = np.linspace(0.1, 0.5, 1000), np.linspace(0.2, 0.9, 1000)
+    value = a
+    for at in range(400):
+        value = np.exp(-value * b) if at % 3 == 0 else value * b + at % 7
+    np.testing.assert_allclose(kernel(a, b), value, rtol=1e-11)
+    assert "BCG_SHARED" in kernel.source
+
+
+# ---- near forms ------------------------------------------------------------------------------------------------------
+
+
+def probe(limit="100"):
+    """A kernel of an op that adds 1, and where no element of a block is rare takes 1 away: values tell what ran."""
+    name = f"probe_{limit}"  # which is all that the key holds of a row
+    op = replace(OPS["sin"], name=name, c="({0} + 1)", rare=f"{{0}} > {limit}", near="({0} - 1)", fast=None)
+    builder = Builder(("a", "b"))
+    a, b = builder.operands
+    result = builder.apply(OPS["multiply"], (builder.apply(op, (builder.apply(OPS["add"], (a, b)),)), b))
+    return Kernel(builder.finish((result,)), "probe", ("a", "b"))
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2"])
+def test_a_block_without_a_rare_element_takes_the_near_form(dtype):
+    a, b = np.zeros(1000, dtype), np.ones(1000, dtype)
+    kernel = probe()
+    np.testing.assert_array_equal(kernel(a, b), np.zeros(1000, dtype))
+    a[300] = 200
+    expected = np.zeros(1000, dtype)
+    expected[256:512], expected[300] = 2, 202
+    np.testing.assert_array_equal(kernel(a, b), expected)
+
+
+def test_what_is_rare_is_looked_for_among_values_that_the_body_makes():
+    kernel = probe("1")
+    np.testing.assert_array_equal(kernel(np.zeros(3), np.ones(3)), np.zeros(3))
+    np.testing.assert_array_equal(kernel(np.float64([0, 0, 1]), np.ones(3)), np.float64([2, 2, 3]))
+    assert "rare |= t0 > 1;" in kernel.source
+
+
+def test_plain_c_takes_the_full_form(tmp_path):
+    source = probe().emit_c(tmp_path)[0].read_text()
+    assert "int rare" not in source and "t0 - 1" not in source and "t0 + 1" in source
+
+
+@pytest.mark.parametrize("name", [op.name for op in OPS.values() if op.near is not None])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_value_does_not_depend_on_its_neighbours(name, dtype):
+    kernel = op_kernel(OPS[name])
+    near = np.random.default_rng(1).uniform(-300, 300, 1000).astype(dtype)
+    mixed = near.copy()
+    mixed[::100] = [1e30, np.inf, -1e22, np.nan, 1e9, -np.inf, 3e38, -1e15, 7e6, 1e12]
+    rare = np.arange(1000) % 100 == 0
+    np.testing.assert_array_equal(kernel(mixed)[~rare], kernel(near)[~rare])
+    np.testing.assert_array_equal(np.isnan(kernel(mixed)), ~np.isfinite(mixed))
+
+
+# ---- math="fast" -----------------------------------------------------------------------------------------------------
+
+FAST = [op for op in OPS.values() if op.fast is not None]
+
+
+@pytest.mark.parametrize("dtype", [F32, F64], ids=str)
+@pytest.mark.parametrize("op", FAST, ids=lambda op: op.name)
+def test_fast_functions_keep_their_bound(op, dtype):
+    names = "ab"[: op.arity]
+    kernel = jit(
+        eval(f"lambda {', '.join(names)}: function({', '.join(names)})", {"function": op_kernel(op)}), math="fast"
+    )
+    given = truth.operands_of(op, dtype, 500)
+    errors = truth.errors_of(op, dtype, given, kernel(*given))
+    assert errors.max() <= op.fast_ulp, f"{op.name}({[x[errors.argmax()] for x in given]})"
+    assert "_fast_" in kernel.source
+
+
+def test_fast_kernels_may_round_a_product_and_a_sum_once():
+    exact, fast = (jit(lambda a, b, c: a * b + c, math=math) for math in ("accurate", "fast"))
+    a, b, c = np.random.default_rng(0).normal(size=(3, 1000)).astype("f4")
+    np.testing.assert_array_equal(exact(a, b, c), a * b + c)
+    once = (a.astype("f8") * b + c).astype("f4")
+    got = fast(a, b, c)
+    assert np.all((got == once) | (got == a * b + c))
+    assert exact.compilation.source.flags == () and fast.compilation.source.flags
+    assert exact.compilation.key_parts != fast.compilation.key_parts
