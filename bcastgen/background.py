@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from .dtypes import DTYPES, DType, dtype
 from .errors import BroadcastError
 from .expr.evaluate import evaluate
 from .expr.nodes import Apply, topological
+from .records import dataclass
 
 if TYPE_CHECKING:
     from .jit.keys import Limit, Named

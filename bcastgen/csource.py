@@ -8,7 +8,8 @@ In: nothing.  Out: the value that crosses from one to the other, so that neither
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from .records import dataclass
 
 __all__ = ["CSource"]
 

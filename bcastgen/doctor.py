@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from .errors import BcastgenError
+from .records import dataclass
 
 __all__ = ["Finding", "examine"]
 

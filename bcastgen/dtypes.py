@@ -10,7 +10,6 @@ stands in ``half``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from .errors import DTypeError
 from .half import BFLOAT16, nearest, numpy_bfloat16
+from .records import dataclass
 
 __all__ = [
     "BF16",

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,14 +24,15 @@ import numpy as np
 from .dtypes import BF16, BOOL, F16, F32, WEAK_FLOAT, WEAK_INT, DType, Weak, dtype, promote
 from .errors import BcastgenError
 from .op_rules import Rule, Types, by_parameter
+from .records import dataclass
 
 if TYPE_CHECKING:
     from .shape.dialect.program import Program
 
 __all__ = ["CTemplate", "Definition", "Op", "Param"]
 
-# Tenths of a nanosecond: an addition, and rounding to a 16-bit float.
-_CHEAP, _ROUNDING = 0.4, 1.5
+# Tenths of a nanosecond: an addition, rounding to a 16-bit float, and dividing an integer by a constant.
+_CHEAP, _ROUNDING, _BY_CONSTANT = 0.4, 1.5, 2.0
 
 CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
 
@@ -158,13 +158,18 @@ class Op:
         """Return the condition under which the near form is not right, as a C template, or None."""
         return None if self.rare is None else _fill(self.rare, operands, result)
 
-    def cost_for(self, operands: tuple[DType, ...], result: DType) -> float:
-        """Return about how long an element takes in a vectorised loop, in tenths of a nanosecond."""
+    def cost_for(self, operands: tuple[DType, ...], result: DType, by_constant: bool = False) -> float:
+        """Return about how long an element takes in a vectorised loop, in tenths of a nanosecond.
+
+        `by_constant` says that the last operand is a constant, by which integers are divided in a few multiplications.
+        """
         if self.definition is not None:
             # A user's C; what it calls is as a rule not vectorised.
             texts = (self.c_for(operands, result), *(text for _, text in self.prelude))
             return 50.0 if any(re.search(r"\b(?!bcg_)[a-z]\w*\(", text) for text in texts) else 2.0
         cost = self.cost if isinstance(self.cost, (int, float)) else self.cost.get(operands[0].kind, _CHEAP)
+        if by_constant and operands[0].is_integer:
+            cost = min(cost, _BY_CONSTANT)
         bits = max(dtype.computed_in.bits for dtype in (*operands, result))
         return cost * bits / 32 + (_ROUNDING if self.rounds(operands, result) else 0)
 

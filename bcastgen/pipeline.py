@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +27,7 @@ from .dtypes import DType, Weak
 from .errors import BcastgenError
 from .expr.infer import Typed, infer
 from .expr.nodes import Expression
+from .records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

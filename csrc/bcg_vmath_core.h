@@ -133,7 +133,7 @@ static inline double bcg_close_fma_f64(double x, double y, double z)
 #endif
 }
 
-/* What rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= |x * y| or z is 0. */
+/* What rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= 2 |x * y|. */
 static inline float bcg_fma_low_f32(float x, float y, float z, float sum)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -144,7 +144,7 @@ static inline float bcg_fma_low_f32(float x, float y, float z, float sum)
 #endif
 }
 
-/* What rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= |x * y| or z is 0. */
+/* What rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= 2 |x * y|. */
 static inline double bcg_fma_low_f64(double x, double y, double z, double sum)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__

@@ -130,35 +130,40 @@ static inline double bcg_expm1_f64(double x)
     return x <= 0x1.62e42fefa39efp9 ? finite : x + INFINITY;
 }
 
-/* (e^y - 1) / (e^y + 1) with y = 2|x|, both to twice the digits. */
+/* (e^y - 1) / (e^y + 1) with y = 2|x|, both to twice the digits but for the lowest of the 1s, which no longer counts
+ * where it is lost. */
 static inline float bcg_tanh_f32(float x)
 {
-    const float positive = fabsf(x), kept = 10.0f < positive ? 10.0f : positive;
-    const bcg_exp_parts_f32 e = bcg_exp_split_f32(kept + kept);
-    const float power = bcg_from_bits_f32((bcg_bits_f32(e.shifted) + 1) << 23);
-    const float p = e.r + e.low, p_low = bcg_sum_low_f32(e.r, e.low, p);
-    const float less = power - 1, above = bcg_fma_f32(power, p, less);
-    const float more = power + 1, below = bcg_fma_f32(power, p, more);
-    const float lost = (power - less) - 1, also_lost = (power - more) + 1;
-    const float above_low = bcg_fma_f32(power, p, less - above) + bcg_fma_f32(power, p_low, lost);
-    const float below_low = bcg_fma_f32(power, p, more - below) + bcg_fma_f32(power, p_low, also_lost);
+    const float positive = fabsf(x), kept = 10.0f < positive ? 10.0f : positive, y = kept + kept;
+    const float shifted = bcg_fma_f32(y, 0x1.715476p0f, 0x1.8p23f + 127), n = shifted - (0x1.8p23f + 127);
+    const float upper = bcg_fma_f32(n, -0x1.62e4p-1f, y), r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper), s = r * r;
+    const float rounded = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper - r);
+    const float low = bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), rounded);
+    const float p = r + low, p_low = bcg_sum_low_f32(r, low, p);
+    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23), less = power - 1;
+    const float above = bcg_fma_f32(power, p, less), below = above + 2;
+    const float above_low = bcg_fma_f32(power, p_low, bcg_fma_f32(power, p, less - above));
+    const float below_low = above_low + (above - (below - 2));
     const float inverse = 1 / below, close = above * inverse;
     const float rest = bcg_rest_f32(above, close, below) + bcg_fma_f32(-close, below_low, above_low);
     return copysignf(bcg_fma_f32(rest, inverse, close), x);
 }
 
-/* (e^y - 1) / (e^y + 1) with y = 2|x|, both to twice the digits. */
+/* (e^y - 1) / (e^y + 1) with y = 2|x|, both to twice the digits but for the lowest of the 1s, which no longer counts
+ * where it is lost. */
 static inline double bcg_tanh_f64(double x)
 {
-    const double positive = fabs(x), kept = 20.0 < positive ? 20.0 : positive;
-    const bcg_exp_parts_f64 e = bcg_exp_split_f64(kept + kept);
-    const double power = bcg_from_bits_f64((bcg_bits_f64(e.shifted) + 1) << 52);
-    const double p = e.r + e.low, p_low = bcg_sum_low_f64(e.r, e.low, p);
-    const double less = power - 1, above = bcg_fma_f64(power, p, less);
-    const double more = power + 1, below = bcg_fma_f64(power, p, more);
-    const double lost = (power - less) - 1, also_lost = (power - more) + 1;
-    const double above_low = bcg_fma_f64(power, p, less - above) + bcg_fma_f64(power, p_low, lost);
-    const double below_low = bcg_fma_f64(power, p, more - below) + bcg_fma_f64(power, p_low, also_lost);
+    const double positive = fabs(x), kept = 20.0 < positive ? 20.0 : positive, y = kept + kept;
+    const double shifted = bcg_fma_f64(y, 0x1.71547652b82fep0, 0x1.8p52 + 1023), n = shifted - (0x1.8p52 + 1023);
+    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, y), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper);
+    const double s = r * r;
+    const double rounded = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper - r);
+    const double low = bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), rounded);
+    const double p = r + low, p_low = bcg_sum_low_f64(r, low, p);
+    const double power = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52), less = power - 1;
+    const double above = bcg_fma_f64(power, p, less), below = above + 2;
+    const double above_low = bcg_fma_f64(power, p_low, bcg_fma_f64(power, p, less - above));
+    const double below_low = above_low + (above - (below - 2));
     const double inverse = 1 / below, close = above * inverse;
     const double rest = bcg_rest_f64(above, close, below) + bcg_fma_f64(-close, below_low, above_low);
     return copysign(bcg_fma_f64(rest, inverse, close), x);
@@ -184,38 +189,39 @@ static inline double bcg_tanh_fast_f64(double x)
     return copysign(above / (above + 2), x);
 }
 
-/* q = 1 / (1 + e^-|x|), and where x < 0 q e^-|x|. Masks select, since gcc makes paths of its own of conditions on x. */
+/* u / (u + u e^-x), the sum to twice the digits, with u = 2^(-n / 2): e^-x = 2^n (1 + t) need not be a number. */
 static inline float bcg_sigmoid_f32(float x)
 {
-    const float positive = fabsf(x), kept = 104.0f < positive ? 104.0f : positive;
-    const bcg_exp_parts_f32 e = bcg_exp_split_f32(-kept);
-    const int tiny = kept > 87.0f;
-    const float power = bcg_from_bits_f32((bcg_bits_f32(e.shifted + (tiny ? 64.0f : 0)) + 1) << 23);
-    const float t = e.r + e.low, v = 1 + t, v_low = bcg_sum_low_f32(1, t, v);
-    const float below = bcg_fma_f32(power, v, 1), below_low = bcg_fma_f32(power, v, 1 - below) + power * v_low;
-    const float inverse = 1 / below;
-    const float low = inverse * bcg_fma_f32(-inverse, below_low, bcg_rest_f32(1, inverse, below));
-    const float product = v * inverse, product_low = bcg_prod_low_f32(v, inverse, product);
-    const float scaled = product + bcg_fma_f32(v, low, bcg_fma_f32(v_low, inverse, product_low));
-    const float left = scaled * power * (tiny ? 0x1p-64f : 1);
-    return x < 0 ? left : inverse + low;
+    const float positive = fabsf(x), kept = copysignf(104.0f < positive ? 104.0f : positive, x);
+    const float shifted = bcg_fma_f32(kept, -0x1.715476p0f, 0x1.8p23f + 254), n = shifted - (0x1.8p23f + 254);
+    const float upper = bcg_fma_f32(n, -0x1.62e4p-1f, -kept), r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper), s = r * r;
+    const float rounded = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper - r);
+    const float t = r + bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), rounded);
+    const float v = 1 + t, v_low = bcg_sum_low_f32(1, t, v);
+    const uint32_t whole = bcg_bits_f32(shifted), half = whole >> 1;
+    const float power = bcg_from_bits_f32((whole - half) << 23), e = power * v;
+    const float u = bcg_from_bits_f32((254 - half) << 23);
+    const float below = e + u, below_low = bcg_fma_f32(power, v_low, bcg_any_sum_low_f32(e, u, below));
+    const float inverse = 1 / below, close = u * inverse;
+    return bcg_fma_f32(bcg_fma_f32(-close, below_low, bcg_rest_f32(u, close, below)), inverse, close);
 }
 
-/* q = 1 / (1 + e^-|x|), and where x < 0 q e^-|x|. Masks select, since gcc makes paths of its own of conditions on x. */
+/* u / (u + u e^-x), the sum to twice the digits, with u = 2^(-n / 2): e^-x = 2^n (1 + t) need not be a number. */
 static inline double bcg_sigmoid_f64(double x)
 {
-    const double positive = fabs(x), kept = 746.0 < positive ? 746.0 : positive;
-    const bcg_exp_parts_f64 e = bcg_exp_split_f64(-kept);
-    const int tiny = kept > 708.0;
-    const double power = bcg_from_bits_f64((bcg_bits_f64(e.shifted + (tiny ? 64.0 : 0)) + 1) << 52);
-    const double t = e.r + e.low, v = 1 + t, v_low = bcg_sum_low_f64(1, t, v);
-    const double below = bcg_fma_f64(power, v, 1), below_low = bcg_fma_f64(power, v, 1 - below) + power * v_low;
-    const double inverse = 1 / below;
-    const double low = inverse * bcg_fma_f64(-inverse, below_low, bcg_rest_f64(1, inverse, below));
-    const double product = v * inverse, product_low = bcg_prod_low_f64(v, inverse, product);
-    const double scaled = product + bcg_fma_f64(v, low, bcg_fma_f64(v_low, inverse, product_low));
-    const double left = scaled * power * (tiny ? 0x1p-64 : 1);
-    return x < 0 ? left : inverse + low;
+    const double positive = fabs(x), kept = copysign(746.0 < positive ? 746.0 : positive, x);
+    const double shifted = bcg_fma_f64(kept, -0x1.71547652b82fep0, 0x1.8p52 + 2046), n = shifted - (0x1.8p52 + 2046);
+    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, -kept), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper);
+    const double s = r * r;
+    const double rounded = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper - r);
+    const double t = r + bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), rounded);
+    const double v = 1 + t, v_low = bcg_sum_low_f64(1, t, v);
+    const uint64_t whole = bcg_bits_f64(shifted), half = whole >> 1;
+    const double power = bcg_from_bits_f64((whole - half) << 52), e = power * v;
+    const double u = bcg_from_bits_f64((2046 - half) << 52);
+    const double below = e + u, below_low = bcg_fma_f64(power, v_low, bcg_any_sum_low_f64(e, u, below));
+    const double inverse = 1 / below, close = u * inverse;
+    return bcg_fma_f64(bcg_fma_f64(-close, below_low, bcg_rest_f64(u, close, below)), inverse, close);
 }
 
 static inline float bcg_sigmoid_fast_f32(float x)

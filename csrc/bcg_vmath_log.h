@@ -11,10 +11,9 @@
 #include "bcg_vmath_core.h"
 #include "bcg_vmath_exp.h"
 
-/* log(1 + f) - f for 1 + f in sqrt(1/2) to sqrt(2). python csrc/fit.py log_f32: error 2^-28.2 */
-static inline float bcg_log_low_f32(float f)
+/* log(1 + f) - f + s / 2 for 1 + f in sqrt(1/2) to sqrt(2), s = f^2. python csrc/fit.py log_f32: error 2^-28.2 */
+static inline float bcg_log_third_f32(float f, float s)
 {
-    const float s = f * f;
     float even = bcg_fma_f32(0x1.144196p-4f, s, 0x1.e6f4d6p-4f);
     even = bcg_fma_f32(even, s, 0x1.233742p-3f);
     even = bcg_fma_f32(even, s, 0x1.99a4b6p-3f);
@@ -22,20 +21,39 @@ static inline float bcg_log_low_f32(float f)
     float odd = bcg_fma_f32(-0x1.de32b8p-4f, s, -0x1.fc23ep-4f);
     odd = bcg_fma_f32(odd, s, -0x1.555c3ep-3f);
     odd = bcg_fma_f32(odd, s, -0x1.000006p-2f);
-    return bcg_fma_f32(s, -0.5f, s * f * bcg_fma_f32(odd, f, even));
+    return s * f * bcg_fma_f32(odd, f, even);
 }
 
-/* log(1 + f) - f for 1 + f in sqrt(1/2) to sqrt(2). python csrc/fit.py log_f64: error 2^-59.2 */
-static inline double bcg_log_low_f64(double f)
+/* log(1 + f) - f. */
+static inline float bcg_log_second_f32(float f)
 {
-    const double s = f / (2 + f), z = s * s, zz = z * z;
+    const float square = f * f;
+    return bcg_fma_f32(square, -0.5f, bcg_log_third_f32(f, square));
+}
+
+/* log(1 + f) - f, and with square / 2 added, for 1 + f in sqrt(1/2) to sqrt(2): the first is faster, the second closer.
+ * python csrc/fit.py log_f64: error 2^-59.2 */
+static inline double bcg_log_ratio_f64(double z)
+{
+    const double zz = z * z;
     double even = bcg_fma_f64(0x1.2f03972a8c7e8p-3, zz, 0x1.74663cefe831fp-3);
     even = bcg_fma_f64(even, zz, 0x1.24924941e3f45p-2);
     even = bcg_fma_f64(even, zz, 0x1.5555555555592p-1);
     double odd = bcg_fma_f64(0x1.39a1eae699af1p-3, zz, 0x1.c71c521382218p-3);
     odd = bcg_fma_f64(odd, zz, 0x1.999999997feb3p-2);
-    const double half = 0.5 * (f * f);
-    return bcg_fma_f64(s, bcg_fma_f64(z, bcg_fma_f64(odd, z, even), half), -half);
+    return bcg_fma_f64(odd, z, even);
+}
+
+static inline double bcg_log_second_f64(double f)
+{
+    const double s = f / (2 + f), z = s * s;
+    return s * bcg_fma_f64(z, bcg_log_ratio_f64(z), -f);
+}
+
+static inline double bcg_log_third_f64(double f, double square)
+{
+    const double s = f / (2 + f), z = s * s;
+    return s * bcg_fma_f64(z, bcg_log_ratio_f64(z), 0.5 * square);
 }
 
 /* log(1 + f), to some ULPs. python csrc/fit.py log_fast_f32: error 2^-27.0 */
@@ -132,57 +150,59 @@ static inline float bcg_log_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
     const float whole = a.k * 0x1.62e4p-1f, upper = whole + a.f, lower = bcg_sum_low_f32(whole, a.f, upper);
-    return bcg_log_special_f32(x, upper + (bcg_fma_f32(a.k, 0x1.7f7d1cp-20f, lower) + bcg_log_low_f32(a.f)));
+    return bcg_log_special_f32(x, upper + (bcg_fma_f32(a.k, 0x1.7f7d1cp-20f, lower) + bcg_log_second_f32(a.f)));
 }
 
 static inline double bcg_log_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
     const double whole = a.k * 0x1.62e42fefa38p-1, upper = whole + a.f, lower = bcg_sum_low_f64(whole, a.f, upper);
-    return bcg_log_special_f64(x, upper + (bcg_fma_f64(a.k, 0x1.ef35793c7673p-45, lower) + bcg_log_low_f64(a.f)));
+    return bcg_log_special_f64(x, upper + (bcg_fma_f64(a.k, 0x1.ef35793c7673p-45, lower) + bcg_log_second_f64(a.f)));
 }
 
 static inline float bcg_log2_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float low = bcg_log_low_f32(a.f), p = a.f * 0x1.715476p0f, p_low = bcg_prod_low_f32(a.f, 0x1.715476p0f, p);
-    const float upper = a.k + p, lower = bcg_sum_low_f32(a.k, p, upper);
-    const float square_low = bcg_prod_low_f32(a.f, a.f, a.f * a.f);
-    const float rest = bcg_fma_f32(square_low, -0x1.715476p-1f, bcg_fma_f32(a.f, 0x1.4ae0cp-26f, lower + p_low));
-    return bcg_log_special_f32(x, upper + bcg_fma_f32(low, 0x1.715476p0f, rest));
+    const float square = a.f * a.f, third = bcg_log_third_f32(a.f, square), p = a.f * 0x1.715476p0f, upper = a.k + p;
+    const float low = bcg_sum_low_f32(a.k, p, upper) + bcg_prod_low_f32(a.f, 0x1.715476p0f, p);
+    const float rest = bcg_fma_f32(bcg_prod_low_f32(a.f, a.f, square), -0x1.715476p-1f, bcg_fma_f32(a.f,
+        0x1.4ae0cp-26f, low));
+    return bcg_log_special_f32(x, upper + bcg_fma_f32(square, -0x1.715476p-1f, bcg_fma_f32(third, 0x1.715476p0f,
+        rest)));
 }
 
 static inline double bcg_log2_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double low = bcg_log_low_f64(a.f), p = a.f * 0x1.71547652b82fep0;
-    const double p_low = bcg_prod_low_f64(a.f, 0x1.71547652b82fep0, p);
-    const double upper = a.k + p, lower = bcg_sum_low_f64(a.k, p, upper);
-    const double square_low = bcg_prod_low_f64(a.f, a.f, a.f * a.f);
-    const double rest = bcg_fma_f64(square_low, -0x1.71547652b82fep-1, bcg_fma_f64(a.f, 0x1.777d0ffda0d24p-56, lower
-        + p_low));
-    return bcg_log_special_f64(x, upper + bcg_fma_f64(low, 0x1.71547652b82fep0, rest));
+    const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square), p = a.f * 0x1.71547652b82fep0;
+    const double upper = a.k + p;
+    const double low = bcg_sum_low_f64(a.k, p, upper) + bcg_prod_low_f64(a.f, 0x1.71547652b82fep0, p);
+    const double rest = bcg_fma_f64(bcg_prod_low_f64(a.f, a.f, square), -0x1.71547652b82fep-1, bcg_fma_f64(a.f,
+        0x1.777d0ffda0d24p-56, low));
+    return bcg_log_special_f64(x, upper + bcg_fma_f64(square, -0x1.71547652b82fep-1, bcg_fma_f64(third,
+        0x1.71547652b82fep0, rest)));
 }
 
 static inline float bcg_log10_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float low = bcg_log_low_f32(a.f), p = a.f * 0x1.bcb7b2p-2f, p_low = bcg_prod_low_f32(a.f, 0x1.bcb7b2p-2f, p);
+    const float square = a.f * a.f, third = bcg_log_third_f32(a.f, square), p = a.f * 0x1.bcb7b2p-2f;
     const float whole = a.k * 0x1.344p-2f, upper = whole + p;
-    const float lower = bcg_fma_f32(a.k, 0x1.3509f8p-18f, bcg_sum_low_f32(whole, p, upper));
-    return bcg_log_special_f32(x, upper + bcg_fma_f32(low, 0x1.bcb7b2p-2f, bcg_fma_f32(a.f, -0x1.5b235ep-27f, lower
-        + p_low)));
+    const float low = bcg_sum_low_f32(whole, p, upper) + bcg_prod_low_f32(a.f, 0x1.bcb7b2p-2f, p);
+    const float rest = bcg_fma_f32(third, 0x1.bcb7b2p-2f, bcg_fma_f32(a.k, 0x1.3509f8p-18f, bcg_fma_f32(a.f,
+        -0x1.5b235ep-27f, low)));
+    return bcg_log_special_f32(x, upper + bcg_fma_f32(square, -0x1.bcb7b2p-3f, rest));
 }
 
 static inline double bcg_log10_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double low = bcg_log_low_f64(a.f), p = a.f * 0x1.bcb7b1526e50ep-2;
-    const double p_low = bcg_prod_low_f64(a.f, 0x1.bcb7b1526e50ep-2, p);
+    const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square), p = a.f * 0x1.bcb7b1526e50ep-2;
     const double whole = a.k * 0x1.34413509f78p-2, upper = whole + p;
-    const double lower = bcg_fma_f64(a.k, 0x1.fef311f12b358p-46, bcg_sum_low_f64(whole, p, upper));
-    return bcg_log_special_f64(x, upper + bcg_fma_f64(low, 0x1.bcb7b1526e50ep-2, bcg_fma_f64(a.f,
-        0x1.95355baaafad3p-57, lower + p_low)));
+    const double low = bcg_sum_low_f64(whole, p, upper) + bcg_prod_low_f64(a.f, 0x1.bcb7b1526e50ep-2, p);
+    const double rest = bcg_fma_f64(third, 0x1.bcb7b1526e50ep-2, bcg_fma_f64(a.k, 0x1.fef311f12b358p-46,
+        bcg_fma_f64(a.f, 0x1.95355baaafad3p-57, low)));
+    return bcg_log_special_f64(x, upper + bcg_fma_f64(square, -0x1.bcb7b1526e50ep-3, rest));
 }
 
 static inline float bcg_log_fast_f32(float x)
@@ -232,7 +252,7 @@ static inline float bcg_log_sum_f32(float u, float lost, float zero)
     const float scaled = lost * (0.5f * bcg_from_bits_f32((255u - (bits >> 23)) << 23));
     const float g = f + scaled, g_low = bcg_sum_low_f32(f, scaled, g);
     const float whole = k * 0x1.62e4p-1f, upper = whole + g, lower = bcg_sum_low_f32(whole, g, upper);
-    return upper + (bcg_fma_f32(k, 0x1.7f7d1cp-20f, lower + bcg_fma_f32(-g, g_low, g_low)) + bcg_log_low_f32(g));
+    return upper + (bcg_fma_f32(k, 0x1.7f7d1cp-20f, lower + bcg_fma_f32(-g, g_low, g_low)) + bcg_log_second_f32(g));
 }
 
 /* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
@@ -245,7 +265,8 @@ static inline double bcg_log_sum_f64(double u, double lost, double zero)
     const double scaled = lost * (0.5 * bcg_from_bits_f64((2047u - (bits >> 52)) << 52));
     const double g = f + scaled, g_low = bcg_sum_low_f64(f, scaled, g);
     const double whole = k * 0x1.62e42fefa38p-1, upper = whole + g, lower = bcg_sum_low_f64(whole, g, upper);
-    return upper + (bcg_fma_f64(k, 0x1.ef35793c7673p-45, lower + bcg_fma_f64(-g, g_low, g_low)) + bcg_log_low_f64(g));
+    return upper + (bcg_fma_f64(k, 0x1.ef35793c7673p-45, lower + bcg_fma_f64(-g, g_low, g_low))
+        + bcg_log_second_f64(g));
 }
 
 /* As log of 1 + x, with what rounding took from the sum. */
@@ -470,8 +491,8 @@ static inline double bcg_power_f64(double x, double y)
     const double g = bcg_fma_f64(z, c, 0x1.71547652b82fep1);
     const double g_more = bcg_fma_f64(z, c_low, bcg_fma_f64(z_low, c + z * tail, 0x1.777d0ffda0d24p-55));
     const double g_low = bcg_fma_low_f64(z, c, 0x1.71547652b82fep1, g) + g_more;
-    const double sum = bcg_fma_f64(s, g, parts.k);
-    const double sum_low = bcg_fma_low_f64(s, g, parts.k, sum) + bcg_fma_f64(s, g_low, s_low * g);
+    const double h = s * g, h_low = bcg_prod_low_f64(s, g, h) + bcg_fma_f64(s, g_low, s_low * g);
+    const double sum = parts.k + h, sum_low = bcg_sum_low_f64(parts.k, h, sum) + h_low;
     const double finite = a < INFINITY ? sum : a, logarithm = a == 0 ? -INFINITY : finite;
     const double product = y * logarithm, low = bcg_fma_f64(y, sum_low, bcg_prod_low_f64(y, logarithm, product));
     const uint64_t not_one = a == 1 ? 0 : ~(uint64_t)0, mask = y == 0 ? 0 : not_one;
@@ -523,11 +544,12 @@ static inline float bcg_power_f32(float x, float y)
     const bcg_log_parts_f32 parts = bcg_log_split_f32(a);
     const float finite = a < INFINITY ? parts.k : a, whole = a == 0 ? -INFINITY : finite;
     const double f = parts.f, product = (double)y * bcg_fma_f64(f, bcg_log2_of_f32_f64(f), (double)whole);
-    const double below = 200 < product ? 200 : product, kept = -200 > below ? -200 : below;
-    const double shifted = kept + (0x1.8p52 + 1023), r = kept - (shifted - (0x1.8p52 + 1023));
+    const double shifted = product + (0x1.8p52 + 1023), r = product - (shifted - (0x1.8p52 + 1023));
     const double power = bcg_exp2_of_f32_f64(r) * bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
-    const float number = y == 0 ? 1 : (float)power;
-    return bcg_power_signed_f32(x, y, a == 1 ? 1 : number);
+    const float exponent = (float)product, above = exponent > 200 ? INFINITY : (float)power;
+    const float number = exponent < -200 ? 0 : above;
+    const float unless_one = a == 1 ? 1 : number;
+    return bcg_power_signed_f32(x, y, y == 0 ? 1 : unless_one);
 }
 
 #endif

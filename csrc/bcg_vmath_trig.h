@@ -28,14 +28,24 @@
 
 #define BCG_TAN_NEAR_F64 BCG_SIN_NEAR_F64
 
-/* x if odd is 1, y if it is 0. */
-static inline float bcg_pick_f32(uint32_t odd, float x, float y)
+/* All ones where x < 0 (or a NaN or -0 has the sign), so that selecting by it is no condition: of those that it meets
+ * again gcc makes paths of their own. */
+static inline uint32_t bcg_mask_f32(float x) { return 0 - (bcg_bits_f32(x) >> 31); }
+
+/* x where mask is all ones, y where it is 0. */
+static inline float bcg_masked_f32(uint32_t mask, float x, float y)
 {
-#if defined __AVX512F__
-    return odd ? x : y;
-#else
-    return bcg_from_bits_f32(bcg_bits_f32(y) ^ ((bcg_bits_f32(x) ^ bcg_bits_f32(y)) & (0 - odd)));
-#endif
+    return bcg_from_bits_f32((bcg_bits_f32(x) & mask) | (bcg_bits_f32(y) & ~mask));
+}
+
+/* All ones where x < 0 (or a NaN or -0 has the sign), so that selecting by it is no condition: of those that it meets
+ * again gcc makes paths of their own. */
+static inline uint64_t bcg_mask_f64(double x) { return 0 - (bcg_bits_f64(x) >> 63); }
+
+/* x where mask is all ones, y where it is 0. */
+static inline double bcg_masked_f64(uint64_t mask, double x, double y)
+{
+    return bcg_from_bits_f64((bcg_bits_f64(x) & mask) | (bcg_bits_f64(y) & ~mask));
 }
 
 /* x if odd is 1, y if it is 0. */
@@ -74,18 +84,18 @@ typedef struct
     uint64_t quarter;
 } bcg_angle_f64;
 
-/* x >= 0, pi / 2 in parts of 8, 8, 8, 8 and 24 bits. */
+/* x >= 0, pi / 2 in parts of 24 bits, the first without FMA in parts of 8; k times the second takes two numbers. */
 static inline bcg_angle_f32 bcg_near_angle_f32(float x)
 {
     const float whole = bcg_fma_f32(x, 0x1.45f306p-1f, 0x1.8p23f), k = whole - 0x1.8p23f;
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
-    const float first = fmaf(-k, 0x1.921fcp+0f, x);
+    const float first = fmaf(-k, 0x1.921fb6p+0f, x);
 #else
-    const float first = (x - k * 0x1.92p+0f) - k * 0x1.fcp-12f;
+    const float first = ((x - k * 0x1.92p+0f) - k * 0x1.fap-12f) - k * 0x1.6p-20f;
 #endif
-    const float second = bcg_fma_f32(k, 0x1.58p-21f, first), high = bcg_fma_f32(-k, 0x1.1p-30f, second);
-    const float low = bcg_fma_f32(k, 0x1.58p-21f, first - second) + bcg_fma_f32(-k, 0x1.1p-30f, second - high);
-    const bcg_angle_f32 angle = {high, bcg_fma_f32(-k, 0x1.68c234p-39f, low), bcg_bits_f32(whole)};
+    const float second = k * 0x1.777a5cp-25f, high = first + second;
+    const float rest = bcg_fma_f32(k, 0x1.ee59dap-50f, bcg_prod_low_f32(k, 0x1.777a5cp-25f, second));
+    const bcg_angle_f32 angle = {high, bcg_sum_low_f32(first, second, high) + rest, bcg_bits_f32(whole)};
     return angle;
 }
 
@@ -334,12 +344,12 @@ static inline float bcg_tan_angle_f32(bcg_angle_f32 x)
     const float n_low = bcg_sum_low_f32(x.high, n, above);
     const float s_low = bcg_fma_f32(-0.375f, bcg_prod_low_f32(x.high, x.high, s), (1 - most) - half);
     const float d_low = bcg_sum_low_f32(most, d, below) + s_low;
-    const uint32_t odd = x.quarter & 1;
-    const float over = bcg_pick_f32(odd, below, above), under = bcg_pick_f32(odd, above, below);
+    const uint32_t odd = 0 - (x.quarter & 1);
+    const float over = bcg_masked_f32(odd, below, above), under = bcg_masked_f32(odd, above, below);
     const float inverse = 1 / under, quotient = over * inverse;
-    const float lows = bcg_fma_f32(-quotient, bcg_pick_f32(odd, n_low, d_low), bcg_pick_f32(odd, d_low, n_low));
+    const float lows = bcg_fma_f32(-quotient, bcg_masked_f32(odd, n_low, d_low), bcg_masked_f32(odd, d_low, n_low));
     const float tangent = bcg_fma_f32(bcg_rest_f32(over, quotient, under) + lows, inverse, quotient);
-    return bcg_from_bits_f32(bcg_bits_f32(tangent) ^ odd << 31);
+    return bcg_from_bits_f32(bcg_bits_f32(tangent) ^ (odd & 0x80000000u));
 }
 
 /* The same. python csrc/fit.py tan_f64: error 2^-61.7 */
@@ -355,12 +365,12 @@ static inline double bcg_tan_angle_f64(bcg_angle_f64 x)
     const double n_low = bcg_sum_low_f64(x.high, n, above);
     const double s_low = bcg_fma_f64(-0.375, bcg_prod_low_f64(x.high, x.high, s), (1 - most) - half);
     const double d_low = bcg_sum_low_f64(most, d, below) + s_low;
-    const uint64_t odd = x.quarter & 1;
-    const double over = bcg_pick_f64(odd, below, above), under = bcg_pick_f64(odd, above, below);
+    const uint64_t odd = 0 - (x.quarter & 1);
+    const double over = bcg_masked_f64(odd, below, above), under = bcg_masked_f64(odd, above, below);
     const double inverse = 1 / under, quotient = over * inverse;
-    const double lows = bcg_fma_f64(-quotient, bcg_pick_f64(odd, n_low, d_low), bcg_pick_f64(odd, d_low, n_low));
+    const double lows = bcg_fma_f64(-quotient, bcg_masked_f64(odd, n_low, d_low), bcg_masked_f64(odd, d_low, n_low));
     const double tangent = bcg_fma_f64(bcg_rest_f64(over, quotient, under) + lows, inverse, quotient);
-    return bcg_from_bits_f64(bcg_bits_f64(tangent) ^ odd << 63);
+    return bcg_from_bits_f64(bcg_bits_f64(tangent) ^ (odd & 0x8000000000000000u));
 }
 
 static inline float bcg_tan_near_f32(float x)
@@ -380,20 +390,20 @@ static inline float bcg_tan_f32(float x)
     return fabsf(x) <= BCG_TAN_NEAR_F32 ? bcg_tan_near_f32(x) : (float)bcg_tan_f64(x);
 }
 
-/* The same quotient without its low parts. */
+/* The same quotient without low parts of its own. */
 static inline float bcg_tan_fast_near_f32(float x)
 {
-    const float whole = bcg_fma_f32(fabsf(x), 0x1.45f306p-1f, 0x1.8p23f), k = whole - 0x1.8p23f;
-    const float r = bcg_less_pi_f32(fabsf(x), k * 0.5f), s = r * r;
+    const bcg_angle_f32 angle = bcg_near_angle_f32(fabsf(x));
+    const float r = angle.high, s = r * r;
     const float d = bcg_fma_f32(s, bcg_fma_f32(s, -0x1.acb5f2p-11f, 0x1.4afd6ap-5f), -0.5f);
     const float n = bcg_fma_f32(s, bcg_fma_f32(s, -0x1.93892ap-15f, 0x1.cf62d4p-8f), -0x1.555556p-3f);
-    const float below = bcg_fma_f32(s, d, 1), above = bcg_fma_f32(r * s, n, r);
-    const uint32_t odd = bcg_bits_f32(whole) & 1;
-    const float quotient = bcg_pick_f32(odd, below, above) / bcg_pick_f32(odd, above, below);
-    return bcg_signed_f32(x, bcg_from_bits_f32(bcg_bits_f32(quotient) ^ odd << 31));
+    const float below = bcg_fma_f32(s, d, 1), above = r + bcg_fma_f32(r * s, n, angle.low);
+    const uint32_t odd = 0 - (angle.quarter & 1);
+    const float quotient = bcg_masked_f32(odd, below, above) / bcg_masked_f32(odd, above, below);
+    return bcg_signed_f32(x, bcg_from_bits_f32(bcg_bits_f32(quotient) ^ (odd & 0x80000000u)));
 }
 
-/* The same quotient without its low parts. */
+/* The same quotient without low parts of its own. */
 static inline double bcg_tan_fast_near_f64(double x)
 {
     const double whole = bcg_fma_f64(fabs(x), 0x1.45f306dc9c883p-1, 0x1.8p52), k = whole - 0x1.8p52;
@@ -404,9 +414,9 @@ static inline double bcg_tan_fast_near_f64(double x)
     const double n1 = bcg_fma_f64(s, 0x1.0101010100fdp-7, -0x1.5555555555555p-3);
     const double below = bcg_fma_f64(s2, bcg_fma_f64(s2, d3, d1), bcg_fma_f64(s, -0.5, 1));
     const double above = bcg_fma_f64(r * s, bcg_fma_f64(s2, n3, n1), r);
-    const uint64_t odd = bcg_bits_f64(whole) & 1;
-    const double quotient = bcg_pick_f64(odd, below, above) / bcg_pick_f64(odd, above, below);
-    return bcg_signed_f64(x, bcg_from_bits_f64(bcg_bits_f64(quotient) ^ odd << 63));
+    const uint64_t odd = 0 - (bcg_bits_f64(whole) & 1);
+    const double quotient = bcg_masked_f64(odd, below, above) / bcg_masked_f64(odd, above, below);
+    return bcg_signed_f64(x, bcg_from_bits_f64(bcg_bits_f64(quotient) ^ (odd & 0x8000000000000000u)));
 }
 
 static inline float bcg_tan_fast_f32(float x)
@@ -419,7 +429,7 @@ static inline double bcg_tan_fast_f64(double x)
     return fabs(x) <= BCG_TAN_NEAR_F64 ? bcg_tan_fast_near_f64(x) : bcg_tan_f64(x);
 }
 
-/* python csrc/fit.py arctan_f32: error 2^-28.3 */
+/* (arctan(t) - t) / (t z) for t up to tan(pi / 8), z = t^2. python csrc/fit.py arctan_f32: error 2^-28.3 */
 static inline float bcg_arctan_tail_f32(float z)
 {
     const float z2 = z * z, odd = bcg_fma_f32(z2, 0x1.b1ebeep-4f, 0x1.999196p-3f);
@@ -427,114 +437,157 @@ static inline float bcg_arctan_tail_f32(float z)
     return bcg_fma_f32(z, odd, even);
 }
 
-/* python csrc/fit.py arctan_f64: error 2^-58.2 */
+/* The same. python csrc/fit.py arctan_f64: error 2^-57.4 */
 static inline double bcg_arctan_tail_f64(double z)
 {
     const double z2 = z * z, z4 = z2 * z2;
-    const double a1 = bcg_fma_f64(z, 0x1.c71c71b746168p-4, -0x1.2492492475665p-3);
-    const double a = bcg_fma_f64(z2, a1, bcg_fma_f64(z, 0x1.999999999964bp-3, -0x1.5555555555554p-2));
-    const double b1 = bcg_fma_f64(z, 0x1.e171f1c7016fcp-5, -0x1.110c72057b846p-4);
-    const double b = bcg_fma_f64(z2, b1, bcg_fma_f64(z, 0x1.3b136e1f7aab2p-4, -0x1.745d14b916b9cp-4));
-    const double c1 = bcg_fma_f64(z, 0x1.f1e0824b52d3p-7, -0x1.12355c8cb04efp-5);
-    const double c = bcg_fma_f64(z2, c1, bcg_fma_f64(z, 0x1.70ec1a82f19e6p-5, -0x1.ab7d2d0aa97f7p-5));
+    const double a1 = bcg_fma_f64(z, 0x1.c71c70e500661p-4, -0x1.24924922aa2ebp-3);
+    const double a = bcg_fma_f64(z2, a1, bcg_fma_f64(z, 0x1.99999999957c9p-3, -0x1.555555555553dp-2));
+    const double b1 = bcg_fma_f64(z, 0x1.df0e69b5eb989p-5, -0x1.10eba74caae51p-4);
+    const double b = bcg_fma_f64(z2, b1, bcg_fma_f64(z, 0x1.3b111775465b3p-4, -0x1.745cf8c1c3d0dp-4));
+    const double c = bcg_fma_f64(z2, -0x1.2558d54710267p-6, bcg_fma_f64(z, 0x1.37cd0d9f2b233p-5, -0x1.9ccf1635eedap-5));
     return bcg_fma_f64(z4, bcg_fma_f64(z4, c, b), a);
 }
 
-/* eighths * pi / 4 +- arctan((over + over_low) / (under + under_low)), the quotient at most tan(pi / 8); the sign is
- * that bit of flip. */
-static inline float bcg_arctan_sum_f32(float eighths, float over, float under, float over_low, float under_low,
-                                       uint32_t flip)
-{
-    const float inverse = 1 / under, t = over * inverse, z = t * t;
-    const float left = (bcg_rest_f32(over, t, under) + bcg_fma_f32(-t, under_low, over_low)) * inverse;
-    const float tail = bcg_fma_f32(t * z, bcg_arctan_tail_f32(z), bcg_fma_f32(-z, left, left));
-    const float base = eighths * 0x1.921fbp-1f;
-    const float part = bcg_from_bits_f32(bcg_bits_f32(t) ^ flip), sum = base + part;
-    const float small = bcg_fma_f32(eighths, 0x1.5110b4p-23f, bcg_from_bits_f32(bcg_bits_f32(tail) ^ flip));
-    return sum + (bcg_sum_low_f32(base, part, sum) + small);
-}
-
-/* The same. */
-static inline double bcg_arctan_sum_f64(double eighths, double over, double under, double over_low, double under_low,
-                                        uint64_t flip)
-{
-    const double inverse = 1 / under, t = over * inverse, z = t * t;
-    const double left = (bcg_rest_f64(over, t, under) + bcg_fma_f64(-t, under_low, over_low)) * inverse;
-    const double tail = bcg_fma_f64(t * z, bcg_arctan_tail_f64(z), bcg_fma_f64(-z, left, left));
-    const double base = eighths * 0x1.921fb54442d18p-1;
-    const double part = bcg_from_bits_f64(bcg_bits_f64(t) ^ flip), sum = base + part;
-    const double small = bcg_fma_f64(eighths, 0x1.1a62633145c07p-55, bcg_from_bits_f64(bcg_bits_f64(tail) ^ flip));
-    return sum + (bcg_sum_low_f64(base, part, sum) + small);
-}
-
-/* Up to tan(pi / 8) as it is, up to tan(3 pi / 8) by the quotient of x - 1 and x + 1, beyond by that of -1 and x. */
+/* Up to tan(pi / 8) by the series, up to tan(3 pi / 8) by that of t = (|x| - 1) / (|x| + 1), beyond by that of
+ * -1 / |x|. What rounding took from the second quotient counts; 1 / (|x| + 1) = (1 - t) / 2 brings it in. */
 static inline float bcg_arctan_f32(float x)
 {
-    const float size = fabsf(x), kept = 0x1p100f < size ? 0x1p100f : size;
-    const int large = kept > 0x1.3504f4p+1f, middle = kept > 0x1.a8279ap-2f;
-    const float one = middle ? 1 : 0, over = kept - one, added = middle ? kept : 0, under = 1 + added;
-    const float above = large ? -1 : over, below = large ? kept : under;
-    const float over_low = large ? 0 : bcg_sum_low_f32(-one, kept, over);
-    const float under_low = large ? 0 : bcg_sum_low_f32(1, added, under);
-    return bcg_signed_f32(x, bcg_arctan_sum_f32(large ? 2 : one, above, below, over_low, under_low, 0));
+    const float kept = fabsf(x);
+    const uint32_t large = bcg_mask_f32(0x1.3504f4p+1f - kept), middle = bcg_mask_f32(0x1.a8279ap-2f - kept) ^ large;
+    const float one = bcg_masked_f32(middle, 1, 0), added = bcg_masked_f32(middle, kept, 0);
+    const float above = kept - one, below = 1 + added;
+    const float above_low = bcg_sum_low_f32(-one, kept, above), below_low = bcg_sum_low_f32(1, added, below);
+    const float over = bcg_masked_f32(large, -1, above), under = bcg_masked_f32(large, kept, below);
+    const float t = over / under, z = t * t;
+    const float lost = bcg_rest_f32(over, t, under) + bcg_fma_f32(-t, below_low, above_low);
+    const float rest = bcg_masked_f32(bcg_mask_f32(kept - 0x1.3504f4p+1f), lost, 0);
+    const float eighths = bcg_masked_f32(large, 2, one), base = eighths * 0x1.921fbp-1f, sum = base + t;
+    const float left = bcg_fma_f32(rest, bcg_fma_f32(t, -0.5f, 0.5f), eighths * 0x1.5110b4p-23f);
+    const float lows = bcg_sum_low_f32(base, t, sum) + left;
+    return bcg_signed_f32(x, sum + bcg_fma_f32(t * z, bcg_arctan_tail_f32(z), lows));
 }
 
 /* The same. */
 static inline double bcg_arctan_f64(double x)
 {
-    const double size = fabs(x), kept = 0x1p1000 < size ? 0x1p1000 : size;
-    const int large = kept > 0x1.3504f333f9de6p+1, middle = kept > 0x1.a827999fcef32p-2;
-    const double one = middle ? 1 : 0, over = kept - one, added = middle ? kept : 0, under = 1 + added;
-    const double above = large ? -1 : over, below = large ? kept : under;
-    const double over_low = large ? 0 : bcg_sum_low_f64(-one, kept, over);
-    const double under_low = large ? 0 : bcg_sum_low_f64(1, added, under);
-    return bcg_signed_f64(x, bcg_arctan_sum_f64(large ? 2 : one, above, below, over_low, under_low, 0));
+    const double kept = fabs(x);
+    const uint64_t large = bcg_mask_f64(0x1.3504f333f9de6p+1 - kept);
+    const uint64_t middle = bcg_mask_f64(0x1.a827999fcef32p-2 - kept) ^ large;
+    const double one = bcg_masked_f64(middle, 1, 0), added = bcg_masked_f64(middle, kept, 0);
+    const double above = kept - one, below = 1 + added;
+    const double above_low = bcg_sum_low_f64(-one, kept, above), below_low = bcg_sum_low_f64(1, added, below);
+    const double over = bcg_masked_f64(large, -1, above), under = bcg_masked_f64(large, kept, below);
+    const double t = over / under, z = t * t;
+    const double lost = bcg_rest_f64(over, t, under) + bcg_fma_f64(-t, below_low, above_low);
+    const double rest = bcg_masked_f64(bcg_mask_f64(kept - 0x1.3504f333f9de6p+1), lost, 0);
+    const double eighths = bcg_masked_f64(large, 2, one), base = eighths * 0x1.921fb54442d18p-1, sum = base + t;
+    const double left = bcg_fma_f64(rest, bcg_fma_f64(t, -0.5, 0.5), eighths * 0x1.1a62633145c07p-55);
+    const double lows = bcg_sum_low_f64(base, t, sum) + left;
+    return bcg_signed_f64(x, sum + bcg_fma_f64(t * z, bcg_arctan_tail_f64(z), lows));
 }
 
-/* Of |y| and |x| the smaller is divided by the larger, both scaled, and the quotient's arctan taken as above. Where
- * |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this leaves of pi. */
+/* arctan(t) for t up to 1: large terms of both signs come last, one after the other.
+ * python csrc/fit.py arctan_fast_f32: error 2^-27.2 */
+static inline float bcg_arctan_octant_f32(float t)
+{
+    const float z = t * t, z2 = z * z;
+    float even = bcg_fma_f32(z2, -0x1.d62e8ep-10f, -0x1.fed07cp-6f);
+    float odd = bcg_fma_f32(z2, 0x1.65a58p-7f, 0x1.dac964p-5f);
+    even = bcg_fma_f32(z2, even, -0x1.583466p-4f);
+    odd = bcg_fma_f32(z2, odd, 0x1.c099eep-4f);
+    const float end = bcg_fma_f32(z, bcg_fma_f32(z, even, odd), -0x1.2421b4p-3f);
+    const float tail = bcg_fma_f32(z, bcg_fma_f32(z, end, 0x1.9991fcp-3f), -0x1.55553ep-2f);
+    return bcg_fma_f32(t * z, tail, t);
+}
+
+/* Beyond 1 what the arctan of 1 / |x| leaves of pi / 2. */
+static inline float bcg_arctan_fast_f32(float x)
+{
+    const float size = fabsf(x), over = 1.0f < size ? 1.0f : size, under = 1.0f < size ? size : 1.0f;
+    const uint32_t large = bcg_mask_f32(1 - size);
+    const float angle = bcg_from_bits_f32(bcg_bits_f32(bcg_arctan_octant_f32(over / under)) ^ (large & 0x80000000u));
+    return bcg_signed_f32(x, bcg_masked_f32(large, 0x1.921fb6p+0f, 0) + angle);
+}
+
+static inline double bcg_arctan_fast_f64(double x) { return bcg_arctan_f64(x); }
+
+/* Of |y| and |x| the smaller is divided by the larger, both scaled, or beyond tan(pi / 8) their difference by their
+ * sum, and the quotient's arctan taken. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
+ * leaves of pi. */
 static inline float bcg_arctan2_f32(float y, float x)
 {
     const float ax = fabsf(x), ay = fabsf(y);
-    const int steep = ay > ax;
-    const float small = steep ? ax : ay, large = steep ? ay : ax;
-    const int infinite = large > 0x1.fffffep+127f;
-    const float n = infinite ? (small > 0x1.fffffep+127f ? 1 : small * 0) : small;
-    const float d = infinite || large == 0 ? 1 : large;
+    const uint32_t steeper = bcg_mask_f32(ax - ay);
+    const float small = bcg_masked_f32(steeper, ax, ay), large = bcg_masked_f32(steeper, ay, ax);
+    const uint32_t infinite = bcg_mask_f32(0x1.fffffep+127f - large), both = bcg_mask_f32(0x1.fffffep+127f - small);
+    const float n = bcg_masked_f32(infinite, bcg_masked_f32(both, 1, small * 0), small);
+    const float finite = bcg_masked_f32(infinite, 1, large), d = finite < 0x1p-149f ? 0x1p-149f : finite;
     const float scale = bcg_from_bits_f32(0x7f000000u - (bcg_bits_f32(d * 0.5f) & 0x7f800000u));
-    const float over = n * scale, under = d * scale;
-    const int middle = over > under * 0x1.a8279ap-2f;
-    const float subtracted = middle ? under : 0, added = middle ? over : 0;
-    const float above = over - subtracted, below = under + added;
-    const float over_low = bcg_sum_low_f32(-subtracted, over, above), under_low = bcg_sum_low_f32(under, added, below);
-    const uint32_t sign = bcg_bits_f32(x) & 0x80000000u, turned = steep ? 0x80000000u : 0;
-    const float one = middle ? 1 : 0, first = steep ? 2 - one : one;
+    const float high = n * scale, wide = d * scale;
+    const uint32_t middle = bcg_mask_f32(wide * 0x1.a8279ap-2f - high);
+    const float subtracted = bcg_masked_f32(middle, wide, 0), added = bcg_masked_f32(middle, high, 0);
+    const float over = high - subtracted, under = wide + added, inverse = 1 / under, t = over * inverse, z = t * t;
+    const float over_low = bcg_sum_low_f32(-subtracted, high, over), under_low = bcg_sum_low_f32(wide, added, under);
+    const float left = (bcg_rest_f32(over, t, under) + bcg_fma_f32(-t, under_low, over_low)) * inverse;
+    const uint32_t sign = bcg_bits_f32(x) & 0x80000000u, steep = steeper & 0x80000000u;
+    const uint32_t flip = steep ^ sign;
+    const float one = bcg_from_bits_f32(bcg_bits_f32(bcg_masked_f32(middle, 1, 0)) ^ steep);
+    const float first = one + bcg_from_bits_f32((0 - (steep >> 31)) & 0x40000000u);
     const float four = bcg_from_bits_f32((0 - (sign >> 31)) & 0x40800000u);
-    const float eighths = four + bcg_from_bits_f32(bcg_bits_f32(first) ^ sign);
-    return bcg_signed_f32(y, bcg_arctan_sum_f32(eighths, above, below, over_low, under_low, sign ^ turned));
+    const float eighths = four + bcg_from_bits_f32(bcg_bits_f32(first) ^ sign), base = eighths * 0x1.921fbp-1f;
+    const float part = bcg_from_bits_f32(bcg_bits_f32(t) ^ flip), sum = base + part;
+    const float after = bcg_fma_f32(eighths, 0x1.5110b4p-23f, bcg_from_bits_f32(bcg_bits_f32(left) ^ flip));
+    const float lows = bcg_sum_low_f32(base, part, sum) + after;
+    return bcg_signed_f32(y, sum + bcg_fma_f32(part * z, bcg_arctan_tail_f32(z), lows));
 }
 
 /* The same. */
 static inline double bcg_arctan2_f64(double y, double x)
 {
     const double ax = fabs(x), ay = fabs(y);
-    const int steep = ay > ax;
-    const double small = steep ? ax : ay, large = steep ? ay : ax;
-    const int infinite = large > 0x1.fffffffffffffp+1023;
-    const double n = infinite ? (small > 0x1.fffffffffffffp+1023 ? 1 : small * 0) : small;
-    const double d = infinite || large == 0 ? 1 : large;
+    const uint64_t steeper = bcg_mask_f64(ax - ay);
+    const double small = bcg_masked_f64(steeper, ax, ay), large = bcg_masked_f64(steeper, ay, ax);
+    const uint64_t infinite = bcg_mask_f64(0x1.fffffffffffffp+1023 - large);
+    const uint64_t both = bcg_mask_f64(0x1.fffffffffffffp+1023 - small);
+    const double n = bcg_masked_f64(infinite, bcg_masked_f64(both, 1, small * 0), small);
+    const double finite = bcg_masked_f64(infinite, 1, large), d = finite < 0x1p-1074 ? 0x1p-1074 : finite;
     const double scale = bcg_from_bits_f64(0x7fe0000000000000u - (bcg_bits_f64(d * 0.5) & 0x7ff0000000000000u));
-    const double over = n * scale, under = d * scale;
-    const int middle = over > under * 0x1.a827999fcef32p-2;
-    const double subtracted = middle ? under : 0, added = middle ? over : 0;
-    const double above = over - subtracted, below = under + added;
-    const double over_low = bcg_sum_low_f64(-subtracted, over, above), under_low = bcg_sum_low_f64(under, added, below);
-    const uint64_t sign = bcg_bits_f64(x) & 0x8000000000000000u, turned = steep ? 0x8000000000000000u : 0;
-    const double one = middle ? 1 : 0, first = steep ? 2 - one : one;
+    const double high = n * scale, wide = d * scale;
+    const uint64_t middle = bcg_mask_f64(wide * 0x1.a827999fcef32p-2 - high);
+    const double subtracted = bcg_masked_f64(middle, wide, 0), added = bcg_masked_f64(middle, high, 0);
+    const double over = high - subtracted, under = wide + added, inverse = 1 / under, t = over * inverse, z = t * t;
+    const double over_low = bcg_sum_low_f64(-subtracted, high, over), under_low = bcg_sum_low_f64(wide, added, under);
+    const double left = (bcg_rest_f64(over, t, under) + bcg_fma_f64(-t, under_low, over_low)) * inverse;
+    const uint64_t sign = bcg_bits_f64(x) & 0x8000000000000000u, steep = steeper & 0x8000000000000000u;
+    const uint64_t flip = steep ^ sign;
+    const double one = bcg_from_bits_f64(bcg_bits_f64(bcg_masked_f64(middle, 1, 0)) ^ steep);
+    const double first = one + bcg_from_bits_f64((0 - (steep >> 63)) & 0x4000000000000000u);
     const double four = bcg_from_bits_f64((0 - (sign >> 63)) & 0x4010000000000000u);
-    const double eighths = four + bcg_from_bits_f64(bcg_bits_f64(first) ^ sign);
-    return bcg_signed_f64(y, bcg_arctan_sum_f64(eighths, above, below, over_low, under_low, sign ^ turned));
+    const double eighths = four + bcg_from_bits_f64(bcg_bits_f64(first) ^ sign), base = eighths * 0x1.921fb54442d18p-1;
+    const double part = bcg_from_bits_f64(bcg_bits_f64(t) ^ flip), sum = base + part;
+    const double after = bcg_fma_f64(eighths, 0x1.1a62633145c07p-55, bcg_from_bits_f64(bcg_bits_f64(left) ^ flip));
+    const double lows = bcg_sum_low_f64(base, part, sum) + after;
+    return bcg_signed_f64(y, sum + bcg_fma_f64(part * z, bcg_arctan_tail_f64(z), lows));
 }
+
+/* The same, by one quotient up to 1. */
+static inline float bcg_arctan2_fast_f32(float y, float x)
+{
+    const float ax = fabsf(x), ay = fabsf(y);
+    const uint32_t steeper = bcg_mask_f32(ax - ay);
+    const float small = bcg_masked_f32(steeper, ax, ay), large = bcg_masked_f32(steeper, ay, ax);
+    const uint32_t infinite = bcg_mask_f32(0x1.fffffep+127f - large), both = bcg_mask_f32(0x1.fffffep+127f - small);
+    const float n = bcg_masked_f32(infinite, bcg_masked_f32(both, 1, small * 0), small);
+    const float finite = bcg_masked_f32(infinite, 1, large), d = finite < 0x1p-149f ? 0x1p-149f : finite;
+    const uint32_t sign = bcg_bits_f32(x) & 0x80000000u, flip = (steeper & 0x80000000u) ^ sign;
+    const float two = bcg_from_bits_f32((0 - (sign >> 31)) & 0x40000000u);
+    const float quarters = two + bcg_from_bits_f32((steeper & 0x3f800000u) ^ sign);
+    const float angle = bcg_from_bits_f32(bcg_bits_f32(bcg_arctan_octant_f32(n / d)) ^ flip);
+    return bcg_signed_f32(y, bcg_fma_f32(quarters, 0x1.921fb6p+0f, angle));
+}
+
+static inline double bcg_arctan2_fast_f64(double y, double x) { return bcg_arctan2_f64(y, x); }
 
 /* arcsin(s) - s = s z q(z) with z = s^2. python csrc/fit.py arcsin_f32: error 2^-27.4 */
 static inline float bcg_arcsin_tail_f32(float z)

@@ -1,7 +1,7 @@
 /* cpus.h: how many CPUs this process may use.
  *
  * Contract. The affinity mask of the calling thread, bounded by the quota of the control groups the process is in (v2,
- * or v1 where they are mounted), rounded up. At least 1. The quota is read once; a mask may change and is read each time.
+ * or v1 where they are mounted), rounded up. At least 1. The quota is read once; the mask each time, for it may change.
  * Included by pool.c alone, after the system's headers with _GNU_SOURCE.
  */
 #ifndef BCG_CPUS_H
@@ -58,7 +58,7 @@ static void cpus_group(const char *directory, int v1)
     fclose(file);
 }
 
-/* A group is bounded by those above it, too. In a container its path may name what only the host sees: then the root. */
+/* A group is bounded by those above it, too. In a container its path may be one that only the host sees. */
 static void cpus_groups(const char *root, const char *group, int v1)
 {
     char path[CPUS_PATH];

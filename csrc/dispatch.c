@@ -1,8 +1,10 @@
 /* dispatch.c: the CPython extension bcastgen._dispatch, the call path of a kernel.
  *
  * In: a call `kernel(a, b, out=r)`. Out: the ndarray (or tuple of them), with nothing but this between Python and the
- * compiled loop. dispatch_call.h is the call, dispatch_size.h sizes results without one, dispatch_kernel.h is what a kernel holds, dispatch_layout.h the arithmetic
- * of strides and overlap; here are the type and the module. What is not an aligned native ndarray of a supported dtype,
+ * compiled loop. dispatch_call.h is the call, dispatch_flat.h its shortest way, dispatch_memory.h where large results
+ * come from, dispatch_size.h sizes results without a call, dispatch_kernel.h is what a kernel holds, dispatch_layout.h
+ * the arithmetic of strides and overlap, dispatch_evaluate.h the way from a text to a kernel; here are the type and the
+ * module. What is not an aligned native ndarray of a supported dtype,
  * a NumPy scalar or a Python number, and every error, goes to bcastgen/jit/arguments.py ("the slow path"), which comes
  * back through _call_clean. bcastgen/jit/fallback.py is the same class in Python; the tests run both alike.
  */
@@ -417,7 +419,8 @@ static PyObject *meet(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(set_threads_doc, "set_threads(threads)\n--\n\nSet how many threads a call may take, unless its kernel says.");
+PyDoc_STRVAR(set_threads_doc,
+             "set_threads(threads)\n--\n\nSet how many threads a call may take, unless its kernel says.");
 
 static PyObject *set_threads(PyObject *module, PyObject *value)
 {

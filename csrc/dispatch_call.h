@@ -358,7 +358,7 @@ static verdict run(frame *f)
 {
     bcg_diagnostic why = {-1, -1, -1, 0, 0};
     const bcg_kernel *entry = f->found->entry;
-    if (f->elements >= 0 && run_flat(f)) return READY;
+    if (f->elements >= 0 ? run_flat(f) : run_small(f)) return READY;
     const int32_t threads = f->self->threads > 0 ? f->self->threads : config.threads;
     const bcg_run_options options = {.threads = threads, .warm = f->warm};
     bcg_array *results = f->arrays + f->self->operand_count;

@@ -86,7 +86,8 @@ static text_entry *text_learn(evaluator *self, PyObject *text)
             entry->code = NULL;
             if (PyDict_GET_SIZE(self->texts) >= MOST_TEXTS) PyDict_Clear(self->texts);
             /* Meanwhile another thread may have met a new generation, for which this kernel is none. */
-            if (generation == self->generation && PyDict_SetItem(self->texts, text, (PyObject *)entry) < 0) Py_CLEAR(entry);
+            const int is_stale = generation != self->generation;
+            if (!is_stale && PyDict_SetItem(self->texts, text, (PyObject *)entry) < 0) Py_CLEAR(entry);
         }
     }
     Py_XDECREF(names);
@@ -111,20 +112,24 @@ static text_entry *text_find(evaluator *self, PyObject *text)
 
 /* ---- the caller's variables -------------------------------------------------------------------------------------- */
 
-#ifdef FRAME_OF_311
+#if defined(FRAME_OF_311) || PY_VERSION_HEX >= 0x030c0000
 
 /* Finds where the code has its locals of these names. */
 static void place_names(text_entry *entry, PyCodeObject *code)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entry->names); i++) {
+        PyObject *const name = PyTuple_GET_ITEM(entry->names, i);
         entry->places[i] = -1;
         for (int at = 0; at < code->co_nlocalsplus; at++) {
-            if (PyUnicode_Compare(PyTuple_GET_ITEM(code->co_localsplusnames, at), PyTuple_GET_ITEM(entry->names, i)) == 0)
-                entry->places[i] = at;
+            if (PyUnicode_Compare(PyTuple_GET_ITEM(code->co_localsplusnames, at), name) == 0) entry->places[i] = at;
         }
     }
     Py_XSETREF(entry->code, Py_NewRef((PyObject *)code));
 }
+
+#endif
+
+#ifdef FRAME_OF_311
 
 /* Sets values[i] to new references of the fast locals of these names, null where there is none; -1: ask otherwise. */
 static int take_locals(text_entry *entry, PyObject **values)
@@ -146,18 +151,6 @@ static int take_locals(text_entry *entry, PyObject **values)
 }
 
 #elif PY_VERSION_HEX >= 0x030c0000
-
-static void place_names(text_entry *entry, PyCodeObject *code)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entry->names); i++) {
-        entry->places[i] = -1;
-        for (int at = 0; at < code->co_nlocalsplus; at++) {
-            if (PyUnicode_Compare(PyTuple_GET_ITEM(code->co_localsplusnames, at), PyTuple_GET_ITEM(entry->names, i)) == 0)
-                entry->places[i] = at;
-        }
-    }
-    Py_XSETREF(entry->code, Py_NewRef((PyObject *)code));
-}
 
 static int take_locals(text_entry *entry, PyObject **values)
 {
@@ -360,8 +353,8 @@ static int evaluate_init(PyObject *module)
     names_out = PyTuple_Pack(1, str_out);
     text_entry_type = (PyTypeObject *)PyType_FromSpec(&text_entry_spec);
     PyObject *type = PyType_FromSpec(&evaluator_spec);
-    if (str_replacements == NULL || str_operands == NULL || names_out == NULL || text_entry_type == NULL || type == NULL ||
-        PyModule_AddObject(module, "Evaluator", type) < 0) {
+    if (str_replacements == NULL || str_operands == NULL || names_out == NULL || text_entry_type == NULL ||
+        type == NULL || PyModule_AddObject(module, "Evaluator", type) < 0) {
         Py_XDECREF(type);
         return -1;
     }

@@ -1,7 +1,8 @@
-/* dispatch_flat.h: the shortest way through a call: few elements, all arrays of one shape and in C order, or one element.
+/* dispatch_flat.h: the shortest ways through a call of few elements, on which a plan would take longer than the loops.
  *
- * In: a frame whose results' shapes are known. Out: whether the loops can be called as they are, without a plan; and
- * that done. On few elements a plan would take longer than the loop. What is not told here goes to bcg_run.
+ * In: a frame whose results' shapes are known. Out: the loops called as they are, where that can be: once, if all
+ * arrays have one shape and lie in C order, or are one element (a flat call); and row by row, if they are adjacent or
+ * one element along rows (a small one). What is neither goes to bcg_run.
  */
 #ifndef DISPATCH_FLAT_H
 #define DISPATCH_FLAT_H
@@ -87,16 +88,21 @@ static int is_clear(const frame *f)
     return 1;
 }
 
+static const bcg_variant *find_variant(const bcg_nest *nest, uint64_t still)
+{
+    for (int32_t v = 0; v < nest->variants; v++) {
+        if (nest->variant[v].still == still) return &nest->variant[v];
+    }
+    return NULL;
+}
+
 static const bcg_variant *flat_variant(const frame *f, const bcg_nest *nest)
 {
     uint64_t still = 0;
     if (f->still == 0 || f->elements == 1) return nest->variant;
     if (nest->stages > 0) return NULL; /* what depends on one element alone is computed once */
     for (int32_t k = 0; k < nest->operands; k++) still |= (f->still >> nest->positions[k] & 1) << k;
-    for (int32_t v = 0; v < nest->variants; v++) {
-        if (nest->variant[v].still == still) return &nest->variant[v];
-    }
-    return NULL;
+    return find_variant(nest, still);
 }
 
 /* Runs the loops; 0 where one of them does not exist, and the rest is bcg_run's, which begins anew. */
@@ -112,6 +118,77 @@ static int run_flat(const frame *f)
         if (variant == NULL) return 0;
         for (int32_t k = 0; k < nest->arrays; k++) data[k] = f->arrays[nest->positions[k]].data;
         variant->run(data, steps, 1, f->elements);
+    }
+    return 1;
+}
+
+/* ---- small calls ------------------------------------------------------------------------------------------------- */
+
+enum { SMALL_POINTS = 256, SMALL_RANK = 4 };
+
+/* The dims of more than one element, innermost first; the two innermost are a loop's points and rows. */
+typedef struct {
+    int32_t count, rank, dims[SMALL_RANK];
+    int64_t extents[SMALL_RANK];
+} small_domain;
+
+static int small_describe(const frame *f, small_domain *d)
+{
+    const bcg_shape *const shape = &f->shapes[0];
+    int64_t points = 1;
+    *d = (small_domain){.rank = shape->rank, .extents = {1, 1, 1, 1}};
+    for (int32_t dim = shape->rank - 1; dim >= 0; dim--) {
+        if (shape->extents[dim] == 1) continue;
+        if (d->count == SMALL_RANK || shape->extents[dim] > SMALL_POINTS) return 0;
+        d->dims[d->count] = dim;
+        d->extents[d->count++] = shape->extents[dim];
+        points *= shape->extents[dim];
+    }
+    if (points == 0 || points > SMALL_POINTS) return 0;
+    for (Py_ssize_t j = 1; j < f->self->result_count; j++) {
+        const bcg_shape *const other = &f->shapes[j];
+        if (other->rank != shape->rank || !same_extents(other->extents, shape->extents, shape->rank)) return 0;
+    }
+    return 1;
+}
+
+static int64_t small_step(const small_domain *d, const bcg_array *array, int32_t at)
+{
+    const int32_t dim = d->dims[at] - (d->rank - array->rank);
+    return at >= d->count || dim < 0 || array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
+}
+
+static int small_nest(const frame *f, const bcg_nest *nest, const small_domain *d)
+{
+    char *data[STACK_OPERANDS + STACK_RESULTS];
+    int64_t steps[SMALL_RANK][STACK_OPERANDS + STACK_RESULTS];
+    uint64_t still = 0;
+    if (nest->stages > 0) return 0; /* only a plan tells what is computed once */
+    for (int32_t k = 0; k < nest->arrays; k++) {
+        const bcg_array *const array = &f->arrays[nest->positions[k]];
+        for (int32_t at = 0; at < SMALL_RANK; at++) steps[at][k] = small_step(d, array, at);
+        if (steps[0][k] == 0 && k < nest->operands && d->count > 0) still |= (uint64_t)1 << k;
+        else if (steps[0][k] != nest->bytes[k] && d->count > 0) return 0;
+    }
+    const bcg_variant *const variant = find_variant(nest, still);
+    if (variant == NULL) return 0;
+    for (int64_t i = 0; i < d->extents[3]; i++) {
+        for (int64_t j = 0; j < d->extents[2]; j++) {
+            for (int32_t k = 0; k < nest->arrays; k++)
+                data[k] = (char *)f->arrays[nest->positions[k]].data + i * steps[3][k] + j * steps[2][k];
+            variant->run(data, steps[1], d->extents[1], d->extents[0]);
+        }
+    }
+    return 1;
+}
+
+/* Runs the loops; 0 where they cannot be called so, and all is bcg_run's, which begins anew. */
+static int run_small(const frame *f)
+{
+    small_domain d;
+    if (!f->found->is_plain || !small_describe(f, &d)) return 0;
+    for (int32_t at = 0; at < f->found->entry->nests; at++) {
+        if (!small_nest(f, &f->found->entry->nest[at], &d)) return 0;
     }
     return 1;
 }

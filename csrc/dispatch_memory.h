@@ -4,9 +4,9 @@
  * switched in around this one allocation. Memory that is used again costs no page faults: writing fresh pages takes
  * several times as long as writing warm ones.
  *
- * A buffer has a header of its own in front of its data, which is aligned to MEMORY_LINE. What is freed goes to the list of its size
- * class, while all that is kept is at most `bound` bytes; what has lain there for KEPT_NS is given back by the next call
- * that comes here, and all of it by memory_clear. Buffers may outlive the module.
+ * A buffer has a header of its own in front of its data, aligned to MEMORY_LINE. What is freed goes to the list
+ * of its size class, while all that is kept is at most `bound` bytes; what has lain there for KEPT_NS is given back by
+ * the next call that comes here, and all of it by memory_clear. Buffers may outlive the module.
  */
 #ifndef DISPATCH_MEMORY_H
 #define DISPATCH_MEMORY_H
@@ -109,9 +109,9 @@ static memory_block *memory_from_heap(size_t capacity)
 }
 
 #ifdef __linux__
-/* Where data begins in its page. A loop reads up to some lines ahead of where it writes; where these have the same place
- * in different pages, x86 takes them for the same (measured: 15 to 30% of an addition's time). Large arrays of malloc
- * begin at 16; so ours take other places, in turn. */
+/* Where data begins in its page. A loop reads up to some lines ahead of where it writes; where these have the same
+ * place in different pages, x86 takes them for the same (measured: 15 to 30% of an addition's time). Large arrays of
+ * malloc begin at 16; so ours take other places, in turn. */
 static size_t memory_place(size_t turn) { return 512 + 1024 * (turn % 4); }
 
 /* Maps memory; from MEMORY_HUGE on at the boundary of a huge page, what is before and after given back at once. */
@@ -312,8 +312,8 @@ static PyArrayObject *memory_new_array(PyArray_Descr *descr, int rank, const npy
         Py_CLEAR(usual);
     }
     memory.reused = 0;
-    PyArrayObject *made = (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, rank, extents, strides, NULL, 0, NULL);
-    if (usual == NULL) return made;
+    PyObject *const made = PyArray_NewFromDescr(&PyArray_Type, descr, rank, extents, strides, NULL, 0, NULL);
+    if (usual == NULL) return (PyArrayObject *)made;
     *warm = memory.reused;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -322,7 +322,7 @@ static PyArrayObject *memory_new_array(PyArray_Descr *descr, int rank, const npy
     Py_XDECREF(ours);
     Py_DECREF(usual);
     PyErr_Restore(type, value, trace);
-    return made;
+    return (PyArrayObject *)made;
 }
 
 #endif

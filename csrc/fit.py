@@ -85,7 +85,10 @@ def _alternation(errors: list[mpf], count: int) -> list[int]:
 
 
 def _value(coefficients: list[mpf], x: mpf) -> mpf:
-    return mpmath.polyval(coefficients[::-1], x)
+    value = mpf(0)
+    for coefficient in reversed(coefficients):
+        value = value * x + coefficient
+    return value
 
 
 def _minimax(fit: Fit, grid: list[mpf], wanted: list[mpf], weights: list[mpf]) -> list[mpf]:
@@ -316,14 +319,14 @@ FITS |= {
     # tan(x) = x (1 + s q(s)) / d(s)
     "tan_f32": _tan_over("f32", _EIGHTH_F32, 3, 3),
     "tan_f64": _tan_over("f64", _EIGHTH, 5, 4),
-    # arctan(x) = 57/64 x + x q(s), up to 1, and x + x s q(s), up to tan(pi / 8); arcsin(x) = x + x s q(s), up to 1 / 2
-    "arctan_f32": Fit(
-        "f32", lambda s: _in_square(mpmath.atan)(s) - 0.890625, 0, 1, 9, lambda s: 1 / _in_square(mpmath.atan)(s)
-    ),
+    # arctan(x) = x + x s q(s), up to tan(pi / 8), and up to 1; arcsin(x) = x + x s q(s), up to 1 / 2
+    "arctan_f32": _odd_tail("f32", mpmath.atan, _TAN_EIGHTH, 4),
+    "arctan_fast_f32": _odd_tail("f32", mpmath.atan, mpf(1), 8),
     "arctan_f64": _odd_tail("f64", mpmath.atan, _TAN_EIGHTH, 10),
     "arcsin_f32": _odd_tail("f32", mpmath.asin, mpf("0.25"), 4),
     "arcsin_f64": _odd_tail("f64", mpmath.asin, mpf("0.25"), 12),
-    # erf(x) = x + x q(s - 3/8), s = x^2, up to 15/16, and 1 - erfc(1) e^(t q(t)), t = x - 1, beyond; e^x = 1 + x + x^2 q(x)
+    # erf(x) = x + x q(s - 3/8), s = x^2, up to 15/16, and 1 - erfc(1) e^(t q(t)), t = x - 1, beyond;
+    # e^x = 1 + x + x^2 q(x)
     "erf_f32": _erf_tail("f32", 6),
     "erf_f64": _erf_tail("f64", 11),
     "erf_log_f32": _erfc_log("f32", 2.95, 6),

@@ -43,7 +43,7 @@ int32_t bcg_pool_awake(void) { return 0; }
 #include "cpus.h"
 
 enum {
-    POOL_SPIN_NS = 50000, /* back-to-back calls from Python find a worker awake; a sleeping one takes about as long to wake */
+    POOL_SPIN_NS = 50000, /* back-to-back calls find a worker awake; a sleeping one takes about as long to wake */
     POOL_LOOKS = 32,      /* between two looks at the clock */
     POOL_LINE = 128,      /* bytes that CPUs hand to each other at once */
 };
@@ -67,7 +67,7 @@ typedef struct {
     atomic_uint finished;
 } pool;
 
-/* Null in a process that has none yet: after a fork the child's copy of the parent's pool has no threads, and is left. */
+/* Null where there is none yet: after a fork the copy of the parent's pool has no threads, and is left. */
 static _Atomic(pool *) pool_current;
 
 typedef struct {

@@ -46,7 +46,8 @@ static void run_part(domain *d, int streams)
 /* ---- parts and threads ------------------------------------------------------------------------------------------- */
 
 enum {
-    PART_NS = 20000,        /* work that is worth waking a thread for */
+    PART_NS = 5000,         /* work that is worth handing to a thread that spins, */
+    PART_NS_ASLEEP = 20000, /* and to one that has to be woken */
     PARTS_A_THREAD = 4,     /* so that a thread which is interrupted leaves some of its share to the others */
     STREAM_BYTES = 24 << 20 /* results from here on do not stay in the cache until they are read */
 };
@@ -111,7 +112,8 @@ static void run_domain(domain *d, const bcg_run_options *options)
         for (int32_t other = 0; other < nest->operands; other++) streams &= d->at[other] != d->at[k];
     }
     streams &= written >= STREAM_BYTES;
-    const double share = options->threads > 1 ? nanoseconds(nest, points) / PART_NS : 0;
+    const int part = bcg_pool_awake() ? PART_NS : PART_NS_ASLEEP;
+    const double share = options->threads > 1 ? nanoseconds(nest, points) / part : 0;
     if (share < 2 || nest->arrays + nest->stages > FEW) {
         run_part(d, streams);
     } else {

@@ -19,6 +19,7 @@ enum {
     WIDE = 64,             /* until they are that many */
     MOST_POINTS = 2048,    /* of a row of tiles */
     TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */
+    STREAM_TILE = 2 << 10, /* bytes of a result's tile that is streamed: measured, 4 KiB and more lose a third */
     SMALL_BYTES = 32 << 10, /* results up to here are looked at by the shortest way first */
     COPY_COST = 3          /* of an element into a tile, as bcg_nest's cost */
 };
@@ -394,6 +395,7 @@ static void choose_block(walk *w, int64_t budget)
     w->block_n = w->n;
     if (w->tiles == 0) return;
     int64_t most = MOST_POINTS, rows = 1;
+    if (w->streams) most = STREAM_TILE / 8;
     if (w->turned_bytes > 0) rows = (w->turned_bytes == 8 ? 2 : 1) * TURNED_LINES * LINE / w->turned_bytes;
     else budget -= budget / 4;
     if (rows > w->rows) rows = w->rows;

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-FILES = ("test_views.py", "test_sized.py", "test_requirements.py", "test_broadcast.py", "test_background.py")
+FILES = (
+    "test_views.py",
+    "test_sized.py",
+    "test_requirements.py",
+    "test_broadcast.py",
+    "test_background.py",
+    "test_evaluate.py",
+    "jit/test_flat.py",
+)
 SCRIPT = """\
 import sys
 sys.modules["bcastgen._dispatch"] = None  # an ImportError for whoever asks

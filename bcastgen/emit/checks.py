@@ -12,11 +12,11 @@ with it once, and takes no part in the meeting of the operands.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 from ..dtypes import I64
 from ..loops.nest import Access, Nest
+from ..records import dataclass
 from ..shape.constraints import (
     AtLeast,
     AtMost,

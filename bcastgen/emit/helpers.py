@@ -37,7 +37,7 @@ _HEADERS = (
     "bcg_vmath_erf.h",
 )
 # Those with functions of elements, mathematical ones among them; how many calls of these are inlined.
-_OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath\w*\.h"
+_OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
 _MOST_INLINED = 16
 _WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
 _DEFINED = (
@@ -57,12 +57,20 @@ def _definitions() -> tuple[dict[str, int], tuple[str, ...]]:
         text = (folder("csrc") / header).read_text(encoding="utf-8")
         body = re.sub(r"\A/\*.*?\*/\n", "", text, flags=re.DOTALL)
         for chunk in re.split(r"\n\n+", body):
-            names = [name for pattern in _DEFINED for name in pattern.findall(chunk) if not name.endswith("_H")]
+            names = _names(chunk)
             for name in names:
                 places[name] = len(chunks)
             if names:
                 chunks.append(chunk.strip("\n"))
     return places, tuple(chunks)
+
+
+def _names(chunk: str) -> list[str]:
+    """Return what a chunk defines: a function, or else types and macros."""
+    function = _DEFINED[0].search(chunk)
+    if function is not None:
+        return [function[1]]
+    return [name for pattern in _DEFINED[1:] for name in pattern.findall(chunk) if not name.endswith("_H")]
 
 
 def helper_text(used: str, given: str = "", users: tuple[tuple[str, str], ...] = ()) -> str:
@@ -94,17 +102,22 @@ def _functions(headers: str) -> frozenset[str]:
     return frozenset(name for text in texts for name in _DEFINED[0].findall(text))
 
 
-def for_loops(definitions: str, loops: str) -> str:
+def for_loops(definitions: str, loops: str, all: bool = True) -> str:
     """Return definitions in the way in which loops that call the functions are vectorised, and compiled soon.
 
     Compilers leave large functions apart that several loops call, and the loops scalar. So functions of elements become
     part of each loop (`BCG_INLINE`); but where loops call mathematical ones very often, these are compiled once, for
     whole vectors (`BCG_SHARED`): a little slower for a few calls, as fast for many. What takes rare elements, beside a
     near form, is not vectorised in any case, and stays apart (`BCG_APART`).
+
+    Parameters
+    ----------
+    definitions, loops : C texts.
+    all : whether this is done wherever elements have functions, or only where some of these are mathematical.
     """
     calls = [name for name in _WORD.findall(loops) if name in _functions(_MATHEMATICAL)]
     shared = frozenset(calls) if len(calls) > _MOST_INLINED else frozenset[str]()
-    of_elements = _functions(_OF_ELEMENTS)
+    of_elements = _functions(_OF_ELEMENTS) if all or calls else frozenset[str]()
     apart = {name.replace("_near_", "_") for name in of_elements if "_near_" in name}
 
     def spelled(found: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from ..loops.nest import Load, Nest, Value
 from ..loops.schedule import UNIT, ZERO, Schedule, Variant
 from ..loops.stages import Stage, Staging, tenths
-from .model import ArrayView, LoopView, RareView, VariantView
+from .loop_model import ArrayView, LoopView, RareView, VariantView
 from .names import Namer
 from .scalar import body_lines, rare_lines, stored, value_text
 

@@ -12,10 +12,10 @@ program's prefix. What is unknown or invalid at run time is a number (csrc/bcg_s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..csource import CSource
 from ..errors import shape_statuses, statuses
+from ..records import dataclass
 from ..shape.dialect.program import Program
 from .layout import lay_out, lay_out_comment
 from .names import Namer, comment_text, kernel_identifiers

@@ -17,11 +17,10 @@ from ..loops.schedule import Schedule
 from .checks import Members, guards, operands_of, result_steps, starts
 from .constants import constant_views
 from .inner import inline_loop, stage_loops
+from .loop_model import ArrayView, DimView
 from .meeting import meeting_steps
 from .model import (
-    ArrayView,
     ConstantView,
-    DimView,
     KernelView,
     NestView,
     OverlapView,

@@ -11,12 +11,12 @@ Result dtypes are a pure function of operand dtypes and Python scalars (NEP 50).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from ..dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak
 from ..errors import DomainError, DTypeError, RangeError
 from ..ops import OPS
+from ..records import dataclass
 from .build import Builder
 from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Remap, topological
 

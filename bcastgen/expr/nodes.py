@@ -14,11 +14,11 @@ Nodes compare by identity: a builder makes each distinct value once, so sharing 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..dtypes import DType, Weak
 from ..op import Op
+from ..records import dataclass
 
 if TYPE_CHECKING:
     from ..shape.tensor_type import TensorType

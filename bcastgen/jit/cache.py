@@ -29,12 +29,12 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from ..csource import CSource
 from ..errors import CacheError, CompileError
+from ..records import dataclass
 from ..resources import package_files
 from .directory import cache_directory, is_ours, remove
 from .lock import exclusive

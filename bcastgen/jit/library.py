@@ -11,17 +11,17 @@ A checkout without it, or whose headers have changed since (their fingerprints t
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import CacheError
+from ..records import dataclass
 from . import ffi_build
 
 # Every kernel needs it, so it comes with the package; what is wrong with it, `ffi` finds out.
 with contextlib.suppress(ImportError):
-    from . import _ffi as _ffi
+    from . import _ffi  # noqa: F401
 
 __all__ = ["Library", "constant", "ffi", "open_library", "open_shared"]
 

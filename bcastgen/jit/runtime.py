@@ -38,6 +38,8 @@ def runtime() -> Any:
         As for a kernel.
     """
     text, tools = _inlined("runtime.c"), toolchain()
-    key = cache_key("runtime", text, tools=tools)
-    path = find(key) or build(key, lambda: CSource("runtime", {"runtime.c": text}), tools)[0]
+    # It is compiled once, and gcc inlines little at the level that does for kernels.
+    source = CSource("runtime", {"runtime.c": text}, ("-O2",))
+    key = cache_key("runtime", text, *source.flags, tools=tools)
+    path = find(key) or build(key, lambda: source, tools)[0]
     return open_shared(path)

@@ -12,8 +12,7 @@ dims that are known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..records import dataclass
 from ..shape.dim import Dim
 from ..shape.use import Use
 

@@ -12,11 +12,12 @@ What comes in a wide dtype is not made narrow for that: it is a conversion more,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..dtypes import BOOL, DTYPES, DType
 from ..expr.nodes import Constant
 from ..ops import OPS
+from ..records import dataclass
 from .nest import Apply, Let, Load, LoopProgram, Nest, Value
 from .ranges import Range, fits, ranges_of, whole
 

@@ -12,11 +12,10 @@ In: what `lower` decides.  Out: a :class:`LoopProgram`, which prints; `interpret
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..dtypes import DType
 from ..expr.nodes import Constant, Params, literal
 from ..op import Op
+from ..records import dataclass
 from ..shape.constraints import Constraint
 from ..shape.decision import Decision
 from ..shape.dim import Dim

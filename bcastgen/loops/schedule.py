@@ -10,9 +10,9 @@ variant of that. C that stands alone copies nothing; its last variant, `any`, ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice, pairwise, product
 
+from ..records import dataclass
 from .nest import Access, Let, Load, Nest
 from .stages import Staging, costs_of, stage
 
@@ -21,11 +21,14 @@ __all__ = ["ANY", "UNIT", "ZERO", "Schedule", "Variant", "nested_loops", "schedu
 UNIT, ZERO, ANY = "unit", "zero", "any"
 
 # More inner loops cost compile time for strides that hardly occur; beyond this many, tiles or `any` serve.
-MAX_VARIANTS, MAX_LIKELY = 8, 6
+MAX_VARIANTS, MAX_LIKELY = 8, 8
 # Tenths of a nanosecond a point: up to which reading a tile shows, and a call of a few points, too.
-_CHEAP, _DEAR = 5.0, 20.0
-# From so many operands on, not every combination is looked at.
+_CHEAP, _MIDDLING, _DEAR = 5.0, 12.0, 20.0
+_FEW = 3
+# Beyond so many operands, not every combination is looked at.
 _MANY = 8
+# The arrays of which a variant can say that they stand still: bcg_variant has a bit for each.
+_IN_MASK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +98,8 @@ def schedule(nest: Nest, variants: int | None = None) -> Schedule:
 def _usual(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
     """Return how many variants to make beside the first, in which what stands still costs a tile."""
     # What is dear in an operand that stands still is a stage.
-    if cost <= _CHEAP and not has_stages:
-        return MAX_LIKELY - 1
+    if cost <= _MIDDLING and not has_stages:
+        return MAX_LIKELY - 1 if cost <= _CHEAP else _FEW
     # An operand that always stands still, as a Python number does, has its loop all the same.
     return 1 if (ZERO,) in possible and cost <= _DEAR else 0
 
@@ -141,28 +144,36 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) 
 def _variants(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
     """Return the variant in which every array moves, then at most `limit` likely ones."""
     unit = (UNIT,) * len(names)
-    likely = (classes for classes in _likely(possible) if classes != unit and UNIT in classes)
+    likely = (c for c in _likely(possible) if c != unit and UNIT in c and ZERO not in c[_IN_MASK:])
     return tuple(_variant(names, classes) for classes in (unit, *islice(likely, limit)))
 
 
 def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
-    """Return combinations of classes, the likely ones first: all of them, unless the operands are many."""
+    """Return combinations of classes, the likely ones first; all of them, unless the operands are many."""
     free = [at for at, classes in enumerate(possible) if len(classes) > 1]
     if len(free) <= _MANY:
         return sorted(product(*possible), key=_unlikeliness)
-    # Of many, those that stand still are side by side at one end.
-    ends = [free[:count] for count in range(len(free))] + [free[-count:] for count in range(1, len(free))]
-    chosen = (
-        tuple(ZERO if at in zeros else classes[0] for at, classes in enumerate(possible)) for zeros in map(set, ends)
-    )
-    return sorted(chosen, key=_unlikeliness)
+    # Of many, a few stand still, side by side at one end.
+    ends = [free[:0], *(end for count in range(1, _MANY) for end in (free[-count:], free[:count]))]
+    return [tuple(ZERO if at in end else classes[0] for at, classes in enumerate(possible)) for end in ends]
 
 
-def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, int]:
-    """Order what several operands do together: few that stand still, and those side by side, as (x1, y1, x2, y2) do."""
+def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
+    """Order what several operands do together.
+
+    Of two or three, few that stand still come first. Of more, all but the first do, as channels beside an image, or two
+    side by side, those at the ends first, as (x1, y1, x2, y2) and mean and deviation of rows; then one alone.
+    """
+    zeros = tuple(at for at, kind in enumerate(classes) if kind == ZERO)
     groups = sum(one != other for one, other in pairwise(classes))
-    zeros = classes.count(ZERO)
-    return (zeros, groups) if len(classes) < 4 else (groups, zeros)
+    count = len(classes)
+    if count < 4 or not zeros:
+        return (len(zeros), groups)
+    if zeros == tuple(range(1, count)):
+        return (1, 0)
+    if len(zeros) == 2 and zeros[1] == zeros[0] + 1:
+        return (2, min(zeros[0], count - zeros[1] - 1), zeros[0])
+    return (3, -zeros[0]) if len(zeros) == 1 else (3 + groups, len(zeros))
 
 
 def _classes(access: Access, ranked: bool) -> tuple[str, ...]:

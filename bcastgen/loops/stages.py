@@ -11,8 +11,8 @@ else the one loop that computes all. What types prove to span the whole domain i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..expr.nodes import Constant
+from ..records import dataclass
 from .nest import Let, Load, Nest, Value
 
 __all__ = ["Stage", "Staging", "costs_of", "stage", "tenths"]
@@ -60,7 +60,10 @@ class Staging:
 
 def costs_of(nest: Nest) -> tuple[float, ...]:
     """Return what each statement of a nest's body costs a point, in tenths of a nanosecond."""
-    return tuple(statement.op.cost_for(statement.operand_dtypes, statement.dtype) for statement in nest.body)
+    return tuple(
+        statement.op.cost_for(statement.operand_dtypes, statement.dtype, isinstance(statement.operands[-1], Constant))
+        for statement in nest.body
+    )
 
 
 def tenths(cost: float) -> int:

@@ -11,13 +11,15 @@ loads differ. Where there is no view, operands align on the right whatever their
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..errors import BroadcastError
 from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, children, topological
 from ..expr.slots import has_views, slots_of
 from ..expr.views import Broadcast, Resolved
+from ..records import dataclass
 from ..shape.dim import Dim
 from ..shape.tensor_type import TensorType
 from ..shape.use import Target, Use
@@ -45,7 +47,7 @@ class Seen:
     targets: tuple[Target, ...] | None = None
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Reads:
     """What a result reads.
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from ..errors import BcastgenError, BroadcastError, DTypeError, ParseError
 from ..expr.build import Builder
 from ..expr.nodes import Claim, Constant, Expression, Node, Operand
 from ..expr.views import Broadcast
+from ..records import dataclass
 from ..shape.dim import Dim
 from ..shape.tensor_type import Signature, TensorType
 from .broadcastable import verify_broadcastable

@@ -11,11 +11,12 @@ compare by identity.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..dtypes import DType
 from ..errors import BcastgenError
+from ..records import dataclass
 from ..shape.tensor_type import TensorType
 
 if TYPE_CHECKING:

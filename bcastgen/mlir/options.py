@@ -7,7 +7,7 @@ In: switches.  Out: a frozen record that verification and import pass on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..records import dataclass
 
 __all__ = ["Options"]
 

@@ -12,10 +12,11 @@ operands (docs/architecture.md).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias, get_args
 
 from ..errors import BcastgenError, BroadcastError
+from ..records import dataclass
 from .candidates import Scene
 from .constraints import Constraint
 from .decision import Decision

@@ -11,8 +11,8 @@ Ranks come first, since dims mean nothing in arrays of other ranks; the rest goe
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from ..records import dataclass
 from .claims import Claim, Meeting, Symbols
 from .constraints import (
     AtLeast,

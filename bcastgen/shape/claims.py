@@ -10,10 +10,11 @@ A dim sets the domain's if it cannot be a 1 that stretches: then the domain's ex
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from ..errors import BroadcastError
+from ..records import dataclass
 from .dim import DYNAMIC, Dim
 from .facts import ANY_EXTENT, Facts, Range
 from .rules import Rules, Way

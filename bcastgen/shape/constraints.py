@@ -14,9 +14,9 @@ said of one extent alone, in numbers, stands in range_constraints.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..records import dataclass
 from .range_constraints import AtLeast, AtMost, Extents, MultipleOf, ResultAtLeast, ResultAtMost, ResultMultipleOf
 from .range_constraints import extent_of as _extent
 

@@ -9,9 +9,9 @@ What is refuted has no decision: it is an error when types are looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ..records import dataclass
 from .constraints import Constraint
 
 __all__ = ["Decision", "Fate"]

@@ -11,8 +11,9 @@ where it contradicts what is known.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from math import lcm
+
+from ..records import dataclass
 
 __all__ = ["ANY_EXTENT", "MAX_EXTENT", "Facts", "Range"]
 

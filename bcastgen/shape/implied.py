@@ -12,9 +12,9 @@ what a caller concludes (a check is not needed, a call is refused) is always tru
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ..records import dataclass
 from .facts import Facts, Range
 
 __all__ = ["Alternative", "Atom", "Clause", "breakable", "known", "possible"]

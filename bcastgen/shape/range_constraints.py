@@ -11,8 +11,9 @@ As with the other `Result...` ones, a result's speak of the domain.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from ..records import dataclass
 
 __all__ = [
     "AtLeast",

@@ -9,10 +9,10 @@ In: a kernel's switches and one dim.  Out: how that dim takes part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from ..errors import BcastgenError
+from ..records import dataclass
 from .dim import Dim
 
 __all__ = ["Dynamic", "Rules", "Way"]

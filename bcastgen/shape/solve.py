@@ -10,10 +10,10 @@ In: uses and rules.  Out: a :class:`Solution`, or the error for what no extents 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ..errors import rank_mismatch
+from ..records import dataclass
 from .candidates import Candidate, Scene, candidates, rank_candidates
 from .claims import Claim, Meeting, claims_of, first_occurrences, meetings_of, symbol_facts
 from .decision import Decision

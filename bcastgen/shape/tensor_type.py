@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import keyword
 import re
-from dataclasses import dataclass
 
 from ..dtypes import DTYPES, DType, dtype
 from ..errors import BroadcastError, DTypeError, ParseError
+from ..records import dataclass
 from .cursor import Cursor
 from .dim import DYNAMIC, Dim
 from .dim_text import DIM_CURE, parse_dim, parse_extent

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from ..records import dataclass
 from .candidates import Candidate, Scene
 from .claims import Claim, Meeting
 from .constraints import (

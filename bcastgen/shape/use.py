@@ -12,10 +12,10 @@ what its type says is then said once, and where its dims lie once a use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..errors import BroadcastError
+from ..records import dataclass
 from .dim import Dim
 from .tensor_type import TensorType
 

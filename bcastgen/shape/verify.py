@@ -13,10 +13,10 @@ letter of the trait's pseudo-code. Neither has rules on element types or on mixi
 from __future__ import annotations
 
 from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..errors import BroadcastError, result_mismatch, result_rank_mismatch
+from ..records import dataclass
 from .broadcast import BroadcastInfo, Mode, broadcast, operand_names
 from .constraints import (
     Constraint,

@@ -88,9 +88,11 @@ def nest(shapes: tuple[tuple[int, ...], ...], result: tuple[int, ...], parallel:
     for number, shape in enumerate(shapes):
         dims = range(rank - len(shape), rank)
         index = ", ".join("0" if extent == 1 else f"i{dim}" for dim, extent in zip(dims, shape, strict=True))
-        operands.append(f"a{number}[{index or '()'}]")
+        operands.append(f"a{number}[{index}]" if shape else f"s{number}")
     given = ", ".join(f"a{number}" for number in range(len(shapes)))
     lines = [f"def into(out, {given}):"]
+    # Parallel loops do not take arrays of rank 0.
+    lines += [f"    s{number} = a{number}[()]" for number, shape in enumerate(shapes) if not shape]
     for dim in range(rank):
         count = "prange" if parallel and dim == 0 else "range"
         lines.append(f"{'    ' * (dim + 1)}for i{dim} in {count}(out.shape[{dim}]):")

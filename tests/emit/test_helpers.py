@@ -52,3 +52,13 @@ def test_a_kernel_defines_what_it_says(calls, compile_strictly, tmp_path):
 def test_a_kernel_without_functions_has_no_word_for_them():
     source = jit(lambda a, b: a + b, name="add").source
     assert "BCG_INLINE" not in source and "BCG_SHARED" not in source
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_plain_c_says_the_same(language, emit, compile_strictly, tmp_path):
+    few = emit("few", "(f32[?, ?] a, f64[?, ?] b) -> log(a) * sin(b)")
+    many = emit("many", "(f32[*] a, f32[*] b) -> log(a) * tanh(b) + exp(a - b) * sin(a + b) + cos(a)")
+    assert "#define FEW_INLINE" in few.text and "#define MANY_SHARED" in many.text
+    compile_strictly(few.files | many.files, tmp_path, "gcc", language, ("-O2",))
+    plain = emit("plain", "(f16[?] a, f16[?] b) -> a + b").text
+    assert "PLAIN_INLINE" not in plain

@@ -18,7 +18,7 @@ if {blocked}:
     sys.modules["bcastgen._dispatch"] = None
 from bcastgen.jit import base
 print(base.implementation, base.KernelBase.__module__)
-heavy = {{"cffi", "_cffi_backend", "pycparser", "subprocess", "numpy.ma"}}
+heavy = {{"cffi", "jinja2", "pycparser", "subprocess", "numpy.ma"}}
 print(sorted(heavy & sys.modules.keys() - before))
 """
 

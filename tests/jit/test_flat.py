@@ -189,3 +189,42 @@ def test_integer_powers_are_asked_about_their_exponents() -> None:
         same(kernel(a, a), a**a)
         with pytest.raises(DomainError):
             kernel(a, -a)
+
+
+def laid_out(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    """An array of this shape whose strides are anything."""
+    order = rng.permutation(len(shape))
+    wide = [int(shape[dim] * rng.integers(1, 3)) for dim in order]
+    block = rng.integers(1, 50, wide).astype(dtype).transpose(np.argsort(order))
+    turned = [bool(rng.integers(0, 2)) for _ in shape]
+    parts = (slice(None, extent) for extent in shape)
+    cut = block[(*parts, ...)]
+    cut = cut[(*(slice(None, None, -1 if turn else 1) for turn in turned), ...)]
+    assert cut.shape == shape
+    return cut
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_small_broadcasts_of_any_layout(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    kernels = {
+        "a * b + c": lambda a, b, c: a * b + c,
+        "a + b + c, a - b * c": lambda a, b, c: (a + b + c, a - b * c),
+    }
+    for text, wanted_of in kernels.items():
+        kernel = bg.from_text(text)
+        for _ in range(150):
+            shape = tuple(int(extent) for extent in rng.choice([0, 1, 1, 2, 3, 5, 8], rng.integers(0, 6)))
+            values = []
+            for _ in range(3):
+                own = tuple(extent if rng.random() < 0.7 else 1 for extent in shape)[rng.integers(0, len(shape) + 1) :]
+                values.append(laid_out(rng, own, str(rng.choice(["f8", "f8", "i4"]))))
+            wanted = wanted_of(*values)
+            found = kernel(*values)
+            several = found if isinstance(found, tuple) else (found,)
+            for one, other in zip(several, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+                same(one, other)
+            outs = tuple(laid_out(rng, one.shape, one.dtype.str) for one in several)
+            kernel(*values, out=outs)
+            for target, one in zip(outs, several, strict=True):
+                same(target, one)

@@ -170,9 +170,9 @@ def test_contraction_is_off_last_whatever_the_user_says(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("kind", "present", "absent"),
     [
-        ("gcc", {"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"}, {"-O3"}),
-        ("clang", {"-O3"}, {"-O2", "-fvect-cost-model=dynamic"}),
-        ("unknown", {"-O3"}, {"-O2", "-fvect-cost-model=dynamic"}),
+        ("gcc", {"-O1", "-fgcse", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-pipe", "-nostdlib"}, {"-O3"}),
+        ("clang", {"-O3"}, {"-O1", "-fvect-cost-model=dynamic", "-nostdlib"}),
+        ("unknown", {"-O3"}, {"-O1", "-fvect-cost-model=dynamic", "-nostdlib"}),
     ],
 )
 def test_flags_fit_the_compiler(

@@ -117,6 +117,12 @@ def test_a_hundred_operands_are_as_few():
     assert names_of(" + ".join(names), *["f32[*]"] * 100) == ["unit"]
 
 
+def test_what_a_mask_has_no_bit_for_moves():
+    text = " & ".join(f"x{at}" for at in range(66))
+    assert "zero_x63" in names_of(text, *["u8[*]"] * 63, "u8[]", *["u8[*]"] * 2)
+    assert names_of(text, *["u8[*]"] * 65, "u8[]") == ["unit"]
+
+
 def test_a_staged_nest_says_so():
     text = str(scheduled("exp(a) * sin(b)", "f32[*]", "f32[*]"))
     assert "t0 from a: " in text and "t1 from b: " in text and "then from t0, t1: " in text

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...errors import ParseError
+from ...records import dataclass
 
 __all__ = ["ElementKind", "Fail", "element_kind", "float_values", "from_bytes", "integer_values", "scalar"]
 

@@ -9,11 +9,11 @@ In: ops and the values they are applied to.  Out: lines in a block, and a value 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...dtypes import DType, dtype
 from ...errors import BcastgenError, BroadcastError
+from ...records import dataclass
 from ...shape.broadcast import broadcast
 from ...shape.dim import DYNAMIC, Dim
 from ...shape.tensor_type import TensorType

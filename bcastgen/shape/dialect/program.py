@@ -12,9 +12,10 @@ Nothing here checks anything by itself: who builds pieces by hand calls `Program
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ...records import dataclass
 from .types import Type
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ as an extent tensor, an invalid size as an index.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
+from ...records import dataclass
 from .program import Attribute, Operation, Value
 from .types import EXTENTS, INDEX, SHAPE, SIZE, Kind, Type
 from .values import MAX_RANK, LatticeValue, Shape, Size

@@ -8,11 +8,11 @@ In: text.  Out: a :class:`Type`; it prints back.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias, get_args
 
 from ...errors import ParseError
+from ...records import dataclass
 from ..tensor_type import TensorType
 from ..tensor_type import parse_type as parse_tensor_type
 from .values import UNKNOWN, UNRANKED, ElementType, LatticeValue, Shape, Size, ValueShape, Witness

@@ -14,13 +14,13 @@ is an instance of every size and shape, an invalid promise admits nothing else, 
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...dtypes import DType
 from ...errors import BroadcastError
+from ...records import dataclass
 from ..dim import MAX_EXTENT
 
 __all__ = [

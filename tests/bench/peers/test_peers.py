@@ -89,7 +89,7 @@ KNOWN = {
     ("torch", "hash_u32"),  # no shifts of uint32
     ("torch", "i32_and_f32"),
     ("jax", "i32_and_f32"),  # f32 and not f64
-    ("jax", "log1p_f64"),  # 17 ULP
+    *(("jax", name) for name in ("log1p_f64", "arctanh_f64", "erfc_f32", "erfc_f64")),  # 17 ULP and more
     *((name, "hash_u32") for name in ("numba", "njit", "njit fastmath", "njit parallel")),  # integers are 64 bits
     ("pytensor", "blend_u8"),  # no shifts
     ("pythran", "softmax_f32"),  # f64 of two broadcast f32

@@ -1,0 +1,129 @@
+"""What a template shows of inner loops: arrays, variants and bodies, all decided.
+
+In: nothing.  Out: the values that :func:`.view.kernel_view` and :mod:`.inner` make; templates only lay them out.
+
+    ArrayView(name="a", c="float", load="a0", ...)   ->   const float a0 = ...
+"""
+
+from __future__ import annotations
+
+from ..records import dataclass
+
+__all__ = ["ArrayView", "DimView", "LoopView", "RareView", "VariantView"]
+
+
+@dataclass(frozen=True, slots=True)
+class DimView:
+    """One domain dim as an array sees it: its own dim (None: it does not move along it), and the names it has in C.
+
+    `stride` names the effective stride and `row` the address at the loop's index; `selects` if the extent may prove to
+    be 1, where the stride in memory means nothing; `reason` is said beside the selection.
+    """
+
+    domain: int
+    own: int | None
+    selects: bool
+    reason: str
+    stride: str
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayView:
+    """An operand or result as one indexing map of a nest sees it.
+
+    `place` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's name
+    of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
+    descriptor's address, `member` what goes in front of a field of it. `loaded` is the C of the value of an element
+    `{}`, of type `c` in memory and of type `value_c` then; `load`, `step`, `bits` and `map_name` name that value, its
+    stride along an inner loop, the bits that show its alignment, and the table of its own dims if it is `mapped`
+    otherwise than by aligning on the right.
+    """
+
+    name: str
+    owner: str
+    position: int
+    place: int
+    pointer: str
+    member: str
+    rank: int | None
+    c: str
+    value_c: str
+    loaded: str
+    bytes: int
+    is_result: bool
+    load: str
+    step: str
+    bits: str
+    map_name: str
+    dims: tuple[DimView, ...]
+    mapped: bool
+    is_constant: bool = False
+
+    @property
+    def strides(self) -> tuple[str, ...]:
+        """The names of its effective strides, in a ranked nest."""
+        return tuple(dim.stride for dim in self.dims if dim.own is not None)
+
+    @property
+    def own_dims(self) -> tuple[int, ...]:
+        """For each dim of the domain its own, or -1."""
+        return tuple(-1 if dim.own is None else dim.own for dim in self.dims)
+
+
+@dataclass(frozen=True, slots=True)
+class VariantView:
+    """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it."""
+
+    name: str
+    kinds: tuple[str, ...]
+    strides: tuple[tuple[int, int], ...]
+
+    @property
+    def still(self) -> str:
+        """The arrays that are one element along it, as a mask."""
+        mask = sum(1 << place for place, stride in self.strides if stride == 0)
+        return hex(mask) if mask else "0"
+
+
+@dataclass(frozen=True, slots=True)
+class RareView:
+    """What a loop does for a block of points first: look whether an element is rare.
+
+    `condition` is that of one, which `body` and the elements of the arrays at `places` tell; `near` is the loop's body
+    where no element is.
+    """
+
+    body: tuple[str, ...]
+    condition: str
+    places: frozenset[int]
+    near: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopView:
+    """An inner loop: what it is called, its arrays (those it reads, then those it writes), its body and its variants.
+
+    `rare`, where it is there, says when a faster body does. `reads` are the numbers of what it reads: those of the
+    nest's arrays and, after these, of stages. `cost` is that of a point, in tenths of a nanosecond.
+    """
+
+    name: str
+    arrays: tuple[ArrayView, ...]
+    operand_count: int
+    variants: tuple[VariantView, ...]
+    body: tuple[str, ...]
+    stores: tuple[str, ...]
+    rare: RareView | None = None
+    reads: tuple[int, ...] = ()
+    cost: int = 1
+
+    @property
+    def operands(self) -> tuple[ArrayView, ...]:
+        """What it reads."""
+        return self.arrays[: self.operand_count]
+
+    @property
+    def results(self) -> tuple[ArrayView, ...]:
+        """What it writes."""
+        return self.arrays[self.operand_count :]
