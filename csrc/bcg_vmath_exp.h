@@ -1,9 +1,8 @@
 /* bcg_vmath_exp.h: exponentials and hyperbolic functions, bcg_<function>_<dtype>.
  *
- * Contract. Pure, no errno, any argument; errors within the bound of the op's row,
-     special values those of C99's Annex F.
- * Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above it,
- * in bcg_vmath_core.h or in the standard headers: emit copies the ones a kernel needs.
+ * Contract. Pure, no errno, any argument; errors within the bound of the op's row, special values those of C99's Annex
+ * F. Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above
+ * it, in bcg_vmath_core.h or the standard headers: emit copies the ones a kernel needs.
  *
  * All start from e^x = 2^n e^r with r = x - n log(2), |r| <= log(2) / 2: n is rounded by adding a number whose last
  * digit counts ones, so that it stands in the low bits of the sum, too, from where a shift brings it to the exponent.
@@ -40,8 +39,10 @@ static inline double bcg_exp_even_f64(double s)
     return bcg_fma_f64(even, s, 0x1.555555555556fp-5);
 }
 
-static inline float bcg_exp_tail_f32(float r, float s) { return bcg_fma_f32(bcg_exp_even_f32(s), r,
-    bcg_exp_odd_f32(s)); }
+static inline float bcg_exp_tail_f32(float r, float s)
+{
+    return bcg_fma_f32(bcg_exp_even_f32(s), r, bcg_exp_odd_f32(s));
+}
 
 static inline double bcg_exp_tail_f64(double r, double s)
 {
@@ -50,8 +51,8 @@ static inline double bcg_exp_tail_f64(double r, double s)
 
 static inline float bcg_exp_f32(float x)
 {
-    const float shifted = bcg_fma_f32(x, 0x1.715476p0f, 0x1.8p23f), n = shifted - 0x1.8p23f;
-    const float r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, bcg_fma_f32(n, -0x1.62e4p-1f, x)), s = r * r;
+    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32), n = shifted - BCG_SHIFT_F32;
+    const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x)), s = r * r;
     const float p = 1 + bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), r);
     const int tiny = x < -87.0f;
     const float moved = bcg_from_bits_f32(bcg_bits_f32(p) + (bcg_bits_f32(shifted + (tiny ? 64.0f : 0)) << 23));
@@ -62,8 +63,8 @@ static inline float bcg_exp_f32(float x)
 
 static inline double bcg_exp_f64(double x)
 {
-    const double shifted = bcg_fma_f64(x, 0x1.71547652b82fep0, 0x1.8p52), n = shifted - 0x1.8p52;
-    const double r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, bcg_fma_f64(n, -0x1.62e42fefa38p-1, x)), s = r * r;
+    const double shifted = bcg_fma_f64(x, BCG_LOG2_E_F64, BCG_SHIFT_F64), n = shifted - BCG_SHIFT_F64;
+    const double r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, bcg_fma_f64(n, -BCG_LN2_HIGH_F64, x)), s = r * r;
     const double p = 1 + bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), r);
     const int tiny = x < -708.0;
     const double moved = bcg_from_bits_f64(bcg_bits_f64(p) + (bcg_bits_f64(shifted + (tiny ? 64.0 : 0)) << 52));
@@ -72,59 +73,35 @@ static inline double bcg_exp_f64(double x)
     return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;
 }
 
-/* e^x = 2^n (1 + r + low), with an error far below that of a rounded sum; shifted has n in its low bits. */
-typedef struct {
-    float shifted, r, low;
-} bcg_exp_parts_f32;
-
-/* e^x = 2^n (1 + r + low), with an error far below that of a rounded sum; shifted has n in its low bits. */
-typedef struct {
-    double shifted, r, low;
-} bcg_exp_parts_f64;
-
-static inline bcg_exp_parts_f32 bcg_exp_split_f32(float x)
-{
-    const float shifted = bcg_fma_f32(x, 0x1.715476p0f, 0x1.8p23f + 126), n = shifted - (0x1.8p23f + 126);
-    const float upper = bcg_fma_f32(n, -0x1.62e4p-1f, x), r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper), s = r * r;
-    const float rounded = bcg_fma_f32(bcg_prod_low_f32(r, r, s), 0.5f, bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper - r));
-    const float low = bcg_fma_f32(s, 0.5f, bcg_fma_f32(s * r, bcg_exp_tail_f32(r, s), rounded));
-    const bcg_exp_parts_f32 parts = {shifted, r, low};
-    return parts;
-}
-
-static inline bcg_exp_parts_f64 bcg_exp_split_f64(double x)
-{
-    const double shifted = bcg_fma_f64(x, 0x1.71547652b82fep0, 0x1.8p52 + 1022), n = shifted - (0x1.8p52 + 1022);
-    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, x), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper);
-    const double s = r * r;
-    const double rounded = bcg_fma_f64(bcg_prod_low_f64(r, r, s), 0.5, bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper
-        - r));
-    const double low = bcg_fma_f64(s, 0.5, bcg_fma_f64(s * r, bcg_exp_tail_f64(r, s), rounded));
-    const bcg_exp_parts_f64 parts = {shifted, r, low};
-    return parts;
-}
-
-/* Half of 2^n + 2^n (r + low) - 1: the half of a power is a number where the power is not. */
+/* Half of 2^n - 1 + 2^n (r + low) with e^r = 1 + r + low to twice the digits; where 2^n is no number its half is. */
 static inline float bcg_expm1_f32(float x)
 {
-    const bcg_exp_parts_f32 e = bcg_exp_split_f32(x);
-    const float power = bcg_from_bits_f32(bcg_bits_f32(e.shifted) << 23);
+    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 126), n = shifted - (BCG_SHIFT_F32 + 126);
+    const float reduced = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced);
+    const float s = r * r, s_low = bcg_prod_low_f32(r, r, s);
+    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced - r);
+    const float rest = bcg_fma_f32(s * r, bcg_exp_tail_f32(r, s), bcg_fma_f32(s_low, 0.5f, rounded));
+    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
     const float less = power - 0.5f, lost = (power - less) - 0.5f;
-    const float upper = bcg_fma_f32(power, e.r, less), lower = bcg_fma_f32(power, e.r, less - upper);
-    const float half = upper + (lower + bcg_fma_f32(power, e.low, lost));
+    const float upper = bcg_fma_f32(power, r, less), lower = bcg_fma_f32(power, r, less - upper);
+    const float half = upper + (lower + bcg_fma_f32(power, bcg_fma_f32(s, 0.5f, rest), lost));
     const float number = x < -20 ? -1 : half + half;
     const float finite = fabsf(x) < 0x1p-25f ? x : number;
     return x <= 0x1.62e42ep6f ? finite : x + INFINITY;
 }
 
-/* Half of 2^n + 2^n (r + low) - 1: the half of a power is a number where the power is not. */
+/* Half of 2^n - 1 + 2^n (r + low) with e^r = 1 + r + low to twice the digits; where 2^n is no number its half is. */
 static inline double bcg_expm1_f64(double x)
 {
-    const bcg_exp_parts_f64 e = bcg_exp_split_f64(x);
-    const double power = bcg_from_bits_f64(bcg_bits_f64(e.shifted) << 52);
+    const double shifted = bcg_fma_f64(x, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1022), n = shifted - (BCG_SHIFT_F64 + 1022);
+    const double reduced = bcg_fma_f64(n, -BCG_LN2_HIGH_F64, x), r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, reduced);
+    const double s = r * r, s_low = bcg_prod_low_f64(r, r, s);
+    const double rounded = bcg_fma_f64(n, -BCG_LN2_LOW_F64, reduced - r);
+    const double rest = bcg_fma_f64(s * r, bcg_exp_tail_f64(r, s), bcg_fma_f64(s_low, 0.5, rounded));
+    const double power = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
     const double less = power - 0.5, lost = (power - less) - 0.5;
-    const double upper = bcg_fma_f64(power, e.r, less), lower = bcg_fma_f64(power, e.r, less - upper);
-    const double half = upper + (lower + bcg_fma_f64(power, e.low, lost));
+    const double upper = bcg_fma_f64(power, r, less), lower = bcg_fma_f64(power, r, less - upper);
+    const double half = upper + (lower + bcg_fma_f64(power, bcg_fma_f64(s, 0.5, rest), lost));
     const double number = x < -40 ? -1 : half + half;
     const double finite = fabs(x) < 0x1p-54 ? x : number;
     return x <= 0x1.62e42fefa39efp9 ? finite : x + INFINITY;
@@ -135,9 +112,9 @@ static inline double bcg_expm1_f64(double x)
 static inline float bcg_tanh_f32(float x)
 {
     const float positive = fabsf(x), kept = 10.0f < positive ? 10.0f : positive, y = kept + kept;
-    const float shifted = bcg_fma_f32(y, 0x1.715476p0f, 0x1.8p23f + 127), n = shifted - (0x1.8p23f + 127);
-    const float upper = bcg_fma_f32(n, -0x1.62e4p-1f, y), r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper), s = r * r;
-    const float rounded = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper - r);
+    const float shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
+    const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper), s = r * r;
+    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r);
     const float low = bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), rounded);
     const float p = r + low, p_low = bcg_sum_low_f32(r, low, p);
     const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23), less = power - 1;
@@ -154,10 +131,10 @@ static inline float bcg_tanh_f32(float x)
 static inline double bcg_tanh_f64(double x)
 {
     const double positive = fabs(x), kept = 20.0 < positive ? 20.0 : positive, y = kept + kept;
-    const double shifted = bcg_fma_f64(y, 0x1.71547652b82fep0, 0x1.8p52 + 1023), n = shifted - (0x1.8p52 + 1023);
-    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, y), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper);
+    const double shifted = bcg_fma_f64(y, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1023), n = shifted - (BCG_SHIFT_F64 + 1023);
+    const double upper = bcg_fma_f64(n, -BCG_LN2_HIGH_F64, y), r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper);
     const double s = r * r;
-    const double rounded = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper - r);
+    const double rounded = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper - r);
     const double low = bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), rounded);
     const double p = r + low, p_low = bcg_sum_low_f64(r, low, p);
     const double power = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52), less = power - 1;
@@ -172,8 +149,8 @@ static inline double bcg_tanh_f64(double x)
 static inline float bcg_tanh_fast_f32(float x)
 {
     const float positive = fabsf(x), kept = 10.0f < positive ? 10.0f : positive, y = kept + kept;
-    const float shifted = bcg_fma_f32(y, 0x1.715476p0f, 0x1.8p23f + 127), n = shifted - (0x1.8p23f + 127);
-    const float r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, bcg_fma_f32(n, -0x1.62e4p-1f, y)), s = r * r;
+    const float shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
+    const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y)), s = r * r;
     const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
     const float above = bcg_fma_f32(power, bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), r), power - 1);
     return copysignf(above / (above + 2), x);
@@ -182,8 +159,8 @@ static inline float bcg_tanh_fast_f32(float x)
 static inline double bcg_tanh_fast_f64(double x)
 {
     const double positive = fabs(x), kept = 20.0 < positive ? 20.0 : positive, y = kept + kept;
-    const double shifted = bcg_fma_f64(y, 0x1.71547652b82fep0, 0x1.8p52 + 1023), n = shifted - (0x1.8p52 + 1023);
-    const double r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, bcg_fma_f64(n, -0x1.62e42fefa38p-1, y)), s = r * r;
+    const double shifted = bcg_fma_f64(y, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1023), n = shifted - (BCG_SHIFT_F64 + 1023);
+    const double r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, bcg_fma_f64(n, -BCG_LN2_HIGH_F64, y)), s = r * r;
     const double power = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
     const double above = bcg_fma_f64(power, bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), r), power - 1);
     return copysign(above / (above + 2), x);
@@ -193,9 +170,10 @@ static inline double bcg_tanh_fast_f64(double x)
 static inline float bcg_sigmoid_f32(float x)
 {
     const float positive = fabsf(x), kept = copysignf(104.0f < positive ? 104.0f : positive, x);
-    const float shifted = bcg_fma_f32(kept, -0x1.715476p0f, 0x1.8p23f + 254), n = shifted - (0x1.8p23f + 254);
-    const float upper = bcg_fma_f32(n, -0x1.62e4p-1f, -kept), r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper), s = r * r;
-    const float rounded = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper - r);
+    const float shifted = bcg_fma_f32(kept, -BCG_LOG2_E_F32, BCG_SHIFT_F32 + 254), n = shifted - (BCG_SHIFT_F32 + 254);
+    const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, -kept), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper);
+    const float s = r * r;
+    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r);
     const float t = r + bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), rounded);
     const float v = 1 + t, v_low = bcg_sum_low_f32(1, t, v);
     const uint32_t whole = bcg_bits_f32(shifted), half = whole >> 1;
@@ -210,10 +188,11 @@ static inline float bcg_sigmoid_f32(float x)
 static inline double bcg_sigmoid_f64(double x)
 {
     const double positive = fabs(x), kept = copysign(746.0 < positive ? 746.0 : positive, x);
-    const double shifted = bcg_fma_f64(kept, -0x1.71547652b82fep0, 0x1.8p52 + 2046), n = shifted - (0x1.8p52 + 2046);
-    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, -kept), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper);
+    const double shifted = bcg_fma_f64(kept, -BCG_LOG2_E_F64, BCG_SHIFT_F64 + 2046);
+    const double n = shifted - (BCG_SHIFT_F64 + 2046);
+    const double upper = bcg_fma_f64(n, -BCG_LN2_HIGH_F64, -kept), r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper);
     const double s = r * r;
-    const double rounded = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper - r);
+    const double rounded = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper - r);
     const double t = r + bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), rounded);
     const double v = 1 + t, v_low = bcg_sum_low_f64(1, t, v);
     const uint64_t whole = bcg_bits_f64(shifted), half = whole >> 1;
@@ -261,9 +240,9 @@ static inline double bcg_exp2_tail_f64(double x, double s)
 
 static inline float bcg_exp2_f32(float x)
 {
-    const float shifted = x + 0x1.8p23f, r = x - (shifted - 0x1.8p23f), s = r * r;
-    const float p = 1 + bcg_close_fma_f32(r, 0x1.62e43p-1f, bcg_fma_f32(s, bcg_exp2_tail_f32(r, s), r
-        * -0x1.05c61p-29f));
+    const float shifted = x + BCG_SHIFT_F32, r = x - (shifted - BCG_SHIFT_F32), s = r * r;
+    const float low = bcg_fma_f32(s, bcg_exp2_tail_f32(r, s), r * -0x1.05c61p-29f);
+    const float p = 1 + bcg_close_fma_f32(r, 0x1.62e43p-1f, low);
     const int tiny = x < -125;
     const float moved = bcg_from_bits_f32(bcg_bits_f32(p) + (bcg_bits_f32(shifted + (tiny ? 64.0f : 0)) << 23));
     const float power = moved * (tiny ? 0x1p-64f : 1);
@@ -273,9 +252,9 @@ static inline float bcg_exp2_f32(float x)
 
 static inline double bcg_exp2_f64(double x)
 {
-    const double shifted = x + 0x1.8p52, r = x - (shifted - 0x1.8p52), s = r * r;
-    const double p = 1 + bcg_close_fma_f64(r, 0x1.62e42fefa39efp-1, bcg_fma_f64(s, bcg_exp2_tail_f64(r, s), r
-        * 0x1.abc9e3b39803fp-56));
+    const double shifted = x + BCG_SHIFT_F64, r = x - (shifted - BCG_SHIFT_F64), s = r * r;
+    const double low = bcg_fma_f64(s, bcg_exp2_tail_f64(r, s), r * 0x1.abc9e3b39803fp-56);
+    const double p = 1 + bcg_close_fma_f64(r, 0x1.62e42fefa39efp-1, low);
     const int tiny = x < -1021;
     const double moved = bcg_from_bits_f64(bcg_bits_f64(p) + (bcg_bits_f64(shifted + (tiny ? 64.0 : 0)) << 52));
     const double power = moved * (tiny ? 0x1p-64 : 1);
@@ -287,8 +266,8 @@ static inline double bcg_exp2_f64(double x)
 static inline float bcg_cosh_f32(float x)
 {
     const float positive = fabsf(x), kept = 89.5f < positive ? 89.5f : positive;
-    const float shifted = bcg_fma_f32(kept, 0x1.715476p0f, 0x1.8p23f + 127), n = shifted - (0x1.8p23f + 127);
-    const float r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, bcg_fma_f32(n, -0x1.62e4p-1f, kept)), s = r * r;
+    const float shifted = bcg_fma_f32(kept, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
+    const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, kept)), s = r * r;
     const float even = bcg_exp_even_f32(s), odd = bcg_exp_odd_f32(s);
     const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 2) << 23);
     const float q = 0.0625f * bcg_from_bits_f32((256 - bcg_bits_f32(shifted)) << 23);
@@ -303,8 +282,9 @@ static inline float bcg_cosh_f32(float x)
 static inline double bcg_cosh_f64(double x)
 {
     const double positive = fabs(x), kept = 710.6 < positive ? 710.6 : positive;
-    const double shifted = bcg_fma_f64(kept, 0x1.71547652b82fep0, 0x1.8p52 + 1023), n = shifted - (0x1.8p52 + 1023);
-    const double r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, bcg_fma_f64(n, -0x1.62e42fefa38p-1, kept)), s = r * r;
+    const double shifted = bcg_fma_f64(kept, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1023);
+    const double n = shifted - (BCG_SHIFT_F64 + 1023);
+    const double r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, bcg_fma_f64(n, -BCG_LN2_HIGH_F64, kept)), s = r * r;
     const double even = bcg_exp_even_f64(s), odd = bcg_exp_odd_f64(s);
     const double p = bcg_from_bits_f64((bcg_bits_f64(shifted) - 2) << 52);
     const double q = 0.0625 * bcg_from_bits_f64((2048 - bcg_bits_f64(shifted)) << 52);
@@ -319,9 +299,9 @@ static inline double bcg_cosh_f64(double x)
 static inline float bcg_sinh_f32(float x)
 {
     const float positive = fabsf(x), kept = 89.5f < positive ? 89.5f : positive;
-    const float shifted = bcg_fma_f32(kept, 0x1.715476p0f, 0x1.8p23f + 127), n = shifted - (0x1.8p23f + 127);
-    const float upper = bcg_fma_f32(n, -0x1.62e4p-1f, kept), r = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper), s = r * r;
-    const float rounded = bcg_fma_f32(n, -0x1.7f7d1cp-20f, upper - r);
+    const float shifted = bcg_fma_f32(kept, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
+    const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, kept), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper), s = r * r;
+    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r);
     const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 2) << 23);
     const float q = 0.0625f * bcg_from_bits_f32((256 - bcg_bits_f32(shifted)) << 23);
     const float sum = p + q, difference = p - q;
@@ -338,10 +318,11 @@ static inline float bcg_sinh_f32(float x)
 static inline double bcg_sinh_f64(double x)
 {
     const double positive = fabs(x), kept = 710.6 < positive ? 710.6 : positive;
-    const double shifted = bcg_fma_f64(kept, 0x1.71547652b82fep0, 0x1.8p52 + 1023), n = shifted - (0x1.8p52 + 1023);
-    const double upper = bcg_fma_f64(n, -0x1.62e42fefa38p-1, kept), r = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper);
+    const double shifted = bcg_fma_f64(kept, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1023);
+    const double n = shifted - (BCG_SHIFT_F64 + 1023);
+    const double upper = bcg_fma_f64(n, -BCG_LN2_HIGH_F64, kept), r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper);
     const double s = r * r;
-    const double rounded = bcg_fma_f64(n, -0x1.ef35793c7673p-45, upper - r);
+    const double rounded = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper - r);
     const double p = bcg_from_bits_f64((bcg_bits_f64(shifted) - 2) << 52);
     const double q = 0.0625 * bcg_from_bits_f64((2048 - bcg_bits_f64(shifted)) << 52);
     const double sum = p + q, difference = p - q;

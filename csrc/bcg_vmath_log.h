@@ -1,9 +1,8 @@
 /* bcg_vmath_log.h: logarithms and what is made of them, powers and roots, bcg_<function>_<dtype>.
  *
- * Contract. Pure, no errno, any argument; errors within the bound of the op's row,
-     special values those of C99's Annex F.
- * Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above it,
- * in bcg_vmath_core.h or in the standard headers: emit copies the ones a kernel needs.
+ * Contract. Pure, no errno, any argument; errors within the bound of the op's row, special values those of C99's Annex
+ * F. Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above
+ * it, in bcg_vmath_core.h, bcg_vmath_exp.h or the standard headers: emit copies the ones a kernel needs.
  */
 #ifndef BCG_VMATH_LOG_H
 #define BCG_VMATH_LOG_H
@@ -149,60 +148,59 @@ static inline double bcg_log_special_f64(double x, double number)
 static inline float bcg_log_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float whole = a.k * 0x1.62e4p-1f, upper = whole + a.f, lower = bcg_sum_low_f32(whole, a.f, upper);
-    return bcg_log_special_f32(x, upper + (bcg_fma_f32(a.k, 0x1.7f7d1cp-20f, lower) + bcg_log_second_f32(a.f)));
+    const float whole = a.k * BCG_LN2_HIGH_F32, upper = whole + a.f, lower = bcg_sum_low_f32(whole, a.f, upper);
+    return bcg_log_special_f32(x, upper + (bcg_fma_f32(a.k, BCG_LN2_LOW_F32, lower) + bcg_log_second_f32(a.f)));
 }
 
 static inline double bcg_log_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double whole = a.k * 0x1.62e42fefa38p-1, upper = whole + a.f, lower = bcg_sum_low_f64(whole, a.f, upper);
-    return bcg_log_special_f64(x, upper + (bcg_fma_f64(a.k, 0x1.ef35793c7673p-45, lower) + bcg_log_second_f64(a.f)));
+    const double whole = a.k * BCG_LN2_HIGH_F64, upper = whole + a.f, lower = bcg_sum_low_f64(whole, a.f, upper);
+    return bcg_log_special_f64(x, upper + (bcg_fma_f64(a.k, BCG_LN2_LOW_F64, lower) + bcg_log_second_f64(a.f)));
 }
 
 static inline float bcg_log2_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float square = a.f * a.f, third = bcg_log_third_f32(a.f, square), p = a.f * 0x1.715476p0f, upper = a.k + p;
-    const float low = bcg_sum_low_f32(a.k, p, upper) + bcg_prod_low_f32(a.f, 0x1.715476p0f, p);
-    const float rest = bcg_fma_f32(bcg_prod_low_f32(a.f, a.f, square), -0x1.715476p-1f, bcg_fma_f32(a.f,
-        0x1.4ae0cp-26f, low));
-    return bcg_log_special_f32(x, upper + bcg_fma_f32(square, -0x1.715476p-1f, bcg_fma_f32(third, 0x1.715476p0f,
-        rest)));
+    const float p = a.f * BCG_LOG2_E_F32, p_low = bcg_prod_low_f32(a.f, BCG_LOG2_E_F32, p);
+    const float upper = a.k + p, lower = bcg_sum_low_f32(a.k, p, upper) + p_low;
+    const float square = a.f * a.f, third = bcg_log_third_f32(a.f, square), lost = bcg_prod_low_f32(a.f, a.f, square);
+    const float rest = bcg_fma_f32(lost, -0x1.715476p-1f, bcg_fma_f32(a.f, 0x1.4ae0cp-26f, lower));
+    const float low = bcg_fma_f32(square, -0x1.715476p-1f, bcg_fma_f32(third, BCG_LOG2_E_F32, rest));
+    return bcg_log_special_f32(x, upper + low);
 }
 
 static inline double bcg_log2_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square), p = a.f * 0x1.71547652b82fep0;
-    const double upper = a.k + p;
-    const double low = bcg_sum_low_f64(a.k, p, upper) + bcg_prod_low_f64(a.f, 0x1.71547652b82fep0, p);
-    const double rest = bcg_fma_f64(bcg_prod_low_f64(a.f, a.f, square), -0x1.71547652b82fep-1, bcg_fma_f64(a.f,
-        0x1.777d0ffda0d24p-56, low));
-    return bcg_log_special_f64(x, upper + bcg_fma_f64(square, -0x1.71547652b82fep-1, bcg_fma_f64(third,
-        0x1.71547652b82fep0, rest)));
+    const double p = a.f * BCG_LOG2_E_F64, p_low = bcg_prod_low_f64(a.f, BCG_LOG2_E_F64, p);
+    const double upper = a.k + p, lower = bcg_sum_low_f64(a.k, p, upper) + p_low;
+    const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square), lost = bcg_prod_low_f64(a.f, a.f, square);
+    const double rest = bcg_fma_f64(lost, -0x1.71547652b82fep-1, bcg_fma_f64(a.f, 0x1.777d0ffda0d24p-56, lower));
+    const double low = bcg_fma_f64(square, -0x1.71547652b82fep-1, bcg_fma_f64(third, BCG_LOG2_E_F64, rest));
+    return bcg_log_special_f64(x, upper + low);
 }
 
 static inline float bcg_log10_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float square = a.f * a.f, third = bcg_log_third_f32(a.f, square), p = a.f * 0x1.bcb7b2p-2f;
-    const float whole = a.k * 0x1.344p-2f, upper = whole + p;
-    const float low = bcg_sum_low_f32(whole, p, upper) + bcg_prod_low_f32(a.f, 0x1.bcb7b2p-2f, p);
-    const float rest = bcg_fma_f32(third, 0x1.bcb7b2p-2f, bcg_fma_f32(a.k, 0x1.3509f8p-18f, bcg_fma_f32(a.f,
-        -0x1.5b235ep-27f, low)));
-    return bcg_log_special_f32(x, upper + bcg_fma_f32(square, -0x1.bcb7b2p-3f, rest));
+    const float p = a.f * BCG_LOG10_E_F32, p_low = bcg_prod_low_f32(a.f, BCG_LOG10_E_F32, p);
+    const float whole = a.k * 0x1.344p-2f, upper = whole + p, lower = bcg_sum_low_f32(whole, p, upper) + p_low;
+    const float rest = bcg_fma_f32(a.k, 0x1.3509f8p-18f, bcg_fma_f32(a.f, -0x1.5b235ep-27f, lower));
+    const float square = a.f * a.f, third = bcg_log_third_f32(a.f, square);
+    const float low = bcg_fma_f32(square, -0x1.bcb7b2p-3f, bcg_fma_f32(third, BCG_LOG10_E_F32, rest));
+    return bcg_log_special_f32(x, upper + low);
 }
 
 static inline double bcg_log10_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square), p = a.f * 0x1.bcb7b1526e50ep-2;
-    const double whole = a.k * 0x1.34413509f78p-2, upper = whole + p;
-    const double low = bcg_sum_low_f64(whole, p, upper) + bcg_prod_low_f64(a.f, 0x1.bcb7b1526e50ep-2, p);
-    const double rest = bcg_fma_f64(third, 0x1.bcb7b1526e50ep-2, bcg_fma_f64(a.k, 0x1.fef311f12b358p-46,
-        bcg_fma_f64(a.f, 0x1.95355baaafad3p-57, low)));
-    return bcg_log_special_f64(x, upper + bcg_fma_f64(square, -0x1.bcb7b1526e50ep-3, rest));
+    const double p = a.f * BCG_LOG10_E_F64, p_low = bcg_prod_low_f64(a.f, BCG_LOG10_E_F64, p);
+    const double whole = a.k * 0x1.34413509f78p-2, upper = whole + p, lower = bcg_sum_low_f64(whole, p, upper) + p_low;
+    const double rest = bcg_fma_f64(a.k, 0x1.fef311f12b358p-46, bcg_fma_f64(a.f, 0x1.95355baaafad3p-57, lower));
+    const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square);
+    const double low = bcg_fma_f64(square, -0x1.bcb7b1526e50ep-3, bcg_fma_f64(third, BCG_LOG10_E_F64, rest));
+    return bcg_log_special_f64(x, upper + low);
 }
 
 static inline float bcg_log_fast_f32(float x)
@@ -220,26 +218,27 @@ static inline double bcg_log_fast_f64(double x)
 static inline float bcg_log2_fast_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    return bcg_log_special_f32(x, bcg_fma_f32(bcg_log_short_f32(a.f), 0x1.715476p0f, a.k));
+    return bcg_log_special_f32(x, bcg_fma_f32(bcg_log_short_f32(a.f), BCG_LOG2_E_F32, a.k));
 }
 
 static inline double bcg_log2_fast_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    return bcg_log_special_f64(x, bcg_fma_f64(bcg_log_short_f64(a.f), 0x1.71547652b82fep0, a.k));
+    return bcg_log_special_f64(x, bcg_fma_f64(bcg_log_short_f64(a.f), BCG_LOG2_E_F64, a.k));
 }
 
 static inline float bcg_log10_fast_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.344136p-2f, bcg_log_short_f32(a.f) * 0x1.bcb7b2p-2f));
+    const float part = bcg_log_short_f32(a.f) * BCG_LOG10_E_F32;
+    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.344136p-2f, part));
 }
 
 static inline double bcg_log10_fast_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    return bcg_log_special_f64(x, bcg_fma_f64(a.k, 0x1.34413509f79ffp-2, bcg_log_short_f64(a.f)
-        * 0x1.bcb7b1526e50ep-2));
+    const double part = bcg_log_short_f64(a.f) * BCG_LOG10_E_F64;
+    return bcg_log_special_f64(x, bcg_fma_f64(a.k, 0x1.34413509f79ffp-2, part));
 }
 
 /* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
@@ -251,8 +250,8 @@ static inline float bcg_log_sum_f32(float u, float lost, float zero)
     const float f = bcg_from_bits_f32((bits & 0x007fffffu) + 0x3f3504f3u) - 1;
     const float scaled = lost * (0.5f * bcg_from_bits_f32((255u - (bits >> 23)) << 23));
     const float g = f + scaled, g_low = bcg_sum_low_f32(f, scaled, g);
-    const float whole = k * 0x1.62e4p-1f, upper = whole + g, lower = bcg_sum_low_f32(whole, g, upper);
-    return upper + (bcg_fma_f32(k, 0x1.7f7d1cp-20f, lower + bcg_fma_f32(-g, g_low, g_low)) + bcg_log_second_f32(g));
+    const float whole = k * BCG_LN2_HIGH_F32, upper = whole + g, lower = bcg_sum_low_f32(whole, g, upper);
+    return upper + (bcg_fma_f32(k, BCG_LN2_LOW_F32, lower + bcg_fma_f32(-g, g_low, g_low)) + bcg_log_second_f32(g));
 }
 
 /* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
@@ -264,9 +263,8 @@ static inline double bcg_log_sum_f64(double u, double lost, double zero)
     const double f = bcg_from_bits_f64((bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu) - 1;
     const double scaled = lost * (0.5 * bcg_from_bits_f64((2047u - (bits >> 52)) << 52));
     const double g = f + scaled, g_low = bcg_sum_low_f64(f, scaled, g);
-    const double whole = k * 0x1.62e42fefa38p-1, upper = whole + g, lower = bcg_sum_low_f64(whole, g, upper);
-    return upper + (bcg_fma_f64(k, 0x1.ef35793c7673p-45, lower + bcg_fma_f64(-g, g_low, g_low))
-        + bcg_log_second_f64(g));
+    const double whole = k * BCG_LN2_HIGH_F64, upper = whole + g, lower = bcg_sum_low_f64(whole, g, upper);
+    return upper + (bcg_fma_f64(k, BCG_LN2_LOW_F64, lower + bcg_fma_f64(-g, g_low, g_low)) + bcg_log_second_f64(g));
 }
 
 /* As log of 1 + x, with what rounding took from the sum. */
@@ -382,8 +380,8 @@ static inline float bcg_cbrt_f32(float x)
     const float a = fabsf(x), scale = a < 0x1p-126f ? 0x1p24f : 1;
     const uint32_t bits = bcg_bits_f32(a * scale);
     const float e = bcg_from_bits_f32((bits >> 23) | 0x4b000000u) - (0x1p23f - 2.0f);
-    const float shifted = bcg_fma_f32(e - 1, 0x1.555556p-2f, 0x1.8p23f);
-    const float k = shifted - 0x1.8p23f, j = bcg_fma_f32(k, -3, e);
+    const float shifted = bcg_fma_f32(e - 1, 0x1.555556p-2f, BCG_SHIFT_F32);
+    const float k = shifted - BCG_SHIFT_F32, j = bcg_fma_f32(k, -3, e);
     const uint32_t whole = bcg_bits_f32(shifted);
     const float m = bcg_from_bits_f32(bits - ((whole + whole + whole) << 23) + 0x40800000u);
     const float y = bcg_cbrt_start_f32(bcg_from_bits_f32((bits & 0x007fffffu) | 0x3f800000u)) *
@@ -404,8 +402,8 @@ static inline double bcg_cbrt_f64(double x)
     const double a = fabs(x), scale = a < 0x1p-1022 ? 0x1p54 : 1;
     const uint64_t bits = bcg_bits_f64(a * scale);
     const double e = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - 0x1p52;
-    const double shifted = bcg_fma_f64(e - 1, 0x1.5555555555555p-2, 0x1.8p52);
-    const double k = shifted - 0x1.8p52, j = bcg_fma_f64(k, -3, e);
+    const double shifted = bcg_fma_f64(e - 1, 0x1.5555555555555p-2, BCG_SHIFT_F64);
+    const double k = shifted - BCG_SHIFT_F64, j = bcg_fma_f64(k, -3, e);
     const uint64_t whole = bcg_bits_f64(shifted);
     const double m = bcg_from_bits_f64(bits - ((whole + whole + whole) << 52) + 0x3ff0000000000000u);
     const double y = bcg_cbrt_start_f64(bcg_from_bits_f64((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u)) *
@@ -499,7 +497,8 @@ static inline double bcg_power_f64(double x, double y)
     const double exponent = bcg_from_bits_f64(bcg_bits_f64(product) & mask);
     const double below = 1080 < exponent ? 1080 : exponent;
     const double kept = -1080 > below ? -1080 : below, kept_low = kept == product ? low : 0;
-    const double shifted = kept + (0x1.8p52 + 1023), t = kept - (shifted - (0x1.8p52 + 1023)), r = t + kept_low;
+    const double shifted = kept + (BCG_SHIFT_F64 + 1023), t = kept - (shifted - (BCG_SHIFT_F64 + 1023));
+    const double r = t + kept_low;
     const double v = bcg_fma_f64(r, 0x1.62e42fefa39efp-1, 1), square = r * r;
     const double v_low = bcg_fma_f64(r, 0x1.abc9e3b39803fp-56, bcg_fma_low_f64(r, 0x1.62e42fefa39efp-1, 1, v));
     const double p = v + bcg_fma_f64(square, bcg_exp2_tail_f64(r, square), v_low);
@@ -544,7 +543,7 @@ static inline float bcg_power_f32(float x, float y)
     const bcg_log_parts_f32 parts = bcg_log_split_f32(a);
     const float finite = a < INFINITY ? parts.k : a, whole = a == 0 ? -INFINITY : finite;
     const double f = parts.f, product = (double)y * bcg_fma_f64(f, bcg_log2_of_f32_f64(f), (double)whole);
-    const double shifted = product + (0x1.8p52 + 1023), r = product - (shifted - (0x1.8p52 + 1023));
+    const double shifted = product + (BCG_SHIFT_F64 + 1023), r = product - (shifted - (BCG_SHIFT_F64 + 1023));
     const double power = bcg_exp2_of_f32_f64(r) * bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
     const float exponent = (float)product, above = exponent > 200 ? INFINITY : (float)power;
     const float number = exponent < -200 ? 0 : above;

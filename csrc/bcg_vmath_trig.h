@@ -510,7 +510,17 @@ static inline float bcg_arctan_fast_f32(float x)
     return bcg_signed_f32(x, bcg_masked_f32(large, 0x1.921fb6p+0f, 0) + angle);
 }
 
-static inline double bcg_arctan_fast_f64(double x) { return bcg_arctan_f64(x); }
+/* As above, without what rounding took. */
+static inline double bcg_arctan_fast_f64(double x)
+{
+    const double kept = fabs(x);
+    const uint64_t large = bcg_mask_f64(0x1.3504f333f9de6p+1 - kept);
+    const uint64_t middle = bcg_mask_f64(0x1.a827999fcef32p-2 - kept) ^ large;
+    const double one = bcg_masked_f64(middle, 1, 0), added = bcg_masked_f64(middle, kept, 0);
+    const double over = bcg_masked_f64(large, -1, kept - one), under = bcg_masked_f64(large, kept, 1 + added);
+    const double t = over / under, z = t * t, eighths = bcg_masked_f64(large, 2, one);
+    return bcg_signed_f64(x, bcg_fma_f64(eighths, 0x1.921fb54442d18p-1, bcg_fma_f64(t * z, bcg_arctan_tail_f64(z), t)));
+}
 
 /* Of |y| and |x| the smaller is divided by the larger, both scaled, or beyond tan(pi / 8) their difference by their
  * sum, and the quotient's arctan taken. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
@@ -587,7 +597,30 @@ static inline float bcg_arctan2_fast_f32(float y, float x)
     return bcg_signed_f32(y, bcg_fma_f32(quarters, 0x1.921fb6p+0f, angle));
 }
 
-static inline double bcg_arctan2_fast_f64(double y, double x) { return bcg_arctan2_f64(y, x); }
+/* The same as above, without what rounding took. */
+static inline double bcg_arctan2_fast_f64(double y, double x)
+{
+    const double ax = fabs(x), ay = fabs(y);
+    const uint64_t steeper = bcg_mask_f64(ax - ay);
+    const double small = bcg_masked_f64(steeper, ax, ay), large = bcg_masked_f64(steeper, ay, ax);
+    const uint64_t infinite = bcg_mask_f64(0x1.fffffffffffffp+1023 - large);
+    const uint64_t both = bcg_mask_f64(0x1.fffffffffffffp+1023 - small);
+    const double n = bcg_masked_f64(infinite, bcg_masked_f64(both, 1, small * 0), small);
+    const double finite = bcg_masked_f64(infinite, 1, large), d = finite < 0x1p-1074 ? 0x1p-1074 : finite;
+    const double scale = bcg_from_bits_f64(0x7fe0000000000000u - (bcg_bits_f64(d * 0.5) & 0x7ff0000000000000u));
+    const double high = n * scale, wide = d * scale;
+    const uint64_t middle = bcg_mask_f64(wide * 0x1.a827999fcef32p-2 - high);
+    const double subtracted = bcg_masked_f64(middle, wide, 0), added = bcg_masked_f64(middle, high, 0);
+    const double t = (high - subtracted) / (wide + added), z = t * t;
+    const uint64_t sign = bcg_bits_f64(x) & 0x8000000000000000u, steep = steeper & 0x8000000000000000u;
+    const uint64_t flip = steep ^ sign;
+    const double one = bcg_from_bits_f64(bcg_bits_f64(bcg_masked_f64(middle, 1, 0)) ^ steep);
+    const double first = one + bcg_from_bits_f64((0 - (steep >> 63)) & 0x4000000000000000u);
+    const double four = bcg_from_bits_f64((0 - (sign >> 63)) & 0x4010000000000000u);
+    const double eighths = four + bcg_from_bits_f64(bcg_bits_f64(first) ^ sign);
+    const double angle = bcg_from_bits_f64(bcg_bits_f64(bcg_fma_f64(t * z, bcg_arctan_tail_f64(z), t)) ^ flip);
+    return bcg_signed_f64(y, bcg_fma_f64(eighths, 0x1.921fb54442d18p-1, angle));
+}
 
 /* arcsin(s) - s = s z q(z) with z = s^2. python csrc/fit.py arcsin_f32: error 2^-27.4 */
 static inline float bcg_arcsin_tail_f32(float z)

@@ -15,7 +15,7 @@ enum {
     BOX_DIMS = 6,
     NARROW = 16,           /* an inner dim of fewer points is walked as one with its neighbours, */
     SHORT = 64,            /* or of fewer than these, where what is packed for it serves */
-    ENOUGH_ROWS = 8,
+    ENOUGH_ROWS = 4,
     WIDE = 64,             /* until they are that many */
     MOST_POINTS = 2048,    /* of a row of tiles */
     TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */

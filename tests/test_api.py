@@ -55,7 +55,7 @@ def test_options_that_are_not_available_are_refused(options):
 
 def test_evaluate_takes_names_from_the_caller():
     a, b = np.arange(3.0), np.ones((2, 1))
-    assert np.array_equal(bg.evaluate("a*b + exp(a)"), a * b + np.exp(a))
+    np.testing.assert_array_max_ulp(bg.evaluate("a*b + exp(a)"), a * b + np.exp(a), maxulp=2)
     assert np.array_equal(bg.evaluate("a + c", {"a": a, "c": 2}), a + 2)
     assert np.array_equal(bg.evaluate("a * math_scale"), a * math_scale)
     out = np.empty((2, 3))
@@ -118,7 +118,8 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
     code = "import numpy, sys; before = set(sys.modules); import bcastgen; print(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported = set(done.stdout.split())
-    assert not imported & {"cffi", "jinja2", "argparse", "subprocess", "hashlib", "bcastgen.emit", "bcastgen.loops", "bcastgen.mlir"}
+    heavy = {"cffi", "jinja2", "argparse", "subprocess", "hashlib"}
+    assert not imported & {*heavy, "bcastgen.emit", "bcastgen.loops", "bcastgen.mlir", "bcastgen.shape"}
 
 
 def test_infer_and_verify():

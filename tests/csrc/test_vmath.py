@@ -122,7 +122,7 @@ def test_results_overflow_and_underflow_where_true_values_do(name, limit, inside
 def test_loops_are_vectorised_without_calls():
     """For AVX2, every loop works on whole registers, but those of full forms, whose largest operands take a slow path:
     they have near forms, which the loops of kernels are made of."""
-    text = vmath.assembly("-march=x86-64-v3", "-mno-avx512f")
+    text = vmath.assembly("-march=x86-64-v3", "-mno-avx512f", "-fno-ipa-icf")
     bodies = dict(re.findall(r"^(loop_\w+):\n(.*?)^\s\.size\s", text, re.MULTILINE | re.DOTALL))
     assert len(bodies) == len(vmath.functions())
     branching = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS if op.near is not None)})(_fast)?_f\d\d")

@@ -107,7 +107,7 @@ def branch(a):
         (np.sum, "numpy.sum is not element-wise"),
         (np.add.reduce, "numpy.add.reduce is not element-wise"),
         (lambda a: np.add(a, 1, where=True), "where= has no meaning"),
-        (np.cbrt, "numpy.cbrt is not an op"),
+        (np.deg2rad, "numpy.deg2rad is not an op"),
         (lambda a: a + np.ones(3), "pass it in as an operand"),
         (lambda a: a + "x", "str is neither"),
         (lambda a: None, "returns None"),

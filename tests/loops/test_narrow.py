@@ -135,6 +135,10 @@ CASES = {
     "(u8[?] a) -> a.astype(i64).astype(f32)": ("f32", "t0 of u8, not i64: it is in [0, 255]"),
     "(u8[?] a) -> a.astype(i32) * 3 > 300": ("i16 i16 bool", "t1 of i16, not i32: it is in [0, 765]"),
     "(u8[?] a, i64[] s) -> (a.astype(i64) * s).astype(u8)": ("u8 u8", "t1 of u8, not i64: its low 8 bits count"),
+    "(u8[?] a, u8[?] b) -> ((a.astype(i32) * b) << 7).astype(u16)": (
+        "u16 u16 u16 u16",
+        "t2 of u16, not i32: it is in [0, 65025]",
+    ),
     "(i32[?] a) -> a % 7 % 3": ("i32 u32 u32 i32", "t2 of u32, not i32: all is in [0, 6]"),
     "(u16[?] a) -> a.astype(i32) % 7 * 2": ("u16 u16 i32", "t0 of u16, not i32: all is in [0, 65535]"),
 }

@@ -87,7 +87,7 @@ def names_of(*given, **options):
         # What stands still has a stage.
         ("exp(a) * b", ["f32[*]"] * 2, ["unit"]),
         ("exp(a) * n", ["f32[*]", "f64[]"], ["unit", "zero_n"]),
-        ("a * b / exp(a * b)", ["f32[*]"] * 2, ["unit"]),
+        ("a * b / exp(a * b)", ["f32[*]"] * 2, ["unit", "zero_b", "zero_a"]),
         ("a * n / exp(a * n)", ["f32[*]", "f64[]"], ["unit", "zero_n"]),
     ],
 )
