@@ -202,7 +202,7 @@ _ROWS: tuple[Op, ...] = (
         ulp=1,
         domain=(0.0, 8.0),
         demand={"signed": "{1} >= 0"},
-        cost={"signed": 40.0, "unsigned": 40.0, "float": 12.0},
+        cost={"signed": 40.0, "unsigned": 40.0, "float": 17.0},
     ),
     Op(
         "negative",
@@ -296,7 +296,7 @@ _ROWS: tuple[Op, ...] = (
     _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, cost=6.0),
     _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, cost=6.0),
     _math("erfc", "1 - erf(x) without cancellation.", (-4.0, 10.0), reference=_erfc, ulp=2, cost=16.0),
-    _math("sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid, ulp=1, fast_ulp=4, cost=7.0),
+    _math("sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid, ulp=1, fast_ulp=4, cost=6.0),
     _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5),
     # rounding
     *(

@@ -131,7 +131,7 @@ def vectors(samples):
 
 @pytest.fixture
 def check(native, differences):
-    """Call ``check(name, forms, operands)`` to compare a function with the kernel: bit for bit, or within both bounds."""
+    """Call ``check(name, forms, operands)`` to compare a function with the kernel: bit for bit, or in both bounds."""
 
     def same(name, forms, operands):
         results = kernel_of(forms)(*operands)
