@@ -55,19 +55,19 @@ enum {
 typedef struct {
     const domain *whole;
     int32_t cut; /* the dim that is cut */
-    int64_t parts, grain;
+    int64_t count, grain;
     int streams;
 } division;
 
 /* Part `index` of the dim that is cut, in grains. */
 static void run_task(void *argument, int64_t index)
 {
-    const division *const division = argument;
-    const domain *const whole = division->whole;
-    const int32_t arrays = whole->nest->arrays, cut = division->cut;
-    const int64_t extent = whole->extents[cut], grains = (extent + division->grain - 1) / division->grain;
-    const int64_t first = grains * index / division->parts * division->grain;
-    int64_t end = grains * (index + 1) / division->parts * division->grain;
+    const division *const parts = argument;
+    const domain *const whole = parts->whole;
+    const int32_t arrays = whole->nest->arrays, cut = parts->cut;
+    const int64_t extent = whole->extents[cut], grains = (extent + parts->grain - 1) / parts->grain;
+    const int64_t first = grains * index / parts->count * parts->grain;
+    int64_t end = grains * (index + 1) / parts->count * parts->grain;
     if (end > extent) end = extent;
     if (first >= end) return;
     int64_t extents[BCG_MAX_RANK], steps[BCG_MAX_RANK * FEW];
@@ -77,7 +77,7 @@ static void run_task(void *argument, int64_t index)
     extents[cut] = end - first;
     for (int32_t k = 0; k < arrays; k++) at[k] = whole->at[k] + first * whole->steps[cut * arrays + k];
     domain part = {whole->nest, whole->rank, extents, steps, at, NULL};
-    run_part(&part, division->streams);
+    run_part(&part, parts->streams);
 }
 
 /* About how long the nest takes on one core: its maths, or moving its bytes where that takes longer. */
@@ -119,10 +119,10 @@ static void run_domain(domain *d, const bcg_run_options *options)
     } else {
         const int32_t threads = share < options->threads ? (int32_t)share : options->threads;
         const int64_t most = (int64_t)threads * PARTS_A_THREAD;
-        division division = {d, 0, share < (double)most ? (int64_t)share : most, 1, streams};
-        division.cut = dim_to_cut(d, division.parts);
-        if (division.cut == d->rank - 1) division.grain = LINE;
-        bcg_pool_run(threads, division.parts, run_task, &division);
+        division parts = {d, 0, share < (double)most ? (int64_t)share : most, 1, streams};
+        parts.cut = dim_to_cut(d, parts.count);
+        if (parts.cut == d->rank - 1) parts.grain = LINE;
+        bcg_pool_run(threads, parts.count, run_task, &parts);
     }
 }
 
