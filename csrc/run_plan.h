@@ -143,8 +143,13 @@ static void choose_block(walk *w, int64_t budget)
     w->block_rows = w->rows;
     w->block_n = w->n;
     if (w->tiles == 0) return;
+    if (w->streams) {
+        w->block_rows = 1;
+        w->block_n = STREAM_TILE / w->streams;
+        if (w->block_n * (both + along_j) > budget) w->block_n = LINE;
+        return;
+    }
     int64_t most = MOST_POINTS, rows = 1;
-    if (w->streams) most = STREAM_TILE / 8;
     if (w->turned_bytes > 0) rows = (w->turned_bytes == 8 ? 2 : 1) * TURNED_LINES * LINE / w->turned_bytes;
     else budget -= budget / 4;
     if (rows > w->rows) rows = w->rows;
@@ -171,6 +176,19 @@ static void lay_out_tiles(walk *w, char *memory)
         s->at = t->memory;
         if (!t->along_i) s->i_step = t->moves & MOVES_I ? t->pitch : 0;
     }
+}
+
+/* Bytes of an element of the widest result, if results can be streamed: their rows are long, and adjacent. Or 0. */
+static int32_t streamed_bytes(const walk *w)
+{
+    int32_t widest = 0;
+    if (w->turned_bytes > 0 || w->box_dims > 1) return 0;
+    for (int32_t k = w->nest->operands; k < w->arrays; k++) {
+        const source *const s = &w->sources[k];
+        if (s->j_step != s->bytes) return 0;
+        if (s->bytes > widest) widest = s->bytes;
+    }
+    return w->n * widest >= STREAM_TILE ? widest : 0;
 }
 
 /* ---- the order of o, i and j ------------------------------------------------------------------------------------- */
@@ -220,7 +238,6 @@ static void plan_walk(walk *w, domain *d, char *memory, int64_t budget, int stre
     w->nest = nest;
     w->arrays = nest->arrays;
     w->tiles = 0;
-    w->streams = streams;
     w->sources = take(&memory, (size_t)sources * sizeof(source));
     w->tile = take(&memory, (size_t)most_tiles(nest) * sizeof(tile));
     w->main = take(&memory, (size_t)((nest->stages + 1) * sources) * sizeof(reader));
@@ -231,6 +248,7 @@ static void plan_walk(walk *w, domain *d, char *memory, int64_t budget, int stre
     choose_dims(w, d);
     for (int32_t k = 0; k < nest->arrays; k++) describe_source(w, d, k);
     for (int32_t at = 0; at < nest->stages; at++) describe_value(w, at);
+    w->streams = streams ? streamed_bytes(w) : 0;
     const int staged = nest->stages > 0 && staging_pays(w, d);
     w->stages = staged ? nest->stages : 0;
     for (int32_t at = 0; at < w->stages; at++) plan_stage(w, at);

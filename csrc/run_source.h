@@ -18,7 +18,7 @@ enum {
     WIDE = 64,             /* until they are that many */
     MOST_POINTS = 2048,    /* of a row of tiles */
     TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */
-    STREAM_TILE = 2 << 10, /* bytes of a result's tile that is streamed: measured, 4 KiB and more lose a third */
+    STREAM_TILE = 1 << 10, /* bytes of a result's tile that is streamed: with 2 KiB it takes a third longer */
     SMALL_BYTES = 32 << 10, /* results up to here are looked at by the shortest way first */
     COPY_COST = 3          /* of an element into a tile, as bcg_nest's cost */
 };
@@ -71,7 +71,7 @@ typedef struct {
     int32_t *result_tile;
     int32_t main_count, stage_tile[MAX_STAGES];
     uint8_t order[3];
-    int streams;
+    int32_t streams; /* bytes of an element of the widest result that is streamed, or 0 */
     int32_t turned_bytes; /* of an element of the operand that is adjacent along i; 0: there is none */
     bcg_loop run;
     char **at; /* of one call of a loop */

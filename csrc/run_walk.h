@@ -62,7 +62,7 @@ static void deliver(const walk *w, const tile *t, const block *b)
 {
     const source *const s = &w->sources[t->from];
     char *const to = place_of(s, b);
-    if (w->streams && s->j_step == s->bytes) {
+    if (w->streams > 0) {
         for (int64_t row = 0; row < b->rows; row++) {
             bcg_stream(to + row * s->i_step, t->memory + row * t->pitch, b->n * s->bytes);
         }
@@ -137,7 +137,7 @@ static void run_blocks(domain *d, char *memory, int64_t budget, int streams)
         run_block(&w, &b, moved);
         moved = next_block(&w, d, o, counts, position);
     } while (moved != 0);
-    if (w.streams) bcg_stream_end();
+    if (w.streams > 0) bcg_stream_end();
 }
 
 #endif

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import inspect
+import os
 import pickle
 import subprocess
 import sys
@@ -134,7 +135,7 @@ def test_what_is_not_frozen_is_refused():
         records.dataclass(frozen=False, slots=True)
 
 
-def test_the_package_defines_no_other_frozen_ones():
+def test_the_package_defines_no_other_frozen_ones(tmp_path):
     """Each would cost a first call what ten cheap ones do; that of Dim has fields by name only."""
     code = """
 import dataclasses, sys
@@ -145,5 +146,6 @@ import bcastgen as bg, numpy as np
 bg.jit(lambda a, b: a * b + 1)(np.ones(3), 2.0)
 print(*[cls.__qualname__ for cls in made if cls.__module__.startswith("bcastgen") and cls.__dataclass_params__.frozen])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    cold = os.environ | {"BCASTGEN_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=cold)
     assert done.stdout.split() == ["Dim"]
