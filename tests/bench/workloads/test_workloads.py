@@ -133,6 +133,7 @@ def agrees(workload, sizes):
     # The same kernel for all sizes, as a run has it.
     kernel = own._kernel(workload.function, "accurate")
     assert isinstance(kernel, bg.Kernel)
+    before = kernel.compilations  # one function may be workloads of several dtypes
     for elements in sizes:
         operands = build(workload, elements)
         expected = workload.expected(operands)
@@ -140,7 +141,7 @@ def agrees(workload, sizes):
         out = (workload.out or np.empty_like)(expected)
         assert kernel(*operands, out=out) is out
         assert check.difference(expected, out, workload.ulp, workload.scale) is None
-    assert kernel.compilations <= 1
+    assert kernel.compilations <= before + 1
 
 
 @pytest.mark.parametrize("name", workloads.QUICK)
