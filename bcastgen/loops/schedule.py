@@ -90,7 +90,7 @@ def schedule(nest: Nest, variants: int | None = None) -> Schedule:
     names = tuple(
         nest.operands[read.access].name if isinstance(read, Load) else f"t{read.index}" for read in staging.reads
     )
-    possible = tuple(possible[read.access][:1] if isinstance(read, Load) else (UNIT, ZERO) for read in staging.reads)
+    possible = tuple(possible[read.access] if isinstance(read, Load) else (UNIT, ZERO) for read in staging.reads)
     staged = _variants(names, possible, _usual(staging.cost, possible) if variants is None else variants)
     return Schedule(inline, total, staging, staged, _notes(nest, staging, total))
 

@@ -83,8 +83,14 @@ def stage(nest: Nest, costs: tuple[float, ...]) -> Staging | None:
         return None
     tiles = frozenset(chosen)
     statements = _statements(nest, nest.stores, tiles)
-    reads = _reads(nest, nest.stores, statements, tiles)
-    return Staging(tuple(stages), reads, statements, _total(costs, statements))
+    # Each value in the place of its first operand: what stands still side by side there does so here.
+    sets = _operand_sets(nest)
+    reads = sorted(_reads(nest, nest.stores, statements, tiles), key=lambda read: _first_operand(read, sets))
+    return Staging(tuple(stages), tuple(reads), statements, _total(costs, statements))
+
+
+def _first_operand(read: Load | Let, sets: list[int]) -> int:
+    return read.access if isinstance(read, Load) else (sets[read.index] & -sets[read.index]).bit_length() - 1
 
 
 def _chosen(nest: Nest, costs: tuple[float, ...]) -> list[int]:
