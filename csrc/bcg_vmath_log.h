@@ -3,6 +3,8 @@
  * Contract. Pure, no errno, any argument; errors within the bound of the op's row, special values those of C99's Annex
  * F. Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above
  * it, in bcg_vmath_core.h, bcg_vmath_exp.h or the standard headers: emit copies the ones a kernel needs.
+ *
+ * The file is long because powers, roots and inverse hyperbolic functions share the logarithms' parts.
  */
 #ifndef BCG_VMATH_LOG_H
 #define BCG_VMATH_LOG_H

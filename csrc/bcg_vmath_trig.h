@@ -9,6 +9,8 @@
  * What is left of |x| after multiples k of pi / 2 (or pi) is the sum of a number and a small one: the parts of pi are
  * so short that their products with k are exact, and so are the differences, until the last digits come. k is rounded
  * by adding a number whose last digit counts ones, so that the low bits of the sum tell the quadrant.
+ *
+ * The file is long because it has seven functions of two dtypes in up to three forms, and the angles they share.
  */
 #ifndef BCG_VMATH_TRIG_H
 #define BCG_VMATH_TRIG_H

@@ -4,9 +4,10 @@
  * compiled loop. dispatch_call.h is the call, dispatch_flat.h its shortest way, dispatch_memory.h where large results
  * come from, dispatch_size.h sizes results without a call, dispatch_kernel.h is what a kernel holds, dispatch_layout.h
  * the arithmetic of strides and overlap, dispatch_evaluate.h the way from a text to a kernel; here are the type and the
- * module. What is not an aligned native ndarray of a supported dtype,
- * a NumPy scalar or a Python number, and every error, goes to bcastgen/jit/arguments.py ("the slow path"), which comes
- * back through _call_clean. bcastgen/jit/fallback.py is the same class in Python; the tests run both alike.
+ * module. What is not an aligned native ndarray of a supported dtype, a NumPy scalar or a Python number, and every
+ * error, goes to bcastgen/jit/arguments.py ("the slow path"), which comes back through _call_clean.
+ * bcastgen/jit/fallback.py is the same class in Python; the tests run both alike. The file is long because the type has
+ * many methods, each with its documentation.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
