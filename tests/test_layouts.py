@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,10 @@ PROGRAMS: tuple[tuple[Callable[..., Any], tuple[str, ...]], ...] = (
 )
 
 
-def _check(function: Callable[..., Any], dtypes: tuple[str, ...], rng: np.random.Generator, kernel: Any) -> None:
+def _check(
+    function: Callable[..., Any], dtypes: tuple[str, ...], rng: np.random.Generator, kernel: Any
+) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+    """Compare one call with NumPy's; return the shapes and strides of its operands."""
     shape = random_shape(rng)
     operands = [random_array(rng, random_operand_shape(rng, shape), dtype) for dtype in dtypes]
     expected = function(*operands)
@@ -46,6 +50,7 @@ def _check(function: Callable[..., Any], dtypes: tuple[str, ...], rng: np.random
         described = [(o.shape, o.strides, o.dtype) for o in operands]
         assert one.dtype == other.dtype and one.shape == other.shape, described
         np.testing.assert_array_equal(one, other, err_msg=f"{described} -> {one.strides}")
+    return tuple((o.shape, o.strides) for o in operands)
 
 
 @pytest.mark.parametrize("place", range(len(PROGRAMS)))
@@ -56,6 +61,17 @@ def test_random_layouts(place: int) -> None:
     for _ in range(150):
         _check(function, dtypes, rng, kernel)
     assert kernel.compilations <= 1
+
+
+def test_one_binary_serves_a_hundred_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path))
+    rng = np.random.default_rng(100)
+    function = _many
+    kernel = jit(function)
+    patterns = {_check(function, ("f4",) * 5, rng, kernel) for _ in range(150)}
+    assert len(patterns) >= 100
+    assert {len(shape) for pattern in patterns for shape, _ in pattern} >= {0, 1, 2, 3, 4}
+    assert kernel.compilations == 1
 
 
 @pytest.mark.slow
