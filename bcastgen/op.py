@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CTemplate", "Definition", "Op", "Param"]
 
-# Tenths of a nanosecond: an addition, rounding to a 16-bit float, and dividing an integer by a constant.
-_CHEAP, _ROUNDING, _BY_CONSTANT = 0.4, 1.5, 2.0
+# Tenths of a nanosecond: an addition, and rounding to a 16-bit float.
+_CHEAP, _ROUNDING = 0.4, 1.5
 
 CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
 
@@ -96,6 +96,8 @@ class Op:
     fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
     rare, near : C condition under which an element needs `c`, and a faster C template that is right for all others.
     fast_near : that of `fast`, where there are both.
+    by_constant : C templates where the last operand is this constant, or with the key None any other one, by kind; and
+        what an element then costs.
     """
 
     name: str
@@ -117,9 +119,10 @@ class Op:
     cost: float | Mapping[str, float] = _CHEAP
     fast: CTemplate | None = None
     fast_ulp: int | None = None
-    rare: str | None = None
-    near: str | None = None
-    fast_near: str | None = None
+    rare: CTemplate | None = None
+    near: CTemplate | None = None
+    fast_near: CTemplate | None = None
+    by_constant: Mapping[float | None, tuple[Mapping[str, str], float]] | None = None
 
     @property
     def converts(self) -> bool:
@@ -136,7 +139,14 @@ class Op:
         """
         return self.rule(self.name, operands)
 
-    def c_for(self, operands: tuple[DType, ...], result: DType, fast: bool = False, near: bool = False) -> str:
+    def c_for(
+        self,
+        operands: tuple[DType, ...],
+        result: DType,
+        fast: bool = False,
+        near: bool = False,
+        constant: bool | int | float | None = None,
+    ) -> str:
         """Return the C template for converted operand dtypes, with only ``{0}``, ``{1}``, ... left open.
 
         Parameters
@@ -144,32 +154,51 @@ class Op:
         operands, result : the dtypes.
         fast : whether the bound is that of ``math="fast"``.
         near : whether no element is `rare`.
+        constant : the last operand, where it is a constant.
         """
-        template = self.fast if fast and self.fast is not None else self.c
-        if near and self.near is not None:
-            template = self.fast_near if fast and self.fast_near is not None else self.near
-        if callable(template):
-            template = template(operands, result)
-        if not isinstance(template, str):
-            template = template[operands[0].kind]
+        special = self._special(operands, constant)
+        if special is not None:
+            return _fill(special[0], operands, result)
+        # The forms that are wanted, the best one first; not every kind of dtype has each.
+        forms = (
+            self.fast_near if near and fast else None,
+            self.near if near else None,
+            self.fast if fast else None,
+            self.c,
+        )
+        found = (_template_of(form, operands, result) for form in forms)
+        return _fill(next(text for text in found if text is not None), operands, result)
+
+    def rare_for(
+        self, operands: tuple[DType, ...], result: DType, constant: bool | int | float | None = None
+    ) -> str | None:
+        """Return the condition under which the near form is not right, as a C template, or None."""
+        template = _template_of(self.rare, operands, result)
+        if template is None or self._special(operands, constant) is not None:
+            return None
         return _fill(template, operands, result)
 
-    def rare_for(self, operands: tuple[DType, ...], result: DType) -> str | None:
-        """Return the condition under which the near form is not right, as a C template, or None."""
-        return None if self.rare is None else _fill(self.rare, operands, result)
+    def _special(self, operands: tuple[DType, ...], constant: bool | int | float | None) -> tuple[str, float] | None:
+        """Return C template and cost of what the row has for this constant."""
+        if constant is None or self.by_constant is None:
+            return None
+        forms, cost = self.by_constant.get(constant) or self.by_constant.get(None) or ({}, 0.0)
+        template = forms.get(operands[0].kind)
+        return None if template is None else (template, cost)
 
-    def cost_for(self, operands: tuple[DType, ...], result: DType, by_constant: bool = False) -> float:
+    def cost_for(self, operands: tuple[DType, ...], result: DType, constant: bool | int | float | None = None) -> float:
         """Return about how long an element takes in a vectorised loop, in tenths of a nanosecond.
 
-        `by_constant` says that the last operand is a constant, by which integers are divided in a few multiplications.
+        `constant` is the last operand, where it is a constant.
         """
         if self.definition is not None:
             # A user's C; what it calls is as a rule not vectorised.
             texts = (self.c_for(operands, result), *(text for _, text in self.prelude))
             return 50.0 if any(re.search(r"\b(?!bcg_)[a-z]\w*\(", text) for text in texts) else 2.0
         cost = self.cost if isinstance(self.cost, (int, float)) else self.cost.get(operands[0].kind, _CHEAP)
-        if by_constant and operands[0].is_integer:
-            cost = min(cost, _BY_CONSTANT)
+        special = self._special(operands, constant)
+        if special is not None:
+            cost = special[1]
         bits = max(dtype.computed_in.bits for dtype in (*operands, result))
         return cost * bits / 32 + (_ROUNDING if self.rounds(operands, result) else 0)
 
@@ -242,6 +271,12 @@ def _converted(value: Any, loop: DType) -> Any:
     if not isinstance(value, (np.generic, np.ndarray)):
         value = np.float64(loop.nearest(value)) if loop.is_float else np.asarray(value)
     return value.astype(loop.computed_in.np)
+
+
+def _template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DType) -> str | None:
+    """Return the template a form has for these dtypes, or None."""
+    template = form(operands, result) if callable(form) else form
+    return template if template is None or isinstance(template, str) else template.get(operands[0].kind)
 
 
 def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:

@@ -54,6 +54,33 @@ def _wrapping(symbol: str, for_bool: str | None) -> dict[str, str]:
     return rows if for_bool is None else rows | {"bool": for_bool}
 
 
+# C divides by a constant in a few multiplications.
+_BY_CONSTANT = {
+    "floor_divide": {
+        "signed": "({T})bcg_floor_divide_{h}({0}, {1})",
+        "unsigned": "({T})({1} == 0 ? 0 : {0} / {1})",
+    },
+    "remainder": {
+        "signed": "({T})bcg_remainder_{h}({0}, {1})",
+        "unsigned": "({T})({1} == 0 ? 0 : {0} % {1})",
+    },
+}
+
+
+def _division(name: str, of_unsigned: str) -> Callable[[tuple[DType, ...], DType], str]:
+    """Quotient or remainder by what is known at run time only: of up to 32 bits in lanes of doubles."""
+
+    def c(operands: tuple[DType, ...], result: DType) -> str:
+        kind = operands[0].kind
+        if kind == "float":
+            return f"bcg_{name}_{{t}}({{0}}, {{1}})"
+        if operands[0].bits == 64:
+            return _BY_CONSTANT[name][kind]
+        return f"({{T}})bcg_{name if kind == 'signed' else of_unsigned}_lanes_{{h}}({{0}}, {{1}})"
+
+    return c
+
+
 def _math(
     name: str,
     doc: str,
@@ -136,6 +163,8 @@ _MORE = "({0} > {1} ? {0} : {1})"
 _NAN_FIRST = "(({0} %s {1} || {0} != {0}) ? {0} : {1})"
 _NAN_LAST = "(({0} %s {1} || {1} != {1}) ? {0} : {1})"
 _INTEGERS = ("bool", "signed", "unsigned")
+# Where a quotient of floats has more digits than a float, or a divisor has no size.
+_FAR_QUOTIENT = {"float": "fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1}) | fabs{f}({1}) > {huge}"}
 _UNIT = (-1.0, 1.0)
 
 _ROWS: tuple[Op, ...] = (
@@ -164,28 +193,26 @@ _ROWS: tuple[Op, ...] = (
         "floor_divide",
         2,
         rules.bool_as_i8,
-        {
-            "signed": "({T})bcg_floor_divide_{h}({0}, {1})",
-            "unsigned": "({T})({1} == 0 ? 0 : {0} / {1})",
-            "float": "bcg_floor_divide_{t}({0}, {1})",
-        },
+        _division("floor_divide", "divide"),
         "Quotient rounded towards minus infinity; integer x // 0 is 0 and INT_MIN // -1 is INT_MIN.",
         "floordiv",
-        cost={"signed": 25.0, "unsigned": 20.0, "float": 6.0},
+        cost={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
+        rare=_FAR_QUOTIENT,
+        near={"float": "bcg_floor_divide_near_{t}({0}, {1})"},
+        by_constant={None: (_BY_CONSTANT["floor_divide"], 2.0)},
     ),
     Op(
         "remainder",
         2,
         rules.bool_as_i8,
-        {
-            "signed": "({T})bcg_remainder_{h}({0}, {1})",
-            "unsigned": "({T})({1} == 0 ? 0 : {0} % {1})",
-            "float": "bcg_remainder_{t}({0}, {1})",
-        },
+        _division("remainder", "remainder"),
         "Remainder with the sign of the divisor; integer x % 0 is 0.",
         "mod",
         ("mod",),
-        cost={"signed": 25.0, "unsigned": 20.0, "float": 60.0},
+        cost={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
+        rare=_FAR_QUOTIENT,
+        near={"float": "bcg_remainder_near_{t}({0}, {1})"},
+        by_constant={None: (_BY_CONSTANT["remainder"], 2.0)},
     ),
     Op(
         "power",
@@ -203,6 +230,17 @@ _ROWS: tuple[Op, ...] = (
         domain=(0.0, 8.0),
         demand={"signed": "{1} >= 0"},
         cost={"signed": 40.0, "unsigned": 40.0, "float": 17.0},
+        by_constant={
+            exponent: (
+                {
+                    "signed": f"({{T}})bcg_{name}_u64((uint64_t){{0}})",
+                    "unsigned": f"({{T}})bcg_{name}_u64({{0}})",
+                    "float": f"bcg_{name}_{{t}}({{0}})",
+                },
+                1.5,
+            )
+            for exponent, name in ((3, "cube"), (4, "fourth"))
+        },
     ),
     Op(
         "negative",

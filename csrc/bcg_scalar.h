@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "bcg_vmath_core.h"
+
 /* Rounds towards minus infinity; x / 0 is 0, and x / -1 wraps. */
 static inline int32_t bcg_floor_divide_i32(int32_t x, int32_t y)
 {
@@ -25,6 +27,38 @@ static inline int32_t bcg_remainder_i32(int32_t x, int32_t y)
     if (y == 0 || y == -1) return 0;
     const int32_t rest = x % y;
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+/* bcg_floor_divide_i32 without branches and in doubles, which hold its quotients well enough: loops over it vectorise. */
+static inline int32_t bcg_floor_divide_lanes_i32(int32_t x, int32_t y)
+{
+    const int32_t divisor = ((y == 0) | (y == -1)) != 0 ? 1 : y;
+    const int32_t quotient = (int32_t)((double)x / (double)divisor), rest = x - quotient * divisor;
+    const int32_t whole = quotient - (((rest != 0) & ((rest < 0) != (divisor < 0))) != 0 ? 1 : 0);
+    const int32_t turned = y == -1 ? (int32_t)(0u - (uint32_t)x) : whole;
+    return y == 0 ? 0 : turned;
+}
+
+/* bcg_remainder_i32, likewise. */
+static inline int32_t bcg_remainder_lanes_i32(int32_t x, int32_t y)
+{
+    const int32_t divisor = ((y == 0) | (y == -1)) != 0 ? 1 : y;
+    const int32_t quotient = (int32_t)((double)x / (double)divisor), rest = x - quotient * divisor;
+    return rest + (((rest != 0) & ((rest < 0) != (divisor < 0))) != 0 ? divisor : 0);
+}
+
+/* x / y, in doubles; x / 0 is 0. */
+static inline uint32_t bcg_divide_lanes_u32(uint32_t x, uint32_t y)
+{
+    const uint32_t quotient = (uint32_t)((double)x / (double)(y == 0 ? 1 : y));
+    return y == 0 ? 0 : quotient;
+}
+
+/* x % y, in doubles; x % 0 is 0. */
+static inline uint32_t bcg_remainder_lanes_u32(uint32_t x, uint32_t y)
+{
+    const uint32_t divisor = y == 0 ? 1 : y;
+    return x - (uint32_t)((double)x / (double)divisor) * divisor;
 }
 
 /* Rounds towards minus infinity; x / 0 is 0, and x / -1 wraps. */
@@ -137,6 +171,80 @@ static inline uint64_t bcg_power_u64(uint64_t base, uint64_t exponent)
         base *= base;
     }
     return result;
+}
+
+/* Wraps. */
+static inline uint64_t bcg_cube_u64(uint64_t x) { return x * x * x; }
+
+/* Wraps. */
+static inline uint64_t bcg_fourth_u64(uint64_t x) { return x * x * (x * x); }
+
+/* x to the power of 3. The square is exact in a double, and what is rounded then far finer than a float. */
+static inline float bcg_cube_f32(float x) { return (float)((double)x * x * x); }
+
+/* x to the power of 4. */
+static inline float bcg_fourth_f32(float x)
+{
+    const double square = (double)x * x;
+    return (float)(square * square);
+}
+
+/* x to the power of 3, with what rounding takes on the way, if that is a number: a zero would lose the sign of -0. */
+static inline double bcg_cube_f64(double x)
+{
+    const double square = x * x, power = square * x;
+    const double whole = power + (bcg_prod_low_f64(square, x, power) + bcg_prod_low_f64(x, x, square) * x);
+    return fabs(whole) > 0 ? whole : power;
+}
+
+/* x to the power of 4, likewise. */
+static inline double bcg_fourth_f64(double x)
+{
+    const double square = x * x, power = square * square;
+    const double low = bcg_prod_low_f64(x, x, square) * (square + square);
+    const double whole = power + (bcg_prod_low_f64(square, square, power) + low);
+    return fabs(whole) > 0 ? whole : power;
+}
+
+/* Up to this quotient its whole part is exact, and so is what remains: where a product and a sum are rounded once. */
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+#define BCG_NEAR_QUOTIENT_F32 0x1p22f
+#define BCG_NEAR_QUOTIENT_F64 0x1p51
+#else
+#define BCG_NEAR_QUOTIENT_F32 0.0f
+#define BCG_NEAR_QUOTIENT_F64 0.0
+#endif
+
+/* bcg_remainder_f32 up to BCG_NEAR_QUOTIENT_F32, of a finite y. A quotient rounded up to a whole number leaves too little. */
+static inline float bcg_remainder_near_f32(float x, float y)
+{
+    const float rest = bcg_fma_f32(-floorf(x / y), y, x);
+    const float kept = ((rest < 0) != (y < 0)) & (rest != 0) ? rest + y : rest;
+    return kept == 0 ? copysignf(0, y) : kept;
+}
+
+/* bcg_floor_divide_f32 up to BCG_NEAR_QUOTIENT_F32, of a finite y. */
+static inline float bcg_floor_divide_near_f32(float x, float y)
+{
+    const float quotient = x / y, whole = floorf(quotient), rest = bcg_fma_f32(-whole, y, x);
+    const float kept = ((rest < 0) != (y < 0)) & (rest != 0) ? whole - 1 : whole;
+    return kept == 0 ? copysignf(0, quotient) : kept;
+}
+
+/* bcg_remainder_f64 up to BCG_NEAR_QUOTIENT_F64, of a finite y. A quotient rounded up to a whole number leaves too little. */
+static inline double bcg_remainder_near_f64(double x, double y)
+{
+    const double rest = bcg_fma_f64(-floor(x / y), y, x);
+    const double kept = ((rest < 0) != (y < 0)) & (rest != 0) ? rest + y : rest;
+    return kept == 0 ? copysign(0, y) : kept;
+}
+
+/* bcg_floor_divide_f64 up to BCG_NEAR_QUOTIENT_F64, of a finite y. */
+static inline double bcg_floor_divide_near_f64(double x, double y)
+{
+    const double quotient = x / y, whole = floor(quotient), rest = bcg_fma_f64(-whole, y, x);
+    const double kept = ((rest < 0) != (y < 0)) & (rest != 0) ? whole - 1 : whole;
+    return kept == 0 ? copysign(0, quotient) : kept;
 }
 
 /* Negative, 0 or positive as x is below, equal to or above y, by value. */

@@ -10,6 +10,7 @@ import math
 import numpy as np
 import pytest
 
+import bcastgen as bg
 from bcastgen.api import op_kernel
 from bcastgen.dtypes import BF16, F16, F32, F64
 from bcastgen.ops import OPS
@@ -47,6 +48,21 @@ def test_errors_are_within_the_row_s_bound(op, dtype):
 def test_errors_of_many_samples_are_within_the_row_s_bound(op, dtype):
     error, values = worst(op, dtype, 20_000)
     assert error <= bound(op, dtype), f"{op.name}{values} is {error:.2f} ULP off, more than {bound(op, dtype)}"
+
+
+@pytest.mark.parametrize("exponent", [3, 4])
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_powers_by_constants_keep_the_bound_and_the_special_values(dtype, exponent, differences):
+    op = OPS["power"]
+    base, _ = truth.operands_of(op, dtype, 2000)
+    with np.errstate(all="ignore"):
+        specials = np.array([0.0, -0.0, inf, -inf, nan, 1e-320, -1e-120, 1e200, -2.0]).astype(dtype.np)
+    base = np.concatenate([base, -base, specials])
+    got = bg.jit(lambda a: a**exponent)(base)
+    exponents = np.full_like(base, exponent)
+    errors = truth.errors_of(op, dtype, (base, exponents), got)
+    assert errors.max() <= bound(op, dtype), f"{base[errors.argmax()]}**{exponent}"
+    assert not differences(got, op_kernel(op)(base, exponents), op.ulp_for(dtype)).any()
 
 
 def odd(*rows):

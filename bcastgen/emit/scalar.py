@@ -131,7 +131,7 @@ def body_lines(
     for at, statement in enumerate(nest.body):
         if only is not None and at not in only:
             continue
-        template = statement.op.c_for(statement.operand_dtypes, statement.dtype, fast, near)
+        template = statement.op.c_for(statement.operand_dtypes, statement.dtype, fast, near, statement.constant)
         texts = _texts(statement, loads)
         for place in _compared_oddly(template, statement, texts):
             dtype, named = statement.operand_dtypes[place], f"t{at}_{place}"
@@ -235,7 +235,7 @@ def rare_lines(
     needed: set[Value] = set()
     for at in sorted(statements):
         statement = nest.body[at]
-        template = statement.op.rare_for(statement.operand_dtypes, statement.dtype)
+        template = statement.op.rare_for(statement.operand_dtypes, statement.dtype, statement.constant)
         if template is not None:
             conditions.append(_fill(template, _texts(statement, loads)))
             needed.update(statement.operands)

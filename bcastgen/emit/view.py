@@ -44,6 +44,7 @@ def kernel_view(
     separate: bool = False,
     constants: Sequence[np.ndarray[Any, Any]] = (),
     fast: bool = False,
+    identifiers: tuple[str, str, str] | None = None,
 ) -> KernelView:
     """Decide every name and line of a kernel.
 
@@ -55,9 +56,11 @@ def kernel_view(
     separate : whether arrays come as parameters of their own (`a->rank`) or in two tables (`operands[0].rank`).
     constants : the values of the program's constants, where they are part of the C.
     fast : whether functions take their fast forms.
+    identifiers : in a module of C the module's prefix, the kernel's own, and its function.
     """
-    prefix, function = kernel_identifiers(name)
-    namer = Namer(prefix, _words(program))
+    stem, function = kernel_identifiers(name)
+    module, prefix, function = identifiers or (stem, stem, function)
+    namer = Namer(module, _words(program))
     operands = tuple(namer.take(operand) for operand, _ in program.operands)
     results = tuple(namer.take(result) for result, _ in program.results)
     members = Members(operands, results, separate, program.constants)
@@ -71,6 +74,7 @@ def kernel_view(
     given = (*(operand for operand, _ in program.operands), *(result for result, _ in program.results))
     return KernelView(
         prefix,
+        module,
         function,
         banner,
         operands,
@@ -88,6 +92,7 @@ def kernel_view(
         claims=tuple((members.claim(claim.position), claim.name) for nest in program.nests for claim in nest.claims),
         constants=_constants(prefix, program, operands, nests, constants, namer),
         constant_count=program.constants if separate else 0,
+        shown=(*given, *(name for name, _ in program.claims)),
     )
 
 
@@ -114,7 +119,7 @@ def _is_aligned(access: Access) -> bool:
 def _words(program: LoopProgram) -> frozenset[str]:
     """Return the identifiers in the C of the ops that a program uses."""
     rows = [statement for nest in program.nests for statement in nest.body]
-    texts = [s.op.c_for(s.operand_dtypes, s.dtype) for s in rows]
+    texts = [s.op.c_for(s.operand_dtypes, s.dtype, constant=s.constant) for s in rows]
     texts += [s.op.demand_for(s.operand_dtypes) or "" for s in rows]
     return frozenset(re.findall(r"[A-Za-z_]\w*", " ".join(texts)))
 

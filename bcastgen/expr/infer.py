@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 from ..dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak
 from ..errors import DomainError, DTypeError, RangeError
+from ..op import Op
 from ..ops import OPS
 from ..records import dataclass
 from .build import Builder
@@ -137,8 +138,8 @@ class _Inference:
         if node.op.converts:
             return self._conversion(node, operands[0])
         op = node.op
-        if op.name == "power" and self._is_square(*operands):
-            op, operands = OPS["square"], operands[:1]
+        if op.name == "power":
+            op, operands = self._simpler_power(op, *operands)
         if op.name == "clip":
             operands = self._without_idle_bounds(*operands)
         kinds = tuple(self.types[operand] for operand in operands)
@@ -147,7 +148,7 @@ class _Inference:
         if op.name == "power":
             _refuse_negative_exponent(loops[0], converted[1])
         made = self.builder.apply(op, converted, node.params, result)
-        weak = op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in kinds)
+        weak = node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in kinds)
         return self._typed(made, (WEAK_FLOAT if result.is_float else WEAK_INT) if weak else result)
 
     def _conversion(self, node: Apply, source: Node) -> Node:
@@ -159,14 +160,29 @@ class _Inference:
         # A node of its own even where nothing changes: the weak value itself must stay weak for its other users.
         return self._typed(self.builder.apply(node.op, (source,), node.params, target), target)
 
-    def _is_square(self, base: Node, exponent: Node) -> bool:
-        if not (isinstance(exponent, Constant) and isinstance(exponent.dtype, Weak) and exponent.value == 2):
-            return False
-        # Only where squaring keeps the dtype: a float exponent turns an integer base into a float.
-        kind = self.types[base]
-        if isinstance(kind, DType) and kind.kind == "bool":
-            return False
-        return exponent.dtype is WEAK_INT or (isinstance(kind, DType) and kind.is_float) or kind is WEAK_FLOAT
+    def _simpler_power(self, op: Op, base: Node, exponent: Node) -> tuple[Op, tuple[Node, ...]]:
+        """Return the op that NumPy takes for these Python numbers as exponents: a square, a square root, a quotient.
+
+        And exp2 for powers of 2. Where one of these would have another dtype, or another value, the power stays.
+        """
+        kind, by = self.types[base], self.types[exponent]
+        is_float = isinstance(kind, DType) and kind.is_float
+        # A float exponent turns an integer base into a float.
+        keeps = exponent.dtype is WEAK_INT or is_float or kind is WEAK_FLOAT
+        is_bool = isinstance(kind, DType) and kind.kind == "bool"
+        if self._is_weak(exponent, 2) and keeps and not is_bool:
+            return OPS["square"], (base,)
+        if is_float and self._is_weak(exponent, 0.5):
+            return OPS["sqrt"], (base,)
+        if is_float and self._is_weak(exponent, -1):
+            return OPS["reciprocal"], (base,)
+        if self._is_weak(base, 2) and isinstance(by, DType) and by.is_float:
+            return OPS["exp2"], (exponent,)
+        return op, (base, exponent)
+
+    @staticmethod
+    def _is_weak(node: Node, value: float) -> bool:
+        return isinstance(node, Constant) and isinstance(node.dtype, Weak) and node.value == value
 
     def _without_idle_bounds(self, value: Node, low: Node, high: Node) -> tuple[Node, Node, Node]:
         """numpy.clip takes Python ints that the first operand's dtype cannot hold where they bound nothing."""

@@ -107,6 +107,12 @@ class Apply:
     params: Params
     dtype: DType
 
+    @property
+    def constant(self) -> bool | int | float | None:
+        """The value of the last operand, if that is a constant: some ops have C of its own for it."""
+        last = self.operands[-1]
+        return last.value if isinstance(last, Constant) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Nest:

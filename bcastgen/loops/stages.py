@@ -11,7 +11,6 @@ else the one loop that computes all. What types prove to span the whole domain i
 
 from __future__ import annotations
 
-from ..expr.nodes import Constant
 from ..records import dataclass
 from .nest import Let, Load, Nest, Value
 
@@ -60,10 +59,7 @@ class Staging:
 
 def costs_of(nest: Nest) -> tuple[float, ...]:
     """Return what each statement of a nest's body costs a point, in tenths of a nanosecond."""
-    return tuple(
-        statement.op.cost_for(statement.operand_dtypes, statement.dtype, isinstance(statement.operands[-1], Constant))
-        for statement in nest.body
-    )
+    return tuple(s.op.cost_for(s.operand_dtypes, s.dtype, s.constant) for s in nest.body)
 
 
 def tenths(cost: float) -> int:

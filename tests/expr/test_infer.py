@@ -100,6 +100,29 @@ def test_squares_and_negative_exponents():
     assert result_of("a**-1", F32) is F32
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "op"),
+    [
+        ("a**2", "f32", "square(a)"),
+        ("a**0.5", "f64", "sqrt(a)"),
+        ("a**-1", "f16", "reciprocal(a)"),
+        ("2**a", "f32", "exp2(a)"),
+        ("a**3", "f32", "power(a, 3.0:f32)"),
+        ("a**0.5", "i32", "power("),
+        ("2**a", "i32", "power(2:i32, a)"),
+        ("2.5**a", "f32", "power(2.5:f32, a)"),
+    ],
+)
+def test_powers_by_python_numbers_are_what_numpy_takes_for_them(text, kind, op):
+    typed = infer(parse(text), (dtype(kind),))
+    assert op in str(typed)
+    assert typed.result_dtypes[0].np == eval(text, {"a": np.ones(2, dtype(kind).np)}).dtype
+
+
+def test_the_square_of_a_python_float_stays_weak():
+    assert infer(parse("s**2 * a"), (WEAK_FLOAT, F32)).result_dtypes == (F32,)
+
+
 def test_declared_dtypes():
     declared = (F32, F32)
     typed = infer(parse("x * alpha"), (F32, WEAK_FLOAT), declared)
