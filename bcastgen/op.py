@@ -97,7 +97,7 @@ class Op:
     rare, near : C condition under which an element needs `c`, and a faster C template that is right for all others.
     fast_near : that of `fast`, where there are both.
     by_constant : C templates where the last operand is this constant, or with the key None any other one, by kind; and
-        what an element then costs.
+        what an element then costs, for all or by width.
     """
 
     name: str
@@ -122,7 +122,7 @@ class Op:
     rare: CTemplate | None = None
     near: CTemplate | None = None
     fast_near: CTemplate | None = None
-    by_constant: Mapping[float | None, tuple[Mapping[str, str], float]] | None = None
+    by_constant: Mapping[float | None, tuple[Mapping[str, str], float | Mapping[int, float]]] | None = None
 
     @property
     def converts(self) -> bool:
@@ -178,7 +178,9 @@ class Op:
             return None
         return _fill(template, operands, result)
 
-    def _special(self, operands: tuple[DType, ...], constant: bool | int | float | None) -> tuple[str, float] | None:
+    def _special(
+        self, operands: tuple[DType, ...], constant: bool | int | float | None
+    ) -> tuple[str, float | Mapping[int, float]] | None:
         """Return C template and cost of what the row has for this constant."""
         if constant is None or self.by_constant is None:
             return None
@@ -196,10 +198,10 @@ class Op:
             texts = (self.c_for(operands, result), *(text for _, text in self.prelude))
             return 50.0 if any(re.search(r"\b(?!bcg_)[a-z]\w*\(", text) for text in texts) else 2.0
         cost = self.cost if isinstance(self.cost, (int, float)) else self.cost.get(operands[0].kind, _CHEAP)
+        bits = max(dtype.computed_in.bits for dtype in (*operands, result))
         special = self._special(operands, constant)
         if special is not None:
-            cost = special[1]
-        bits = max(dtype.computed_in.bits for dtype in (*operands, result))
+            cost = special[1] if isinstance(special[1], (int, float)) else special[1].get(bits, _CHEAP)
         return cost * bits / 32 + (_ROUNDING if self.rounds(operands, result) else 0)
 
     def rounds(self, operands: tuple[DType, ...], result: DType) -> bool:

@@ -81,6 +81,28 @@ static inline float bcg_upper_f32(float x) { return bcg_from_bits_f32(bcg_bits_f
 /* The upper half of a number's digits: products of two such are exact. */
 static inline double bcg_upper_f64(double x) { return bcg_from_bits_f64(bcg_bits_f64(x) & 0xfffffffff8000000u); }
 
+/* The whole number closest to x. */
+static inline double bcg_whole_f64(double x)
+{
+#if defined __SSE4_1__ || defined __aarch64__
+    return rint(x);
+#else
+    const double a = fabs(x), near = (a + 0x1p52) - 0x1p52;
+    return a < 0x1p52 ? copysign(near, x) : x;
+#endif
+}
+
+/* The whole number closest to x. */
+static inline float bcg_whole_f32(float x)
+{
+#if defined __SSE4_1__ || defined __aarch64__
+    return rintf(x);
+#else
+    const float a = fabsf(x), near = (a + 0x1p23f) - 0x1p23f;
+    return a < 0x1p23f ? copysignf(near, x) : x;
+#endif
+}
+
 /* What rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digit or two). */
 static inline float bcg_prod_low_f32(float x, float y, float product)
 {
@@ -131,8 +153,8 @@ static inline float bcg_close_fma_f32(float x, float y, float z)
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
     return fmaf(x, y, z);
 #else
-    const float product = x * y;
-    return product + (bcg_prod_low_f32(x, y, product) + z);
+    const float product = x * y, sum = product + z;
+    return sum + (((product - sum) + z) + bcg_prod_low_f32(x, y, product));
 #endif
 }
 
@@ -142,8 +164,8 @@ static inline double bcg_close_fma_f64(double x, double y, double z)
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
     return fma(x, y, z);
 #else
-    const double product = x * y;
-    return product + (bcg_prod_low_f64(x, y, product) + z);
+    const double product = x * y, sum = product + z;
+    return sum + (((product - sum) + z) + bcg_prod_low_f64(x, y, product));
 #endif
 }
 

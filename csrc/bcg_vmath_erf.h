@@ -32,36 +32,62 @@ static inline double bcg_erf_tail_f64(double u)
     return bcg_fma_f64(u, bcg_fma_f64(u, end, -0x1.350d94d118e27p-2), 0x1.ecdcb3fadb1c8p-10);
 }
 
-/* log(erfc(1 + t) / erfc(1)) / t for t up to 3. python csrc/fit.py erf_log_f32: error 2^-32.7 */
+/* log2(erfc(1 + t) / erfc(1)) / t for t up to 3. python csrc/fit.py erf_log_f32: error 2^-28.4 */
 static inline float bcg_erf_log_f32(float t)
 {
-    const float t2 = t * t, odd = bcg_fma_f32(t2, bcg_fma_f32(t2, 0x1.2d925ep-12f, 0x1.491d68p-7f), -0x1.afabcp-1f);
-    float even = bcg_fma_f32(t2, -0x1.64da0ep-16f, -0x1.07470ap-9f);
-    even = bcg_fma_f32(t2, even, -0x1.547adp-5f);
-    return bcg_fma_f32(t, odd, bcg_fma_f32(t2, even, -0x1.51c9bp+1f));
+    const float t2 = t * t;
+    float even = bcg_fma_f32(t2, -0x1.61230cp-9f, -0x1.eae7a2p-5f);
+    float odd = bcg_fma_f32(t2, 0x1.286ac2p-12f, 0x1.d65a74p-7f);
+    even = bcg_fma_f32(t2, even, -0x1.e7532ap+1f);
+    odd = bcg_fma_f32(t2, odd, -0x1.3762a8p+0f);
+    return bcg_fma_f32(t, odd, even);
 }
 
-/* log(erfc(1 + t) / erfc(1)) / t for t up to 5. python csrc/fit.py erf_log_f64: error 2^-57.7 */
+/* log2(erfc(1 + t) / erfc(1)) / t for t up to 5. python csrc/fit.py erf_log_f64: error 2^-57.7 */
 static inline double bcg_erf_log_f64(double t)
 {
     const double t2 = t * t;
-    double even = bcg_fma_f64(t2, -0x1.2b38aa5c03a65p-35, -0x1.ba5928da145d2p-29);
-    double odd = bcg_fma_f64(t2, 0x1.625da5d738b46p-40, 0x1.d1f6f814ba317p-32);
-    even = bcg_fma_f64(t2, even, -0x1.e5f364e81a3c9p-25);
-    odd = bcg_fma_f64(t2, odd, 0x1.1a1b8a088bafep-26);
-    even = bcg_fma_f64(t2, even, 0x1.1072d0f6d73cfp-23);
-    odd = bcg_fma_f64(t2, odd, 0x1.cd84a6dcccd97p-24);
-    even = bcg_fma_f64(t2, even, 0x1.41d83ef7c3697p-17);
-    odd = bcg_fma_f64(t2, odd, -0x1.11e02a4128ee7p-19);
-    even = bcg_fma_f64(t2, even, 0x1.b8c78120a3b2cp-16);
-    odd = bcg_fma_f64(t2, odd, -0x1.c776f9382cbbcp-16);
-    even = bcg_fma_f64(t2, even, -0x1.033f6937e9aaap-9);
-    odd = bcg_fma_f64(t2, odd, 0x1.f1b481d790012p-13);
-    even = bcg_fma_f64(t2, even, -0x1.5477f09cb2278p-5);
-    odd = bcg_fma_f64(t2, odd, 0x1.48c9d40bd78eep-7);
-    even = bcg_fma_f64(t2, even, -0x1.51c9b0006c23cp+1);
-    odd = bcg_fma_f64(t2, odd, -0x1.afabc11a28eeep-1);
+    double even = bcg_fma_f64(t2, -0x1.afaf667355699p-35, -0x1.3f163acbe347bp-28);
+    double odd = bcg_fma_f64(t2, 0x1.ff3de68f4ec08p-40, 0x1.501f5bfed6f2p-31);
+    even = bcg_fma_f64(t2, even, -0x1.5e8a1475700a8p-24);
+    odd = bcg_fma_f64(t2, odd, 0x1.96fec5637591p-26);
+    even = bcg_fma_f64(t2, even, 0x1.890f62cd525bbp-23);
+    odd = bcg_fma_f64(t2, odd, 0x1.4cea3cada496cp-23);
+    even = bcg_fma_f64(t2, even, 0x1.d052e27975d12p-17);
+    odd = bcg_fma_f64(t2, odd, -0x1.8b1e790b9bb51p-19);
+    even = bcg_fma_f64(t2, even, 0x1.3df47f28669c5p-15);
+    odd = bcg_fma_f64(t2, odd, -0x1.488c6163e0cbep-15);
+    even = bcg_fma_f64(t2, even, -0x1.7603ef4b1d7d3p-9);
+    odd = bcg_fma_f64(t2, odd, 0x1.6704b2362b875p-12);
+    even = bcg_fma_f64(t2, even, -0x1.eb31368a1c7e9p-5);
+    odd = bcg_fma_f64(t2, odd, 0x1.da5764d5ea899p-7);
+    even = bcg_fma_f64(t2, even, -0x1.e75328fe78c5cp+1);
+    odd = bcg_fma_f64(t2, odd, -0x1.37627e9b5c17fp+0);
     return bcg_fma_f64(t, odd, even);
+}
+
+/* (2^r - 1) / r for |r| <= 1/2. python csrc/fit.py erf_power_f32: error 2^-25.5 */
+static inline float bcg_erf_power_tail_f32(float r)
+{
+    const float r2 = r * r, a = bcg_fma_f32(r, 0x1.ebfbe2p-3f, 0x1.62e432p-1f);
+    const float b = bcg_fma_f32(r, 0x1.3b270ep-7f, 0x1.c6ae72p-5f);
+    return bcg_fma_f32(r2, bcg_fma_f32(r2, bcg_fma_f32(r, 0x1.470b2cp-13f, 0x1.5f727p-10f), b), a);
+}
+
+/* The same. python csrc/fit.py erf_power_f64: error 2^-54.4 */
+static inline double bcg_erf_power_tail_f64(double r)
+{
+    const double r2 = r * r;
+    double even = bcg_fma_f64(r2, 0x1.c062f7fab7838p-32, 0x1.b54167f284f6ep-24);
+    double odd = bcg_fma_f64(r2, 0x1.e605f94df649ep-28, 0x1.62bfd49ee3502p-20);
+    even = bcg_fma_f64(r2, even, 0x1.ffcbee3ae9034p-17);
+    odd = bcg_fma_f64(r2, odd, 0x1.43091309610fdp-13);
+    even = bcg_fma_f64(r2, even, 0x1.5d87fe7bbbe67p-10);
+    odd = bcg_fma_f64(r2, odd, 0x1.3b2ab6fba1e1cp-7);
+    even = bcg_fma_f64(r2, even, 0x1.c6b08d7048f31p-5);
+    odd = bcg_fma_f64(r2, odd, 0x1.ebfbdff82c598p-3);
+    even = bcg_fma_f64(r2, even, 0x1.62e42fefa39f3p-1);
+    return bcg_fma_f64(r, odd, even);
 }
 
 /* (e^r - 1 - r) / r^2 for |r| <= log(2) / 2. python csrc/fit.py erf_exp_f32: error 2^-28.0 */
@@ -89,10 +115,8 @@ static inline float bcg_erf_f32(float x)
 {
     const float size = fabsf(x), y = 4.0f < size ? 4.0f : size, t = y - 1;
     const float near = bcg_fma_f32(bcg_erf_tail_f32(bcg_fma_f32(y, y, -0.375f)), y, y);
-    const float log = t * bcg_erf_log_f32(t);
-    const float whole = bcg_fma_f32(log, 0x1.715476p+0f, 0x1.8p23f), k = whole - 0x1.8p23f;
-    const float r = bcg_fma_f32(-k, 0x1.62e43p-1f, log);
-    const float power = 1 + bcg_fma_f32(r * r, bcg_erf_exp_tail_f32(r), r);
+    const float log = t * bcg_erf_log_f32(t), whole = log + BCG_SHIFT_F32, r = log - (whole - BCG_SHIFT_F32);
+    const float power = bcg_fma_f32(r, bcg_erf_power_tail_f32(r), 1);
     const float scale = bcg_from_bits_f32(bcg_bits_f32(-0x1.422616p-3f) + (bcg_bits_f32(whole) << 23));
     return copysignf(y < 0.9375f ? near : bcg_fma_f32(power, scale, 1), x);
 }
@@ -102,10 +126,111 @@ static inline double bcg_erf_f64(double x)
 {
     const double size = fabs(x), y = 6.0 < size ? 6.0 : size, t = y - 1;
     const double near = bcg_fma_f64(bcg_erf_tail_f64(bcg_fma_f64(y, y, -0.375)), y, y);
-    const double log = t * bcg_erf_log_f64(t);
-    const double whole = bcg_fma_f64(log, 0x1.71547652b82fep+0, 0x1.8p52), k = whole - 0x1.8p52;
-    const double r = bcg_fma_f64(-k, 0x1.62e42fefa39efp-1, log);
-    const double power = 1 + bcg_fma_f64(r * r, bcg_erf_exp_tail_f64(r), r);
+    const double log = t * bcg_erf_log_f64(t), whole = log + BCG_SHIFT_F64, r = log - (whole - BCG_SHIFT_F64);
+    const double power = bcg_fma_f64(r, bcg_erf_power_tail_f64(r), 1);
+    const double scale = bcg_from_bits_f64(bcg_bits_f64(-0x1.4226162fbddd5p-3) + (bcg_bits_f64(whole) << 52));
+    return copysign(y < 0.9375 ? near : bcg_fma_f64(power, scale, 1), x);
+}
+
+/* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. python csrc/fit.py erf_fast_f32: error 2^-25.5 */
+static inline float bcg_erf_fast_tail_f32(float u)
+{
+    const float u2 = u * u;
+    float even = bcg_fma_f32(u2, 0x1.fb1f88p-9f, 0x1.62b9bp-4f);
+    float odd = bcg_fma_f32(u2, -0x1.3591bp-11f, -0x1.49a9dep-6f);
+    even = bcg_fma_f32(u2, even, 0x1.ecdd6cp-10f);
+    odd = bcg_fma_f32(u2, odd, -0x1.350d86p-2f);
+    return bcg_fma_f32(u, odd, even);
+}
+
+/* The same. python csrc/fit.py erf_fast_f64: error 2^-53.0 */
+static inline double bcg_erf_fast_tail_f64(double u)
+{
+    const double u2 = u * u;
+    double even = bcg_fma_f64(u2, 0x1.5470111f4af51p-27, 0x1.3c351eb279525p-20);
+    double odd = bcg_fma_f64(u2, -0x1.f5f9efa0610a7p-24, -0x1.68041d19d617ep-17);
+    even = bcg_fma_f64(u2, even, 0x1.6db16191a26afp-14);
+    odd = bcg_fma_f64(u2, odd, -0x1.46ba7f8903effp-11);
+    even = bcg_fma_f64(u2, even, 0x1.f8a20cc2b226dp-9);
+    odd = bcg_fma_f64(u2, odd, -0x1.498fcbc3d3e8fp-6);
+    even = bcg_fma_f64(u2, even, 0x1.62bad8f5b0a8fp-4);
+    odd = bcg_fma_f64(u2, odd, -0x1.350d94d118e1dp-2);
+    even = bcg_fma_f64(u2, even, 0x1.ecdcb3fadb398p-10);
+    return bcg_fma_f64(u, odd, even);
+}
+
+/* log2(erfc(1 + t) / erfc(1)) / t for t up to 3. python csrc/fit.py erf_log_fast_f32: error 2^-24.7 */
+static inline float bcg_erf_log_fast_f32(float t)
+{
+    const float t2 = t * t;
+    float even = bcg_fma_f32(t2, -0x1.d718e4p-10f, -0x1.e7efb6p-5f);
+    const float odd = bcg_fma_f32(t2, 0x1.b7b65p-7f, -0x1.37651ap+0f);
+    even = bcg_fma_f32(t2, even, -0x1.e75338p+1f);
+    return bcg_fma_f32(t, odd, even);
+}
+
+/* The same for t up to 5. python csrc/fit.py erf_log_fast_f64: error 2^-53.2 */
+static inline double bcg_erf_log_fast_f64(double t)
+{
+    const double t2 = t * t;
+    double even = bcg_fma_f64(t2, -0x1.882059346b0adp-31, -0x1.e70a84b5dc9e1p-26);
+    double odd = bcg_fma_f64(t2, 0x1.32be81b81cc59p-35, 0x1.ae50e26654baep-28);
+    even = bcg_fma_f64(t2, even, 0x1.8746f93da43e9p-22);
+    odd = bcg_fma_f64(t2, odd, 0x1.519f7d6d02da5p-25);
+    even = bcg_fma_f64(t2, even, 0x1.d5f2b00ef078cp-17);
+    odd = bcg_fma_f64(t2, odd, -0x1.a6bb1b858435bp-19);
+    even = bcg_fma_f64(t2, even, 0x1.3e45124627864p-15);
+    odd = bcg_fma_f64(t2, odd, -0x1.495afeafba2ccp-15);
+    even = bcg_fma_f64(t2, even, -0x1.7603e46faa0bap-9);
+    odd = bcg_fma_f64(t2, odd, 0x1.6702336c67dd2p-12);
+    even = bcg_fma_f64(t2, even, -0x1.eb31368adbd74p-5);
+    odd = bcg_fma_f64(t2, odd, 0x1.da5764b8e321cp-7);
+    even = bcg_fma_f64(t2, even, -0x1.e75328fe78c4cp+1);
+    odd = bcg_fma_f64(t2, odd, -0x1.37627e9b5baf4p+0);
+    return bcg_fma_f64(t, odd, even);
+}
+
+/* (2^r - 1) / r for |r| <= 1/2. python csrc/fit.py erf_power_fast_f32: error 2^-21.1 */
+static inline float bcg_erf_power_fast_tail_f32(float r)
+{
+    const float r2 = r * r;
+    float even = bcg_fma_f32(r2, 0x1.23a7bcp-10f, 0x1.c7431ep-5f);
+    const float odd = bcg_fma_f32(r2, 0x1.3cbea6p-7f, 0x1.ebfa4ep-3f);
+    even = bcg_fma_f32(r2, even, 0x1.62e39ep-1f);
+    return bcg_fma_f32(r, odd, even);
+}
+
+/* The same. python csrc/fit.py erf_power_fast_f64: error 2^-51.6 */
+static inline double bcg_erf_power_fast_tail_f64(double r)
+{
+    const double r2 = r * r;
+    double even = bcg_fma_f64(r2, 0x1.b689b2fc4899dp-24, 0x1.ffcb3f1d465afp-17);
+    double odd = bcg_fma_f64(r2, 0x1.e8b7495343bd7p-28, 0x1.62be6871d74b9p-20);
+    even = bcg_fma_f64(r2, even, 0x1.5d87fea4a666p-10);
+    odd = bcg_fma_f64(r2, odd, 0x1.43091387c2886p-13);
+    even = bcg_fma_f64(r2, even, 0x1.c6b08d7039563p-5);
+    odd = bcg_fma_f64(r2, odd, 0x1.3b2ab6fb82096p-7);
+    even = bcg_fma_f64(r2, even, 0x1.62e42fefa3a28p-1);
+    odd = bcg_fma_f64(r2, odd, 0x1.ebfbdff82c61fp-3);
+    return bcg_fma_f64(r, odd, even);
+}
+
+static inline float bcg_erf_fast_f32(float x)
+{
+    const float size = fabsf(x), y = 4.0f < size ? 4.0f : size, t = y - 1;
+    const float near = bcg_fma_f32(bcg_erf_fast_tail_f32(bcg_fma_f32(y, y, -0.375f)), y, y);
+    const float log = t * bcg_erf_log_fast_f32(t), whole = log + BCG_SHIFT_F32;
+    const float r = log - (whole - BCG_SHIFT_F32), power = bcg_fma_f32(r, bcg_erf_power_fast_tail_f32(r), 1);
+    const float scale = bcg_from_bits_f32(bcg_bits_f32(-0x1.422616p-3f) + (bcg_bits_f32(whole) << 23));
+    return copysignf(y < 0.9375f ? near : bcg_fma_f32(power, scale, 1), x);
+}
+
+static inline double bcg_erf_fast_f64(double x)
+{
+    const double size = fabs(x), y = 6.0 < size ? 6.0 : size, t = y - 1;
+    const double near = bcg_fma_f64(bcg_erf_fast_tail_f64(bcg_fma_f64(y, y, -0.375)), y, y);
+    const double log = t * bcg_erf_log_fast_f64(t), whole = log + BCG_SHIFT_F64;
+    const double r = log - (whole - BCG_SHIFT_F64), power = bcg_fma_f64(r, bcg_erf_power_fast_tail_f64(r), 1);
     const double scale = bcg_from_bits_f64(bcg_bits_f64(-0x1.4226162fbddd5p-3) + (bcg_bits_f64(whole) << 52));
     return copysign(y < 0.9375 ? near : bcg_fma_f64(power, scale, 1), x);
 }
@@ -151,6 +276,34 @@ static inline double bcg_erfc_log_f64(double v)
     return bcg_fma_f64(v, bcg_fma_f64(v, odd, even), 0x1.5140b11e1e9p+0);
 }
 
+/* x where near < 0, else y; no condition, which gcc would follow back to another one, evaluating all of both sides. */
+static inline float bcg_erf_side_f32(float near, float x, float y)
+{
+    const uint32_t mask = 0 - (bcg_bits_f32(near) >> 31);
+    return bcg_from_bits_f32((bcg_bits_f32(x) & mask) | (bcg_bits_f32(y) & ~mask));
+}
+
+/* x where near < 0, else y; no condition, which gcc would follow back to another one, evaluating all of both sides. */
+static inline double bcg_erf_side_f64(double near, double x, double y)
+{
+    const uint64_t mask = 0 - (bcg_bits_f64(near) >> 63);
+    return bcg_from_bits_f64((bcg_bits_f64(x) & mask) | (bcg_bits_f64(y) & ~mask));
+}
+
+/* value, or for x < 0 what it leaves of 2. */
+static inline float bcg_erf_left_f32(float x, float value)
+{
+    const uint32_t sign = bcg_bits_f32(x) & 0x80000000u, two = 0x40000000u & (0 - (sign >> 31));
+    return bcg_from_bits_f32(two) + bcg_from_bits_f32(bcg_bits_f32(value) ^ sign);
+}
+
+/* value, or for x < 0 what it leaves of 2. */
+static inline double bcg_erf_left_f64(double x, double value)
+{
+    const uint64_t sign = bcg_bits_f64(x) & 0x8000000000000000u, two = 0x4000000000000000u & (0 - (sign >> 63));
+    return bcg_from_bits_f64(two) + bcg_from_bits_f64(bcg_bits_f64(value) ^ sign);
+}
+
 /* Up to 1/2 as 1 - erf(x), beyond u e^(q(v) - x^2), for negative x less that than 2: all that rounding takes from u and
  * from the exponent is gathered and comes in at the end. */
 static inline float bcg_erfc_f32(float x)
@@ -166,18 +319,18 @@ static inline float bcg_erfc_f32(float x)
     const float power_low = bcg_sum_low_f32(-0x1.57f564p-1f, rise, power) + rise_low;
     const float v_low = u_low + bcg_sum_low_f32(-0.5f, u, v);
     const float turned = bcg_fma_f32(v_low, bcg_fma_f32(v, 0.379f, 1.345f), power_low) - bcg_prod_low_f32(y, y, square);
-    const float whole = bcg_fma_f32(power - square, 0x1.715476p+0f, 0x1.8p23f), k = whole - 0x1.8p23f;
-    const float taken = -k * 0x1.62e4p-1f, first = taken - square, r1 = first + power;
+    const float whole = bcg_fma_f32(power - square, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 254);
+    const float k = whole - (BCG_SHIFT_F32 + 254), taken = -k * 0x1.62e4p-1f;
+    const float first = taken - square, r1 = first + power;
     const float first_low = bcg_any_sum_low_f32(taken, -square, first);
     const float lows = bcg_any_sum_low_f32(first, power, r1) + first_low;
     const float low = lows + bcg_fma_f32(-k, 0x1.7f7d1cp-20f, turned);
     const float r = r1 + low, e = 1 + r, e_low = bcg_sum_low_f32(1, r, e) + bcg_sum_low_f32(r1, low, r);
     const float rest = bcg_fma_f32(r * r, bcg_erf_exp_tail_f32(r), e_low);
     const float scaled = bcg_fma_f32(e, u, bcg_fma_f32(rest, u, e * u_low));
-    const int tiny = k < -100;
-    const float scale = bcg_from_bits_f32((bcg_bits_f32(whole + (tiny ? 64.0f : 0)) + 127) << 23);
-    const float far = scaled * scale * (tiny ? 0x1p-64f : 1);
-    return y < 0.5f ? near : x < 0 ? 2 - far : far;
+    const uint32_t both = bcg_bits_f32(whole), one = both >> 1;
+    const float far = scaled * bcg_from_bits_f32(one << 23) * bcg_from_bits_f32((both - one) << 23);
+    return bcg_erf_side_f32(y - 0.5f, near, bcg_erf_left_f32(x, far));
 }
 
 /* The same. */
@@ -194,18 +347,54 @@ static inline double bcg_erfc_f64(double x)
     const double power_low = bcg_sum_low_f64(-0x1.82955dd9800fcp-1, rise, power) + rise_low;
     const double v_low = u_low + bcg_sum_low_f64(-0.4375, u, v);
     const double turned = bcg_fma_f64(v_low, bcg_fma_f64(v, 0.511, 1.317), power_low) - bcg_prod_low_f64(y, y, square);
-    const double whole = bcg_fma_f64(power - square, 0x1.71547652b82fep+0, 0x1.8p52), k = whole - 0x1.8p52;
-    const double taken = -k * 0x1.62e42fefa38p-1, first = taken - square, r1 = first + power;
+    const double whole = bcg_fma_f64(power - square, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 2046);
+    const double k = whole - (BCG_SHIFT_F64 + 2046), taken = -k * 0x1.62e42fefa38p-1;
+    const double first = taken - square, r1 = first + power;
     const double first_low = bcg_any_sum_low_f64(taken, -square, first);
     const double lows = bcg_any_sum_low_f64(first, power, r1) + first_low;
     const double low = lows + bcg_fma_f64(-k, 0x1.ef35793c7673p-45, turned);
     const double r = r1 + low, e = 1 + r, e_low = bcg_sum_low_f64(1, r, e) + bcg_sum_low_f64(r1, low, r);
     const double rest = bcg_fma_f64(r * r, bcg_erf_exp_tail_f64(r), e_low);
     const double scaled = bcg_fma_f64(e, u, bcg_fma_f64(rest, u, e * u_low));
-    const int tiny = k < -900;
-    const double scale = bcg_from_bits_f64((bcg_bits_f64(whole + (tiny ? 256.0 : 0)) + 1023) << 52);
-    const double far = scaled * scale * (tiny ? 0x1p-256 : 1);
-    return y < 0.5 ? near : x < 0 ? 2 - far : far;
+    const uint64_t both = bcg_bits_f64(whole), one = both >> 1;
+    const double far = scaled * bcg_from_bits_f64(one << 52) * bcg_from_bits_f64((both - one) << 52);
+    return bcg_erf_side_f64(y - 0.5, near, bcg_erf_left_f64(x, far));
+}
+
+/* The same; but of what rounding takes, only that of x^2 and, to a few digits, of u counts. */
+static inline float bcg_erfc_fast_f32(float x)
+{
+    const float size = fabsf(x), y = 10.5f < size ? 10.5f : size, square = y * y;
+    const float near = bcg_fma_f32(-x, bcg_erf_fast_tail_f32(square - 0.375f), 1 - x);
+    const float u = 1 / bcg_fma_f32(y, 0.5f, 1), v = u - 0.5f;
+    const float power = bcg_fma_f32(v, bcg_erfc_log_f32(v), -0x1.57f564p-1f);
+    const float whole = bcg_fma_f32(power - square, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 254);
+    const float k = whole - (BCG_SHIFT_F32 + 254);
+    const float u_low = bcg_fma_f32(u * -0.5f, y, 1 - u) * bcg_fma_f32(u, 1.345f, 1);
+    const float low = bcg_fma_f32(-k, BCG_LN2_LOW_F32, u_low - bcg_prod_low_f32(y, y, square));
+    const float r = (bcg_fma_f32(-k, BCG_LN2_HIGH_F32, -square) + power) + low;
+    const float scaled = bcg_fma_f32(bcg_fma_f32(r * r, bcg_erf_exp_tail_f32(r), r), u, u);
+    const uint32_t both = bcg_bits_f32(whole), one = both >> 1;
+    const float far = scaled * bcg_from_bits_f32(one << 23) * bcg_from_bits_f32((both - one) << 23);
+    return bcg_erf_side_f32(y - 0.5f, near, bcg_erf_left_f32(x, far));
+}
+
+/* The same; but of what rounding takes, only that of x^2 and, to a few digits, of u counts. */
+static inline double bcg_erfc_fast_f64(double x)
+{
+    const double size = fabs(x), y = 28.0 < size ? 28.0 : size, square = y * y;
+    const double near = bcg_fma_f64(-x, bcg_erf_fast_tail_f64(square - 0.375), 1 - x);
+    const double u = 1 / bcg_fma_f64(y, 0.5, 1), v = u - 0.4375;
+    const double power = bcg_fma_f64(v, bcg_erfc_log_f64(v), -0x1.82955dd9800fcp-1);
+    const double whole = bcg_fma_f64(power - square, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 2046);
+    const double k = whole - (BCG_SHIFT_F64 + 2046);
+    const double u_low = bcg_fma_f64(u * -0.5, y, 1 - u) * bcg_fma_f64(u, 1.317, 1);
+    const double low = bcg_fma_f64(-k, BCG_LN2_LOW_F64, u_low - bcg_prod_low_f64(y, y, square));
+    const double r = (bcg_fma_f64(-k, BCG_LN2_HIGH_F64, -square) + power) + low;
+    const double scaled = bcg_fma_f64(bcg_fma_f64(r * r, bcg_erf_exp_tail_f64(r), r), u, u);
+    const uint64_t both = bcg_bits_f64(whole), one = both >> 1;
+    const double far = scaled * bcg_from_bits_f64(one << 52) * bcg_from_bits_f64((both - one) << 52);
+    return bcg_erf_side_f64(y - 0.5, near, bcg_erf_left_f64(x, far));
 }
 
 #endif

@@ -107,63 +107,90 @@ static inline double bcg_expm1_f64(double x)
     return x <= 0x1.62e42fefa39efp9 ? finite : x + INFINITY;
 }
 
-/* (e^y - 1) / (e^y + 1) with y = 2|x|, both to twice the digits but for the lowest of the 1s, which no longer counts
- * where it is lost. */
-static inline float bcg_tanh_f32(float x)
+/* 1 / x but for 7%, x a normal number: enough for what is left of a quotient's last digits. */
+static inline float bcg_rough_inverse_f32(float x) { return bcg_from_bits_f32(0x7eef0000u - bcg_bits_f32(x)); }
+
+/* 1 / x but for 7%, x a normal number: enough for what is left of a quotient's last digits. */
+static inline double bcg_rough_inverse_f64(double x)
 {
-    const float positive = fabsf(x), kept = 10.0f < positive ? 10.0f : positive, y = kept + kept;
-    const float shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
-    const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper), s = r * r;
-    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r);
-    const float low = bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), rounded);
-    const float p = r + low, p_low = bcg_sum_low_f32(r, low, p);
-    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23), less = power - 1;
-    const float above = bcg_fma_f32(power, p, less), below = above + 2;
-    const float above_low = bcg_fma_f32(power, p_low, bcg_fma_f32(power, p, less - above));
-    const float below_low = above_low + (above - (below - 2));
-    const float inverse = 1 / below, close = above * inverse;
-    const float rest = bcg_rest_f32(above, close, below) + bcg_fma_f32(-close, below_low, above_low);
-    return copysignf(bcg_fma_f32(rest, inverse, close), x);
+    return bcg_from_bits_f64(0x7fdde00000000000u - bcg_bits_f64(x));
 }
 
-/* (e^y - 1) / (e^y + 1) with y = 2|x|, both to twice the digits but for the lowest of the 1s, which no longer counts
- * where it is lost. */
+/* ((e^(2 x) - 1) / 2 - x - s) / (x s) for |x| <= log(2) / 4, s = x^2. python csrc/fit.py tanh_f32: error 2^-29.8 */
+static inline float bcg_tanh_tail_f32(float x, float s)
+{
+    const float a = bcg_fma_f32(x, 0x1.5554f2p-2f, 0x1.555554p-1f), b = bcg_fma_f32(x, 0x1.6d4074p-5f, 0x1.1111cap-3f);
+    return bcg_fma_f32(s, bcg_fma_f32(s, 0x1.9fbdccp-7f, b), a);
+}
+
+/* The same. python csrc/fit.py tanh_f64: error 2^-59.4 */
+static inline double bcg_tanh_tail_f64(double x, double s)
+{
+    const double s2 = s * s;
+    const double a = bcg_fma_f64(x, 0x1.5555555555557p-2, 0x1.5555555555555p-1);
+    const double b = bcg_fma_f64(x, 0x1.6c16c16c156dbp-5, 0x1.1111111111106p-3);
+    const double c = bcg_fma_f64(x, 0x1.a01a01ab4640ep-9, 0x1.a01a01a0207c9p-7);
+    const double d = bcg_fma_f64(x, 0x1.27e4d0da7748p-13, 0x1.71de3a3c26548p-11);
+    const double e0 = bcg_fma_f64(x, 0x1.1f84808066527p-18, 0x1.ae64a2b907d53p-16);
+    const double e = bcg_fma_f64(s, 0x1.61164dc5760a5p-21, e0);
+    return bcg_fma_f64(s2, bcg_fma_f64(s2, e, bcg_fma_f64(s, d, c)), bcg_fma_f64(s, b, a));
+}
+
+/* With |x| = n log(2) / 2 + r, p = (e^(2 r) - 1) / 2 and q = 2^-n / 2 it is (1 / 2 - q + p) / (1 / 2 + q + p); less and
+ * more are such that it is right, too, where q is lost from 1 / 2. The quotient is of rounded sums; what it leaves of
+ * the first less itself times the second, found term by term, corrects it. Its last bit is cleared so that the first
+ * of these differences, where n = 1, is exact. */
+static inline float bcg_tanh_f32(float x)
+{
+    const float y = fabsf(x);
+    const float shifted = bcg_fma_f32(y, -2 * BCG_LOG2_E_F32, BCG_SHIFT_F32 + 126), n = shifted - (BCG_SHIFT_F32 + 126);
+    const float r = bcg_fma_f32(n, 0x1.62e43p-2f, y), s = bcg_fma_f32(r, r, n * -0x1.05c61p-30f);
+    const float low = bcg_fma_f32(r * s, bcg_tanh_tail_f32(r, s), s), p = r + low;
+    const float q = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23), more = 0.5f + q, less = bcg_fma_f32(q, -2, more);
+    const float below = more + p, close = bcg_from_bits_f32(bcg_bits_f32((less + p) / below) & 0xfffffffeu);
+    const float rest = bcg_rest_f32(bcg_rest_f32(less, close, more) + r, close, r);
+    const float left = bcg_fma_f32(1 - close, low, rest);
+    return copysignf(y > 9.4f ? 1 : bcg_fma_f32(left, bcg_rough_inverse_f32(below), close), x);
+}
+
+/* The same. */
 static inline double bcg_tanh_f64(double x)
 {
-    const double positive = fabs(x), kept = 20.0 < positive ? 20.0 : positive, y = kept + kept;
-    const double shifted = bcg_fma_f64(y, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1023), n = shifted - (BCG_SHIFT_F64 + 1023);
-    const double upper = bcg_fma_f64(n, -BCG_LN2_HIGH_F64, y), r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper);
-    const double s = r * r;
-    const double rounded = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper - r);
-    const double low = bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), rounded);
-    const double p = r + low, p_low = bcg_sum_low_f64(r, low, p);
-    const double power = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52), less = power - 1;
-    const double above = bcg_fma_f64(power, p, less), below = above + 2;
-    const double above_low = bcg_fma_f64(power, p_low, bcg_fma_f64(power, p, less - above));
-    const double below_low = above_low + (above - (below - 2));
-    const double inverse = 1 / below, close = above * inverse;
-    const double rest = bcg_rest_f64(above, close, below) + bcg_fma_f64(-close, below_low, above_low);
-    return copysign(bcg_fma_f64(rest, inverse, close), x);
+    const double y = fabs(x);
+    const double shifted = bcg_fma_f64(y, -2 * BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1022);
+    const double n = shifted - (BCG_SHIFT_F64 + 1022);
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    const double r = fma(n, 0x1.62e42fefa39efp-2, y);
+#else
+    const double r = (y + n * 0x1.62e42fefa38p-2) + n * 0x1.efp-46;
+#endif
+    const double s = bcg_fma_f64(r, r, n * 0x1.abc9e3b39803fp-57);
+    const double low = bcg_fma_f64(r * s, bcg_tanh_tail_f64(r, s), s), p = r + low;
+    const double q = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52), more = 0.5 + q, less = bcg_fma_f64(q, -2, more);
+    const double below = more + p, close = bcg_from_bits_f64(bcg_bits_f64((less + p) / below) & 0xfffffffffffffffeu);
+    const double rest = bcg_rest_f64(bcg_rest_f64(less, close, more) + r, close, r);
+    const double left = bcg_fma_f64(1 - close, low, rest);
+    return copysign(y > 19.5 ? 1 : bcg_fma_f64(left, bcg_rough_inverse_f64(below), close), x);
 }
 
 static inline float bcg_tanh_fast_f32(float x)
 {
-    const float positive = fabsf(x), kept = 10.0f < positive ? 10.0f : positive, y = kept + kept;
-    const float shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
-    const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y)), s = r * r;
-    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
-    const float above = bcg_fma_f32(power, bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), r), power - 1);
-    return copysignf(above / (above + 2), x);
+    const float y = fabsf(x);
+    const float shifted = bcg_fma_f32(y, -2 * BCG_LOG2_E_F32, BCG_SHIFT_F32 + 126), n = shifted - (BCG_SHIFT_F32 + 126);
+    const float r = bcg_fma_f32(n, 0x1.62e43p-2f, y), s = r * r, p = r + bcg_fma_f32(r * s, bcg_tanh_tail_f32(r, s), s);
+    const float q = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
+    return copysignf(y > 9.4f ? 1 : ((0.5f - q) + p) / ((0.5f + q) + p), x);
 }
 
 static inline double bcg_tanh_fast_f64(double x)
 {
-    const double positive = fabs(x), kept = 20.0 < positive ? 20.0 : positive, y = kept + kept;
-    const double shifted = bcg_fma_f64(y, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1023), n = shifted - (BCG_SHIFT_F64 + 1023);
-    const double r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, bcg_fma_f64(n, -BCG_LN2_HIGH_F64, y)), s = r * r;
-    const double power = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
-    const double above = bcg_fma_f64(power, bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), r), power - 1);
-    return copysign(above / (above + 2), x);
+    const double y = fabs(x);
+    const double shifted = bcg_fma_f64(y, -2 * BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1022);
+    const double n = shifted - (BCG_SHIFT_F64 + 1022);
+    const double r = bcg_fma_f64(n, BCG_LN2_LOW_F64 / 2, bcg_fma_f64(n, BCG_LN2_HIGH_F64 / 2, y));
+    const double s = r * r, p = r + bcg_fma_f64(r * s, bcg_tanh_tail_f64(r, s), s);
+    const double q = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
+    return copysign(y > 19.5 ? 1 : ((0.5 - q) + p) / ((0.5 + q) + p), x);
 }
 
 /* u / (u + u e^-x), the sum to twice the digits, with u = 2^(-n / 2): e^-x = 2^n (1 + t) need not be a number. */
@@ -298,9 +325,9 @@ static inline double bcg_cosh_f64(double x)
 /* Half of sinh(x) = (P - Q) cosh(r) + (P + Q) sinh(r), as in cosh; the sum's main terms cancel where n = 1. */
 static inline float bcg_sinh_f32(float x)
 {
-    const float positive = fabsf(x), kept = 89.5f < positive ? 89.5f : positive;
-    const float shifted = bcg_fma_f32(kept, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
-    const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, kept), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper), s = r * r;
+    const float y = fabsf(x);
+    const float shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
+    const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper), s = r * r;
     const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r);
     const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 2) << 23);
     const float q = 0.0625f * bcg_from_bits_f32((256 - bcg_bits_f32(shifted)) << 23);
@@ -311,16 +338,17 @@ static inline float bcg_sinh_f32(float x)
     const float lost = bcg_fma_f32(bcg_sum_low_f32(p, q, sum), r, bcg_sum_low_f32(p, -q, difference));
     const float lower = bcg_sum_low_f32(difference, main, close) + (bcg_prod_low_f32(sum, r, main) + lost);
     const float half = close + bcg_fma_f32(difference, cosh_low, bcg_fma_f32(sum, sinh_low, lower));
-    return positive < 0x1p-25f ? x : copysignf(half + half, x);
+    const float small = y < 0x1p-25f ? y : half + half;
+    return copysignf(y > 89.5f ? INFINITY : small, x);
 }
 
 /* Half of sinh(x) = (P - Q) cosh(r) + (P + Q) sinh(r), as in cosh; the sum's main terms cancel where n = 1. */
 static inline double bcg_sinh_f64(double x)
 {
-    const double positive = fabs(x), kept = 710.6 < positive ? 710.6 : positive;
-    const double shifted = bcg_fma_f64(kept, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1023);
+    const double y = fabs(x);
+    const double shifted = bcg_fma_f64(y, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1023);
     const double n = shifted - (BCG_SHIFT_F64 + 1023);
-    const double upper = bcg_fma_f64(n, -BCG_LN2_HIGH_F64, kept), r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper);
+    const double upper = bcg_fma_f64(n, -BCG_LN2_HIGH_F64, y), r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper);
     const double s = r * r;
     const double rounded = bcg_fma_f64(n, -BCG_LN2_LOW_F64, upper - r);
     const double p = bcg_from_bits_f64((bcg_bits_f64(shifted) - 2) << 52);
@@ -332,7 +360,36 @@ static inline double bcg_sinh_f64(double x)
     const double lost = bcg_fma_f64(bcg_sum_low_f64(p, q, sum), r, bcg_sum_low_f64(p, -q, difference));
     const double lower = bcg_sum_low_f64(difference, main, close) + (bcg_prod_low_f64(sum, r, main) + lost);
     const double half = close + bcg_fma_f64(difference, cosh_low, bcg_fma_f64(sum, sinh_low, lower));
-    return positive < 0x1p-54 ? x : copysign(half + half, x);
+    const double small = y < 0x1p-54 ? y : half + half;
+    return copysign(y > 710.6 ? INFINITY : small, x);
+}
+
+static inline float bcg_sinh_fast_f32(float x)
+{
+    const float y = fabsf(x);
+    const float shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
+    const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y)), s = r * r;
+    const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 2) << 23);
+    const float q = 0.0625f * bcg_from_bits_f32((256 - bcg_bits_f32(shifted)) << 23);
+    const float sum = p + q, difference = p - q, odd = bcg_fma_f32(r * s, bcg_exp_odd_f32(s), r);
+    const float even = s * bcg_fma_f32(s, bcg_exp_even_f32(s), 0.5f);
+    const float half = bcg_fma_f32(difference, even, bcg_fma_f32(sum, odd, difference));
+    const float small = y < 0x1p-25f ? y : half + half;
+    return copysignf(y > 89.5f ? INFINITY : small, x);
+}
+
+static inline double bcg_sinh_fast_f64(double x)
+{
+    const double y = fabs(x);
+    const double shifted = bcg_fma_f64(y, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1023), n = shifted - (BCG_SHIFT_F64 + 1023);
+    const double r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, bcg_fma_f64(n, -BCG_LN2_HIGH_F64, y)), s = r * r;
+    const double p = bcg_from_bits_f64((bcg_bits_f64(shifted) - 2) << 52);
+    const double q = 0.0625 * bcg_from_bits_f64((2048 - bcg_bits_f64(shifted)) << 52);
+    const double sum = p + q, difference = p - q, odd = bcg_fma_f64(r * s, bcg_exp_odd_f64(s), r);
+    const double even = s * bcg_fma_f64(s, bcg_exp_even_f64(s), 0.5);
+    const double half = bcg_fma_f64(difference, even, bcg_fma_f64(sum, odd, difference));
+    const double small = y < 0x1p-54 ? y : half + half;
+    return copysign(y > 710.6 ? INFINITY : small, x);
 }
 
 #endif

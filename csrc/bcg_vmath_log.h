@@ -12,24 +12,52 @@
 #include "bcg_vmath_core.h"
 #include "bcg_vmath_exp.h"
 
-/* log(1 + f) - f + s / 2 for 1 + f in sqrt(1/2) to sqrt(2), s = f^2. python csrc/fit.py log_f32: error 2^-28.2 */
-static inline float bcg_log_third_f32(float f, float s)
+/* (log(1 + f) - f + s / 2) / (f s) for 1 + f in sqrt(1/2) to sqrt(2), s = f^2. python csrc/fit.py log_f32: error
+ * 2^-27.0 */
+static inline float bcg_log_tail_f32(float f, float s)
 {
-    float even = bcg_fma_f32(0x1.144196p-4f, s, 0x1.e6f4d6p-4f);
-    even = bcg_fma_f32(even, s, 0x1.233742p-3f);
-    even = bcg_fma_f32(even, s, 0x1.99a4b6p-3f);
-    even = bcg_fma_f32(even, s, 0x1.555548p-2f);
-    float odd = bcg_fma_f32(-0x1.de32b8p-4f, s, -0x1.fc23ep-4f);
-    odd = bcg_fma_f32(odd, s, -0x1.555c3ep-3f);
-    odd = bcg_fma_f32(odd, s, -0x1.000006p-2f);
-    return s * f * bcg_fma_f32(odd, f, even);
+    float even = bcg_fma_f32(0x1.0556eep-3f, s, 0x1.22dadcp-3f);
+    even = bcg_fma_f32(even, s, 0x1.99ap-3f);
+    even = bcg_fma_f32(even, s, 0x1.555554p-2f);
+    float odd = bcg_fma_f32(-0x1.389c6ap-4f, s, -0x1.0d879ap-3f);
+    odd = bcg_fma_f32(odd, s, -0x1.54722p-3f);
+    odd = bcg_fma_f32(odd, s, -0x1.000228p-2f);
+    return bcg_fma_f32(odd, f, even);
 }
 
 /* log(1 + f) - f. */
 static inline float bcg_log_second_f32(float f)
 {
-    const float square = f * f;
-    return bcg_fma_f32(square, -0.5f, bcg_log_third_f32(f, square));
+    const float s = f * f;
+    return bcg_fma_f32(s, -0.5f, s * f * bcg_log_tail_f32(f, s));
+}
+
+/* log2(1 + f) / f less the f32 number closest to 1 / log(2). python csrc/fit.py log2_f32: error 2^-26.8 */
+static inline float bcg_log2_rest_f32(float f)
+{
+    const float s = f * f;
+    float even = bcg_fma_f32(0x1.7d4404p-3f, s, 0x1.a306a8p-3f);
+    even = bcg_fma_f32(even, s, 0x1.277e3p-2f);
+    even = bcg_fma_f32(even, s, 0x1.ec7096p-2f);
+    even = bcg_fma_f32(even, s, 0x1.49c55p-26f);
+    float odd = bcg_fma_f32(-0x1.c23952p-4f, s, -0x1.874fb4p-3f);
+    odd = bcg_fma_f32(odd, s, -0x1.eabc38p-3f);
+    odd = bcg_fma_f32(odd, s, -0x1.715a78p-2f);
+    return bcg_close_fma_f32(f, -0x1.71547p-1f, bcg_fma_f32(s * f, odd, even));
+}
+
+/* log10(1 + f) / f less the f32 number closest to 1 / log(10). python csrc/fit.py log10_f32: error 2^-26.8 */
+static inline float bcg_log10_rest_f32(float f)
+{
+    const float s = f * f;
+    float even = bcg_fma_f32(0x1.cb16f2p-5f, s, 0x1.f88ebep-5f);
+    even = bcg_fma_f32(even, s, 0x1.63cf16p-4f);
+    even = bcg_fma_f32(even, s, 0x1.287a72p-3f);
+    even = bcg_fma_f32(even, s, -0x1.5bce04p-27f);
+    float odd = bcg_fma_f32(-0x1.0f0fd2p-5f, s, -0x1.d72f9p-5f);
+    odd = bcg_fma_f32(odd, s, -0x1.2773bap-4f);
+    odd = bcg_fma_f32(odd, s, -0x1.bcbeecp-4f);
+    return bcg_close_fma_f32(f, -0x1.bcb7aap-3f, bcg_fma_f32(s * f, odd, even));
 }
 
 /* log(1 + f) - f, and with square / 2 added, for 1 + f in sqrt(1/2) to sqrt(2): the first is faster, the second closer.
@@ -57,17 +85,32 @@ static inline double bcg_log_third_f64(double f, double square)
     return s * bcg_fma_f64(z, bcg_log_ratio_f64(z), 0.5 * square);
 }
 
-/* log(1 + f), to some ULPs. python csrc/fit.py log_fast_f32: error 2^-27.0 */
-static inline float bcg_log_short_f32(float f)
+/* log2(1 + f) / f, to some ULPs. python csrc/fit.py log2_fast_f32: error 2^-24.4 */
+static inline float bcg_log2_short_f32(float f)
 {
     const float s = f * f;
-    float even = bcg_fma_f32(0x1.0556eep-3f, s, 0x1.22dadcp-3f);
-    even = bcg_fma_f32(even, s, 0x1.99ap-3f);
-    even = bcg_fma_f32(even, s, 0x1.555554p-2f);
-    float odd = bcg_fma_f32(-0x1.389c6ap-4f, s, -0x1.0d879ap-3f);
-    odd = bcg_fma_f32(odd, s, -0x1.54722p-3f);
-    odd = bcg_fma_f32(odd, s, -0x1.000228p-2f);
-    return bcg_fma_f32(s, bcg_fma_f32(bcg_fma_f32(odd, f, even), f, -0.5f), f);
+    float even = bcg_fma_f32(0x1.01a86ap-3f, s, 0x1.b9cc18p-3f);
+    even = bcg_fma_f32(even, s, 0x1.26d36ap-2f);
+    even = bcg_fma_f32(even, s, 0x1.ec73d8p-2f);
+    even = bcg_fma_f32(even, s, 0x1.715476p0f);
+    float odd = bcg_fma_f32(-0x1.a87966p-3f, s, -0x1.e95c78p-3f);
+    odd = bcg_fma_f32(odd, s, -0x1.715c4cp-2f);
+    odd = bcg_fma_f32(odd, s, -0x1.71547p-1f);
+    return bcg_fma_f32(odd, f, even);
+}
+
+/* log10(1 + f) / f, to some ULPs. python csrc/fit.py log10_fast_f32: error 2^-24.4 */
+static inline float bcg_log10_short_f32(float f)
+{
+    const float s = f * f;
+    float even = bcg_fma_f32(0x1.364042p-5f, s, 0x1.09fd0cp-4f);
+    even = bcg_fma_f32(even, s, 0x1.630174p-4f);
+    even = bcg_fma_f32(even, s, 0x1.287c68p-3f);
+    even = bcg_fma_f32(even, s, 0x1.bcb7bp-2f);
+    float odd = bcg_fma_f32(-0x1.ff1e2cp-5f, s, -0x1.269ff4p-4f);
+    odd = bcg_fma_f32(odd, s, -0x1.bcc12p-4f);
+    odd = bcg_fma_f32(odd, s, -0x1.bcb7aap-3f);
+    return bcg_fma_f32(odd, f, even);
 }
 
 /* log(1 + f), to some ULPs. python csrc/fit.py log_fast_f64: error 2^-52.2 */
@@ -79,26 +122,6 @@ static inline double bcg_log_short_f64(double f)
     double odd = bcg_fma_f64(0x1.5876417f020ccp-3, zz, 0x1.c72277007a10dp-3);
     odd = bcg_fma_f64(odd, zz, 0x1.999999a28f949p-2);
     return bcg_fma_f64(s, bcg_fma_f64(z, bcg_fma_f64(odd, z, even), -f), f);
-}
-
-/* x^(-1/3) from 1 to 2. python csrc/fit.py cbrt_f32: error 2^-17.4 */
-static inline float bcg_cbrt_start_f32(float x)
-{
-    float y = bcg_fma_f32(-0x1.16d616p-6f, x, 0x1.3fa192p-3f);
-    y = bcg_fma_f32(y, x, -0x1.321bb8p-1f);
-    y = bcg_fma_f32(y, x, 0x1.3e683ap0f);
-    y = bcg_fma_f32(y, x, -0x1.90e6e2p0f);
-    return bcg_fma_f32(y, x, 0x1.c7f34ap0f);
-}
-
-/* x^(-1/3) from 1 to 2. python csrc/fit.py cbrt_f64: error 2^-17.4 */
-static inline double bcg_cbrt_start_f64(double x)
-{
-    double y = bcg_fma_f64(-0x1.16d61533da2ffp-6, x, 0x1.3fa1922ed658bp-3);
-    y = bcg_fma_f64(y, x, -0x1.321bb7ffbfd75p-1);
-    y = bcg_fma_f64(y, x, 0x1.3e683a76b3ec9p0);
-    y = bcg_fma_f64(y, x, -0x1.90e6e225d90afp0);
-    return bcg_fma_f64(y, x, 0x1.c7f34947a6111p0);
 }
 
 /* x = 2^k (1 + f) with 1 + f in sqrt(1/2) to sqrt(2), for a positive finite x. */
@@ -115,10 +138,9 @@ typedef struct {
 static inline bcg_log_parts_f32 bcg_log_split_f32(float x)
 {
     const float scale = x < 0x1p-126f ? 0x1p24f : 1;
-    const uint32_t bits = bcg_bits_f32(x * scale) - bcg_bits_f32(scale) + (0xbf800000u - 0x3f3504f3u);
+    const uint32_t bits = bcg_bits_f32(x * scale) - bcg_bits_f32(scale) + (0x3f800000u - 0x3f3504f3u);
     const float m = bcg_from_bits_f32((bits & 0x007fffffu) + 0x3f3504f3u);
-    const float k = bcg_from_bits_f32((bits >> 23) | 0x4b000000u) - (0x1p23f + 256.0f);
-    const bcg_log_parts_f32 parts = {k, m - 1};
+    const bcg_log_parts_f32 parts = {(float)((int32_t)bits >> 23), m - 1};
     return parts;
 }
 
@@ -136,79 +158,73 @@ static inline bcg_log_parts_f64 bcg_log_split_f64(double x)
 /* What a logarithm of x is: number where x is positive and finite, and x itself where it is an infinity or NaN. */
 static inline float bcg_log_special_f32(float x, float number)
 {
-    const float positive = x < INFINITY ? number : x, other = x == 0 ? -INFINITY : NAN;
+    const uint32_t bits = bcg_bits_f32(x);
+    const float positive = x < INFINITY ? number : x, other = bcg_from_bits_f32(bits | (bits >> 8) | 0xff800000u);
     return x > 0 ? positive : other;
 }
 
 /* What a logarithm of x is: number where x is positive and finite, and x itself where it is an infinity or NaN. */
 static inline double bcg_log_special_f64(double x, double number)
 {
-    const double positive = x < INFINITY ? number : x, other = x == 0 ? -INFINITY : NAN;
+    const uint64_t bits = bcg_bits_f64(x);
+    const double positive = x < INFINITY ? number : x;
+    const double other = bcg_from_bits_f64(bits | (bits >> 11) | 0xfff0000000000000u);
     return x > 0 ? positive : other;
 }
 
 static inline float bcg_log_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float whole = a.k * BCG_LN2_HIGH_F32, upper = whole + a.f, lower = bcg_sum_low_f32(whole, a.f, upper);
-    return bcg_log_special_f32(x, upper + (bcg_fma_f32(a.k, BCG_LN2_LOW_F32, lower) + bcg_log_second_f32(a.f)));
+    const float rest = bcg_fma_f32(a.k, BCG_LN2_LOW_F32, bcg_log_second_f32(a.f));
+    return bcg_log_special_f32(x, bcg_fma_f32(a.k, BCG_LN2_HIGH_F32, a.f + rest));
 }
 
 static inline double bcg_log_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double whole = a.k * BCG_LN2_HIGH_F64, upper = whole + a.f, lower = bcg_sum_low_f64(whole, a.f, upper);
-    return bcg_log_special_f64(x, upper + (bcg_fma_f64(a.k, BCG_LN2_LOW_F64, lower) + bcg_log_second_f64(a.f)));
+    const double rest = bcg_fma_f64(a.k, BCG_LN2_LOW_F64, bcg_log_second_f64(a.f));
+    return bcg_log_special_f64(x, bcg_fma_f64(a.k, BCG_LN2_HIGH_F64, a.f + rest));
 }
 
 static inline float bcg_log2_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float p = a.f * BCG_LOG2_E_F32, p_low = bcg_prod_low_f32(a.f, BCG_LOG2_E_F32, p);
-    const float upper = a.k + p, lower = bcg_sum_low_f32(a.k, p, upper) + p_low;
-    const float square = a.f * a.f, third = bcg_log_third_f32(a.f, square), lost = bcg_prod_low_f32(a.f, a.f, square);
-    const float rest = bcg_fma_f32(lost, -0x1.715476p-1f, bcg_fma_f32(a.f, 0x1.4ae0cp-26f, lower));
-    const float low = bcg_fma_f32(square, -0x1.715476p-1f, bcg_fma_f32(third, BCG_LOG2_E_F32, rest));
-    return bcg_log_special_f32(x, upper + low);
+    const float rest = a.f * bcg_log2_rest_f32(a.f);
+    return bcg_log_special_f32(x, a.k + bcg_close_fma_f32(a.f, BCG_LOG2_E_F32, rest));
 }
 
 static inline double bcg_log2_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double p = a.f * BCG_LOG2_E_F64, p_low = bcg_prod_low_f64(a.f, BCG_LOG2_E_F64, p);
-    const double upper = a.k + p, lower = bcg_sum_low_f64(a.k, p, upper) + p_low;
-    const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square), lost = bcg_prod_low_f64(a.f, a.f, square);
-    const double rest = bcg_fma_f64(lost, -0x1.71547652b82fep-1, bcg_fma_f64(a.f, 0x1.777d0ffda0d24p-56, lower));
-    const double low = bcg_fma_f64(square, -0x1.71547652b82fep-1, bcg_fma_f64(third, BCG_LOG2_E_F64, rest));
-    return bcg_log_special_f64(x, upper + low);
+    const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square);
+    const double part = bcg_fma_f64(third, BCG_LOG2_E_F64, a.f * 0x1.777d0ffda0d24p-56);
+    const double rest = bcg_fma_f64(square, -0x1.71547652b82fep-1, part);
+    return bcg_log_special_f64(x, a.k + bcg_close_fma_f64(a.f, BCG_LOG2_E_F64, rest));
 }
 
 static inline float bcg_log10_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float p = a.f * BCG_LOG10_E_F32, p_low = bcg_prod_low_f32(a.f, BCG_LOG10_E_F32, p);
-    const float whole = a.k * 0x1.344p-2f, upper = whole + p, lower = bcg_sum_low_f32(whole, p, upper) + p_low;
-    const float rest = bcg_fma_f32(a.k, 0x1.3509f8p-18f, bcg_fma_f32(a.f, -0x1.5b235ep-27f, lower));
-    const float square = a.f * a.f, third = bcg_log_third_f32(a.f, square);
-    const float low = bcg_fma_f32(square, -0x1.bcb7b2p-3f, bcg_fma_f32(third, BCG_LOG10_E_F32, rest));
-    return bcg_log_special_f32(x, upper + low);
+    const float rest = bcg_fma_f32(a.k, 0x1.3509f8p-18f, a.f * bcg_log10_rest_f32(a.f));
+    const float number = bcg_fma_f32(a.k, 0x1.344p-2f, bcg_close_fma_f32(a.f, BCG_LOG10_E_F32, rest));
+    return bcg_log_special_f32(x, number);
 }
 
 static inline double bcg_log10_f64(double x)
 {
     const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double p = a.f * BCG_LOG10_E_F64, p_low = bcg_prod_low_f64(a.f, BCG_LOG10_E_F64, p);
-    const double whole = a.k * 0x1.34413509f78p-2, upper = whole + p, lower = bcg_sum_low_f64(whole, p, upper) + p_low;
-    const double rest = bcg_fma_f64(a.k, 0x1.fef311f12b358p-46, bcg_fma_f64(a.f, 0x1.95355baaafad3p-57, lower));
     const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square);
-    const double low = bcg_fma_f64(square, -0x1.bcb7b1526e50ep-3, bcg_fma_f64(third, BCG_LOG10_E_F64, rest));
-    return bcg_log_special_f64(x, upper + low);
+    const double part = bcg_fma_f64(third, BCG_LOG10_E_F64, a.f * 0x1.95355baaafad3p-57);
+    const double rest = bcg_fma_f64(a.k, 0x1.fef311f12b358p-46, bcg_fma_f64(square, -0x1.bcb7b1526e50ep-3, part));
+    const double number = bcg_fma_f64(a.k, 0x1.34413509f78p-2, bcg_close_fma_f64(a.f, BCG_LOG10_E_F64, rest));
+    return bcg_log_special_f64(x, number);
 }
 
 static inline float bcg_log_fast_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.62e43p-1f, bcg_log_short_f32(a.f)));
+    const float s = a.f * a.f, part = bcg_fma_f32(s, bcg_fma_f32(bcg_log_tail_f32(a.f, s), a.f, -0.5f), a.f);
+    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.62e43p-1f, part));
 }
 
 static inline double bcg_log_fast_f64(double x)
@@ -220,7 +236,7 @@ static inline double bcg_log_fast_f64(double x)
 static inline float bcg_log2_fast_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    return bcg_log_special_f32(x, bcg_fma_f32(bcg_log_short_f32(a.f), BCG_LOG2_E_F32, a.k));
+    return bcg_log_special_f32(x, bcg_fma_f32(a.f, bcg_log2_short_f32(a.f), a.k));
 }
 
 static inline double bcg_log2_fast_f64(double x)
@@ -232,8 +248,7 @@ static inline double bcg_log2_fast_f64(double x)
 static inline float bcg_log10_fast_f32(float x)
 {
     const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float part = bcg_log_short_f32(a.f) * BCG_LOG10_E_F32;
-    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.344136p-2f, part));
+    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.344136p-2f, a.f * bcg_log10_short_f32(a.f)));
 }
 
 static inline double bcg_log10_fast_f64(double x)
@@ -375,48 +390,86 @@ static inline double bcg_rsqrt_f64(double x)
     return better == better ? better : y;
 }
 
-/* x^(1/3) = 2^k z, z^3 = m from 1 to 8: z is m times the square of m^(-1/3), from a polynomial times 2^(-j/3) with
- * j = 0, 1, 2; Newton's steps, the last one with the exact rest m - z^3. */
+/* ((1 - e)^(-1/3) - 1) / e for what bcg_cbrt_start_f32 leaves. python csrc/fit.py cbrt_f32: error 2^-18.4 */
+static inline float bcg_cbrt_step_f32(float e)
+{
+    return bcg_fma_f32(bcg_fma_f32(0x1.6542e6p-3f, e, 0x1.c9bf72p-3f), e, 0x1.55545ep-2f);
+}
+
+/* ((1 - e)^(-1/3) - 1) / e for what bcg_cbrt_start_f64 leaves. python csrc/fit.py cbrt_f64: error 2^-18.4 */
+static inline double bcg_cbrt_step_f64(double e)
+{
+    return bcg_fma_f64(bcg_fma_f64(0x1.6542e57cc8427p-3, e, 0x1.c9bf72a671152p-3), e, 0x1.55545d005359ap-2);
+}
+
+/* About a^(-1/3), at most 3.5% off, for a normal number: bits are a logarithm, roughly, of which this is -1/3. */
+static inline float bcg_cbrt_start_f32(float a)
+{
+    const float bits = (float)(int32_t)bcg_bits_f32(a);
+    return bcg_from_bits_f32((uint32_t)(int32_t)bcg_fma_f32(bits, -0x1.555556p-2f, 0x1.5288p30f));
+}
+
+/* The same, of the upper 32 bits. */
+static inline double bcg_cbrt_start_f64(double a)
+{
+    const double upper = bcg_from_bits_f64((bcg_bits_f64(a) >> 32) | 0x4330000000000000u) - 0x1p52;
+    return bcg_from_bits_f64(bcg_bits_f64(bcg_fma_f64(upper, -0x1.5555555555555p-2, 0x1.8p52 + 0x1.54fbaaacp30)) << 32);
+}
+
+/* m^(1/3) is m times the square of m^(-1/3), which starts from bits and is improved; the last one of Newton's steps has
+ * the exact rest m - z^3. */
 static inline float bcg_cbrt_f32(float x)
 {
-    const float a = fabsf(x), scale = a < 0x1p-126f ? 0x1p24f : 1;
-    const uint32_t bits = bcg_bits_f32(a * scale);
-    const float e = bcg_from_bits_f32((bits >> 23) | 0x4b000000u) - (0x1p23f - 2.0f);
-    const float shifted = bcg_fma_f32(e - 1, 0x1.555556p-2f, BCG_SHIFT_F32);
-    const float k = shifted - BCG_SHIFT_F32, j = bcg_fma_f32(k, -3, e);
-    const uint32_t whole = bcg_bits_f32(shifted);
-    const float m = bcg_from_bits_f32(bits - ((whole + whole + whole) << 23) + 0x40800000u);
-    const float y = bcg_cbrt_start_f32(bcg_from_bits_f32((bits & 0x007fffffu) | 0x3f800000u)) *
-                 bcg_fma_f32(bcg_fma_f32(0x1.5ca5bp-6f, j, -0x1.d2150cp-3f), j, 1);
-    const float better = y;
+    const float a = fabsf(x), scale = a < 1 ? 0x1p96f : 0x1p-96f, m = a * scale, start = bcg_cbrt_start_f32(m);
+    const float e = bcg_fma_f32(-(m * start), start * start, 1);
+    const float better = bcg_fma_f32(start * e, bcg_cbrt_step_f32(e), start);
     const float near = better * better, z = m * near, zz = z * z;
     const float rest = bcg_fma_f32(-bcg_prod_low_f32(z, z, zz), z, bcg_rest_f32(m, zz, z));
     const float root = bcg_fma_f32(rest, near * 0x1.555556p-2f, z);
-    const float power = bcg_from_bits_f32((whole + (127 - 43)) << 23) * (a < 0x1p-126f ? 0x1p-8f : 1);
-    const float number = a < INFINITY ? copysignf(root * power, x) : x;
-    return x == 0 ? x : number;
+    // 2^-32 or 2^32: the scale's exponents differ in a bit.
+    const float back = bcg_from_bits_f32((159u << 23) - (bcg_bits_f32(scale) & (64u << 23)));
+    return a < INFINITY ? copysignf(root * back, x) : x;
 }
 
-/* x^(1/3) = 2^k z, z^3 = m from 1 to 8: z is m times the square of m^(-1/3), from a polynomial times 2^(-j/3) with
- * j = 0, 1, 2; Newton's steps, the last one with the exact rest m - z^3. */
+/* m^(1/3) is m times the square of m^(-1/3), which starts from bits and is improved; the last one of Newton's steps has
+ * the exact rest m - z^3. */
 static inline double bcg_cbrt_f64(double x)
 {
-    const double a = fabs(x), scale = a < 0x1p-1022 ? 0x1p54 : 1;
-    const uint64_t bits = bcg_bits_f64(a * scale);
-    const double e = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - 0x1p52;
-    const double shifted = bcg_fma_f64(e - 1, 0x1.5555555555555p-2, BCG_SHIFT_F64);
-    const double k = shifted - BCG_SHIFT_F64, j = bcg_fma_f64(k, -3, e);
-    const uint64_t whole = bcg_bits_f64(shifted);
-    const double m = bcg_from_bits_f64(bits - ((whole + whole + whole) << 52) + 0x3ff0000000000000u);
-    const double y = bcg_cbrt_start_f64(bcg_from_bits_f64((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u)) *
-                 bcg_fma_f64(bcg_fma_f64(0x1.5ca5af129611ep-6, j, -0x1.d2150c92f7332p-3), j, 1);
-    const double better = bcg_fma_f64(y * bcg_fma_f64(-(m * y), y * y, 1), 0x1.5555555555555p-2, y);
+    const double a = fabs(x), scale = a < 1 ? 0x1p384 : 0x1p-384, m = a * scale, start = bcg_cbrt_start_f64(m);
+    const double e = bcg_fma_f64(-(m * start), start * start, 1);
+    const double first = bcg_fma_f64(start * e, bcg_cbrt_step_f64(e), start);
+    const double better = bcg_fma_f64(first * bcg_fma_f64(-(m * first), first * first, 1), 0x1.5555555555555p-2, first);
     const double near = better * better, z = m * near, zz = z * z;
     const double rest = bcg_fma_f64(-bcg_prod_low_f64(z, z, zz), z, bcg_rest_f64(m, zz, z));
     const double root = bcg_fma_f64(rest, near * 0x1.5555555555555p-2, z);
-    const double power = bcg_from_bits_f64((whole + (1023 - 341)) << 52) * (a < 0x1p-1022 ? 0x1p-18 : 1);
-    const double number = a < INFINITY ? copysign(root * power, x) : x;
-    return x == 0 ? x : number;
+    // 2^-128 or 2^128: the scale's exponents differ in a bit.
+    const double back = bcg_from_bits_f64((1151ull << 52) - (bcg_bits_f64(scale) & (256ull << 52)));
+    return a < INFINITY ? copysign(root * back, x) : x;
+}
+
+/* Without the last step's exact rest. */
+static inline float bcg_cbrt_fast_f32(float x)
+{
+    const float a = fabsf(x), scale = a < 1 ? 0x1p96f : 0x1p-96f, m = a * scale, start = bcg_cbrt_start_f32(m);
+    const float e = bcg_fma_f32(-(m * start), start * start, 1);
+    const float better = bcg_fma_f32(start * e, bcg_cbrt_step_f32(e), start), z = m * (better * better);
+    const float root = bcg_fma_f32(bcg_fma_f32(-z, better, 1), z * 0x1.555556p-1f, z);
+    const float back = bcg_from_bits_f32((159u << 23) - (bcg_bits_f32(scale) & (64u << 23)));
+    return a < INFINITY ? copysignf(root * back, x) : x;
+}
+
+/* Without the last step's exact rest. */
+static inline double bcg_cbrt_fast_f64(double x)
+{
+    const double a = fabs(x), scale = a < 1 ? 0x1p384 : 0x1p-384, m = a * scale, start = bcg_cbrt_start_f64(m);
+    const double e = bcg_fma_f64(-(m * start), start * start, 1);
+    const double better = bcg_fma_f64(start * e, bcg_cbrt_step_f64(e), start), z = m * (better * better);
+    const double rest = bcg_fma_f64(-z, better, 1);
+    // (1 - rest)^(-2/3)
+    const double second = bcg_fma_f64(rest, 0x1.f9add3c0ca458p-2, 0x1.1c71c71c71c72p-1);
+    const double root = bcg_fma_f64(bcg_fma_f64(rest, second, 0x1.5555555555555p-1) * rest, z, z);
+    const double back = bcg_from_bits_f64((1151ull << 52) - (bcg_bits_f64(scale) & (256ull << 52)));
+    return a < INFINITY ? copysign(root * back, x) : x;
 }
 
 /* The larger one is scaled to where squares neither overflow nor lose digits; the sum of squares is rounded once. */
@@ -445,26 +498,26 @@ static inline double bcg_hypot_f64(double x, double y)
     return second == INFINITY ? INFINITY : number;
 }
 
-/* The power of |x| in number, made that of x < 0: y is even, odd or not whole as it is 0,
-    1 or something else beside the
- * nearest even number. From 2^53 on all numbers are even. */
+/* The power of |x| in number, made that of x: with a sign if y is odd, and NaN for a negative x if y is not whole. */
 static inline double bcg_power_signed_f64(double x, double y, double number)
 {
-    const double a = fabs(y), kept = 0x1p53 < a ? 0x1p53 : a, half = 0.5 * kept, near = (half + 0x1p52) - 0x1p52;
-    const double beside = fabs(kept - (near + near)), negative = x < 0 ? NAN : number;
-    const double odd = bcg_from_bits_f64(bcg_bits_f64(number) ^ (bcg_bits_f64(x) & 0x8000000000000000u));
-    const double other = x == -INFINITY ? number : negative, not_even = beside == 1 ? odd : other;
-    return beside == 0 ? number : not_even;
+    // Whatever the half of 0 or of a subnormal number is then.
+    const double half = bcg_from_bits_f64(bcg_bits_f64(y) - 0x0010000000000000u);
+    const int whole = bcg_whole_f64(y) == y, odd = whole & (bcg_whole_f64(half) != half);
+    const uint64_t bits = bcg_bits_f64(x), sign = odd ? bits & 0x8000000000000000u : 0;
+    const int negative = bits - 0x8000000000000001u < 0x7fefffffffffffffu;
+    return (negative & !whole) ? NAN : bcg_from_bits_f64(bcg_bits_f64(number) ^ sign);
 }
 
-/* The same, and from 2^24 on. */
+/* The power of |x| in number, made that of x: with a sign if y is odd, and NaN for a negative x if y is not whole. */
 static inline float bcg_power_signed_f32(float x, float y, float number)
 {
-    const float a = fabsf(y), kept = 0x1p24f < a ? 0x1p24f : a, half = 0.5f * kept, near = (half + 0x1p23f) - 0x1p23f;
-    const float beside = fabsf(kept - (near + near)), negative = x < 0 ? NAN : number;
-    const float odd = bcg_from_bits_f32(bcg_bits_f32(number) ^ (bcg_bits_f32(x) & 0x80000000u));
-    const float other = x == -INFINITY ? number : negative, not_even = beside == 1 ? odd : other;
-    return beside == 0 ? number : not_even;
+    // Whatever the half of 0 or of a subnormal number is then.
+    const float half = bcg_from_bits_f32(bcg_bits_f32(y) - 0x00800000u);
+    const int whole = bcg_whole_f32(y) == y, odd = whole & (bcg_whole_f32(half) != half);
+    const uint32_t bits = bcg_bits_f32(x), sign = odd ? bits & 0x80000000u : 0;
+    const int negative = bits - 0x80000001u < 0x7f7fffffu;
+    return (negative & !whole) ? NAN : bcg_from_bits_f32(bcg_bits_f32(number) ^ sign);
 }
 
 /* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. python csrc/fit.py power_f64: error 2^-65.8 */
@@ -479,78 +532,104 @@ static inline double bcg_power_tail_f64(double z)
     return bcg_fma_f64(odd, z, even);
 }
 
-/* |x|^y = 2^(y log2|x|), with the logarithm to some 66 digits: each number of the chain has a low part beside it. */
-static inline double bcg_power_f64(double x, double y)
+/* (2^r - 1 - r log(2)) / r^2, s = r^2. python csrc/fit.py power_exp2_f64: error 2^-57.7 */
+static inline double bcg_power_exp2_f64(double r, double s)
 {
-    const double a = fabs(x);
-    const bcg_log_parts_f64 parts = bcg_log_split_f64(a);
-    const double f = parts.f, inverse = 1 / (2 + f), s = f * inverse, s_low = inverse * bcg_rest_f64(f - 2 * s, s, f);
-    const double z = s * s, z_low = bcg_fma_f64(s + s, s_low, bcg_prod_low_f64(s, s, z)), tail = bcg_power_tail_f64(z);
-    const double c = bcg_fma_f64(z, tail, 0x1.ec709dc3a03fdp-1);
-    const double c_low = bcg_fma_low_f64(z, tail, 0x1.ec709dc3a03fdp-1, c) + 0x1.d27f05548af0cp-55;
-    const double g = bcg_fma_f64(z, c, 0x1.71547652b82fep1);
-    const double g_more = bcg_fma_f64(z, c_low, bcg_fma_f64(z_low, c + z * tail, 0x1.777d0ffda0d24p-55));
-    const double g_low = bcg_fma_low_f64(z, c, 0x1.71547652b82fep1, g) + g_more;
-    const double h = s * g, h_low = bcg_prod_low_f64(s, g, h) + bcg_fma_f64(s, g_low, s_low * g);
-    const double sum = parts.k + h, sum_low = bcg_sum_low_f64(parts.k, h, sum) + h_low;
-    const double finite = a < INFINITY ? sum : a, logarithm = a == 0 ? -INFINITY : finite;
-    const double product = y * logarithm, low = bcg_fma_f64(y, sum_low, bcg_prod_low_f64(y, logarithm, product));
-    const uint64_t not_one = a == 1 ? 0 : ~(uint64_t)0, mask = y == 0 ? 0 : not_one;
-    const double exponent = bcg_from_bits_f64(bcg_bits_f64(product) & mask);
-    const double below = 1080 < exponent ? 1080 : exponent;
-    const double kept = -1080 > below ? -1080 : below, kept_low = kept == product ? low : 0;
-    const double shifted = kept + (BCG_SHIFT_F64 + 1023), t = kept - (shifted - (BCG_SHIFT_F64 + 1023));
-    const double r = t + kept_low;
-    const double v = bcg_fma_f64(r, 0x1.62e42fefa39efp-1, 1), square = r * r;
-    const double v_low = bcg_fma_f64(r, 0x1.abc9e3b39803fp-56, bcg_fma_low_f64(r, 0x1.62e42fefa39efp-1, 1, v));
-    const double p = v + bcg_fma_f64(square, bcg_exp2_tail_f64(r, square), v_low);
-    const double high = kept > 1000 ? 0x1p64 : 1, unscale = kept < -1000 ? 0x1p-64 : high;
-    const uint64_t power = (bcg_bits_f64(shifted) << 52) - bcg_bits_f64(unscale) + 0x3ff0000000000000u;
-    return bcg_power_signed_f64(x, y, p * bcg_from_bits_f64(power) * unscale);
-}
-
-/* log2(1 + f) / f, for f32. python csrc/fit.py log2_of_f32: error 2^-33.2 */
-static inline double bcg_log2_of_f32_f64(double f)
-{
-    const double s = f * f;
-    double even = bcg_fma_f64(0x1.3d1f0ec4359fap-3, s, 0x1.45a43ae4c016ap-3);
-    even = bcg_fma_f64(even, s, 0x1.a615a7bade5b4p-3);
-    even = bcg_fma_f64(even, s, 0x1.27773369252dbp-2);
-    even = bcg_fma_f64(even, s, 0x1.ec709bff268c7p-2);
-    even = bcg_fma_f64(even, s, 0x1.71547652efc05p0);
-    double odd = bcg_fma_f64(-0x1.618d4e326455ap-4, s, -0x1.4183b2ff596dp-3);
-    odd = bcg_fma_f64(odd, s, -0x1.6eafd1113bf01p-3);
-    odd = bcg_fma_f64(odd, s, -0x1.ec8d77d385634p-3);
-    odd = bcg_fma_f64(odd, s, -0x1.715435e118fd2p-2);
-    odd = bcg_fma_f64(odd, s, -0x1.7154767bb7f3fp-1);
-    return bcg_fma_f64(odd, f, even);
-}
-
-/* 2^r for |r| <= 1/2, for f32. python csrc/fit.py exp2_of_f32: error 2^-29.0 */
-static inline double bcg_exp2_of_f32_f64(double r)
-{
-    const double s = r * r;
-    double even = bcg_fma_f64(0x1.41d376e4c03c2p-13, s, 0x1.3b2dbb528a655p-7);
-    even = bcg_fma_f64(even, s, 0x1.ebfbdadd7313ap-3);
-    even = bcg_fma_f64(even, s, 0x1.0000000260953p0);
-    double odd = bcg_fma_f64(0x1.5f456a171507dp-10, s, 0x1.c6aed4bbad71dp-5);
-    odd = bcg_fma_f64(odd, s, 0x1.62e430c7e1c96p-1);
+    double even = bcg_fma_f64(0x1.e617b41f8863dp-28, s, 0x1.62bfc9f5b73ebp-20);
+    even = bcg_fma_f64(even, s, 0x1.4309130dc55cdp-13);
+    even = bcg_fma_f64(even, s, 0x1.3b2ab6fba0792p-7);
+    even = bcg_fma_f64(even, s, 0x1.ebfbdff82c5a1p-3);
+    double odd = bcg_fma_f64(0x1.e7c6d65b8e4fap-32, s, 0x1.b52652dd9c922p-24);
+    odd = bcg_fma_f64(odd, s, 0x1.ffcbfbc7c6b9fp-17);
+    odd = bcg_fma_f64(odd, s, 0x1.5d87fe78c374cp-10);
+    odd = bcg_fma_f64(odd, s, 0x1.c6b08d704a046p-5);
     return bcg_fma_f64(odd, r, even);
 }
 
-/* In f64, whose exponents hold every power of f32, so that only the last conversion overflows or loses digits. */
-static inline float bcg_power_f32(float x, float y)
+/* |x|^y = 2^(y log2|x|), with the logarithm to some 64 digits: each number of the chain has a low part beside it. What
+ * is not close goes without some of them. */
+static inline double bcg_power_of_f64(double x, double y, int close)
+{
+    const double a = fabs(x);
+    const bcg_log_parts_f64 parts = bcg_log_split_f64(a);
+    const uint64_t bits = bcg_bits_f64(a), before = bits - 1;
+    // The logarithm of 0, an infinity or NaN.
+    const double special = bcg_from_bits_f64(bits | (before & 0xfff0000000000000u));
+    const double k = before < 0x7fefffffffffffffu ? parts.k : special, f = parts.f;
+    const double inverse = 1 / (2 + f), s = f * inverse;
+    const double s_low = inverse * bcg_rest_f64(f - (s + s), s, f), z = s * s, z_low = bcg_prod_low_f64(s, s, z);
+    const double tail = bcg_power_tail_f64(z), c = bcg_fma_f64(z, tail, 0x1.ec709dc3a03fdp-1);
+    const double c_low = bcg_fma_low_f64(z, tail, 0x1.ec709dc3a03fdp-1, c) + 0x1.d27f05548af0cp-55;
+    const double g = bcg_fma_f64(z, c, 0x1.71547652b82fep1), more = z_low + 0x1.777d0ffda0d24p-55;
+    const double g_more = bcg_fma_f64(z, close ? c_low : 0x1.d27f05548af0cp-55, more);
+    const double g_low = bcg_fma_low_f64(z, c, 0x1.71547652b82fep1, g) + g_more;
+    // Of the logarithm, by s.
+    const double slope = bcg_fma_f64(z, 0x1.f8p0, g);
+    const double h = s * g, h_low = bcg_fma_f64(s, g_low, bcg_fma_f64(s_low, slope, bcg_prod_low_f64(s, g, h)));
+    const double sum = k + h, sum_low = bcg_sum_low_f64(k, h, sum) + h_low;
+    const double product = y * sum, low = bcg_fma_f64(y, sum_low, bcg_prod_low_f64(y, sum, product));
+    const double shifted = product + BCG_SHIFT_F64, r = (product - (shifted - BCG_SHIFT_F64)) + low, square = r * r;
+    const double rest = bcg_fma_f64(square, bcg_power_exp2_f64(r, square), r * 0x1.abc9e3b39803fp-56);
+    const double v = bcg_fma_f64(r, 0x1.62e42fefa39efp-1, 1), v_low = bcg_fma_low_f64(r, 0x1.62e42fefa39efp-1, 1, v);
+    const double p = close ? v + (rest + v_low) : 1 + bcg_fma_f64(r, 0x1.62e42fefa39efp-1, rest);
+    const double scale = product < -1021 ? 0x1p-64 : 2;
+    const uint64_t moved = bcg_bits_f64(p) + (bcg_bits_f64(shifted) << 52) - bcg_bits_f64(scale) + 0x3ff0000000000000u;
+    const double power = bcg_from_bits_f64(moved) * scale, above = product < -1080 ? 0 : power;
+    const double number = product < 1024.25 ? above : product + INFINITY;
+    return bcg_power_signed_f64(x, y, ((a == 1) | (y == 0)) ? 1 : number);
+}
+
+static inline double bcg_power_f64(double x, double y) { return bcg_power_of_f64(x, y, 1); }
+
+static inline double bcg_power_fast_f64(double x, double y) { return bcg_power_of_f64(x, y, 0); }
+
+/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. python csrc/fit.py power_f32: error 2^-36.1 */
+static inline float bcg_power_tail_f32(float z)
+{
+    return bcg_fma_f32(bcg_fma_f32(0x1.59f604p-2f, z, 0x1.a5bb94p-2f), z, 0x1.27770ep-1f);
+}
+
+/* (2^r - 1 - r log(2)) / r^2, s = r^2. python csrc/fit.py power_exp2_f32: error 2^-27.9 */
+static inline float bcg_power_exp2_f32(float r, float s)
+{
+    float even = bcg_fma_f32(0x1.414ec4p-13f, s, 0x1.3b2e0cp-7f);
+    even = bcg_fma_f32(even, s, 0x1.ebfbdcp-3f);
+    return bcg_fma_f32(bcg_fma_f32(0x1.5f03d8p-10f, s, 0x1.c6af88p-5f), r, even);
+}
+
+/* The same: the logarithm to some 33 digits. */
+static inline float bcg_power_of_f32(float x, float y, int close)
 {
     const float a = fabsf(x);
     const bcg_log_parts_f32 parts = bcg_log_split_f32(a);
-    const float finite = a < INFINITY ? parts.k : a, whole = a == 0 ? -INFINITY : finite;
-    const double f = parts.f, product = (double)y * bcg_fma_f64(f, bcg_log2_of_f32_f64(f), (double)whole);
-    const double shifted = product + (BCG_SHIFT_F64 + 1023), r = product - (shifted - (BCG_SHIFT_F64 + 1023));
-    const double power = bcg_exp2_of_f32_f64(r) * bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
-    const float exponent = (float)product, above = exponent > 200 ? INFINITY : (float)power;
-    const float number = exponent < -200 ? 0 : above;
-    const float unless_one = a == 1 ? 1 : number;
-    return bcg_power_signed_f32(x, y, y == 0 ? 1 : unless_one);
+    const uint32_t bits = bcg_bits_f32(a), before = bits - 1;
+    // The logarithm of 0, an infinity or NaN.
+    const float special = bcg_from_bits_f32(bits | (before & 0xff800000u));
+    const float k = before < 0x7f7fffffu ? parts.k : special, f = parts.f, inverse = 1 / (2 + f), s = f * inverse;
+    const float s_low = inverse * bcg_rest_f32(f - (s + s), s, f), z = s * s, z_low = bcg_prod_low_f32(s, s, z);
+    const float tail = bcg_power_tail_f32(z), c = bcg_fma_f32(z, tail, 0x1.ec709ep-1f);
+    const float c_low = bcg_fma_low_f32(z, tail, 0x1.ec709ep-1f, c) - 0x1.e2fe02p-28f;
+    const float g = bcg_fma_f32(z, c, 0x1.715476p1f), more = z_low + 0x1.4ae0cp-25f;
+    const float g_more = close ? bcg_fma_f32(z, c_low, more) : 0x1.4ae0cp-25f;
+    const float g_low = bcg_fma_low_f32(z, c, 0x1.715476p1f, g) + g_more;
+    // Of the logarithm, by s.
+    const float slope = bcg_fma_f32(z, 0x1.f8p0f, g);
+    const float h = s * g, h_low = bcg_fma_f32(s, g_low, bcg_fma_f32(s_low, slope, bcg_prod_low_f32(s, g, h)));
+    const float sum = k + h, sum_low = bcg_sum_low_f32(k, h, sum) + h_low;
+    const float product = y * sum, low = bcg_fma_f32(y, sum_low, bcg_prod_low_f32(y, sum, product));
+    const float shifted = product + BCG_SHIFT_F32, r = (product - (shifted - BCG_SHIFT_F32)) + low, square = r * r;
+    const float rest = bcg_fma_f32(square, bcg_power_exp2_f32(r, square), r * -0x1.05c61p-29f);
+    const float v = bcg_fma_f32(r, 0x1.62e43p-1f, 1), v_low = bcg_fma_low_f32(r, 0x1.62e43p-1f, 1, v);
+    const float p = close ? v + (rest + v_low) : 1 + bcg_fma_f32(r, 0x1.62e43p-1f, rest);
+    const float scale = product < -125 ? 0x1p-64f : 2;
+    const uint32_t moved = bcg_bits_f32(p) + (bcg_bits_f32(shifted) << 23) - bcg_bits_f32(scale) + 0x3f800000u;
+    const float power = bcg_from_bits_f32(moved) * scale, above = product < -152 ? 0 : power;
+    const float number = product < 128.25f ? above : product + INFINITY;
+    return bcg_power_signed_f32(x, y, ((a == 1) | (y == 0)) ? 1 : number);
 }
+
+static inline float bcg_power_f32(float x, float y) { return bcg_power_of_f32(x, y, 1); }
+
+static inline float bcg_power_fast_f32(float x, float y) { return bcg_power_of_f32(x, y, 0); }
 
 #endif

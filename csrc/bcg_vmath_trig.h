@@ -704,4 +704,44 @@ static inline double bcg_arccos_f64(double x)
     return bcg_arcsin_sum_f64(quarters, factor, s, z, large);
 }
 
+/* As above, without what rounding took. */
+static inline float bcg_arcsin_fast_f32(float x)
+{
+    const float size = fabsf(x);
+    const int large = size > 0.5f;
+    const float z = large ? (1 - size) * 0.5f : size * size, s = large ? sqrtf(z) : size;
+    const float angle = bcg_fma_f32(s * z, bcg_arcsin_tail_f32(z), s);
+    return bcg_signed_f32(x, large ? bcg_fma_f32(angle, -2, 0x1.921fb6p+0f) : angle);
+}
+
+/* As above, without what rounding took. */
+static inline float bcg_arccos_fast_f32(float x)
+{
+    const float size = fabsf(x);
+    const int large = size > 0.5f;
+    const float z = large ? (1 - size) * 0.5f : size * size, s = large ? sqrtf(z) : size;
+    const float factor = bcg_signed_f32(x, large ? 2 : -1), quarters = large ? 1 - factor * 0.5f : 1;
+    return bcg_fma_f32(factor, bcg_fma_f32(s * z, bcg_arcsin_tail_f32(z), s), quarters * 0x1.921fb6p+0f);
+}
+
+/* As above, without what rounding took. */
+static inline double bcg_arcsin_fast_f64(double x)
+{
+    const double size = fabs(x);
+    const int large = size > 0.5;
+    const double z = large ? (1 - size) * 0.5 : size * size, s = large ? sqrt(z) : size;
+    const double angle = bcg_fma_f64(s * z, bcg_arcsin_tail_f64(z), s);
+    return bcg_signed_f64(x, large ? bcg_fma_f64(angle, -2, 0x1.921fb54442d18p+0) : angle);
+}
+
+/* As above, without what rounding took. */
+static inline double bcg_arccos_fast_f64(double x)
+{
+    const double size = fabs(x);
+    const int large = size > 0.5;
+    const double z = large ? (1 - size) * 0.5 : size * size, s = large ? sqrt(z) : size;
+    const double factor = bcg_signed_f64(x, large ? 2 : -1), quarters = large ? 1 - factor * 0.5 : 1;
+    return bcg_fma_f64(factor, bcg_fma_f64(s * z, bcg_arcsin_tail_f64(z), s), quarters * 0x1.921fb54442d18p+0);
+}
+
 #endif

@@ -151,6 +151,7 @@ def as_c(name: str) -> str:
 
 # ---- targets and weights -----------------------------------------------------------------------------------------
 
+_SQRT_HALF, _SQRT_TWO = mpf("-0.2929"), mpf("0.4143")  # Just over sqrt(1/2) - 1 and sqrt(2) - 1.
 _HALF_LN2 = mpf("0.3466")  # Just over half of log(2): what an argument reduced by multiples of it can be.
 
 
@@ -201,15 +202,27 @@ def _tan_over(dtype: str, high: mpf, degree: int, over: int) -> Fit:
     return _odd_tail(dtype, lambda x: mpmath.tan(x) * _value([*_under_tan(dtype, degree, over)], x**2), high, over - 1)
 
 
-def _erfc_log(dtype: str, high: float, degree: int) -> Fit:
-    """The q of erfc(1 + t) = erfc(1) e^(t q(t)), for an erf that is 1 - that."""
+def _erfc_log2(dtype: str, high: float, degree: int) -> Fit:
+    """The q of erfc(1 + t) = erfc(1) 2^(t q(t)), for an erf that is 1 - that."""
     return Fit(
         dtype,
-        lambda t: mpmath.log(mpmath.erfc(1 + t) / mpmath.erfc(1)) / t,
+        lambda t: mpmath.log(mpmath.erfc(1 + t) / mpmath.erfc(1), 2) / t,
         -0.0625,
         high,
         degree,
         lambda t: abs(t) * mpmath.erfc(1 + t) / mpmath.erf(1 + t),
+    )
+
+
+def _exp2_tail(dtype: str, degree: int) -> Fit:
+    """The q of 2^x = 1 + x q(x), for |x| <= 1/2."""
+    return Fit(
+        dtype,
+        lambda x: (mpmath.exp2(x) - 1) / x,
+        mpf("-0.5"),
+        mpf("0.5"),
+        degree,
+        lambda x: x / mpmath.exp2(x),
     )
 
 
@@ -224,6 +237,53 @@ def _log2_of_ratio(s: mpf) -> mpf:
     return 2 * mpmath.atanh(s) / mpmath.ln2
 
 
+def _log_over(dtype: str, base: int, degree: int, close: bool) -> Fit:
+    """The q of log_base(1 + x) = x q(x), without what 1 / log(base) is in the dtype where it is to be close."""
+
+    def target(x: mpf) -> mpf:
+        whole = mpf(_rounded(1 / mpmath.log(base), dtype)) if close else mpf(0)
+        return mpmath.log(1 + x) / (x * mpmath.log(base)) - whole
+
+    return Fit(dtype, target, _SQRT_HALF, _SQRT_TWO, degree, lambda x: x * mpmath.log(base) / mpmath.log(1 + x))
+
+
+def _power_tail(dtype: str, degree: int) -> Fit:
+    """The q of log2(1 + x) = c0 s + c1 s^3 + s^5 q(s^2), s = x / (2 + x), c0 = 2 / log(2) and c1 = c0 / 3."""
+    log2 = _in_square(_log2_of_ratio)
+    return Fit(
+        dtype,
+        lambda z: (log2(z) - 2 / mpmath.ln2 - 2 * z / (3 * mpmath.ln2)) / z**2,
+        0,
+        mpf("0.02944"),
+        degree,
+        lambda z: z**2 / log2(z),
+    )
+
+
+def _power_exp2(dtype: str, degree: int) -> Fit:
+    """The q of 2^x = 1 + x log(2) + x^2 q(x)."""
+    return Fit(
+        dtype,
+        lambda x: (mpmath.exp2(x) - 1 - x * mpmath.ln2) / x**2,
+        mpf("-0.5"),
+        mpf("0.5"),
+        degree,
+        lambda x: x**2 / mpmath.exp2(x),
+    )
+
+
+def _cbrt_step(dtype: str) -> Fit:
+    """The q of (1 - e)^(-1/3) = 1 + e q(e), for what the first guess leaves."""
+    return Fit(
+        dtype,
+        lambda e: (1 / mpmath.cbrt(1 - e) - 1) / e,
+        mpf("-0.1035"),
+        mpf("0.1035"),
+        2,
+        lambda e: abs(e) * mpmath.cbrt(1 - e),
+    )
+
+
 def _erfc_scaled(dtype: str, middle: str, high: float, degree: int) -> Fit:
     """The q of erfc(x) = u e^(q(u - middle) - x^2), u = 1 / (1 + x / 2), for x from 1/2."""
 
@@ -236,10 +296,25 @@ def _erfc_scaled(dtype: str, middle: str, high: float, degree: int) -> Fit:
     return Fit(dtype, target, low, mpf("0.8") - mpf(middle), degree, lambda v: mpf(1), 1)
 
 
+def _half_expm1(dtype: str, degree: int) -> Fit:
+    """The q of (e^(2 x) - 1) / 2 = x + x^2 + x^3 q(x), for |x| <= log(2) / 4."""
+    return Fit(
+        dtype,
+        lambda x: (mpmath.expm1(2 * x) / 2 - x - x**2) / x**3,
+        -_HALF_LN2 / 2,
+        _HALF_LN2 / 2,
+        degree,
+        lambda x: 2 * x**3 / mpmath.expm1(2 * x),
+    )
+
+
 FITS = {
     # e^x = 1 + x + x^2/2 + x^3 q(x)
     "exp_f32": Fit("f32", _tail(mpmath.exp, 1, 1, 0.5), -_HALF_LN2, _HALF_LN2, 4, lambda x: x**3 / mpmath.exp(x)),
     "exp_f64": Fit("f64", _tail(mpmath.exp, 1, 1, 0.5), -_HALF_LN2, _HALF_LN2, 9, lambda x: x**3 / mpmath.exp(x)),
+    # (e^(2 x) - 1) / 2 = x + x^2 + x^3 q(x)
+    "tanh_f32": _half_expm1("f32", 4),
+    "tanh_f64": _half_expm1("f64", 10),
     # log(1 + x) = 2 s + s^3 q(s^2) with s = x / (2 + x), for 1 + x from sqrt(1/2) to sqrt(2)
     "log_f64": Fit(
         "f64",
@@ -257,28 +332,14 @@ FITS = {
         5,
         lambda z: mpmath.sqrt(z) * z / (2 * mpmath.atanh(mpmath.sqrt(z))),
     ),
-    # log2(1 + x) = c0 s + c1 s^3 + s^5 q(s^2) with s = x / (2 + x), c0 = 2 / log(2) and c1 = c0 / 3
-    "power_f64": Fit(
-        "f64",
-        lambda z: (_in_square(_log2_of_ratio)(z) - 2 / mpmath.ln2 - 2 * z / (3 * mpmath.ln2)) / z**2,
-        0,
-        mpf("0.02944"),
-        6,
-        lambda z: z**2 / _in_square(_log2_of_ratio)(z),
-    ),
-    # log2(1 + x) = x q(x) and 2^x, for f32 in f64
-    "log2_of_f32": Fit(
-        "f64",
-        lambda x: mpmath.log(1 + x, 2) / x,
-        mpf("-0.2929"),
-        mpf("0.4143"),
-        11,
-        lambda x: x / mpmath.log(1 + x, 2),
-    ),
-    "exp2_of_f32": Fit("f64", mpmath.exp2, mpf("-0.5"), mpf("0.5"), 6, lambda x: 1 / mpmath.exp2(x)),
-    # x^(-1/3) from 1 to 2; of its error, Newton's steps leave the square
-    "cbrt_f32": Fit("f32", lambda x: 1 / mpmath.cbrt(x), 1, 2, 5, mpmath.cbrt),
-    "cbrt_f64": Fit("f64", lambda x: 1 / mpmath.cbrt(x), 1, 2, 5, mpmath.cbrt),
+    # log2(1 + x) and 2^x of powers
+    "power_f32": _power_tail("f32", 2),
+    "power_f64": _power_tail("f64", 6),
+    "power_exp2_f32": _power_exp2("f32", 4),
+    "power_exp2_f64": _power_exp2("f64", 9),
+    # m^(-1/3) = start (1 - e)^(-1/3)
+    "cbrt_f32": _cbrt_step("f32"),
+    "cbrt_f64": _cbrt_step("f64"),
     # 2^x = 1 + x log(2) + x^2 q(x)
     "exp2_f32": Fit(
         "f32",
@@ -297,12 +358,12 @@ FITS = {
         lambda x: x**2 / mpmath.exp2(x),
     ),
     # log(1 + x) = x - x^2/2 + x^3 q(x)
-    "log_fast_f32": Fit(
-        "f32", _tail(mpmath.log1p, 0, 1, -0.5), mpf("-0.2929"), mpf("0.4143"), 7, lambda x: x**3 / mpmath.log1p(x)
-    ),
-    "log_f32": Fit(
-        "f32", _tail(mpmath.log1p, 0, 1, -0.5), mpf("-0.2929"), mpf("0.4143"), 8, lambda x: x**3 / mpmath.log1p(x)
-    ),
+    "log_f32": Fit("f32", _tail(mpmath.log1p, 0, 1, -0.5), _SQRT_HALF, _SQRT_TWO, 7, lambda x: x**3 / mpmath.log1p(x)),
+    # log_b(1 + x) = x q(x)
+    "log2_f32": _log_over("f32", 2, 9, True),
+    "log10_f32": _log_over("f32", 10, 9, True),
+    "log2_fast_f32": _log_over("f32", 2, 8, False),
+    "log10_fast_f32": _log_over("f32", 10, 8, False),
 }
 
 # Just over the squares of pi / 4 and pi / 2; in f32, what is rounded to multiples of pi / 2 may lie further off.
@@ -325,12 +386,20 @@ FITS |= {
     "arctan_f64": _odd_tail("f64", mpmath.atan, _TAN_EIGHTH, 10),
     "arcsin_f32": _odd_tail("f32", mpmath.asin, mpf("0.25"), 4),
     "arcsin_f64": _odd_tail("f64", mpmath.asin, mpf("0.25"), 12),
-    # erf(x) = x + x q(s - 3/8), s = x^2, up to 15/16, and 1 - erfc(1) e^(t q(t)), t = x - 1, beyond;
-    # e^x = 1 + x + x^2 q(x)
+    # erf(x) = x + x q(s - 3/8), s = x^2, up to 15/16, and 1 - erfc(1) 2^(t q(t)), t = x - 1, beyond;
+    # 2^x = 1 + x q(x) and e^x = 1 + x + x^2 q(x)
     "erf_f32": _erf_tail("f32", 6),
     "erf_f64": _erf_tail("f64", 11),
-    "erf_log_f32": _erfc_log("f32", 2.95, 6),
-    "erf_log_f64": _erfc_log("f64", 4.95, 17),
+    "erf_log_f32": _erfc_log2("f32", 2.95, 5),
+    "erf_log_f64": _erfc_log2("f64", 4.95, 17),
+    "erf_power_f32": _exp2_tail("f32", 5),
+    "erf_power_f64": _exp2_tail("f64", 10),
+    "erf_fast_f32": _erf_tail("f32", 5),
+    "erf_fast_f64": _erf_tail("f64", 10),
+    "erf_log_fast_f32": _erfc_log2("f32", 2.95, 4),
+    "erf_log_fast_f64": _erfc_log2("f64", 4.95, 15),
+    "erf_power_fast_f32": _exp2_tail("f32", 4),
+    "erf_power_fast_f64": _exp2_tail("f64", 9),
     "erfc_f32": _erfc_scaled("f32", "0.5", 10.5, 9),
     "erfc_f64": _erfc_scaled("f64", "0.4375", 28, 23),
     "erf_exp_f32": Fit("f32", _tail(mpmath.exp, 1, 1), -_HALF_LN2, _HALF_LN2, 4, lambda x: x**2 / mpmath.exp(x)),
