@@ -269,7 +269,12 @@ def _check_target(
 
 
 def _origin(kernel: CleanCall, operands: tuple[object, ...], from_right: int, extent: int) -> str | None:
-    """The first operand with this extent in this dim; under plain broadcasting it is the one that set it."""
+    """The first operand with this extent in this dim; under plain broadcasting it is the one that set it.
+
+    An extent of 1 is nobody's.
+    """
+    if extent == 1:
+        return None
     for name, operand in zip(kernel.operands, operands, strict=False):
         if isinstance(operand, np.ndarray) and operand.ndim >= from_right and operand.shape[-from_right] == extent:
             return name

@@ -36,7 +36,7 @@ from ..csource import CSource
 from ..errors import CacheError, CompileError
 from ..records import dataclass
 from ..resources import package_files
-from .directory import cache_directory, is_ours, remove
+from .directory import cache_directory, is_ours, make_aside, remove
 from .lock import exclusive
 from .toolchain import BINARY, Toolchain, compile_source, cpu_features
 
@@ -222,9 +222,7 @@ def _read(path: Path) -> bytes:
 
 
 def _build_aside(entry: Path, source: CSource, tools: Toolchain) -> None:
-    import tempfile
-
-    aside = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=entry.parent))
+    aside = make_aside(entry.parent, _TEMPORARY)
     failed = entry.with_name(_FAILED + entry.name)
     remove(failed)
     try:
@@ -258,15 +256,13 @@ def _publish(aside: Path, entry: Path) -> None:
 
 def _discard(entry: Path) -> bool:
     """Move an entry aside, so that it vanishes at once, then remove it; False if it was not there."""
-    import tempfile
-
-    aside = tempfile.mkdtemp(prefix=_TEMPORARY, dir=entry.parent)
+    aside = make_aside(entry.parent, _TEMPORARY)
     try:
-        os.rename(entry, os.path.join(aside, entry.name))
+        os.rename(entry, aside / entry.name)
     except FileNotFoundError:
         return False
     finally:
-        remove(Path(aside))
+        remove(aside)
     return True
 
 

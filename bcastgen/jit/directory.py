@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import CacheError
 
-__all__ = ["cache_directory", "is_ours", "remove"]
+__all__ = ["cache_directory", "is_ours", "make_aside", "remove"]
 
 _PRIVATE: dict[int, Path] = {}
 
@@ -94,9 +94,26 @@ def is_ours(status: os.stat_result) -> bool:
 
 def remove(path: Path) -> None:
     """Remove a file, a symlink or a tree, as far as it is there and can be."""
+    try:
+        is_tree = stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return
+    if not is_tree:
+        path.unlink(missing_ok=True)
+        return
+    # Imported here: most often there is nothing to remove.
     import shutil
 
-    if path.is_symlink() or path.is_file():
-        path.unlink(missing_ok=True)
-    else:
-        shutil.rmtree(path, ignore_errors=True)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def make_aside(parent: Path, prefix: str) -> Path:
+    """Make a directory of a name that is new, for this user alone: `tempfile.mkdtemp`, without what that imports."""
+    for _ in range(100):
+        path = parent / f"{prefix}{os.urandom(6).hex()}"
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        return path
+    raise FileExistsError(errno.EEXIST, "there is no new name for a directory", str(parent))

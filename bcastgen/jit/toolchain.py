@@ -22,14 +22,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..csource import CSource
+from ..csource import RESULT_FLAGS, CSource, Flag
 from ..errors import CompileError
 from ..records import dataclass
 
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = ["BINARY", "FLAGS", "Flag", "Toolchain", "compile_source", "cpu_features", "toolchain"]
+__all__ = ["BINARY", "FLAGS", "Flag", "Toolchain", "compile_source", "cpu_features", "run", "toolchain"]
 
 BINARY = "kernel.so"
 
@@ -44,23 +44,15 @@ _X86_ISA = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """One compiler flag, why it is passed, and when: for these compilers, machines and CPU feature (all: empty)."""
-
-    text: str
-    reason: str
-    kinds: tuple[str, ...] = ()
-    machines: tuple[str, ...] = ()
-    feature: str = ""
-
-
 # Compiled with the package, not at the first call.
 _GCC = re.compile(r"(^|-)gcc($|-)")
+_NEEDS_LIBM = re.compile(r"\b(?:math|tgmath|complex)\.h\b|\b__builtin_")
 _CPU = re.compile(rb"^(flags|Features|isa|cpu)\s*:(.*)\n", re.MULTILINE)
 
 _X86 = ("x86_64", "AMD64", "i686", "i386")
 _MCPU = ("aarch64", "arm64", "ppc64le")
+
+_WIDEST, _LIGHT = "-mprefer-vector-width=512", "-mprefer-vector-width=256"
 
 # The order is the command line's; the user's flags stand before the last row.
 FLAGS: tuple[Flag, ...] = (
@@ -68,6 +60,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-O1", "compiles in 3/4 of -O2's time, to loops of the same speed (with the next three)", ("gcc",)),
     Flag("-fgcse", "of -O2's passes the one that is missed, in maths", ("gcc",)),
     Flag("-ftree-vectorize", "gcc's -O1 does not", ("gcc",)),
+    Flag("-fno-tree-slp-vectorize", "beside loops there is nothing to vectorise, and looking takes 4%", ("gcc",)),
     Flag("-fvect-cost-model=dynamic", "-O3's cost model: vectorise where it pays, with a run-time check", ("gcc",)),
     Flag("-pipe", "the assembler does not wait for the compiler", ("gcc",)),
     Flag("-nostdlib", "a kernel needs libm and libgcc, and no start files: linking takes half the time", ("gcc",)),
@@ -76,11 +69,9 @@ FLAGS: tuple[Flag, ...] = (
     Flag("-shared", "the result is loaded into a process"),
     Flag("-march=native", "the kernel runs here; the cache key holds the CPU's features", machines=_X86),
     Flag("-mcpu=native", "what -march=native is on x86", machines=_MCPU),
-    Flag("-mprefer-vector-width=512", "the default is 256; 512 is worth 1.2-1.9 in maths", feature="avx512f"),
-    Flag("-fno-math-errno", "gcc keeps loops with sqrt and the like scalar otherwise; changes no result"),
-    Flag("-fno-trapping-math", "gcc keeps compares and selects scalar otherwise; (float)(int)x may be -0.0, see cast"),
+    Flag(_WIDEST, "the default is 256; 512 is worth 1.2-1.9 in maths; not for what is `light`", feature="avx512f"),
     Flag("-fvisibility=hidden", "only bcg_entry is exported, so helpers inline and no symbol clashes"),
-    Flag("-ffp-contract=off", "a*b + c rounds twice, as in NumPy; last, so that nothing undoes it"),
+    *RESULT_FLAGS,
 )
 
 _REORDERS = "it lets the compiler reorder or approximate operations, so results would differ from NumPy's"
@@ -164,10 +155,13 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
             raise CompileError(f"the source file name {name!r} is not a plain name ending in .c or .h")
         (directory / name).write_text(text, encoding="utf-8")
     unit, binary = directory / next(iter(source.files)), directory / BINARY
-    # After the source: the linker takes from a library only what was asked for before it.
-    libraries = ("-lm", "-lgcc") if "-nostdlib" in tools.flags else ("-lm",)
-    command = [*tools.command, *tools.flags, *source.flags, "-o", str(binary), str(unit), *libraries]
-    verdict, output = _run(command, directory)
+    # After the source: the linker takes from a library only what was asked for before it. libm takes it 2 ms to open,
+    # and most kernels need none of it.
+    libraries = ["-lm"] if any(map(_NEEDS_LIBM.search, source.files.values())) else []
+    libraries += ["-lgcc"] if "-nostdlib" in tools.flags else []
+    flags = [_LIGHT if source.light and flag == _WIDEST else flag for flag in tools.flags]
+    command = [*tools.command, *flags, *source.flags, "-o", str(binary), str(unit), *libraries]
+    verdict, output = run(command, directory)
     if not verdict and not binary.is_file():
         verdict = f"succeeded but wrote no {BINARY} (does BCASTGEN_CFLAGS ask for another output?)"
     if verdict:
@@ -269,7 +263,7 @@ def _environment(directory: Path) -> dict[str, str]:
     return {**kept, "LC_ALL": "C", "TMPDIR": str(directory)}
 
 
-def _run(command: list[str], directory: Path) -> tuple[str, str]:
+def run(command: list[str], directory: Path) -> tuple[str, str]:
     """Run a command and return what went wrong ("" for nothing) and what it printed."""
     import subprocess
 

@@ -20,7 +20,7 @@ from ..expr.nodes import Constant
 from ..shape.constraints import RankAtLeast, RankIs
 from .nest import Let, Load, LoopProgram, Nest, Value
 
-__all__ = ["interpret"]
+__all__ = ["interpret", "result_extents"]
 
 Array = np.ndarray[Any, Any]
 Extents = tuple[int, ...]
@@ -43,9 +43,10 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
     """
     results: dict[int, Array] = {}
     known: dict[str, Extents] = {}
+    shapes = [np.shape(operand) for operand in operands]
     for nest in program.nests:
         arrays = [np.asarray(operands[access.position]) for access in nest.operands]
-        domain = _domain(nest, operands, known)
+        domain = _domain(nest, shapes, known)
         known.update((access.name, domain) for access in nest.named)
         if not nest.results:
             continue
@@ -62,10 +63,36 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
     return tuple(results[at] for at in range(len(program.results)))
 
 
-def _domain(nest: Nest, operands: Sequence[Array], known: Mapping[str, Extents]) -> Extents:
+def result_extents(program: LoopProgram, shapes: Sequence[Extents]) -> tuple[Extents, ...]:
+    """Return the extents of the results for operands of these extents; reads no data.
+
+    Parameters
+    ----------
+    program : its nests.
+    shapes : the extents of each of the program's operands.
+
+    Raises
+    ------
+    BroadcastError
+        If a constraint does not hold, one that is trusted included; the message is the constraint.
+    """
+    results: dict[int, Extents] = {}
+    known: dict[str, Extents] = {}
+    for nest in program.nests:
+        domain = _domain(nest, shapes, known)
+        known.update((access.name, domain) for access in nest.named)
+        extents = known | {name: shape for (name, _), shape in zip(program.operands, shapes, strict=True)}
+        for decision in nest.domain.decisions:
+            if decision.fate == "trusted" and not decision.constraint.holds(extents, domain):
+                raise BroadcastError(f"{decision.constraint} does not hold")
+        results.update((access.position, domain) for access in nest.results)
+    return tuple(results[at] for at in range(len(program.results)))
+
+
+def _domain(nest: Nest, shapes: Sequence[Extents], known: Mapping[str, Extents]) -> Extents:
     """Return the extents of the domain, having asked everything that is printed; `known` are those of earlier ones."""
     extents = dict(known)
-    extents.update((access.name, np.shape(operands[access.position])) for access in (*nest.operands, *nest.shapes))
+    extents.update((access.name, shapes[access.position]) for access in (*nest.operands, *nest.shapes))
     # Ranks first: dims mean nothing in arrays of other ranks.
     for constraint in nest.domain.constraints:
         if isinstance(constraint, (RankIs, RankAtLeast)) and not constraint.holds(extents, ()):

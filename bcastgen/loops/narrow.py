@@ -19,6 +19,7 @@ from ..expr.nodes import Constant
 from ..ops import OPS
 from ..records import dataclass
 from .nest import Apply, Let, Load, LoopProgram, Nest, Value
+from .powers import without_division
 from .ranges import Range, fits, ranges_of, whole
 
 __all__ = ["Narrowed", "narrow"]
@@ -79,10 +80,17 @@ def narrow(program: LoopProgram) -> Narrowed:
     t2 of u16, not i32: it is in [0, 510]
     t3 of u16, not i32: all is in [0, 510]
     """
-    made = [_Narrowing(nest).run() if _is_wide(nest) else (nest, []) for nest in program.nests]
+    nests = [_without_divisions(nest) for nest in program.nests]
+    made = [_Narrowing(nest).run() if _is_wide(nest) else (nest, []) for nest in nests]
     notes = tuple(note for _, notes in made for note in notes)
     changed = any(one is not nest for (one, _), nest in zip(made, program.nests, strict=True))
     return Narrowed(replace(program, nests=tuple(nest for nest, _ in made)) if changed else program, notes)
+
+
+def _without_divisions(nest: Nest) -> Nest:
+    """Return a nest in which integers are not divided by powers of two; what floats are, every compiler knows."""
+    body = tuple(s if s.dtype.is_float else without_division(s) for s in nest.body)
+    return nest if all(one is other for one, other in zip(body, nest.body, strict=True)) else replace(nest, body=body)
 
 
 def _is_wide(nest: Nest) -> bool:

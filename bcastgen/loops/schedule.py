@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from itertools import islice, pairwise, product
 
+from ..dtypes import BOOL
 from ..records import dataclass
 from .nest import Access, Let, Load, Nest
-from .stages import Staging, costs_of, stage
+from .stages import Staging, costs_of, hoisted, stage
 
-__all__ = ["ANY", "UNIT", "ZERO", "Schedule", "Variant", "nested_loops", "schedule"]
+__all__ = ["ANY", "UNIT", "ZERO", "Schedule", "Variant", "is_light", "nested_loops", "schedule"]
 
 UNIT, ZERO, ANY = "unit", "zero", "any"
 
@@ -25,6 +26,8 @@ MAX_VARIANTS, MAX_LIKELY = 8, 8
 # Tenths of a nanosecond a point: up to which reading a tile shows, and a call of a few points, too.
 _CHEAP, _MIDDLING, _DEAR = 5.0, 12.0, 20.0
 _FEW = 3
+# Up to which vectors of 256 bits are as fast as of 512 in a cache, and 2 to 6% faster beyond.
+_LIGHT = 2.0
 # Beyond so many operands, not every combination is looked at.
 _MANY = 8
 # The arrays of which a variant can say that they stand still: bcg_variant has a bit for each.
@@ -95,6 +98,14 @@ def schedule(nest: Nest, variants: int | None = None) -> Schedule:
     return Schedule(inline, total, staging, staged, _notes(nest, staging, total))
 
 
+def is_light(nest: Nest, scheduled: Schedule) -> bool:
+    """Whether memory decides how long a nest's loops take: few ops, lanes of one width, no 16-bit floats."""
+    dtypes = {access.dtype for access in (*nest.operands, *nest.results)}
+    dtypes.update(dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype))
+    widths = {dtype.bits for dtype in dtypes if dtype is not BOOL}
+    return scheduled.cost <= _LIGHT and len(widths) <= 1 and not any(dtype.is_half for dtype in dtypes)
+
+
 def _usual(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
     """Return how many variants to make beside the first, in which what stands still costs a tile."""
     # What is dear in an operand that stands still is a stage.
@@ -136,9 +147,22 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) 
     limit = MAX_VARIANTS - 1 if variants is None else variants
     possible = tuple(_classes(access, ranked) for access in nest.operands)
     names = tuple(access.name for access in nest.operands)
-    likely = (classes for classes in _likely(possible) if UNIT in classes or not count)
-    specialised = tuple(_variant(names, classes) for classes in islice(likely, limit))
-    return Schedule((*specialised, Variant(ANY, (ANY,) * count, ANY)))
+    plain = Variant(ANY, (ANY,) * count, ANY)
+    staging = hoisted(nest, costs_of(nest)) if ranked and limit else None
+    if staging is None:
+        return Schedule((*_specialised(names, possible, limit), plain))
+    # Tiles are adjacent.
+    is_load = [isinstance(read, Load) for read in staging.reads]
+    names = tuple(names[r.access] if isinstance(r, Load) else f"t{r.index}" for r in staging.reads)
+    possible = tuple(possible[r.access] if isinstance(r, Load) else (UNIT,) for r in staging.reads)
+    last = Variant(ANY, tuple(ANY if loads else UNIT for loads in is_load), ANY)
+    return Schedule((plain,), staging=staging, staged=(*_specialised(names, possible, limit), last))
+
+
+def _specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
+    """Return at most `limit` likely variants in which something moves."""
+    likely = (classes for classes in _likely(possible) if UNIT in classes or not names)
+    return tuple(_variant(names, classes) for classes in islice(likely, limit))
 
 
 def _variants(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from ..records import dataclass
 from .nest import Let, Load, Nest, Value
+from .powers import without_division
 
-__all__ = ["Stage", "Staging", "costs_of", "stage", "tenths"]
+__all__ = ["Stage", "Staging", "costs_of", "hoisted", "stage", "tenths"]
 
 MAX_STAGES = 4
 # What a stage has to save a point, and for each operand it reads: writing and reading its tile is not for nothing. More
-# than an addition, about a division (see Op.cost).
-_WORTH, _WORTH_AN_OPERAND = 2.0, 1.0
+# than an addition, or one division in f32 (see Op.cost).
+_WORTH, _WORTH_AN_OPERAND = 2.2, 1.0
 # The part of a nest's cost that stages have to take, for the staged loops are compiled, too.
 _PART = 0.1
 
@@ -59,7 +60,7 @@ class Staging:
 
 def costs_of(nest: Nest) -> tuple[float, ...]:
     """Return what each statement of a nest's body costs a point, in tenths of a nanosecond."""
-    return tuple(s.op.cost_for(s.operand_dtypes, s.dtype, s.constant) for s in nest.body)
+    return tuple(s.op.cost_for(s.operand_dtypes, s.dtype, s.constant) for s in map(without_division, nest.body))
 
 
 def tenths(cost: float) -> int:
@@ -69,7 +70,25 @@ def tenths(cost: float) -> int:
 
 def stage(nest: Nest, costs: tuple[float, ...]) -> Staging | None:
     """Choose the stages of a nest; `costs` are those of its statements."""
-    chosen = _chosen(nest, costs)
+    return _staging(nest, costs, _chosen(nest, costs))
+
+
+def hoisted(nest: Nest, costs: tuple[float, ...]) -> Staging | None:
+    """Choose the stages of a nest that types prove to depend on its last dim alone, which outer ones only repeat."""
+    if nest.domain.open or all(dim.is_one for dim in nest.domain.dims[:-1]):
+        return None
+    last = len(nest.domain.dims) - 1
+    dims = [{index.dim for index in access.map.indices} - {None} for access in nest.operands]
+    sets = _operand_sets(nest)
+
+    def is_along_last(at: int) -> bool:
+        return set().union(*(own for access, own in enumerate(dims) if sets[at] >> access & 1)) == {last}
+
+    return _staging(nest, costs, [at for at in _chosen(nest, costs) if is_along_last(at)])
+
+
+def _staging(nest: Nest, costs: tuple[float, ...], chosen: list[int]) -> Staging | None:
+    """Return the staged form with these stages, if they are worth it."""
     stages = []
     for place, at in enumerate(chosen):
         tiles = frozenset(chosen[:place])

@@ -13,7 +13,7 @@ import pytest
 
 from bcastgen.errors import CacheError
 from bcastgen.jit import directory as module
-from bcastgen.jit.directory import cache_directory
+from bcastgen.jit.directory import cache_directory, make_aside, remove
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 NOBODY = 65534
@@ -130,7 +130,7 @@ def test_without_any_home_there_is_a_private_one(monkeypatch: pytest.MonkeyPatch
 
 SCRIPT = """
 import os, sys
-from bcastgen.jit.directory import cache_directory
+from bcastgen.jit.directory import cache_directory, make_aside, remove
 mine = cache_directory()
 child = os.fork()
 if child == 0:
@@ -150,3 +150,25 @@ def test_the_private_one_is_gone_with_its_process_and_a_childs_exit_leaves_it(tm
     assert (apart, alive) == ("True", "True")
     assert path.startswith(str(tmp_path))
     assert not list(tmp_path.glob("bcastgen-*"))
+
+
+def test_a_directory_aside_is_new_and_ours_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = iter((b"taken!", b"taken!", b"is new"))
+    monkeypatch.setattr(module.os, "urandom", lambda count: next(names))
+    first, second = make_aside(tmp_path, "tmp."), make_aside(tmp_path, "tmp.")
+    assert first.name == f"tmp.{b'taken!'.hex()}" and second.name == f"tmp.{b'is new'.hex()}"
+    assert stat.S_IMODE(second.stat().st_mode) == 0o700
+    monkeypatch.setattr(module.os, "urandom", lambda count: b"taken!")
+    with pytest.raises(FileExistsError):
+        make_aside(tmp_path, "tmp.")
+
+
+def test_files_links_and_trees_are_removed_and_what_is_not_there_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "tree" / "inside").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "tree")
+    for name in ("gone", "file", "link"):
+        remove(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir() if path.name != "home"] == ["tree"]
+    remove(tmp_path / "tree")
+    assert not (tmp_path / "tree").exists()

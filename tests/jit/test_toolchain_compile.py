@@ -140,6 +140,22 @@ def test_success_without_a_binary_is_an_error(tmp_path: Path) -> None:
         compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", "exit 0")))
 
 
+def test_the_widest_vectors_are_not_for_what_memory_decides(tmp_path: Path) -> None:
+    show = script(tmp_path / "cc", 'echo "$@"; exit 1')
+    tools = Toolchain((str(show),), ("-mprefer-vector-width=512", "-mine"), "", "unknown")
+    for light, width in ((False, 512), (True, 256)):
+        with pytest.raises(CompileError, match=rf"output:\n-mprefer-vector-width={width} -mine -o"):
+            compile_source(CSource("k", {"k.c": "int x;\n"}, light=light), tmp_path, tools)
+
+
+@pytest.mark.parametrize(("text", "is_linked"), [("#include <math.h>\n", True), ("#include <stdint.h>\n", False)])
+def test_libm_is_linked_where_it_may_be_called(text: str, is_linked: bool, tmp_path: Path) -> None:
+    show = script(tmp_path / "cc", 'echo "$@"; exit 1')
+    with pytest.raises(CompileError) as caught:
+        compile_source(CSource("k", {"k.c": f"{text}int x;\n"}), tmp_path, fake(show))
+    assert ("-lm" in str(caught.value).split("output:")[1].split()) == is_linked
+
+
 @pytest.mark.parametrize("name", ["../kernel.c", "/etc/kernel.c", "a/b.c", "", "..", ".c", "-o.c", BINARY])
 def test_file_names_that_lead_elsewhere_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="not a plain name"):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from bcastgen.api import from_text
 from bcastgen.expr.infer import infer
 from bcastgen.expr.text import parse
 from bcastgen.loops.lower import lower
-from bcastgen.loops.schedule import MAX_LIKELY, MAX_VARIANTS, nested_loops, schedule
+from bcastgen.loops.schedule import MAX_LIKELY, MAX_VARIANTS, is_light, nested_loops, schedule
 from bcastgen.shape.tensor_type import parse_type
 
 
@@ -132,3 +133,22 @@ def test_a_staged_nest_says_so():
 def test_stages_stand_still_in_the_places_of_their_operands():
     found = scheduled("(a - b) * exp(c) * d + e", *["f32[*]"] * 5)
     assert "zero_b_t1" in [variant.name for variant in found.staged]
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "expected"),
+    [
+        ("a + b", ["f32[*]"] * 2, True),
+        ("a * b + c", ["f64[*]"] * 3, True),
+        ("a < b", ["f32[*]"] * 2, True),
+        ("a + b", ["u8[*]", "f32[*]"], False),
+        ("a + b", ["f16[*]"] * 2, False),
+        ("exp(a)", ["f32[*]"], False),
+        ("sqrt(a)", ["f64[*]"], False),
+    ],
+)
+def test_memory_decides_where_ops_are_few_and_lanes_of_one_width(text, types, expected):
+    kernel = from_text(f"({', '.join(f'{kind} {name}' for kind, name in zip(types, 'abc', strict=False))}) -> {text}")
+    compilation = kernel.compilation
+    assert is_light(compilation.narrowed.program.nests[0], compilation.schedules[0]) is expected
+    assert compilation.source.light is expected

@@ -40,6 +40,16 @@ def test_what_symbols_prove_is_not_asked():
     assert asked == ["a.rank = 1", "b.rank = 1", "b.0 = a.0 (n)"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"), [((2, 5), (4, 5)), ((3, 2, 5), (4, 5)), ((7, 3, 2, 5), (5,)), ((5,), (3, 4, 5))]
+)
+def test_what_is_only_looked_at_for_its_symbol_takes_no_part_in_a_nest_of_any_rank(first, second):
+    kernel = bg.jit(lambda a, b: (b * 2, abs(a)), signature="(f64[*, n] a, f64[*, n] b)")
+    assert [r.shape for r in kernel(np.ones(first), np.ones(second))] == [second, first]
+    with pytest.raises(bg.BroadcastError, match=r"operand 'b' dim \d has extent 6, expected 5 \(from 'a'\)"):
+        kernel(np.ones(first), np.ones((2, 6)))
+
+
 def test_an_operand_that_is_not_read_may_be_anything():
     kernel = bg.jit(lambda a, b: a + 1, signature="(f64[n] a, f64[n, 4] b) -> f64[n]")
     assert kernel(np.ones(3), np.ones((9, 9))).shape == (3,)
