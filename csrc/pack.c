@@ -1,7 +1,7 @@
 /* pack.c: which way a block is copied. pack.h says what is promised.
  *
- * Both ways are one copy of rows x n elements between any two steps, pack_move: it brings the two dims into the order
- * that suits and looks for a fast path. A box of more dims is taken apart into such copies.
+ * Both ways are one copy of rows x n elements between any two steps: pack_decide brings the two dims into the order
+ * that suits and looks for a fast form. A box of more dims is taken apart into such copies.
  */
 #include "pack.h"
 
@@ -13,141 +13,204 @@
 #include "pack_transpose.h"
 #include "pack_words.h"
 
+typedef void (*pack_form)(const bcg_copy *copy, char *to, const char *from);
+
+/* ---- forms ------------------------------------------------------------------------------------------------------- */
+
+static void pack_form_rows(const bcg_copy *copy, char *to, const char *from)
+{
+    pack_copy_rows(to, copy->to_outer, from, copy->from_outer, copy->outer, copy->inner * copy->bytes);
+}
+
+static void pack_form_line(const bcg_copy *copy, char *to, const char *from)
+{
+    ((pack_line_form)copy->way)(to + copy->to_first, from + copy->from_first, copy->from_inner, copy->inner);
+}
+
+static void pack_form_lines(const bcg_copy *copy, char *to, const char *from)
+{
+    const pack_line_form line = (pack_line_form)copy->way;
+    to += copy->to_first;
+    from += copy->from_first;
+    for (int64_t i = 0; i < copy->outer; i++) {
+        line(to + i * copy->to_outer, from + i * copy->from_outer, copy->from_inner, copy->inner);
+    }
+}
+
+static void pack_form_grid(const bcg_copy *copy, char *to, const char *from)
+{
+    pack_grid(copy, to + copy->to_first, from + copy->from_first, copy->outer);
+}
+
+/* Elements that stand still along the inner dim, and are written adjacent. */
+static void pack_form_still(const bcg_copy *copy, char *to, const char *from)
+{
+    const int64_t rows = copy->outer, n = copy->inner;
+    int64_t row = pack_repeat(to, copy->to_outer, from, copy->from_outer, rows, n, copy->bytes);
+    if (n <= 8) {
+        pack_grid(copy, to + row * copy->to_outer, from + row * copy->from_outer, rows - row);
+        return;
+    }
+    for (; row < rows; row++) {
+        ((pack_line_form)copy->way)(to + row * copy->to_outer, from + row * copy->from_outer, 0, n);
+    }
+}
+
+static void pack_form_turned(const bcg_copy *copy, char *to, const char *from)
+{
+    const pack_turn turn = (pack_turn)copy->way;
+    to += copy->to_first;
+    from += copy->from_first;
+    if (copy->along) {
+        turn(to, copy->to_inner, from, copy->from_outer, copy->inner, copy->outer, 1);
+    } else {
+        turn(to, copy->to_outer, from, copy->from_inner, copy->outer, copy->inner, 0);
+    }
+}
+
+static void pack_form_scatter(const bcg_copy *copy, char *to, const char *from)
+{
+    ((pack_scatter_form)copy->way)(to, copy->to_inner / copy->bytes, from, copy->inner);
+}
+
+/* Rows of a tile that are one row of `from`: the first is copied as `inner` says, the others within the tile. */
+static void pack_form_replicas(const bcg_copy *copy, char *to, const char *from)
+{
+    const int64_t size = copy->inner * copy->bytes;
+    bcg_copy first;
+    bcg_plan_pack(&first, 0, 0, copy->from_inner, 1, copy->inner, copy->bytes);
+    first.form(&first, to, from);
+    if (copy->to_outer == size) {
+        pack_replicate(to, size, copy->outer * size);
+    } else {
+        pack_copy_rows(to + copy->to_outer, copy->to_outer, to, 0, copy->outer - 1, size);
+    }
+}
+
+/* ---- which it is ------------------------------------------------------------------------------------------------- */
+
 static int64_t pack_magnitude(int64_t step)
 {
     return step < 0 ? -step : step;
 }
 
-static void pack_swap_dims(pack_box *box)
+static void pack_swap_dims(bcg_copy *copy)
 {
-    const pack_box was = *box;
-    box->to_outer = was.to_inner;
-    box->to_inner = was.to_outer;
-    box->from_outer = was.from_inner;
-    box->from_inner = was.from_outer;
-    box->outer = was.inner;
-    box->inner = was.outer;
+    const bcg_copy was = *copy;
+    copy->to_outer = was.to_inner;
+    copy->to_inner = was.to_outer;
+    copy->from_outer = was.from_inner;
+    copy->from_inner = was.from_outer;
+    copy->outer = was.inner;
+    copy->inner = was.outer;
 }
 
 /* One dim is left, in `inner`, where one of the two has an extent of 1 or they follow each other without a gap. */
-static void pack_merge(pack_box *box)
+static void pack_merge(bcg_copy *copy)
 {
-    if (box->outer == 1) {
+    if (copy->outer == 1) {
         return;
     }
-    if (box->inner == 1) {
-        pack_swap_dims(box);
-    } else if (box->to_outer == box->inner * box->to_inner && box->from_outer == box->inner * box->from_inner) {
-        box->inner *= box->outer;
-        box->outer = 1;
+    if (copy->inner == 1) {
+        pack_swap_dims(copy);
+    } else if (copy->to_outer == copy->inner * copy->to_inner && copy->from_outer == copy->inner * copy->from_inner) {
+        copy->inner *= copy->outer;
+        copy->outer = 1;
     }
 }
 
 /* One side has adjacent elements along one dim, the other along the other; of either sign where rows are counted. */
-static int pack_move_turned(const pack_box *box, int32_t bytes)
+static int pack_decide_turned(bcg_copy *copy)
 {
-    const int reads = box->to_inner == bytes && pack_magnitude(box->from_outer) == bytes;
-    const int writes = box->from_inner == bytes && pack_magnitude(box->to_outer) == bytes;
-    if (box->outer == 1 || (!reads && !writes)) {
+    const int32_t bytes = copy->bytes;
+    const int reads = copy->to_inner == bytes && pack_magnitude(copy->from_outer) == bytes;
+    const int writes = copy->from_inner == bytes && pack_magnitude(copy->to_outer) == bytes;
+    if (copy->outer == 1 || (!reads && !writes)) {
         return 0;
     }
-    char *to = box->to;
-    const char *from = box->from;
-    int64_t to_outer = box->to_outer, from_outer = box->from_outer;
-    if ((reads ? from_outer : to_outer) < 0) {
-        to += (box->outer - 1) * to_outer;
-        from += (box->outer - 1) * from_outer;
-        to_outer = -to_outer;
-        from_outer = -from_outer;
+    const pack_turn turn = reads ? pack_turn_of(copy->outer, copy->inner, bytes)
+                                 : pack_turn_of(copy->inner, copy->outer, bytes);
+    if (turn == NULL) {
+        return 0;
     }
-    return reads ? pack_transpose(to, to_outer, from, box->from_inner, box->outer, box->inner, bytes, 0)
-                 : pack_transpose(to, box->to_inner, from, from_outer, box->inner, box->outer, bytes, 1);
+    if ((reads ? copy->from_outer : copy->to_outer) < 0) {
+        copy->to_first = (copy->outer - 1) * copy->to_outer;
+        copy->from_first = (copy->outer - 1) * copy->from_outer;
+        copy->to_outer = -copy->to_outer;
+        copy->from_outer = -copy->from_outer;
+    }
+    copy->along = !reads;
+    copy->way = (void (*)(void))turn;
+    return 1;
 }
 
-static void pack_move_lines(const pack_box *box, int32_t bytes)
+/* Lets rows that are written backwards be read so. */
+static void pack_turn_back(bcg_copy *copy)
 {
-    const pack_line_form line = pack_line(bytes);
-    for (int64_t i = 0; i < box->outer; i++) {
-        line(box->to + i * box->to_outer, box->from + i * box->from_outer, box->from_inner, box->inner);
-    }
+    const int32_t bytes = copy->bytes;
+    copy->to_first = -(copy->inner - 1) * bytes;
+    copy->from_first = (copy->inner - 1) * bytes;
+    copy->to_inner = bytes;
+    copy->from_inner = -bytes;
 }
 
-/* Elements that stand still along the inner dim, and are written adjacent. */
-static void pack_move_still(pack_box *box, int32_t bytes)
+static pack_form pack_decide(bcg_copy *copy)
 {
-    const int64_t done = pack_repeat(box->to, box->to_outer, box->from, box->from_outer, box->outer, box->inner, bytes);
-    box->to += done * box->to_outer;
-    box->from += done * box->from_outer;
-    box->outer -= done;
-    if (box->inner > 8) {
-        pack_move_lines(box, bytes);
-    } else {
-        pack_grid(box, bytes);
+    const int32_t bytes = copy->bytes;
+    pack_merge(copy);
+    if (copy->to_inner == bytes && copy->from_inner == bytes) {
+        return pack_form_rows;
     }
-}
-
-static void pack_move(pack_box *box, int32_t bytes)
-{
-    pack_merge(box);
-    if (box->to_inner == bytes && box->from_inner == bytes) {
-        pack_copy_rows(box->to, box->to_outer, box->from, box->from_outer, box->outer, box->inner * bytes);
-        return;
+    if (copy->to_inner == bytes && copy->from_inner == 0) {
+        copy->way = (void (*)(void))pack_line(bytes, 0);
+        return pack_form_still;
     }
-    if (box->to_inner == bytes && box->from_inner == 0) {
-        pack_move_still(box, bytes);
-        return;
+    if (pack_decide_turned(copy)) {
+        return pack_form_turned;
     }
-    if (pack_move_turned(box, bytes)) {
-        return;
+    if (copy->to_inner == -bytes && copy->from_inner == bytes) {
+        pack_turn_back(copy);
     }
-    if (box->to_inner == -bytes && box->from_inner == bytes) {
-        box->to -= (box->inner - 1) * bytes;
-        box->from += (box->inner - 1) * bytes;
-        box->to_inner = bytes;
-        box->from_inner = -bytes;
+    if (copy->to_inner == bytes && copy->from_inner >= -bytes && copy->from_inner <= 4 * bytes && copy->inner > 8) {
+        copy->way = (void (*)(void))pack_line(bytes, copy->from_inner);
+        return copy->outer == 1 ? pack_form_line : pack_form_lines;
     }
-    if (box->to_inner == bytes && box->from_inner >= -bytes && box->from_inner <= 4 * bytes && box->inner > 8) {
-        pack_move_lines(box, bytes);
-        return;
-    }
-    if (box->outer == 1 && box->from_inner == bytes &&
-        pack_scatter(box->to, box->to_inner, box->from, box->inner, bytes)) {
-        return;
+    if (copy->outer == 1 && copy->from_inner == bytes && pack_scatters(copy->to_inner, bytes)) {
+        copy->way = (void (*)(void))pack_scatter_of(bytes);
+        return pack_form_scatter;
     }
     /* With the shorter steps in the inner loop cache lines are used up. */
-    if (box->outer > 1 && pack_magnitude(box->from_outer) + pack_magnitude(box->to_outer) <
-                              pack_magnitude(box->from_inner) + pack_magnitude(box->to_inner)) {
-        pack_swap_dims(box);
+    if (copy->outer > 1 && pack_magnitude(copy->from_outer) + pack_magnitude(copy->to_outer) <
+                               pack_magnitude(copy->from_inner) + pack_magnitude(copy->to_inner)) {
+        pack_swap_dims(copy);
     }
-    pack_grid(box, bytes);
+    return pack_form_grid;
 }
 
-/* pack_move to adjacent elements; rows that are one row of `from` are copied within the tile. */
+void bcg_plan_pack(bcg_copy *copy, int64_t to_row, int64_t from_row, int64_t from_step, int64_t rows, int64_t n,
+                   int32_t bytes)
+{
+    *copy = (bcg_copy){.to_outer = to_row, .to_inner = bytes, .from_outer = from_row, .from_inner = from_step,
+                       .outer = rows, .inner = n, .bytes = bytes};
+    copy->form = rows > 1 && from_row == 0 && n > 1 ? pack_form_replicas : pack_decide(copy);
+}
+
+void bcg_plan_unpack(bcg_copy *copy, int64_t to_row, int64_t to_step, int64_t from_row, int64_t rows, int64_t n,
+                     int32_t bytes)
+{
+    *copy = (bcg_copy){.to_outer = to_row, .to_inner = to_step, .from_outer = from_row, .from_inner = bytes,
+                       .outer = rows, .inner = n, .bytes = bytes};
+    copy->form = pack_decide(copy);
+}
+
+/* ---- boxes ------------------------------------------------------------------------------------------------------- */
+
 static void pack_tile(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t from_step, int64_t rows,
                       int64_t n, int32_t bytes)
 {
-    if (rows == 1 || from_row != 0 || n == 1) {
-        pack_move(&(pack_box){to, to_row, bytes, from, from_row, from_step, rows, n}, bytes);
-        return;
-    }
-    pack_move(&(pack_box){to, to_row, bytes, from, 0, from_step, 1, n}, bytes);
-    if (to_row == n * bytes) {
-        pack_replicate(to, n * bytes, rows * n * bytes);
-    } else {
-        pack_copy_rows(to + to_row, to_row, to, 0, rows - 1, n * bytes);
-    }
-}
-
-void bcg_pack(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t from_step, int64_t rows, int64_t n,
-              int32_t bytes)
-{
-    pack_tile(to, to_row, from, from_row, from_step, rows, n, bytes);
-}
-
-void bcg_unpack(char *to, int64_t to_row, int64_t to_step, const char *from, int64_t from_row, int64_t rows, int64_t n,
-                int32_t bytes)
-{
-    pack_move(&(pack_box){to, to_row, to_step, from, from_row, bytes, rows, n}, bytes);
+    bcg_copy copy;
+    bcg_plan_pack(&copy, to_row, from_row, from_step, rows, n, bytes);
+    copy.form(&copy, to, from);
 }
 
 /* A dim of a box: `size` elements lie within one step of it. */
@@ -185,9 +248,8 @@ static int32_t pack_merge_dims(pack_dim *merged, int32_t dims, const int64_t *ex
 static void pack_across(char *to, const char *from, const pack_dim *dim, int64_t whole, int32_t bytes)
 {
     for (int64_t j = 0; j < dim[1].extent; j++) {
-        pack_move(&(pack_box){to + j * dim[1].size * bytes, dim[0].size * bytes, bytes, from + j * dim[1].step,
-                             dim[0].step, dim[2].step, whole, dim[2].extent},
-                  bytes);
+        pack_tile(to + j * dim[1].size * bytes, dim[0].size * bytes, from + j * dim[1].step, dim[0].step, dim[2].step,
+                  whole, dim[2].extent, bytes);
     }
 }
 
@@ -218,10 +280,24 @@ static void pack_dims(char *to, const char *from, const pack_dim *dim, int32_t d
     }
 }
 
-void bcg_pack_box(char *to, const char *from, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t first,
-                  int64_t count, int32_t bytes)
+int bcg_plan_box(bcg_copy *copy, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t count,
+                 int32_t bytes)
 {
     pack_dim merged[BCG_MAX_RANK];
     const int32_t left = pack_merge_dims(merged, dims, extents, steps);
-    pack_dims(to, from + first / merged[0].size * merged[0].step, merged, left, count, bytes);
+    if (left > 2 || count % merged[0].size != 0) {
+        return 0;
+    }
+    const pack_dim inner = left == 1 ? (pack_dim){1, 0, 1} : merged[1];
+    const int64_t rows = count / merged[0].size;
+    bcg_plan_pack(copy, merged[0].size * bytes, merged[0].step, inner.step, rows, inner.extent, bytes);
+    return 1;
+}
+
+void bcg_pack_box(char *to, const char *from, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t count,
+                  int32_t bytes)
+{
+    pack_dim merged[BCG_MAX_RANK];
+    const int32_t left = pack_merge_dims(merged, dims, extents, steps);
+    pack_dims(to, from, merged, left, count, bytes);
 }

@@ -10,18 +10,31 @@
 
 #include <stdint.h>
 
+/* A copy that is decided once and made often: copy->form(copy, to, from) makes one. What else is in it is pack.c's. */
+typedef struct bcg_copy bcg_copy;
+struct bcg_copy {
+    void (*form)(const bcg_copy *copy, char *to, const char *from);
+    void (*way)(void); /* of several that a form has */
+    int64_t to_first, from_first, to_outer, to_inner, from_outer, from_inner, outer, inner;
+    int32_t bytes, along;
+};
+
 /* to[row][i] = from[row][i]: a row of the tile has n adjacent elements and begins `to_row` bytes after the last one. */
-void bcg_pack(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t from_step, int64_t rows, int64_t n,
-              int32_t bytes);
+void bcg_plan_pack(bcg_copy *copy, int64_t to_row, int64_t from_row, int64_t from_step, int64_t rows, int64_t n,
+                   int32_t bytes);
 
 /* The way back: rows of adjacent elements to wherever an array has them. */
-void bcg_unpack(char *to, int64_t to_row, int64_t to_step, const char *from, int64_t from_row, int64_t rows, int64_t n,
-                int32_t bytes);
+void bcg_plan_unpack(bcg_copy *copy, int64_t to_row, int64_t to_step, int64_t from_row, int64_t rows, int64_t n,
+                     int32_t bytes);
 
-/* Elements [first, first + count), in C order, of a box of `dims` dims (d0 outermost) become adjacent in the tile.
- * Extents inside the outermost one are small: that is what this is for. `first` is a multiple of their product. */
-void bcg_pack_box(char *to, const char *from, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t first,
-                  int64_t count, int32_t bytes);
+/* The first `count` elements, in C order, of a box of `dims` dims (d0 outermost) become adjacent in the tile. Extents
+ * inside the outermost one are small: that is what this is for. */
+void bcg_pack_box(char *to, const char *from, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t count,
+                  int32_t bytes);
+
+/* The same as a copy of two dims, if that is what it is; or 0. */
+int bcg_plan_box(bcg_copy *copy, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t count,
+                 int32_t bytes);
 
 /* Copies a row of `size` bytes past the caches, into memory that is not going to be read soon; `to` is aligned to the
  * element. bcg_stream_end makes it visible to other threads: once, at the end. */

@@ -1,14 +1,16 @@
 /* pack_lines.h: rows of elements, adjacent where they go to; and any elements from anywhere to anywhere.
  *
- * Contract. pack_line(bytes) is the form for elements so wide: form(to, from, step, n) makes n elements adjacent that
- * are `step` bytes apart, or are one (0). Steps of -1 to 4 elements have loops of their own, which are compiled for
- * each instruction set and vectorised by the compiler. pack_grid copies outer x inner elements between any steps, the
+ * Contract. pack_line(bytes, step) is the form for elements so wide: form(to, from, step, n) makes n elements adjacent
+ * that are `step` bytes apart, or are one (0). Steps of -1 to 4 elements have loops of their own, compiled for each
+ * instruction set and vectorised by the compiler. pack_grid copies outer x inner elements between any steps, the
  * inner ones in the inner loop, which is unrolled where they are few. No byte past the elements is read, and none
  * between them is written.
  */
 #ifndef BCG_PACK_LINES_H
 #define BCG_PACK_LINES_H
 
+#include "pack.h"
+#include "pack_pick.h"
 #include "pack_words.h"
 
 /* The bodies, for a constant number of bytes. `threes`: whether vectors help with steps of 3; with SSE2 alone what
@@ -65,8 +67,6 @@ PACK_LINE_BODIES(pack_word8, 8)
         pack_line##BYTES##_body(to, from, step, n, THREES);                                                            \
     }
 
-typedef void (*pack_line_form)(char *restrict to, const char *restrict from, int64_t step, int64_t n);
-
 PACK_LINE(pack_line1_base, , 1, PACK_BY_THREES)
 PACK_LINE(pack_line2_base, , 2, PACK_BY_THREES)
 PACK_LINE(pack_line4_base, , 4, PACK_BY_THREES)
@@ -91,21 +91,21 @@ static const pack_line_form pack_lines[PACK_LEVELS][4] = {
 #endif
 };
 
-PACK_INLINE pack_line_form pack_line(int32_t bytes)
+PACK_INLINE pack_line_form pack_line(int32_t bytes, int64_t step)
 {
+#if PACK_X86
+    const int64_t apart = step / bytes;
+    if (pack_level() >= PACK_LEVEL_AVX512 && apart >= 2 && apart <= 4 && apart * bytes == step) {
+        const pack_line_form pick = pack_picks[apart - 2][pack_log2(bytes)];
+        if (bytes > 1 || pack_permutes_bytes()) {
+            return pick;
+        }
+    }
+#else
+    (void)step;
+#endif
     return pack_lines[pack_level()][pack_log2(bytes)];
 }
-
-typedef struct {
-    char *to;
-    int64_t to_outer;
-    int64_t to_inner;
-    const char *from;
-    int64_t from_outer;
-    int64_t from_inner;
-    int64_t outer;
-    int64_t inner;
-} pack_box;
 
 /* `count` is a constant, or the loop is the inner one. */
 #define PACK_GRID_ROWS(WORD, UNROLL, count)                                                                            \
@@ -126,12 +126,10 @@ typedef struct {
         break;
 
 #define PACK_GRID(NAME, WORD)                                                                                          \
-    static void NAME(const pack_box *box)                                                                              \
+    static void NAME(const bcg_copy *copy, char *restrict to, const char *restrict from, int64_t outer)                \
     {                                                                                                                  \
-        char *restrict const to = box->to;                                                                             \
-        const char *restrict const from = box->from;                                                                   \
-        const int64_t to_outer = box->to_outer, to_inner = box->to_inner, outer = box->outer;                          \
-        const int64_t from_outer = box->from_outer, from_inner = box->from_inner, inner = box->inner;                  \
+        const int64_t to_outer = copy->to_outer, to_inner = copy->to_inner;                                            \
+        const int64_t from_outer = copy->from_outer, from_inner = copy->from_inner, inner = copy->inner;               \
         switch (inner) {                                                                                               \
             PACK_GRID_CASE(WORD, 1)                                                                                    \
             PACK_GRID_CASE(WORD, 2)                                                                                    \
@@ -151,10 +149,12 @@ PACK_GRID(pack_grid2, pack_word2)
 PACK_GRID(pack_grid4, pack_word4)
 PACK_GRID(pack_grid8, pack_word8)
 
-static void pack_grid(const pack_box *box, int32_t bytes)
+/* The copy's first `outer` rows. */
+static void pack_grid(const bcg_copy *copy, char *to, const char *from, int64_t outer)
 {
-    static void (*const grids[4])(const pack_box *) = {pack_grid1, pack_grid2, pack_grid4, pack_grid8};
-    grids[pack_log2(bytes)](box);
+    static void (*const grids[4])(const bcg_copy *, char *restrict, const char *restrict, int64_t) = {
+        pack_grid1, pack_grid2, pack_grid4, pack_grid8};
+    grids[pack_log2(copy->bytes)](copy, to, from, outer);
 }
 
 #endif

@@ -1,13 +1,15 @@
 /* pack_scatter.h: adjacent elements to every second, third or fourth place.
  *
- * Contract. pack_scatter(to, step, from, n, bytes) puts n elements `step` bytes apart, or returns 0 and has done
- * nothing. What lies between them is not written, not even with what was there: it may be another thread's. Elements of
- * 8 bytes are as fast one by one.
+ * Contract. pack_scatter_of(bytes), where pack_scatters says so, is a form that puts n elements `apart` places apart.
+ * What lies between them is not written, not even with what was there: it may be another thread's. Elements of 8 bytes
+ * are as fast one by one.
  */
 #ifndef BCG_PACK_SCATTER_H
 #define BCG_PACK_SCATTER_H
 
 #include "pack_words.h"
+
+#include <stddef.h>
 
 #if PACK_X86
 
@@ -38,17 +40,27 @@ PACK_SCATTER(pack_scatter4, 4, __mmask16, _mm512_maskz_loadu_epi32, _mm512_permu
 
 #endif
 
-static int pack_scatter(char *to, int64_t step, const char *from, int64_t n, int32_t bytes)
+typedef void (*pack_scatter_form)(char *restrict to, int64_t apart, const char *restrict from, int64_t n);
+
+static int pack_scatters(int64_t step, int32_t bytes)
 {
 #if PACK_X86
-    if (pack_level() >= PACK_LEVEL_AVX512 && (bytes == 2 || bytes == 4) && step >= 2 * bytes &&
-        step <= 4 * bytes && step % bytes == 0) {
-        (bytes == 2 ? pack_scatter2 : pack_scatter4)(to, step / bytes, from, n);
-        return 1;
-    }
-#endif
-    (void)to, (void)step, (void)from, (void)n, (void)bytes;
+    return pack_level() >= PACK_LEVEL_AVX512 && (bytes == 2 || bytes == 4) && step >= 2 * bytes && step <= 4 * bytes &&
+           step % bytes == 0;
+#else
+    (void)step, (void)bytes;
     return 0;
+#endif
+}
+
+static pack_scatter_form pack_scatter_of(int32_t bytes)
+{
+#if PACK_X86
+    return bytes == 2 ? pack_scatter2 : pack_scatter4;
+#else
+    (void)bytes;
+    return NULL;
+#endif
 }
 
 #endif

@@ -9,19 +9,24 @@
 
 #if PACK_X86
 
-/* `to` is aligned to 64 bytes, `size` a multiple of it. Wider stores are no faster: lines leave as wholes. */
+/* `to` is aligned to 64 bytes, `size` a multiple of it. */
+static void pack_stream_128(char *restrict to, const char *restrict from, int64_t size)
+{
+    for (int64_t at = 0; at < size; at += 16) {
+        _mm_stream_si128((__m128i *)(to + at), _mm_loadu_si128((const __m128i *)(from + at)));
+    }
+}
+
+PACK_AVX2 static void pack_stream_256(char *restrict to, const char *restrict from, int64_t size)
+{
+    for (int64_t at = 0; at < size; at += 32) {
+        _mm256_stream_si256((__m256i *)(to + at), _mm256_loadu_si256((const __m256i *)(from + at)));
+    }
+}
+
 static void pack_stream_lines(char *restrict to, const char *restrict from, int64_t size)
 {
-    for (int64_t at = 0; at < size; at += 64) {
-        const __m128i a = _mm_loadu_si128((const __m128i *)(from + at));
-        const __m128i b = _mm_loadu_si128((const __m128i *)(from + at + 16));
-        const __m128i c = _mm_loadu_si128((const __m128i *)(from + at + 32));
-        const __m128i d = _mm_loadu_si128((const __m128i *)(from + at + 48));
-        _mm_stream_si128((__m128i *)(to + at), a);
-        _mm_stream_si128((__m128i *)(to + at + 16), b);
-        _mm_stream_si128((__m128i *)(to + at + 32), c);
-        _mm_stream_si128((__m128i *)(to + at + 48), d);
-    }
+    (pack_level() >= PACK_LEVEL_AVX2 ? pack_stream_256 : pack_stream_128)(to, from, size);
 }
 
 void bcg_stream(char *to, const char *from, int64_t size)

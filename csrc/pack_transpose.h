@@ -1,9 +1,9 @@
 /* pack_transpose.h: to[i][j] = from[j][i], rows of both being adjacent elements.
  *
- * Contract. pack_transpose(to, to_row, from, from_row, rows, n, bytes, along): `to` has `rows` rows of n elements,
- * `from` n rows of `rows` elements; row strides are of any sign. It returns 0 and has done nothing where a dim is too
- * short for a block. The side that is no tile, `to` where `along` is set, is walked along its rows, so that cache lines
- * are used up at once: its rows are often a power of two apart, and few such lines stay in a cache together.
+ * Contract. pack_turn_of(rows, n, bytes) is a form, turn(to, to_row, from, from_row, rows, n, along), or null: `to` has
+ * `rows` rows of n elements, `from` n rows of `rows` elements; row strides are of any sign. The side that is no tile,
+ * `to` where `along` is set, is walked along its rows, so that cache lines are used up at once: its rows are often a
+ * power of two apart, and few such lines stay in a cache together.
  *
  * A block of N rows of 16 bytes, N elements, is transposed by log2(N) rounds of zips: a round takes the sequence of
  * vectors apart into halves and interleaves these. Wider vectors are several blocks side by side: loads put rows k,
@@ -14,6 +14,11 @@
 #define BCG_PACK_TRANSPOSE_H
 
 #include "pack_words.h"
+
+#include <stddef.h>
+
+typedef void (*pack_turn)(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t rows, int64_t n,
+                          int along);
 
 #if PACK_X86 || PACK_NEON
 
@@ -93,9 +98,6 @@ PACK_INLINE void pack_ahead(const char *at, int64_t row, int64_t rows, int64_t s
         }                                                                                                              \
     }
 
-typedef void (*pack_turn)(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t rows, int64_t n,
-                          int along);
-
 #endif
 
 #if PACK_X86
@@ -166,20 +168,19 @@ static const pack_turn pack_turns[PACK_WIDTHS][4] = {{pack_turn1_128, pack_turn2
 
 #endif
 
-static int pack_transpose(char *to, int64_t to_row, const char *from, int64_t from_row, int64_t rows, int64_t n,
-                          int32_t bytes, int along)
+/* Null where a dim is too short for a block. */
+static pack_turn pack_turn_of(int64_t rows, int64_t n, int32_t bytes)
 {
 #if PACK_X86 || PACK_NEON
     const int64_t side = 16 / bytes;
     if (rows < side || n < side) {
-        return 0;
+        return NULL;
     }
     const int wide = PACK_WIDTHS > 1 && pack_level() >= PACK_LEVEL_AVX2 && n >= 2 * side;
-    pack_turns[wide][pack_log2(bytes)](to, to_row, from, from_row, rows, n, along);
-    return 1;
+    return pack_turns[wide][pack_log2(bytes)];
 #else
-    (void)to, (void)to_row, (void)from, (void)from_row, (void)rows, (void)n, (void)along, (void)bytes;
-    return 0;
+    (void)rows, (void)n, (void)bytes;
+    return NULL;
 #endif
 }
 

@@ -1,8 +1,8 @@
 /* pack_words.h: elements as words, and which instructions this CPU has.
  *
  * Contract. pack_word1 .. pack_word8 are read and written through pointers into memory of any type. A function marked
- * PACK_AVX2 or PACK_AVX512 uses instructions that the file may not be compiled for: it is called only where pack_level
- * says so. Compilers that are neither gcc nor clang get plain C.
+ * PACK_AVX2, PACK_AVX512 or PACK_VBMI uses instructions that the file may not be compiled for: it is called only where
+ * pack_level, or pack_permutes_bytes, says so. Compilers that are neither gcc nor clang get plain C.
  */
 #ifndef BCG_PACK_WORDS_H
 #define BCG_PACK_WORDS_H
@@ -24,6 +24,7 @@
 #define PACK_X86 1
 #define PACK_AVX2 __attribute__((target("avx2")))
 #define PACK_AVX512 __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl")))
+#define PACK_VBMI __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")))
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)
 #include <arm_neon.h>
 #undef PACK_NEON
@@ -71,6 +72,12 @@ static int pack_level(void)
         __atomic_store_n(&known, level, __ATOMIC_RELAXED);
     }
     return level;
+}
+
+/* AVX-512 came without permutations of bytes. */
+static int pack_permutes_bytes(void)
+{
+    return pack_level() >= PACK_LEVEL_AVX512 && __builtin_cpu_supports("avx512vbmi");
 }
 
 #else

@@ -36,7 +36,7 @@ static void run_part(domain *d, int streams)
 {
     if (d->nest->arrays + d->nest->stages <= FEW) {
         _Alignas(LINE) char memory[FEW_BYTES];
-        run_blocks(d, memory, TILE_BYTES, streams);
+        run_blocks(d, memory, MOST_TILE_BYTES, streams);
         return;
     }
     /* The whole nest was promised this much memory before anything was written. */
@@ -49,7 +49,9 @@ enum {
     PART_NS = 5000,         /* work that is worth handing to a thread that spins, */
     PART_NS_ASLEEP = 20000, /* and to one that has to be woken */
     PARTS_A_THREAD = 4,     /* so that a thread which is interrupted leaves some of its share to the others */
-    STREAM_BYTES = 24 << 20 /* results from here on do not stay in the cache until they are read */
+    STREAM_BYTES = 24 << 20, /* results from here on do not stay in the cache until they are read, */
+    NEAR_BYTES = 1 << 20,    /* apart: what is read of one comes from a cache, where the other was read */
+    STREAM_READS = 2         /* but where less is read than so many times what is written, they are no faster past it */
 };
 
 typedef struct {
@@ -100,18 +102,47 @@ static int32_t dim_to_cut(const domain *d, int64_t parts)
     return longest;
 }
 
+/* The bytes of an array's elements, each once. */
+static int64_t bytes_of(const domain *d, int32_t k)
+{
+    int64_t bytes = d->nest->bytes[k];
+    for (int32_t dim = 0; dim < d->rank; dim++) {
+        if (d->steps[dim * d->nest->arrays + k] != 0) bytes *= d->extents[dim];
+    }
+    return bytes;
+}
+
+/* Whether an operand is one before it, moved: both are one stream of memory. */
+static int is_near(const domain *d, int32_t k)
+{
+    for (int32_t other = 0; other < k; other++) {
+        const intptr_t apart = (intptr_t)((uintptr_t)d->at[k] - (uintptr_t)d->at[other]);
+        if (apart < NEAR_BYTES && apart > -NEAR_BYTES) return 1;
+    }
+    return 0;
+}
+
+/* Whether results that are large go past the caches. */
+static int streaming_pays(const domain *d)
+{
+    const int32_t operands = d->nest->operands;
+    int64_t read = 0, written = 0;
+    for (int32_t k = 0; k < operands; k++) read += is_near(d, k) ? 0 : bytes_of(d, k);
+    for (int32_t k = operands; k < d->nest->arrays; k++) {
+        written += bytes_of(d, k);
+        /* A line that is read to be written in place is in the cache already. */
+        for (int32_t other = 0; other < operands; other++) {
+            if (d->at[other] == d->at[k]) return 0;
+        }
+    }
+    return written >= STREAM_BYTES && read >= STREAM_READS * written;
+}
+
 static void run_domain(domain *d, const bcg_run_options *options)
 {
     const bcg_nest *const nest = d->nest;
     const int64_t points = points_of(d);
-    int64_t written = 0;
-    int streams = options->warm;
-    for (int32_t k = nest->operands; k < nest->arrays; k++) {
-        written += points * nest->bytes[k];
-        /* A line that is read to be written in place is in the cache already. */
-        for (int32_t other = 0; other < nest->operands; other++) streams &= d->at[other] != d->at[k];
-    }
-    streams &= written >= STREAM_BYTES;
+    const int streams = options->warm && streaming_pays(d);
     const int part = bcg_pool_awake() ? PART_NS : PART_NS_ASLEEP;
     const double share = options->threads > 1 ? nanoseconds(nest, points) / part : 0;
     if (share < 2 || nest->arrays + nest->stages > FEW) {

@@ -34,14 +34,24 @@ static int staging_pays(const walk *w, const domain *d)
 
 /* ---- readers and tiles ------------------------------------------------------------------------------------------- */
 
+static tile *new_tile(walk *w, int32_t from)
+{
+    tile *const t = &w->tile[w->tiles++];
+    t->from = from;
+    t->is_value = t->is_result = t->along_i = t->redo = 0;
+    t->edge_rows = t->edge_n = 0;
+    return t;
+}
+
 static int32_t add_tile(walk *w, int32_t from, int along_i, uint8_t moves)
 {
     for (int32_t at = 0; at < w->tiles; at++) {
         const tile *const t = &w->tile[at];
         if (t->from == from && t->along_i == along_i && !t->is_value && !t->is_result) return at;
     }
-    w->tile[w->tiles] = (tile){.from = from, .along_i = (uint8_t)along_i, .moves = moves};
-    return w->tiles++;
+    new_tile(w, from)->moves = moves;
+    w->tile[w->tiles - 1].along_i = (uint8_t)along_i;
+    return w->tiles - 1;
 }
 
 /* How a loop over i, or over j, that wants adjacent elements reads a source. */
@@ -50,7 +60,9 @@ static reader read_along(walk *w, int32_t k, int along_i)
     const source *const s = &w->sources[k];
     const int64_t step = along_i ? s->i_step : s->j_step;
     const int in_place = step == s->bytes && (along_i || !s->is_boxed);
-    return (reader){k, in_place ? -1 : add_tile(w, k, along_i, (uint8_t)(s->moves & (along_i ? ~MOVES_J : ~0)))};
+    /* Blocks begin where the inner dims of a box do: what repeats for each of its outer indices is the same in all. */
+    const int rests = along_i || (s->is_boxed && s->box_steps[0] == 0);
+    return (reader){k, in_place ? -1 : add_tile(w, k, along_i, (uint8_t)(s->moves & (rests ? ~MOVES_J : ~0)))};
 }
 
 static int bits_of(uint64_t set)
@@ -76,15 +88,20 @@ static void plan_stage(walk *w, int32_t stage)
     const bcg_stage *const from = &w->nest->stage[stage];
     const int32_t k = w->arrays + stage;
     source *const s = &w->sources[k];
+    caller *const c = &w->stage[stage];
     const int along_i = !(s->moves & MOVES_J) && s->moves & MOVES_I;
+    c->run = from->run;
+    c->count = from->count + 1;
     for (int32_t at = 0; at < from->count; at++) {
         /* Of one point it may be read anywhere. */
         const int one = !(s->moves & (MOVES_I | MOVES_J));
-        w->stage_readers[stage][at] = one ? (reader){from->reads[at], -1} : read_along(w, from->reads[at], along_i);
+        c->readers[at] = one ? (reader){from->reads[at], -1} : read_along(w, from->reads[at], along_i);
     }
-    w->stage_tile[stage] = w->tiles;
-    w->tile[w->tiles++] =
-        (tile){.from = k, .is_value = 1, .along_i = (uint8_t)along_i, .moves = s->moves};
+    c->readers[from->count] = (reader){k, w->tiles};
+    tile *const t = new_tile(w, k);
+    t->is_value = 1;
+    t->along_i = (uint8_t)along_i;
+    t->moves = s->moves;
     /* Its steps along i follow when the pitch is known. */
     s->j_step = s->moves & MOVES_J ? s->bytes : 0;
     s->i_step = along_i ? s->bytes : 0;
@@ -101,23 +118,28 @@ static void plan_main(walk *w, int staged)
     }
     const bcg_variant *const chosen = staged ? pick(nest->staged_variant, nest->staged_variants, still)
                                              : pick(nest->variant, nest->variants, still);
-    w->run = chosen->run;
-    w->main_count = count;
+    w->main.run = chosen->run;
+    w->main.count = count + nest->arrays - nest->operands;
     for (int32_t at = 0; at < count; at++) {
         const int32_t k = staged ? nest->staged_reads[at] : at;
         const int stands = at < 64 && chosen->still >> at & 1;
-        w->main[at] = stands ? (reader){k, -1} : read_along(w, k, 0);
+        w->main.readers[at] = stands ? (reader){k, -1} : read_along(w, k, 0);
     }
+    w->made = w->tiles;
     for (int32_t k = nest->operands; k < nest->arrays; k++) {
         const source *const s = &w->sources[k];
         const int direct = s->j_step == s->bytes && !s->is_boxed && !w->streams;
-        w->result_tile[k - nest->operands] = direct ? -1 : w->tiles;
+        w->main.readers[count + k - nest->operands] = (reader){k, direct ? -1 : w->tiles};
         if (direct) continue;
-        w->tile[w->tiles++] = (tile){.from = k, .is_result = 1, .moves = MOVES_I | MOVES_J};
+        tile *const t = new_tile(w, k);
+        t->is_result = 1;
+        t->moves = MOVES_I | MOVES_J;
     }
 }
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 /* Rows and points of a tile in a block of these. */
 static int64_t rows_of(const tile *t, int64_t rows) { return !t->along_i && t->moves & MOVES_I ? rows : 1; }
@@ -128,9 +150,25 @@ static int64_t points_in(const walk *w, const tile *t, int64_t rows, int64_t n)
     return t->is_value && !(w->sources[t->from].moves & MOVES_J) ? 1 : n;
 }
 
+/* Points of a block so that what it spans stays below GAPPED_BYTES, if an operand with gaps is packed that does not lie
+ * in a cache; or `most`. */
+static int64_t points_with_gaps(const walk *w, int64_t most)
+{
+    int64_t touched = 0;
+    int has_gaps = 0;
+    for (int32_t k = 0; k < w->arrays; k++) touched += (int64_t)bcg_magnitude(w->sources[k].j_step);
+    for (int32_t at = 0; at < w->made; at++) {
+        const source *const s = &w->sources[w->tile[at].from];
+        has_gaps |= !w->tile[at].along_i && !s->is_boxed && bcg_magnitude(s->j_step) > (uint64_t)s->bytes;
+    }
+    if (!has_gaps || (double)touched * w->points < UNCACHED_BYTES) return most;
+    return least(most, GAPPED_BYTES / touched);
+}
+
 static void choose_block(walk *w, int64_t budget)
 {
     int64_t both = 0, along_j = 0, along_i = 0;
+    if (w->turned_bytes == 0) budget = budget * TILE_BYTES / MOST_TILE_BYTES;
     for (int32_t at = 0; at < w->tiles; at++) {
         const tile *const t = &w->tile[at];
         const int64_t bytes = w->sources[t->from].bytes;
@@ -151,7 +189,7 @@ static void choose_block(walk *w, int64_t budget)
     }
     int64_t most = MOST_POINTS, rows = 1;
     if (w->turned_bytes > 0) rows = (w->turned_bytes == 8 ? 2 : 1) * TURNED_LINES * LINE / w->turned_bytes;
-    else budget -= budget / 4;
+    else budget -= budget / 4, most = points_with_gaps(w, most);
     if (rows > w->rows) rows = w->rows;
     const int64_t a_point = both * rows + along_j;
     if (a_point > 0 && most > (budget - rows * along_i) / a_point) most = (budget - rows * along_i) / a_point;
@@ -164,6 +202,17 @@ static void choose_block(walk *w, int64_t budget)
     if (w->turned_bytes > 0 && w->block_rows > rows) w->block_rows -= w->block_rows % rows;
 }
 
+/* How a tile is copied in a block of so many rows and points; no form: as a box. */
+static void plan_copy(const walk *w, const tile *t, bcg_copy *copy, int64_t rows, int64_t n)
+{
+    const source *const s = &w->sources[t->from];
+    if (t->is_result) bcg_plan_unpack(copy, s->i_step, s->j_step, t->pitch, rows, n, s->bytes);
+    else if (t->along_i) bcg_plan_pack(copy, 0, 0, s->i_step, 1, rows, s->bytes);
+    else if (!s->is_boxed) bcg_plan_pack(copy, t->pitch, s->i_step, s->j_step, rows_of(t, rows), n, s->bytes);
+    else if (rows_of(t, rows) > 1 || !bcg_plan_box(copy, w->box_dims, w->box_extents, s->box_steps, n, s->bytes))
+        copy->form = NULL;
+}
+
 static void lay_out_tiles(walk *w, char *memory)
 {
     for (int32_t at = 0; at < w->tiles; at++) {
@@ -172,9 +221,25 @@ static void lay_out_tiles(walk *w, char *memory)
         const int64_t points = points_in(w, t, w->block_rows, w->block_n), rows = rows_of(t, w->block_rows);
         t->pitch = points * s->bytes;
         t->memory = take(&memory, (size_t)(rows * t->pitch));
-        if (!t->is_value) continue;
+        if (!t->is_value) {
+            plan_copy(w, t, &t->whole, w->block_rows, w->block_n);
+            continue;
+        }
         s->at = t->memory;
         if (!t->along_i) s->i_step = t->moves & MOVES_I ? t->pitch : 0;
+    }
+}
+
+/* What is the same in every call; where a value is read it is all. */
+static void prepare(const walk *w, caller *c)
+{
+    c->moving = 0;
+    for (int32_t at = 0; at < c->count; at++) {
+        const source *const s = &w->sources[c->readers[at].source];
+        const tile *const t = c->readers[at].tile < 0 ? NULL : &w->tile[c->readers[at].tile];
+        c->at[at] = t == NULL ? s->at : t->memory;
+        c->steps[at] = t == NULL ? s->i_step : t->moves & MOVES_I ? t->pitch : 0;
+        if (t == NULL && !s->is_value) c->places[c->moving++] = at;
     }
 }
 
@@ -218,9 +283,9 @@ static void choose_order(walk *w, const int64_t *counts)
     static const uint8_t orders[][3] = {
         {MOVES_O, MOVES_I, MOVES_J}, {MOVES_O, MOVES_J, MOVES_I}, {MOVES_J, MOVES_O, MOVES_I},
         {MOVES_J, MOVES_I, MOVES_O}, {MOVES_I, MOVES_J, MOVES_O}};
-    double least = 0.9 * work_in_order(w, orders[0], counts);
     memcpy(w->order, orders[0], 3);
-    if (w->tiles == 0) return;
+    if (w->made == 0) return;
+    double least = 0.9 * work_in_order(w, orders[0], counts);
     for (size_t at = 0; at < sizeof orders / sizeof *orders; at++) {
         const double other = work_in_order(w, orders[at], counts);
         if (other >= least) continue;
@@ -240,11 +305,14 @@ static void plan_walk(walk *w, domain *d, char *memory, int64_t budget, int stre
     w->tiles = 0;
     w->sources = take(&memory, (size_t)sources * sizeof(source));
     w->tile = take(&memory, (size_t)most_tiles(nest) * sizeof(tile));
-    w->main = take(&memory, (size_t)((nest->stages + 1) * sources) * sizeof(reader));
-    for (int32_t at = 0; at < nest->stages; at++) w->stage_readers[at] = w->main + (at + 1) * sources;
-    w->result_tile = take(&memory, (size_t)sources * sizeof(int32_t));
-    w->at = take(&memory, (size_t)sources * sizeof(char *));
-    w->steps = take(&memory, (size_t)sources * sizeof(int64_t));
+    for (int32_t at = 0; at <= nest->stages; at++) {
+        caller *const c = at == 0 ? &w->main : &w->stage[at - 1];
+        c->readers = take(&memory, (size_t)sources * sizeof(reader));
+        c->places = take(&memory, (size_t)sources * sizeof(int32_t));
+        c->at = take(&memory, (size_t)sources * sizeof(char *));
+        c->steps = take(&memory, (size_t)sources * sizeof(int64_t));
+    }
+    w->points = points_along(d, UINT64_MAX);
     choose_dims(w, d);
     for (int32_t k = 0; k < nest->arrays; k++) describe_source(w, d, k);
     for (int32_t at = 0; at < nest->stages; at++) describe_value(w, at);
@@ -254,7 +322,14 @@ static void plan_walk(walk *w, domain *d, char *memory, int64_t budget, int stre
     for (int32_t at = 0; at < w->stages; at++) plan_stage(w, at);
     plan_main(w, staged);
     choose_block(w, budget);
+    for (int32_t k = 0; k < nest->arrays; k++) {
+        source *const s = &w->sources[k];
+        s->block_i = w->block_rows * s->i_step;
+        s->block_j = (w->multiple > 1 ? w->block_n / w->multiple : w->block_n) * s->box_steps[0];
+    }
     lay_out_tiles(w, memory);
+    prepare(w, &w->main);
+    for (int32_t at = 0; at < w->stages; at++) prepare(w, &w->stage[at]);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* run_source.h: what a part of a nest is made of: its dims as o, i and j, and how every array moves along them.
  *
- * In: a domain, its dims ordered and merged. Out: sources, and the tables of a walk that run_plan.h fills in. Nothing is
- * read or written but the plan. Included by run.c alone.
+ * In: a domain, its dims ordered and merged. Out: sources, and the tables of a walk that run_plan.h fills in. Nothing
+ * is read or written but the plan. Included by run.c alone.
  */
 #ifndef BCG_RUN_SOURCE_H
 #define BCG_RUN_SOURCE_H
@@ -10,6 +10,7 @@ enum {
     FEW = 16,              /* arrays and stages of a nest that is planned on the stack */
     MAX_STAGES = 8,
     TILE_BYTES = 16 << 10, /* all tiles of a part: they stay in L1 beside what is read in place */
+    MOST_TILE_BYTES = 32 << 10, /* where an operand is turned long rows gain more than tiles in L1 do */
     LINE = 64,             /* bytes of a cache line, and a multiple for the points of a block */
     BOX_DIMS = 6,
     NARROW = 16,           /* an inner dim of fewer points is walked as one with its neighbours, */
@@ -17,7 +18,11 @@ enum {
     ENOUGH_ROWS = 4,
     WIDE = 64,             /* until they are that many */
     MOST_POINTS = 2048,    /* of a row of tiles */
+    GAPPED_BYTES = 5 << 10, /* that a block spans where elements with gaps are read: packing one operand after the
+                               other, and computing after that, moves memory by turns, the shorter the better */
     TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */
+    ENOUGH_FOR_HEAD = 16 << 10, /* bytes of a result */
+    UNCACHED_BYTES = 1 << 20,
     STREAM_TILE = 1 << 10, /* bytes of a result's tile that is streamed: with 2 KiB it takes a third longer */
     SMALL_BYTES = 32 << 10, /* results up to here are looked at by the shortest way first */
     COPY_COST = 3          /* of an element into a tile, as bcg_nest's cost */
@@ -37,8 +42,8 @@ typedef struct {
 
 /* What loops read and write: the nest's arrays and, after them, the values of its stages. */
 typedef struct {
-    char *at; /* of a value: its tile; of an array: its place at the current o */
-    int64_t i_step, j_step;
+    char *at; /* of a value: its tile; of an array: where its part of the current block begins */
+    int64_t i_step, j_step, block_i, block_j; /* from an element, from a block to the next */
     uint64_t dims; /* those of the domain that it moves along */
     int32_t bytes;
     uint8_t moves, is_value, is_boxed; /* boxed: the dims that j stands for do not join for it */
@@ -52,6 +57,8 @@ typedef struct {
     int32_t from;
     uint8_t is_value, is_result, along_i;
     uint8_t moves, redo; /* it is made anew where an index of `redo` has moved */
+    bcg_copy whole, edge; /* how it is copied in a whole block, and in the last one that was smaller, */
+    int64_t edge_rows, edge_n; /* which had so many rows and points */
 } tile;
 
 /* A loop's way to an array or a value: in place (tile -1), or through a tile. */
@@ -59,23 +66,29 @@ typedef struct {
     int32_t source, tile;
 } reader;
 
+/* The calls of one loop. What is read and written in place is somewhere else in each block; all else stays. */
+typedef struct {
+    bcg_loop run;
+    int32_t count, moving;
+    reader *readers; /* results are the last ones */
+    int32_t *places; /* of those that move, in what follows */
+    char **at;
+    int64_t *steps;
+} caller;
+
 typedef struct {
     const bcg_nest *nest;
-    int32_t arrays, stages, tiles, outer; /* outer: dims of o */
+    int32_t arrays, stages, tiles, made, outer; /* made: tiles that are no results'; outer: dims of o */
+    double points;
     int64_t rows, n, block_rows, block_n, multiple;
     int32_t box_dims;
     int64_t box_extents[BOX_DIMS];
     source *sources;
-    tile *tile;
-    reader *main, *stage_readers[MAX_STAGES];
-    int32_t *result_tile;
-    int32_t main_count, stage_tile[MAX_STAGES];
+    tile *tile; /* those of results are the last ones */
+    caller main, stage[MAX_STAGES];
     uint8_t order[3];
     int32_t streams; /* bytes of an element of the widest result that is streamed, or 0 */
     int32_t turned_bytes; /* of an element of the operand that is adjacent along i; 0: there is none */
-    bcg_loop run;
-    char **at; /* of one call of a loop */
-    int64_t *steps;
 } walk;
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -84,21 +97,25 @@ static size_t in_lines(size_t bytes) { return (bytes + LINE - 1) / LINE * LINE; 
 
 static int64_t most_tiles(const bcg_nest *nest) { return 3 * ((int64_t)nest->arrays + nest->stages); }
 
-/* The bytes of all tables of a walk; it holds for nests of FEW arrays and stages, too. */
+/* The bytes of what a caller has of each array, and of all tables of a walk. */
+enum { CALLER_BYTES = sizeof(reader) + sizeof(int32_t) + sizeof(char *) + sizeof(int64_t), CALLER_TABLES = 4 };
+
 static size_t table_bytes(int64_t sources, int64_t tiles, int64_t stages)
 {
-    const size_t readers = (size_t)((stages + 1) * sources);
     return in_lines((size_t)sources * sizeof(source)) + in_lines((size_t)tiles * sizeof(tile)) +
-           in_lines(readers * sizeof(reader)) + in_lines((size_t)sources * sizeof(int32_t)) +
-           in_lines((size_t)sources * sizeof(char *)) + in_lines((size_t)sources * sizeof(int64_t));
+           (size_t)(stages + 1) * ((size_t)sources * CALLER_BYTES + CALLER_TABLES * LINE);
 }
 
-enum { FEW_TABLES = FEW * (sizeof(source) + 3 * sizeof(tile) + (MAX_STAGES + 1) * sizeof(reader) + 20) + 8 * LINE };
+/* The same for nests of FEW arrays and stages. */
+enum {
+    FEW_TABLES = FEW * (sizeof(source) + 3 * sizeof(tile)) + 2 * LINE +
+                 (MAX_STAGES + 1) * (FEW * CALLER_BYTES + CALLER_TABLES * LINE)
+};
 
 static int64_t many_tile_bytes(const bcg_nest *nest)
 {
-    const int64_t bytes = most_tiles(nest) * 8 * 2 * LINE;
-    return bytes > TILE_BYTES ? bytes : TILE_BYTES;
+    const int64_t bytes = 2 * most_tiles(nest) * 8 * 2 * LINE;
+    return bytes > MOST_TILE_BYTES ? bytes : MOST_TILE_BYTES;
 }
 
 static size_t many_bytes(const bcg_nest *nest)

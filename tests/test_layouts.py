@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +83,60 @@ def test_many_random_layouts(place: int) -> None:
     kernel = jit(function)
     for _ in range(5000):
         _check(function, dtypes, rng, kernel)
+
+
+# Two views of flat arrays of more elements than a block has, and of a last block that is smaller.
+_Pair = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+LARGE: dict[str, Callable[[Any, Any], _Pair]] = {
+    "a row for each of many": lambda a, b: (a[:30000].reshape(-1, 3), b[:3]),
+    "a row for some of many": lambda a, b: (a[:30000].reshape(-1, 2, 5), b[:5]),
+    "a row of every second": lambda a, b: (a[:30000].reshape(-1, 3), b[:6:2]),
+    "a matrix for each of many": lambda a, b: (a[:27000].reshape(-1, 3, 3), b[:9].reshape(3, 3).T),
+    "a column of many": lambda a, b: (a[:30000].reshape(-1, 3), b[:10000].reshape(-1, 1)),
+    "a column within many": lambda a, b: (a[:27000].reshape(-1, 3, 3), b[:3].reshape(3, 1)),
+    "columns of rows": lambda a, b: (a[:30000].reshape(20, 500, 3), b[:1500].reshape(500, 3)),
+    "every second": lambda a, b: (a[:20002:2], b[1:20003:2]),
+    "every third": lambda a, b: (a[:30000:3], b[1:30001:3]),
+    "every fourth": lambda a, b: (a[:20004:4], b[:5001]),
+    "every fifth, backwards": lambda a, b: (a[:25000:5], b[24999::-5]),
+    "every second of rows": lambda a, b: (a[:20000].reshape(10, 2000)[:, ::2], b[:20000].reshape(10, 2000)[:, 1::2]),
+    "turned": lambda a, b: (a[:30000].reshape(300, 100), b[:30000].reshape(100, 300).T),
+    "turned, odd": lambda a, b: (a[:29997].reshape(297, 101), b[:29997].reshape(101, 297).T),
+    "turned, some rows": lambda a, b: (a[:28800].reshape(40, 720), b[:28800].reshape(720, 40).T[::-1]),
+    "turned cubes": lambda a, b: (a[:24000].reshape(20, 30, 40), b[:24000].reshape(40, 30, 20).transpose(2, 1, 0)),
+}
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8"])
+@pytest.mark.parametrize("layout", LARGE)
+def test_large_layouts(layout: str, dtype: str) -> None:
+    rng = np.random.default_rng(len(layout))
+    a, b = LARGE[layout](*(rng.integers(0, 100, 30001).astype(dtype) for _ in range(2)))
+    kernel = _sum()
+    for one, other in ((a, b), (b, a)):
+        np.testing.assert_array_equal(kernel(one, other), one + other)
+        for out in (
+            np.zeros((2, *a.shape), dtype)[0],
+            np.zeros((*a.shape, 2), dtype)[..., 1],
+            np.zeros(a.shape[::-1], dtype).T,
+        ):
+            kernel(one, other, out=out)
+            np.testing.assert_array_equal(out, one + other)
+
+
+@cache
+def _sum() -> Any:
+    return jit(lambda a, b: a + b)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("skipped", [0, 1, 5])
+def test_results_past_the_caches(skipped: int) -> None:
+    n = (25 << 20) // 4
+    rng = np.random.default_rng(skipped)
+    a, b = (rng.integers(0, 100, n).astype("f4") for _ in range(2))
+    out = np.empty(n + skipped, "f4")[skipped:]
+    for _ in range(2):
+        out[:] = -1
+        _sum()(a, b, out=out)
+        np.testing.assert_array_equal(out, a + b)

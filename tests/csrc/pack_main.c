@@ -49,18 +49,25 @@ int main(void)
                 steps[d] = number();
             }
             const int64_t first = number(), count = number();
-            bcg_pack_box(to + to_begin, from + from_begin, dims, extents, steps, first, count, (int32_t)bytes);
+            int64_t within = 1;
+            for (int32_t d = 1; d < dims; d++) {
+                within *= extents[d];
+            }
+            bcg_pack_box(to + to_begin, from + from_begin + first / within * steps[0], dims, extents, steps, count,
+                         (int32_t)bytes);
         } else if (kind == 's') {
             bcg_stream(to + to_begin, from + from_begin, number());
             bcg_stream_end();
         } else {
             const int64_t to_row = number(), to_step = number(), from_row = number(), from_step = number();
             const int64_t rows = number(), n = number();
+            bcg_copy copy;
             if (kind == 'p') {
-                bcg_pack(to + to_begin, to_row, from + from_begin, from_row, from_step, rows, n, (int32_t)bytes);
+                bcg_plan_pack(&copy, to_row, from_row, from_step, rows, n, (int32_t)bytes);
             } else {
-                bcg_unpack(to + to_begin, to_row, to_step, from + from_begin, from_row, rows, n, (int32_t)bytes);
+                bcg_plan_unpack(&copy, to_row, to_step, from_row, rows, n, (int32_t)bytes);
             }
+            copy.form(&copy, to + to_begin, from + from_begin);
         }
         if (fwrite(to, 1, (size_t)to_size, stdout) != (size_t)to_size) {
             return 4;

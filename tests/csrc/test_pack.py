@@ -82,7 +82,7 @@ class Case:
 def row_cases() -> Iterator[Case]:
     """Packs and unpacks; extents around the sizes of blocks and vectors, steps that have a path of their own."""
     chosen = random.Random(5)
-    extents = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 64, 65, 100]
+    extents = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 64, 65, 130]
     for width, kind, rows, n in itertools.product(WIDTHS, "pu", extents, extents):
         tile = (n + chosen.choice([0, 0, 1, 5])) * width, width
         steps = [s * width for s in (1, -1, 0, 2, 3, 4, 5, -2, n, -n, rows, -rows - 1)]
