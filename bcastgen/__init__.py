@@ -34,6 +34,7 @@ from .errors import (
 if TYPE_CHECKING:
     from .api import emit_shape, evaluate, from_text, jit
     from .define import define_op
+    from .emitted import emit_c
     from .jit.process import clear_memory, get_num_threads, set_num_threads
     from .kernel import Kernel
     from .modules import from_mlir
@@ -49,6 +50,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "api": ("emit_shape", "evaluate", "from_text"),
     "define": ("define_op",),
+    "emitted": ("emit_c",),
     "jit.process": ("clear_memory", "get_num_threads", "set_num_threads"),
     "kernel": ("Kernel",),
     "modules": ("from_mlir",),
@@ -77,6 +79,7 @@ __all__ = [
     "broadcast_to",
     "clear_memory",
     "define_op",
+    "emit_c",
     "emit_shape",
     "evaluate",
     "from_mlir",

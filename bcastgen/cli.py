@@ -12,10 +12,11 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .csource import BUILDS
 from .errors import BcastgenError, ParseError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     emit.add_argument("-o", "--output", default=".", metavar="DIR", help="where to write (default: here)")
     emit.add_argument("--name", help="of the files, the functions and the prefix of every name (default: kernel)")
-    emit.add_argument("--variants", type=int, metavar="N", help="specialised inner loops; 0 for the one plain nest")
+    _add_form(emit)
 
     explain = add("explain", _explain, "print every stage: expression, types, loop nests, inner loops, C")
     explain.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"; or a .mlir file')
@@ -119,6 +120,25 @@ def _parser() -> argparse.ArgumentParser:
 
     add("doctor", _doctor, "check that this machine can compile and run a kernel")
     return parser
+
+
+def _add_form(emit: argparse.ArgumentParser) -> None:
+    """Add the options of :func:`bcastgen.emit_c`."""
+    emit.add_argument("--variants", type=int, metavar="N", help="specialised inner loops; 0 for the one plain nest")
+    emit.add_argument("--static", action="store_true", help="all extents are known: plain loops over pointers")
+    emit.add_argument("--freestanding", action="store_true", help="no library: maths of its own")
+    emit.add_argument("--openmp", action="store_true", help="threads by OpenMP, where the work pays")
+    emit.add_argument("--target", metavar="NAME", help="the machine that vectors are meant for")
+    emit.add_argument(
+        "--single-file",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="the helpers stand in the .c, or in a header of their own",
+    )
+    emit.add_argument("--main", action="store_true", help="add a program that checks the C against a reference")
+    for name, text in BUILDS.items():
+        emit.add_argument(f"--{name}", action="store_true", help=text)
+    emit.add_argument("--check", action="store_true", help="compile it with every compiler there is, warnings errors")
 
 
 def _demo(_options: argparse.Namespace) -> int:
@@ -232,34 +252,60 @@ def _operand(text: str) -> tuple[str, Any]:
 
 
 def _emit(options: argparse.Namespace) -> int:
-    kernels: Sequence[Kernel]
-    if _is_mlir(options) and options.function is None:
-        from .opt import read_kernels
+    from .emitted import emit_c
 
-        kernels = read_kernels(options)
-        if len(kernels) > 1 and options.name is not None:
-            raise ParseError(
-                f"--name is one name, but {options.expression} has {len(kernels)} functions; add --function"
-            )
-        _have_names_of_their_own(kernels)
-    else:
-        kernels = (_kernel(options),)
+    build = [name for name in BUILDS if getattr(options, name)]
+    kernels, name = _module(options)
+    paths = emit_c(
+        kernels,
+        options.output,
+        name,
+        options.variants,
+        static=options.static,
+        freestanding=options.freestanding,
+        openmp=options.openmp,
+        target=options.target,
+        single_file=options.single_file,
+        main=options.main,
+        build=build,
+    )
+    for path in paths:
+        print(path)
+    return _check(paths, options) if options.check else 0
+
+
+def _check(paths: Sequence[Path], options: argparse.Namespace) -> int:
+    """Compile what was written, and say how it went."""
+    from .emit.standalone import CForm
+    from .emit_check import check_files
+
+    files = {path.name: path.read_text(encoding="utf-8") for path in paths}
+    form = CForm(freestanding=options.freestanding, openmp=options.openmp, target=options.target)
+    well = True
+    for finding in check_files(files, form):
+        print(finding, flush=True)
+        well = well and finding.ok
+    return 0 if well else 1
+
+
+def _module(options: argparse.Namespace) -> tuple[Mapping[str, Kernel], str]:
+    """Return what a module is made of, and its name: the one that is asked for, the only kernel's, or the file's."""
+    if not _is_mlir(options) or options.function is not None:
+        kernel = _kernel(options)
+        name = options.name or kernel.__name__
+        return {name: kernel}, name
+    from .opt import read_kernels
+
+    kernels = read_kernels(options)
+    if len(kernels) == 1:
+        name = options.name or kernels[0].__name__
+        return {name: kernels[0]}, name
+    named: dict[str, Kernel] = {}
     for kernel in kernels:
-        for path in kernel.emit_c(options.output, options.name, options.variants):
-            print(path)
-    return 0
-
-
-def _have_names_of_their_own(kernels: Sequence[Kernel]) -> None:
-    """Refuse functions whose files would be the same: C has fewer characters for names than MLIR, and shorter ones."""
-    from .emit.names import kernel_identifiers
-
-    found: set[str] = set()
-    for kernel in kernels:
-        prefix = kernel_identifiers(kernel.__name__)[0]
-        if prefix.lower() in found:
-            raise ParseError(f"two functions are {prefix} in C; emit them one by one, with --function and --name")
-        found.add(prefix.lower())
+        # Python, and C, have fewer characters for names than MLIR.
+        same = sum(re.fullmatch(rf"{kernel.__name__}(_\d+)?", name) is not None for name in named)
+        named[f"{kernel.__name__}_{same + 1}" if kernel.__name__ in named else kernel.__name__] = kernel
+    return named, options.name or Path(options.expression).stem
 
 
 def _explain(options: argparse.Namespace) -> int:

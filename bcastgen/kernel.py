@@ -326,7 +326,9 @@ class Kernel(KernelBase):
         """
         return "\n\n".join(f"== {stage}\n{text}" for stage, text in self.stages.items())
 
-    def emit_c(self, directory: str | Path, name: str | None = None, variants: int | None = None) -> tuple[Path, ...]:
+    def emit_c(
+        self, directory: str | Path, name: str | None = None, variants: int | None = None, **form: Any
+    ) -> tuple[Path, ...]:
         """Write standalone C11: one .c and one .h, without Python or any header of ours.
 
         Parameters
@@ -334,23 +336,40 @@ class Kernel(KernelBase):
         directory : made if missing.
         name : of the files and functions; the kernel's own by default.
         variants : number of specialised inner loops; 0 for the one plain nest.
+        **form : what else is asked of the C, as for :func:`bcastgen.emit_c`, which writes several kernels.
 
         Returns
         -------
         tuple of Path
-            The .c, then the .h.
+            The .c, then the .h, then what goes with them.
 
         Raises
         ------
         BcastgenError
-            If the directory cannot be written to; nothing is then half-written.
-        """
-        from .emit.standalone import render_standalone, write_sources
+            If the directory cannot be written to; nothing is then half-written. For options that exclude each other.
 
-        compilation = self._compilation(self._declared_kinds())
-        program, typed, name = compilation.narrowed.program, compilation.typed, name or self.__name__
-        source = render_standalone(name, program, typed, variants, self._values, self._options.math == "fast")
-        return write_sources(source, Path(directory))
+        Examples
+        --------
+        >>> import tempfile
+        >>> import bcastgen as bg
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     [path.name for path in bg.from_text("(f32[3] a) -> -a", "negated").emit_c(directory, static=True)]
+        ['negated.c', 'negated.h']
+        """
+        from .emitted import emit_c
+
+        name = name or self.__name__
+        return emit_c({name: self}, directory, name, variants, **form)
+
+    @property
+    def declared_compilation(self) -> Compilation:
+        """Every stage for the dtypes of the signature; where it is silent, of the latest call, or else for f64."""
+        return self._compilation(self._declared_kinds())
+
+    @property
+    def constant_values(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """The constant arrays that are the kernel's own."""
+        return self._values
 
     def to_mlir(self, form: str = "linalg") -> str:
         """Return the kernel as MLIR text that ``mlir-opt`` verifies.

@@ -165,7 +165,7 @@ _NAN_FIRST = "(({0} %s {1} || {0} != {0}) ? {0} : {1})"
 _NAN_LAST = "(({0} %s {1} || {1} != {1}) ? {0} : {1})"
 _INTEGERS = ("bool", "signed", "unsigned")
 # Where a quotient of floats has more digits than a float, or a divisor has no size.
-_FAR_QUOTIENT = {"float": "fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1}) | fabs{f}({1}) > {huge}"}
+_FAR_QUOTIENT = {"float": "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"}
 _UNIT = (-1.0, 1.0)
 
 _ROWS: tuple[Op, ...] = (
@@ -451,7 +451,7 @@ _ROWS: tuple[Op, ...] = (
         "where",
         3,
         rules.where,
-        dict.fromkeys((*_INTEGERS, "float"), "({0} ? {1} : {2})") | {"signed": "({T})({0} ? {1} : {2})"},
+        lambda _, result: f"{'({T})' * (result.kind == 'signed' and result.bits < 32)}({{0}} ? {{1}} : {{2}})",
         "The second where the first is true, else the third.",
         representable=True,
     ),

@@ -173,10 +173,12 @@ class Compilation:
         """Stage 6: the C of the kernel that serves every rank, shape and layout these types allow."""
         from .emit.render import render_kernel
         from .emit.view import kernel_view
+        from .loops.schedule import is_light
 
         fast = self.options.math == "fast"
+        light = all(map(is_light, self.narrowed.program.nests, self.schedules))
         view = kernel_view(self.options.name, self.narrowed.program, self.schedules, self.banner, fast=fast)
-        return self._dump("c", render_kernel(view, fast))
+        return self._dump("c", render_kernel(view, fast, light))
 
     @property
     def banner(self) -> str:

@@ -9,24 +9,19 @@
 
 #include "bcg_broadcast.h"
 
-/* First and last byte of an array that has elements. */
-static inline void bcg_span(const bcg_array *array, int64_t bytes, uintptr_t *first, uintptr_t *last)
-{
-    *first = (uintptr_t)array->data;
-    *last = *first + (uintptr_t)bytes - 1;
-    for (int32_t dim = 0; dim < array->rank; dim++) {
-        const int64_t stride = bcg_stride(array, dim);
-        *(stride < 0 ? first : last) += (uintptr_t)(array->extents[dim] - 1) * (uintptr_t)stride;
-    }
-}
-
-/* One array ends before the other begins. */
+/* One array ends before the other begins: the bytes of each run from its first to its last, whatever its strides. */
 static inline int bcg_apart(const bcg_array *x, int64_t x_bytes, const bcg_array *y, int64_t y_bytes)
 {
-    uintptr_t x_first, x_last, y_first, y_last;
-    bcg_span(x, x_bytes, &x_first, &x_last);
-    bcg_span(y, y_bytes, &y_first, &y_last);
-    return x_last < y_first || y_last < x_first;
+    const bcg_array *const arrays[] = {x, y};
+    uintptr_t first[] = {(uintptr_t)x->data, (uintptr_t)y->data};
+    uintptr_t last[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
+    for (int k = 0; k < 2; k++) {
+        for (int32_t dim = 0; dim < arrays[k]->rank; dim++) {
+            const int64_t stride = bcg_stride(arrays[k], dim);
+            *(stride < 0 ? &first[k] : &last[k]) += (uintptr_t)(arrays[k]->extents[dim] - 1) * (uintptr_t)stride;
+        }
+    }
+    return last[0] < first[1] || last[1] < first[0];
 }
 
 /* The very same elements in the same places. */

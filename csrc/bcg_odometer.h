@@ -89,7 +89,7 @@ static inline int bcg_next(int32_t rank, const int64_t *extents, const int64_t *
                            char **at)
 {
     for (int32_t dim = rank - 1; dim >= 0; dim--) {
-        const int64_t *const step = &steps[dim * arrays];
+        const int64_t *const step = &steps[(int64_t)dim * arrays];
         if (++index[dim] < extents[dim]) {
             for (int32_t k = 0; k < arrays; k++) at[k] += step[k];
             return 1;

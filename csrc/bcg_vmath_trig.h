@@ -133,7 +133,8 @@ static inline bcg_angle_f64 bcg_far_angle_f64(double x)
         const bcg_angle_f64 none = {x - x, x - x, 0};
         return none;
     }
-    const uint32_t place = exponent - 1013;
+    /* Never less for what comes here; that compilers cannot see. */
+    const uint32_t place = exponent > 1013 ? exponent - 1013 : 0;
     uint32_t product[6] = {0};
     for (int half = 0; half < 2; half++) {
         const uint64_t factor = half ? mantissa >> 32 : mantissa & 0xffffffff;

@@ -58,7 +58,8 @@ class Step:
     """One step of a domain function: a check, a meeting, or a dim that sets an extent.
 
     `condition` holds if a check fails, and `facts` are the diagnostic's. `meet` and `widen` are calls but for their
-    last arguments; a dim that nothing has to be asked about may still set an extent (`widen`).
+    last arguments; a dim that nothing has to be asked about may still set an extent (`widen`). `most` is the value of a
+    variable of that name that the condition speaks of.
     """
 
     condition: str = ""
@@ -66,6 +67,7 @@ class Step:
     comment: str = ""
     meet: str = ""
     widen: str = ""
+    most: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,17 @@ def guards(nest: Nest, members: Members) -> tuple[Step, ...]:
             extents = f"{members.member(access.position)}extents == NULL"
             condition = extents if not access.type.unranked or least else f"{rank} > 0 && {extents}"
             found.append(Step(condition, f"BCG_NULL_DATA, {access.position}, -1, -1, 0, 0"))
-    return tuple(found)
+    return (*found, *(_negative(nest, members) if members.separate else ()))
+
+
+def _negative(nest: Nest, members: Members) -> Iterator[Step]:
+    """Return the checks of extents that others are compared with before their own operand's turn comes."""
+    order = [access.name for access in operands_of(nest)]
+    for name, dim in dict.fromkeys(source for source in nest.domain.sources if source is not None):
+        position = operand_place(nest, name)
+        if name != order[0] and not members.is_constant(position):
+            extent, own = members.extent(position, dim), members.dim(position, dim)
+            yield Step(f"{extent} < 0", f"BCG_NEGATIVE, {position}, {own}, -1, 0, {extent}")
 
 
 def operands_of(nest: Nest, every_map: bool = False) -> tuple[Access, ...]:
@@ -176,10 +188,10 @@ def result_steps(nest: Nest, members: Members) -> Iterator[Step]:
     """Return what declared result types ask of the extents that the operands' meeting gave, and what a stranger may."""
     for constraint in nest.domain.constraints:
         yield from _result_steps(nest, constraint, members)
-    overflow = _overflow(nest) if members.separate and nest.results else ""
+    overflow, most = _overflow(nest) if members.separate and nest.results else ("", "")
     if overflow:
         first = members.result(nest.results[0].position)
-        yield Step(overflow, f"BCG_OVERFLOW, {first}, -1, -1, INT64_MAX, 0")
+        yield Step(overflow, f"BCG_OVERFLOW, {first}, -1, -1, INT64_MAX, 0", most=most)
 
 
 def _result_steps(nest: Nest, constraint: Constraint, members: Members) -> list[Step]:
@@ -247,19 +259,22 @@ def _own_dim(nest: Nest, dim: int) -> str:
     return domain_dim_text(dim if dim >= 0 or nest.domain.open else len(nest.domain.dims) + dim)
 
 
-def _overflow(nest: Nest) -> str:
-    """Return the condition under which the number of points does not fit 63 bits; empty where types exclude it."""
+def _overflow(nest: Nest) -> tuple[str, str]:
+    """Return the condition under which the number of points does not fit 63 bits, and the value of its `most`.
+
+    The condition is empty where types exclude it.
+    """
     dims = nest.domain.dims
     if nest.domain.open:
-        return "bcg_points(rank, extents) < 0"
+        return "bcg_points(rank, extents) < 0", ""
     known = prod(dim.extent for dim in dims if dim.extent is not None)
     unknown = [at for at, dim in enumerate(dims) if dim.extent is None]
     if known == 0 or (known <= I64.max and not unknown) or (known == 1 and len(unknown) == 1):
-        return ""
+        return "", ""
     match unknown:
         case [only] if known <= I64.max:
-            return f"extents[{only}] > INT64_MAX / {known}"
+            return f"extents[{only}] > INT64_MAX / {known}", ""
         case [first, second] if known == 1:
-            return f"extents[{second}] != 0 && extents[{first}] > INT64_MAX / extents[{second}]"
+            return f"extents[{first}] > most", f"extents[{second}] > 0 ? INT64_MAX / extents[{second}] : INT64_MAX"
         case _:
-            return f"bcg_points({len(dims)}, extents) < 0"
+            return f"bcg_points({len(dims)}, extents) < 0", ""

@@ -11,23 +11,27 @@ definition between blank lines (their contracts say so), which is all this modul
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from ..resources import folder
 
-__all__ = ["for_loops", "helper_text"]
+__all__ = ["for_loops", "functions_of", "helper_names", "helper_text"]
 
 # In the order they include each other.
 _HEADERS = (
     "bcg_abi.h",
     "bcg_check.h",
+    "bcg_message.h",
     "bcg_broadcast.h",
     "bcg_memory.h",
     "bcg_odometer.h",
     "bcg_shape_value.h",
     "bcg_shape.h",
     "bcg_index.h",
+    "bcg_freestanding.h",
     "bcg_vmath_core.h",
+    "bcg_freestanding_math.h",
     "bcg_half.h",
     "bcg_scalar.h",
     "bcg_tosa.h",
@@ -37,9 +41,10 @@ _HEADERS = (
     "bcg_vmath_erf.h",
 )
 # Those with functions of elements, mathematical ones among them; how many calls of these are inlined.
-_OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
+_OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:freestanding_math|half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
 _MOST_INLINED = 16
 _WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
     re.compile(r"^}\s*(bcg_\w+);", re.MULTILINE),
@@ -49,13 +54,18 @@ _DEFINED = (
 
 
 @cache
+def _text(header: str) -> str:
+    # Bytes: opening text takes longer than reading it, and a first call reads all headers.
+    return (folder("csrc") / header).read_bytes().decode()
+
+
+@cache
 def _definitions() -> tuple[dict[str, int], tuple[str, ...]]:
     """Return name -> place of its definition, and the definitions in order."""
     places: dict[str, int] = {}
     chunks: list[str] = []
     for header in _HEADERS:
-        text = (folder("csrc") / header).read_text(encoding="utf-8")
-        body = re.sub(r"\A/\*.*?\*/\n", "", text, flags=re.DOTALL)
+        body = re.sub(r"\A/\*.*?\*/\n", "", _text(header), flags=re.DOTALL)
         for chunk in re.split(r"\n\n+", body):
             names = _names(chunk)
             for name in names:
@@ -73,32 +83,67 @@ def _names(chunk: str) -> list[str]:
     return [name for pattern in _DEFINED[1:] for name in pattern.findall(chunk) if not name.endswith("_H")]
 
 
-def helper_text(used: str, given: str = "", users: tuple[tuple[str, str], ...] = ()) -> str:
+def helper_names() -> tuple[str, ...]:
+    """Return the names of all helpers, types and macros, without their prefix."""
+    return tuple(name[4:] for name in _definitions()[0])
+
+
+def helper_text(
+    used: str,
+    given: str = "",
+    users: tuple[tuple[str, str], ...] = (),
+    spell: Callable[[str], str] | None = None,
+) -> str:
     """Return the definitions a text needs, but not those whose names are given, separated by blank lines.
 
     Parameters
     ----------
     used, given : C texts, of which the names count.
     users : names and texts of the definitions that come with users' ops, in an order that compiles.
+    spell : what definitions are spelled by, before it is seen what they need.
     """
     places, chunks = _definitions()
     if users:
         places = places | {name: len(chunks) + at for at, (name, _) in enumerate(users)}
         chunks += tuple(text for _, text in users)
+    if spell is not None:
+        chunks = tuple(map(spell, chunks))
     present = {places[name] for name in _WORD.findall(given) if name in places}
-    wanted: set[int] = set()
-    pending = _WORD.findall(used)
+    needs: dict[int, set[int]] = {}
+    pending = _places(used, places)
     while pending:
-        place = places.get(pending.pop())
-        if place is not None and place not in wanted:
-            wanted.add(place)
-            pending += _WORD.findall(chunks[place])
-    return "\n\n".join(chunks[place] for place in sorted(wanted - present))
+        place = pending.pop()
+        if place not in needs:
+            needs[place] = _places(_COMMENT.sub("", chunks[place]), places)
+            pending |= needs[place]
+    return "\n\n".join(chunks[place] for place in _ordered(needs) if place not in present)
+
+
+def _places(text: str, places: dict[str, int]) -> set[int]:
+    return {places[name] for name in _WORD.findall(text) if name in places}
+
+
+def _ordered(needs: dict[int, set[int]]) -> list[int]:
+    """Return definitions in their order, but each behind what it needs: spelled otherwise, that may stand below it."""
+    ordered: dict[int, None] = {}
+    entered: set[int] = set()
+
+    def enter(place: int) -> None:
+        if place not in entered:
+            entered.add(place)
+            for need in sorted(needs[place]):
+                enter(need)
+            ordered[place] = None
+
+    for place in sorted(needs):
+        enter(place)
+    return list(ordered)
 
 
 @cache
-def _functions(headers: str) -> frozenset[str]:
-    texts = ((folder("csrc") / name).read_text(encoding="utf-8") for name in _HEADERS if re.fullmatch(headers, name))
+def functions_of(headers: str) -> frozenset[str]:
+    """Return the names of the functions of the headers whose names have a form."""
+    texts = (_text(name) for name in _HEADERS if re.fullmatch(headers, name))
     return frozenset(name for text in texts for name in _DEFINED[0].findall(text))
 
 
@@ -115,9 +160,9 @@ def for_loops(definitions: str, loops: str, all: bool = True) -> str:
     definitions, loops : C texts.
     all : whether this is done wherever elements have functions, or only where some of these are mathematical.
     """
-    calls = [name for name in _WORD.findall(loops) if name in _functions(_MATHEMATICAL)]
+    calls = [name for name in _WORD.findall(loops) if name in functions_of(_MATHEMATICAL)]
     shared = frozenset(calls) if len(calls) > _MOST_INLINED else frozenset[str]()
-    of_elements = _functions(_OF_ELEMENTS) if all or calls else frozenset[str]()
+    of_elements = functions_of(_OF_ELEMENTS) if all or calls else frozenset[str]()
     apart = {name.replace("_near_", "_") for name in of_elements if "_near_" in name}
 
     def spelled(found: re.Match[str]) -> str:

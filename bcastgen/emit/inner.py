@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..loops.nest import Load, Nest, Value
-from ..loops.schedule import UNIT, ZERO, Schedule, Variant
+from ..loops.schedule import ANY, UNIT, ZERO, Schedule, Variant
 from ..loops.stages import Stage, Staging, tenths
 from .loop_model import ArrayView, LoopView, RareView, VariantView
 from .names import Namer
@@ -47,13 +47,29 @@ def inline_loop(
         _stores(nest, loads),
         _rare(nest, loads, statements, tuple(map(Load, range(len(nest.operands)))), fast) if rare else None,
         cost=tenths(scheduled.cost),
+        widest=_widest(nest),
     )
 
 
+def _widest(nest: Nest) -> int:
+    accesses, lets = (*nest.operands, *nest.results), nest.body
+    dtypes = (*(access.dtype for access in accesses), *(let.dtype for let in lets))
+    return max((dtype.computed_in.bytes for dtype in dtypes), default=1)
+
+
 def stage_loops(
-    name: str, nest: Nest, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool, namer: Namer
+    name: str,
+    nest: Nest,
+    scheduled: Schedule,
+    arrays: tuple[ArrayView, ...],
+    fast: bool,
+    namer: Namer,
+    separate: bool = False,
 ) -> tuple[tuple[LoopView, ...], LoopView | None]:
-    """Return the loops that compute stages, and the one behind them; none where a nest has no staged form."""
+    """Return the loops that compute stages, and the one behind them; none where a nest has no staged form.
+
+    With `separate`, of C that stands alone, a stage reads operands of any strides.
+    """
     staging = scheduled.staging
     if staging is None:
         return (), None
@@ -69,11 +85,12 @@ def stage_loops(
             (replace(tiles[stage.value], is_result=True),),
             loads,
             fast,
+            separate,
         )
         for stage in staging.stages
     )
     results = arrays[len(nest.operands) :]
-    staged = _loop(f"{name}_staged", nest, staging, arrays, tiles, results, loads, fast)
+    staged = _loop(f"{name}_staged", nest, staging, arrays, tiles, results, loads, fast, separate)
     return stages, replace(
         staged,
         variants=_variant_views(scheduled.staged, staged.arrays, staged.operand_count),
@@ -90,19 +107,22 @@ def _loop(
     results: tuple[ArrayView, ...],
     loads: tuple[str, ...],
     fast: bool,
+    separate: bool,
 ) -> LoopView:
     """Return the loop of a stage, or the one behind the stages, with the variant in which every array moves."""
     read = [arrays[value.access] if isinstance(value, Load) else tiles[value.index] for value in part.reads]
     own = tuple(replace(array, place=at) for at, array in enumerate((*read, *results)))
     unit = Variant(UNIT, (UNIT,) * len(read), UNIT)
+    kinds = tuple(ANY if isinstance(value, Load) else UNIT for value in part.reads)
+    variants = (unit, Variant(ANY, kinds, UNIT)) if separate else (unit,)
     return LoopView(
         name,
         own,
         len(read),
-        _variant_views((unit,), own, len(read)),
+        _variant_views(variants, own, len(read)),
         tuple(body_lines(nest, loads, part.statements, fast)),
         tuple(result.load for result in results),
-        _rare(nest, loads, part.statements, part.reads, fast),
+        None if separate else _rare(nest, loads, part.statements, part.reads, fast),
         tuple(array.place for array in read),
         tenths(part.cost),
     )

@@ -105,7 +105,8 @@ class LoopView:
     """An inner loop: what it is called, its arrays (those it reads, then those it writes), its body and its variants.
 
     `rare`, where it is there, says when a faster body does. `reads` are the numbers of what it reads: those of the
-    nest's arrays and, after these, of stages. `cost` is that of a point, in tenths of a nanosecond.
+    nest's arrays and, after these, of stages. `cost` is that of a point, in tenths of a nanosecond; its largest values
+    have `widest` bytes.
     """
 
     name: str
@@ -117,6 +118,7 @@ class LoopView:
     rare: RareView | None = None
     reads: tuple[int, ...] = ()
     cost: int = 1
+    widest: int = 8
 
     @property
     def operands(self) -> tuple[ArrayView, ...]:

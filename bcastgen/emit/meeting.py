@@ -24,7 +24,9 @@ from ..shape.constraints import (
     SameExtent,
     SameRank,
     Stretches,
+    StretchesAll,
 )
+from ..shape.dim import Dim
 from ..shape.use import Place
 from .checks import Members, Step, domain_dim_text, operand_place, operands_of
 
@@ -65,7 +67,7 @@ class _Walk:
     def operand(self, access: Access) -> Iterator[Step]:
         """Go through the dims of an access; neighbours that have to meet the others' are one step."""
         front = self._front(access)
-        run = "0" if access.type.unranked else ""
+        run = "0" if access.type.unranked and not access.stands_by else ""
         for at, (_, own, _) in enumerate(access.type.aligned):
             checks = self._checks(access, own)
             if access.positions is not None and access.positions[at] is None:
@@ -112,6 +114,9 @@ class _Walk:
         """Whether a dim has to be 1 or the extent of its dim of the domain, and nobody has asked."""
         if ((access.name, own), _position(access, at)) in self.placed:
             return False
+        if StretchesAll(access.name) in self.nest.domain.constraints and _is_loose(access.type.dims[at]):
+            # What is said of all its dims is said of those that the type knows, too.
+            return (access.type.dims[at].symbol or "", _position(access, at)) not in self.placed
         return any(
             isinstance(c, Stretches) and (c.operand, c.dim) == (access.name, own) and self._lies_at(access, at, c)
             for c in self.nest.domain.constraints
@@ -200,6 +205,10 @@ class _Walk:
                 met = f"extents[{domain_dim_text(domain_dim)}]" if extent is None else str(extent)
                 facts = f"BCG_STRICT, {at}, {dim}, from[{domain_dim_text(domain_dim)}], {met}, {actual}"
                 return Step(f"{actual} != {met}", facts)
+
+
+def _is_loose(dim: Dim) -> bool:
+    return not (dim.is_static or dim.trusted) and dim.broadcast is None
 
 
 def _position(access: Access, at: int) -> int:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from ..records import dataclass
 from .checks import Step
 from .loop_model import ArrayView, LoopView, VariantView
+from .names import constant_prefix
+from .tables import in_a_row
 
 __all__ = [
     "ConstantView",
@@ -20,6 +22,9 @@ __all__ = [
     "ResultView",
     "TieView",
 ]
+
+# Of all tiles on the stack of C that stands alone.
+TILE_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,7 @@ class NestView:
     guards, starts, steps : what its domain function does, see :mod:`.checks`.
     distinct : for each result, the C condition under which elements of it share memory, in a ranked nest.
     stages, staged : the loops that compute stages, and the one behind them, where there are any.
+    alike : whether loops over its arrays ask all that is asked of their extents.
     claims : the names of what is claimed of its domain. A nest without results is its domain function.
     """
 
@@ -67,6 +73,22 @@ class NestView:
     stages: tuple[LoopView, ...] = ()
     staged: LoopView | None = None
     claims: tuple[str, ...] = ()
+    alike: bool = False
+
+    @property
+    def in_a_row(self) -> bool:
+        """Whether a loop over its arrays looks at their memory."""
+        return self.rank is not None and in_a_row(self.whole_arrays)
+
+    def may_be(self, result: int, operand: int) -> bool:
+        """Whether the array at one position may be the one at another."""
+        return any(o.same and (o.result.position, o.other.position) == (result, operand) for o in self.overlaps)
+
+    @property
+    def tile_points(self) -> int:
+        """How many points the tiles of its stages have room for."""
+        bytes_a_point = sum(stage.results[0].bytes for stage in self.stages)
+        return 1 << ((TILE_BYTES // bytes_a_point).bit_length() - 1)
 
     @property
     def loops(self) -> tuple[LoopView, ...]:
@@ -180,7 +202,8 @@ class KernelView:
 
     Attributes
     ----------
-    name : what its types, constants and files begin with; `function` is the function that computes the results.
+    name : what its own functions begin with; `function` is the one that computes the results.
+    module : what types, constants and helpers begin with.
     banner : the comment the file starts with.
     operands, results : their C names.
     renamed : (name, C name) of those that C cannot call what the user calls them.
@@ -189,10 +212,12 @@ class KernelView:
     ties : dims of two nests' results, or claims, that carry one symbol.
     claims : number in a diagnostic and name of what is claimed of values that are not stored.
     constants : the constant arrays that a nest reads; `given` are the operands that a caller passes.
+    shown : what the user calls operands, results and claims.
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
     """
 
     name: str
+    module: str
     function: str
     banner: str
     operands: tuple[str, ...]
@@ -207,6 +232,12 @@ class KernelView:
     claims: tuple[tuple[int, str], ...] = ()
     constants: tuple[ConstantView, ...] = ()
     constant_count: int = 0
+    shown: tuple[str, ...] = ()
+
+    @property
+    def macros(self) -> str:
+        """What constants in upper case begin with."""
+        return constant_prefix(self.module)
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -227,6 +258,12 @@ class KernelView:
     def arrays(self) -> tuple[str, ...]:
         """Every array's name: operands, constants among them, then results."""
         return (*self.operands, *(result.name for result in self.results))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """By position, the bytes of an element of each array that a caller passes and a nest touches; 0 of others."""
+        found = {array.position: array.bytes for nest in self.nests for array in nest.arrays if not array.is_constant}
+        return tuple(found.get(at, 0) for at in range(len(self.arrays)))
 
     @property
     def in_place(self) -> tuple[tuple[str, tuple[str, ...]], ...]:

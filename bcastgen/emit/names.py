@@ -10,9 +10,19 @@ Identifiers never begin with an underscore or hold two in a row, which C and C++
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections.abc import Collection, Sequence
 
-__all__ = ["Namer", "c_identifier", "comment_text", "is_word_of_c", "kernel_identifiers"]
+__all__ = [
+    "Namer",
+    "c_identifier",
+    "c_string",
+    "comment_text",
+    "constant_prefix",
+    "is_word_of_c",
+    "kernel_identifiers",
+    "kernel_prefix",
+    "module_identifiers",
+]
 
 # Keywords of C11, C23 and C++, since emitted headers are included from both, and what some compilers predefine.
 _KEYWORDS = frozenset(
@@ -34,12 +44,13 @@ _STANDARD = re.compile(
 )
 # What the templates call their own: loop indices, domain extents, values, bookkeeping.
 _GENERATED = re.compile(
+    r"arrays|bits|bytes|count|most|one|pairs|other|may_be|"
     r"[di][0-9]+|t[0-9]+(?:_[0-9]+)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
     r"|messages|number|first|end|rare"
 )
 # Functions (and objects) of the C library, by the form of their names: no kernel can be called like one of these. The
-# ones that take a float or long double end in f or l.
-_LIBRARY = re.compile(
+# ones that take a float or long double end in f or l. Text: compiling it takes longer than all a first call names.
+_LIBRARY = (
     r"(?:c?a?(?:sin|cos|tan)h?|atan2|c?exp|exp2|exp10|expm1|c?log|log10|log2|log1p|i?logb|c?pow|pow10|c?sqrt|cbrt|hypot"
     r"|erfc?|[lt]?gamma|ceil|floor|trunc|nearbyint|rint|l?l?r(?:int|ound)|fmod|remainder|remquo|drem|copysign|nan"
     r"|next(?:after|toward)|fdim|fmax|fmin|fma|c?abs|fabs|carg|cimag|creal|conj|cproj|frexp|ldexp|modf|scalb|scalbl?n"
@@ -55,6 +66,18 @@ _LIBRARY = re.compile(
     r"|longjmp|signal|raise|clock|(?:diff|mk|as|c|gm|local|strf)?time|localeconv|timespec_get|assert|index|rindex"
     r"|b(?:cmp|copy|zero)|ffsl?l?|read|write|open|close|link|unlink|pipe|dup2?|kill|sleep|pause|alarm|nice|wait|access"
     r"|exec[lv]p?e?|getpid|send|recv|bind|listen|accept|connect|select|poll|stat|times|truncate|gettext"
+)
+# Prefixes whose constants would be macros of <unistd.h>, <fenv.h>, <float.h>; and those whose header would be the
+# system's.
+_TAKEN_CONSTANTS = frozenset({"R", "W", "X", "F", "FE", "FP", "FLT", "DBL", "LDBL", "INT8", "INT16", "INT32", "INT64"})
+_TAKEN_PREFIX = re.compile(
+    r"assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal"
+    r"|std(?:align|arg|atomic|bool|bit|ckdint|def|int|io|lib|noreturn)|string|tgmath|threads|time|uchar|wchar|wctype"
+    r"|endian|features|fcntl|malloc|memory|poll|pthread|regex|sched|search|semaphore|strings|termios|unistd|windows|omp"
+)
+# What the names of a kernel's own functions and data go on with.
+_OF_KERNEL = re.compile(
+    r"(?:shape|message|domain|check|loops|admits|holds|unit|any|zero|tile|stage|data|extents|strides|[0-9])"
 )
 _MAX_LENGTH = 48
 
@@ -77,23 +100,87 @@ def is_word_of_c(name: str) -> bool:
     return name in _KEYWORDS or _STANDARD.fullmatch(name) is not None
 
 
-def kernel_identifiers(name: str) -> tuple[str, str]:
-    """Spell the name of a kernel: what its types, constants and files begin with, and its function.
-
-    The function may not be called like one of the C library, or like a keyword.
+def constant_prefix(prefix: str) -> str:
+    """Return what constants begin with: no macro of <unistd.h> (R_OK) or <fenv.h> (FE_OVERFLOW) is called like one.
 
     Examples
     --------
-    >>> kernel_identifiers("axpb"), kernel_identifiers("exp"), kernel_identifiers("double")
-    (('axpb', 'axpb'), ('exp', 'exp_kernel'), ('double', 'double_kernel'))
+    >>> constant_prefix("axpb"), constant_prefix("r")
+    ('AXPB', 'R_KERNEL')
     """
+    upper = prefix.upper()
+    return f"{upper}_KERNEL" if upper in _TAKEN_CONSTANTS else upper
+
+
+def kernel_prefix(name: str) -> str:
+    """Spell what the functions, types, constants and files of a kernel begin with; see :func:`kernel_identifiers`."""
     prefix = _spelled(name)
-    reserved = is_word_of_c(prefix) or _LIBRARY.fullmatch(prefix)
+    return f"{prefix}_kernel" if _TAKEN_PREFIX.fullmatch(prefix.lower()) else prefix
+
+
+def kernel_identifiers(name: str) -> tuple[str, str]:
+    """Spell the name of a kernel: what its types, constants and files begin with, and its function.
+
+    The function may not be called like one of the C library, or like a keyword; a header not like one of the system's.
+
+    Examples
+    --------
+    >>> kernel_identifiers("axpb"), kernel_identifiers("exp"), kernel_identifiers("double"), kernel_identifiers("time")
+    (('axpb', 'axpb'), ('exp', 'exp_kernel'), ('double', 'double_kernel'), ('time_kernel', 'time_kernel'))
+    """
+    prefix = kernel_prefix(name)
+    reserved = is_word_of_c(prefix) or re.fullmatch(_LIBRARY, prefix)
     return prefix, f"{prefix}_kernel" if reserved else prefix
 
 
+def module_identifiers(
+    name: str, kernels: Sequence[str], helpers: Collection[str] = ()
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Spell the name of a module and those of its kernels: what a kernel's functions begin with, and the one it is.
+
+    A kernel that is alone and called like its module has the module's name; others have it in front of theirs.
+
+    Parameters
+    ----------
+    name, kernels : the users' names.
+    helpers : what may stand in the module beside kernels, without the prefix: no kernel's name may be one of these.
+
+    Examples
+    --------
+    >>> module_identifiers("exp", ["exp"])
+    ('exp', (('exp', 'exp_kernel'),))
+    >>> module_identifiers("ops", ["exp", "exp_shape"], ["status"])
+    ('ops', (('ops_exp', 'ops_exp'), ('ops_v_exp_shape', 'ops_v_exp_shape')))
+    """
+    prefix, function = kernel_identifiers(name)
+    if len(kernels) == 1 and _spelled(kernels[0]) == _spelled(name):
+        return prefix, ((prefix, function),)
+    found: list[str] = []
+    for kernel in kernels:
+        base = _spelled(kernel)
+        while any(_is_function_of(helper, base) for helper in helpers) or any(
+            _is_function_of(one, other) for taken in found for one, other in ((base, taken), (taken, base))
+        ):
+            base = f"v_{base}"
+        found.append(base)
+    return prefix, tuple((f"{prefix}_{base}", f"{prefix}_{base}") for base in found)
+
+
+def _is_function_of(name: str, kernel: str) -> bool:
+    """True if a kernel's own functions and data may be called so; case makes no difference, as macros have none."""
+    name, kernel = name.lower(), kernel.lower()
+    return name == kernel or (name.startswith(f"{kernel}_") and _OF_KERNEL.match(name[len(kernel) + 1 :]) is not None)
+
+
+def _composed(name: str) -> str:
+    # Imported here: few names need it.
+    import unicodedata
+
+    return unicodedata.normalize("NFC", name)
+
+
 def _spelled(name: str) -> str:
-    plain = unicodedata.normalize("NFC", name)
+    plain = name if name.isascii() else _composed(name)
     spelled = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):04x}" for c in plain)
     core = re.sub(r"_+", "_", spelled).strip("_")[:_MAX_LENGTH].rstrip("_")
     # Names of ours are renamed after rendering; a user's may not look like one.
@@ -112,6 +199,18 @@ def comment_text(text: str) -> str:
     plain = "".join(c if c == "\n" or " " <= c <= "~" else f"\\u{ord(c):04x}" for c in text)
     plain = re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", plain).replace("??/", "?? /")
     return re.sub(r"\\(?= *(?:\n|\Z))", r"\\.", plain)
+
+
+def c_string(text: str) -> str:
+    r"""Spell a string in C: quotes, backslashes, question marks and what is not plain ASCII in octal, as UTF-8.
+
+    Examples
+    --------
+    >>> print(c_string("it's é"), c_string('"?'))
+    "it's \303\251" "\042\077"
+    """
+    plain = (chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in text.encode())
+    return f'"{"".join(plain)}"'
 
 
 class Namer:

@@ -8,8 +8,10 @@ In: a :class:`KernelView`.  Out: a :class:`CSource`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..csource import CSource
 from ..errors import statuses
@@ -17,46 +19,51 @@ from ..resources import folder
 from .helpers import for_loops, helper_text
 from .layout import lay_out, lay_out_comment
 from .model import KernelView
-from .names import comment_text
+from .names import c_string, comment_text
+from .template_run import Compiled, Unusable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from jinja2 import Environment
 
 __all__ = ["render_kernel", "render_template"]
 
 
 @cache
+def _compiled() -> Compiled | None:
+    """The templates as they were compiled when the package was built; None where they cannot be used here."""
+    from .template_build import python
+
+    try:
+        from ._templates import CODE, PYTHON
+    except ImportError:
+        return None
+    return Compiled(folder("templates"), CODE, _known()) if python() == PYTHON else None
+
+
+@cache
 def _environment() -> Environment:
-    # Imported here: a kernel found on disk needs no templates.
+    # Imported here: it takes long, and is not needed where the templates are compiled.
     from .template_build import environment as environment_of
 
-    environment = environment_of(folder("templates"), _built())
-    environment.globals.update(
-        helpers=helper_text,
-        for_loops=for_loops,
-        comment=_comment,
-        safe=comment_text,
-        table_row=_table_row,
-        includes=_includes,
-        independent=_independent,
-        unused=_unused,
-        uses=_uses,
-    )
+    environment = environment_of(folder("templates"))
+    environment.globals.update(_known())
     return environment
 
 
-def _built() -> Mapping[str, str]:
-    """Return the templates' code, as it was when the package was built; nothing where jinja is another one."""
-    import jinja2
-
-    try:
-        from ._templates import CODE, VERSION
-    except ImportError:
-        return {}
-    code: Mapping[str, str] = CODE
-    return code if jinja2.__version__ == VERSION else {}
+def _known() -> dict[str, Callable[..., str | bool]]:
+    """Return what every template may call."""
+    return {
+        "helpers": helper_text,
+        "for_loops": for_loops,
+        "comment": _comment,
+        "c_string": c_string,
+        "safe": comment_text,
+        "table_row": _table_row,
+        "includes": _includes,
+        "independent": _independent,
+        "unused": _unused,
+        "uses": _uses,
+    }
 
 
 def _comment(text: str) -> str:
@@ -76,18 +83,18 @@ _CALL = re.compile(r"\b([a-z]\w*)\(")
 _DEFINITION = re.compile(r"^\w.*?\b(\w+)\(", re.MULTILINE)
 
 
-def _includes(code: str) -> str:
-    """Return the #include lines that code needs beside <stdint.h>."""
+def _includes(code: str, given: tuple[str, ...] = ()) -> str:
+    """Return the #include lines that code needs beside <stdint.h> and those given."""
     code = re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)
     own = set(_DEFINITION.findall(code))
     foreign = {name for name in _CALL.findall(code) if name not in own and not _NOT_LIBM.fullmatch(name)}
     needed = {
         "math.h": bool(foreign) or re.search(r"\b(?:NAN|INFINITY)\b", code) is not None,
         "stdbool.h": re.search(r"\b(?:bool|true|false)\b", code) is not None,
-        "string.h": "memcpy(" in code,
-        "stddef.h": re.search(r"\bNULL\b", code) is not None,
+        "string.h": re.search(r"\bmemcpy\(", code) is not None,
+        "stddef.h": re.search(r"\b(?:NULL|ptrdiff_t)\b", code) is not None,
     }
-    return "\n".join(f"#include <{header}>" for header, is_needed in needed.items() if is_needed)
+    return "\n".join(f"#include <{header}>" for header, used in needed.items() if used and header not in given)
 
 
 # An operand and a result are the same array or disjoint, which the caller or the checks have made sure of.
@@ -116,11 +123,17 @@ def _unused(code: str, names: list[str]) -> str:
     return "".join(f"    (void){name};\n" for name in names if not _uses(code, name))
 
 
-def render_template(name: str, **values: object) -> str:
+def render_template(name: str, /, **values: object) -> str:
     """Return a template's text as it stands: names not final, lines not broken."""
     kernel = values.get("kernel")
-    if isinstance(kernel, KernelView):
-        values["helpers"] = partial(helper_text, users=kernel.users)
+    users: Any = kernel.users if isinstance(kernel, KernelView) else values.get("users", ())
+    spell: Any = values.get("spell")
+    if users or spell:
+        values["helpers"] = partial(helper_text, users=users, spell=spell)
+    compiled = _compiled()
+    if compiled is not None:
+        with suppress(Unusable, AttributeError):
+            return compiled.render(name, values)
     return _environment().get_template(name).render(**values)
 
 
@@ -128,7 +141,7 @@ def render_template(name: str, **values: object) -> str:
 _FAST_FLAGS = ("-ffp-contract=fast",)
 
 
-def render_kernel(view: KernelView, fast: bool = False) -> CSource:
-    """Return the C of a kernel that serves every rank and layout: what the JIT compiles."""
+def render_kernel(view: KernelView, fast: bool = False, light: bool = False) -> CSource:
+    """Return the C of a kernel that serves every rank and layout: what the JIT compiles; see `CSource` for `light`."""
     text = lay_out(render_template("kernel.c.j2", kernel=view))
-    return CSource(view.name, {"kernel.c": text}, _FAST_FLAGS if fast else ())
+    return CSource(view.name, {"kernel.c": text}, _FAST_FLAGS if fast else (), light)

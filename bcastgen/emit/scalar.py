@@ -133,7 +133,7 @@ def body_lines(
             continue
         template = statement.op.c_for(statement.operand_dtypes, statement.dtype, fast, near, statement.constant)
         texts = _texts(statement, loads)
-        for place in _compared_oddly(template, statement, texts):
+        for place in _oddly_used(template, statement, texts):
             dtype, named = statement.operand_dtypes[place], f"t{at}_{place}"
             # As a constant, a bool of C++ would be warned of again.
             lines.append(f"{'' if dtype.kind == 'bool' else 'const '}{dtype.c} {named} = {texts[place]};")
@@ -149,18 +149,22 @@ def body_lines(
 
 
 _COMPARED = re.compile(r"\{(\d)\} (?:[<>]|[<>=!]=) \{(\d)\}")
+_CHOSEN = re.compile(r"\? \{(\d)\} : \{(\d)\}")
 
 
-def _compared_oddly(template: str, statement: Apply, texts: list[str]) -> list[int]:
-    """Return the integer operands that need a name of their own to be compared.
+def _oddly_used(template: str, statement: Apply, texts: list[str]) -> list[int]:
+    """Return the operands that need a name of their own.
 
-    Compilers warn where one is compared with itself, or with the end of its dtype's range. The user has asked for it.
+    Compilers warn where an integer is compared with itself, or with the end of its dtype's range, and linters where
+    both ways of a choice are one. The user has asked for it.
     """
     odd: set[int] = set()
     for x, y in ((int(x), int(y)) for x, y in _COMPARED.findall(template)):
         odd |= {max(x, y)} if x != y and texts[x] == texts[y] else set()
         odd |= {place for place in (x, y) if _is_limit(statement, place)}
-    return sorted(place for place in odd if not statement.operand_dtypes[place].is_float)
+    odd = {place for place in odd if not statement.operand_dtypes[place].is_float}
+    chosen = ((int(x), int(y)) for x, y in _CHOSEN.findall(template))
+    return sorted(odd | {max(x, y) for x, y in chosen if x != y and texts[x] == texts[y]})
 
 
 def _is_limit(statement: Apply, place: int) -> bool:

@@ -18,7 +18,7 @@ from ..errors import shape_statuses, statuses
 from ..records import dataclass
 from ..shape.dialect.program import Program
 from .layout import lay_out, lay_out_comment
-from .names import Namer, comment_text, kernel_identifiers
+from .names import Namer, comment_text, constant_prefix, kernel_identifiers
 from .render import render_template
 from .shape_body import Body
 from .shape_calls import messages, parameters
@@ -121,7 +121,7 @@ def _finished(template: str, view: ShapeView, banner: str, texts: tuple[str, ...
     text = render_template(template, shape=view).replace("static inline ", "static ")
     # Stands beside BCG_MAX_RANK, and concerns kernels only.
     text = re.sub(r"#define BCG_ABI_VERSION \d+\n", "", text)
-    text = re.sub(r"\bBCG_", f"{view.name.upper()}_", re.sub(r"\bbcg_", f"{view.name}_", text))
+    text = re.sub(r"\bBCG_", f"{constant_prefix(view.name)}_", re.sub(r"\bbcg_", f"{view.name}_", text))
     text = lay_out(text).replace(" @banner@", lay_out_comment(comment_text(banner))[2:], 1)
     return text.replace("        @messages@", ",\n".join(map(_literal, texts)), 1)
 
@@ -137,7 +137,7 @@ def _literal(message: str) -> str:
 
 def _contract(view: ShapeView, program: Program) -> str:
     """What a caller owes and may rely on."""
-    upper = view.name.upper()
+    upper = constant_prefix(view.name)
     numbers = ", ".join(f"{at} = {value.name}" for at, value in enumerate(program.operands))
     sentences = (
         f"A size is 0 or more, {upper}_UNKNOWN, or {upper}_INVALID(message). A shape has a rank up to {upper}_MAX_RANK "

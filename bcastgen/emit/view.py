@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import statuses
@@ -26,8 +27,9 @@ from .model import (
     OverlapView,
     ResultView,
 )
-from .names import Namer, kernel_identifiers
+from .names import Namer, kernel_identifiers, kernel_prefix
 from .scalar import demand_lines, loaded, storage_type
+from .tables import all_alike
 from .ties import ties_of
 
 if TYPE_CHECKING:
@@ -58,7 +60,8 @@ def kernel_view(
     fast : whether functions take their fast forms.
     identifiers : in a module of C the module's prefix, the kernel's own, and its function.
     """
-    stem, function = kernel_identifiers(name)
+    # The function of a kernel of ours is in a table.
+    stem, function = kernel_identifiers(name) if separate else (kernel_prefix(name),) * 2
     module, prefix, function = identifiers or (stem, stem, function)
     namer = Namer(module, _words(program))
     operands = tuple(namer.take(operand) for operand, _ in program.operands)
@@ -141,9 +144,10 @@ def _nest_view(
     read = tuple(array.load for array in arrays)
     demand_body, demand, demanded = demand_lines(nest, read)
     results = arrays[len(nest.operands) :]
-    stages, staged = stage_loops(name, nest, scheduled, arrays, fast, namer)
+    stages, staged = stage_loops(name, nest, scheduled, arrays, fast, namer, members.separate)
     later = {access.position for after in program.nests[place + 1 :] for access in after.operands}
-    return NestView(
+    asked = guards(nest, members)
+    view = NestView(
         name=name,
         rank=None if nest.domain.open else len(nest.domain.dims),
         least_rank=len(nest.domain.dims),
@@ -151,9 +155,9 @@ def _nest_view(
         inline=inline_loop(name, nest, scheduled, arrays, fast, rare=not members.separate),
         stages=stages,
         staged=staged,
-        guards=guards(nest, members),
+        guards=asked,
         starts=starts(nest, members),
-        steps=(*meeting_steps(nest, members), *result_steps(nest, members)),
+        steps=tuple(s for s in (*meeting_steps(nest, members), *result_steps(nest, members)) if s not in asked),
         shapes=_shapes(nest, members),
         ranks=tuple(
             members.member(access.position)
@@ -172,6 +176,9 @@ def _nest_view(
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.place in demanded),
         claims=tuple(claim.name for claim in nest.claims),
     )
+    alike = members.separate and view.in_a_row
+    count = len(view.whole_arrays) - len(results)
+    return replace(view, alike=alike and all_alike(members.operands[:count], len(nest.domain.dims), view))
 
 
 def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import re
 
+import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.loops.interpret import result_extents
 from bcastgen.shape.constraints import RankAtLeast, RankIs, SameRank
 
 DIMS = ("?", "n", "m", "1", "3", "n>=2", "?%4", "?!", "bcast", "n<=8")
@@ -118,3 +120,31 @@ def test_every_constraint_is_listed_with_its_fate():
     assert "b.1 = a.1 (m): checked" in listed
     with pytest.raises(bg.BroadcastError, match="dim 0"):
         bg.from_text("(f32[n>=4] a, f32[m>=2<=3] b) -> a + b").explain()
+
+
+# ---- dims that types know, behind those that they do not -------------------------------------------------------------
+
+BEHIND = ["*, ?", "*, n", "*, n, ?", "*, m, n", "*, 3", "*", "?", "n, m", "*, k>=2", "*, 1, ?", "*, n, n"]
+PAIRS = [pair for pair in itertools.product(BEHIND, BEHIND) if "*" in "".join(pair)]
+FEW = [("*, ?", "*, ?"), ("*", "*, n, ?"), ("*, n", "*"), ("n, m", "*, ?"), ("*, m, n", "*, n, n")]
+OPEN_SHAPES = [shape for rank in range(4) for shape in itertools.product((1, 2, 3)[: 5 - rank], repeat=rank)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [*FEW, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in PAIRS if pair not in FEW)]
+)
+def test_known_dims_of_operands_of_any_rank_meet_the_others(first, second):
+    kernel = bg.from_text(f"(f32[{first}] a, f32[{second}] b) -> a - b")
+    program = kernel.compilation.program
+    for shapes in itertools.product(OPEN_SHAPES, OPEN_SHAPES):
+        try:
+            wanted = result_extents(program, shapes)[0]
+        except bg.BroadcastError:
+            wanted = None
+        try:
+            found = kernel.result_shape(*shapes)
+        except bg.BroadcastError:
+            found = None
+        assert found == wanted, shapes
+        # What the interpreter takes, NumPy does.
+        assert wanted is None or wanted == np.broadcast_shapes(*shapes)

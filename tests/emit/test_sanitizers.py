@@ -6,56 +6,22 @@ other than 0 and 1, the ends of the integers, shifts out of range, NaN, infiniti
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import numpy as np
 import pytest
 
-from bcastgen.api import op_kernel
 from bcastgen.dtypes import DTYPES, dtype
 from bcastgen.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.build import Builder, constant_from
 from bcastgen.expr.nodes import Operand, topological
-from bcastgen.expr.trace import converted
 from bcastgen.ops import OPS
+from op_rows import ALIKE, MIXED, applications, apply, batches
 
 # Which zero comes out of (0.0, -0.0) is free.
 EITHER_ZERO = {"minimum", "maximum", "fmin", "fmax", "clip"}
 # Beside the row's bound, since NumPy's own functions are not exact either.
 SLACK = 4
-# In one kernel: its checks are quadratic in them.
-MOST_RESULTS = 10
-
-
-def applications(kinds):
-    """(op, cast's target or None) for every row that accepts operands of these dtypes."""
-    found = []
-    for op in OPS.values():
-        if op.arity != len(kinds):
-            continue
-        if op.params:
-            found += [(op, target) for target in DTYPES]
-            continue
-        try:
-            op.types(kinds)
-        except DTypeError:
-            continue
-        found.append((op, None))
-    return found
-
-
-def apply(op, target, operands):
-    return converted(operands[0], target, op) if op.params else op_kernel(op)(*operands)
-
-
-def batches(kinds):
-    """The rows of one kernel each; those with a demand by themselves, since they may refuse the call."""
-    rows = applications(kinds)
-    calm = [row for row in rows if row[0].demand is None]
-    return [calm[at : at + MOST_RESULTS] for at in range(0, len(calm), MOST_RESULTS)] + [
-        [row] for row in rows if row[0].demand is not None
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -178,8 +144,6 @@ def test_a_sample_of_ops_and_dtypes(check_ops, tmp_path):
     check_ops(SAMPLE, tmp_path)
 
 
-ALIKE = [(kind,) * arity for arity in (1, 2, 3) for kind in DTYPES]
-MIXED = [kinds for kinds in itertools.product(DTYPES, repeat=2) if len(set(kinds)) > 1]
 WIDE = [ALIKE[:11], ALIKE[11:], random.Random(1).sample(MIXED, 10)]
 
 

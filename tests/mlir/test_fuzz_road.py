@@ -14,7 +14,7 @@ import bcastgen as bg
 import mlir_tools
 from bcastgen.cli import main
 from bcastgen.emit.shape import render_shape
-from bcastgen.emit.standalone import render_standalone
+from bcastgen.emit.standalone import CForm, Part, render_module
 from bcastgen.errors import BcastgenError
 from bcastgen.mlir.options import Options
 from bcastgen.mlir.read.parser import parse_module
@@ -97,7 +97,7 @@ def road(text, options=PLAIN):
                 continue
             kernel = kernel_of(function, module, options)
             typed = kernel.compilation
-            found.extend(render_standalone("k", typed.program, typed.typed, 0).files.values())
+            found.extend(render_module("k", (Part("k", typed.program, typed.typed),), CForm(0)).files.values())
             found.extend(exported(kernel))
         except BcastgenError as error:
             found.append(str(error))
@@ -247,11 +247,14 @@ def test_functions_whose_names_are_one_in_c_do_not_overwrite_each_other(tmp_path
     path = tmp_path / "m.mlir"
     path.write_text("".join(map(function.format, ('"../a"', "a.b"))))
     assert main(["emit", str(path), "-o", str(tmp_path / "out")]) == 0
-    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["a_b.c", "a_b.h", "v_a.c", "v_a.h"]
+    assert sorted(file.name for file in (tmp_path / "out").iterdir()) == ["m.c", "m.h"]
+    header = (tmp_path / "out" / "m.h").read_text()
+    assert "m_status m_v_a(" in header and "m_status m_a_b(" in header
     path.write_text("".join(map(function.format, ('"a b"', "a.b"))))
-    assert main(["emit", str(path), "-o", str(tmp_path / "none")]) == 1
-    assert "two functions are a_b in C" in capsys.readouterr().err
-    assert not (tmp_path / "none").exists()
+    assert main(["emit", str(path), "-o", str(tmp_path / "both"), "--name", "both"]) == 0
+    header = (tmp_path / "both" / "both.h").read_text()
+    assert "both_status both_a_b(" in header and "both_status both_v_a_b_2(" in header
+    assert capsys.readouterr().err == ""
 
 
 # ---- names reach C as names ------------------------------------------------------------------------------------------

@@ -1,0 +1,89 @@
+"""What a header says of a kernel: what it computes, how, what a caller owes and may rely on.
+
+In: a kernel's view and program.  Out: the text of a comment.
+
+    (f32[?] a) -> a + 1   ->   expr (a: f32) ...; nest (d0) ...; Contract: In a diagnostic 0 = a, 1 = r. ...
+"""
+
+from __future__ import annotations
+
+from ...expr.infer import Typed
+from ...loops.nest import LoopProgram
+from ..model import KernelView
+from . import freestanding, openmp
+from .form import CForm
+from .static import StaticView, static_sentences
+from .target import find_target
+
+__all__ = ["contract", "renamed"]
+
+
+def contract(
+    view: KernelView, program: LoopProgram, typed: Typed, fast: bool, form: CForm, static: StaticView | None = None
+) -> str:
+    """Return what the header says of a kernel."""
+    sentences = (
+        *(_of_descriptors(view, program) if static is None else static_sentences(static, view)),
+        "In memory an element of f16 or bf16 is its bits, a uint16_t; every operation rounds its result once."
+        if any(row.is_half for row in (*typed.operand_dtypes, *typed.result_dtypes))
+        else "",
+        _accuracy(program, fast),
+        freestanding.SENTENCE if form.freestanding else "",
+        openmp.SENTENCE if form.openmp else "",
+        f"Meant for {find_target(form.target)}." if form.target is not None else "",
+    )
+    said = "Contract\n" + "\n".join(f"  {sentence}" for sentence in sentences if sentence)
+    maps = _maps(program)
+    if static is not None:
+        maps = "\n".join(line for line in maps.split("\n") if not line.startswith("  checked at run time: "))
+    return "\n\n".join((str(typed), maps + renamed(view), said))
+
+
+def renamed(view: KernelView) -> str:
+    """Return the lines that say which operands and results have other names in C."""
+    return "".join(f"\nin C, {name} is {c}" for name, c in view.renamed)
+
+
+def _maps(program: LoopProgram) -> str:
+    """What each nest accesses how, and what is left to check."""
+    return "\n".join("\n".join((nest.head, *(f"  {line}" for line in nest.describe()))) for nest in program.nests)
+
+
+def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
+    """What a caller owes and may rely on."""
+    numbers = ", ".join(
+        f"{at} = {name}{' (a constant)' if len(view.given) <= at < len(view.operands) else ''}"
+        for at, name in (*enumerate(view.arrays), *view.claims)
+    )
+    places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
+    apart = "the bytes of a result, from first to last, are no other array's"
+    in_place = f"{', '.join(places)}; otherwise {apart}" if places else f"T{apart[1:]}"
+    selects = any(dim.reason for nest in view.nests for array in nest.arrays for dim in array.dims)
+    ranks = any(nest.rank is None for nest in view.nests)
+    trusted = [d.constraint for nest in program.nests for d in nest.domain.decisions if d.fate == "trusted"]
+    return (
+        f"In a diagnostic {numbers}.",
+        "An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied."
+        if selects
+        else "",
+        f"Shapes align on the right; ranks go up to {view.macros}_MAX_RANK." if ranks else "",
+        "Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have "
+        f"any sign; they and the data are multiples of the element size ({view.macros}_ALIGNMENT).",
+        f"{in_place} ({view.macros}_OVERLAP). No two elements of a result are one.",
+        f"On trust, and not checked: {'; '.join(map(str, trusted))}. Where it does not hold, behaviour is undefined."
+        if trusted
+        else "",
+        "What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not "
+        "null, then says where. Nothing is allocated or kept.",
+    )
+
+
+def _accuracy(program: LoopProgram, fast: bool) -> str:
+    """What results depend on, and how far functions are from what is right."""
+    rows = [statement for nest in program.nests for statement in nest.body]
+    bounds = {row.op.name: row.op.ulp_for(row.dtype, fast) for row in rows}
+    named = [f"{name} {ulp} ULP" for name, ulp in bounds.items() if ulp]
+    functions = f" Largest errors: {', '.join(named)}; all else is as IEEE 754 has it." if named else ""
+    if fast:
+        return f"Mathematics is fast: sums and products may be fused.{functions}"
+    return f"Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.{functions}"

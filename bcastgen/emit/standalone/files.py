@@ -1,0 +1,41 @@
+"""Emitted files on disk, each there whole or not at all.
+
+In: a :class:`CSource` and a directory.  Out: the paths.
+
+    CSource("axpb", {"axpb.c": ..., "axpb.h": ...})   ->   DIR/axpb.c, DIR/axpb.h
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from ...csource import CSource
+from ...errors import BcastgenError
+
+__all__ = ["write_sources"]
+
+
+def write_sources(source: CSource, directory: Path) -> tuple[Path, ...]:
+    """Write all files of a source, each under its final name only once it is whole.
+
+    Raises
+    ------
+    BcastgenError
+        If the directory cannot be made or written to; no file has then changed.
+    """
+    paths = tuple(directory / name for name in source.files)
+    asides = tuple(path.with_name(f".{path.name}.{os.getpid()}") for path in paths)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for aside, text in zip(asides, source.files.values(), strict=True):
+            aside.write_text(text, encoding="utf-8")
+        for aside, path in zip(asides, paths, strict=True):
+            os.replace(aside, path)
+    except OSError as error:
+        for aside in asides:
+            with suppress(OSError):
+                aside.unlink()
+        raise BcastgenError(f"cannot write to {directory}: {error.strerror}") from None
+    return paths

@@ -1,0 +1,85 @@
+"""C without a library: what <math.h> and <string.h> give, by definitions of our own.
+
+In: C text that calls the library.  Out: the same over helpers of csrc's bcg_freestanding*.h, or an error.
+
+    "rintf(x) < INFINITY"  ->  "bcg_rint_f32(x) < BCG_INFINITY"
+
+What replaces what is read off the helpers: bcg_<name>_f32 of bcg_freestanding_math.h stands for <name>f, and so do the
+vector functions for what users' ops call.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from ...errors import BcastgenError
+from ...ops import OPS
+from ...ops_c import LIBRARY
+from ..helpers import functions_of
+
+__all__ = ["FREESTANDING_FLAGS", "SENTENCE", "refuse_library", "without_library"]
+
+# Beside those that all C of ours is compiled with.
+FREESTANDING_FLAGS = ("-ffreestanding",)
+
+SENTENCE = (
+    "Needs no library: functions and square roots are its own. With -fno-math-errno a square root is one instruction "
+    "where the machine has one. As everywhere, a compiler may call memcpy, memmove and memset by itself."
+)
+
+_MACROS = {"memcpy(": "BCG_COPY(", "NAN": "BCG_NAN", "INFINITY": "BCG_INFINITY"}
+# These say themselves that the machine has the instruction.
+_GUARDED = re.compile(r"\b(?=fmaf?\()")
+_CALL = re.compile(r"\b([a-z]\w*)\(")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """Return what calls of the C library are spelled, by name."""
+    # Not those of bcg_scalar.h and the core: a remainder takes another sign there, and a bcg_fma may round twice.
+    helpers = functions_of(r"bcg_(?:freestanding_math|vmath_(?!core)\w*)\.h")
+    ours = {name: name for name in LIBRARY}
+    for op in OPS.values():
+        ours |= {alias: op.name for alias in op.aliases if alias in LIBRARY}
+    dtypes = (("", "f64"), ("f", "f32"))
+    pairs = ((name + suffix, f"bcg_{own}_{dtype}") for name, own in ours.items() for suffix, dtype in dtypes)
+    return {name: own for name, own in pairs if name in LIBRARY and own in helpers}
+
+
+@cache
+def _library() -> re.Pattern[str]:
+    calls = "|".join(sorted(_spellings()))
+    return re.compile(rf"(?P<comment>/\*.*?\*/)|\b(?:(?P<call>{calls})(?=\()|memcpy\(|NAN\b|INFINITY\b)", re.DOTALL)
+
+
+def without_library(text: str) -> str:
+    """Spell what C text takes from the library by helpers.
+
+    Examples
+    --------
+    >>> without_library("const float t0 = fabsf(a0) * asin(b0);")
+    'const float t0 = bcg_fabs_f32(a0) * bcg_arcsin_f64(b0);'
+    """
+
+    def spelled(found: re.Match[str]) -> str:
+        return found["comment"] or (_spellings()[found[0]] if found["call"] else _MACROS[found[0]])
+
+    text = _library().sub(spelled, text)
+    return _GUARDED.sub("__builtin_", text) if "defined __FMA__" in text else text
+
+
+def refuse_library(text: str) -> None:
+    """Refuse C, spelled without the library, that calls it all the same.
+
+    Raises
+    ------
+    BcastgenError
+        With the names that there is no helper for: ops that users define may call more than the table's.
+    """
+    left = sorted(LIBRARY.intersection(_CALL.findall(_COMMENT.sub("", text))))
+    if left:
+        raise BcastgenError(
+            f"freestanding C has no {', '.join(left)}, which an op that you defined calls; write it out in prelude="
+        )

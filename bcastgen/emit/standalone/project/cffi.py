@@ -1,0 +1,134 @@
+"""A Python module that calls a module of C: ``m_cffi.py``.
+
+In: a module's view and its C.  Out: the text of a Python module that needs NumPy and cffi, and nothing of ours.
+
+    axpb.c, axpb.h   ->   axpb_cffi.py: axpb(a, b, *, out=None), which compiles the C at its first call
+
+cffi is told the header's own declarations, as far as it reads C: no comments, no preprocessor but constants.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ....csource import RESULT_FLAGS
+from ....dtypes import DType
+from ....errors import BcastgenError, statuses
+from ....loops.interpret import result_extents
+from ....records import dataclass
+from ...model import KernelView
+from ...render import render_template
+from ..openmp import OPENMP_FLAGS
+
+if TYPE_CHECKING:
+    from ..module import ModuleView, Part
+
+__all__ = ["cffi_wrapper"]
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """An operand or result: its name, NumPy's name of its dtype; `shown` is its rank, in the static form its shape."""
+
+    name: str
+    dtype: str
+    is_bf16: bool
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrappedKernel:
+    """A kernel as Python calls it: function `python` of `parameters`; `title` is its type."""
+
+    function: str
+    stem: str
+    python: str
+    parameters: tuple[str, ...]
+    title: str
+    operands: tuple[RowView, ...]
+    results: tuple[RowView, ...]
+    demands: bool
+
+
+def cffi_wrapper(module: ModuleView, files: Mapping[str, str]) -> str:
+    """Return the text of a module's wrapper.
+
+    Parameters
+    ----------
+    module : its view.
+    files : the names and texts of its C.
+    """
+    options = ["-O3", *(OPENMP_FLAGS if module.form.openmp else ()), *(flag.text for flag in RESULT_FLAGS)]
+    pairs = zip(module.kernels, module.parts, strict=True)
+    text = render_template(
+        "project/cffi.py.j2",
+        name=module.name,
+        macros=module.macros,
+        kernels=[_wrapped(kernel, part, module.form.static) for kernel, part in pairs],
+        sources=[name for name in files if name.endswith(".c")],
+        headers=[name for name in files if name.endswith(".h")],
+        options=options,
+        declarations=_declarations(files[f"{module.name}.h"]),
+        static=module.form.static,
+        domain=next(sentence for name, sentence in statuses().values() if name == "DOMAIN"),
+        links=OPENMP_FLAGS if module.form.openmp else (),
+        unranked=any(result.rank is None for kernel in module.kernels for result in kernel.results),
+    )
+    return text.rstrip() + "\n"
+
+
+def _declarations(header: str) -> str:
+    r"""Return what cffi reads of a header.
+
+    Examples
+    --------
+    >>> _declarations("/* An array */\n#define M_MAX_RANK 64\n#ifdef X\n#endif\nint f(int *restrict x);\n")
+    '#define M_MAX_RANK 64\nint f(int *x);'
+    """
+    text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL).replace("\\\n", " ")
+    text = re.sub(r'#ifdef __cplusplus\n(?:extern "C" {|})\n#endif\n', "", text)
+    text = re.sub(r"^#(?!define \w+ \d+$).*\n?", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\b(?:\w+_)?(?:restrict|RESTRICT)\b ?", "", text)
+    return re.sub(r"\n\s*\n+", "\n", text).strip()
+
+
+def _wrapped(kernel: KernelView, part: Part, static: bool) -> WrappedKernel:
+    given = part.program.operands[: len(kernel.given)]
+    shown = [f"{type_} {name}" for name, type_ in given]
+    results = [str(type_) for _, type_ in part.program.results]
+    title = f"{kernel.function}({', '.join(shown)}) -> {', '.join(results)}"
+    shapes = _static_shapes(kernel, part) if static else [""] * len(given) + [str(r.rank) for r in kernel.results]
+    dtypes = (*part.typed.operand_dtypes[: len(given)], *part.typed.result_dtypes)
+    names = (*(name for name, _ in given), *(name for name, _ in part.program.results))
+    rows = tuple(_row(name, dtype, shape) for name, dtype, shape in zip(names, dtypes, shapes, strict=True))
+    return WrappedKernel(
+        kernel.function,
+        kernel.name,
+        _python(kernel.function),
+        tuple(_python(name) for name in kernel.given),
+        title,
+        rows[: len(given)],
+        rows[len(given) :],
+        bool(kernel.demands),
+    )
+
+
+def _row(name: str, dtype: DType, shown: str) -> RowView:
+    bits = dtype.name == "bf16"
+    return RowView(name, "uint16" if bits else dtype.np.name, bits, shown or "None")
+
+
+def _static_shapes(kernel: KernelView, part: Part) -> list[str]:
+    shapes = [tuple(dim.extent for dim in type_.dims) for _, type_ in part.program.operands]
+    known = [tuple(extent for extent in shape if extent is not None) for shape in shapes]
+    if known != shapes:
+        raise BcastgenError(f"{kernel.function} has extents that are not known; the static form needs all of them")
+    return [str(shape) for shape in (*known[: len(kernel.given)], *result_extents(part.program, known))]
+
+
+def _python(name: str) -> str:
+    """Return a C identifier as one of Python's, clear of the wrapper's own words."""
+    return f"{name}_" if keyword.iskeyword(name) or name in ("out", "np", "cache", "Path", "ffibuilder") else name

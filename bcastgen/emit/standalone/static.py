@@ -1,0 +1,210 @@
+"""The static form: every extent is known, so a kernel is plain nested loops over dense arrays.
+
+In: a kernel's view and its program.  Out: a :class:`StaticView`, which templates lay out.
+
+    (f32[3,1] a, f32[1,4] b) -> a * b   ->   void outer(const float *a, const float *b, float *r);
+                                             ... r[i0 * 4 + i1] = a[i0] * b[i1] ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...errors import BcastgenError
+from ...loops.nest import Access, LoopProgram, Nest
+from ...records import dataclass
+from ...shape.tensor_type import TensorType
+from ..loop_model import ArrayView
+from ..model import KernelView, NestView
+
+__all__ = ["StaticNest", "StaticView", "static_sentences", "static_view"]
+
+
+@dataclass(frozen=True, slots=True)
+class StaticNest:
+    """One nest: the extents of its loops, and the lines of a point.
+
+    `check` are those of a point that must be in the domain of the operations, `condition` what has to hold there.
+    """
+
+    extents: tuple[int, ...]
+    lines: tuple[str, ...]
+    check: tuple[str, ...]
+    condition: str
+    view: NestView
+
+
+@dataclass(frozen=True, slots=True)
+class StaticView:
+    """A kernel: its parameters, what is said of each, and its nests.
+
+    Attributes
+    ----------
+    function : what computes.
+    parameters : as C declares them; `names` of these.
+    shapes : name, extents and C type of each array; `given` of them are operands.
+    macros : name and value of constants that tell the extents.
+    nests : those that compute.
+    demands : whether it returns a status.
+    apart : whether no result may be an operand.
+    """
+
+    function: str
+    parameters: tuple[str, ...]
+    names: tuple[str, ...]
+    shapes: tuple[tuple[str, tuple[int, ...], str], ...]
+    macros: tuple[tuple[str, int], ...]
+    nests: tuple[StaticNest, ...]
+    demands: bool
+    apart: bool
+    given: int
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Its operands as C declares arrays of their extents."""
+        return tuple(_declared(name, extents) for name, extents, _ in self.shapes[: self.given])
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Its results, likewise."""
+        return tuple(_declared(name, extents) for name, extents, _ in self.shapes[self.given :])
+
+
+def _declared(name: str, extents: tuple[int, ...]) -> str:
+    return name + "".join(f"[{extent}]" for extent in extents)
+
+
+def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> StaticView:
+    """Return a kernel in the static form.
+
+    Parameters
+    ----------
+    view, program : the kernel.
+    taken : names of macros that other kernels of the module have; those of this one are added.
+
+    Raises
+    ------
+    BcastgenError
+        If an extent is not known; its message names the first.
+    """
+    _refuse_unknown(view, program)
+    nests = [(v, nest) for v, nest in zip(view.nests, program.nests, strict=True) if nest.results]
+    c_types = {array.position: array.c for v, _ in nests for array in v.arrays}
+    shapes = _shapes(view, program)
+    apart = not any(operands for _, operands in view.in_place)
+    parameters = []
+    for at, (name, _) in enumerate(shapes):
+        is_result = at >= len(view.given)
+        # Nothing is read of an operand that no nest reads.
+        position = at if not is_result else at - len(view.given) + len(view.operands)
+        c = c_types.get(position, "void")
+        restrict = "BCG_RESTRICT " if is_result and apart else ""
+        parameters.append(f"{'' if is_result else 'const '}{c} *{restrict}{name}")
+    constants = {constant.position: constant.data for constant in view.constants}
+    return StaticView(
+        view.function,
+        tuple(parameters),
+        tuple(name for name, _ in shapes),
+        tuple(
+            (name, extents, text.rsplit(" *", 1)[0].removeprefix("const "))
+            for (name, extents), text in zip(shapes, parameters, strict=True)
+        ),
+        tuple(_macros(view, shapes, taken)),
+        tuple(_nest(v, nest, constants) for v, nest in nests),
+        bool(view.demands),
+        apart,
+        len(view.given),
+    )
+
+
+def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
+    """Return what a caller owes and may rely on."""
+    arrays = ", ".join(f"{c} {_declared(name, extents)}" for name, extents, c in static.shapes)
+    places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
+    apart = "no result shares memory with another array"
+    returned = (
+        f"Returns {view.macros}_OK; or {view.macros}_DOMAIN, with nothing written, if an integer is raised to a "
+        "negative power."
+        if static.demands
+        else ""
+    )
+    return (
+        f"Arrays are not null, aligned to their elements and dense, the last dim fastest: {arrays}.",
+        f"{', '.join(places)}; otherwise {apart}." if places else f"{apart.capitalize()}.",
+        f"{returned} Nothing is allocated or kept.".strip(),
+    )
+
+
+def _refuse_unknown(view: KernelView, program: LoopProgram) -> None:
+    """Raise an error that names the first extent that is not known."""
+    cure = "the static form needs every extent: give it in the type"
+    for name, type_ in program.operands:
+        _refuse_type(view.function, f"operand '{name}'", type_, cure)
+    for nest in program.nests:
+        if nest.domain.open or any(dim.extent is None for dim in nest.domain.dims):
+            named = ", ".join(f"'{access.name}'" for access in nest.named)
+            raise BcastgenError(f"{view.function}: the extents of {named} are not known; {cure}")
+
+
+def _refuse_type(function: str, what: str, type_: TensorType, cure: str) -> None:
+    if type_.unranked:
+        raise BcastgenError(f"{function}: {what} has any rank; {cure}")
+    for at, dim in enumerate(type_.dims):
+        if dim.extent is None:
+            raise BcastgenError(f"{function}: {what} dim {at} is {dim}; {cure}")
+
+
+def _shapes(view: KernelView, program: LoopProgram) -> list[tuple[str, tuple[int, ...]]]:
+    """Return name and extents of each array that a caller passes, in order."""
+    operands = program.operands[: len(view.given)]
+    given = [
+        (name, tuple(dim.extent or 0 for dim in type_.dims))
+        for name, (_, type_) in zip(view.given, operands, strict=True)
+    ]
+    domains = {
+        access.position: tuple(dim.extent or 0 for dim in nest.domain.dims)
+        for nest in program.nests
+        for access in nest.results
+    }
+    return [*given, *((result.name, domains[at]) for at, result in enumerate(view.results))]
+
+
+def _macros(view: KernelView, shapes: list[tuple[str, tuple[int, ...]]], taken: set[str]) -> Iterator[tuple[str, int]]:
+    """Return the macros of all extents; names that differ in case only are told apart by a number."""
+    for name, extents in shapes:
+        stem, count = f"{view.name}_{name}".upper(), 1
+        while stem in taken:
+            count += 1
+            stem = f"{view.name}_{name}_{count}".upper()
+        taken.add(stem)
+        for dim, extent in enumerate(extents):
+            yield f"{stem}_EXTENT_{dim}", extent
+
+
+def _nest(view: NestView, nest: Nest, constants: dict[int, str]) -> StaticNest:
+    extents = tuple(dim.extent or 0 for dim in nest.domain.dims)
+    accesses = (*nest.operands, *nest.results)
+    names = [_element(array, access, extents, constants) for array, access in zip(view.arrays, accesses, strict=True)]
+    count = view.operand_count
+    loads = [
+        f"const {array.value_c} {array.load} = {array.loaded.format(name)};"
+        for array, name in zip(view.operands, names[:count], strict=True)
+    ]
+    stores = [f"{name} = {value};" for name, value in zip(names[count:], view.stores, strict=True)]
+    checked = [loads[array.place] for array in view.demand_arrays]
+    return StaticNest(extents, (*loads, *view.body, *stores), (*checked, *view.demand_body), view.demand, view)
+
+
+def _element(array: ArrayView, access: Access, domain: tuple[int, ...], constants: dict[int, str]) -> str:
+    """Return an array's element at a point: elements along the last of its own dims are adjacent."""
+    own = domain if array.is_result else tuple(dim.extent or 0 for dim in access.type.dims)
+    strides = [1] * len(own)
+    for at in range(len(own) - 2, -1, -1):
+        strides[at] = strides[at + 1] * own[at + 1]
+    terms = [
+        f"i{dim.domain}" if strides[dim.own] == 1 else f"i{dim.domain} * {strides[dim.own]}"
+        for dim in array.dims
+        if dim.own is not None
+    ]
+    name = array.owner if array.is_result else constants.get(array.position, array.owner)
+    return f"{name}[{' + '.join(terms) or 0}]"

@@ -1,0 +1,119 @@
+"""Machines that standalone C may be meant for: how wide their vectors are, and what compilers are told.
+
+In: a name.  Out: a :class:`Target`; the hints that loops carry.
+
+    find_target("x86-64-v3")  ->  Target("x86-64-v3", ("-march=x86-64-v3",), 32, ...)
+    BCG_INDEPENDENT, in a loop over f32  ->  BCG_VECTORS(8)
+
+The C is the same C: it compiles for any other machine, and gives the same results there but for functions, whose last
+bits depend on whether products and sums are rounded once (`fma`).
+"""
+
+from __future__ import annotations
+
+from ...errors import BcastgenError
+from ...loops.schedule import ANY
+from ...records import dataclass
+from ..model import KernelView
+
+__all__ = ["TARGETS", "Target", "find_target", "vector_words", "with_vectors"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One machine.
+
+    Attributes
+    ----------
+    name : the user's.
+    doc : what it is.
+    flags : what gcc and clang for this machine are told.
+    vector_bytes : size of its vectors.
+    fma : whether x * y + z is one instruction.
+    zig : what a cross compiler of zig's calls it: ``zig cc -target ... [-mcpu=...]``; these take the place of `flags`.
+    """
+
+    name: str
+    doc: str
+    flags: tuple[str, ...]
+    vector_bytes: int
+    fma: bool
+    zig: tuple[str, ...]
+
+    def __str__(self) -> str:
+        flags = " ".join(self.flags)
+        return f"{self.name} ({self.doc}): vectors of {self.vector_bytes} bytes; compile with {flags}"
+
+
+TARGETS: dict[str, Target] = {
+    row.name: row
+    for row in (
+        Target("x86-64", "any, SSE2", ("-march=x86-64",), 16, False, ("x86_64-linux-musl",)),
+        Target("x86-64-v3", "AVX2", ("-march=x86-64-v3",), 32, True, ("x86_64-linux-musl", "-mcpu=x86_64_v3")),
+        Target(
+            "x86-64-v4",
+            "AVX-512",
+            ("-march=x86-64-v4", "-mprefer-vector-width=512"),
+            64,
+            True,
+            ("x86_64-linux-musl", "-mcpu=x86_64_v4", "-mprefer-vector-width=512"),
+        ),
+        Target("x86-64-windows", "any, SSE2", ("-march=x86-64",), 16, False, ("x86_64-windows-gnu",)),
+        Target("aarch64", "NEON", ("-march=armv8-a",), 16, True, ("aarch64-linux-musl",)),
+        Target("wasm32", "WebAssembly with SIMD", ("-msimd128",), 16, False, ("wasm32-wasi", "-msimd128")),
+    )
+}
+
+
+def find_target(name: str) -> Target:
+    """Return a machine by its name.
+
+    Raises
+    ------
+    BcastgenError
+        If there is none of this name; the message has those that there are.
+
+    Examples
+    --------
+    >>> find_target("aarch64").vector_bytes
+    16
+    """
+    if name not in TARGETS:
+        raise BcastgenError(f"there is no target {name!r}; there are {', '.join(TARGETS)}")
+    return TARGETS[name]
+
+
+_INDEPENDENT = "BCG_INDEPENDENT"
+
+
+def with_vectors(body: str, kernel: KernelView, target: Target) -> str:
+    """Give every loop over adjacent elements the number of its widest values in a vector."""
+    heads = {f"static void {nest.name}_{variant.name}(" for nest in kernel.nests for variant in nest.variants}
+    if not any(head in body for head in heads):
+        # Of the static form, one function has all the loops, and every array is dense.
+        return body.replace(_INDEPENDENT, _hint(target, max(nest.inline.widest for nest in kernel.nests)))
+    for nest in kernel.nests:
+        for variant in nest.variants:
+            if ANY in variant.kinds:
+                continue
+            before, head, after = body.partition(f"static void {nest.name}_{variant.name}(")
+            function, end, rest = after.partition("\n}\n")
+            hinted = function.replace(_INDEPENDENT, _hint(target, nest.inline.widest))
+            body = before + head + hinted + end + rest
+    return body
+
+
+def _hint(target: Target, widest: int) -> str:
+    return f"BCG_VECTORS({max(target.vector_bytes // widest, 1)})"
+
+
+def vector_words(target: Target) -> str:
+    """Return what the hints mean: gcc has none of the kind, but takes the width from the flags."""
+    return f"""\
+/* A vector has so many values of a loop: {target.vector_bytes} bytes, as {target.name} has them. */
+#if defined(__clang__)
+#define BCG_PRAGMA(words) _Pragma(#words)
+#define BCG_VECTORS(lanes) BCG_PRAGMA(clang loop vectorize(assume_safety) vectorize_width(lanes))
+#else
+#define BCG_VECTORS(lanes) {_INDEPENDENT}
+#endif"""

@@ -1,0 +1,110 @@
+/* r = a + b * 2, by hand: the contract of axpb_plain.h but for its messages.
+ * tests/emit/standalone/test_by_hand.py holds the emitted file against it.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "axpb_plain.h"
+
+static axpb_plain_status refuse(axpb_plain_diagnostic *why, axpb_plain_status status, int32_t operand, int32_t dim,
+                                int32_t against, int64_t expected, int64_t actual)
+{
+    const axpb_plain_diagnostic found = {operand, dim, against, expected, actual};
+    if (why != NULL) *why = found;
+    return status;
+}
+
+/* A dim of extent 1 stretches: its one element is read again. */
+static int64_t step(const axpb_plain_array *array, int dim)
+{
+    return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
+}
+
+/* The same array as a whole is fine, a shared byte is not. */
+static bool overlaps(const axpb_plain_array *r, const axpb_plain_array *x)
+{
+    if (r->data == x->data && step(r, 0) == step(x, 0) && step(r, 1) == step(x, 1)) return false;
+    uintptr_t first[2] = {(uintptr_t)r->data, (uintptr_t)x->data};
+    uintptr_t last[2] = {first[0] + sizeof(float) - 1, first[1] + sizeof(float) - 1};
+    for (int dim = 0; dim < 2; dim++) {
+        const uintptr_t r_length = (uintptr_t)(r->extents[dim] - 1) * (uintptr_t)step(r, dim);
+        const uintptr_t x_length = (uintptr_t)(x->extents[dim] - 1) * (uintptr_t)step(x, dim);
+        *(step(r, dim) < 0 ? &first[0] : &last[0]) += r_length;
+        *(step(x, dim) < 0 ? &first[1] : &last[1]) += x_length;
+    }
+    return first[0] <= last[1] && first[1] <= last[0];
+}
+
+/* What a and b broadcast to, and which of them set each extent. */
+static axpb_plain_status broadcast(const axpb_plain_array *a, const axpb_plain_array *b, int64_t extents[2],
+                                   int32_t from[2], axpb_plain_diagnostic *why)
+{
+    const axpb_plain_array *const operands[2] = {a, b};
+    for (int32_t k = 0; k < 2; k++) {
+        if (operands[k]->rank != 2) return refuse(why, AXPB_PLAIN_RANK, k, -1, -1, 2, operands[k]->rank);
+        if (operands[k]->extents == NULL) return refuse(why, AXPB_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+    }
+    extents[0] = extents[1] = 1;
+    from[0] = from[1] = -1;
+    for (int32_t k = 0; k < 2; k++) {
+        for (int32_t dim = 0; dim < 2; dim++) {
+            const int64_t extent = operands[k]->extents[dim];
+            if (extent < 0) return refuse(why, AXPB_PLAIN_NEGATIVE, k, dim, -1, 0, extent);
+            if (extent == 1 || extent == extents[dim]) continue;
+            if (extents[dim] != 1) return refuse(why, AXPB_PLAIN_BROADCAST, k, dim, from[dim], extents[dim], extent);
+            extents[dim] = extent;
+            from[dim] = k;
+        }
+    }
+    if (extents[1] > 0 && extents[0] > INT64_MAX / extents[1]) {
+        return refuse(why, AXPB_PLAIN_OVERFLOW, 2, -1, -1, INT64_MAX, 0);
+    }
+    return AXPB_PLAIN_OK;
+}
+
+axpb_plain_status axpb_plain_shape(const axpb_plain_array *a, const axpb_plain_array *b, int64_t r_extents[2],
+                                   axpb_plain_diagnostic *why)
+{
+    int32_t from[2];
+    return broadcast(a, b, r_extents, from, why);
+}
+
+axpb_plain_status axpb_plain(const axpb_plain_array *a, const axpb_plain_array *b, const axpb_plain_array *r,
+                             axpb_plain_diagnostic *why)
+{
+    const axpb_plain_array *const arrays[3] = {a, b, r};
+    int64_t extents[2];
+    int32_t from[2];
+    const axpb_plain_status status = broadcast(a, b, extents, from, why);
+    if (status != AXPB_PLAIN_OK) return status;
+    if (r->rank != 2) return refuse(why, AXPB_PLAIN_RESULT_RANK, 2, -1, -1, 2, r->rank);
+    if (r->extents == NULL) return refuse(why, AXPB_PLAIN_NULL_DATA, 2, -1, -1, 0, 0);
+    for (int32_t dim = 0; dim < 2; dim++) {
+        if (r->extents[dim] == extents[dim]) continue;
+        return refuse(why, AXPB_PLAIN_RESULT, 2, dim, from[dim], extents[dim], r->extents[dim]);
+    }
+    if (extents[0] == 0 || extents[1] == 0) return AXPB_PLAIN_OK;
+    for (int32_t k = 0; k < 3; k++) {
+        if (arrays[k]->data == NULL || arrays[k]->byte_strides == NULL) {
+            return refuse(why, AXPB_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+        }
+        const uintptr_t bits = (uintptr_t)arrays[k]->data | (uintptr_t)(step(arrays[k], 0) | step(arrays[k], 1));
+        if (bits % sizeof(float) != 0) return refuse(why, AXPB_PLAIN_ALIGNMENT, k, -1, -1, sizeof(float), 0);
+    }
+    for (int dim = 0; dim < 2; dim++) {
+        if (extents[dim] > 1 && step(r, dim) == 0) return refuse(why, AXPB_PLAIN_OVERLAP, 2, -1, 2, 0, 0);
+    }
+    if (overlaps(r, a)) return refuse(why, AXPB_PLAIN_OVERLAP, 2, -1, 0, 0, 0);
+    if (overlaps(r, b)) return refuse(why, AXPB_PLAIN_OVERLAP, 2, -1, 1, 0, 0);
+
+    for (int64_t row = 0; row < extents[0]; row++) {
+        const char *x = (const char *)a->data + row * step(a, 0);
+        const char *y = (const char *)b->data + row * step(b, 0);
+        char *sum = (char *)r->data + row * step(r, 0);
+        for (int64_t column = 0; column < extents[1]; column++) {
+            const float twice = *(const float *)(y + column * step(b, 1)) * 2;
+            *(float *)(sum + column * step(r, 1)) = *(const float *)(x + column * step(a, 1)) + twice;
+        }
+    }
+    return AXPB_PLAIN_OK;
+}

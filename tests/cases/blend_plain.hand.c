@@ -1,0 +1,96 @@
+/* r = (a * w + b * (255 - w)) / 255 of bytes, by hand: the contract of blend_plain.h but for its messages.
+ * tests/emit/standalone/test_by_hand.py holds the emitted file against it.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "blend_plain.h"
+
+enum { OPERANDS = 3, ARRAYS = 4 };
+
+static blend_plain_status refuse(blend_plain_diagnostic *why, blend_plain_status status, int32_t operand, int32_t dim,
+                                 int32_t against, int64_t expected, int64_t actual)
+{
+    const blend_plain_diagnostic found = {operand, dim, against, expected, actual};
+    if (why != NULL) *why = found;
+    return status;
+}
+
+/* One of extent 1 stretches: its one element is read again. */
+static int64_t step(const blend_plain_array *array)
+{
+    return array->extents[0] == 1 ? 0 : array->byte_strides[0];
+}
+
+/* The same array as a whole is fine, a shared byte is not. */
+static bool overlaps(const blend_plain_array *r, const blend_plain_array *x)
+{
+    if (r->data == x->data && step(r) == step(x)) return false;
+    const uintptr_t r_length = (uintptr_t)(r->extents[0] - 1) * (uintptr_t)step(r);
+    const uintptr_t x_length = (uintptr_t)(x->extents[0] - 1) * (uintptr_t)step(x);
+    uintptr_t r_first = (uintptr_t)r->data, r_last = r_first + sizeof(uint8_t) - 1;
+    uintptr_t x_first = (uintptr_t)x->data, x_last = x_first + sizeof(uint8_t) - 1;
+    *(step(r) < 0 ? &r_first : &r_last) += r_length;
+    *(step(x) < 0 ? &x_first : &x_last) += x_length;
+    return r_first <= x_last && x_first <= r_last;
+}
+
+/* What the operands broadcast to, and which of them set it. */
+static blend_plain_status broadcast(const blend_plain_array *const *arrays, int64_t *extent, int32_t *from,
+                                    blend_plain_diagnostic *why)
+{
+    for (int32_t k = 0; k < OPERANDS; k++) {
+        if (arrays[k]->rank != 1) return refuse(why, BLEND_PLAIN_RANK, k, -1, -1, 1, arrays[k]->rank);
+        if (arrays[k]->extents == NULL) return refuse(why, BLEND_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+    }
+    *extent = 1;
+    *from = -1;
+    for (int32_t k = 0; k < OPERANDS; k++) {
+        const int64_t own = arrays[k]->extents[0];
+        if (own < 0) return refuse(why, BLEND_PLAIN_NEGATIVE, k, 0, -1, 0, own);
+        if (own == 1 || own == *extent) continue;
+        if (*extent != 1) return refuse(why, BLEND_PLAIN_BROADCAST, k, 0, *from, *extent, own);
+        *extent = own;
+        *from = k;
+    }
+    return BLEND_PLAIN_OK;
+}
+
+blend_plain_status blend_plain_shape(const blend_plain_array *a, const blend_plain_array *b,
+                                     const blend_plain_array *w, int64_t r_extents[1], blend_plain_diagnostic *why)
+{
+    const blend_plain_array *const operands[] = {a, b, w};
+    int32_t from;
+    return broadcast(operands, r_extents, &from, why);
+}
+
+blend_plain_status blend_plain(const blend_plain_array *a, const blend_plain_array *b, const blend_plain_array *w,
+                               const blend_plain_array *r, blend_plain_diagnostic *why)
+{
+    const blend_plain_array *const arrays[] = {a, b, w, r};
+    int64_t extent;
+    int32_t from;
+    const blend_plain_status status = broadcast(arrays, &extent, &from, why);
+    if (status != BLEND_PLAIN_OK) return status;
+    if (r->rank != 1) return refuse(why, BLEND_PLAIN_RESULT_RANK, OPERANDS, -1, -1, 1, r->rank);
+    if (r->extents == NULL) return refuse(why, BLEND_PLAIN_NULL_DATA, OPERANDS, -1, -1, 0, 0);
+    if (r->extents[0] != extent) return refuse(why, BLEND_PLAIN_RESULT, OPERANDS, 0, from, extent, r->extents[0]);
+    if (extent == 0) return BLEND_PLAIN_OK;
+    for (int32_t k = 0; k < ARRAYS; k++) {
+        if (arrays[k]->data == NULL || arrays[k]->byte_strides == NULL) {
+            return refuse(why, BLEND_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+        }
+    }
+    if (extent > 1 && step(r) == 0) return refuse(why, BLEND_PLAIN_OVERLAP, OPERANDS, -1, OPERANDS, 0, 0);
+    for (int32_t k = 0; k < OPERANDS; k++) {
+        if (overlaps(r, arrays[k])) return refuse(why, BLEND_PLAIN_OVERLAP, OPERANDS, -1, k, 0, 0);
+    }
+
+    for (int64_t i = 0; i < extent; i++) {
+        const int32_t x = *((const uint8_t *)a->data + i * step(a));
+        const int32_t y = *((const uint8_t *)b->data + i * step(b));
+        const int32_t weight = *((const uint8_t *)w->data + i * step(w));
+        *((uint8_t *)r->data + i * step(r)) = (uint8_t)((x * weight + y * (255 - weight)) / 255);
+    }
+    return BLEND_PLAIN_OK;
+}

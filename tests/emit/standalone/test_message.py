@@ -1,0 +1,126 @@
+"""What message functions say: the sentences that Python raises, for every status that a call returns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+from bcastgen.errors import from_status, statuses
+from c_module import Diagnostic, Module
+
+NUMBERS = {name: value for value, (name, _) in statuses().items()}
+CLAIMS = """
+func.func @claims(%a: tensor<?xf32>, %b: tensor<?xf32>, %c: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = tosa.add %a, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<5xf32>
+  %1 = tosa.sub %0, %c : (tensor<5xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}"""
+
+
+KERNELS = {
+    "plain": bg.from_text("(f32[?,?] a, f32[?,?] b) -> a + b*2"),
+    "fixed": bg.from_text("(f32[3] a, f32[n] b, f32[n] c) -> a + b * c"),
+    "facts": bg.from_text("(f32[n>=2<=8%2] a) -> -a"),
+    "strict": bg.from_text("(f32[?] a, f32[?] b) -> a - b", dynamic="strict"),
+    "power": bg.from_text("(i32[?] base, i32[?] exponent) -> base ** exponent"),
+    "wild": bg.from_text("(f32[*,2] größe, f32[*] v_for) -> größe - v_for"),
+    "two": bg.jit(lambda a, b: (a + b, a - b), signature="(f32[?] a, f32[?] b)"),
+    "claims": bg.from_mlir(CLAIMS),
+}
+
+
+def zeros(*shape, dtype="f4"):
+    return np.zeros(shape, dtype)
+
+
+# What Python refuses, too: a kernel, its operands, and the results if the refusal is about these.
+REFUSED = [
+    ("RANK", "plain", [zeros(3), zeros(2, 3)], None),
+    ("RANK", "plain", [zeros(2, 3), zeros(2, 2, 2)], None),
+    ("RANK", "wild", [zeros(), zeros(2)], None),
+    ("BROADCAST", "plain", [zeros(2, 3), zeros(4, 3)], None),
+    ("BROADCAST", "plain", [zeros(2, 3), zeros(2, 2)], None),
+    ("BROADCAST", "wild", [zeros(4, 2), zeros(3, 1)], None),
+    ("EXTENT", "fixed", [zeros(4), zeros(3), zeros(3)], None),
+    ("EXTENT", "fixed", [zeros(3), zeros(1), zeros(3)], None),
+    ("AT_LEAST", "facts", [zeros(0)], None),
+    ("AT_MOST", "facts", [zeros(10)], None),
+    ("MULTIPLE", "facts", [zeros(3)], None),
+    ("STRICT", "strict", [zeros(3), zeros(1)], None),
+    ("DOMAIN", "power", [zeros(2, dtype="i4"), np.array([1, -1], "i4")], [zeros(2, dtype="i4")]),
+    ("RESULT", "plain", [zeros(2, 3), zeros(1, 3)], [zeros(3, 3)]),
+    ("RESULT", "plain", [zeros(1, 1), zeros(1, 1)], [zeros(1, 2)]),
+    ("RESULT", "two", [zeros(2), zeros(1)], [zeros(2), zeros(3)]),
+    ("RESULT", "claims", [zeros(1), zeros(1), zeros(5)], None),
+    ("RESULT_RANK", "plain", [zeros(2, 3), zeros(1, 3)], [zeros(3)]),
+]
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory):
+    return Module(KERNELS, tmp_path_factory.mktemp("several"), "ops")
+
+
+@pytest.mark.parametrize(("status", "name", "operands", "results"), REFUSED)
+def test_a_message_is_what_python_raises(status, name, operands, results, module):
+    kernel = KERNELS[name]
+    out = {} if results is None or status == "DOMAIN" else {"out": tuple(results) if len(results) > 1 else results[0]}
+    with pytest.raises(bg.BcastgenError) as raised:
+        kernel(*operands, **out)
+    made = results or [zeros(*[9] * 2)] * len(kernel.results)
+    got, why = module.call(name, *operands, *made)
+    assert got == NUMBERS[status]
+    said = str(raised.value)
+    assert module.say(name, got, why) == (said, len(said.encode()))
+
+
+def test_every_status_is_told_as_python_tells_it(module):
+    """Those that only C returns, and every name of every kernel."""
+    assert {row[0] for row in REFUSED} | {"OK", "NEGATIVE", "NULL_DATA", "ALIGNMENT", "OVERFLOW", "OVERLAP"} == set(
+        NUMBERS
+    )
+    for name, kernel in KERNELS.items():
+        names = (*kernel.operands, *kernel.results, *(claim.name for claim in kernel.expression.claims))
+        for value in NUMBERS.values():
+            for operand in range(-1, len(names)):
+                why = Diagnostic(operand, 1, (operand + 1) % len(names), -(2**63), 2**63 - 1)
+                for against in (why.against, -1):
+                    why.against = against
+                    if "{against}" in statuses()[value][1] and against < 0:
+                        continue
+                    said = "no error" if value == 0 else str(from_status(value, names, *why.facts))
+                    assert module.say(name, value, why)[0] == said
+
+
+def test_a_text_that_does_not_fit_is_cut(module):
+    why = Diagnostic(0, -1, -1, 2, -17)
+    whole, length = module.say("plain", NUMBERS["RANK"], why)
+    assert whole == "operand 'a' has rank -17, expected 2"
+    for size in range(length + 2):
+        assert module.say("plain", NUMBERS["RANK"], why, size) == (whole[: max(size - 1, 0)], length)
+
+
+def test_strange_statuses_and_numbers_are_told_all_the_same(module):
+    assert module.say("plain", 77, None)[0] == "unknown status"
+    assert module.say("plain", NUMBERS["OK"], None)[0] == "no error"
+    for number in (7, 2**31 - 1, -(2**31)):
+        why = Diagnostic(number, 0, number, 0, 0)
+        assert module.say("plain", NUMBERS["BROADCAST"], why)[0].startswith("operand '?' dim 0")
+
+
+def test_a_kernel_alone_has_a_message_of_its_own(tmp_path):
+    alone = Module({"plain": KERNELS["plain"]}, tmp_path, "plain")
+    got, why = alone.call("plain", zeros(2, 3), zeros(4, 3), zeros(1, 1))
+    assert alone.say("plain", got, why)[0] == "operand 'b' dim 0 has extent 4, expected 1 or 2 (from 'a')"
+
+
+def test_a_header_lists_what_its_calls_return(tmp_path):
+    def listed(name):
+        header = KERNELS[name].emit_c(tmp_path, name)[1].read_text()
+        return {status for status in NUMBERS if f" {name.upper()}_{status} = {NUMBERS[status]}" in header}
+
+    always = {"OK", "RANK", "NULL_DATA", "ALIGNMENT", "OVERLAP", "RESULT", "RESULT_RANK"}
+    assert listed("plain") == always | {"NEGATIVE", "BROADCAST", "OVERFLOW"}
+    assert listed("facts") == always | {"AT_LEAST", "AT_MOST", "MULTIPLE"}
+    assert "DOMAIN" in listed("power")

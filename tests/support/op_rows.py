@@ -1,0 +1,84 @@
+"""Kernels of every row of the table of ops, for every dtype, and those of the golden cases.
+
+In: tuples of dtypes.  Out: kernels of many results each, one a row that accepts such operands.
+
+    batches((F32, F32))  ->  lists of (op, cast's target or None), each for one kernel
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from pathlib import Path
+
+from bcastgen.api import from_text, op_kernel
+from bcastgen.dtypes import DTYPES
+from bcastgen.errors import DTypeError
+from bcastgen.expr.trace import converted, trace
+from bcastgen.kernel import Kernel
+from bcastgen.modules import from_mlir
+from bcastgen.ops import OPS
+from bcastgen.pipeline import Options
+from bcastgen.shape.tensor_type import Signature, parse_type
+
+CASES = Path(__file__).parents[1] / "cases"
+# In one kernel: its checks are quadratic in them.
+MOST_RESULTS = 10
+ALIKE = [(kind,) * arity for arity in (1, 2, 3) for kind in DTYPES]
+MIXED = [kinds for kinds in product(DTYPES, repeat=2) if len(set(kinds)) > 1]
+
+
+def applications(kinds):
+    """(op, cast's target or None) for every row that accepts operands of these dtypes."""
+    found = []
+    for op in OPS.values():
+        if op.arity != len(kinds):
+            continue
+        if op.params:
+            found += [(op, target) for target in DTYPES]
+            continue
+        try:
+            op.types(kinds)
+        except DTypeError:
+            continue
+        found.append((op, None))
+    return found
+
+
+def apply(op, target, operands):
+    return converted(operands[0], target, op) if op.params else op_kernel(op)(*operands)
+
+
+def batches(kinds):
+    """The rows of one kernel each; those with a demand by themselves, since they may refuse the call."""
+    rows = applications(kinds)
+    calm = [row for row in rows if row[0].demand is None]
+    return [calm[at : at + MOST_RESULTS] for at in range(0, len(calm), MOST_RESULTS)] + [
+        [row] for row in rows if row[0].demand is not None
+    ]
+
+
+def row_kernels(kinds):
+    """The rows that accept operands of these dtypes, as kernels."""
+    names = tuple("abc"[: len(kinds)])
+    types = tuple(parse_type(f"{kind}[{', '.join('?' * len(kinds))}]") for kind in kinds)
+    signature = Signature(tuple(zip(names, types, strict=True)), None, None)
+    for at, rows in enumerate(batches(kinds)):
+        expression = trace(lambda *xs, rows=rows: tuple(apply(*row, xs) for row in rows), names)
+        yield Kernel(expression, f"k{at}", names, len(rows), (), signature, Options(f"k{at}"))
+
+
+def all_row_kernels():
+    """Kernels of every row and dtype, and of some mixed ones: those of each tuple of dtypes together."""
+    return [list(row_kernels(kinds)) for kinds in (*ALIKE, *random.Random(1).sample(MIXED, 10))]
+
+
+def golden_kernels():
+    """The name, kernel and number of variants of each golden case."""
+    for path in sorted(CASES.glob("*.case")):
+        kind, _, source = path.read_text().splitlines()[0].partition(" ")
+        variants = 0 if path.stem.endswith("_plain") else None
+        if kind == "program":
+            yield path.stem, from_text(source, path.stem, variants), variants
+        elif kind == "module":
+            yield path.stem, from_mlir(CASES / source), variants
