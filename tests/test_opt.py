@@ -135,7 +135,6 @@ def test_stdin_is_read(monkeypatch, capsys):
         (["opt", "MODEL"], "nothing to do; pass --to=STAGE or --verify-only"),
         (["opt", "--to=nest", "--function=gone", "MODEL"], "no function @gone; there are @scaled, @other"),
         (["run", "MODEL", "--dynamic=strict", "--function=scaled"], "are for expressions, not for .mlir files"),
-        (["emit", "MODEL", "--name=one"], "--name is one name, but"),
         (["emit", "a + b", "--function=f"], "--function 'f' is for .mlir files"),
     ],
 )
@@ -149,11 +148,14 @@ def test_a_missing_file_is_told(capsys):
     assert capsys.readouterr().err == "bcastgen: gone.mlir: No such file or directory\n"
 
 
-def test_emit_writes_every_function(model, tmp_path, capsys):
-    assert main(["emit", str(model), "-o", str(tmp_path / "out")]) == 0
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["other.c", "other.h", "scaled.c", "scaled.h"]
+@pytest.mark.parametrize(("arguments", "name"), [([], "model"), (["--name=one"], "one")])
+def test_emit_writes_every_function(model, tmp_path, capsys, arguments, name):
+    assert main(["emit", str(model), "-o", str(tmp_path / "out"), *arguments]) == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"{name}.c", f"{name}.h"]
+    header = (tmp_path / "out" / f"{name}.h").read_text()
+    assert f"{name}_scaled(" in header and f"{name}_other(" in header
     subprocess.run(
-        ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-c", "scaled.c"], cwd=tmp_path / "out", check=True
+        ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-c", f"{name}.c"], cwd=tmp_path / "out", check=True
     )
 
 

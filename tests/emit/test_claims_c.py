@@ -89,5 +89,8 @@ def test_proved_claims_leave_no_trace_in_c(emit):
     types = ("f32[5]", "f32[?]", "f32[?]")
     claimed = Case("", types, lambda claim, a, b, c: claim(a + b, "f32[5]") * c).expression
     plain = trace(lambda a, b, c: (a + b) * c, "abc")
-    code = [emit("same", expression, types, "abc").text.split("size_t same_message", 1)[0] for expression in (claimed, plain)]
+    code = [
+        emit("same", expression, types, "abc").text.split("size_t same_message", 1)[0]
+        for expression in (claimed, plain)
+    ]
     assert code[0] == code[1]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,7 @@ class Compiler:
 
     def __init__(self, directory: Path) -> None:
         self.directory, self.made = directory, dict[tuple[str, ...], Path]()
+        self.lock = threading.Lock()  # no thread reads what another one still writes
         (directory / "kernel.c").write_text(SOURCE)
 
     def __call__(self, operands: int, results: int, body: str, **macros: str) -> Path:
@@ -123,12 +125,13 @@ class Compiler:
             "BODY": body,
         }
         flags = tuple(f"-D{name}={value}" for name, value in macros.items())
-        if flags not in self.made:
-            path = self.directory / f"kernel{len(self.made)}.so"
-            command = [os.environ.get("CC", "gcc"), "-shared", "-fPIC", "-O1", "-ffp-contract=off", f"-I{CSRC}", *flags]
-            subprocess.run([*command, str(self.directory / "kernel.c"), "-o", str(path)], check=True)
-            self.made[flags] = path
-        return self.made[flags]
+        with self.lock:
+            if flags not in self.made:
+                path = self.directory / f"kernel{len(self.made)}.so"
+                command = [os.environ.get("CC", "gcc"), "-shared", "-fPIC", "-O1", "-ffp-contract=off", f"-I{CSRC}"]
+                subprocess.run([*command, *flags, str(self.directory / "kernel.c"), "-o", str(path)], check=True)
+                self.made[flags] = path
+            return self.made[flags]
 
 
 @pytest.fixture(scope="session")

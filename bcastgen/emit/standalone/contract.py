@@ -80,7 +80,7 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
 
 def _accuracy(program: LoopProgram, fast: bool) -> str:
     """What results depend on, and how far functions are from what is right."""
-    rows = [statement for nest in program.nests for statement in nest.body]
+    rows = [statement for nest in program.nests for statement in nest.body if statement.dtype.is_float]
     bounds = {row.op.name: row.op.ulp_for(row.dtype, fast) for row in rows}
     named = [f"{name} {ulp} ULP" for name, ulp in bounds.items() if ulp]
     functions = f" Largest errors: {', '.join(named)}; all else is as IEEE 754 has it." if named else ""
