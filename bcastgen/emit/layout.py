@@ -17,7 +17,8 @@ import textwrap
 __all__ = ["lay_out", "lay_out_comment"]
 
 _COLUMNS = 120
-_BREAK = re.compile(r", | && | \|\| | \| | \? | (?=: )| = ")
+_BREAK = re.compile(r", | && | \|\| | \| | \+ | << | \? | (?=: )| = ")
+_ONE_LINER = re.compile(r"(static .*\)) \{ (.*;) \}")
 _TRAILING_COMMENT = re.compile(r"(\s*)(\S.*[;{])\s*(/\*.*\*/)")
 _COMMENT = re.compile(r"/\*.*?\*/")
 
@@ -72,6 +73,9 @@ def _broken(line: str, hang: int = 4) -> list[str]:
         indent, code, comment = commented.groups()
         return [f"{indent}{comment}", *_broken(f"{indent}{code}")]
     indent = line[: len(line) - len(line.lstrip())]
+    function = _ONE_LINER.fullmatch(line)
+    if function:
+        return [*_broken(function[1]), "{", *_broken(f"    {function[2]}"), "}"]
     guarded = _guarded(line)
     if guarded:
         condition, statement = guarded
@@ -97,7 +101,8 @@ def _break_at(line: str, hang: int) -> tuple[int, int]:
     start = len(line) - len(line.lstrip())
     hidden = [match.span() for match in _COMMENT.finditer(line)]
     opened: list[int] = []
-    best, at = (0, 0, 0), start
+    best: tuple[float, int, int] = (0, 0, 0)
+    at = start
     for match in _BREAK.finditer(line):
         for place in range(at, match.start()):
             if line[place] == "(":
@@ -108,7 +113,7 @@ def _break_at(line: str, hang: int) -> tuple[int, int]:
         if match.end() - 1 > _COLUMNS or match.end() <= start + 16 or any(low < at < high for low, high in hidden):
             continue
         # The depth counts, but a line that is broken very early says nothing.
-        score = (-len(opened) if match.end() > _COLUMNS // 2 else -len(opened) - 8, match.end())
+        score = (-len(opened) if match.end() > _COLUMNS // 2 else -len(opened) - 1.5, match.end())
         if best == (0, 0, 0) or score >= best[:2]:
             best = (*score, min(opened[-1] + 1 if opened else start + hang, _COLUMNS // 2))
     return best[1], best[2]

@@ -134,8 +134,8 @@ static DISTANCE_INLINE double distance_exp_f64(double x)
         r * r;
     const double p = 1 + distance_fma_f64(s, distance_fma_f64(distance_exp_tail_f64(r, s), r, 0.5), r);
     const int tiny = x < -708.0;
-    const double moved = distance_from_bits_f64(distance_bits_f64(p) + (distance_bits_f64(shifted + (tiny ? 64.0
-                                                            : 0)) << 52));
+    const double moved = distance_from_bits_f64(distance_bits_f64(p) +
+                                                (distance_bits_f64(shifted + (tiny ? 64.0 : 0)) << 52));
     const double power = moved * (tiny ? 0x1p-64 : 1);
     const double number = x < -746.0 ? 0 : power;
     return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;

@@ -123,8 +123,10 @@ static HOISTED_INLINE float hoisted_exp_odd_f32(float s)
     return hoisted_fma_f32(hoisted_fma_f32(0x1.6c316ap-13f, s, 0x1.1136aap-7f), s, 0x1.55553cp-3f);
 }
 
-static HOISTED_INLINE float hoisted_exp_even_f32(float s) { return hoisted_fma_f32(0x1.6d408ap-10f, s,
-                                                            0x1.5554f2p-5f); }
+static HOISTED_INLINE float hoisted_exp_even_f32(float s)
+{
+    return hoisted_fma_f32(0x1.6d408ap-10f, s, 0x1.5554f2p-5f);
+}
 
 static HOISTED_INLINE float hoisted_exp_tail_f32(float r, float s)
 {
@@ -137,8 +139,8 @@ static HOISTED_INLINE float hoisted_exp_f32(float x)
     const float r = hoisted_fma_f32(n, -HOISTED_LN2_LOW_F32, hoisted_fma_f32(n, -HOISTED_LN2_HIGH_F32, x)), s = r * r;
     const float p = 1 + hoisted_fma_f32(s, hoisted_fma_f32(hoisted_exp_tail_f32(r, s), r, 0.5f), r);
     const int tiny = x < -87.0f;
-    const float moved = hoisted_from_bits_f32(hoisted_bits_f32(p) + (hoisted_bits_f32(shifted + (tiny ? 64.0f
-                                                            : 0)) << 23));
+    const float moved = hoisted_from_bits_f32(hoisted_bits_f32(p) +
+                                              (hoisted_bits_f32(shifted + (tiny ? 64.0f : 0)) << 23));
     const float power = moved * (tiny ? 0x1p-64f : 1);
     const float number = x < -104.0f ? 0 : power;
     return x <= 0x1.62e42ep6f ? number : x + INFINITY;

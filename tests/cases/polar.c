@@ -78,7 +78,10 @@ static POLAR_INLINE double polar_from_bits_f64(uint64_t bits)
 }
 
 /* The upper half of a number's digits: products of two such are exact. */
-static POLAR_INLINE double polar_upper_f64(double x) { return polar_from_bits_f64(polar_bits_f64(x) & 0xfffffffff8000000u); }
+static POLAR_INLINE double polar_upper_f64(double x)
+{
+    return polar_from_bits_f64(polar_bits_f64(x) & 0xfffffffff8000000u);
+}
 
 /* What rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digit or two). */
 static POLAR_INLINE double polar_prod_low_f64(double x, double y, double product)
