@@ -33,10 +33,10 @@ static inline int32_t bcg_remainder_i32(int32_t x, int32_t y)
 static inline int32_t bcg_floor_divide_lanes_i32(int32_t x, int32_t y)
 {
     const int32_t divisor = ((y == 0) | (y == -1)) != 0 ? 1 : y;
+    const uint32_t factor = y == divisor ? 1u : (uint32_t)y; /* 0 or -1, where divisor is neither */
     const int32_t quotient = (int32_t)((double)x / (double)divisor), rest = x - quotient * divisor;
     const int32_t whole = quotient - (((rest != 0) & ((rest < 0) != (divisor < 0))) != 0 ? 1 : 0);
-    const int32_t turned = y == -1 ? (int32_t)(0u - (uint32_t)x) : whole;
-    return y == 0 ? 0 : turned;
+    return (int32_t)((uint32_t)whole * factor);
 }
 
 /* bcg_remainder_i32, likewise. */
@@ -50,8 +50,7 @@ static inline int32_t bcg_remainder_lanes_i32(int32_t x, int32_t y)
 /* x / y, in doubles; x / 0 is 0. */
 static inline uint32_t bcg_divide_lanes_u32(uint32_t x, uint32_t y)
 {
-    const uint32_t quotient = (uint32_t)((double)x / (double)(y == 0 ? 1 : y));
-    return y == 0 ? 0 : quotient;
+    return (uint32_t)((double)x / (double)(y == 0 ? 1 : y)) & (0u - (uint32_t)(y != 0));
 }
 
 /* x % y, in doubles; x % 0 is 0. */

@@ -504,7 +504,7 @@ static inline double bcg_power_signed_f64(double x, double y, double number)
     // Whatever the half of 0 or of a subnormal number is then.
     const double half = bcg_from_bits_f64(bcg_bits_f64(y) - 0x0010000000000000u);
     const int whole = bcg_whole_f64(y) == y, odd = whole & (bcg_whole_f64(half) != half);
-    const uint64_t bits = bcg_bits_f64(x), sign = odd ? bits & 0x8000000000000000u : 0;
+    const uint64_t bits = bcg_bits_f64(x), sign = (0 - (uint64_t)odd) & bits & 0x8000000000000000u;
     const int negative = bits - 0x8000000000000001u < 0x7fefffffffffffffu;
     return (negative & !whole) ? NAN : bcg_from_bits_f64(bcg_bits_f64(number) ^ sign);
 }
@@ -515,7 +515,7 @@ static inline float bcg_power_signed_f32(float x, float y, float number)
     // Whatever the half of 0 or of a subnormal number is then.
     const float half = bcg_from_bits_f32(bcg_bits_f32(y) - 0x00800000u);
     const int whole = bcg_whole_f32(y) == y, odd = whole & (bcg_whole_f32(half) != half);
-    const uint32_t bits = bcg_bits_f32(x), sign = odd ? bits & 0x80000000u : 0;
+    const uint32_t bits = bcg_bits_f32(x), sign = (0 - (uint32_t)odd) & bits & 0x80000000u;
     const int negative = bits - 0x80000001u < 0x7f7fffffu;
     return (negative & !whole) ? NAN : bcg_from_bits_f32(bcg_bits_f32(number) ^ sign);
 }

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..loops.nest import Load, Nest, Value
+from ..loops.chains import parts_of
+from ..loops.nest import Let, Load, Nest, Value
 from ..loops.schedule import ANY, UNIT, ZERO, Schedule, Variant
-from ..loops.stages import Stage, Staging, tenths
-from .loop_model import ArrayView, LoopView, RareView, VariantView
+from ..loops.stages import Stage, Staging, costs_of, tenths
+from .loop_model import ArrayView, LoopView, PartView, RareView, VariantView
 from .names import Namer
 from .scalar import body_lines, rare_lines, stored, value_text
 
@@ -25,7 +26,7 @@ __all__ = ["inline_loop", "stage_loops"]
 
 
 def inline_loop(
-    name: str, nest: Nest, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool, rare: bool
+    name: str, nest: Nest, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool, blocks: bool
 ) -> LoopView:
     """Return the loop that computes all of a nest.
 
@@ -34,10 +35,13 @@ def inline_loop(
     name : of the nest in C.
     nest, scheduled, arrays : the nest, its inner loops, and its arrays: operands, then results.
     fast : whether functions take their fast forms.
-    rare : whether near forms serve the blocks in which no element is rare.
+    blocks : whether it goes by blocks of points: near forms serve those in which no element is rare, and functions that
+        wait for each other have loops of their own.
     """
     statements = frozenset(range(len(nest.body)))
     loads = _loads(nest, arrays)
+    reads = tuple(map(Load, range(len(nest.operands))))
+    rare = _rare(nest, loads, statements, reads, fast) if blocks else None
     return LoopView(
         name,
         arrays,
@@ -45,9 +49,10 @@ def inline_loop(
         _variant_views(scheduled.variants, arrays, len(nest.operands)),
         tuple(body_lines(nest, loads, statements, fast)),
         _stores(nest, loads),
-        _rare(nest, loads, statements, tuple(map(Load, range(len(nest.operands)))), fast) if rare else None,
+        rare,
         cost=tenths(scheduled.cost),
         widest=_widest(nest),
+        parts=_parts(nest, loads, statements, nest.stores, reads, fast) if blocks and rare is None else (),
     )
 
 
@@ -115,6 +120,9 @@ def _loop(
     unit = Variant(UNIT, (UNIT,) * len(read), UNIT)
     kinds = tuple(ANY if isinstance(value, Load) else UNIT for value in part.reads)
     variants = (unit, Variant(ANY, kinds, UNIT)) if separate else (unit,)
+    rare = None if separate else _rare(nest, loads, part.statements, part.reads, fast)
+    values = (Let(part.value),) if isinstance(part, Stage) else nest.stores
+    whole = separate or rare is not None
     return LoopView(
         name,
         own,
@@ -122,10 +130,39 @@ def _loop(
         _variant_views(variants, own, len(read)),
         tuple(body_lines(nest, loads, part.statements, fast)),
         tuple(result.load for result in results),
-        None if separate else _rare(nest, loads, part.statements, part.reads, fast),
+        rare,
         tuple(array.place for array in read),
         tenths(part.cost),
+        parts=() if whole else _parts(nest, loads, part.statements, values, part.reads, fast),
     )
+
+
+def _parts(
+    nest: Nest,
+    loads: tuple[str, ...],
+    statements: frozenset[int],
+    values: tuple[Value, ...],
+    reads: Sequence[Value],
+    fast: bool,
+) -> tuple[PartView, ...]:
+    """Return the loops that a loop is cut in; none where it stays whole. `reads` are what its arrays hold, in order."""
+    parts = parts_of(nest, statements, values, costs_of(nest))
+    if len(parts) == 1:
+        return ()
+    return tuple(
+        PartView(
+            frozenset(at for at, value in enumerate(reads) if value in part.reads),
+            tuple(_tile_of(nest, v.index) for v in part.reads if isinstance(v, Let) and v not in reads),
+            tuple(body_lines(nest, loads, part.statements, fast)),
+            tuple(_tile_of(nest, at) for at in part.gives),
+        )
+        for part in parts
+    )
+
+
+def _tile_of(nest: Nest, at: int) -> tuple[str, str]:
+    """Return C type and name of a value that stands in a tile between two parts."""
+    return nest.body[at].dtype.c, f"t{at}"
 
 
 def _loads(nest: Nest, arrays: tuple[ArrayView, ...]) -> tuple[str, ...]:

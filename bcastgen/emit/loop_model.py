@@ -7,9 +7,10 @@ In: nothing.  Out: the values that :func:`.view.kernel_view` and :mod:`.inner` m
 
 from __future__ import annotations
 
+from ..loops.chains import BLOCK
 from ..records import dataclass
 
-__all__ = ["ArrayView", "DimView", "LoopView", "RareView", "VariantView"]
+__all__ = ["ArrayView", "DimView", "LoopView", "PartView", "RareView", "VariantView"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +102,25 @@ class RareView:
 
 
 @dataclass(frozen=True, slots=True)
+class PartView:
+    """A loop of its own over a block of points, where one function waits for another.
+
+    It reads the elements of the arrays at `places`, and the values `known` from the tiles of earlier parts; it leaves
+    the values `given` in tiles of their C types. The last part gives none, and writes the results.
+    """
+
+    places: frozenset[int]
+    known: tuple[tuple[str, str], ...]
+    body: tuple[str, ...]
+    given: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LoopView:
     """An inner loop: what it is called, its arrays (those it reads, then those it writes), its body and its variants.
 
-    `rare`, where it is there, says when a faster body does. `reads` are the numbers of what it reads: those of the
+    `rare`, where it is there, says when a faster body does. `parts`, where there are any, compute what the body does,
+    `block` points at a time. `reads` are the numbers of what it reads: those of the
     nest's arrays and, after these, of stages. `cost` is that of a point, in tenths of a nanosecond; its largest values
     have `widest` bytes.
     """
@@ -119,6 +135,8 @@ class LoopView:
     reads: tuple[int, ...] = ()
     cost: int = 1
     widest: int = 8
+    parts: tuple[PartView, ...] = ()
+    block: int = BLOCK
 
     @property
     def operands(self) -> tuple[ArrayView, ...]:

@@ -45,7 +45,7 @@ _STANDARD = re.compile(
 # What the templates call their own: loop indices, domain extents, values, bookkeeping.
 _GENERATED = re.compile(
     r"arrays|bits|bytes|count|most|one|pairs|other|may_be|"
-    r"[di][0-9]+|t[0-9]+(?:_[0-9]+)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
+    r"[di][0-9]+|t[0-9]+(?:_[0-9]+|_block)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
     r"|messages|number|first|end|rare"
 )
 # Functions (and objects) of the C library, by the form of their names: no kernel can be called like one of these. The

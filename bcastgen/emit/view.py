@@ -152,7 +152,7 @@ def _nest_view(
         rank=None if nest.domain.open else len(nest.domain.dims),
         least_rank=len(nest.domain.dims),
         extents=tuple(dim.extent for dim in nest.domain.dims),
-        inline=inline_loop(name, nest, scheduled, arrays, fast, rare=not members.separate),
+        inline=inline_loop(name, nest, scheduled, arrays, fast, blocks=not members.separate),
         stages=stages,
         staged=staged,
         guards=asked,

@@ -15,7 +15,7 @@ from ..records import dataclass
 from .nest import Let, Load, Nest, Value
 from .powers import without_division
 
-__all__ = ["Stage", "Staging", "costs_of", "hoisted", "stage", "tenths"]
+__all__ = ["Stage", "Staging", "costs_of", "hoisted", "reads_of", "stage", "statements_of", "tenths"]
 
 MAX_STAGES = 4
 # What a stage has to save a point, and for each operand it reads: writing and reading its tile is not for nothing. More
@@ -92,15 +92,15 @@ def _staging(nest: Nest, costs: tuple[float, ...], chosen: list[int]) -> Staging
     stages = []
     for place, at in enumerate(chosen):
         tiles = frozenset(chosen[:place])
-        statements = _statements(nest, (Let(at),), tiles)
-        stages.append(Stage(at, _reads(nest, (), statements, tiles), statements, _total(costs, statements)))
+        statements = statements_of(nest, (Let(at),), tiles)
+        stages.append(Stage(at, reads_of(nest, (), statements, tiles), statements, _total(costs, statements)))
     if sum(stage.cost for stage in stages) <= _PART * sum(costs):
         return None
     tiles = frozenset(chosen)
-    statements = _statements(nest, nest.stores, tiles)
+    statements = statements_of(nest, nest.stores, tiles)
     # Each value in the place of its first operand: what stands still side by side there does so here.
     sets = _operand_sets(nest)
-    reads = sorted(_reads(nest, nest.stores, statements, tiles), key=lambda read: _first_operand(read, sets))
+    reads = sorted(reads_of(nest, nest.stores, statements, tiles), key=lambda read: _first_operand(read, sets))
     return Staging(tuple(stages), tuple(reads), statements, _total(costs, statements))
 
 
@@ -114,7 +114,7 @@ def _chosen(nest: Nest, costs: tuple[float, ...]) -> list[int]:
     tiles: frozenset[int] = frozenset()
     worth: dict[int, float] = {}
     for at in _candidates(nest, sets):
-        cost = _total(costs, _statements(nest, (Let(at),), tiles))
+        cost = _total(costs, statements_of(nest, (Let(at),), tiles))
         if cost >= _WORTH and cost >= _WORTH_AN_OPERAND * sets[at].bit_count():
             worth[at] = cost / sets[at].bit_count()
             tiles |= {at}
@@ -172,7 +172,7 @@ def _spans_all(nest: Nest, reads: int, spans: list[int]) -> bool:
     return all(covered >> at & 1 or dim.is_one for at, dim in enumerate(nest.domain.dims))
 
 
-def _statements(nest: Nest, values: tuple[Value, ...], tiles: frozenset[int]) -> frozenset[int]:
+def statements_of(nest: Nest, values: tuple[Value, ...], tiles: frozenset[int]) -> frozenset[int]:
     """Return the statements that values are made of, as far as these are not in tiles."""
     found: set[int] = set()
     pending = [value.index for value in values if isinstance(value, Let) and value.index not in tiles]
@@ -185,7 +185,7 @@ def _statements(nest: Nest, values: tuple[Value, ...], tiles: frozenset[int]) ->
     return frozenset(found)
 
 
-def _reads(
+def reads_of(
     nest: Nest, values: tuple[Value, ...], statements: frozenset[int], tiles: frozenset[int]
 ) -> tuple[Load | Let, ...]:
     """Return what statements, and values that are stored, read: operands, then tiles, each in order."""
