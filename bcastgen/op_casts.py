@@ -22,11 +22,14 @@ def cast_c(operands: tuple[DType, ...], result: DType) -> str:
     source = operands[0]
     if result is BOOL:
         return "({0} != 0)"
+    if source is BOOL and result.is_float:
+        # A conversion gcc does not vectorise.
+        return f"({{0}} ? 1.0{_suffix(result)} : 0.0{_suffix(result)})"
     if result.is_half:
         return _to_half(source)
     if not (source.is_float and result.is_integer):
         return "({T}){0}"
-    suffix = "f" if source.computed_in is F32 else ""
+    suffix = _suffix(source)
     low = f"-0x1p{result.bits - 1}{suffix}" if result.kind == "signed" else f"0.0{suffix}"
     high = f"0x1p{result.bits - (result.kind == 'signed')}{suffix}"
     bounds = {name.lower(): f"{result.numpy.upper()}_{name}" for name in ("MIN", "MAX")}
@@ -34,6 +37,10 @@ def cast_c(operands: tuple[DType, ...], result: DType) -> str:
     # What is small is 0 by its own branch, as NaN is: gcc makes (float)(int)x a trunc(x), which is -0.0 for -0.3.
     inside = f"{{0}} <= {low} ? {least} : {{0}} >= {high} ? {bounds['max']} : ({{T}}){{0}}"
     return f"({{T}})(!(fabs{suffix}({{0}}) >= 1) ? 0 : {inside})"
+
+
+def _suffix(dtype: DType) -> str:
+    return "f" if dtype.computed_in is F32 else ""
 
 
 def _to_half(source: DType) -> str:

@@ -140,7 +140,9 @@ def test_stages_stand_still_in_the_places_of_their_operands():
     [
         ("a + b", ["f32[*]"] * 2, True),
         ("a * b + c", ["f64[*]"] * 3, True),
-        ("a < b", ["f32[*]"] * 2, True),
+        ("a < b", ["f32[*]"] * 2, False),
+        ("where(a, b, c)", ["bool[*]", "f64[*]", "f64[*]"], False),
+        ("where(a < b, b, c)", ["f64[*]"] * 3, True),
         ("a + b", ["u8[*]", "f32[*]"], False),
         ("a + b", ["f16[*]"] * 2, False),
         ("exp(a)", ["f32[*]"], False),
