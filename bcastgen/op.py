@@ -8,9 +8,9 @@ In: a dtype rule and C templates.  Out: an :class:`Op`, which gives operand dtyp
 In C templates ``{0}``, ``{1}``, ... are operands, ``{T}`` is the result's C type; the loop dtype is that of the first
 operand after conversion, and f32 for 16-bit floats, whose values are C floats that the caller rounds: ``{t}`` its name,
 ``{W}`` the unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that nothing promotes to a
-signed overflow), ``{h}`` the 32- or 64-bit integer helper that serves it, ``{bits}`` its width, ``{f}`` the suffix of
-libm's names, ``{N}`` its name in macros, ``{huge}`` its largest finite value. Templates use each operand as a name,
-never as an expression.
+signed overflow) and ``{w}`` the name of that in helpers, ``{h}`` the 32- or 64-bit integer helper that serves it,
+``{bits}`` its width, ``{f}`` the suffix of libm's names, ``{N}`` its name in macros, ``{huge}`` its largest finite
+value. Templates use each operand as a name, never as an expression.
 """
 
 from __future__ import annotations
@@ -289,6 +289,7 @@ def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
         "t": loop.name,
         "N": loop.name.upper(),
         "W": wide,
+        "w": "u64" if loop.bits == 64 else "u32",
         "h": ("u" if loop.kind == "unsigned" else "i") + ("64" if loop.bits == 64 else "32"),
         "bits": str(loop.bits),
         "f": "f" if loop is F32 else "",

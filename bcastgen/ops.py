@@ -54,6 +54,12 @@ def _wrapping(symbol: str, for_bool: str | None) -> dict[str, str]:
     return rows if for_bool is None else rows | {"bool": for_bool}
 
 
+def _where(_: tuple[DType, ...], result: DType) -> str:
+    if result.kind == "bool":
+        return "(({0} & {1}) | (!{0} & {2}))"
+    return f"{'({T})' * (result.kind == 'signed' and result.bits < 32)}({{0}} ? {{1}} : {{2}})"
+
+
 # C divides by a constant in a few multiplications. Of 64-bit lanes no machine gives the high half of a product.
 _COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 5.0}
 _BY_CONSTANT = {
@@ -159,11 +165,15 @@ def _reciprocal(x: Any) -> Any:
     return value if value.dtype.kind == "f" else np.where(np.equal(x, 0), value.dtype.type(0), value)
 
 
+# A selection of bools is no vector in gcc.
+_BOTH, _EITHER = "({0} && {1})", "({0} || {1})"
 _LESS = "({0} < {1} ? {0} : {1})"
 _MORE = "({0} > {1} ? {0} : {1})"
 _NAN_FIRST = "(({0} %s {1} || {0} != {0}) ? {0} : {1})"
 _NAN_LAST = "(({0} %s {1} || {1} != {1}) ? {0} : {1})"
 _INTEGERS = ("bool", "signed", "unsigned")
+# The powers that six bits count.
+_FEW_POWERS = "({T})bcg_power_near_{w}(({W}){0}, ({W}){1})"
 # Where a quotient of floats has more digits than a float, or a divisor has no size.
 _FAR_QUOTIENT = {"float": "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"}
 _UNIT = (-1.0, 1.0)
@@ -232,7 +242,9 @@ _ROWS: tuple[Op, ...] = (
         fast={"float": "bcg_power_fast_{t}({0}, {1})"},
         fast_ulp=4,
         demand={"signed": "{1} >= 0"},
-        cost={"signed": 40.0, "unsigned": 40.0, "float": 13.0},
+        rare=dict.fromkeys(("signed", "unsigned"), "({1} > 63)"),
+        near={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS},
+        cost={"signed": 10.0, "unsigned": 10.0, "float": 13.0},
         by_constant={
             exponent: (
                 {
@@ -362,15 +374,15 @@ _ROWS: tuple[Op, ...] = (
             name,
             2,
             rules.arithmetic,
-            dict.fromkeys(_INTEGERS, integer) | {"signed": f"({{T}}){integer}", "float": nan % order},
+            {"bool": of_bool, "signed": f"({{T}}){integer}", "unsigned": integer, "float": nan % order},
             doc,
             representable=True,
         )
-        for name, integer, nan, order, doc in (
-            ("minimum", _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is."),
-            ("maximum", _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is."),
-            ("fmin", _LESS, _NAN_LAST, "<=", "Smaller of two; the other one where one is NaN."),
-            ("fmax", _MORE, _NAN_LAST, ">=", "Larger of two; the other one where one is NaN."),
+        for name, of_bool, integer, nan, order, doc in (
+            ("minimum", _BOTH, _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is."),
+            ("maximum", _EITHER, _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is."),
+            ("fmin", _BOTH, _LESS, _NAN_LAST, "<=", "Smaller of two; the other one where one is NaN."),
+            ("fmax", _EITHER, _MORE, _NAN_LAST, ">=", "Larger of two; the other one where one is NaN."),
         )
     ),
     Op(
@@ -451,7 +463,7 @@ _ROWS: tuple[Op, ...] = (
         "where",
         3,
         rules.where,
-        lambda _, result: f"{'({T})' * (result.kind == 'signed' and result.bits < 32)}({{0}} ? {{1}} : {{2}})",
+        _where,
         "The second where the first is true, else the third.",
         representable=True,
     ),

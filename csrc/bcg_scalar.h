@@ -172,6 +172,28 @@ static inline uint64_t bcg_power_u64(uint64_t base, uint64_t exponent)
     return result;
 }
 
+/* bcg_power_u64 for exponents below 64, in 32 bits and without branches. */
+static inline uint32_t bcg_power_near_u32(uint32_t base, uint32_t exponent)
+{
+    const uint32_t second = base * base, fourth = second * second, eighth = fourth * fourth;
+    const uint32_t sixteenth = eighth * eighth, last = sixteenth * sixteenth;
+    const uint32_t low = ((exponent & 1) != 0 ? base : 1) * ((exponent & 2) != 0 ? second : 1);
+    const uint32_t middle = ((exponent & 4) != 0 ? fourth : 1) * ((exponent & 8) != 0 ? eighth : 1);
+    const uint32_t high = ((exponent & 16) != 0 ? sixteenth : 1) * ((exponent & 32) != 0 ? last : 1);
+    return low * middle * high;
+}
+
+/* bcg_power_u64 for exponents below 64, in 64 bits and without branches. */
+static inline uint64_t bcg_power_near_u64(uint64_t base, uint64_t exponent)
+{
+    const uint64_t second = base * base, fourth = second * second, eighth = fourth * fourth;
+    const uint64_t sixteenth = eighth * eighth, last = sixteenth * sixteenth;
+    const uint64_t low = ((exponent & 1) != 0 ? base : 1) * ((exponent & 2) != 0 ? second : 1);
+    const uint64_t middle = ((exponent & 4) != 0 ? fourth : 1) * ((exponent & 8) != 0 ? eighth : 1);
+    const uint64_t high = ((exponent & 16) != 0 ? sixteenth : 1) * ((exponent & 32) != 0 ? last : 1);
+    return low * middle * high;
+}
+
 /* Wraps. */
 static inline uint64_t bcg_cube_u64(uint64_t x) { return x * x * x; }
 

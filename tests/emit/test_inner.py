@@ -204,7 +204,11 @@ def test_plain_c_takes_the_full_form(tmp_path):
     assert "int rare" not in source and "t0 - 1" not in source and "t0 + 1" in source
 
 
-@pytest.mark.parametrize("name", [op.name for op in OPS.values() if op.near is not None])
+def is_near_for(op, dtype):
+    return op.near is not None and op.rare_for((dtype,) * op.arity, dtype) is not None
+
+
+@pytest.mark.parametrize("name", [op.name for op in OPS.values() if is_near_for(op, F32)])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_a_value_does_not_depend_on_its_neighbours(name, dtype):
     kernel = op_kernel(OPS[name])
@@ -214,6 +218,14 @@ def test_a_value_does_not_depend_on_its_neighbours(name, dtype):
     rare = np.arange(1000) % 100 == 0
     np.testing.assert_array_equal(kernel(mixed, *others)[~rare], kernel(near, *others)[~rare])
     np.testing.assert_array_equal(np.isnan(kernel(mixed, *others)), ~np.isfinite(mixed))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u4", "i8", "u8"])
+def test_integer_powers_are_near_or_rare(dtype):
+    base = np.arange(1000).astype(dtype)
+    exponents = (np.arange(1000) % 64).astype(dtype)
+    exponents[300], exponents[999] = 100, 64
+    np.testing.assert_array_equal(op_kernel(OPS["power"])(base, exponents), base**exponents)
 
 
 # ---- math="fast" -----------------------------------------------------------------------------------------------------
