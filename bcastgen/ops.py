@@ -63,14 +63,8 @@ def _where(_: tuple[DType, ...], result: DType) -> str:
 # C divides by a constant in a few multiplications. Of 64-bit lanes no machine gives the high half of a product.
 _COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 5.0}
 _BY_CONSTANT = {
-    "floor_divide": {
-        "signed": "({T})bcg_floor_divide_{h}({0}, {1})",
-        "unsigned": "({T})({1} == 0 ? 0 : {0} / {1})",
-    },
-    "remainder": {
-        "signed": "({T})bcg_remainder_{h}({0}, {1})",
-        "unsigned": "({T})({1} == 0 ? 0 : {0} % {1})",
-    },
+    name: dict.fromkeys(("signed", "unsigned"), f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})")
+    for name in ("floor_divide", "remainder")
 }
 
 

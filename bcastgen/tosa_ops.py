@@ -172,7 +172,7 @@ TOSA_ROWS: tuple[Op, ...] = (
         "truncate_divide",
         2,
         rules.shift,
-        {"signed": "({T})bcg_truncate_divide_{h}({0}, {1})", "unsigned": "({T})({1} == 0 ? 0 : {0} / {1})"},
+        {"signed": "({T})bcg_truncate_divide_{h}({0}, {1})", "unsigned": "({T})bcg_floor_divide_{h}({0}, {1})"},
         "Quotient of integers rounded towards 0; x / 0 is 0 and INT_MIN / -1 is INT_MIN.",
         reference=_truncate_divide,
         cost=20.0,

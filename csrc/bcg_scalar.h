@@ -77,6 +77,18 @@ static inline int64_t bcg_remainder_i64(int64_t x, int64_t y)
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
+/* x / y; x / 0 is 0. */
+static inline uint32_t bcg_floor_divide_u32(uint32_t x, uint32_t y) { return y == 0 ? 0 : x / y; }
+
+/* x % y; x % 0 is 0. */
+static inline uint32_t bcg_remainder_u32(uint32_t x, uint32_t y) { return y == 0 ? 0 : x % y; }
+
+/* x / y; x / 0 is 0. */
+static inline uint64_t bcg_floor_divide_u64(uint64_t x, uint64_t y) { return y == 0 ? 0 : x / y; }
+
+/* x % y; x % 0 is 0. */
+static inline uint64_t bcg_remainder_u64(uint64_t x, uint64_t y) { return y == 0 ? 0 : x % y; }
+
 /* Takes the sign of y, and that of a zero result too; NaN where y is 0, as fmod has it. */
 static inline float bcg_remainder_f32(float x, float y)
 {
@@ -240,7 +252,7 @@ static inline double bcg_fourth_f64(double x)
 static inline float bcg_remainder_near_f32(float x, float y)
 {
     const float rest = bcg_fma_f32(-floorf(x / y), y, x);
-    const float kept = ((rest < 0) != (y < 0)) & (rest != 0) ? rest + y : rest;
+    const float kept = (((rest < 0) != (y < 0)) & (rest != 0)) != 0 ? rest + y : rest;
     return kept == 0 ? copysignf(0, y) : kept;
 }
 
@@ -248,7 +260,7 @@ static inline float bcg_remainder_near_f32(float x, float y)
 static inline float bcg_floor_divide_near_f32(float x, float y)
 {
     const float quotient = x / y, whole = floorf(quotient), rest = bcg_fma_f32(-whole, y, x);
-    const float kept = ((rest < 0) != (y < 0)) & (rest != 0) ? whole - 1 : whole;
+    const float kept = (((rest < 0) != (y < 0)) & (rest != 0)) != 0 ? whole - 1 : whole;
     return kept == 0 ? copysignf(0, quotient) : kept;
 }
 
@@ -256,7 +268,7 @@ static inline float bcg_floor_divide_near_f32(float x, float y)
 static inline double bcg_remainder_near_f64(double x, double y)
 {
     const double rest = bcg_fma_f64(-floor(x / y), y, x);
-    const double kept = ((rest < 0) != (y < 0)) & (rest != 0) ? rest + y : rest;
+    const double kept = (((rest < 0) != (y < 0)) & (rest != 0)) != 0 ? rest + y : rest;
     return kept == 0 ? copysign(0, y) : kept;
 }
 
@@ -264,7 +276,7 @@ static inline double bcg_remainder_near_f64(double x, double y)
 static inline double bcg_floor_divide_near_f64(double x, double y)
 {
     const double quotient = x / y, whole = floor(quotient), rest = bcg_fma_f64(-whole, y, x);
-    const double kept = ((rest < 0) != (y < 0)) & (rest != 0) ? whole - 1 : whole;
+    const double kept = (((rest < 0) != (y < 0)) & (rest != 0)) != 0 ? whole - 1 : whole;
     return kept == 0 ? copysign(0, quotient) : kept;
 }
 

@@ -242,7 +242,7 @@ def rare_lines(
         template = statement.op.rare_for(statement.operand_dtypes, statement.dtype, statement.constant)
         if template is not None:
             conditions.append(_fill(template, _texts(statement, loads)))
-            needed.update(statement.operands)
+            needed.update(value for place, value in enumerate(statement.operands) if f"{{{place}}}" in template)
     lets, needed = _made_of(nest, needed, statements)
     # Of what is near, the near forms are right; of what is not, no more is asked.
     lines = body_lines(nest, loads, lets, fast, near=True)
