@@ -68,7 +68,7 @@ _BY_CONSTANT = {
 }
 
 
-def _division(name: str, of_unsigned: str) -> Callable[[tuple[DType, ...], DType], str]:
+def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
     """Quotient or remainder by what is known at run time only: of up to 32 bits in lanes of doubles."""
 
     def c(operands: tuple[DType, ...], result: DType) -> str:
@@ -77,7 +77,7 @@ def _division(name: str, of_unsigned: str) -> Callable[[tuple[DType, ...], DType
             return f"bcg_{name}_{{t}}({{0}}, {{1}})"
         if operands[0].bits == 64:
             return _BY_CONSTANT[name][kind]
-        return f"({{T}})bcg_{name if kind == 'signed' else of_unsigned}_lanes_{{h}}({{0}}, {{1}})"
+        return f"({{T}})bcg_{name}_lanes_{{h}}({{0}}, {{1}})"
 
     return c
 
@@ -198,7 +198,7 @@ _ROWS: tuple[Op, ...] = (
         "floor_divide",
         2,
         rules.bool_as_i8,
-        _division("floor_divide", "divide"),
+        _division("floor_divide"),
         "Quotient rounded towards minus infinity; integer x // 0 is 0 and INT_MIN // -1 is INT_MIN.",
         "floordiv",
         cost={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
@@ -210,7 +210,7 @@ _ROWS: tuple[Op, ...] = (
         "remainder",
         2,
         rules.bool_as_i8,
-        _division("remainder", "remainder"),
+        _division("remainder"),
         "Remainder with the sign of the divisor; integer x % 0 is 0.",
         "mod",
         ("mod",),

@@ -48,7 +48,7 @@ static inline int32_t bcg_remainder_lanes_i32(int32_t x, int32_t y)
 }
 
 /* x / y, in doubles; x / 0 is 0. */
-static inline uint32_t bcg_divide_lanes_u32(uint32_t x, uint32_t y)
+static inline uint32_t bcg_floor_divide_lanes_u32(uint32_t x, uint32_t y)
 {
     return (uint32_t)((double)x / (double)(y == 0 ? 1 : y)) & (0u - (uint32_t)(y != 0));
 }

@@ -37,10 +37,12 @@ def without_division(statement: Apply) -> Apply:
     value, own = statement.constant, statement.operand_dtypes[-1]
     if statement.op.definition is not None or value is None or isinstance(value, bool) or not value:
         return statement
+    bits = int(value).bit_length() - 1 if own.is_integer and value > 0 else 0
+    is_power = own.is_integer and value == 1 << bits
     match statement.op.name:
-        case "floor_divide" if own.is_integer and value > 0 and not value & (value - 1):  # type: ignore[operator]
-            return _with(statement, "right_shift", int(value).bit_length() - 1)
-        case "remainder" if own.is_integer and value > 0 and not value & (value - 1):  # type: ignore[operator]
+        case "floor_divide" if is_power:
+            return _with(statement, "right_shift", bits)
+        case "remainder" if is_power:
             return _with(statement, "bitwise_and", int(value) - 1)
         case "divide" if own.is_float:
             part, exponent = frexp(value)
