@@ -7,10 +7,10 @@ In: a dtype rule and C templates.  Out: an :class:`Op`, which gives operand dtyp
 
 In C templates ``{0}``, ``{1}``, ... are operands, ``{T}`` is the result's C type; the loop dtype is that of the first
 operand after conversion, and f32 for 16-bit floats, whose values are C floats that the caller rounds: ``{t}`` its name,
-``{W}`` the unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that nothing promotes to a
-signed overflow) and ``{w}`` the name of that in helpers, ``{h}`` the 32- or 64-bit integer helper that serves it,
-``{bits}`` its width, ``{f}`` the suffix of libm's names, ``{N}`` its name in macros, ``{huge}`` its largest finite
-value. Templates use each operand as a name, never as an expression.
+``{V}`` its C type, ``{W}`` the unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that
+nothing promotes to a signed overflow) and ``{w}`` the name of that in helpers, ``{h}`` the 32- or 64-bit integer helper
+that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's names, ``{N}`` its name in macros, ``{huge}`` its
+largest finite value. Templates use each operand as a name, never as an expression.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .records import dataclass
 if TYPE_CHECKING:
     from .shape.dialect.program import Program
 
-__all__ = ["CTemplate", "Definition", "Op", "Param"]
+__all__ = ["CTemplate", "Definition", "Excess", "Op", "Param"]
 
 # Tenths of a nanosecond: an addition, and rounding to a 16-bit float.
 _CHEAP, _ROUNDING = 0.4, 1.5
@@ -72,6 +72,15 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
+class Excess:
+    """What makes an element a rare one: a number of it that is more than `most`; templates, as that of its C type."""
+
+    c: str
+    number: str
+    most: str
+
+
+@dataclass(frozen=True, slots=True)
 class Op:
     """One row.
 
@@ -94,8 +103,9 @@ class Op:
     prelude : names and texts of the C definitions that its C calls, beside those of csrc.
     cost : of an element of 32 bits in a vectorised loop, tenths of a nanosecond; for all, or by kind of the loop dtype.
     fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
-    rare, near : C condition under which an element needs `c`, and a faster C template that is right for all others.
+    rare, near : which elements need `c`, by kind, and a faster C template that is right for all others.
     fast_near : that of `fast`, where there are both.
+    scalar : whether compilers do not vectorise `c`, so that it is for rare elements only.
     by_constant : C templates where the last operand is this constant, or with the key None any other one, by kind; and
         what an element then costs, for all or by width.
     """
@@ -119,9 +129,10 @@ class Op:
     cost: float | Mapping[str, float] = _CHEAP
     fast: CTemplate | None = None
     fast_ulp: int | None = None
-    rare: CTemplate | None = None
+    rare: Mapping[str, tuple[Excess, ...]] | None = None
     near: CTemplate | None = None
     fast_near: CTemplate | None = None
+    scalar: bool = False
     by_constant: Mapping[float | None, tuple[Mapping[str, str], float | Mapping[int, float]]] | None = None
 
     @property
@@ -171,12 +182,15 @@ class Op:
 
     def rare_for(
         self, operands: tuple[DType, ...], result: DType, constant: bool | int | float | None = None
-    ) -> str | None:
-        """Return the condition under which the near form is not right, as a C template, or None."""
-        template = _template_of(self.rare, operands, result)
-        if template is None or self._special(operands, constant) is not None:
-            return None
-        return _fill(template, operands, result)
+    ) -> tuple[Excess, ...]:
+        """Return which elements the near form is not right for; nothing where there is none."""
+        if self.rare is None or self._special(operands, constant) is not None:
+            return ()
+        found = self.rare.get(operands[0].kind, ())
+        return tuple(
+            Excess(*(_fill(text, operands, result) for text in (excess.c, excess.number, excess.most)))
+            for excess in found
+        )
 
     def _special(
         self, operands: tuple[DType, ...], constant: bool | int | float | None
@@ -286,6 +300,7 @@ def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
     wide = "uint64_t" if loop.bits == 64 else "uint32_t"
     facts = {
         "T": result.c,
+        "V": loop.c,
         "t": loop.name,
         "N": loop.name.upper(),
         "W": wide,

@@ -24,7 +24,7 @@ import numpy as np
 from . import op_rules as rules
 from .dtypes import DType
 from .errors import BcastgenError
-from .op import Op, Param
+from .op import Excess, Op, Param
 from .op_casts import cast_c, cast_reference
 from .tosa_ops import TOSA_ROWS
 
@@ -93,13 +93,17 @@ def _math(
     ulp: int = 4,
     fast_ulp: int | None = None,
     near: bool = False,
+    usual: tuple[Excess, ...] = (),
     cost: float = 4.0,
 ) -> Op:
     """A function of csrc's `bcg_<name>_<dtype>`.
 
     With `fast_ulp` there is a `bcg_<name>_fast_<dtype>` of that bound; with `near` a `bcg_<name>_near_<dtype>` that is
-    right up to `BCG_<NAME>_NEAR_<DTYPE>`.
+    right up to `BCG_<NAME>_NEAR_<DTYPE>`, and the only one that is vectorised; with `usual` a
+    `bcg_<name>_usual_<dtype>` without what the elements need that it names.
     """
+    form = "near" if near else "usual"
+    far = (Excess("{V}", "fabs{f}({0})", f"BCG_{name.upper()}_NEAR_{{N}}"),)
     operands = "{0}" if arity == 1 else "{0}, {1}"
     return Op(
         name,
@@ -114,10 +118,16 @@ def _math(
         cost=cost,
         fast=None if fast_ulp is None else f"bcg_{name}_fast_{{t}}({operands})",
         fast_ulp=fast_ulp,
-        rare=f"fabs{{f}}({{0}}) > BCG_{name.upper()}_NEAR_{{N}}" if near else None,
-        near=f"bcg_{name}_near_{{t}}({{0}})" if near else None,
-        fast_near=f"bcg_{name}_fast_near_{{t}}({{0}})" if near and fast_ulp is not None else None,
+        rare={"float": usual or far} if near or usual else None,
+        near=f"bcg_{name}_{form}_{{t}}({operands})" if near or usual else None,
+        fast_near=f"bcg_{name}_fast_{form}_{{t}}({operands})" if (near or usual) and fast_ulp is not None else None,
+        scalar=near,
     )
+
+
+def _size(name: str) -> tuple[Excess, ...]:
+    """What is rare for a form up to a size; a NaN has the bits of a larger number."""
+    return (Excess("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}(BCG_{name.upper()}_USUAL_{{N}})"),)
 
 
 # ---- references for what NumPy has not ----------------------------------------------------------------------------
@@ -169,7 +179,10 @@ _INTEGERS = ("bool", "signed", "unsigned")
 # The powers that six bits count.
 _FEW_POWERS = "({T})bcg_power_near_{w}(({W}){0}, ({W}){1})"
 # Where a quotient of floats has more digits than a float, or a divisor has no size.
-_FAR_QUOTIENT = {"float": "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"}
+_FAR_QUOTIENT = "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"
+_FAR = {"float": (Excess("int", _FAR_QUOTIENT, "0"),)}
+_NORMAL = Excess("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
+_LOG1P = (Excess("{W}", "bcg_above_normal_{t}(1 + {0})", "BCG_MOST_LOG1P_{N}"),)
 _UNIT = (-1.0, 1.0)
 
 _ROWS: tuple[Op, ...] = (
@@ -202,7 +215,8 @@ _ROWS: tuple[Op, ...] = (
         "Quotient rounded towards minus infinity; integer x // 0 is 0 and INT_MIN // -1 is INT_MIN.",
         "floordiv",
         cost={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        rare=_FAR_QUOTIENT,
+        rare=_FAR,
+        scalar=True,
         near={"float": "bcg_floor_divide_near_{t}({0}, {1})"},
         by_constant={None: (_BY_CONSTANT["floor_divide"], _COST_BY_CONSTANT)},
     ),
@@ -215,7 +229,8 @@ _ROWS: tuple[Op, ...] = (
         "mod",
         ("mod",),
         cost={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        rare=_FAR_QUOTIENT,
+        rare=_FAR,
+        scalar=True,
         near={"float": "bcg_remainder_near_{t}({0}, {1})"},
         by_constant={None: (_BY_CONSTANT["remainder"], _COST_BY_CONSTANT)},
     ),
@@ -236,8 +251,15 @@ _ROWS: tuple[Op, ...] = (
         fast={"float": "bcg_power_fast_{t}({0}, {1})"},
         fast_ulp=4,
         demand={"signed": "{1} >= 0"},
-        rare=dict.fromkeys(("signed", "unsigned"), "({1} > 63)"),
-        near={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS},
+        rare={
+            **dict.fromkeys(("signed", "unsigned"), (Excess("{V}", "{1}", "63"),)),
+            "float": (
+                _NORMAL,
+                Excess("{W}", "bcg_bits_{t}(bcg_power_size_{t}({0}, {1}))", "BCG_MOST_POWER_{N}"),
+            ),
+        },
+        near={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS, "float": "bcg_power_usual_{t}({0}, {1})"},
+        fast_near={"float": "bcg_power_fast_usual_{t}({0}, {1})"},
         cost={"signed": 10.0, "unsigned": 10.0, "float": 13.0},
         by_constant={
             exponent: (
@@ -311,13 +333,13 @@ _ROWS: tuple[Op, ...] = (
     ),
     Op("sqrt", 1, rules.floating, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0), cost=3.0),
     # functions
-    _math("exp", "e to the power of the operand.", ulp=1, cost=3.0),
-    _math("exp2", "2 to the power of the operand.", ulp=1, cost=3.0),
+    _math("exp", "e to the power of the operand.", ulp=1, usual=_size("exp"), cost=3.0),
+    _math("exp2", "2 to the power of the operand.", ulp=1, usual=_size("exp2"), cost=3.0),
     _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, cost=4.5),
-    _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, cost=4.5),
-    _math("log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, cost=5.0),
-    _math("log10", "Logarithm to base 10.", (0.0, 100.0), ulp=1, fast_ulp=4, cost=5.0),
-    _math("log1p", "log(1 + x) without cancellation.", (-1.0, 100.0), ulp=1, cost=5.5),
+    _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=4.5),
+    _math("log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
+    _math("log10", "Logarithm to base 10.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
+    _math("log1p", "log(1 + x) without cancellation.", (-1.0, 100.0), ulp=1, usual=_LOG1P, cost=5.5),
     _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0),
     _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0),
     _math("tan", "Tangent of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=7.0),

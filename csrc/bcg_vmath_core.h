@@ -55,6 +55,18 @@ static inline double bcg_from_bits_f64(uint64_t bits)
     return x;
 }
 
+/* How far the bits of a positive normal number are above those of the smallest one; of any other number it is more than
+ * BCG_MOST_NORMAL_F32. */
+static inline uint32_t bcg_above_normal_f32(float x) { return bcg_bits_f32(x) - 0x00800000u; }
+
+#define BCG_MOST_NORMAL_F32 0x7effffffu
+
+/* How far the bits of a positive normal number are above those of the smallest one; of any other number it is more than
+ * BCG_MOST_NORMAL_F64. */
+static inline uint64_t bcg_above_normal_f64(double x) { return bcg_bits_f64(x) - 0x0010000000000000u; }
+
+#define BCG_MOST_NORMAL_F64 0x7fdfffffffffffffu
+
 /* x * y + z: rounded once where that is one instruction, else twice. */
 static inline float bcg_fma_f32(float x, float y, float z)
 {

@@ -49,25 +49,70 @@ static inline double bcg_exp_tail_f64(double r, double s)
     return bcg_fma_f64(bcg_exp_even_f64(s), r, bcg_exp_odd_f64(s));
 }
 
-static inline float bcg_exp_f32(float x)
+/* Up to here e^x and 2^x are normal numbers, and so are the 2^n of which they are made. */
+#define BCG_EXP_USUAL_F32 87.0f
+
+#define BCG_EXP_USUAL_F64 708.0
+
+#define BCG_EXP2_USUAL_F32 125.0f
+
+#define BCG_EXP2_USUAL_F64 1021.0
+
+/* p 2^n, where n stands in the low bits of shifted. */
+typedef struct {
+    float p, shifted;
+} bcg_exp_parts_f32;
+
+/* p 2^n, where n stands in the low bits of shifted. */
+typedef struct {
+    double p, shifted;
+} bcg_exp_parts_f64;
+
+static inline bcg_exp_parts_f32 bcg_exp_scaled_f32(float x)
 {
     const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32), n = shifted - BCG_SHIFT_F32;
     const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x)), s = r * r;
     const float p = 1 + bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), r);
+    const bcg_exp_parts_f32 parts = {p, shifted};
+    return parts;
+}
+
+static inline float bcg_exp_usual_f32(float x)
+{
+    const bcg_exp_parts_f32 e = bcg_exp_scaled_f32(x);
+    return bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted) << 23));
+}
+
+static inline float bcg_exp_f32(float x)
+{
+    const bcg_exp_parts_f32 e = bcg_exp_scaled_f32(x);
     const int tiny = x < -87.0f;
-    const float moved = bcg_from_bits_f32(bcg_bits_f32(p) + (bcg_bits_f32(shifted + (tiny ? 64.0f : 0)) << 23));
+    const float moved = bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted + (tiny ? 64.0f : 0)) << 23));
     const float power = moved * (tiny ? 0x1p-64f : 1);
     const float number = x < -104.0f ? 0 : power;
     return x <= 0x1.62e42ep6f ? number : x + INFINITY;
 }
 
-static inline double bcg_exp_f64(double x)
+static inline bcg_exp_parts_f64 bcg_exp_scaled_f64(double x)
 {
     const double shifted = bcg_fma_f64(x, BCG_LOG2_E_F64, BCG_SHIFT_F64), n = shifted - BCG_SHIFT_F64;
     const double r = bcg_fma_f64(n, -BCG_LN2_LOW_F64, bcg_fma_f64(n, -BCG_LN2_HIGH_F64, x)), s = r * r;
     const double p = 1 + bcg_fma_f64(s, bcg_fma_f64(bcg_exp_tail_f64(r, s), r, 0.5), r);
+    const bcg_exp_parts_f64 parts = {p, shifted};
+    return parts;
+}
+
+static inline double bcg_exp_usual_f64(double x)
+{
+    const bcg_exp_parts_f64 e = bcg_exp_scaled_f64(x);
+    return bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted) << 52));
+}
+
+static inline double bcg_exp_f64(double x)
+{
+    const bcg_exp_parts_f64 e = bcg_exp_scaled_f64(x);
     const int tiny = x < -708.0;
-    const double moved = bcg_from_bits_f64(bcg_bits_f64(p) + (bcg_bits_f64(shifted + (tiny ? 64.0 : 0)) << 52));
+    const double moved = bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted + (tiny ? 64.0 : 0)) << 52));
     const double power = moved * (tiny ? 0x1p-64 : 1);
     const double number = x < -746.0 ? 0 : power;
     return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;
@@ -265,25 +310,51 @@ static inline double bcg_exp2_tail_f64(double x, double s)
     return bcg_fma_f64(odd, x, even);
 }
 
-static inline float bcg_exp2_f32(float x)
+static inline bcg_exp_parts_f32 bcg_exp2_scaled_f32(float x)
 {
     const float shifted = x + BCG_SHIFT_F32, r = x - (shifted - BCG_SHIFT_F32), s = r * r;
     const float low = bcg_fma_f32(s, bcg_exp2_tail_f32(r, s), r * -0x1.05c61p-29f);
     const float p = 1 + bcg_close_fma_f32(r, 0x1.62e43p-1f, low);
+    const bcg_exp_parts_f32 parts = {p, shifted};
+    return parts;
+}
+
+static inline float bcg_exp2_usual_f32(float x)
+{
+    const bcg_exp_parts_f32 e = bcg_exp2_scaled_f32(x);
+    return bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted) << 23));
+}
+
+static inline float bcg_exp2_f32(float x)
+{
+    const bcg_exp_parts_f32 e = bcg_exp2_scaled_f32(x);
     const int tiny = x < -125;
-    const float moved = bcg_from_bits_f32(bcg_bits_f32(p) + (bcg_bits_f32(shifted + (tiny ? 64.0f : 0)) << 23));
+    const float moved = bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted + (tiny ? 64.0f : 0)) << 23));
     const float power = moved * (tiny ? 0x1p-64f : 1);
     const float number = x < -150 ? 0 : power;
     return x < 128 ? number : x + INFINITY;
 }
 
-static inline double bcg_exp2_f64(double x)
+static inline bcg_exp_parts_f64 bcg_exp2_scaled_f64(double x)
 {
     const double shifted = x + BCG_SHIFT_F64, r = x - (shifted - BCG_SHIFT_F64), s = r * r;
     const double low = bcg_fma_f64(s, bcg_exp2_tail_f64(r, s), r * 0x1.abc9e3b39803fp-56);
     const double p = 1 + bcg_close_fma_f64(r, 0x1.62e42fefa39efp-1, low);
+    const bcg_exp_parts_f64 parts = {p, shifted};
+    return parts;
+}
+
+static inline double bcg_exp2_usual_f64(double x)
+{
+    const bcg_exp_parts_f64 e = bcg_exp2_scaled_f64(x);
+    return bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted) << 52));
+}
+
+static inline double bcg_exp2_f64(double x)
+{
+    const bcg_exp_parts_f64 e = bcg_exp2_scaled_f64(x);
     const int tiny = x < -1021;
-    const double moved = bcg_from_bits_f64(bcg_bits_f64(p) + (bcg_bits_f64(shifted + (tiny ? 64.0 : 0)) << 52));
+    const double moved = bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted + (tiny ? 64.0 : 0)) << 52));
     const double power = moved * (tiny ? 0x1p-64 : 1);
     const double number = x < -1075 ? 0 : power;
     return x < 1024 ? number : x + INFINITY;

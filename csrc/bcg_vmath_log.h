@@ -134,6 +134,25 @@ typedef struct {
     double k, f;
 } bcg_log_parts_f64;
 
+/* Of a normal x: its exponent and fraction where they stand. */
+static inline bcg_log_parts_f32 bcg_log_usual_split_f32(float x)
+{
+    const uint32_t bits = bcg_bits_f32(x) - 0x3f3504f3u;
+    const float m = bcg_from_bits_f32(bcg_bits_f32(x) - (bits & 0xff800000u));
+    const bcg_log_parts_f32 parts = {(float)((int32_t)bits >> 23), m - 1};
+    return parts;
+}
+
+/* Of a normal x: its exponent and fraction where they stand. */
+static inline bcg_log_parts_f64 bcg_log_usual_split_f64(double x)
+{
+    const uint64_t bits = bcg_bits_f64(x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
+    const double m = bcg_from_bits_f64((bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu);
+    const double k = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1023.0);
+    const bcg_log_parts_f64 parts = {k, m - 1};
+    return parts;
+}
+
 /* A subnormal x is scaled up; the exponent of the scale is subtracted in the bits, so that one selection does. */
 static inline bcg_log_parts_f32 bcg_log_split_f32(float x)
 {
@@ -172,90 +191,160 @@ static inline double bcg_log_special_f64(double x, double number)
     return x > 0 ? positive : other;
 }
 
+static inline float bcg_log_of_f32(bcg_log_parts_f32 a)
+{
+    const float rest = bcg_fma_f32(a.k, BCG_LN2_LOW_F32, bcg_log_second_f32(a.f));
+    return bcg_fma_f32(a.k, BCG_LN2_HIGH_F32, a.f + rest);
+}
+
+static inline float bcg_log_usual_f32(float x) { return bcg_log_of_f32(bcg_log_usual_split_f32(x)); }
+
 static inline float bcg_log_f32(float x)
 {
-    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float rest = bcg_fma_f32(a.k, BCG_LN2_LOW_F32, bcg_log_second_f32(a.f));
-    return bcg_log_special_f32(x, bcg_fma_f32(a.k, BCG_LN2_HIGH_F32, a.f + rest));
+    return bcg_log_special_f32(x, bcg_log_of_f32(bcg_log_split_f32(x)));
 }
+
+static inline double bcg_log_of_f64(bcg_log_parts_f64 a)
+{
+    const double rest = bcg_fma_f64(a.k, BCG_LN2_LOW_F64, bcg_log_second_f64(a.f));
+    return bcg_fma_f64(a.k, BCG_LN2_HIGH_F64, a.f + rest);
+}
+
+static inline double bcg_log_usual_f64(double x) { return bcg_log_of_f64(bcg_log_usual_split_f64(x)); }
 
 static inline double bcg_log_f64(double x)
 {
-    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double rest = bcg_fma_f64(a.k, BCG_LN2_LOW_F64, bcg_log_second_f64(a.f));
-    return bcg_log_special_f64(x, bcg_fma_f64(a.k, BCG_LN2_HIGH_F64, a.f + rest));
+    return bcg_log_special_f64(x, bcg_log_of_f64(bcg_log_split_f64(x)));
 }
+
+static inline float bcg_log2_of_f32(bcg_log_parts_f32 a)
+{
+    const float rest = a.f * bcg_log2_rest_f32(a.f);
+    return a.k + bcg_close_fma_f32(a.f, BCG_LOG2_E_F32, rest);
+}
+
+static inline float bcg_log2_usual_f32(float x) { return bcg_log2_of_f32(bcg_log_usual_split_f32(x)); }
 
 static inline float bcg_log2_f32(float x)
 {
-    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float rest = a.f * bcg_log2_rest_f32(a.f);
-    return bcg_log_special_f32(x, a.k + bcg_close_fma_f32(a.f, BCG_LOG2_E_F32, rest));
+    return bcg_log_special_f32(x, bcg_log2_of_f32(bcg_log_split_f32(x)));
 }
 
-static inline double bcg_log2_f64(double x)
+static inline double bcg_log2_of_f64(bcg_log_parts_f64 a)
 {
-    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
     const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square);
     const double part = bcg_fma_f64(third, BCG_LOG2_E_F64, a.f * 0x1.777d0ffda0d24p-56);
     const double rest = bcg_fma_f64(square, -0x1.71547652b82fep-1, part);
-    return bcg_log_special_f64(x, a.k + bcg_close_fma_f64(a.f, BCG_LOG2_E_F64, rest));
+    return a.k + bcg_close_fma_f64(a.f, BCG_LOG2_E_F64, rest);
 }
+
+static inline double bcg_log2_usual_f64(double x) { return bcg_log2_of_f64(bcg_log_usual_split_f64(x)); }
+
+static inline double bcg_log2_f64(double x)
+{
+    return bcg_log_special_f64(x, bcg_log2_of_f64(bcg_log_split_f64(x)));
+}
+
+static inline float bcg_log10_of_f32(bcg_log_parts_f32 a)
+{
+    const float rest = bcg_fma_f32(a.k, 0x1.3509f8p-18f, a.f * bcg_log10_rest_f32(a.f));
+    return bcg_fma_f32(a.k, 0x1.344p-2f, bcg_close_fma_f32(a.f, BCG_LOG10_E_F32, rest));
+}
+
+static inline float bcg_log10_usual_f32(float x) { return bcg_log10_of_f32(bcg_log_usual_split_f32(x)); }
 
 static inline float bcg_log10_f32(float x)
 {
-    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float rest = bcg_fma_f32(a.k, 0x1.3509f8p-18f, a.f * bcg_log10_rest_f32(a.f));
-    const float number = bcg_fma_f32(a.k, 0x1.344p-2f, bcg_close_fma_f32(a.f, BCG_LOG10_E_F32, rest));
-    return bcg_log_special_f32(x, number);
+    return bcg_log_special_f32(x, bcg_log10_of_f32(bcg_log_split_f32(x)));
 }
 
-static inline double bcg_log10_f64(double x)
+static inline double bcg_log10_of_f64(bcg_log_parts_f64 a)
 {
-    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
     const double square = a.f * a.f, third = bcg_log_third_f64(a.f, square);
     const double part = bcg_fma_f64(third, BCG_LOG10_E_F64, a.f * 0x1.95355baaafad3p-57);
     const double rest = bcg_fma_f64(a.k, 0x1.fef311f12b358p-46, bcg_fma_f64(square, -0x1.bcb7b1526e50ep-3, part));
-    const double number = bcg_fma_f64(a.k, 0x1.34413509f78p-2, bcg_close_fma_f64(a.f, BCG_LOG10_E_F64, rest));
-    return bcg_log_special_f64(x, number);
+    return bcg_fma_f64(a.k, 0x1.34413509f78p-2, bcg_close_fma_f64(a.f, BCG_LOG10_E_F64, rest));
 }
+
+static inline double bcg_log10_usual_f64(double x) { return bcg_log10_of_f64(bcg_log_usual_split_f64(x)); }
+
+static inline double bcg_log10_f64(double x)
+{
+    return bcg_log_special_f64(x, bcg_log10_of_f64(bcg_log_split_f64(x)));
+}
+
+static inline float bcg_log_fast_of_f32(bcg_log_parts_f32 a)
+{
+    const float s = a.f * a.f, part = bcg_fma_f32(s, bcg_fma_f32(bcg_log_tail_f32(a.f, s), a.f, -0.5f), a.f);
+    return bcg_fma_f32(a.k, 0x1.62e43p-1f, part);
+}
+
+static inline float bcg_log_fast_usual_f32(float x) { return bcg_log_fast_of_f32(bcg_log_usual_split_f32(x)); }
 
 static inline float bcg_log_fast_f32(float x)
 {
-    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    const float s = a.f * a.f, part = bcg_fma_f32(s, bcg_fma_f32(bcg_log_tail_f32(a.f, s), a.f, -0.5f), a.f);
-    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.62e43p-1f, part));
+    return bcg_log_special_f32(x, bcg_log_fast_of_f32(bcg_log_split_f32(x)));
 }
+
+static inline double bcg_log_fast_of_f64(bcg_log_parts_f64 a)
+{
+    return bcg_fma_f64(a.k, 0x1.62e42fefa39efp-1, bcg_log_short_f64(a.f));
+}
+
+static inline double bcg_log_fast_usual_f64(double x) { return bcg_log_fast_of_f64(bcg_log_usual_split_f64(x)); }
 
 static inline double bcg_log_fast_f64(double x)
 {
-    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    return bcg_log_special_f64(x, bcg_fma_f64(a.k, 0x1.62e42fefa39efp-1, bcg_log_short_f64(a.f)));
+    return bcg_log_special_f64(x, bcg_log_fast_of_f64(bcg_log_split_f64(x)));
 }
+
+static inline float bcg_log2_fast_of_f32(bcg_log_parts_f32 a)
+{
+    return bcg_fma_f32(a.f, bcg_log2_short_f32(a.f), a.k);
+}
+
+static inline float bcg_log2_fast_usual_f32(float x) { return bcg_log2_fast_of_f32(bcg_log_usual_split_f32(x)); }
 
 static inline float bcg_log2_fast_f32(float x)
 {
-    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    return bcg_log_special_f32(x, bcg_fma_f32(a.f, bcg_log2_short_f32(a.f), a.k));
+    return bcg_log_special_f32(x, bcg_log2_fast_of_f32(bcg_log_split_f32(x)));
 }
+
+static inline double bcg_log2_fast_of_f64(bcg_log_parts_f64 a)
+{
+    return bcg_fma_f64(bcg_log_short_f64(a.f), BCG_LOG2_E_F64, a.k);
+}
+
+static inline double bcg_log2_fast_usual_f64(double x) { return bcg_log2_fast_of_f64(bcg_log_usual_split_f64(x)); }
 
 static inline double bcg_log2_fast_f64(double x)
 {
-    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    return bcg_log_special_f64(x, bcg_fma_f64(bcg_log_short_f64(a.f), BCG_LOG2_E_F64, a.k));
+    return bcg_log_special_f64(x, bcg_log2_fast_of_f64(bcg_log_split_f64(x)));
 }
+
+static inline float bcg_log10_fast_of_f32(bcg_log_parts_f32 a)
+{
+    return bcg_fma_f32(a.k, 0x1.344136p-2f, a.f * bcg_log10_short_f32(a.f));
+}
+
+static inline float bcg_log10_fast_usual_f32(float x) { return bcg_log10_fast_of_f32(bcg_log_usual_split_f32(x)); }
 
 static inline float bcg_log10_fast_f32(float x)
 {
-    const bcg_log_parts_f32 a = bcg_log_split_f32(x);
-    return bcg_log_special_f32(x, bcg_fma_f32(a.k, 0x1.344136p-2f, a.f * bcg_log10_short_f32(a.f)));
+    return bcg_log_special_f32(x, bcg_log10_fast_of_f32(bcg_log_split_f32(x)));
 }
+
+static inline double bcg_log10_fast_of_f64(bcg_log_parts_f64 a)
+{
+    const double part = bcg_log_short_f64(a.f) * BCG_LOG10_E_F64;
+    return bcg_fma_f64(a.k, 0x1.34413509f79ffp-2, part);
+}
+
+static inline double bcg_log10_fast_usual_f64(double x) { return bcg_log10_fast_of_f64(bcg_log_usual_split_f64(x)); }
 
 static inline double bcg_log10_fast_f64(double x)
 {
-    const bcg_log_parts_f64 a = bcg_log_split_f64(x);
-    const double part = bcg_log_short_f64(a.f) * BCG_LOG10_E_F64;
-    return bcg_log_special_f64(x, bcg_fma_f64(a.k, 0x1.34413509f79ffp-2, part));
+    return bcg_log_special_f64(x, bcg_log10_fast_of_f64(bcg_log_split_f64(x)));
 }
 
 /* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
@@ -284,19 +373,57 @@ static inline double bcg_log_sum_f64(double u, double lost, double zero)
     return upper + (bcg_fma_f64(k, BCG_LN2_LOW_F64, lower + bcg_fma_f64(-g, g_low, g_low)) + bcg_log_second_f64(g));
 }
 
-/* As log of 1 + x, with what rounding took from the sum. */
+/* The largest bcg_above_normal of 1 + x for which 2^-k is a normal number. */
+#define BCG_MOST_LOG1P_F32 0x7dffffffu
+
+#define BCG_MOST_LOG1P_F64 0x7fbfffffffffffffu
+
+/* As log, where 1 + x is 2^k (1 + f) but for rounding, scale = 2^-k: f is made of x itself, and low is what rounding
+ * takes from it, where k is 1 and x below a half. */
+static inline float bcg_log1p_of_f32(float x, uint32_t bits, float scale)
+{
+    const float k = (float)((int32_t)bits >> 23), c = scale - 1, f = bcg_fma_f32(x, scale, c);
+    const float low = bcg_fma_f32(x, scale, c - f);
+    const float rest = bcg_fma_f32(k, BCG_LN2_LOW_F32, bcg_log_second_f32(f) + low);
+    return copysignf(bcg_fma_f32(k, BCG_LN2_HIGH_F32, f + rest), x);
+}
+
+/* The same. */
+static inline double bcg_log1p_of_f64(double x, uint64_t bits, double scale)
+{
+    const double k = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1023.0);
+    const double c = scale - 1, f = bcg_fma_f64(x, scale, c), low = bcg_fma_f64(x, scale, c - f);
+    const double rest = bcg_fma_f64(k, BCG_LN2_LOW_F64, bcg_log_second_f64(f) + low);
+    return copysign(bcg_fma_f64(k, BCG_LN2_HIGH_F64, f + rest), x);
+}
+
+static inline float bcg_log1p_usual_f32(float x)
+{
+    const uint32_t bits = bcg_bits_f32(1 + x) - 0x3f3504f3u;
+    return bcg_log1p_of_f32(x, bits, bcg_from_bits_f32(0x3f800000u - (bits & 0xff800000u)));
+}
+
+static inline double bcg_log1p_usual_f64(double x)
+{
+    const uint64_t bits = bcg_bits_f64(1 + x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
+    return bcg_log1p_of_f64(x, bits, bcg_from_bits_f64((2046u - (bits >> 52)) << 52));
+}
+
+/* 2^-k may be less than a normal number; four times that is none. */
 static inline float bcg_log1p_f32(float x)
 {
-    const float u = 1 + x, sum = bcg_log_sum_f32(u, bcg_any_sum_low_f32(1, x, u), 0);
-    const float number = x < INFINITY ? copysignf(sum, x) : x, other = x == -1 ? -INFINITY : NAN;
+    const uint32_t bits = bcg_bits_f32(1 + x) - 0x3f3504f3u;
+    const float scale = 0.25f * bcg_from_bits_f32(0x40800000u - (bits & 0xff800000u));
+    const float number = x < INFINITY ? bcg_log1p_of_f32(x, bits, scale) : x, other = x == -1 ? -INFINITY : NAN;
     return x > -1 ? number : other;
 }
 
-/* As log of 1 + x, with what rounding took from the sum. */
+/* 2^-k may be less than a normal number; four times that is none. */
 static inline double bcg_log1p_f64(double x)
 {
-    const double u = 1 + x, sum = bcg_log_sum_f64(u, bcg_any_sum_low_f64(1, x, u), 0);
-    const double number = x < INFINITY ? copysign(sum, x) : x, other = x == -1 ? -INFINITY : NAN;
+    const uint64_t bits = bcg_bits_f64(1 + x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
+    const double scale = 0.25 * bcg_from_bits_f64((2048u - (bits >> 52)) << 52);
+    const double number = x < INFINITY ? bcg_log1p_of_f64(x, bits, scale) : x, other = x == -1 ? -INFINITY : NAN;
     return x > -1 ? number : other;
 }
 
@@ -546,16 +673,16 @@ static inline double bcg_power_exp2_f64(double r, double s)
     return bcg_fma_f64(odd, r, even);
 }
 
-/* |x|^y = 2^(y log2|x|), with the logarithm to some 64 digits: each number of the chain has a low part beside it. What
+/* 2^product = p 2^n, where n stands in the low bits of shifted. */
+typedef struct {
+    double product, shifted, p;
+} bcg_power_parts_f64;
+
+/* x^y = 2^(y log2(x)), with the logarithm to some 64 digits: each number of the chain has a low part beside it. What
  * is not close goes without some of them. */
-static inline double bcg_power_of_f64(double x, double y, int close)
+static inline bcg_power_parts_f64 bcg_power_parts_of_f64(bcg_log_parts_f64 x, double y, int close)
 {
-    const double a = fabs(x);
-    const bcg_log_parts_f64 parts = bcg_log_split_f64(a);
-    const uint64_t bits = bcg_bits_f64(a), before = bits - 1;
-    // The logarithm of 0, an infinity or NaN.
-    const double special = bcg_from_bits_f64(bits | (before & 0xfff0000000000000u));
-    const double k = before < 0x7fefffffffffffffu ? parts.k : special, f = parts.f;
+    const double k = x.k, f = x.f;
     const double inverse = 1 / (2 + f), s = f * inverse;
     const double s_low = inverse * bcg_rest_f64(f - (s + s), s, f), z = s * s, z_low = bcg_prod_low_f64(s, s, z);
     const double tail = bcg_power_tail_f64(z), c = bcg_fma_f64(z, tail, 0x1.ec709dc3a03fdp-1);
@@ -572,12 +699,49 @@ static inline double bcg_power_of_f64(double x, double y, int close)
     const double rest = bcg_fma_f64(square, bcg_power_exp2_f64(r, square), r * 0x1.abc9e3b39803fp-56);
     const double v = bcg_fma_f64(r, 0x1.62e42fefa39efp-1, 1), v_low = bcg_fma_low_f64(r, 0x1.62e42fefa39efp-1, 1, v);
     const double p = close ? v + (rest + v_low) : 1 + bcg_fma_f64(r, 0x1.62e42fefa39efp-1, rest);
-    const double scale = product < -1021 ? 0x1p-64 : 2;
-    const uint64_t moved = bcg_bits_f64(p) + (bcg_bits_f64(shifted) << 52) - bcg_bits_f64(scale) + 0x3ff0000000000000u;
-    const double power = bcg_from_bits_f64(moved) * scale, above = product < -1080 ? 0 : power;
-    const double number = product < 1024.25 ? above : product + INFINITY;
+    const bcg_power_parts_f64 parts = {product, shifted, p};
+    return parts;
+}
+
+/* |x|^y, and from that x^y. */
+static inline double bcg_power_of_f64(double x, double y, int close)
+{
+    const double a = fabs(x);
+    bcg_log_parts_f64 parts = bcg_log_split_f64(a);
+    const uint64_t bits = bcg_bits_f64(a), before = bits - 1;
+    // The logarithm of 0, an infinity or NaN.
+    const double special = bcg_from_bits_f64(bits | (before & 0xfff0000000000000u));
+    parts.k = before < 0x7fefffffffffffffu ? parts.k : special;
+    const bcg_power_parts_f64 z = bcg_power_parts_of_f64(parts, y, close);
+    const double scale = z.product < -1021 ? 0x1p-64 : 2;
+    const uint64_t moved = bcg_bits_f64(z.p) + (bcg_bits_f64(z.shifted) << 52) - bcg_bits_f64(scale) + 0x3ff0000000000000u;
+    const double power = bcg_from_bits_f64(moved) * scale, above = z.product < -1080 ? 0 : power;
+    const double number = z.product < 1024.25 ? above : z.product + INFINITY;
     return bcg_power_signed_f64(x, y, ((a == 1) | (y == 0)) ? 1 : number);
 }
+
+/* About y log2(x) 2^20, at most a third less; of a normal x. */
+static inline double bcg_power_size_f64(double x, double y)
+{
+    const double upper = bcg_from_bits_f64((bcg_bits_f64(x) >> 32) | 0x4330000000000000u);
+    return fabs(y * (upper - (0x1p52 + 0x1.ff8p29)));
+}
+
+/* The bits of the largest such size for bcg_power_usual: of powers far from the ends of the range. */
+#define BCG_MOST_POWER_F64 0x41c6000000000000u
+
+#define BCG_MOST_POWER_F32 0x4e2e0000u
+
+/* Of a normal x, and a y with which the power is far from the ends of the range. */
+static inline double bcg_power_usual_of_f64(double x, double y, int close)
+{
+    const bcg_power_parts_f64 z = bcg_power_parts_of_f64(bcg_log_usual_split_f64(x), y, close);
+    return bcg_from_bits_f64(bcg_bits_f64(z.p) + (bcg_bits_f64(z.shifted) << 52));
+}
+
+static inline double bcg_power_usual_f64(double x, double y) { return bcg_power_usual_of_f64(x, y, 1); }
+
+static inline double bcg_power_fast_usual_f64(double x, double y) { return bcg_power_usual_of_f64(x, y, 0); }
 
 static inline double bcg_power_f64(double x, double y) { return bcg_power_of_f64(x, y, 1); }
 
@@ -597,15 +761,16 @@ static inline float bcg_power_exp2_f32(float r, float s)
     return bcg_fma_f32(bcg_fma_f32(0x1.5f03d8p-10f, s, 0x1.c6af88p-5f), r, even);
 }
 
+/* 2^product = p 2^n, where n stands in the low bits of shifted. */
+typedef struct {
+    float product, shifted, p;
+} bcg_power_parts_f32;
+
 /* The same: the logarithm to some 33 digits. */
-static inline float bcg_power_of_f32(float x, float y, int close)
+static inline bcg_power_parts_f32 bcg_power_parts_of_f32(bcg_log_parts_f32 x, float y, int close)
 {
-    const float a = fabsf(x);
-    const bcg_log_parts_f32 parts = bcg_log_split_f32(a);
-    const uint32_t bits = bcg_bits_f32(a), before = bits - 1;
-    // The logarithm of 0, an infinity or NaN.
-    const float special = bcg_from_bits_f32(bits | (before & 0xff800000u));
-    const float k = before < 0x7f7fffffu ? parts.k : special, f = parts.f, inverse = 1 / (2 + f), s = f * inverse;
+    const float k = x.k, f = x.f;
+    const float inverse = 1 / (2 + f), s = f * inverse;
     const float s_low = inverse * bcg_rest_f32(f - (s + s), s, f), z = s * s, z_low = bcg_prod_low_f32(s, s, z);
     const float tail = bcg_power_tail_f32(z), c = bcg_fma_f32(z, tail, 0x1.ec709ep-1f);
     const float c_low = bcg_fma_low_f32(z, tail, 0x1.ec709ep-1f, c) - 0x1.e2fe02p-28f;
@@ -621,12 +786,43 @@ static inline float bcg_power_of_f32(float x, float y, int close)
     const float rest = bcg_fma_f32(square, bcg_power_exp2_f32(r, square), r * -0x1.05c61p-29f);
     const float v = bcg_fma_f32(r, 0x1.62e43p-1f, 1), v_low = bcg_fma_low_f32(r, 0x1.62e43p-1f, 1, v);
     const float p = close ? v + (rest + v_low) : 1 + bcg_fma_f32(r, 0x1.62e43p-1f, rest);
-    const float scale = product < -125 ? 0x1p-64f : 2;
-    const uint32_t moved = bcg_bits_f32(p) + (bcg_bits_f32(shifted) << 23) - bcg_bits_f32(scale) + 0x3f800000u;
-    const float power = bcg_from_bits_f32(moved) * scale, above = product < -152 ? 0 : power;
-    const float number = product < 128.25f ? above : product + INFINITY;
+    const bcg_power_parts_f32 parts = {product, shifted, p};
+    return parts;
+}
+
+/* |x|^y, and from that x^y. */
+static inline float bcg_power_of_f32(float x, float y, int close)
+{
+    const float a = fabsf(x);
+    bcg_log_parts_f32 parts = bcg_log_split_f32(a);
+    const uint32_t bits = bcg_bits_f32(a), before = bits - 1;
+    // The logarithm of 0, an infinity or NaN.
+    const float special = bcg_from_bits_f32(bits | (before & 0xff800000u));
+    parts.k = before < 0x7f7fffffu ? parts.k : special;
+    const bcg_power_parts_f32 z = bcg_power_parts_of_f32(parts, y, close);
+    const float scale = z.product < -125 ? 0x1p-64f : 2;
+    const uint32_t moved = bcg_bits_f32(z.p) + (bcg_bits_f32(z.shifted) << 23) - bcg_bits_f32(scale) + 0x3f800000u;
+    const float power = bcg_from_bits_f32(moved) * scale, above = z.product < -152 ? 0 : power;
+    const float number = z.product < 128.25f ? above : z.product + INFINITY;
     return bcg_power_signed_f32(x, y, ((a == 1) | (y == 0)) ? 1 : number);
 }
+
+/* About y log2(x) 2^23, at most a third less; of a normal x. */
+static inline float bcg_power_size_f32(float x, float y)
+{
+    return fabsf(y * (float)(int32_t)(bcg_bits_f32(x) - 0x3f800000u));
+}
+
+/* Of a normal x, and a y with which the power is far from the ends of the range. */
+static inline float bcg_power_usual_of_f32(float x, float y, int close)
+{
+    const bcg_power_parts_f32 z = bcg_power_parts_of_f32(bcg_log_usual_split_f32(x), y, close);
+    return bcg_from_bits_f32(bcg_bits_f32(z.p) + (bcg_bits_f32(z.shifted) << 23));
+}
+
+static inline float bcg_power_usual_f32(float x, float y) { return bcg_power_usual_of_f32(x, y, 1); }
+
+static inline float bcg_power_fast_usual_f32(float x, float y) { return bcg_power_usual_of_f32(x, y, 0); }
 
 static inline float bcg_power_f32(float x, float y) { return bcg_power_of_f32(x, y, 1); }
 

@@ -43,6 +43,7 @@ _HEADERS = (
 # Those with functions of elements, mathematical ones among them; how many calls of these are inlined.
 _OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:freestanding_math|half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
 _MOST_INLINED = 16
+_NEAR = re.compile("_(?:near|usual)_")
 _WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _DEFINED = (
@@ -161,7 +162,9 @@ def for_loops(definitions: str, loops: str, all: bool = True) -> str:
     all : whether this is done wherever elements have functions, or only where some of these are mathematical.
     """
     calls = [name for name in _WORD.findall(loops) if name in functions_of(_MATHEMATICAL)]
-    shared = frozenset(calls) if len(calls) > _MOST_INLINED else frozenset[str]()
+    # Those of near forms stand beside calls of the full ones.
+    full = [name for name in calls if not _NEAR.search(name)]
+    shared = frozenset(calls) if len(full) > _MOST_INLINED else frozenset[str]()
     of_elements = functions_of(_OF_ELEMENTS) if all or calls else frozenset[str]()
     apart = {name.replace("_near_", "_") for name in of_elements if "_near_" in name}
 

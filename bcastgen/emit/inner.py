@@ -11,16 +11,17 @@ A value has one name in all of them, that of the nest's dump: a loop behind the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 
-from ..loops.chains import parts_of
+from ..loops.chains import Part, parts_of
 from ..loops.nest import Let, Load, Nest, Value
 from ..loops.schedule import ANY, UNIT, ZERO, Schedule, Variant
 from ..loops.stages import Stage, Staging, costs_of, tenths
 from .loop_model import ArrayView, LoopView, PartView, RareView, VariantView
 from .names import Namer
-from .scalar import body_lines, rare_lines, stored, value_text
+from .scalar import body_lines, rare_of, stored, value_text
 
 __all__ = ["inline_loop", "stage_loops"]
 
@@ -35,13 +36,12 @@ def inline_loop(
     name : of the nest in C.
     nest, scheduled, arrays : the nest, its inner loops, and its arrays: operands, then results.
     fast : whether functions take their fast forms.
-    blocks : whether it goes by blocks of points: near forms serve those in which no element is rare, and functions that
-        wait for each other have loops of their own.
+    blocks : whether it may go by blocks of points: near forms serve those in which no element is rare, and functions
+        that wait for each other have loops of their own.
     """
     statements = frozenset(range(len(nest.body)))
     loads = _loads(nest, arrays)
     reads = tuple(map(Load, range(len(nest.operands))))
-    rare = _rare(nest, loads, statements, reads, fast) if blocks else None
     return LoopView(
         name,
         arrays,
@@ -49,10 +49,9 @@ def inline_loop(
         _variant_views(scheduled.variants, arrays, len(nest.operands)),
         tuple(body_lines(nest, loads, statements, fast)),
         _stores(nest, loads),
-        rare,
         cost=tenths(scheduled.cost),
         widest=_widest(nest),
-        parts=_parts(nest, loads, statements, nest.stores, reads, fast) if blocks and rare is None else (),
+        parts=_parts(nest, loads, statements, nest.stores, reads, fast, len(scheduled.variants)) if blocks else (),
     )
 
 
@@ -95,7 +94,8 @@ def stage_loops(
         for stage in staging.stages
     )
     results = arrays[len(nest.operands) :]
-    staged = _loop(f"{name}_staged", nest, staging, arrays, tiles, results, loads, fast, separate)
+    count = len(scheduled.staged)
+    staged = _loop(f"{name}_staged", nest, staging, arrays, tiles, results, loads, fast, separate, count)
     return stages, replace(
         staged,
         variants=_variant_views(scheduled.staged, staged.arrays, staged.operand_count),
@@ -113,6 +113,7 @@ def _loop(
     loads: tuple[str, ...],
     fast: bool,
     separate: bool,
+    variant_count: int = 1,
 ) -> LoopView:
     """Return the loop of a stage, or the one behind the stages, with the variant in which every array moves."""
     read = [arrays[value.access] if isinstance(value, Load) else tiles[value.index] for value in part.reads]
@@ -120,9 +121,7 @@ def _loop(
     unit = Variant(UNIT, (UNIT,) * len(read), UNIT)
     kinds = tuple(ANY if isinstance(value, Load) else UNIT for value in part.reads)
     variants = (unit, Variant(ANY, kinds, UNIT)) if separate else (unit,)
-    rare = None if separate else _rare(nest, loads, part.statements, part.reads, fast)
     values = (Let(part.value),) if isinstance(part, Stage) else nest.stores
-    whole = separate or rare is not None
     return LoopView(
         name,
         own,
@@ -130,10 +129,9 @@ def _loop(
         _variant_views(variants, own, len(read)),
         tuple(body_lines(nest, loads, part.statements, fast)),
         tuple(result.load for result in results),
-        rare,
         tuple(array.place for array in read),
         tenths(part.cost),
-        parts=() if whole else _parts(nest, loads, part.statements, values, part.reads, fast),
+        parts=() if separate else _parts(nest, loads, part.statements, values, part.reads, fast, variant_count),
     )
 
 
@@ -144,20 +142,36 @@ def _parts(
     values: tuple[Value, ...],
     reads: Sequence[Value],
     fast: bool,
+    variant_count: int,
 ) -> tuple[PartView, ...]:
-    """Return the loops that a loop is cut in; none where it stays whole. `reads` are what its arrays hold, in order."""
+    """Return the loops over blocks of points that a loop consists of; none where one serves them all.
+
+    `reads` are what its arrays hold, in order.
+    """
     parts = parts_of(nest, statements, values, costs_of(nest))
-    if len(parts) == 1:
-        return ()
-    return tuple(
+    numbers = count()
+    views = tuple(
         PartView(
-            frozenset(at for at, value in enumerate(reads) if value in part.reads),
-            tuple(_tile_of(nest, v.index) for v in part.reads if isinstance(v, Let) and v not in reads),
+            _places(reads, part.reads),
+            _known(nest, reads, part.reads),
             tuple(body_lines(nest, loads, part.statements, fast)),
             tuple(_tile_of(nest, at) for at in part.gives),
+            _rare(nest, loads, part, reads, fast, variant_count, numbers),
         )
         for part in parts
     )
+    return () if len(views) == 1 and views[0].rare is None else views
+
+
+def _places(reads: Sequence[Value], values: Collection[Value]) -> frozenset[int]:
+    """Return the arrays that hold values, of those whose values are `reads`."""
+    return frozenset(at for at, value in enumerate(reads) if value in values)
+
+
+def _known(nest: Nest, reads: Sequence[Value], values: Iterable[Value]) -> tuple[tuple[str, str], ...]:
+    """Return those of the values that stand in tiles of earlier parts."""
+    found = {value.index for value in values if isinstance(value, Let) and value not in reads}
+    return tuple(_tile_of(nest, at) for at in sorted(found))
 
 
 def _tile_of(nest: Nest, at: int) -> tuple[str, str]:
@@ -175,13 +189,21 @@ def _stores(nest: Nest, loads: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _rare(
-    nest: Nest, loads: tuple[str, ...], statements: frozenset[int], reads: Sequence[Value], fast: bool
+    nest: Nest,
+    loads: tuple[str, ...],
+    part: Part,
+    reads: Sequence[Value],
+    fast: bool,
+    variant_count: int,
+    numbers: Iterator[int],
 ) -> RareView | None:
-    lines, condition, values = rare_lines(nest, loads, statements, fast)
-    if not condition:
+    rare = rare_of(nest, loads, part.statements, fast, variant_count)
+    if rare is None:
         return None
-    places = frozenset(at for at, value in enumerate(reads) if value in values)
-    return RareView(tuple(lines), condition, places, tuple(body_lines(nest, loads, statements, fast, near=True)))
+    own = rare.values.intersection(part.reads)
+    near = body_lines(nest, loads, part.statements, fast, rare.near)
+    excesses = tuple((next(numbers), excess) for excess in rare.excesses)
+    return RareView(rare.body, excesses, _places(reads, own), _known(nest, reads, own), tuple(near))
 
 
 def _tile_view(nest: Nest, stage: Stage, place: int, namer: Namer) -> ArrayView:

@@ -8,6 +8,7 @@ In: nothing.  Out: the values that :func:`.view.kernel_view` and :mod:`.inner` m
 from __future__ import annotations
 
 from ..loops.chains import BLOCK
+from ..op import Excess
 from ..records import dataclass
 
 __all__ = ["ArrayView", "DimView", "LoopView", "PartView", "RareView", "VariantView"]
@@ -91,38 +92,41 @@ class VariantView:
 class RareView:
     """What a loop does for a block of points first: look whether an element is rare.
 
-    `condition` is that of one, which `body` and the elements of the arrays at `places` tell; `near` is the loop's body
-    where no element is.
+    It is where one of the `excesses`, which have numbers of their own in the loop, is more than it may be, as `body`,
+    the elements of the arrays at `places` and the values `known` from tiles tell; `near` is the loop's body where no
+    element is.
     """
 
     body: tuple[str, ...]
-    condition: str
+    excesses: tuple[tuple[int, Excess], ...]
     places: frozenset[int]
+    known: tuple[tuple[str, str], ...]
     near: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PartView:
-    """A loop of its own over a block of points, where one function waits for another.
+    """A loop over a block of points: all that is done to them, or where one function waits for another, a part of it.
 
     It reads the elements of the arrays at `places`, and the values `known` from the tiles of earlier parts; it leaves
-    the values `given` in tiles of their C types. The last part gives none, and writes the results.
+    the values `given` in tiles of their C types. The last part gives none, and writes the results. `rare`, where it is
+    there, says when a faster body does.
     """
 
     places: frozenset[int]
     known: tuple[tuple[str, str], ...]
     body: tuple[str, ...]
     given: tuple[tuple[str, str], ...]
+    rare: RareView | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LoopView:
     """An inner loop: what it is called, its arrays (those it reads, then those it writes), its body and its variants.
 
-    `rare`, where it is there, says when a faster body does. `parts`, where there are any, compute what the body does,
-    `block` points at a time. `reads` are the numbers of what it reads: those of the
-    nest's arrays and, after these, of stages. `cost` is that of a point, in tenths of a nanosecond; its largest values
-    have `widest` bytes.
+    `parts`, where there are any, compute what the body does, `block` points at a time. `reads` are the numbers of what
+    it reads: those of the nest's arrays and, after these, of stages. `cost` is that of a point, in tenths of a
+    nanosecond; its largest values have `widest` bytes.
     """
 
     name: str
@@ -131,7 +135,6 @@ class LoopView:
     variants: tuple[VariantView, ...]
     body: tuple[str, ...]
     stores: tuple[str, ...]
-    rare: RareView | None = None
     reads: tuple[int, ...] = ()
     cost: int = 1
     widest: int = 8

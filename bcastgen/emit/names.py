@@ -46,7 +46,7 @@ _STANDARD = re.compile(
 _GENERATED = re.compile(
     r"arrays|bits|bytes|count|most|one|pairs|other|may_be|"
     r"[di][0-9]+|t[0-9]+(?:_[0-9]+|_block)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
-    r"|messages|number|first|end|rare"
+    r"|messages|number[0-9]*|most[0-9]+|first|end"
 )
 # Functions (and objects) of the C library, by the form of their names: no kernel can be called like one of these. The
 # ones that take a float or long double end in f or l. Text: compiling it takes longer than all a first call names.

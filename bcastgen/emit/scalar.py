@@ -18,13 +18,16 @@ from ..dtypes import F16, F32, DType
 from ..expr.nodes import Constant
 from ..half import bits_of
 from ..loops.nest import Apply, Let, Load, Nest, Value
+from ..op import Excess
+from ..records import dataclass
 
 __all__ = [
+    "Rare",
     "body_lines",
     "demand_lines",
     "literal",
     "loaded",
-    "rare_lines",
+    "rare_of",
     "storage_type",
     "stored",
     "stored_literal",
@@ -123,15 +126,22 @@ def value_text(value: Value, loads: tuple[str, ...], dtype: DType) -> str:
 
 
 def body_lines(
-    nest: Nest, loads: tuple[str, ...], only: frozenset[int] | None = None, fast: bool = False, near: bool = False
+    nest: Nest,
+    loads: tuple[str, ...],
+    only: frozenset[int] | None = None,
+    fast: bool = False,
+    near: frozenset[int] = frozenset(),
 ) -> list[str]:
-    """Return the statements of a body, or those of the given places; with `fast` or `near` C, see :class:`.Op`."""
+    """Return the statements of a body, or those of the given places, with `fast` C, or for those in `near` with near C.
+
+    See :class:`.Op`.
+    """
     lines: list[str] = []
     read = {value for statement in nest.body for value in statement.operands}
     for at, statement in enumerate(nest.body):
         if only is not None and at not in only:
             continue
-        template = statement.op.c_for(statement.operand_dtypes, statement.dtype, fast, near, statement.constant)
+        template = statement.op.c_for(statement.operand_dtypes, statement.dtype, fast, at in near, statement.constant)
         texts = _texts(statement, loads)
         for place in _oddly_used(template, statement, texts):
             dtype, named = statement.operand_dtypes[place], f"t{at}_{place}"
@@ -225,29 +235,57 @@ def _made_of(nest: Nest, values: set[Value], statements: frozenset[int]) -> tupl
     return frozenset(value.index for value in found if isinstance(value, Let)) & statements, found
 
 
-def rare_lines(
-    nest: Nest, loads: tuple[str, ...], statements: frozenset[int], fast: bool
-) -> tuple[list[str], str, set[Value]]:
-    """Return how to find out whether an element is rare: for it, the near forms of these statements are not right.
+# A second form of many functions takes the compiler too long.
+_MOST_FUNCTIONS = 8
 
-    Returns
-    -------
-    statements, condition, values
-        The condition, empty if there are no near forms; the statements it needs; and the values that these and it read.
+
+@dataclass(frozen=True, slots=True)
+class Rare:
+    """How to find out whether an element is rare: for it, the near forms of the statements `near` are not right.
+
+    Attributes
+    ----------
+    near : statements.
+    excesses : what of an element must not be too much, in C.
+    body, values : the statements that these need, and the values that all of them read.
     """
-    conditions: list[str] = []
+
+    near: frozenset[int]
+    excesses: tuple[Excess, ...]
+    body: tuple[str, ...]
+    values: frozenset[Value]
+
+
+def rare_of(nest: Nest, loads: tuple[str, ...], statements: frozenset[int], fast: bool, loops: int) -> Rare | None:
+    """Return what is rare for these statements; None where none has a near form, or not one worth a look.
+
+    `loops` is how many loops compute them.
+    """
+    near: set[int] = set()
     needed: set[Value] = set()
+    excesses: list[Excess] = []
+    many = loops * sum(statement.op.ulp > 0 for statement in nest.body) > _MOST_FUNCTIONS
     for at in sorted(statements):
         statement = nest.body[at]
-        template = statement.op.rare_for(statement.operand_dtypes, statement.dtype, statement.constant)
-        if template is not None:
-            conditions.append(_fill(template, _texts(statement, loads)))
-            needed.update(value for place, value in enumerate(statement.operands) if f"{{{place}}}" in template)
-    lets, needed = _made_of(nest, needed, statements)
+        found = statement.op.rare_for(statement.operand_dtypes, statement.dtype, statement.constant)
+        if not found or (many and not statement.op.scalar):
+            continue
+        numbers = "".join(excess.number for excess in found)
+        read = {value for place, value in enumerate(statement.operands) if f"{{{place}}}" in numbers}
+        made = _made_of(nest, read, statements)[0]
+        # A look that takes a function itself only pays where compilers do not vectorise the full form.
+        if any(nest.body[of].op.ulp for of in made) and not statement.op.scalar:
+            continue
+        near.add(at)
+        needed |= read
+        texts = _texts(statement, loads)
+        excesses += [Excess(excess.c, _bare(_fill(excess.number, texts)), excess.most) for excess in found]
+    if not near:
+        return None
+    lets, values = _made_of(nest, needed, statements)
     # Of what is near, the near forms are right; of what is not, no more is asked.
-    lines = body_lines(nest, loads, lets, fast, near=True)
-    conditions = list(dict.fromkeys(conditions))
-    return lines, conditions[0] if len(conditions) == 1 else " | ".join(f"({c})" for c in conditions), needed
+    body = body_lines(nest, loads, lets, fast, frozenset(near))
+    return Rare(frozenset(near), tuple(dict.fromkeys(excesses)), tuple(body), frozenset(values))
 
 
 def _is_certain(statement: Apply) -> bool:

@@ -126,16 +126,28 @@ static DISTANCE_INLINE double distance_exp_tail_f64(double r, double s)
     return distance_fma_f64(distance_exp_even_f64(s), r, distance_exp_odd_f64(s));
 }
 
-static DISTANCE_INLINE double distance_exp_f64(double x)
+/* p 2^n, where n stands in the low bits of shifted. */
+typedef struct {
+    double p, shifted;
+} distance_exp_parts_f64;
+
+static DISTANCE_INLINE distance_exp_parts_f64 distance_exp_scaled_f64(double x)
 {
     const double shifted = distance_fma_f64(x, DISTANCE_LOG2_E_F64, DISTANCE_SHIFT_F64), n =
         shifted - DISTANCE_SHIFT_F64;
     const double r = distance_fma_f64(n, -DISTANCE_LN2_LOW_F64, distance_fma_f64(n, -DISTANCE_LN2_HIGH_F64, x)), s =
         r * r;
     const double p = 1 + distance_fma_f64(s, distance_fma_f64(distance_exp_tail_f64(r, s), r, 0.5), r);
+    const distance_exp_parts_f64 parts = {p, shifted};
+    return parts;
+}
+
+static DISTANCE_INLINE double distance_exp_f64(double x)
+{
+    const distance_exp_parts_f64 e = distance_exp_scaled_f64(x);
     const int tiny = x < -708.0;
-    const double moved = distance_from_bits_f64(distance_bits_f64(p) +
-                                                (distance_bits_f64(shifted + (tiny ? 64.0 : 0)) << 52));
+    const double moved = distance_from_bits_f64(distance_bits_f64(e.p) +
+                                                (distance_bits_f64(e.shifted + (tiny ? 64.0 : 0)) << 52));
     const double power = moved * (tiny ? 0x1p-64 : 1);
     const double number = x < -746.0 ? 0 : power;
     return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;

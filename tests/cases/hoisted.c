@@ -133,14 +133,26 @@ static HOISTED_INLINE float hoisted_exp_tail_f32(float r, float s)
     return hoisted_fma_f32(hoisted_exp_even_f32(s), r, hoisted_exp_odd_f32(s));
 }
 
-static HOISTED_INLINE float hoisted_exp_f32(float x)
+/* p 2^n, where n stands in the low bits of shifted. */
+typedef struct {
+    float p, shifted;
+} hoisted_exp_parts_f32;
+
+static HOISTED_INLINE hoisted_exp_parts_f32 hoisted_exp_scaled_f32(float x)
 {
     const float shifted = hoisted_fma_f32(x, HOISTED_LOG2_E_F32, HOISTED_SHIFT_F32), n = shifted - HOISTED_SHIFT_F32;
     const float r = hoisted_fma_f32(n, -HOISTED_LN2_LOW_F32, hoisted_fma_f32(n, -HOISTED_LN2_HIGH_F32, x)), s = r * r;
     const float p = 1 + hoisted_fma_f32(s, hoisted_fma_f32(hoisted_exp_tail_f32(r, s), r, 0.5f), r);
+    const hoisted_exp_parts_f32 parts = {p, shifted};
+    return parts;
+}
+
+static HOISTED_INLINE float hoisted_exp_f32(float x)
+{
+    const hoisted_exp_parts_f32 e = hoisted_exp_scaled_f32(x);
     const int tiny = x < -87.0f;
-    const float moved = hoisted_from_bits_f32(hoisted_bits_f32(p) +
-                                              (hoisted_bits_f32(shifted + (tiny ? 64.0f : 0)) << 23));
+    const float moved = hoisted_from_bits_f32(hoisted_bits_f32(e.p) +
+                                              (hoisted_bits_f32(e.shifted + (tiny ? 64.0f : 0)) << 23));
     const float power = moved * (tiny ? 0x1p-64f : 1);
     const float number = x < -104.0f ? 0 : power;
     return x <= 0x1.62e42ep6f ? number : x + INFINITY;

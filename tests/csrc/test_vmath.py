@@ -125,9 +125,11 @@ def test_loops_are_vectorised_without_calls():
     text = vmath.assembly("-march=x86-64-v3", "-mno-avx512f", "-fno-ipa-icf")
     bodies = dict(re.findall(r"^(loop_\w+):\n(.*?)^\s\.size\s", text, re.MULTILINE | re.DOTALL))
     assert len(bodies) == len(vmath.functions())
-    branching = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS if op.near is not None)})(_fast)?_f\d\d")
+    branching = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS if op.scalar)})(_fast)?_f\d\d")
     looped = {name: body for name, body in bodies.items() if not branching.fullmatch(name)}
     assert [name for name, body in looped.items() if re.search(r"\bcall\s", body)] == []
-    forms = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS)})(_fast|_near|_near_fast|_fast_near)?_f\d\d")
+    forms = re.compile(
+        rf"loop_({'|'.join(op.name for op in FUNCTIONS)})(_fast|_near|_usual|_fast_near|_fast_usual)?_f\d\d"
+    )
     packed = re.compile(r"v(mul|fn?madd|fn?msub)\w*p[sd]\s.*ymm")
     assert [name for name, body in looped.items() if forms.fullmatch(name) and not packed.search(body)] == []

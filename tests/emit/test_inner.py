@@ -13,6 +13,7 @@ from bcastgen.api import from_text, jit, op_kernel
 from bcastgen.dtypes import F32, F64
 from bcastgen.expr.build import Builder
 from bcastgen.kernel import Kernel
+from bcastgen.op import Excess
 from bcastgen.ops import OPS
 from bcastgen.resources import bench_module
 
@@ -174,7 +175,8 @@ def test_a_thousand_ops():
 def probe(limit="100"):
     """A kernel of an op that adds 1, and where no element of a block is rare takes 1 away: values tell what ran."""
     name = f"probe_{limit}"  # which is all that the key holds of a row
-    op = replace(OPS["sin"], name=name, c="({0} + 1)", rare=f"{{0}} > {limit}", near="({0} - 1)", fast=None)
+    rare = {"float": (Excess("{V}", "{0}", limit),)}
+    op = replace(OPS["sin"], name=name, c="({0} + 1)", rare=rare, near="({0} - 1)", fast=None)
     builder = Builder(("a", "b"))
     a, b = builder.operands
     result = builder.apply(OPS["multiply"], (builder.apply(op, (builder.apply(OPS["add"], (a, b)),)), b))
@@ -196,28 +198,49 @@ def test_what_is_rare_is_looked_for_among_values_that_the_body_makes():
     kernel = probe("1")
     np.testing.assert_array_equal(kernel(np.zeros(3), np.ones(3)), np.zeros(3))
     np.testing.assert_array_equal(kernel(np.float64([0, 0, 1]), np.ones(3)), np.float64([2, 2, 3]))
-    assert "rare |= t0 > 1;" in kernel.source
+    assert "const double number0 = t0;" in kernel.source and "if (most0 > 1) {" in kernel.source
 
 
 def test_plain_c_takes_the_full_form(tmp_path):
     source = probe().emit_c(tmp_path)[0].read_text()
-    assert "int rare" not in source and "t0 - 1" not in source and "t0 + 1" in source
+    assert "most0" not in source and "t0 - 1" not in source and "t0 + 1" in source
+
+
+def test_a_part_looks_at_what_earlier_ones_left():
+    unit = function_of("(f32[*] a) -> sin(exp(a))", "kernel_unit")
+    assert unit.count("const float t0 = t0_block[i - first];") == 3
+    assert unit.count("bcg_exp_f32") == unit.count("bcg_exp_usual_f32") == unit.count("bcg_sin_near_f32") == 1
+
+
+def test_a_look_that_takes_a_function_is_not_worth_it():
+    others = " * ".join(f"exp(a * {at}.0)" for at in range(2, 7))
+    unit = function_of(f"(f64[*] a) -> log(exp(a)) * {others}", "kernel_unit")
+    assert "bcg_log_usual_f64" not in unit and "bcg_log_f64" in unit and "bcg_exp_usual_f64" in unit
 
 
 def is_near_for(op, dtype):
-    return op.near is not None and op.rare_for((dtype,) * op.arity, dtype) is not None
+    return op.near is not None and bool(op.rare_for((dtype,) * op.arity, dtype))
 
 
+# Zeros, of either sign, and numbers that are no normal ones; small, large and very large ones.
+RARE = [0.0, -0.0, 1e-310, -1e-40, 1e-39, np.inf, -np.inf, np.nan, 1e30, -1e22, 3e38, -1e15, 1e12, 7e6, -300.0]
+
+
+@pytest.mark.parametrize("math", ["accurate", "fast"])
 @pytest.mark.parametrize("name", [op.name for op in OPS.values() if is_near_for(op, F32)])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-def test_a_value_does_not_depend_on_its_neighbours(name, dtype):
-    kernel = op_kernel(OPS[name])
-    near, *others = np.random.default_rng(1).uniform(-300, 300, (OPS[name].arity, 1000)).astype(dtype)
+def test_a_value_does_not_depend_on_its_neighbours(name, dtype, math):
+    """A block of operands from the row's domain takes the near form, and with rare ones among them the full form."""
+    op = OPS[name]
+    kernel = from_text(f"{name}({', '.join('ab'[: op.arity])})", math=math)
+    near, *others = np.random.default_rng(1).uniform(*op.domain, (op.arity, 3000)).astype(dtype)
     mixed = near.copy()
-    mixed[::100] = [1e30, np.inf, -1e22, np.nan, 1e9, -np.inf, 3e38, -1e15, 7e6, 1e12]
-    rare = np.arange(1000) % 100 == 0
-    np.testing.assert_array_equal(kernel(mixed, *others)[~rare], kernel(near, *others)[~rare])
-    np.testing.assert_array_equal(np.isnan(kernel(mixed, *others)), ~np.isfinite(mixed))
+    mixed[::200] = RARE
+    rare = np.arange(3000) % 200 == 0
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(kernel(mixed, *others)[~rare], kernel(near, *others)[~rare])
+        alone = [kernel(*(x[at : at + 1] for x in (mixed, *others)))[0] for at in np.flatnonzero(rare)]
+    np.testing.assert_array_equal(kernel(mixed, *others)[rare], alone)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u4", "i8", "u8"])
