@@ -35,42 +35,39 @@ static inline float bcg_log_second_f32(float f)
 /* log2(1 + f) / f less the f32 number closest to 1 / log(2). python csrc/fit.py log2_f32: error 2^-26.8 */
 static inline float bcg_log2_rest_f32(float f)
 {
-    const float s = f * f;
-    float even = bcg_fma_f32(0x1.7d4404p-3f, s, 0x1.a306a8p-3f);
-    even = bcg_fma_f32(even, s, 0x1.277e3p-2f);
-    even = bcg_fma_f32(even, s, 0x1.ec7096p-2f);
-    even = bcg_fma_f32(even, s, 0x1.49c55p-26f);
-    float odd = bcg_fma_f32(-0x1.c23952p-4f, s, -0x1.874fb4p-3f);
-    odd = bcg_fma_f32(odd, s, -0x1.eabc38p-3f);
-    odd = bcg_fma_f32(odd, s, -0x1.715a78p-2f);
-    return bcg_close_fma_f32(f, -0x1.71547p-1f, bcg_fma_f32(s * f, odd, even));
+    float rest = bcg_fma_f32(-0x1.c23952p-4f, f, 0x1.7d4404p-3f);
+    rest = bcg_fma_f32(rest, f, -0x1.874fb4p-3f);
+    rest = bcg_fma_f32(rest, f, 0x1.a306a8p-3f);
+    rest = bcg_fma_f32(rest, f, -0x1.eabc38p-3f);
+    rest = bcg_fma_f32(rest, f, 0x1.277e3p-2f);
+    rest = bcg_fma_f32(rest, f, -0x1.715a78p-2f);
+    rest = bcg_fma_f32(rest, f, 0x1.ec7096p-2f);
+    return bcg_close_fma_f32(f, -0x1.71547p-1f, bcg_fma_f32(f * f, rest, 0x1.49c55p-26f));
 }
 
 /* log10(1 + f) / f less the f32 number closest to 1 / log(10). python csrc/fit.py log10_f32: error 2^-26.8 */
 static inline float bcg_log10_rest_f32(float f)
 {
-    const float s = f * f;
-    float even = bcg_fma_f32(0x1.cb16f2p-5f, s, 0x1.f88ebep-5f);
-    even = bcg_fma_f32(even, s, 0x1.63cf16p-4f);
-    even = bcg_fma_f32(even, s, 0x1.287a72p-3f);
-    even = bcg_fma_f32(even, s, -0x1.5bce04p-27f);
-    float odd = bcg_fma_f32(-0x1.0f0fd2p-5f, s, -0x1.d72f9p-5f);
-    odd = bcg_fma_f32(odd, s, -0x1.2773bap-4f);
-    odd = bcg_fma_f32(odd, s, -0x1.bcbeecp-4f);
-    return bcg_close_fma_f32(f, -0x1.bcb7aap-3f, bcg_fma_f32(s * f, odd, even));
+    float rest = bcg_fma_f32(-0x1.0f0fd2p-5f, f, 0x1.cb16f2p-5f);
+    rest = bcg_fma_f32(rest, f, -0x1.d72f9p-5f);
+    rest = bcg_fma_f32(rest, f, 0x1.f88ebep-5f);
+    rest = bcg_fma_f32(rest, f, -0x1.2773bap-4f);
+    rest = bcg_fma_f32(rest, f, 0x1.63cf16p-4f);
+    rest = bcg_fma_f32(rest, f, -0x1.bcbeecp-4f);
+    rest = bcg_fma_f32(rest, f, 0x1.287a72p-3f);
+    return bcg_close_fma_f32(f, -0x1.bcb7aap-3f, bcg_fma_f32(f * f, rest, -0x1.5bce04p-27f));
 }
 
 /* log(1 + f) - f, and with square / 2 added, for 1 + f in sqrt(1/2) to sqrt(2): the first is faster, the second closer.
  * python csrc/fit.py log_f64: error 2^-59.2 */
 static inline double bcg_log_ratio_f64(double z)
 {
-    const double zz = z * z;
-    double even = bcg_fma_f64(0x1.2f03972a8c7e8p-3, zz, 0x1.74663cefe831fp-3);
-    even = bcg_fma_f64(even, zz, 0x1.24924941e3f45p-2);
-    even = bcg_fma_f64(even, zz, 0x1.5555555555592p-1);
-    double odd = bcg_fma_f64(0x1.39a1eae699af1p-3, zz, 0x1.c71c521382218p-3);
-    odd = bcg_fma_f64(odd, zz, 0x1.999999997feb3p-2);
-    return bcg_fma_f64(odd, z, even);
+    double ratio = bcg_fma_f64(0x1.2f03972a8c7e8p-3, z, 0x1.39a1eae699af1p-3);
+    ratio = bcg_fma_f64(ratio, z, 0x1.74663cefe831fp-3);
+    ratio = bcg_fma_f64(ratio, z, 0x1.c71c521382218p-3);
+    ratio = bcg_fma_f64(ratio, z, 0x1.24924941e3f45p-2);
+    ratio = bcg_fma_f64(ratio, z, 0x1.999999997feb3p-2);
+    return bcg_fma_f64(ratio, z, 0x1.5555555555592p-1);
 }
 
 static inline double bcg_log_second_f64(double f)
@@ -88,29 +85,27 @@ static inline double bcg_log_third_f64(double f, double square)
 /* log2(1 + f) / f, to some ULPs. python csrc/fit.py log2_fast_f32: error 2^-24.4 */
 static inline float bcg_log2_short_f32(float f)
 {
-    const float s = f * f;
-    float even = bcg_fma_f32(0x1.01a86ap-3f, s, 0x1.b9cc18p-3f);
-    even = bcg_fma_f32(even, s, 0x1.26d36ap-2f);
-    even = bcg_fma_f32(even, s, 0x1.ec73d8p-2f);
-    even = bcg_fma_f32(even, s, 0x1.715476p0f);
-    float odd = bcg_fma_f32(-0x1.a87966p-3f, s, -0x1.e95c78p-3f);
-    odd = bcg_fma_f32(odd, s, -0x1.715c4cp-2f);
-    odd = bcg_fma_f32(odd, s, -0x1.71547p-1f);
-    return bcg_fma_f32(odd, f, even);
+    float value = bcg_fma_f32(0x1.01a86ap-3f, f, -0x1.a87966p-3f);
+    value = bcg_fma_f32(value, f, 0x1.b9cc18p-3f);
+    value = bcg_fma_f32(value, f, -0x1.e95c78p-3f);
+    value = bcg_fma_f32(value, f, 0x1.26d36ap-2f);
+    value = bcg_fma_f32(value, f, -0x1.715c4cp-2f);
+    value = bcg_fma_f32(value, f, 0x1.ec73d8p-2f);
+    value = bcg_fma_f32(value, f, -0x1.71547p-1f);
+    return bcg_fma_f32(value, f, 0x1.715476p0f);
 }
 
 /* log10(1 + f) / f, to some ULPs. python csrc/fit.py log10_fast_f32: error 2^-24.4 */
 static inline float bcg_log10_short_f32(float f)
 {
-    const float s = f * f;
-    float even = bcg_fma_f32(0x1.364042p-5f, s, 0x1.09fd0cp-4f);
-    even = bcg_fma_f32(even, s, 0x1.630174p-4f);
-    even = bcg_fma_f32(even, s, 0x1.287c68p-3f);
-    even = bcg_fma_f32(even, s, 0x1.bcb7bp-2f);
-    float odd = bcg_fma_f32(-0x1.ff1e2cp-5f, s, -0x1.269ff4p-4f);
-    odd = bcg_fma_f32(odd, s, -0x1.bcc12p-4f);
-    odd = bcg_fma_f32(odd, s, -0x1.bcb7aap-3f);
-    return bcg_fma_f32(odd, f, even);
+    float value = bcg_fma_f32(0x1.364042p-5f, f, -0x1.ff1e2cp-5f);
+    value = bcg_fma_f32(value, f, 0x1.09fd0cp-4f);
+    value = bcg_fma_f32(value, f, -0x1.269ff4p-4f);
+    value = bcg_fma_f32(value, f, 0x1.630174p-4f);
+    value = bcg_fma_f32(value, f, -0x1.bcc12p-4f);
+    value = bcg_fma_f32(value, f, 0x1.287c68p-3f);
+    value = bcg_fma_f32(value, f, -0x1.bcb7aap-3f);
+    return bcg_fma_f32(value, f, 0x1.bcb7bp-2f);
 }
 
 /* log(1 + f), to some ULPs. python csrc/fit.py log_fast_f64: error 2^-52.2 */
