@@ -280,6 +280,72 @@ static inline double bcg_floor_divide_near_f64(double x, double y)
     return kept == 0 ? copysign(0, quotient) : kept;
 }
 
+/* x, raised to least and lowered to most; any number in between for NaN. Bits of floats are in order, from 0 either way,
+ * and compilers have one instruction for the lesser of two integers. `least` is negative or -0, `most` positive. */
+static inline float bcg_within_f32(float x, float least, float most)
+{
+    const int32_t bits = (int32_t)bcg_bits_f32(x), upper = (int32_t)bcg_bits_f32(most);
+    const uint32_t below = (uint32_t)(bits < upper ? bits : upper), lower = bcg_bits_f32(least);
+    return bcg_from_bits_f32(below < lower ? below : lower);
+}
+
+/* Likewise. */
+static inline double bcg_within_f64(double x, double least, double most)
+{
+    const int64_t bits = (int64_t)bcg_bits_f64(x), upper = (int64_t)bcg_bits_f64(most);
+    const uint64_t below = (uint64_t)(bits < upper ? bits : upper), lower = bcg_bits_f64(least);
+    return bcg_from_bits_f64(below < lower ? below : lower);
+}
+
+/* The whole part of x, into the range of an integer type; NaN is 0. `least` and `most` are ends of that range as floats
+ * have them (-0 for 0), and `rest` is what `most` lacks: the type's largest number less the largest float below. */
+static inline int32_t bcg_truncate_i32_f32(float x, float least, float most, int32_t rest)
+{
+    return x == x ? (int32_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline uint32_t bcg_truncate_u32_f32(float x, float least, float most, uint32_t rest)
+{
+    return x == x ? (uint32_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline int64_t bcg_truncate_i64_f32(float x, float least, float most, int64_t rest)
+{
+    return x == x ? (int64_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline uint64_t bcg_truncate_u64_f32(float x, float least, float most, uint64_t rest)
+{
+    return x == x ? (uint64_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline int32_t bcg_truncate_i32_f64(double x, double least, double most, int32_t rest)
+{
+    return x == x ? (int32_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline uint32_t bcg_truncate_u32_f64(double x, double least, double most, uint32_t rest)
+{
+    return x == x ? (uint32_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline int64_t bcg_truncate_i64_f64(double x, double least, double most, int64_t rest)
+{
+    return x == x ? (int64_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline uint64_t bcg_truncate_u64_f64(double x, double least, double most, uint64_t rest)
+{
+    return x == x ? (uint64_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
 /* Negative, 0 or positive as x is below, equal to or above y, by value. */
 static inline int bcg_compare_i64_u64(int64_t x, uint64_t y)
 {
