@@ -120,6 +120,11 @@ def _math(
     )
 
 
+def _by_number(order: str) -> dict[float | None, tuple[dict[str, str], float]]:
+    """Of an extremum with a number, where comparing needs not tell NaN: only the first operand may be one."""
+    return {None: ({"float": f"({{1}} {order} {{0}} ? {{1}} : {{0}})"}, 0.4)}
+
+
 # ---- references for what NumPy has not ----------------------------------------------------------------------------
 
 
@@ -371,12 +376,13 @@ _ROWS: tuple[Op, ...] = (
             {"bool": of_bool, "signed": f"({{T}}){integer}", "unsigned": integer, "float": nan % order},
             doc,
             representable=True,
+            by_constant=by_constant,
         )
-        for name, of_bool, integer, nan, order, doc in (
-            ("minimum", _BOTH, _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is."),
-            ("maximum", _EITHER, _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is."),
-            ("fmin", _BOTH, _LESS, _NAN_LAST, "<=", "Smaller of two; the other one where one is NaN."),
-            ("fmax", _EITHER, _MORE, _NAN_LAST, ">=", "Larger of two; the other one where one is NaN."),
+        for name, of_bool, integer, nan, order, doc, by_constant in (
+            ("minimum", _BOTH, _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is.", _by_number("<")),
+            ("maximum", _EITHER, _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is.", _by_number(">")),
+            ("fmin", _BOTH, _LESS, _NAN_LAST, "<=", "Smaller of two; the other one where one is NaN.", None),
+            ("fmax", _EITHER, _MORE, _NAN_LAST, ">=", "Larger of two; the other one where one is NaN.", None),
         )
     ),
     Op(

@@ -138,11 +138,11 @@ static inline uint64_t bcg_clip_u64(uint64_t x, uint64_t low, uint64_t high)
     return raised < high ? raised : high;
 }
 
-/* NaN if any is. */
+/* NaN if any is. Of bounds that are constants and no NaN, one comparison each is left. */
 static inline float bcg_clip_f32(float x, float low, float high)
 {
-    const float raised = (x >= low || x != x) ? x : low;
-    return (raised <= high || raised != raised) ? raised : high;
+    const float raised = (low > x || (low != low && x == x)) ? low : x;
+    return (high < raised || (high != high && raised == raised)) ? high : raised;
 }
 
 /* Takes the sign of y, and that of a zero result too; NaN where y is 0, as fmod has it. */
@@ -166,11 +166,11 @@ static inline double bcg_floor_divide_f64(double x, double y)
     return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
-/* NaN if any is. */
+/* NaN if any is. Of bounds that are constants and no NaN, one comparison each is left. */
 static inline double bcg_clip_f64(double x, double low, double high)
 {
-    const double raised = (x >= low || x != x) ? x : low;
-    return (raised <= high || raised != raised) ? raised : high;
+    const double raised = (low > x || (low != low && x == x)) ? low : x;
+    return (high < raised || (high != high && raised == raised)) ? high : raised;
 }
 
 /* Wraps; serves every width, since the low bits of a product depend on low bits only. */
