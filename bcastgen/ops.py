@@ -54,6 +54,26 @@ def _wrapping(symbol: str, for_bool: str | None) -> dict[str, str]:
     return rows if for_bool is None else rows | {"bool": for_bool}
 
 
+def _absolute(operands: tuple[DType, ...], result: DType) -> str:
+    match result.kind:
+        case "float":
+            return "fabs{f}({0})"
+        case "signed" if result.bits < 32:
+            return "({T})({0} < 0 ? 0u - ({W}){0} : ({W}){0})"
+        case "signed":
+            return "({0} > ({T})(0u - ({W}){0}) ? {0} : ({T})(0u - ({W}){0}))"
+    return "{0}"
+
+
+def _left_shift(operands: tuple[DType, ...], result: DType) -> str:
+    if result.bits < 32:
+        # Of narrow lanes all has to be narrow.
+        own = "uint{bits}_t"
+        return f"({{T}})(({own})(({own}){{0}} << ({{1}} & ({{bits}} - 1))) & -({own})(({own}){{1}} < {{bits}}))"
+    outside = "({1} < 0 || {1} >= {bits})" if result.kind == "signed" else "{1} >= {bits}"
+    return f"({{T}})({outside} ? 0 : ({{W}}){{0}} << {{1}})"
+
+
 def _where(_: tuple[DType, ...], result: DType) -> str:
     if result.kind == "bool":
         return "(({0} & {1}) | (!{0} & {2}))"
@@ -63,7 +83,7 @@ def _where(_: tuple[DType, ...], result: DType) -> str:
 # C divides by a constant in a few multiplications. Of 64-bit lanes no machine gives the high half of a product.
 _COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 5.0}
 _BY_CONSTANT = {
-    name: dict.fromkeys(("signed", "unsigned"), f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})")
+    name: {"signed": f"bcg_{name}_by_{{t}}({{0}}, {{1}})", "unsigned": f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})"}
     for name in ("floor_divide", "remainder")
 }
 
@@ -76,7 +96,7 @@ def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
         if kind == "float":
             return f"bcg_{name}_{{t}}({{0}}, {{1}})"
         if operands[0].bits == 64:
-            return _BY_CONSTANT[name][kind]
+            return f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})"
         return f"({{T}})bcg_{name}_lanes_{{h}}({{0}}, {{1}})"
 
     return c
@@ -270,12 +290,7 @@ _ROWS: tuple[Op, ...] = (
         "absolute",
         1,
         rules.arithmetic,
-        {
-            "bool": "{0}",
-            "signed": "({T})({0} < 0 ? 0u - ({W}){0} : ({W}){0})",
-            "unsigned": "{0}",
-            "float": "fabs{f}({0})",
-        },
+        _absolute,
         "Magnitude; that of INT_MIN is INT_MIN.",
         "abs",
         ("abs",),
@@ -286,9 +301,10 @@ _ROWS: tuple[Op, ...] = (
         1,
         rules.no_bool("use .astype(numpy.int8)"),
         {
-            "signed": "({T})(({0} > 0) - ({0} < 0))",
+            "signed": "({T})({0} > 1 ? 1 : {0} < -1 ? -1 : {0})",
             "unsigned": "({T})({0} > 0)",
-            "float": "({0} != {0} ? {0} : ({T})(({0} > 0) - ({0} < 0)))",
+            # Of -0 it is 0, and of NaN NaN.
+            "float": "(fabs{f}({0}) > 0 ? copysign{f}(1, {0}) : {0} + 0)",
         },
         "-1, 0 or 1; NaN stays NaN.",
         representable=True,
@@ -424,10 +440,7 @@ _ROWS: tuple[Op, ...] = (
         "left_shift",
         2,
         rules.shift,
-        {
-            "signed": "({T})(({1} < 0 || {1} >= {bits}) ? 0 : ({W}){0} << {1})",
-            "unsigned": "({T})({1} >= {bits} ? 0 : ({W}){0} << {1})",
-        },
+        _left_shift,
         "Shift towards the high bits; a count outside [0, width) gives 0.",
         "lshift",
         ("bitwise_left_shift",),

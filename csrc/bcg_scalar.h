@@ -77,6 +77,66 @@ static inline int64_t bcg_remainder_i64(int64_t x, int64_t y)
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
+/* bcg_floor_divide_i32 by a constant. Below 0 a quotient rounds as that of what has the other bits, which is not. */
+static inline int8_t bcg_floor_divide_by_i8(int8_t x, int8_t y)
+{
+    if (y <= 0) return (int8_t)bcg_floor_divide_i32(x, y);
+    const uint8_t sign = (uint8_t)(x >> 7), count = (uint8_t)((uint8_t)x ^ sign);
+    return (int8_t)(count / (uint8_t)y ^ sign);
+}
+
+/* Likewise. */
+static inline int16_t bcg_floor_divide_by_i16(int16_t x, int16_t y)
+{
+    if (y <= 0) return (int16_t)bcg_floor_divide_i32(x, y);
+    const uint16_t sign = (uint16_t)(x >> 15), count = (uint16_t)((uint16_t)x ^ sign);
+    return (int16_t)(count / (uint16_t)y ^ sign);
+}
+
+/* Likewise. */
+static inline int32_t bcg_floor_divide_by_i32(int32_t x, int32_t y)
+{
+    if (y <= 0) return bcg_floor_divide_i32(x, y);
+    const uint32_t sign = (uint32_t)(x >> 31), count = (uint32_t)((uint32_t)x ^ sign);
+    return (int32_t)(count / (uint32_t)y ^ sign);
+}
+
+/* Likewise. */
+static inline int64_t bcg_floor_divide_by_i64(int64_t x, int64_t y)
+{
+    if (y <= 0) return bcg_floor_divide_i64(x, y);
+    const uint64_t sign = (uint64_t)(x >> 63), count = (uint64_t)((uint64_t)x ^ sign);
+    return (int64_t)(count / (uint64_t)y ^ sign);
+}
+
+/* bcg_remainder_i32 by a constant. */
+static inline int8_t bcg_remainder_by_i8(int8_t x, int8_t y)
+{
+    if (y <= 0) return (int8_t)bcg_remainder_i32(x, y);
+    return (int8_t)((uint32_t)x - (uint32_t)bcg_floor_divide_by_i8(x, y) * (uint32_t)y);
+}
+
+/* Likewise. */
+static inline int16_t bcg_remainder_by_i16(int16_t x, int16_t y)
+{
+    if (y <= 0) return (int16_t)bcg_remainder_i32(x, y);
+    return (int16_t)((uint32_t)x - (uint32_t)bcg_floor_divide_by_i16(x, y) * (uint32_t)y);
+}
+
+/* Likewise. */
+static inline int32_t bcg_remainder_by_i32(int32_t x, int32_t y)
+{
+    if (y <= 0) return bcg_remainder_i32(x, y);
+    return (int32_t)((uint32_t)x - (uint32_t)bcg_floor_divide_by_i32(x, y) * (uint32_t)y);
+}
+
+/* Likewise. */
+static inline int64_t bcg_remainder_by_i64(int64_t x, int64_t y)
+{
+    if (y <= 0) return bcg_remainder_i64(x, y);
+    return (int64_t)((uint64_t)x - (uint64_t)bcg_floor_divide_by_i64(x, y) * (uint64_t)y);
+}
+
 /* x / y; x / 0 is 0. */
 static inline uint32_t bcg_floor_divide_u32(uint32_t x, uint32_t y) { return y == 0 ? 0 : x / y; }
 
