@@ -45,7 +45,8 @@ def test_every_f16_there_and_back(flags, monkeypatch):
         up[~number].view(np.uint32), (bits & 0x8000) << 16 | 0x7FC00000 | (bits & 0x3FF) << 13
     )
     # Each f16, what lies halfway to the next, and the floats next to that.
-    halfway = up + (up.view(np.uint32) & 0x7F800000).view(np.float32) * np.float32(2**-11)
+    with np.errstate(invalid="ignore"):
+        halfway = up + (up.view(np.uint32) & 0x7F800000).view(np.float32) * np.float32(2**-11)
     for floats in (up, halfway, np.nextafter(halfway, np.float32(0)), np.nextafter(halfway, np.float32(np.inf))):
         with np.errstate(over="ignore", invalid="ignore"):
             expected = floats.astype(np.float16)
