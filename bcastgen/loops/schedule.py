@@ -99,14 +99,14 @@ def schedule(nest: Nest, variants: int | None = None) -> Schedule:
 
 
 def is_light(nest: Nest, scheduled: Schedule) -> bool:
-    """Whether memory decides how long a nest's loops take: few ops, elements of one width, no 16-bit floats.
+    """Whether memory decides how long a nest's loops take: few ops, no conversions, no 16-bit floats.
 
     A bool in memory is a byte: gcc makes no vectors of 256 bits of these and doubles together.
     """
     elements = {access.dtype for access in (*nest.operands, *nest.results)}
     values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
-    one_width = len({dtype.bits for dtype in elements | values}) <= 1
-    return scheduled.cost <= _LIGHT and one_width and not any(dtype.is_half for dtype in elements | values)
+    alike = len({(dtype.bits, dtype.is_float) for dtype in elements | values}) <= 1
+    return scheduled.cost <= _LIGHT and alike and not any(dtype.is_half for dtype in elements | values)
 
 
 def _usual(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:

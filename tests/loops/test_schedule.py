@@ -145,6 +145,7 @@ def test_stages_stand_still_in_the_places_of_their_operands():
         ("where(a < b, b, c)", ["f64[*]"] * 3, True),
         ("a + b", ["u8[*]", "f32[*]"], False),
         ("a + b", ["f16[*]"] * 2, False),
+        ("f32(a) * b", ["i32[*]", "f32[*]"], False),
         ("exp(a)", ["f32[*]"], False),
         ("sqrt(a)", ["f64[*]"], False),
     ],
