@@ -189,7 +189,7 @@ def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
     """Order what several operands do together.
 
     Of two or three, few that stand still come first. Of more, all but the first do, as channels beside an image, or one
-    half, as (x1, y1, z1) of (x1, y1, z1, x2, y2, z2), or two side by side, those at the ends first, as mean and deviation
+    half, as x1, y1, z1 of (x1, y1, z1, x2, y2, z2), or two side by side, those at the ends first, as mean and deviation
     of rows; then one alone.
     """
     zeros = tuple(at for at, kind in enumerate(classes) if kind == ZERO)
