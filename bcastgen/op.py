@@ -106,8 +106,8 @@ class Op:
     rare, near : which elements need `c`, by kind, and a faster C template that is right for all others.
     fast_near : that of `fast`, where there are both.
     scalar : whether compilers do not vectorise `c`, so that it is for rare elements only.
-    by_constant : C templates where the last operand is this constant, or with the key None any other one, by kind; and
-        what an element then costs, for all or by width.
+    by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind;
+        and what an element then costs, for all or by width.
     """
 
     name: str
@@ -196,7 +196,7 @@ class Op:
         self, operands: tuple[DType, ...], constant: bool | int | float | None
     ) -> tuple[str, float | Mapping[int, float]] | None:
         """Return C template and cost of what the row has for this constant."""
-        if constant is None or self.by_constant is None:
+        if constant is None or constant != constant or self.by_constant is None:
             return None
         forms, cost = self.by_constant.get(constant) or self.by_constant.get(None) or ({}, 0.0)
         template = forms.get(operands[0].kind)

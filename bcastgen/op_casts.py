@@ -2,19 +2,20 @@
 
 In: a source and a target dtype.  Out: a C template, and NumPy values converted as it does.
 
-    cast_c((F32,), dtype("u8"))                   -> "(uint8_t)(!(fabsf({0}) >= 1) ? 0 : ...)"
+    cast_c((F32,), dtype("u8"))                   -> "(uint8_t)bcg_truncate_i32_f32({0}, -0.0f, 255.0f, 0)"
     cast_reference(np.float32(300.7), dtype("i8")) -> 127
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from .dtypes import BF16, BOOL, F32, DType
 
-__all__ = ["cast_c", "cast_reference"]
+__all__ = ["cast_c", "cast_reference", "truncated_c"]
 
 
 def cast_c(operands: tuple[DType, ...], result: DType) -> str:
@@ -29,14 +30,31 @@ def cast_c(operands: tuple[DType, ...], result: DType) -> str:
         return _to_half(source)
     if not (source.is_float and result.is_integer):
         return "({T}){0}"
-    suffix = _suffix(source)
-    low = f"-0x1p{result.bits - 1}{suffix}" if result.kind == "signed" else f"0.0{suffix}"
-    high = f"0x1p{result.bits - (result.kind == 'signed')}{suffix}"
-    bounds = {name.lower(): f"{result.numpy.upper()}_{name}" for name in ("MIN", "MAX")}
-    least = bounds["min"] if result.kind == "signed" else "0"
-    # What is small is 0 by its own branch, as NaN is: gcc makes (float)(int)x a trunc(x), which is -0.0 for -0.3.
-    inside = f"{{0}} <= {low} ? {least} : {{0}} >= {high} ? {bounds['max']} : ({{T}}){{0}}"
-    return f"({{T}})(!(fabs{suffix}({{0}}) >= 1) ? 0 : {inside})"
+    return truncated_c("{0}", source, result)
+
+
+def truncated_c(x: str, source: DType, result: DType) -> str:
+    """Return the C of a float's whole part as an integer: NaN is 0, what is out of range saturates.
+
+    Examples
+    --------
+    >>> from .dtypes import I64
+    >>> truncated_c("x", F32, I64)
+    'bcg_truncate_i64_f32(x, -0x1p63f, 0x1.fffffep62f, 0x7fffffffff)'
+    """
+    suffix, digits = _suffix(source), 24 if source.computed_in is F32 else 53
+    # The largest float that is in range has these last bits of the largest integer as 0.
+    rest = (1 << max(result.max.bit_length() - digits, 0)) - 1
+    least = "-0.0" if result.kind == "unsigned" else f"-0x1p{result.bits - 1}"
+    wide = ("u" if result.kind == "unsigned" and result.bits >= 32 else "i") + str(max(result.bits, 32))
+    ends = f"{least}{suffix}, {_digits(result.max - rest)}{suffix}"
+    call = f"bcg_truncate_{wide}_{source.computed_in}({x}, {ends}, {hex(rest) if rest else 0})"
+    return call if result.bits >= 32 else f"({result.c}){call}"
+
+
+def _digits(value: int) -> str:
+    """Spell a whole number as a float, in decimal where that is short."""
+    return f"{value}.0" if value < 1 << 32 else re.sub(r"0*p\+", "p", float(value).hex())
 
 
 def _suffix(dtype: DType) -> str:

@@ -54,6 +54,26 @@ def _wrapping(symbol: str, for_bool: str | None) -> dict[str, str]:
     return rows if for_bool is None else rows | {"bool": for_bool}
 
 
+def _absolute(operands: tuple[DType, ...], result: DType) -> str:
+    match result.kind:
+        case "float":
+            return "fabs{f}({0})"
+        case "signed" if result.bits < 32:
+            return "({T})({0} < 0 ? 0u - ({W}){0} : ({W}){0})"
+        case "signed":
+            return "({0} > ({T})(0u - ({W}){0}) ? {0} : ({T})(0u - ({W}){0}))"
+    return "{0}"
+
+
+def _left_shift(operands: tuple[DType, ...], result: DType) -> str:
+    if result.bits < 32:
+        # Of narrow lanes all has to be narrow.
+        own = "uint{bits}_t"
+        return f"({{T}})(({own})(({own}){{0}} << ({{1}} & ({{bits}} - 1))) & -({own})(({own}){{1}} < {{bits}}))"
+    outside = "({1} < 0 || {1} >= {bits})" if result.kind == "signed" else "{1} >= {bits}"
+    return f"({{T}})({outside} ? 0 : ({{W}}){{0}} << {{1}})"
+
+
 def _where(_: tuple[DType, ...], result: DType) -> str:
     if result.kind == "bool":
         return "(({0} & {1}) | (!{0} & {2}))"
@@ -63,7 +83,7 @@ def _where(_: tuple[DType, ...], result: DType) -> str:
 # C divides by a constant in a few multiplications. Of 64-bit lanes no machine gives the high half of a product.
 _COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 5.0}
 _BY_CONSTANT = {
-    name: dict.fromkeys(("signed", "unsigned"), f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})")
+    name: {"signed": f"bcg_{name}_by_{{t}}({{0}}, {{1}})", "unsigned": f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})"}
     for name in ("floor_divide", "remainder")
 }
 
@@ -76,7 +96,7 @@ def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
         if kind == "float":
             return f"bcg_{name}_{{t}}({{0}}, {{1}})"
         if operands[0].bits == 64:
-            return _BY_CONSTANT[name][kind]
+            return f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})"
         return f"({{T}})bcg_{name}_lanes_{{h}}({{0}}, {{1}})"
 
     return c
@@ -128,6 +148,11 @@ def _math(
 def _size(name: str) -> tuple[Excess, ...]:
     """What is rare for a form up to a size; a NaN has the bits of a larger number."""
     return (Excess("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}(BCG_{name.upper()}_USUAL_{{N}})"),)
+
+
+def _by_number(order: str) -> dict[float | None, tuple[dict[str, str], float]]:
+    """Of an extremum with a number, where comparing needs not tell NaN: only the first operand may be one."""
+    return {None: ({"float": f"({{1}} {order} {{0}} ? {{1}} : {{0}})"}, 0.4)}
 
 
 # ---- references for what NumPy has not ----------------------------------------------------------------------------
@@ -287,12 +312,7 @@ _ROWS: tuple[Op, ...] = (
         "absolute",
         1,
         rules.arithmetic,
-        {
-            "bool": "{0}",
-            "signed": "({T})({0} < 0 ? 0u - ({W}){0} : ({W}){0})",
-            "unsigned": "{0}",
-            "float": "fabs{f}({0})",
-        },
+        _absolute,
         "Magnitude; that of INT_MIN is INT_MIN.",
         "abs",
         ("abs",),
@@ -303,9 +323,10 @@ _ROWS: tuple[Op, ...] = (
         1,
         rules.no_bool("use .astype(numpy.int8)"),
         {
-            "signed": "({T})(({0} > 0) - ({0} < 0))",
+            "signed": "({T})({0} > 1 ? 1 : {0} < -1 ? -1 : {0})",
             "unsigned": "({T})({0} > 0)",
-            "float": "({0} != {0} ? {0} : ({T})(({0} > 0) - ({0} < 0)))",
+            # Of -0 it is 0, and of NaN NaN.
+            "float": "(fabs{f}({0}) > 0 ? copysign{f}(1, {0}) : {0} + 0)",
         },
         "-1, 0 or 1; NaN stays NaN.",
         representable=True,
@@ -393,12 +414,13 @@ _ROWS: tuple[Op, ...] = (
             {"bool": of_bool, "signed": f"({{T}}){integer}", "unsigned": integer, "float": nan % order},
             doc,
             representable=True,
+            by_constant=by_constant,
         )
-        for name, of_bool, integer, nan, order, doc in (
-            ("minimum", _BOTH, _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is."),
-            ("maximum", _EITHER, _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is."),
-            ("fmin", _BOTH, _LESS, _NAN_LAST, "<=", "Smaller of two; the other one where one is NaN."),
-            ("fmax", _EITHER, _MORE, _NAN_LAST, ">=", "Larger of two; the other one where one is NaN."),
+        for name, of_bool, integer, nan, order, doc, by_constant in (
+            ("minimum", _BOTH, _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is.", _by_number("<")),
+            ("maximum", _EITHER, _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is.", _by_number(">")),
+            ("fmin", _BOTH, _LESS, _NAN_LAST, "<=", "Smaller of two; the other one where one is NaN.", None),
+            ("fmax", _EITHER, _MORE, _NAN_LAST, ">=", "Larger of two; the other one where one is NaN.", None),
         )
     ),
     Op(
@@ -440,10 +462,7 @@ _ROWS: tuple[Op, ...] = (
         "left_shift",
         2,
         rules.shift,
-        {
-            "signed": "({T})(({1} < 0 || {1} >= {bits}) ? 0 : ({W}){0} << {1})",
-            "unsigned": "({T})({1} >= {bits} ? 0 : ({W}){0} << {1})",
-        },
+        _left_shift,
         "Shift towards the high bits; a count outside [0, width) gives 0.",
         "lshift",
         ("bitwise_left_shift",),

@@ -17,7 +17,7 @@ import numpy as np
 from . import op_rules as rules
 from .dtypes import DType
 from .op import Op, Param
-from .op_casts import cast_c, cast_reference
+from .op_casts import cast_c, cast_reference, truncated_c
 
 __all__ = ["TOSA_ROWS"]
 
@@ -30,10 +30,7 @@ def _cast_c(operands: tuple[DType, ...], result: DType) -> str:
     source = operands[0]
     if not (source.is_float and result.is_integer):
         return cast_c(operands, result)
-    wide = "u64" if result.max >= 1 << 63 else "i64" if result.max >= 1 << 31 else "i32"
-    name = result.numpy.upper()
-    least = f"{name}_MIN" if result.kind == "signed" else "0"
-    return f"({{T}})bcg_nearest_{wide}_{{t}}({{0}}, {least}, {name}_MAX)"
+    return truncated_c("rint{f}({0})", source, result)
 
 
 def _negate_c(operands: tuple[DType, ...], result: DType) -> str:

@@ -12,7 +12,9 @@
 #define BCG_HALF_H
 
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "bcg_vmath_core.h"
 
@@ -24,9 +26,10 @@ static inline float bcg_f16_to_f32(uint16_t bits)
     const int32_t magnitude = bits & 0x7fff;
     const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
     const uint32_t small = bcg_mask(magnitude < 0x0400), special = bcg_mask(magnitude >= 0x7c00) & 0x7f800000u;
+    const uint32_t quiet = bcg_mask(magnitude > 0x7c00) & 0x00400000u;
     const uint32_t normal = ((uint32_t)magnitude << 13) + 0x38000000u; /* the exponent counts from -127, not from -15 */
     const uint32_t subnormal = bcg_bits_f32((float)magnitude * 0x1p-24f);
-    return bcg_from_bits_f32((subnormal & small) | (normal & ~small) | special | sign);
+    return bcg_from_bits_f32((subnormal & small) | (normal & ~small) | special | quiet | sign);
 }
 
 /* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which then stands in the low bits. */
@@ -39,6 +42,74 @@ static inline uint16_t bcg_f32_to_f16(float x)
     const uint32_t finite = magnitude < 0x38800000u ? subnormal : normal;
     const uint32_t number = magnitude < 0x47800000u ? finite : 0x7c00u;
     return (uint16_t)(sign | (magnitude > 0x7f800000u ? nan : number));
+}
+
+/* bcg_f16_to_f32 of 16 elements. Instructions for it give the same bits, but gcc makes no vectors of them by itself. */
+static inline void bcg_f16_lanes_to_f32(const uint16_t *x, float *r)
+{
+#if defined __AVX512F__ && defined __GNUC__ && !defined __clang__
+    typedef short halves __attribute__((vector_size(32)));
+    typedef float floats __attribute__((vector_size(64)));
+    halves from;
+    memcpy(&from, x, sizeof from);
+    const floats to = __builtin_ia32_vcvtph2ps512_mask(from, (floats){0}, -1, 4);
+    memcpy(r, &to, sizeof to);
+#elif defined __F16C__ && defined __GNUC__ && !defined __clang__
+    typedef short halves __attribute__((vector_size(16)));
+    typedef float floats __attribute__((vector_size(32)));
+    halves from[2];
+    memcpy(from, x, sizeof from);
+    const floats to[] = {__builtin_ia32_vcvtph2ps256(from[0]), __builtin_ia32_vcvtph2ps256(from[1])};
+    memcpy(r, to, sizeof to);
+#else
+    for (int i = 0; i < 16; i++) r[i] = bcg_f16_to_f32(x[i]);
+#endif
+}
+
+/* bcg_f32_to_f16 of 16 elements, likewise: to nearest, whatever the thread rounds to. */
+static inline void bcg_f32_lanes_to_f16(const float *x, uint16_t *r)
+{
+#if defined __AVX512F__ && defined __GNUC__ && !defined __clang__
+    typedef short halves __attribute__((vector_size(32)));
+    typedef float floats __attribute__((vector_size(64)));
+    floats from;
+    memcpy(&from, x, sizeof from);
+    const halves to = __builtin_ia32_vcvtps2ph512_mask(from, 0, (halves){0}, -1);
+    memcpy(r, &to, sizeof to);
+#elif defined __F16C__ && defined __GNUC__ && !defined __clang__
+    typedef short halves __attribute__((vector_size(16)));
+    typedef float floats __attribute__((vector_size(32)));
+    floats from[2];
+    memcpy(from, x, sizeof from);
+    const halves to[] = {__builtin_ia32_vcvtps2ph256(from[0], 0), __builtin_ia32_vcvtps2ph256(from[1], 0)};
+    memcpy(r, to, sizeof to);
+#else
+    for (int i = 0; i < 16; i++) r[i] = bcg_f32_to_f16(x[i]);
+#endif
+}
+
+/* bcg_f16_to_f32 of n elements, into a block with room for them and up to 15 more. */
+static inline void bcg_f16_block_to_f32(const uint16_t *x, float *block, int64_t n)
+{
+    const int64_t whole = n - n % 16;
+    for (int64_t i = 0; i < whole; i += 16) bcg_f16_lanes_to_f32(x + i, block + i);
+    if (whole == n) return;
+    uint16_t rest[16] = {0};
+    memcpy(rest, x + whole, (size_t)(n - whole) * sizeof *x);
+    bcg_f16_lanes_to_f32(rest, block + whole);
+}
+
+/* bcg_f32_to_f16 of n elements of such a block. */
+static inline void bcg_f32_block_to_f16(const float *block, uint16_t *r, int64_t n)
+{
+    const int64_t whole = n - n % 16;
+    for (int64_t i = 0; i < whole; i += 16) bcg_f32_lanes_to_f16(block + i, r + i);
+    if (whole == n) return;
+    float given[16] = {0};
+    uint16_t rest[16];
+    memcpy(given, block + whole, (size_t)(n - whole) * sizeof *block);
+    bcg_f32_lanes_to_f16(given, rest);
+    memcpy(r + whole, rest, (size_t)(n - whole) * sizeof *r);
 }
 
 /* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16. */

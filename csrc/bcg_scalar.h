@@ -77,6 +77,66 @@ static inline int64_t bcg_remainder_i64(int64_t x, int64_t y)
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
+/* bcg_floor_divide_i32 by a constant. Below 0 a quotient rounds as that of what has the other bits, which is not. */
+static inline int8_t bcg_floor_divide_by_i8(int8_t x, int8_t y)
+{
+    if (y <= 0) return (int8_t)bcg_floor_divide_i32(x, y);
+    const uint8_t sign = (uint8_t)(x >> 7), count = (uint8_t)((uint8_t)x ^ sign);
+    return (int8_t)(count / (uint8_t)y ^ sign);
+}
+
+/* Likewise. */
+static inline int16_t bcg_floor_divide_by_i16(int16_t x, int16_t y)
+{
+    if (y <= 0) return (int16_t)bcg_floor_divide_i32(x, y);
+    const uint16_t sign = (uint16_t)(x >> 15), count = (uint16_t)((uint16_t)x ^ sign);
+    return (int16_t)(count / (uint16_t)y ^ sign);
+}
+
+/* Likewise. */
+static inline int32_t bcg_floor_divide_by_i32(int32_t x, int32_t y)
+{
+    if (y <= 0) return bcg_floor_divide_i32(x, y);
+    const uint32_t sign = (uint32_t)(x >> 31), count = (uint32_t)((uint32_t)x ^ sign);
+    return (int32_t)(count / (uint32_t)y ^ sign);
+}
+
+/* Likewise. */
+static inline int64_t bcg_floor_divide_by_i64(int64_t x, int64_t y)
+{
+    if (y <= 0) return bcg_floor_divide_i64(x, y);
+    const uint64_t sign = (uint64_t)(x >> 63), count = (uint64_t)((uint64_t)x ^ sign);
+    return (int64_t)(count / (uint64_t)y ^ sign);
+}
+
+/* bcg_remainder_i32 by a constant. */
+static inline int8_t bcg_remainder_by_i8(int8_t x, int8_t y)
+{
+    if (y <= 0) return (int8_t)bcg_remainder_i32(x, y);
+    return (int8_t)((uint32_t)x - (uint32_t)bcg_floor_divide_by_i8(x, y) * (uint32_t)y);
+}
+
+/* Likewise. */
+static inline int16_t bcg_remainder_by_i16(int16_t x, int16_t y)
+{
+    if (y <= 0) return (int16_t)bcg_remainder_i32(x, y);
+    return (int16_t)((uint32_t)x - (uint32_t)bcg_floor_divide_by_i16(x, y) * (uint32_t)y);
+}
+
+/* Likewise. */
+static inline int32_t bcg_remainder_by_i32(int32_t x, int32_t y)
+{
+    if (y <= 0) return bcg_remainder_i32(x, y);
+    return (int32_t)((uint32_t)x - (uint32_t)bcg_floor_divide_by_i32(x, y) * (uint32_t)y);
+}
+
+/* Likewise. */
+static inline int64_t bcg_remainder_by_i64(int64_t x, int64_t y)
+{
+    if (y <= 0) return bcg_remainder_i64(x, y);
+    return (int64_t)((uint64_t)x - (uint64_t)bcg_floor_divide_by_i64(x, y) * (uint64_t)y);
+}
+
 /* x / y; x / 0 is 0. */
 static inline uint32_t bcg_floor_divide_u32(uint32_t x, uint32_t y) { return y == 0 ? 0 : x / y; }
 
@@ -138,11 +198,11 @@ static inline uint64_t bcg_clip_u64(uint64_t x, uint64_t low, uint64_t high)
     return raised < high ? raised : high;
 }
 
-/* NaN if any is. */
+/* NaN if any is. Of bounds that are constants and no NaN, one comparison each is left. */
 static inline float bcg_clip_f32(float x, float low, float high)
 {
-    const float raised = (x >= low || x != x) ? x : low;
-    return (raised <= high || raised != raised) ? raised : high;
+    const float raised = (low > x || (low != low && x == x)) ? low : x;
+    return (high < raised || (high != high && raised == raised)) ? high : raised;
 }
 
 /* Takes the sign of y, and that of a zero result too; NaN where y is 0, as fmod has it. */
@@ -166,11 +226,11 @@ static inline double bcg_floor_divide_f64(double x, double y)
     return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
-/* NaN if any is. */
+/* NaN if any is. Of bounds that are constants and no NaN, one comparison each is left. */
 static inline double bcg_clip_f64(double x, double low, double high)
 {
-    const double raised = (x >= low || x != x) ? x : low;
-    return (raised <= high || raised != raised) ? raised : high;
+    const double raised = (low > x || (low != low && x == x)) ? low : x;
+    return (high < raised || (high != high && raised == raised)) ? high : raised;
 }
 
 /* Wraps; serves every width, since the low bits of a product depend on low bits only. */
@@ -278,6 +338,72 @@ static inline double bcg_floor_divide_near_f64(double x, double y)
     const double quotient = x / y, whole = floor(quotient), rest = bcg_fma_f64(-whole, y, x);
     const double kept = (((rest < 0) != (y < 0)) & (rest != 0)) != 0 ? whole - 1 : whole;
     return kept == 0 ? copysign(0, quotient) : kept;
+}
+
+/* x, raised to least and lowered to most; any number in between for NaN. Bits of floats are in order, from 0 either way,
+ * and compilers have one instruction for the lesser of two integers. `least` is negative or -0, `most` positive. */
+static inline float bcg_within_f32(float x, float least, float most)
+{
+    const int32_t bits = (int32_t)bcg_bits_f32(x), upper = (int32_t)bcg_bits_f32(most);
+    const uint32_t below = (uint32_t)(bits < upper ? bits : upper), lower = bcg_bits_f32(least);
+    return bcg_from_bits_f32(below < lower ? below : lower);
+}
+
+/* Likewise. */
+static inline double bcg_within_f64(double x, double least, double most)
+{
+    const int64_t bits = (int64_t)bcg_bits_f64(x), upper = (int64_t)bcg_bits_f64(most);
+    const uint64_t below = (uint64_t)(bits < upper ? bits : upper), lower = bcg_bits_f64(least);
+    return bcg_from_bits_f64(below < lower ? below : lower);
+}
+
+/* The whole part of x, into the range of an integer type; NaN is 0. `least` and `most` are ends of that range as floats
+ * have them (-0 for 0), and `rest` is what `most` lacks: the type's largest number less the largest float below. */
+static inline int32_t bcg_truncate_i32_f32(float x, float least, float most, int32_t rest)
+{
+    return x == x ? (int32_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline uint32_t bcg_truncate_u32_f32(float x, float least, float most, uint32_t rest)
+{
+    return x == x ? (uint32_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline int64_t bcg_truncate_i64_f32(float x, float least, float most, int64_t rest)
+{
+    return x == x ? (int64_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline uint64_t bcg_truncate_u64_f32(float x, float least, float most, uint64_t rest)
+{
+    return x == x ? (uint64_t)bcg_within_f32(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline int32_t bcg_truncate_i32_f64(double x, double least, double most, int32_t rest)
+{
+    return x == x ? (int32_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline uint32_t bcg_truncate_u32_f64(double x, double least, double most, uint32_t rest)
+{
+    return x == x ? (uint32_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline int64_t bcg_truncate_i64_f64(double x, double least, double most, int64_t rest)
+{
+    return x == x ? (int64_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
+}
+
+/* As the first of these. */
+static inline uint64_t bcg_truncate_u64_f64(double x, double least, double most, uint64_t rest)
+{
+    return x == x ? (uint64_t)bcg_within_f64(x, least, most) | (x > most ? rest : 0) : 0;
 }
 
 /* Negative, 0 or positive as x is below, equal to or above y, by value. */

@@ -68,6 +68,11 @@ class ArrayView:
         return tuple(dim.stride for dim in self.dims if dim.own is not None)
 
     @property
+    def is_widened(self) -> bool:
+        """Whether an inner loop has floats where memory has 16-bit ones, which its caller converts."""
+        return self.c == "float" and self.bytes == 2
+
+    @property
     def own_dims(self) -> tuple[int, ...]:
         """For each dim of the domain its own, or -1."""
         return tuple(-1 if dim.own is None else dim.own for dim in self.dims)

@@ -17,6 +17,7 @@ from ..loops.nest import Access, LoopProgram, Nest
 from ..loops.schedule import Schedule
 from .checks import Members, guards, operands_of, result_steps, starts
 from .constants import constant_views
+from .halves import in_floats
 from .inner import inline_loop, stage_loops
 from .loop_model import ArrayView, DimView
 from .meeting import meeting_steps
@@ -176,9 +177,17 @@ def _nest_view(
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.place in demanded),
         claims=tuple(claim.name for claim in nest.claims),
     )
-    alike = members.separate and view.in_a_row
+    if not members.separate:
+        return _converted(view)
+    alike = view.in_a_row
     count = len(view.whole_arrays) - len(results)
     return replace(view, alike=alike and all_alike(members.operands[:count], len(nest.domain.dims), view))
+
+
+def _converted(view: NestView) -> NestView:
+    """Return a nest of which the run time calls the loops: they have floats for 16-bit ones."""
+    staged = None if view.staged is None else in_floats(view.staged)
+    return replace(view, inline=in_floats(view.inline), stages=tuple(map(in_floats, view.stages)), staged=staged)
 
 
 def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:

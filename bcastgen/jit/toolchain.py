@@ -66,6 +66,7 @@ FLAGS: tuple[Flag, ...] = (
         "hides what the chains of functions wait for: 2% in maths, 3 to 7 where chains are long",
         ("gcc",),
     ),
+    Flag("-fno-thread-jumps", "selects in a row stay selects, and do not ask again under masks", ("gcc",)),
     Flag("-fvect-cost-model=dynamic", "-O3's cost model: vectorise where it pays, with a run-time check", ("gcc",)),
     Flag("-pipe", "the assembler does not wait for the compiler", ("gcc",)),
     Flag("-nostdlib", "a kernel needs libm and libgcc, and no start files: linking takes half the time", ("gcc",)),

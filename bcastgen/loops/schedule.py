@@ -99,14 +99,14 @@ def schedule(nest: Nest, variants: int | None = None) -> Schedule:
 
 
 def is_light(nest: Nest, scheduled: Schedule) -> bool:
-    """Whether memory decides how long a nest's loops take: few ops, elements of one width, no 16-bit floats.
+    """Whether memory decides how long a nest's loops take: few ops, no conversions, no 16-bit floats.
 
     A bool in memory is a byte: gcc makes no vectors of 256 bits of these and doubles together.
     """
     elements = {access.dtype for access in (*nest.operands, *nest.results)}
     values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
-    one_width = len({dtype.bits for dtype in elements | values}) <= 1
-    return scheduled.cost <= _LIGHT and one_width and not any(dtype.is_half for dtype in elements | values)
+    alike = len({(dtype.bits, dtype.is_float) for dtype in elements | values}) <= 1
+    return scheduled.cost <= _LIGHT and alike and not any(dtype.is_half for dtype in elements | values)
 
 
 def _usual(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
@@ -188,8 +188,9 @@ def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
 def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
     """Order what several operands do together.
 
-    Of two or three, few that stand still come first. Of more, all but the first do, as channels beside an image, or two
-    side by side, those at the ends first, as (x1, y1, x2, y2) and mean and deviation of rows; then one alone.
+    Of two or three, few that stand still come first. Of more, all but the first do, as channels beside an image, or one
+    half, as x1, y1, z1 of (x1, y1, z1, x2, y2, z2), or two side by side, those at the ends first, as mean and deviation
+    of rows; then one alone.
     """
     zeros = tuple(at for at, kind in enumerate(classes) if kind == ZERO)
     groups = sum(one != other for one, other in pairwise(classes))
@@ -198,6 +199,8 @@ def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
         return (len(zeros), groups)
     if zeros == tuple(range(1, count)):
         return (1, 0)
+    if count == 2 * len(zeros) and groups == 1:
+        return (2, -1, zeros[0])
     if len(zeros) == 2 and zeros[1] == zeros[0] + 1:
         return (2, min(zeros[0], count - zeros[1] - 1), zeros[0])
     return (3, -zeros[0]) if len(zeros) == 1 else (3 + groups, len(zeros))

@@ -1,0 +1,34 @@
+"""Integers divided by constants that are no powers of two, in lanes of their own width."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bcastgen.api import from_text
+from bcastgen.dtypes import DTYPES
+
+INTEGERS = [row for row in DTYPES if row.is_integer]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@pytest.mark.parametrize("divisor", [3, 7, 100, "max", -1, -7, "min"])
+def test_quotients_and_remainders_are_numpys(dtype, divisor):
+    divisor = {"min": dtype.min, "max": dtype.max}.get(divisor, divisor)
+    if divisor in (0, 1) or not dtype.min <= divisor <= dtype.max:
+        pytest.skip("not of this dtype")
+    rng = np.random.default_rng(3)
+    ends = [dtype.min, dtype.min + 1, 0, 1, dtype.max - 1, dtype.max]
+    values = np.array([*ends, *rng.integers(dtype.min, dtype.max, 500, dtype.np, endpoint=True)], dtype.np)
+    by = dtype.np.type(divisor)
+    with np.errstate(over="ignore"):
+        expected = values // by, values % by
+    for found, value in zip(
+        from_text(f"({dtype}[?] a) -> (a // {divisor}, a % {divisor})")(values), expected, strict=True
+    ):
+        np.testing.assert_array_equal(found, value, strict=True)
+
+
+def test_a_positive_constant_has_a_form_of_its_own():
+    assert "bcg_floor_divide_by_i8(a0, 7)" in from_text("(i8[?] a) -> a // 7").compilation.source.text
+    assert "bcg_remainder_by_i32(a0, 1000)" in from_text("(i32[?] a) -> a % 1000").compilation.source.text
