@@ -385,6 +385,9 @@ FITS = {
     ),
     # log(1 + x) = x - x^2/2 + x^3 q(x)
     "log_f32": Fit("f32", _tail(mpmath.log1p, 0, 1, -0.5), _SQRT_HALF, _SQRT_TWO, 7, lambda x: x**3 / mpmath.log1p(x)),
+    # atanh(x) = x + x s q(s), up to 1 / 2
+    "arctanh_f32": replace(_odd_tail("f32", mpmath.atanh, mpf("0.25"), 5), stepwise=True),
+    "arctanh_f64": _odd_tail("f64", mpmath.atanh, mpf("0.25"), 13),
     # log_b(1 + x) = x q(x)
     "log2_f32": _log_over("f32", 2, 9, True),
     "log10_f32": _log_over("f32", 10, 9, True),
