@@ -300,17 +300,42 @@ static inline double bcg_log1p_f64(double x)
     return x > -1 ? number : other;
 }
 
-/* log(|x| + w) with w = sqrt(x^2 + 1), as log of half of it; w is |x| where the 1 no longer counts. */
+/* log(u + lost) + more log(2) / 2^23, whatever small number lost is beside a u from sqrt(1/2) to 2^126. */
+static inline float bcg_log_with_f32(float u, float lost, uint32_t more)
+{
+    const uint32_t bits = bcg_bits_f32(u) - 0x3f3504f3u;
+    const float k = (float)((int32_t)(bits + more) >> 23);
+    const float scale = bcg_from_bits_f32(0x3f800000u - (bits & 0xff800000u)), f = bcg_fma_f32(u, scale, -1);
+    const float g = bcg_fma_f32(lost, scale, f), low = bcg_fma_low_f32(lost, scale, f, g);
+    const float rest = bcg_fma_f32(k, BCG_LN2_LOW_F32, bcg_log_second_f32(g) + bcg_fma_f32(-g, low, low));
+    return bcg_fma_f32(k, BCG_LN2_HIGH_F32, g + rest);
+}
+
+/* What rounding, and left, took from w, the root of 1 + x^2: half of 1 / w need not be close unless w is about 1. */
+static inline float bcg_root_low_f32(float s, float left, float w)
+{
+    const int32_t near = (int32_t)bcg_bits_f32(bcg_fma_f32(w, -0.5f, 1));
+    const int32_t rough = (int32_t)(0x7e6f0000u - bcg_bits_f32(w));
+    return (bcg_rest_f32(s, w, w) + left) * bcg_from_bits_f32((uint32_t)(near < rough ? rough : near));
+}
+
+/* log(|x| + w) with w = sqrt(x^2 + 1), for |x| below 2^63. */
+static inline float bcg_arcsinh_usual_f32(float x)
+{
+    const float a = fabsf(x), s = bcg_fma_f32(a, a, 1), w = sqrtf(s), u = a + w;
+    const float lost = bcg_sum_low_f32(w, a, u) + bcg_root_low_f32(s, bcg_fma_low_f32(a, a, 1, s), w);
+    return copysignf(bcg_log_with_f32(u, lost, 0), x);
+}
+
+/* The same of any x; from 2^63 on as log(2^-63 |x|) + 64 log(2). */
 static inline float bcg_arcsinh_f32(float x)
 {
-    const float a = fabsf(x), square = a * a, s = square + 1;
-    const float s_low = bcg_any_sum_low_f32(1, square, s) + bcg_prod_low_f32(a, a, square), root = sqrtf(s);
-    const float root_low = (bcg_rest_f32(s, root, root) + s_low) * (0.5f / root);
-    const float w = a < 0x1p15f ? root : a, w_low = a < 0x1p15f ? root_low : 0;
-    const float half = 0.5f * a, half_w = 0.5f * w, u = half + half_w;
-    const float sum = bcg_log_sum_f32(u, bcg_fma_f32(w_low, 0.5f, bcg_any_sum_low_f32(half, half_w, u)), -1);
-    const float number = a < INFINITY ? copysignf(sum, x) : x;
-    return a < 0x1p-13f ? x : number;
+    const float a = fabsf(x), s = bcg_fma_f32(a, a, 1), w = sqrtf(s), sum = a + w;
+    const float lost = bcg_sum_low_f32(w, a, sum) + bcg_root_low_f32(s, bcg_fma_low_f32(a, a, 1, s), w);
+    const uint32_t large = 0 - ((0x5effffffu - bcg_bits_f32(a)) >> 31), small = ~large;
+    const float u = bcg_from_bits_f32((bcg_bits_f32(a * 0x1p-63f) & large) | (bcg_bits_f32(sum) & small));
+    const float number = bcg_log_with_f32(u, bcg_from_bits_f32(bcg_bits_f32(lost) & small), large & (64u << 23));
+    return a < INFINITY ? copysignf(number, x) : x;
 }
 
 /* log(|x| + w) with w = sqrt(x^2 + 1), as log of half of it; w is |x| where the 1 no longer counts. */
@@ -326,17 +351,27 @@ static inline double bcg_arcsinh_f64(double x)
     return a < 0x1p-28 ? x : number;
 }
 
-/* log(x + w) with w = sqrt(x^2 - 1), as log of half of it; w is x where the 1 no longer counts. */
+/* log(x + w) with w = sqrt(x^2 - 1) = sqrt(t^2 + 2 t), t = x - 1, for x from 1 on and below 2^63. */
+static inline float bcg_arccosh_usual_f32(float x)
+{
+    const float t = x - 1, s = bcg_fma_f32(t, t, t + t), w = sqrtf(s), u = x + w;
+    const float left = bcg_rest_f32(s, w, w) + bcg_fma_low_f32(t, t, t + t, s);
+    const float w_low = left * bcg_from_bits_f32(0x7e6f0000u - bcg_bits_f32(w));
+    return bcg_log_with_f32(u, bcg_sum_low_f32(x, w, u) + w_low, 0);
+}
+
+/* The same of any x; from 2^63 on as log(2^-63 x) + 64 log(2). */
 static inline float bcg_arccosh_f32(float x)
 {
-    const float square = x * x, s = square - 1;
-    const float s_low = bcg_any_sum_low_f32(-1, square, s) + bcg_prod_low_f32(x, x, square), root = sqrtf(s);
-    const float root_low = (bcg_rest_f32(s, root, root) + s_low) * (0.5f / root);
-    const float w = x < 0x1p15f ? root : x, w_low = x < 0x1p15f ? (x > 1 ? root_low : 0) : 0;
-    const float half = 0.5f * x, half_w = 0.5f * w, u = half + half_w;
-    const float sum = bcg_log_sum_f32(u, bcg_fma_f32(w_low, 0.5f, bcg_sum_low_f32(half, half_w, u)), -1);
-    const float number = x < INFINITY ? sum : x;
-    return x >= 1 ? number : NAN;
+    const float t = x - 1, s = bcg_fma_f32(t, t, t + t), w = sqrtf(s), sum = x + w;
+    const float left = bcg_rest_f32(s, w, w) + bcg_fma_low_f32(t, t, t + t, s);
+    const float w_low = left * bcg_from_bits_f32(0x7e6f0000u - bcg_bits_f32(w));
+    const float lost = bcg_sum_low_f32(x, w, sum) + w_low;
+    const uint32_t large = 0 - ((0x5effffffu - bcg_bits_f32(x)) >> 31), small = ~large;
+    const float u = bcg_from_bits_f32((bcg_bits_f32(x * 0x1p-63f) & large) | (bcg_bits_f32(sum) & small));
+    const float number = bcg_log_with_f32(u, bcg_from_bits_f32(bcg_bits_f32(lost) & small), large & (64u << 23));
+    const float positive = x < INFINITY ? number : x;
+    return x >= 1 ? positive : NAN;
 }
 
 /* log(x + w) with w = sqrt(x^2 - 1), as log of half of it; w is x where the 1 no longer counts. */
