@@ -307,7 +307,8 @@ static inline float bcg_log_with_f32(float u, float lost, uint32_t more)
     const float k = (float)((int32_t)(bits + more) >> 23);
     const float scale = bcg_from_bits_f32(0x3f800000u - (bits & 0xff800000u)), f = bcg_fma_f32(u, scale, -1);
     const float g = bcg_fma_f32(lost, scale, f), low = bcg_fma_low_f32(lost, scale, f, g);
-    const float rest = bcg_fma_f32(k, BCG_LN2_LOW_F32, bcg_log_second_f32(g) + bcg_fma_f32(-g, low, low));
+    const float s = g * g, third = bcg_fma_f32(s * g, bcg_log_tail_f32(g, s), bcg_fma_f32(-g, low, low));
+    const float rest = bcg_fma_f32(k, BCG_LN2_LOW_F32, bcg_fma_f32(s, -0.5f, third));
     return bcg_fma_f32(k, BCG_LN2_HIGH_F32, g + rest);
 }
 
