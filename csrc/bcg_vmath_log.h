@@ -500,33 +500,47 @@ static inline double bcg_cbrt_start_f64(double a)
 
 /* m^(1/3) is m times the square of m^(-1/3), which starts from bits and is improved; the last one of Newton's steps has
  * the exact rest m - z^3. */
-static inline float bcg_cbrt_f32(float x)
+static inline float bcg_cbrt_of_f32(float m)
 {
-    const float a = fabsf(x), scale = a < 1 ? 0x1p96f : 0x1p-96f, m = a * scale, start = bcg_cbrt_start_f32(m);
-    const float e = bcg_fma_f32(-(m * start), start * start, 1);
+    const float start = bcg_cbrt_start_f32(m), e = bcg_fma_f32(-(m * start), start * start, 1);
     const float better = bcg_fma_f32(start * e, bcg_cbrt_step_f32(e), start);
     const float near = better * better, z = m * near, zz = z * z;
     const float rest = bcg_fma_f32(-bcg_prod_low_f32(z, z, zz), z, bcg_rest_f32(m, zz, z));
-    const float root = bcg_fma_f32(rest, near * 0x1.555556p-2f, z);
-    // 2^-32 or 2^32: the scale's exponents differ in a bit.
-    const float back = bcg_from_bits_f32((159u << 23) - (bcg_bits_f32(scale) & (64u << 23)));
-    return a < INFINITY ? copysignf(root * back, x) : x;
+    return bcg_fma_f32(rest, near * 0x1.555556p-2f, z);
 }
 
-/* m^(1/3) is m times the square of m^(-1/3), which starts from bits and is improved; the last one of Newton's steps has
- * the exact rest m - z^3. */
-static inline double bcg_cbrt_f64(double x)
+/* The same. */
+static inline double bcg_cbrt_of_f64(double m)
 {
-    const double a = fabs(x), scale = a < 1 ? 0x1p384 : 0x1p-384, m = a * scale, start = bcg_cbrt_start_f64(m);
-    const double e = bcg_fma_f64(-(m * start), start * start, 1);
+    const double start = bcg_cbrt_start_f64(m), e = bcg_fma_f64(-(m * start), start * start, 1);
     const double first = bcg_fma_f64(start * e, bcg_cbrt_step_f64(e), start);
     const double better = bcg_fma_f64(first * bcg_fma_f64(-(m * first), first * first, 1), 0x1.5555555555555p-2, first);
     const double near = better * better, z = m * near, zz = z * z;
     const double rest = bcg_fma_f64(-bcg_prod_low_f64(z, z, zz), z, bcg_rest_f64(m, zz, z));
-    const double root = bcg_fma_f64(rest, near * 0x1.5555555555555p-2, z);
-    // 2^-128 or 2^128: the scale's exponents differ in a bit.
-    const double back = bcg_from_bits_f64((1151ull << 52) - (bcg_bits_f64(scale) & (256ull << 52)));
-    return a < INFINITY ? copysign(root * back, x) : x;
+    return bcg_fma_f64(rest, near * 0x1.5555555555555p-2, z);
+}
+
+/* Where |x| is from 2^-64 to 2^64. */
+static inline float bcg_cbrt_usual_f32(float x) { return copysignf(bcg_cbrt_of_f32(fabsf(x)), x); }
+
+/* Where |x| is from 2^-512 to 2^512. */
+static inline double bcg_cbrt_usual_f64(double x) { return copysign(bcg_cbrt_of_f64(fabs(x)), x); }
+
+/* Of any x; what is not usual is scaled, and the root by a third of that exponent: 1/3 modulo 2^32. */
+static inline float bcg_cbrt_f32(float x)
+{
+    const float a = fabsf(x), shrunk = a < 0x1p64f ? 1 : 0x1p-96f, scale = a < 0x1p-64f ? 0x1p96f : shrunk;
+    const float back = bcg_from_bits_f32(0x3f800000u + (0x3f800000u - bcg_bits_f32(scale)) * 0xaaaaaaabu);
+    return a < INFINITY ? copysignf(bcg_cbrt_of_f32(a * scale) * back, x) : x;
+}
+
+/* Of any x; what is not usual is scaled, and the root by a third of that exponent: 1/3 modulo 2^64. */
+static inline double bcg_cbrt_f64(double x)
+{
+    const double a = fabs(x), shrunk = a < 0x1p512 ? 1 : 0x1p-384, scale = a < 0x1p-512 ? 0x1p384 : shrunk;
+    const uint64_t third = (0x3ff0000000000000u - bcg_bits_f64(scale)) * 0xaaaaaaaaaaaaaaabu;
+    const double back = bcg_from_bits_f64(0x3ff0000000000000u + third);
+    return a < INFINITY ? copysign(bcg_cbrt_of_f64(a * scale) * back, x) : x;
 }
 
 /* Without the last step's exact rest. */
