@@ -219,6 +219,17 @@ static inline double bcg_less_pi_f64(double x, double k)
     return bcg_fma_f64(-k, 0x1.1701b839a252p-87, bcg_fma_f64(-k, 0x1.1a626331p-53, first));
 }
 
+/* The same, close enough for f32: pi in two numbers. */
+static inline double bcg_less_pi_wide(double x, double k)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    const double first = fma(-k, 0x1.921fb54442d18p+1, x);
+#else
+    const double first = (x - k * 0x1.921fb544p+1) - k * 0x1.0b46p-33;
+#endif
+    return bcg_fma_f64(-k, 0x1.1a62633145c07p-53, first);
+}
+
 /* sin of half a turn's angles. python csrc/fit.py sin_half_turn_wide: error 2^-27.3 */
 static inline double bcg_sin_wide_f32(double r)
 {
@@ -233,7 +244,7 @@ static inline double bcg_sin_wide_f32(double r)
 static inline float bcg_sin_near_f32(float x)
 {
     const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, 0x1.8p52);
-    const double sine = bcg_sin_wide_f32(bcg_less_pi_f64(wide, whole - 0x1.8p52));
+    const double sine = bcg_sin_wide_f32(bcg_less_pi_wide(wide, whole - 0x1.8p52));
     return bcg_signed_f32(x, (float)bcg_from_bits_f64(bcg_bits_f64(sine) ^ bcg_bits_f64(whole) << 63));
 }
 
@@ -246,7 +257,7 @@ static inline float bcg_sin_f32(float x)
 static inline float bcg_cos_near_f32(float x)
 {
     const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, -0.5) + 0x1.8p52;
-    const double sine = bcg_sin_wide_f32(bcg_less_pi_f64(wide, (whole - 0x1.8p52) + 0.5));
+    const double sine = bcg_sin_wide_f32(bcg_less_pi_wide(wide, (whole - 0x1.8p52) + 0.5));
     return (float)bcg_from_bits_f64(bcg_bits_f64(sine) ^ (bcg_bits_f64(whole) + 1) << 63);
 }
 
