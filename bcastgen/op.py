@@ -89,7 +89,7 @@ class Op:
     name : NumPy's name where NumPy has the op.
     arity, results : number of operands and of results.
     rule : operand types (weak ones included) -> dtypes the operands are converted to, and the result's.
-    c : C template, for all dtypes, by kind of the loop dtype, or computed from the dtypes.
+    c : C template, for all dtypes, by name of the dtype computed in or kind of the loop dtype, or made from the dtypes.
     doc : one sentence, with the semantics where C or NumPy leave a choice.
     dunder : the Python operator, as in ``__add__``.
     aliases : further names the op answers to (array API, Python).
@@ -103,7 +103,7 @@ class Op:
     prelude : names and texts of the C definitions that its C calls, beside those of csrc.
     cost : of an element of 32 bits in a vectorised loop, tenths of a nanosecond; for all, or by kind of the loop dtype.
     fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
-    rare, near : which elements need `c`, by kind, and a faster C template that is right for all others.
+    rare, near : which elements need `c`, and a faster C template that is right for all others.
     fast_near : that of `fast`, where there are both.
     scalar : whether compilers do not vectorise `c`, so that it is for rare elements only.
     by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind;
@@ -181,12 +181,19 @@ class Op:
         return _fill(next(text for text in found if text is not None), operands, result)
 
     def rare_for(
-        self, operands: tuple[DType, ...], result: DType, constant: bool | int | float | None = None
+        self,
+        operands: tuple[DType, ...],
+        result: DType,
+        fast: bool = False,
+        constant: bool | int | float | None = None,
     ) -> tuple[Excess, ...]:
         """Return which elements the near form is not right for; nothing where there is none."""
         if self.rare is None or self._special(operands, constant) is not None:
             return ()
-        found = self.rare.get(operands[0].kind, ())
+        # Under math="fast" a near form of the accurate one would make results depend on blocks.
+        if fast and _template_of(self.fast, operands, result) and not _template_of(self.fast_near, operands, result):
+            return ()
+        found = self.rare.get(operands[0].computed_in.name) or self.rare.get(operands[0].kind, ())
         return tuple(
             Excess(*(_fill(text, operands, result) for text in (excess.c, excess.number, excess.most)))
             for excess in found
@@ -292,7 +299,9 @@ def _converted(value: Any, loop: DType) -> Any:
 def _template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DType) -> str | None:
     """Return the template a form has for these dtypes, or None."""
     template = form(operands, result) if callable(form) else form
-    return template if template is None or isinstance(template, str) else template.get(operands[0].kind)
+    if template is None or isinstance(template, str):
+        return template
+    return template.get(operands[0].computed_in.name) or template.get(operands[0].kind)
 
 
 def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:

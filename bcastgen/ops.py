@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from . import op_rules as rules
-from .dtypes import DType
+from .dtypes import F32, F64, DType
 from .errors import BcastgenError
 from .op import Excess, Op, Param
 from .op_casts import cast_c, cast_reference
@@ -113,17 +113,20 @@ def _math(
     ulp: int = 4,
     fast_ulp: int | None = None,
     near: bool = False,
-    usual: tuple[Excess, ...] = (),
+    usual: tuple[Excess, ...] | Mapping[str, tuple[Excess, ...]] = (),
     cost: float = 4.0,
 ) -> Op:
     """A function of csrc's `bcg_<name>_<dtype>`.
 
     With `fast_ulp` there is a `bcg_<name>_fast_<dtype>` of that bound; with `near` a `bcg_<name>_near_<dtype>` that is
     right up to `BCG_<NAME>_NEAR_<DTYPE>`, and the only one that is vectorised; with `usual` a
-    `bcg_<name>_usual_<dtype>` without what the elements need that it names.
+    `bcg_<name>_usual_<dtype>` without what the elements need that it names, for all floats or by dtype.
     """
     form = "near" if near else "usual"
     far = (Excess("{V}", "fabs{f}({0})", f"BCG_{name.upper()}_NEAR_{{N}}"),)
+    rare = usual if isinstance(usual, Mapping) else {"float": usual or far}
+    # Forms of f32 alone leave that of math="fast" to itself.
+    fast_near = fast_ulp is not None and (near or (isinstance(usual, tuple) and bool(usual)))
     operands = "{0}" if arity == 1 else "{0}, {1}"
     return Op(
         name,
@@ -138,16 +141,23 @@ def _math(
         cost=cost,
         fast=None if fast_ulp is None else f"bcg_{name}_fast_{{t}}({operands})",
         fast_ulp=fast_ulp,
-        rare={"float": usual or far} if near or usual else None,
-        near=f"bcg_{name}_{form}_{{t}}({operands})" if near or usual else None,
-        fast_near=f"bcg_{name}_fast_{form}_{{t}}({operands})" if (near or usual) and fast_ulp is not None else None,
+        rare=rare if near or usual else None,
+        near=dict.fromkeys(rare, f"bcg_{name}_{form}_{{t}}({operands})") if near or usual else None,
+        fast_near=f"bcg_{name}_fast_{form}_{{t}}({operands})" if fast_near else None,
         scalar=near,
     )
 
 
-def _size(name: str) -> tuple[Excess, ...]:
+def _up_to(most: str) -> tuple[Excess, ...]:
     """What is rare for a form up to a size; a NaN has the bits of a larger number."""
-    return (Excess("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}(BCG_{name.upper()}_USUAL_{{N}})"),)
+    return (Excess("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})"),)
+
+
+def _between(least: float, below: float, row: DType = F32, operand: str = "fabs{f}({0})") -> Excess:
+    """What is rare for a form of what is at least this and below that; what is not has the bits of a larger number."""
+    low, high = (int(np.array(end, row.np).view(f"u{row.bytes}")) for end in (least, below))
+    number = f"bcg_bits_{{t}}({operand})" + f" - {low:#x}u" * bool(low)
+    return Excess("{W}", number, f"{high - 1 - low:#x}u")
 
 
 def _by_number(order: str) -> dict[float | None, tuple[dict[str, str], float]]:
@@ -208,6 +218,9 @@ _FAR_QUOTIENT = "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{
 _FAR = {"float": (Excess("int", _FAR_QUOTIENT, "0"),)}
 _NORMAL = Excess("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
 _LOG1P = (Excess("{W}", "bcg_above_normal_{t}(1 + {0})", "BCG_MOST_LOG1P_{N}"),)
+_F32_TO_80 = {"f32": _up_to("80")}
+_CUBES = {"f32": (_between(2.0**-64, 2.0**64),), "f64": (_between(2.0**-512, 2.0**512, F64),)}
+_ANGLES = {"f32": tuple(_between(2.0**-32, 2.0**32, operand=f"fabs{{f}}({{{at}}})") for at in (0, 1))}
 _UNIT = (-1.0, 1.0)
 
 _ROWS: tuple[Op, ...] = (
@@ -354,8 +367,8 @@ _ROWS: tuple[Op, ...] = (
     ),
     Op("sqrt", 1, rules.floating, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0), cost=3.0),
     # functions
-    _math("exp", "e to the power of the operand.", ulp=1, usual=_size("exp"), cost=3.0),
-    _math("exp2", "2 to the power of the operand.", ulp=1, usual=_size("exp2"), cost=3.0),
+    _math("exp", "e to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP_USUAL_{N}"), cost=3.0),
+    _math("exp2", "2 to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP2_USUAL_{N}"), cost=3.0),
     _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, cost=4.5),
     _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=4.5),
     _math("log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
@@ -365,8 +378,8 @@ _ROWS: tuple[Op, ...] = (
     _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0),
     _math("tan", "Tangent of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=7.0),
     _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, cost=6.0),
-    _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, cost=5.5),
-    _math("cosh", "Hyperbolic cosine.", ulp=1, cost=4.0),
+    _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, usual=_F32_TO_80, cost=5.5),
+    _math("cosh", "Hyperbolic cosine.", ulp=1, usual=_F32_TO_80, cost=4.0),
     _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1, fast_ulp=4),
     _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1, fast_ulp=4),
     _math("arctan", "Inverse tangent, in radians.", aliases=("atan",), ulp=1, fast_ulp=4, cost=5.0),
@@ -377,16 +390,32 @@ _ROWS: tuple[Op, ...] = (
         aliases=("atan2",),
         ulp=1,
         fast_ulp=4,
+        usual=_ANGLES,
         cost=10.0,
     ),
-    _math("arcsinh", "Inverse hyperbolic sine.", aliases=("asinh",), ulp=1, cost=9.0),
-    _math("arccosh", "Inverse hyperbolic cosine.", (1.0, 50.0), aliases=("acosh",), ulp=1, cost=8.0),
+    _math(
+        "arcsinh",
+        "Inverse hyperbolic sine.",
+        aliases=("asinh",),
+        ulp=1,
+        usual={"f32": (_between(0.0, 2.0**63),)},
+        cost=9.0,
+    ),
+    _math(
+        "arccosh",
+        "Inverse hyperbolic cosine.",
+        (1.0, 50.0),
+        aliases=("acosh",),
+        ulp=1,
+        usual={"f32": (_between(1.0, 2.0**63, operand="{0}"),)},
+        cost=8.0,
+    ),
     _math("arctanh", "Inverse hyperbolic tangent.", _UNIT, aliases=("atanh",), ulp=1, cost=8.0),
     _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0),
-    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, cost=4.5),
+    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, usual=_CUBES, cost=4.5),
     _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, fast_ulp=4, cost=6.0),
     _math("erfc", "1 - erf(x) without cancellation.", (-4.0, 10.0), reference=_erfc, ulp=2, fast_ulp=4, cost=16.0),
-    _math("sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid, ulp=1, fast_ulp=4, cost=6.0),
+    _math("sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid, ulp=1, fast_ulp=4, usual=_F32_TO_80, cost=6.0),
     _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5),
     # rounding
     *(

@@ -110,18 +110,22 @@ static inline double bcg_erf_exp_tail_f64(double r)
     return bcg_fma_f64(r4, bcg_fma_f64(r4, c, b), a);
 }
 
-/* Up to 15/16 the series, beyond 1 - erfc(|x|), of which the second is small. */
+/* Up to 15/16 the series, beyond 1 - erfc(|x|), of which the second is small. Bits are limited and joined to those of
+ * a NaN: comparisons share their pipes with products. */
 static inline float bcg_erf_f32(float x)
 {
-    const float size = fabsf(x), y = 4.0f < size ? 4.0f : size, t = y - 1;
+    const uint32_t bits = bcg_bits_f32(x) & 0x7fffffffu, kept = bits < 0x40800000u ? bits : 0x40800000u;
+    const uint32_t none = 0 - ((0x7f800000u - bits) >> 31);
+    const float y = bcg_from_bits_f32(kept), t = y - 1;
     const float near = bcg_fma_f32(bcg_erf_tail_f32(bcg_fma_f32(y, y, -0.375f)), y, y);
     const float log = t * bcg_erf_log_f32(t), whole = log + BCG_SHIFT_F32, r = log - (whole - BCG_SHIFT_F32);
     const float power = bcg_fma_f32(r, bcg_erf_power_tail_f32(r), 1);
     const float scale = bcg_from_bits_f32(bcg_bits_f32(-0x1.422616p-3f) + (bcg_bits_f32(whole) << 23));
-    return copysignf(y < 0.9375f ? near : bcg_fma_f32(power, scale, 1), x);
+    const float value = y < 0.9375f ? near : bcg_fma_f32(power, scale, 1);
+    return bcg_from_bits_f32(bcg_bits_f32(value) | (bcg_bits_f32(x) & 0x80000000u) | none);
 }
 
-/* The same. */
+/* The same, limited as a number. */
 static inline double bcg_erf_f64(double x)
 {
     const double size = fabs(x), y = 6.0 < size ? 6.0 : size, t = y - 1;

@@ -256,6 +256,21 @@ static inline float bcg_sigmoid_f32(float x)
     return bcg_fma_f32(bcg_fma_f32(-close, below_low, bcg_rest_f32(u, close, below)), inverse, close);
 }
 
+/* The same with u = 1, where |x| is at most 80. */
+static inline float bcg_sigmoid_usual_f32(float x)
+{
+    const float shifted = bcg_fma_f32(x, -BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
+    const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, -x), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper);
+    const float s = r * r;
+    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r);
+    const float t = r + bcg_fma_f32(s, bcg_fma_f32(bcg_exp_tail_f32(r, s), r, 0.5f), rounded);
+    const float v = 1 + t, v_low = bcg_sum_low_f32(1, t, v);
+    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23), e = power * v;
+    const float below = e + 1, below_low = bcg_fma_f32(power, v_low, bcg_any_sum_low_f32(e, 1, below));
+    const float inverse = 1 / below, left = bcg_fma_f32(-inverse, below_low, bcg_rest_f32(1, inverse, below));
+    return bcg_fma_f32(left, inverse, inverse);
+}
+
 /* u / (u + u e^-x), the sum to twice the digits, with u = 2^(-n / 2): e^-x = 2^n (1 + t) need not be a number. */
 static inline double bcg_sigmoid_f64(double x)
 {
@@ -376,6 +391,21 @@ static inline float bcg_cosh_f32(float x)
     return half + half;
 }
 
+/* The same without halves, where |x| is at most 80. */
+static inline float bcg_cosh_usual_f32(float x)
+{
+    const float y = fabsf(x);
+    const float shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
+    const float r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y)), s = r * r;
+    const float even = bcg_exp_even_f32(s), odd = bcg_exp_odd_f32(s);
+    const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 1) << 23);
+    const float q = bcg_from_bits_f32((253 - bcg_bits_f32(shifted)) << 23);
+    const float v = 1 + r;
+    const float up = bcg_fma_f32(s, bcg_fma_f32(bcg_fma_f32(even, r, odd), r, 0.5f), bcg_sum_low_f32(1, r, v));
+    const float down = bcg_fma_f32(s, bcg_fma_f32(bcg_fma_f32(even, r, -odd), r, 0.5f), -r);
+    return p * v + bcg_fma_f32(p, up, bcg_fma_f32(q, down, q));
+}
+
 /* Half of cosh(x) = P e^r + Q e^-r with P = 2^(n - 1), Q = 2^(-n - 1) and |x| = n log(2) + r. */
 static inline double bcg_cosh_f64(double x)
 {
@@ -393,22 +423,34 @@ static inline double bcg_cosh_f64(double x)
     return half + half;
 }
 
-/* Half of sinh(x) = (P - Q) cosh(r) + (P + Q) sinh(r), as in cosh; the sum's main terms cancel where n = 1. */
-static inline float bcg_sinh_f32(float x)
+/* (P - Q) cosh(r) + (P + Q) sinh(r) as in cosh, y = |x|; the sum's main terms cancel where n = 1. */
+static inline float bcg_sinh_of_f32(float y, float n, float p, float q)
 {
-    const float y = fabsf(x);
-    const float shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
     const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper), s = r * r;
-    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r);
-    const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 2) << 23);
-    const float q = 0.0625f * bcg_from_bits_f32((256 - bcg_bits_f32(shifted)) << 23);
-    const float sum = p + q, difference = p - q;
+    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r), sum = p + q, difference = p - q;
     const float cosh_low = s * bcg_fma_f32(s, bcg_exp_even_f32(s), 0.5f);
     const float sinh_low = bcg_fma_f32(s * r, bcg_exp_odd_f32(s), rounded);
-    const float main = sum * r, close = difference + main;
-    const float lost = bcg_fma_f32(bcg_sum_low_f32(p, q, sum), r, bcg_sum_low_f32(p, -q, difference));
-    const float lower = bcg_sum_low_f32(difference, main, close) + (bcg_prod_low_f32(sum, r, main) + lost);
-    const float half = close + bcg_fma_f32(difference, cosh_low, bcg_fma_f32(sum, sinh_low, lower));
+    const float close = bcg_fma_f32(sum, r, difference), lost = bcg_sum_low_f32(p, -q, difference);
+    const float lower = bcg_fma_low_f32(sum, r, difference, close) + lost;
+    return close + bcg_fma_f32(difference, cosh_low, bcg_fma_f32(sum, sinh_low, lower));
+}
+
+/* Where |x| is at most 80. */
+static inline float bcg_sinh_usual_f32(float x)
+{
+    const float y = fabsf(x), shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);
+    const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 1) << 23);
+    const float q = bcg_from_bits_f32((253 - bcg_bits_f32(shifted)) << 23);
+    return copysignf(bcg_sinh_of_f32(y, shifted - (BCG_SHIFT_F32 + 127), p, q), x);
+}
+
+/* Of any x, as twice the half of it. */
+static inline float bcg_sinh_f32(float x)
+{
+    const float y = fabsf(x), shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);
+    const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 2) << 23);
+    const float q = 0.0625f * bcg_from_bits_f32((256 - bcg_bits_f32(shifted)) << 23);
+    const float half = bcg_sinh_of_f32(y, shifted - (BCG_SHIFT_F32 + 127), p, q);
     const float small = y < 0x1p-25f ? y : half + half;
     return copysignf(y > 89.5f ? INFINITY : small, x);
 }

@@ -344,19 +344,6 @@ static inline double bcg_log10_fast_f64(double x)
 
 /* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
  * difference from 1 keeps its digits. */
-static inline float bcg_log_sum_f32(float u, float lost, float zero)
-{
-    const uint32_t bits = bcg_bits_f32(u) + (0x3f800000u - 0x3f3504f3u);
-    const float k = bcg_from_bits_f32((bits >> 23) | 0x4b000000u) - (0x1p23f + 127.0f + zero);
-    const float f = bcg_from_bits_f32((bits & 0x007fffffu) + 0x3f3504f3u) - 1;
-    const float scaled = lost * (0.5f * bcg_from_bits_f32((255u - (bits >> 23)) << 23));
-    const float g = f + scaled, g_low = bcg_sum_low_f32(f, scaled, g);
-    const float whole = k * BCG_LN2_HIGH_F32, upper = whole + g, lower = bcg_sum_low_f32(whole, g, upper);
-    return upper + (bcg_fma_f32(k, BCG_LN2_LOW_F32, lower + bcg_fma_f32(-g, g_low, g_low)) + bcg_log_second_f32(g));
-}
-
-/* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
- * difference from 1 keeps its digits. */
 static inline double bcg_log_sum_f64(double u, double lost, double zero)
 {
     const uint64_t bits = bcg_bits_f64(u) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
@@ -422,17 +409,43 @@ static inline double bcg_log1p_f64(double x)
     return x > -1 ? number : other;
 }
 
-/* log(|x| + w) with w = sqrt(x^2 + 1), as log of half of it; w is |x| where the 1 no longer counts. */
+/* log(u + lost) + more log(2) / 2^23, whatever small number lost is beside a u from sqrt(1/2) to 2^126. */
+static inline float bcg_log_with_f32(float u, float lost, uint32_t more)
+{
+    const uint32_t bits = bcg_bits_f32(u) - 0x3f3504f3u;
+    const float k = (float)((int32_t)(bits + more) >> 23);
+    const float scale = bcg_from_bits_f32(0x3f800000u - (bits & 0xff800000u)), f = bcg_fma_f32(u, scale, -1);
+    const float g = bcg_fma_f32(lost, scale, f), low = bcg_fma_low_f32(lost, scale, f, g);
+    const float s = g * g, third = bcg_fma_f32(s * g, bcg_log_tail_f32(g, s), bcg_fma_f32(-g, low, low));
+    const float rest = bcg_fma_f32(k, BCG_LN2_LOW_F32, bcg_fma_f32(s, -0.5f, third));
+    return bcg_fma_f32(k, BCG_LN2_HIGH_F32, g + rest);
+}
+
+/* What rounding, and left, took from w, the root of 1 + x^2: half of 1 / w need not be close unless w is about 1. */
+static inline float bcg_root_low_f32(float s, float left, float w)
+{
+    const int32_t near = (int32_t)bcg_bits_f32(bcg_fma_f32(w, -0.5f, 1));
+    const int32_t rough = (int32_t)(0x7e6f0000u - bcg_bits_f32(w));
+    return (bcg_rest_f32(s, w, w) + left) * bcg_from_bits_f32((uint32_t)(near < rough ? rough : near));
+}
+
+/* log(|x| + w) with w = sqrt(x^2 + 1), for |x| below 2^63. */
+static inline float bcg_arcsinh_usual_f32(float x)
+{
+    const float a = fabsf(x), s = bcg_fma_f32(a, a, 1), w = sqrtf(s), u = a + w;
+    const float lost = bcg_sum_low_f32(w, a, u) + bcg_root_low_f32(s, bcg_fma_low_f32(a, a, 1, s), w);
+    return copysignf(bcg_log_with_f32(u, lost, 0), x);
+}
+
+/* The same of any x; from 2^63 on as log(2^-63 |x|) + 64 log(2). */
 static inline float bcg_arcsinh_f32(float x)
 {
-    const float a = fabsf(x), square = a * a, s = square + 1;
-    const float s_low = bcg_any_sum_low_f32(1, square, s) + bcg_prod_low_f32(a, a, square), root = sqrtf(s);
-    const float root_low = (bcg_rest_f32(s, root, root) + s_low) * (0.5f / root);
-    const float w = a < 0x1p15f ? root : a, w_low = a < 0x1p15f ? root_low : 0;
-    const float half = 0.5f * a, half_w = 0.5f * w, u = half + half_w;
-    const float sum = bcg_log_sum_f32(u, bcg_fma_f32(w_low, 0.5f, bcg_any_sum_low_f32(half, half_w, u)), -1);
-    const float number = a < INFINITY ? copysignf(sum, x) : x;
-    return a < 0x1p-13f ? x : number;
+    const float a = fabsf(x), s = bcg_fma_f32(a, a, 1), w = sqrtf(s), sum = a + w;
+    const float lost = bcg_sum_low_f32(w, a, sum) + bcg_root_low_f32(s, bcg_fma_low_f32(a, a, 1, s), w);
+    const uint32_t large = 0 - ((0x5effffffu - bcg_bits_f32(a)) >> 31), small = ~large;
+    const float u = bcg_from_bits_f32((bcg_bits_f32(a * 0x1p-63f) & large) | (bcg_bits_f32(sum) & small));
+    const float number = bcg_log_with_f32(u, bcg_from_bits_f32(bcg_bits_f32(lost) & small), large & (64u << 23));
+    return a < INFINITY ? copysignf(number, x) : x;
 }
 
 /* log(|x| + w) with w = sqrt(x^2 + 1), as log of half of it; w is |x| where the 1 no longer counts. */
@@ -448,17 +461,27 @@ static inline double bcg_arcsinh_f64(double x)
     return a < 0x1p-28 ? x : number;
 }
 
-/* log(x + w) with w = sqrt(x^2 - 1), as log of half of it; w is x where the 1 no longer counts. */
+/* log(x + w) with w = sqrt(x^2 - 1) = sqrt(t^2 + 2 t), t = x - 1, for x from 1 on and below 2^63. */
+static inline float bcg_arccosh_usual_f32(float x)
+{
+    const float t = x - 1, s = bcg_fma_f32(t, t, t + t), w = sqrtf(s), u = x + w;
+    const float left = bcg_rest_f32(s, w, w) + bcg_fma_low_f32(t, t, t + t, s);
+    const float w_low = left * bcg_from_bits_f32(0x7e6f0000u - bcg_bits_f32(w));
+    return bcg_log_with_f32(u, bcg_sum_low_f32(x, w, u) + w_low, 0);
+}
+
+/* The same of any x; from 2^63 on as log(2^-63 x) + 64 log(2). */
 static inline float bcg_arccosh_f32(float x)
 {
-    const float square = x * x, s = square - 1;
-    const float s_low = bcg_any_sum_low_f32(-1, square, s) + bcg_prod_low_f32(x, x, square), root = sqrtf(s);
-    const float root_low = (bcg_rest_f32(s, root, root) + s_low) * (0.5f / root);
-    const float w = x < 0x1p15f ? root : x, w_low = x < 0x1p15f ? (x > 1 ? root_low : 0) : 0;
-    const float half = 0.5f * x, half_w = 0.5f * w, u = half + half_w;
-    const float sum = bcg_log_sum_f32(u, bcg_fma_f32(w_low, 0.5f, bcg_sum_low_f32(half, half_w, u)), -1);
-    const float number = x < INFINITY ? sum : x;
-    return x >= 1 ? number : NAN;
+    const float t = x - 1, s = bcg_fma_f32(t, t, t + t), w = sqrtf(s), sum = x + w;
+    const float left = bcg_rest_f32(s, w, w) + bcg_fma_low_f32(t, t, t + t, s);
+    const float w_low = left * bcg_from_bits_f32(0x7e6f0000u - bcg_bits_f32(w));
+    const float lost = bcg_sum_low_f32(x, w, sum) + w_low;
+    const uint32_t large = 0 - ((0x5effffffu - bcg_bits_f32(x)) >> 31), small = ~large;
+    const float u = bcg_from_bits_f32((bcg_bits_f32(x * 0x1p-63f) & large) | (bcg_bits_f32(sum) & small));
+    const float number = bcg_log_with_f32(u, bcg_from_bits_f32(bcg_bits_f32(lost) & small), large & (64u << 23));
+    const float positive = x < INFINITY ? number : x;
+    return x >= 1 ? positive : NAN;
 }
 
 /* log(x + w) with w = sqrt(x^2 - 1), as log of half of it; w is x where the 1 no longer counts. */
@@ -474,24 +497,70 @@ static inline double bcg_arccosh_f64(double x)
     return x >= 1 ? number : NAN;
 }
 
-/* Half of log(1 + q) with q = 2|x| / (1 - |x|), to twice the digits. */
-static inline float bcg_arctanh_f32(float x)
+/* arctanh(s) = s + s z q(z), z = s^2, for s up to 1/2. python csrc/fit.py arctanh_f32: error 2^-29.4 */
+static inline float bcg_arctanh_tail_f32(float z)
 {
-    const float a = fabsf(x), d = 1 - a, inverse = 1 / d, q = (a + a) * inverse;
-    const float rest = bcg_fma_f32(-q, bcg_sum_low_f32(1, -a, d), bcg_rest_f32(a + a, q, d));
-    const float u = 1 + q, lost = bcg_fma_f32(rest, inverse, bcg_any_sum_low_f32(1, q, u));
-    const float number = 0.5f * bcg_log_sum_f32(u, lost, 0), other = a == 1 ? INFINITY : NAN;
-    return copysignf(a < 1 ? number : other, x);
+    float tail = bcg_fma_f32(z, 0x1.693a34p-3f, 0x1.a6bb9ep-5f);
+    tail = bcg_fma_f32(z, tail, 0x1.e4000ap-4f);
+    tail = bcg_fma_f32(z, tail, 0x1.234d98p-3f);
+    tail = bcg_fma_f32(z, tail, 0x1.99a676p-3f);
+    return bcg_fma_f32(z, tail, 0x1.55554p-2f);
 }
 
-/* Half of log(1 + q) with q = 2|x| / (1 - |x|), to twice the digits. */
+/* The same. python csrc/fit.py arctanh_f64: error 2^-58.0 */
+static inline double bcg_arctanh_tail_f64(double z)
+{
+    const double zz = z * z;
+    double odd = bcg_fma_f64(zz, 0x1.ec636ab0fd19fp-3, 0x1.6479ec975712ap-3);
+    double even = bcg_fma_f64(zz, -0x1.8f3c87bad0642p-3, -0x1.44650a93f7998p-8);
+    odd = bcg_fma_f64(zz, odd, 0x1.e70de33fec0a6p-5);
+    even = bcg_fma_f64(zz, even, 0x1.9e87866e2d36p-5);
+    odd = bcg_fma_f64(zz, odd, 0x1.e3e988c75c85bp-5);
+    even = bcg_fma_f64(zz, even, 0x1.10fa83df35d04p-4);
+    odd = bcg_fma_f64(zz, odd, 0x1.3b151044f5fe8p-4);
+    even = bcg_fma_f64(zz, even, 0x1.745d08c3dd1cep-4);
+    odd = bcg_fma_f64(zz, odd, 0x1.c71c722a2fc16p-4);
+    even = bcg_fma_f64(zz, even, 0x1.24924923ca1c7p-3);
+    odd = bcg_fma_f64(zz, odd, 0x1.999999999b31dp-3);
+    return bcg_fma_f64(z, odd, bcg_fma_f64(zz, even, 0x1.555555555554cp-2));
+}
+
+/* Half of log(u / v), u = 1 + |x| and v = 1 - |x|: with a power p = 2^k close to u / v it is k log(2) / 2 + arctanh(s),
+ * s = (u - p v) / (u + p v). From 1/2 on v and u - p v are exact, and s is small; below it the series is enough. Of
+ * what is no number the bits of v tell whether it is an infinity. */
+static inline float bcg_arctanh_f32(float x)
+{
+    const float a = fabsf(x), u = 1 + a, v = 1 - a;
+    const uint32_t small = 0 - (bcg_bits_f32(a - 0.5f) >> 31), below = 0 - ((bcg_bits_f32(a) - 0x3f800000u) >> 31);
+    const uint32_t e = (bcg_bits_f32(u) - bcg_bits_f32(v) + 0x00400000u) & 0x7f800000u;
+    const float p = bcg_from_bits_f32(e + 0x3f800000u), ratio = (bcg_fma_f32(-p, v, 1) + a) / bcg_fma_f32(p, v, u);
+    const float s = bcg_from_bits_f32((bcg_bits_f32(a) & small) | (bcg_bits_f32(ratio) & ~small)), z = s * s;
+    // 2^23 k
+    const float k = (float)(int32_t)(e & ~small), base = k * 0x1.62e4p-25f, sum = base + s;
+    const float low = bcg_fma_f32(k, 0x1.7f7d1cp-44f, bcg_sum_low_f32(base, s, sum));
+    const float number = sum + bcg_fma_f32(s * z, bcg_arctanh_tail_f32(z), low);
+    const uint32_t other = 0x7f800000u | bcg_bits_f32(v) >> 8;
+    return copysignf(bcg_from_bits_f32((bcg_bits_f32(number) & below) | (other & ~below)), x);
+}
+
+/* Half of log(u / v), u = 1 + |x| and v = 1 - |x|: with a power p = 2^k close to u / v it is k log(2) / 2 + arctanh(s),
+ * s = (u - p v) / (u + p v). From 1/2 on v and u - p v are exact, and s is small; below it the series is enough. Of
+ * what is no number the bits of v tell whether it is an infinity. */
 static inline double bcg_arctanh_f64(double x)
 {
-    const double a = fabs(x), d = 1 - a, inverse = 1 / d, q = (a + a) * inverse;
-    const double rest = bcg_fma_f64(-q, bcg_sum_low_f64(1, -a, d), bcg_rest_f64(a + a, q, d));
-    const double u = 1 + q, lost = bcg_fma_f64(rest, inverse, bcg_any_sum_low_f64(1, q, u));
-    const double number = 0.5 * bcg_log_sum_f64(u, lost, 0), other = a == 1 ? INFINITY : NAN;
-    return copysign(a < 1 ? number : other, x);
+    const double a = fabs(x), u = 1 + a, v = 1 - a;
+    const uint64_t small = 0 - (bcg_bits_f64(a - 0.5) >> 63);
+    const uint64_t below = 0 - ((bcg_bits_f64(a) - 0x3ff0000000000000u) >> 63);
+    const uint64_t e = (bcg_bits_f64(u) - bcg_bits_f64(v) + 0x0008000000000000u) & 0x7ff0000000000000u;
+    const double p = bcg_from_bits_f64(e + 0x3ff0000000000000u);
+    const double ratio = (bcg_fma_f64(-p, v, 1) + a) / bcg_fma_f64(p, v, u);
+    const double s = bcg_from_bits_f64((bcg_bits_f64(a) & small) | (bcg_bits_f64(ratio) & ~small)), z = s * s;
+    const double k = bcg_from_bits_f64(((e & ~small) >> 52) | 0x4330000000000000u) - 0x1p52;
+    const double base = k * (0.5 * BCG_LN2_HIGH_F64), sum = base + s;
+    const double low = bcg_fma_f64(k, 0.5 * BCG_LN2_LOW_F64, bcg_sum_low_f64(base, s, sum));
+    const double number = sum + bcg_fma_f64(s * z, bcg_arctanh_tail_f64(z), low);
+    const uint64_t other = 0x7ff0000000000000u | bcg_bits_f64(v) >> 11;
+    return copysign(bcg_from_bits_f64((bcg_bits_f64(number) & below) | (other & ~below)), x);
 }
 
 /* Newton's step on top of a rounded quotient; where it is no number, at 0 and an infinity, the quotient is right. */
@@ -540,33 +609,47 @@ static inline double bcg_cbrt_start_f64(double a)
 
 /* m^(1/3) is m times the square of m^(-1/3), which starts from bits and is improved; the last one of Newton's steps has
  * the exact rest m - z^3. */
-static inline float bcg_cbrt_f32(float x)
+static inline float bcg_cbrt_of_f32(float m)
 {
-    const float a = fabsf(x), scale = a < 1 ? 0x1p96f : 0x1p-96f, m = a * scale, start = bcg_cbrt_start_f32(m);
-    const float e = bcg_fma_f32(-(m * start), start * start, 1);
+    const float start = bcg_cbrt_start_f32(m), e = bcg_fma_f32(-(m * start), start * start, 1);
     const float better = bcg_fma_f32(start * e, bcg_cbrt_step_f32(e), start);
     const float near = better * better, z = m * near, zz = z * z;
     const float rest = bcg_fma_f32(-bcg_prod_low_f32(z, z, zz), z, bcg_rest_f32(m, zz, z));
-    const float root = bcg_fma_f32(rest, near * 0x1.555556p-2f, z);
-    // 2^-32 or 2^32: the scale's exponents differ in a bit.
-    const float back = bcg_from_bits_f32((159u << 23) - (bcg_bits_f32(scale) & (64u << 23)));
-    return a < INFINITY ? copysignf(root * back, x) : x;
+    return bcg_fma_f32(rest, near * 0x1.555556p-2f, z);
 }
 
-/* m^(1/3) is m times the square of m^(-1/3), which starts from bits and is improved; the last one of Newton's steps has
- * the exact rest m - z^3. */
-static inline double bcg_cbrt_f64(double x)
+/* The same. */
+static inline double bcg_cbrt_of_f64(double m)
 {
-    const double a = fabs(x), scale = a < 1 ? 0x1p384 : 0x1p-384, m = a * scale, start = bcg_cbrt_start_f64(m);
-    const double e = bcg_fma_f64(-(m * start), start * start, 1);
+    const double start = bcg_cbrt_start_f64(m), e = bcg_fma_f64(-(m * start), start * start, 1);
     const double first = bcg_fma_f64(start * e, bcg_cbrt_step_f64(e), start);
     const double better = bcg_fma_f64(first * bcg_fma_f64(-(m * first), first * first, 1), 0x1.5555555555555p-2, first);
     const double near = better * better, z = m * near, zz = z * z;
     const double rest = bcg_fma_f64(-bcg_prod_low_f64(z, z, zz), z, bcg_rest_f64(m, zz, z));
-    const double root = bcg_fma_f64(rest, near * 0x1.5555555555555p-2, z);
-    // 2^-128 or 2^128: the scale's exponents differ in a bit.
-    const double back = bcg_from_bits_f64((1151ull << 52) - (bcg_bits_f64(scale) & (256ull << 52)));
-    return a < INFINITY ? copysign(root * back, x) : x;
+    return bcg_fma_f64(rest, near * 0x1.5555555555555p-2, z);
+}
+
+/* Where |x| is from 2^-64 to 2^64. */
+static inline float bcg_cbrt_usual_f32(float x) { return copysignf(bcg_cbrt_of_f32(fabsf(x)), x); }
+
+/* Where |x| is from 2^-512 to 2^512. */
+static inline double bcg_cbrt_usual_f64(double x) { return copysign(bcg_cbrt_of_f64(fabs(x)), x); }
+
+/* Of any x; what is not usual is scaled, and the root by a third of that exponent: 1/3 modulo 2^32. */
+static inline float bcg_cbrt_f32(float x)
+{
+    const float a = fabsf(x), shrunk = a < 0x1p64f ? 1 : 0x1p-96f, scale = a < 0x1p-64f ? 0x1p96f : shrunk;
+    const float back = bcg_from_bits_f32(0x3f800000u + (0x3f800000u - bcg_bits_f32(scale)) * 0xaaaaaaabu);
+    return a < INFINITY ? copysignf(bcg_cbrt_of_f32(a * scale) * back, x) : x;
+}
+
+/* Of any x; what is not usual is scaled, and the root by a third of that exponent: 1/3 modulo 2^64. */
+static inline double bcg_cbrt_f64(double x)
+{
+    const double a = fabs(x), shrunk = a < 0x1p512 ? 1 : 0x1p-384, scale = a < 0x1p-512 ? 0x1p384 : shrunk;
+    const uint64_t third = (0x3ff0000000000000u - bcg_bits_f64(scale)) * 0xaaaaaaaaaaaaaaabu;
+    const double back = bcg_from_bits_f64(0x3ff0000000000000u + third);
+    return a < INFINITY ? copysign(bcg_cbrt_of_f64(a * scale) * back, x) : x;
 }
 
 /* Without the last step's exact rest. */

@@ -219,6 +219,17 @@ static inline double bcg_less_pi_f64(double x, double k)
     return bcg_fma_f64(-k, 0x1.1701b839a252p-87, bcg_fma_f64(-k, 0x1.1a626331p-53, first));
 }
 
+/* The same, close enough for f32: pi in two numbers. */
+static inline double bcg_less_pi_wide(double x, double k)
+{
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    const double first = fma(-k, 0x1.921fb54442d18p+1, x);
+#else
+    const double first = (x - k * 0x1.921fb544p+1) - k * 0x1.0b46p-33;
+#endif
+    return bcg_fma_f64(-k, 0x1.1a62633145c07p-53, first);
+}
+
 /* sin of half a turn's angles. python csrc/fit.py sin_half_turn_wide: error 2^-27.3 */
 static inline double bcg_sin_wide_f32(double r)
 {
@@ -233,7 +244,7 @@ static inline double bcg_sin_wide_f32(double r)
 static inline float bcg_sin_near_f32(float x)
 {
     const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, 0x1.8p52);
-    const double sine = bcg_sin_wide_f32(bcg_less_pi_f64(wide, whole - 0x1.8p52));
+    const double sine = bcg_sin_wide_f32(bcg_less_pi_wide(wide, whole - 0x1.8p52));
     return bcg_signed_f32(x, (float)bcg_from_bits_f64(bcg_bits_f64(sine) ^ bcg_bits_f64(whole) << 63));
 }
 
@@ -246,7 +257,7 @@ static inline float bcg_sin_f32(float x)
 static inline float bcg_cos_near_f32(float x)
 {
     const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, -0.5) + 0x1.8p52;
-    const double sine = bcg_sin_wide_f32(bcg_less_pi_f64(wide, (whole - 0x1.8p52) + 0.5));
+    const double sine = bcg_sin_wide_f32(bcg_less_pi_wide(wide, (whole - 0x1.8p52) + 0.5));
     return (float)bcg_from_bits_f64(bcg_bits_f64(sine) ^ (bcg_bits_f64(whole) + 1) << 63);
 }
 
@@ -336,26 +347,30 @@ static inline float bcg_cos_fast_f32(float x)
     return fabsf(x) <= BCG_COS_NEAR_F32 ? bcg_cos_fast_near_f32(x) : (float)bcg_cos_f64(x);
 }
 
-/* tan as the quotient of n = r (1 + s q(s)) and d = 1 - s / 2 + .., s = r^2, or its inverse, negated; both with what
- * rounding took from them. python csrc/fit.py tan_f32: error 2^-28.2 */
-static inline float bcg_tan_angle_f32(bcg_angle_f32 x)
+/* tan(r) = r + r s q(s), s = r^2, for r up to pi / 4. python csrc/fit.py tan_f32: error 2^-29.1 */
+static inline float bcg_tan_tail_f32(float s)
 {
-    const float s = x.high * x.high, half = s * 0.5f, most = 1 - half;
-    const float d = s * s * bcg_fma_f32(s, -0x1.acb5f2p-11f, 0x1.4afd6ap-5f), below = most + d;
-    const float tail = bcg_fma_f32(s, bcg_fma_f32(s, -0x1.93892ap-15f, 0x1.cf62d4p-8f), -0x1.555556p-3f);
-    const float n = bcg_fma_f32(x.high * s, tail, (1 + half) * x.low), above = x.high + n;
-    const float n_low = bcg_sum_low_f32(x.high, n, above);
-    const float s_low = bcg_fma_f32(-0.375f, bcg_prod_low_f32(x.high, x.high, s), (1 - most) - half);
-    const float d_low = bcg_sum_low_f32(most, d, below) + s_low;
-    const uint32_t odd = 0 - (x.quarter & 1);
-    const float over = bcg_masked_f32(odd, below, above), under = bcg_masked_f32(odd, above, below);
-    const float inverse = 1 / under, quotient = over * inverse;
-    const float lows = bcg_fma_f32(-quotient, bcg_masked_f32(odd, n_low, d_low), bcg_masked_f32(odd, d_low, n_low));
-    const float tangent = bcg_fma_f32(bcg_rest_f32(over, quotient, under) + lows, inverse, quotient);
-    return bcg_from_bits_f32(bcg_bits_f32(tangent) ^ (odd & 0x80000000u));
+    float tail = bcg_fma_f32(s, 0x1.2c2976p-8f, -0x1.4e350ep-12f);
+    tail = bcg_fma_f32(s, tail, 0x1.6d77ap-7f);
+    tail = bcg_fma_f32(s, tail, 0x1.5ab798p-6f);
+    tail = bcg_fma_f32(s, tail, 0x1.bb0b9cp-5f);
+    tail = bcg_fma_f32(s, tail, 0x1.110c88p-3f);
+    return bcg_fma_f32(s, tail, 0x1.555564p-2f);
 }
 
-/* The same. python csrc/fit.py tan_f64: error 2^-61.7 */
+/* The polynomial, with what rounding took from s and from the angle by a slope that is close to r's where they count;
+ * or its inverse, negated, with what rounding took from it. */
+static inline float bcg_tan_angle_f32(bcg_angle_f32 x)
+{
+    const float r = x.high, s = r * r, lows = bcg_fma_f32(r, x.low + x.low, bcg_prod_low_f32(r, r, s));
+    const float rest = bcg_close_fma_f32(r * s, bcg_tan_tail_f32(s), bcg_fma_f32(0.7f * r, lows, x.low));
+    const float tangent = r + rest, low = bcg_sum_low_f32(r, rest, tangent), quotient = -1 / tangent;
+    const float left = bcg_fma_f32(quotient, low, bcg_rest_f32(1, -quotient, tangent));
+    return bcg_masked_f32(0 - (x.quarter & 1), bcg_fma_f32(quotient, left, quotient), tangent);
+}
+
+/* tan as the quotient of n = r (1 + s q(s)) and d = 1 - s / 2 + .., s = r^2, or its inverse, negated; both with what
+ * rounding took from them. python csrc/fit.py tan_f64: error 2^-61.7 */
 static inline double bcg_tan_angle_f64(bcg_angle_f64 x)
 {
     const double s = x.high * x.high, half = s * 0.5, most = 1 - half, s2 = s * s;
@@ -393,7 +408,7 @@ static inline float bcg_tan_f32(float x)
     return fabsf(x) <= BCG_TAN_NEAR_F32 ? bcg_tan_near_f32(x) : (float)bcg_tan_f64(x);
 }
 
-/* The same quotient without low parts of its own. */
+/* Such a quotient without low parts of its own. python csrc/fit.py tan_fast_f32: error 2^-28.2 */
 static inline float bcg_tan_fast_near_f32(float x)
 {
     const bcg_angle_f32 angle = bcg_near_angle_f32(fabsf(x));
@@ -432,15 +447,22 @@ static inline double bcg_tan_fast_f64(double x)
     return fabs(x) <= BCG_TAN_NEAR_F64 ? bcg_tan_fast_near_f64(x) : bcg_tan_f64(x);
 }
 
-/* (arctan(t) - t) / (t z) for t up to tan(pi / 8), z = t^2. python csrc/fit.py arctan_f32: error 2^-28.3 */
+/* arctan(t) = t + t z q(z - 131/256), z = t^2, for t up to 1: about its middle the polynomial rounds least.
+ * python csrc/fit.py arctan_f32: error 2^-28.3 */
 static inline float bcg_arctan_tail_f32(float z)
 {
-    const float z2 = z * z, odd = bcg_fma_f32(z2, 0x1.b1ebeep-4f, 0x1.999196p-3f);
-    const float even = bcg_fma_f32(z2, bcg_fma_f32(z2, -0x1.f1ec16p-5f, -0x1.23b52p-3f), -0x1.55554ap-2f);
-    return bcg_fma_f32(z, odd, even);
+    const float u = z - 0x1.06p-1f;
+    float tail = bcg_fma_f32(u, -0x1.d62e8ep-10f, 0x1.d42eb8p-9f);
+    tail = bcg_fma_f32(u, tail, -0x1.56e544p-8f);
+    tail = bcg_fma_f32(u, tail, 0x1.2018fap-7f);
+    tail = bcg_fma_f32(u, tail, -0x1.00086p-6f);
+    tail = bcg_fma_f32(u, tail, 0x1.d1366cp-6f);
+    tail = bcg_fma_f32(u, tail, -0x1.b8c3eep-5f);
+    tail = bcg_fma_f32(u, tail, 0x1.c0af1p-4f);
+    return bcg_fma_f32(u, tail, -0x1.080ee8p-2f);
 }
 
-/* The same. python csrc/fit.py arctan_f64: error 2^-57.4 */
+/* arctan(t) - t = t z q(z) for t up to tan(pi / 8). python csrc/fit.py arctan_f64: error 2^-57.4 */
 static inline double bcg_arctan_tail_f64(double z)
 {
     const double z2 = z * z, z4 = z2 * z2;
@@ -452,26 +474,24 @@ static inline double bcg_arctan_tail_f64(double z)
     return bcg_fma_f64(z4, bcg_fma_f64(z4, c, b), a);
 }
 
-/* Up to tan(pi / 8) by the series, up to tan(3 pi / 8) by that of t = (|x| - 1) / (|x| + 1), beyond by that of
- * -1 / |x|. What rounding took from the second quotient counts; 1 / (|x| + 1) = (1 - t) / 2 brings it in. */
+/* Beyond 1 what the arctan of 1 / |x| leaves of pi / 2; what rounding took from that quotient is added. The rest of a
+ * division by an infinity would be none. */
 static inline float bcg_arctan_f32(float x)
 {
-    const float kept = fabsf(x);
-    const uint32_t large = bcg_mask_f32(0x1.3504f4p+1f - kept), middle = bcg_mask_f32(0x1.a8279ap-2f - kept) ^ large;
-    const float one = bcg_masked_f32(middle, 1, 0), added = bcg_masked_f32(middle, kept, 0);
-    const float above = kept - one, below = 1 + added;
-    const float above_low = bcg_sum_low_f32(-one, kept, above), below_low = bcg_sum_low_f32(1, added, below);
-    const float over = bcg_masked_f32(large, -1, above), under = bcg_masked_f32(large, kept, below);
-    const float t = over / under, z = t * t;
-    const float lost = bcg_rest_f32(over, t, under) + bcg_fma_f32(-t, below_low, above_low);
-    const float rest = bcg_masked_f32(bcg_mask_f32(kept - 0x1.3504f4p+1f), lost, 0);
-    const float eighths = bcg_masked_f32(large, 2, one), base = eighths * 0x1.921fbp-1f, sum = base + t;
-    const float left = bcg_fma_f32(rest, bcg_fma_f32(t, -0.5f, 0.5f), eighths * 0x1.5110b4p-23f);
-    const float lows = bcg_sum_low_f32(base, t, sum) + left;
-    return bcg_signed_f32(x, sum + bcg_fma_f32(t * z, bcg_arctan_tail_f32(z), lows));
+    const float size = fabsf(x);
+    const uint32_t large = bcg_mask_f32(1 - size);
+    const float over = bcg_masked_f32(large, -1, size), under = bcg_masked_f32(large, size, 1);
+    const uint32_t bits = bcg_bits_f32(under), kept = bits < 0x71800000u ? bits : 0x71800000u;
+    const float t = over / under, z = t * t, cube = t * z, slope = bcg_fma_f32(cube, 0.5f, -t);
+    const float base = bcg_from_bits_f32(0x3fc90fdbu & large), sum = base + t;
+    const float left = bcg_rest_f32(over, t, bcg_from_bits_f32(kept));
+    const float after = bcg_fma_f32(left, slope, bcg_from_bits_f32(0xb33bbd2eu & large));
+    const float lows = bcg_sum_low_f32(base, t, sum) + after;
+    return bcg_signed_f32(x, sum + bcg_close_fma_f32(cube, bcg_arctan_tail_f32(z), lows));
 }
 
-/* The same. */
+/* Up to tan(pi / 8) by the series, up to tan(3 pi / 8) by that of t = (|x| - 1) / (|x| + 1), beyond by that of
+ * -1 / |x|. What rounding took from the second quotient counts; 1 / (|x| + 1) = (1 - t) / 2 brings it in. */
 static inline double bcg_arctan_f64(double x)
 {
     const double kept = fabs(x);
@@ -525,9 +545,29 @@ static inline double bcg_arctan_fast_f64(double x)
     return bcg_signed_f64(x, bcg_fma_f64(eighths, 0x1.921fb54442d18p-1, bcg_fma_f64(t * z, bcg_arctan_tail_f64(z), t)));
 }
 
-/* Of |y| and |x| the smaller is divided by the larger, both scaled, or beyond tan(pi / 8) their difference by their
- * sum, and the quotient's arctan taken. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
+/* Of the angle the arctan of small / large, the smaller one of |y| and |x| by the larger, with what rounding took from
+ * the quotient and from its square. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
  * leaves of pi. */
+static inline float bcg_arctan2_of_f32(float y, float x, uint32_t steeper, float small, float large)
+{
+    const float inverse = 1 / large, t = small * inverse, left = bcg_rest_f32(small, t, large) * inverse, z = t * t;
+    const float fix = bcg_fma_f32(left, bcg_fma_f32(z, -0.5f, 1), -0.25f * bcg_prod_low_f32(t, t, z));
+    const uint32_t sign = bcg_bits_f32(x) & 0x80000000u, flip = (steeper & 0x80000000u) ^ sign;
+    const uint32_t half_turn = 0x40490fdbu & bcg_mask_f32(x), turn = (0x3fc90fdbu & steeper) | (half_turn & ~steeper);
+    const float base = bcg_from_bits_f32(turn), part = bcg_from_bits_f32(bcg_bits_f32(t) ^ flip), sum = base + part;
+    const float after = bcg_fma_f32(base, -0x1.de12cap-26f, bcg_from_bits_f32(bcg_bits_f32(fix) ^ flip));
+    const float lows = bcg_sum_low_f32(base, part, sum) + after;
+    return bcg_signed_f32(y, sum + bcg_close_fma_f32(part * z, bcg_arctan_tail_f32(z), lows));
+}
+
+/* Where |x| and |y| are from 2^-32 to 2^32. */
+static inline float bcg_arctan2_usual_f32(float y, float x)
+{
+    const float ax = fabsf(x), ay = fabsf(y);
+    return bcg_arctan2_of_f32(y, x, bcg_mask_f32(ax - ay), ax < ay ? ax : ay, ax < ay ? ay : ax);
+}
+
+/* The same where anything may come: both are scaled, and zeros and infinities replaced by what has the same angle. */
 static inline float bcg_arctan2_f32(float y, float x)
 {
     const float ax = fabsf(x), ay = fabsf(y);
@@ -537,25 +577,12 @@ static inline float bcg_arctan2_f32(float y, float x)
     const float n = bcg_masked_f32(infinite, bcg_masked_f32(both, 1, small * 0), small);
     const float finite = bcg_masked_f32(infinite, 1, large), d = finite < 0x1p-149f ? 0x1p-149f : finite;
     const float scale = bcg_from_bits_f32(0x7f000000u - (bcg_bits_f32(d * 0.5f) & 0x7f800000u));
-    const float high = n * scale, wide = d * scale;
-    const uint32_t middle = bcg_mask_f32(wide * 0x1.a8279ap-2f - high);
-    const float subtracted = bcg_masked_f32(middle, wide, 0), added = bcg_masked_f32(middle, high, 0);
-    const float over = high - subtracted, under = wide + added, inverse = 1 / under, t = over * inverse, z = t * t;
-    const float over_low = bcg_sum_low_f32(-subtracted, high, over), under_low = bcg_sum_low_f32(wide, added, under);
-    const float left = (bcg_rest_f32(over, t, under) + bcg_fma_f32(-t, under_low, over_low)) * inverse;
-    const uint32_t sign = bcg_bits_f32(x) & 0x80000000u, steep = steeper & 0x80000000u;
-    const uint32_t flip = steep ^ sign;
-    const float one = bcg_from_bits_f32(bcg_bits_f32(bcg_masked_f32(middle, 1, 0)) ^ steep);
-    const float first = one + bcg_from_bits_f32((0 - (steep >> 31)) & 0x40000000u);
-    const float four = bcg_from_bits_f32((0 - (sign >> 31)) & 0x40800000u);
-    const float eighths = four + bcg_from_bits_f32(bcg_bits_f32(first) ^ sign), base = eighths * 0x1.921fbp-1f;
-    const float part = bcg_from_bits_f32(bcg_bits_f32(t) ^ flip), sum = base + part;
-    const float after = bcg_fma_f32(eighths, 0x1.5110b4p-23f, bcg_from_bits_f32(bcg_bits_f32(left) ^ flip));
-    const float lows = bcg_sum_low_f32(base, part, sum) + after;
-    return bcg_signed_f32(y, sum + bcg_fma_f32(part * z, bcg_arctan_tail_f32(z), lows));
+    return bcg_arctan2_of_f32(y, x, steeper, n * scale, d * scale);
 }
 
-/* The same. */
+/* Of |y| and |x| the smaller is divided by the larger, both scaled, or beyond tan(pi / 8) their difference by their
+ * sum, and the quotient's arctan taken. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
+ * leaves of pi. */
 static inline double bcg_arctan2_f64(double y, double x)
 {
     const double ax = fabs(x), ay = fabs(y);

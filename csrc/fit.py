@@ -16,8 +16,8 @@ development dependency). With ``--check`` every entry's error is printed.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 
 import mpmath
@@ -43,6 +43,7 @@ class Fit:
     degree : of the polynomial.
     weight : what an error of the polynomial is multiplied by to become the error that counts.
     pairs : how many leading coefficients are printed as two numbers, the second one what rounding took from the first.
+    stepwise : whether each coefficient is rounded before the ones above it are found, so that they make good for it.
     """
 
     dtype: str
@@ -52,6 +53,7 @@ class Fit:
     degree: int
     weight: Real
     pairs: int = 0
+    stepwise: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,15 @@ def _pair(value: mpf, dtype: str) -> tuple[float, float]:
     return high, _rounded(value - mpf(high), dtype)
 
 
+def _stepwise(fit: Fit, grid: list[mpf], wanted: list[mpf], weights: list[mpf]) -> Iterator[tuple[float, float]]:
+    """Round the lowest coefficient, and find the polynomial above it of what that leaves."""
+    for degree in range(fit.degree, -1, -1):
+        first = _rounded(_minimax(replace(fit, degree=degree), grid, wanted, weights)[0], fit.dtype)
+        yield first, 0.0
+        wanted = [(y - first) / x for x, y in zip(grid, wanted, strict=True)]
+        weights = [w * x for x, w in zip(grid, weights, strict=True)]
+
+
 def fitted(fit: Fit) -> Fitted:
     """Return the coefficients of a fit, rounded to its dtype.
 
@@ -127,7 +138,10 @@ def fitted(fit: Fit) -> Fitted:
     with mpmath.workdps(_DIGITS):
         grid = _grid(fit)
         wanted, weights = [fit.target(x) for x in grid], [fit.weight(x) for x in grid]
-        pairs = tuple(_pair(value, fit.dtype) for value in _minimax(fit, grid, wanted, weights))
+        if fit.stepwise:
+            pairs = tuple(_stepwise(fit, grid, wanted, weights))
+        else:
+            pairs = tuple(_pair(value, fit.dtype) for value in _minimax(fit, grid, wanted, weights))
         stored = [mpf(first) + (second if at < fit.pairs else 0) for at, (first, second) in enumerate(pairs)]
         errors = (abs(w * (y - _value(stored, x))) for x, y, w in zip(grid, wanted, weights, strict=True))
         return Fitted(pairs, float(max(errors)))
@@ -172,6 +186,18 @@ def _in_square(odd: Real) -> Real:
 def _odd_tail(dtype: str, odd: Real, high: mpf, degree: int) -> Fit:
     """The q of odd(x) = x + x s q(s), s = x^2, for s up to `high`."""
     return Fit(dtype, _tail(_in_square(odd), 1), 0, high, degree, lambda s: s / _in_square(odd)(s))
+
+
+def _shifted(fit: Fit, middle: str) -> Fit:
+    """The same polynomial of what x is beyond the middle, as C writes it, for which its lowest coefficient is exact."""
+    at = mpf(float.fromhex(middle))
+    return replace(
+        fit,
+        low=fit.low - at,
+        high=fit.high - at,
+        target=lambda u: fit.target(u + at),
+        weight=lambda u: fit.weight(u + at),
+    )
 
 
 def _cos_tail(dtype: str, high: mpf, degree: int) -> Fit:
@@ -359,6 +385,9 @@ FITS = {
     ),
     # log(1 + x) = x - x^2/2 + x^3 q(x)
     "log_f32": Fit("f32", _tail(mpmath.log1p, 0, 1, -0.5), _SQRT_HALF, _SQRT_TWO, 7, lambda x: x**3 / mpmath.log1p(x)),
+    # atanh(x) = x + x s q(s), up to 1 / 2
+    "arctanh_f32": replace(_odd_tail("f32", mpmath.atanh, mpf("0.25"), 5), stepwise=True),
+    "arctanh_f64": _odd_tail("f64", mpmath.atanh, mpf("0.25"), 13),
     # log_b(1 + x) = x q(x)
     "log2_f32": _log_over("f32", 2, 9, True),
     "log10_f32": _log_over("f32", 10, 9, True),
@@ -378,10 +407,11 @@ FITS |= {
     "sin_half_turn_wide": _odd_tail("f64", mpmath.sin, _QUARTER, 3),
     "sin_half_turn_f64": _odd_tail("f64", mpmath.sin, _QUARTER, 6),
     # tan(x) = x (1 + s q(s)) / d(s)
-    "tan_f32": _tan_over("f32", _EIGHTH_F32, 3, 3),
+    "tan_f32": replace(_odd_tail("f32", mpmath.tan, _EIGHTH_F32, 6), stepwise=True),
+    "tan_fast_f32": _tan_over("f32", _EIGHTH_F32, 3, 3),
     "tan_f64": _tan_over("f64", _EIGHTH, 5, 4),
-    # arctan(x) = x + x s q(s), up to tan(pi / 8), and up to 1; arcsin(x) = x + x s q(s), up to 1 / 2
-    "arctan_f32": _odd_tail("f32", mpmath.atan, _TAN_EIGHTH, 4),
+    # arctan(x) = x + x s q(s), up to 1, and up to tan(pi / 8); arcsin(x) = x + x s q(s), up to 1 / 2
+    "arctan_f32": _shifted(_odd_tail("f32", mpmath.atan, mpf(1), 8), "0x1.06p-1"),
     "arctan_fast_f32": _odd_tail("f32", mpmath.atan, mpf(1), 8),
     "arctan_f64": _odd_tail("f64", mpmath.atan, _TAN_EIGHTH, 10),
     "arcsin_f32": _odd_tail("f32", mpmath.asin, mpf("0.25"), 4),

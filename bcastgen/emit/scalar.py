@@ -267,7 +267,7 @@ def rare_of(nest: Nest, loads: tuple[str, ...], statements: frozenset[int], fast
     many = loops * sum(statement.op.ulp > 0 for statement in nest.body) > _MOST_FUNCTIONS
     for at in sorted(statements):
         statement = nest.body[at]
-        found = statement.op.rare_for(statement.operand_dtypes, statement.dtype, statement.constant)
+        found = statement.op.rare_for(statement.operand_dtypes, statement.dtype, fast, statement.constant)
         if not found or (many and not statement.op.scalar):
             continue
         numbers = "".join(excess.number for excess in found)
