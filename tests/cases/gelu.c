@@ -96,13 +96,6 @@ static GELU_INLINE float gelu_fma_f32(float x, float y, float z)
 #endif
 }
 
-static GELU_INLINE float gelu_fabs_f32(float x) { return gelu_from_bits_f32(gelu_bits_f32(x) & 0x7fffffffu); }
-
-static GELU_INLINE float gelu_copysign_f32(float x, float y)
-{
-    return gelu_from_bits_f32((gelu_bits_f32(x) & 0x7fffffffu) | (gelu_bits_f32(y) & 0x80000000u));
-}
-
 /* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. python csrc/fit.py erf_f32: error 2^-26.7 */
 static GELU_INLINE float gelu_erf_tail_f32(float u)
 {
@@ -132,15 +125,19 @@ static GELU_INLINE float gelu_erf_power_tail_f32(float r)
     return gelu_fma_f32(r2, gelu_fma_f32(r2, gelu_fma_f32(r, 0x1.470b2cp-13f, 0x1.5f727p-10f), b), a);
 }
 
-/* Up to 15/16 the series, beyond 1 - erfc(|x|), of which the second is small. */
+/* Up to 15/16 the series, beyond 1 - erfc(|x|), of which the second is small. Bits are limited and joined to those of
+ * a NaN: comparisons share their pipes with products. */
 static GELU_INLINE float gelu_erf_f32(float x)
 {
-    const float size = gelu_fabs_f32(x), y = 4.0f < size ? 4.0f : size, t = y - 1;
+    const uint32_t bits = gelu_bits_f32(x) & 0x7fffffffu, kept = bits < 0x40800000u ? bits : 0x40800000u;
+    const uint32_t none = 0 - ((0x7f800000u - bits) >> 31);
+    const float y = gelu_from_bits_f32(kept), t = y - 1;
     const float near = gelu_fma_f32(gelu_erf_tail_f32(gelu_fma_f32(y, y, -0.375f)), y, y);
     const float log = t * gelu_erf_log_f32(t), whole = log + GELU_SHIFT_F32, r = log - (whole - GELU_SHIFT_F32);
     const float power = gelu_fma_f32(r, gelu_erf_power_tail_f32(r), 1);
     const float scale = gelu_from_bits_f32(gelu_bits_f32(-0x1.422616p-3f) + (gelu_bits_f32(whole) << 23));
-    return gelu_copysign_f32(y < 0.9375f ? near : gelu_fma_f32(power, scale, 1), x);
+    const float value = y < 0.9375f ? near : gelu_fma_f32(power, scale, 1);
+    return gelu_from_bits_f32(gelu_bits_f32(value) | (gelu_bits_f32(x) & 0x80000000u) | none);
 }
 
 static void gelu_unit(const float *x, float *r, int64_t n)
