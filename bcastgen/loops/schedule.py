@@ -188,8 +188,9 @@ def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
 def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
     """Order what several operands do together.
 
-    Of two or three, few that stand still come first. Of more, all but the first do, as channels beside an image, or two
-    side by side, those at the ends first, as (x1, y1, x2, y2) and mean and deviation of rows; then one alone.
+    Of two or three, few that stand still come first. Of more, all but the first do, as channels beside an image, or one
+    half, as x1, y1, z1 of (x1, y1, z1, x2, y2, z2), or two side by side, those at the ends first, as mean and deviation
+    of rows; then one alone.
     """
     zeros = tuple(at for at, kind in enumerate(classes) if kind == ZERO)
     groups = sum(one != other for one, other in pairwise(classes))
@@ -198,6 +199,8 @@ def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
         return (len(zeros), groups)
     if zeros == tuple(range(1, count)):
         return (1, 0)
+    if count == 2 * len(zeros) and groups == 1:
+        return (2, -1, zeros[0])
     if len(zeros) == 2 and zeros[1] == zeros[0] + 1:
         return (2, min(zeros[0], count - zeros[1] - 1), zeros[0])
     return (3, -zeros[0]) if len(zeros) == 1 else (3 + groups, len(zeros))

@@ -130,6 +130,11 @@ def test_a_staged_nest_says_so():
     assert "staged" not in str(scheduled("exp(a + b)", "f32[*]", "f32[*]"))
 
 
+def test_of_six_operands_either_half_may_stand_still():
+    found = scheduled("(a + b + c) * (d - e - f)", *["f32[*]"] * 6)
+    assert {"zero_a_b_c", "zero_d_e_f"} <= {variant.name for variant in found.variants}
+
+
 def test_stages_stand_still_in_the_places_of_their_operands():
     found = scheduled("(a - b) * exp(c) * d + e", *["f32[*]"] * 5)
     assert "zero_b_t1" in [variant.name for variant in found.staged]
