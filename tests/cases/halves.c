@@ -65,9 +65,10 @@ static float halves_f16_to_f32(uint16_t bits)
     const int32_t magnitude = bits & 0x7fff;
     const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
     const uint32_t small = halves_mask(magnitude < 0x0400), special = halves_mask(magnitude >= 0x7c00) & 0x7f800000u;
+    const uint32_t quiet = halves_mask(magnitude > 0x7c00) & 0x00400000u;
     const uint32_t normal = ((uint32_t)magnitude << 13) + 0x38000000u; /* the exponent counts from -127, not from -15 */
     const uint32_t subnormal = halves_bits_f32((float)magnitude * 0x1p-24f);
-    return halves_from_bits_f32((subnormal & small) | (normal & ~small) | special | sign);
+    return halves_from_bits_f32((subnormal & small) | (normal & ~small) | special | quiet | sign);
 }
 
 /* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which then stands in the low bits. */

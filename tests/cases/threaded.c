@@ -114,7 +114,7 @@ threaded_status threaded(const threaded_array *x, const threaded_array *bias, co
             const float x0 = *(const float *)(x_row + i1 * x_d1);
             const float bias0 = *(const float *)((const char *)bias->data + i1 * bias_d1);
             const float t0 = x0 + bias0;
-            const float t1 = (t0 >= 0.0f || t0 != t0) ? t0 : 0.0f;
+            const float t1 = 0.0f > t0 ? 0.0f : t0;
             *(float *)(r_row + i1 * r_d1) = t1;
         }
     }
