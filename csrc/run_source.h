@@ -14,8 +14,9 @@ enum {
     LINE = 64,             /* bytes of a cache line, and a multiple for the points of a block */
     BOX_DIMS = 6,
     NARROW = 16,           /* an inner dim of fewer points is walked as one with its neighbours, */
-    SHORT = 64,            /* or of fewer than these, where what is packed for it serves */
+    SHORT = 64,            /* or of fewer than these, where what is packed for it serves, and vectors leave a rest */
     ENOUGH_ROWS = 4,
+    VECTOR = 32,           /* bytes: rows of whole ones are as fast as longer rows, and want no packing */
     WIDE = 64,             /* until they are that many */
     MOST_POINTS = 2048,    /* of a row of tiles */
     GAPPED_BYTES = 5 << 10, /* that a block spans where elements with gaps are read: packing one operand after the
@@ -221,8 +222,9 @@ static void choose_dims(walk *w, domain *d)
     int32_t first = last, rows = -1, turned = -1;
     if (n < SHORT && last > 0) {
         const int32_t in_line = first_in_line(d);
+        const int has_rest = n * d->nest->bytes[d->nest->operands] % VECTOR != 0;
         rows = reusing_dim(d, in_line);
-        if (n < NARROW || (rows >= 0 && d->extents[rows] >= ENOUGH_ROWS)) first = in_line;
+        if (n < NARROW || (has_rest && rows >= 0 && d->extents[rows] >= ENOUGH_ROWS)) first = in_line;
         else rows = -1;
     }
     if (first == last && last > 0) turned = rows = turned_dim(d);
