@@ -19,8 +19,8 @@ enum {
     VECTOR = 32,           /* bytes: rows of whole ones are as fast as longer rows, and want no packing */
     WIDE = 64,             /* until they are that many */
     MOST_POINTS = 2048,    /* of a row of tiles */
-    GAPPED_BYTES = 5 << 10, /* that a block spans where elements with gaps are read: packing one operand after the
-                               other, and computing after that, moves memory by turns, the shorter the better */
+    MOVED_BYTES = 25 << 9, /* that a block spans of memory where arrays are copied: packing one operand after the other,
+                              and computing after that, moves memory by turns, the shorter the better */
     TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */
     ENOUGH_FOR_HEAD = 16 << 10, /* bytes of a result */
     UNCACHED_BYTES = 1 << 20,
@@ -134,13 +134,16 @@ static void *take(char **memory, size_t bytes)
 
 /* ---- dims: which are i and j ------------------------------------------------------------------------------------- */
 
-/* Lets every dim go the way in which the first result's addresses grow. */
+/* Lets every dim go the way in which the first result's addresses grow, or most arrays' where more do not: what is read
+ * or written backwards goes through a tile. */
 static void turn_round(domain *d, int32_t rank)
 {
     const int32_t arrays = d->nest->arrays, key = d->nest->operands;
     for (int32_t dim = 0; dim < rank; dim++) {
         int64_t *const steps = &d->steps[dim * arrays];
-        if (steps[key] >= 0) continue;
+        int32_t back = 0;
+        for (int32_t k = 0; k < arrays; k++) back += (steps[k] < 0) - (steps[k] > 0);
+        if (back < 0 || (back == 0 && steps[key] >= 0)) continue;
         for (int32_t k = 0; k < arrays; k++) {
             d->at[k] += (d->extents[dim] - 1) * steps[k];
             steps[k] = -steps[k];
