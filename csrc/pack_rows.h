@@ -145,9 +145,9 @@ static const uint8_t pack_times[7][16 * 8] = {
 PACK_SPREAD(32, __mmask16, PACK_PLACES_32)
 PACK_SPREAD(64, __mmask8, PACK_PLACES_64)
 
-/* Rows of `size` bytes in which the first `period` of them, read anew for each row, follow again and again: what a load
- * holds is permuted, with places that move on by a vector each time. Whole vectors are stored, and the next row is
- * written over what is too much. */
+/* Rows of n elements in which `period` of them, other ones for each row, follow again and again: what one load holds is
+ * permuted, by places that move on by a vector each time. Whole vectors are stored, and the next row is written over
+ * what is too much. */
 #define PACK_PERIODS(BITS, MASK, PLACES)                                                                               \
     PACK_AVX512 static void pack_periods##BITS(char *restrict to, const char *restrict from, int64_t from_row,         \
                                                int64_t rows, int64_t n, int64_t period)                                \

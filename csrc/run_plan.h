@@ -157,26 +157,28 @@ static int is_woven(const source *s, const source *other)
     return s->j_step == other->j_step && s->j_step != 0 && bcg_magnitude(apart) < bcg_magnitude(s->j_step);
 }
 
-/* Points of a block so that what it moves of memory stays short, if an array that does not lie in a cache, or has gaps,
- * is copied in each block; or `most`. */
+/* Points of a block so that what it moves of memory stays short, if an array is copied in each block that has gaps,
+ * goes backwards, or does not lie in a cache; or `most`. */
 static int64_t points_moved(const walk *w, int64_t most)
 {
-    int64_t touched = 0;
-    int has_gaps = 0, is_copied = 0;
+    int64_t touched = 0, bytes = 0;
     for (int32_t k = 0; k < w->arrays; k++) {
         const source *const s = &w->sources[k];
         int is_read = 0;
         for (int32_t other = 0; other < k; other++) is_read |= is_woven(s, &w->sources[other]);
         if (!is_read) touched += (int64_t)bcg_magnitude(s->j_step);
     }
+    const double all = (double)touched * w->points;
+    const int is_far = all >= UNCACHED_BYTES;
+    if (all <= L1_BYTES) return most;
     for (int32_t at = 0; at < w->tiles; at++) {
         const tile *const t = &w->tile[at];
-        if (t->along_i || t->is_value || !(t->moves & MOVES_J)) continue;
-        is_copied = 1;
-        has_gaps |= !w->sources[t->from].is_boxed;
+        const source *const s = &w->sources[t->from];
+        if (t->along_i || t->is_value || !(t->moves & MOVES_J) || (s->is_boxed && !is_far)) continue;
+        if (is_far && !s->is_boxed && !t->is_result) bytes = GAPPED_BYTES;
+        else if (bytes == 0) bytes = MOVED_BYTES;
     }
-    if (!has_gaps && (!is_copied || (double)touched * w->points < UNCACHED_BYTES)) return most;
-    return least(most, MOVED_BYTES / (touched > 0 ? touched : 1));
+    return bytes == 0 ? most : least(most, bytes / touched);
 }
 
 static void choose_block(walk *w, int64_t budget)

@@ -20,7 +20,9 @@ enum {
     WIDE = 64,             /* until they are that many */
     MOST_POINTS = 2048,    /* of a row of tiles */
     MOVED_BYTES = 25 << 9, /* that a block spans of memory where arrays are copied: packing one operand after the other,
-                              and computing after that, moves memory by turns, the shorter the better */
+                              and computing after that, moves memory by turns, */
+    GAPPED_BYTES = 5 << 10, /* which costs more where elements are read with gaps, or backwards, outside the caches */
+    L1_BYTES = 32 << 10,
     TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */
     ENOUGH_FOR_HEAD = 16 << 10, /* bytes of a result */
     UNCACHED_BYTES = 1 << 20,

@@ -7,6 +7,12 @@
 
 enum { FEW_BYTES = FEW_TABLES + MOST_TILE_BYTES };
 
+#if defined(__GNUC__)
+#define RUN_APART __attribute__((noinline)) /* inlined it takes registers from the loop over blocks */
+#else
+#define RUN_APART
+#endif
+
 typedef struct {
     int64_t rows, n;
 } block;
@@ -138,7 +144,7 @@ static void run_head(walk *w, const domain *d)
 }
 
 /* All is read and written in place: a block is whole, and the domain's own addresses are those of the loop. */
-static void run_in_place(const walk *w, domain *d)
+RUN_APART static void run_in_place(const walk *w, domain *d)
 {
     int64_t o[BCG_MAX_RANK];
     memset(o, 0, (size_t)w->outer * sizeof *o);
