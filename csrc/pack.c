@@ -87,6 +87,11 @@ static void pack_form_replicas(const bcg_copy *copy, char *to, const char *from)
     }
 }
 
+static void pack_form_periods(const bcg_copy *copy, char *to, const char *from)
+{
+    ((pack_periods)copy->way)(to, from, copy->from_outer, copy->outer, copy->inner, copy->along);
+}
+
 /* ---- which it is ------------------------------------------------------------------------------------------------- */
 
 static int64_t pack_magnitude(int64_t step)
@@ -144,16 +149,6 @@ static int pack_decide_turned(bcg_copy *copy)
     return 1;
 }
 
-/* Lets rows that are written backwards be read so. */
-static void pack_turn_back(bcg_copy *copy)
-{
-    const int32_t bytes = copy->bytes;
-    copy->to_first = -(copy->inner - 1) * bytes;
-    copy->from_first = (copy->inner - 1) * bytes;
-    copy->to_inner = bytes;
-    copy->from_inner = -bytes;
-}
-
 static pack_form pack_decide(bcg_copy *copy)
 {
     const int32_t bytes = copy->bytes;
@@ -168,8 +163,9 @@ static pack_form pack_decide(bcg_copy *copy)
     if (pack_decide_turned(copy)) {
         return pack_form_turned;
     }
-    if (copy->to_inner == -bytes && copy->from_inner == bytes) {
-        pack_turn_back(copy);
+    if (copy->to_inner == -bytes && copy->from_inner == bytes && copy->inner > 8) {
+        copy->way = (void (*)(void))pack_back(bytes);
+        return copy->outer == 1 ? pack_form_line : pack_form_lines;
     }
     if (copy->to_inner == bytes && copy->from_inner >= -bytes && copy->from_inner <= 4 * bytes && copy->inner > 8) {
         copy->way = (void (*)(void))pack_line(bytes, copy->from_inner);
@@ -280,13 +276,29 @@ static void pack_dims(char *to, const char *from, const pack_dim *dim, int32_t d
     }
 }
 
+/* Three dims, of which the middle one repeats the few adjacent elements of the last one. */
+static int pack_plan_periods(bcg_copy *copy, const pack_dim *dim, int64_t count, int32_t bytes)
+{
+    const pack_periods periods = pack_periods_of(dim[2].extent, bytes);
+    if (dim[1].step != 0 || dim[2].step != bytes || periods == NULL) {
+        return 0;
+    }
+    *copy = (bcg_copy){.form = pack_form_periods, .way = (void (*)(void))periods, .from_outer = dim[0].step,
+                       .outer = count / dim[0].size, .inner = dim[0].size, .bytes = bytes,
+                       .along = (int32_t)dim[2].extent};
+    return 1;
+}
+
 int bcg_plan_box(bcg_copy *copy, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t count,
                  int32_t bytes)
 {
     pack_dim merged[BCG_MAX_RANK];
     const int32_t left = pack_merge_dims(merged, dims, extents, steps);
-    if (left > 2 || count % merged[0].size != 0) {
+    if (left > 3 || count % merged[0].size != 0) {
         return 0;
+    }
+    if (left == 3) {
+        return pack_plan_periods(copy, merged, count, bytes);
     }
     const pack_dim inner = left == 1 ? (pack_dim){1, 0, 1} : merged[1];
     const int64_t rows = count / merged[0].size;

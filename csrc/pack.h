@@ -32,7 +32,7 @@ void bcg_plan_unpack(bcg_copy *copy, int64_t to_row, int64_t to_step, int64_t fr
 void bcg_pack_box(char *to, const char *from, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t count,
                   int32_t bytes);
 
-/* The same as a copy of two dims, if that is what it is; or 0. */
+/* The same as a copy of two dims, or of one that is repeated inside another, if that is what it is; or 0. */
 int bcg_plan_box(bcg_copy *copy, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t count,
                  int32_t bytes);
 

@@ -2,7 +2,8 @@
  *
  * Contract. pack_line(bytes, step) is the form for elements so wide: form(to, from, step, n) makes n elements adjacent
  * that are `step` bytes apart, or are one (0). Steps of -1 to 4 elements have loops of their own, compiled for each
- * instruction set and vectorised by the compiler. pack_grid copies outer x inner elements between any steps, the
+ * instruction set and vectorised by the compiler. pack_back(bytes) is the form that writes adjacent elements
+ * backwards, one before the other. pack_grid copies outer x inner elements between any steps, the
  * inner ones in the inner loop, which is unrolled where they are few. No byte past the elements is read, and none
  * between them is written.
  */
@@ -106,6 +107,44 @@ PACK_INLINE pack_line_form pack_line(int32_t bytes, int64_t step)
 #endif
     return pack_lines[pack_level()][pack_log2(bytes)];
 }
+
+/* Adjacent elements written backwards, from the first one on: memory that is walked all in one direction is fetched
+ * ahead; runs that go forward, one before the other, take three times as long outside the caches. */
+#define PACK_BACK(NAME, ISA, WORD)                                                                                     \
+    ISA static void NAME(char *restrict to, const char *restrict from, int64_t step, int64_t n)                        \
+    {                                                                                                                  \
+        WORD *restrict const out = (WORD *)(void *)to;                                                                 \
+        const WORD *restrict const in = (const WORD *)(const void *)from;                                              \
+        (void)step;                                                                                                    \
+        for (int64_t i = 0; i < n; i++) {                                                                              \
+            out[-i] = in[i];                                                                                           \
+        }                                                                                                              \
+    }
+
+PACK_BACK(pack_back1_base, , pack_word1)
+PACK_BACK(pack_back2_base, , pack_word2)
+PACK_BACK(pack_back4_base, , pack_word4)
+PACK_BACK(pack_back8_base, , pack_word8)
+#if PACK_X86
+PACK_BACK(pack_back1_avx2, PACK_AVX2, pack_word1)
+PACK_BACK(pack_back2_avx2, PACK_AVX2, pack_word2)
+PACK_BACK(pack_back4_avx2, PACK_AVX2, pack_word4)
+PACK_BACK(pack_back8_avx2, PACK_AVX2, pack_word8)
+PACK_BACK(pack_back1_avx512, PACK_AVX512, pack_word1)
+PACK_BACK(pack_back2_avx512, PACK_AVX512, pack_word2)
+PACK_BACK(pack_back4_avx512, PACK_AVX512, pack_word4)
+PACK_BACK(pack_back8_avx512, PACK_AVX512, pack_word8)
+#endif
+
+static const pack_line_form pack_backs[PACK_LEVELS][4] = {
+    {pack_back1_base, pack_back2_base, pack_back4_base, pack_back8_base},
+#if PACK_X86
+    {pack_back1_avx2, pack_back2_avx2, pack_back4_avx2, pack_back8_avx2},
+    {pack_back1_avx512, pack_back2_avx512, pack_back4_avx512, pack_back8_avx512},
+#endif
+};
+
+PACK_INLINE pack_line_form pack_back(int32_t bytes) { return pack_backs[pack_level()][pack_log2(bytes)]; }
 
 /* `count` is a constant, or the loop is the inner one. */
 #define PACK_GRID_ROWS(WORD, UNROLL, count)                                                                            \

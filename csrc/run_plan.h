@@ -150,19 +150,35 @@ static int64_t points_in(const walk *w, const tile *t, int64_t rows, int64_t n)
     return t->is_value && !(w->sources[t->from].moves & MOVES_J) ? 1 : n;
 }
 
-/* Points of a block so that what it spans stays below GAPPED_BYTES, if an operand with gaps is packed that does not lie
- * in a cache; or `most`. */
-static int64_t points_with_gaps(const walk *w, int64_t most)
+/* Whether two arrays are one stream of memory: their elements lie between each other's. */
+static int is_woven(const source *s, const source *other)
 {
-    int64_t touched = 0;
-    int has_gaps = 0;
-    for (int32_t k = 0; k < w->arrays; k++) touched += (int64_t)bcg_magnitude(w->sources[k].j_step);
-    for (int32_t at = 0; at < w->made; at++) {
-        const source *const s = &w->sources[w->tile[at].from];
-        has_gaps |= !w->tile[at].along_i && !s->is_boxed && bcg_magnitude(s->j_step) > (uint64_t)s->bytes;
+    const int64_t apart = (int64_t)((uintptr_t)s->at - (uintptr_t)other->at);
+    return s->j_step == other->j_step && s->j_step != 0 && bcg_magnitude(apart) < bcg_magnitude(s->j_step);
+}
+
+/* Points of a block so that what it moves of memory stays short, if an array is copied in each block that has gaps,
+ * goes backwards, or does not lie in a cache; or `most`. */
+static int64_t points_moved(const walk *w, int64_t most)
+{
+    int64_t touched = 0, bytes = 0;
+    for (int32_t k = 0; k < w->arrays; k++) {
+        const source *const s = &w->sources[k];
+        int is_read = 0;
+        for (int32_t other = 0; other < k; other++) is_read |= is_woven(s, &w->sources[other]);
+        if (!is_read) touched += (int64_t)bcg_magnitude(s->j_step);
     }
-    if (!has_gaps || (double)touched * w->points < UNCACHED_BYTES) return most;
-    return least(most, GAPPED_BYTES / touched);
+    const double all = (double)touched * w->points;
+    const int is_far = all >= UNCACHED_BYTES;
+    if (all <= L1_BYTES) return most;
+    for (int32_t at = 0; at < w->tiles; at++) {
+        const tile *const t = &w->tile[at];
+        const source *const s = &w->sources[t->from];
+        if (t->along_i || t->is_value || !(t->moves & MOVES_J) || (s->is_boxed && !is_far)) continue;
+        if (is_far && !s->is_boxed && !t->is_result) bytes = GAPPED_BYTES;
+        else if (bytes == 0) bytes = MOVED_BYTES;
+    }
+    return bytes == 0 ? most : least(most, bytes / touched);
 }
 
 static void choose_block(walk *w, int64_t budget)
@@ -189,7 +205,7 @@ static void choose_block(walk *w, int64_t budget)
     }
     int64_t most = MOST_POINTS, rows = 1;
     if (w->turned_bytes > 0) rows = (w->turned_bytes == 8 ? 2 : 1) * TURNED_LINES * LINE / w->turned_bytes;
-    else budget -= budget / 4, most = points_with_gaps(w, most);
+    else budget -= budget / 4, most = points_moved(w, most);
     if (rows > w->rows) rows = w->rows;
     const int64_t a_point = both * rows + along_j;
     if (a_point > 0 && most > (budget - rows * along_i) / a_point) most = (budget - rows * along_i) / a_point;

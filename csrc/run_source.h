@@ -14,12 +14,16 @@ enum {
     LINE = 64,             /* bytes of a cache line, and a multiple for the points of a block */
     BOX_DIMS = 6,
     NARROW = 16,           /* an inner dim of fewer points is walked as one with its neighbours, */
-    SHORT = 64,            /* or of fewer than these, where what is packed for it serves */
+    SHORT = 64,            /* or of fewer than these, where what is packed for it serves, and vectors leave a rest */
     ENOUGH_ROWS = 4,
+    VECTOR = 32,           /* bytes: rows of whole ones are as fast as longer rows, and want no packing */
+    FEW_ROWS = 256,        /* of at least a vector: they are walked as they are, if several operands had to be packed */
     WIDE = 64,             /* until they are that many */
     MOST_POINTS = 2048,    /* of a row of tiles */
-    GAPPED_BYTES = 5 << 10, /* that a block spans where elements with gaps are read: packing one operand after the
-                               other, and computing after that, moves memory by turns, the shorter the better */
+    MOVED_BYTES = 25 << 9, /* that a block spans of memory where arrays are copied: packing one operand after the other,
+                              and computing after that, moves memory by turns, */
+    GAPPED_BYTES = 5 << 10, /* which costs more where elements are read with gaps, or backwards, outside the caches */
+    L1_BYTES = 32 << 10,
     TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */
     ENOUGH_FOR_HEAD = 16 << 10, /* bytes of a result */
     UNCACHED_BYTES = 1 << 20,
@@ -133,13 +137,16 @@ static void *take(char **memory, size_t bytes)
 
 /* ---- dims: which are i and j ------------------------------------------------------------------------------------- */
 
-/* Lets every dim go the way in which the first result's addresses grow. */
+/* Lets every dim go the way in which the first result's addresses grow, or most arrays' where more do not: what is read
+ * or written backwards goes through a tile. */
 static void turn_round(domain *d, int32_t rank)
 {
     const int32_t arrays = d->nest->arrays, key = d->nest->operands;
     for (int32_t dim = 0; dim < rank; dim++) {
         int64_t *const steps = &d->steps[dim * arrays];
-        if (steps[key] >= 0) continue;
+        int32_t back = 0;
+        for (int32_t k = 0; k < arrays; k++) back += (steps[k] < 0) - (steps[k] > 0);
+        if (back < 0 || (back == 0 && steps[key] >= 0)) continue;
         for (int32_t k = 0; k < arrays; k++) {
             d->at[k] += (d->extents[dim] - 1) * steps[k];
             steps[k] = -steps[k];
@@ -174,6 +181,24 @@ static int32_t first_in_line(const domain *d)
     return first;
 }
 
+/* Whether the dims from `first` on do not join for an array. */
+static int is_boxed_from(const domain *d, int32_t k, int32_t first)
+{
+    for (int32_t outer = first; outer + 1 < d->rank; outer++) {
+        if (!joins(d, k, outer)) return 1;
+    }
+    return 0;
+}
+
+/* Whether rows are so few that calling the loop for each costs less than planning how to pack several operands. */
+static int are_few(const domain *d, double points, int32_t first)
+{
+    const int64_t n = d->extents[d->rank - 1];
+    int32_t boxed = 0;
+    for (int32_t k = 0; k < d->nest->operands; k++) boxed += is_boxed_from(d, k, first);
+    return boxed > 1 && points <= FEW_ROWS * (double)n && n * d->nest->bytes[d->nest->operands] >= VECTOR;
+}
+
 /* The longest dim around j along which what has to be packed for a long j stands still: a tile serves all its rows. */
 static int32_t reusing_dim(const domain *d, int32_t first)
 {
@@ -182,9 +207,7 @@ static int32_t reusing_dim(const domain *d, int32_t first)
     for (int32_t dim = 0; dim < first; dim++) {
         int rests = 1;
         for (int32_t k = 0; k < d->nest->operands && rests; k++) {
-            int is_boxed = 0;
-            for (int32_t outer = first; outer + 1 < d->rank; outer++) is_boxed |= !joins(d, k, outer);
-            rests = !is_boxed || d->steps[dim * arrays + k] == 0;
+            rests = !is_boxed_from(d, k, first) || d->steps[dim * arrays + k] == 0;
         }
         if (rests && (longest < 0 || d->extents[dim] > d->extents[longest])) longest = dim;
     }
@@ -221,8 +244,10 @@ static void choose_dims(walk *w, domain *d)
     int32_t first = last, rows = -1, turned = -1;
     if (n < SHORT && last > 0) {
         const int32_t in_line = first_in_line(d);
+        const int has_rest = n * d->nest->bytes[d->nest->operands] % VECTOR != 0;
         rows = reusing_dim(d, in_line);
-        if (n < NARROW || (rows >= 0 && d->extents[rows] >= ENOUGH_ROWS)) first = in_line;
+        const int is_narrow = n < NARROW || (has_rest && rows >= 0 && d->extents[rows] >= ENOUGH_ROWS);
+        if (is_narrow && !are_few(d, w->points, in_line)) first = in_line;
         else rows = -1;
     }
     if (first == last && last > 0) turned = rows = turned_dim(d);

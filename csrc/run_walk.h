@@ -7,6 +7,12 @@
 
 enum { FEW_BYTES = FEW_TABLES + MOST_TILE_BYTES };
 
+#if defined(__GNUC__)
+#define RUN_APART __attribute__((noinline)) /* inlined it takes registers from the loop over blocks */
+#else
+#define RUN_APART
+#endif
+
 typedef struct {
     int64_t rows, n;
 } block;
@@ -137,12 +143,26 @@ static void run_head(walk *w, const domain *d)
     for (int32_t k = 0; k < w->arrays; k++) w->sources[k].at += n * w->sources[k].j_step;
 }
 
+/* All is read and written in place: a block is whole, and the domain's own addresses are those of the loop. */
+RUN_APART static void run_in_place(const walk *w, domain *d)
+{
+    int64_t o[BCG_MAX_RANK];
+    memset(o, 0, (size_t)w->outer * sizeof *o);
+    do {
+        w->main.run(d->at, w->main.steps, w->rows, w->n);
+    } while (bcg_next(w->outer, d->extents, d->steps, w->arrays, o, d->at));
+}
+
 static void run_blocks(domain *d, char *memory, int64_t budget, int streams)
 {
     walk w;
-    int64_t o[BCG_MAX_RANK] = {0}, counts[3] = {1, 1, 1}, position[3] = {0, 0, 0};
     plan_walk(&w, d, memory, budget, streams);
     run_head(&w, d);
+    if (w.tiles == 0 && w.outer > 0) {
+        run_in_place(&w, d);
+        return;
+    }
+    int64_t o[BCG_MAX_RANK] = {0}, counts[3] = {1, 1, 1}, position[3] = {0, 0, 0};
     for (int32_t dim = 0; dim < w.outer; dim++) counts[0] *= d->extents[dim];
     if (w.rows > w.block_rows) counts[1] = (w.rows + w.block_rows - 1) / w.block_rows;
     if (w.n > w.block_n) counts[2] = (w.n + w.block_n - 1) / w.block_n;

@@ -100,6 +100,11 @@ LARGE: dict[str, Callable[[Any, Any], _Pair]] = {
     "every fourth": lambda a, b: (a[:20004:4], b[:5001]),
     "every fifth, backwards": lambda a, b: (a[:25000:5], b[24999::-5]),
     "every second of rows": lambda a, b: (a[:20000].reshape(10, 2000)[:, ::2], b[:20000].reshape(10, 2000)[:, 1::2]),
+    "backwards": lambda a, b: (a[29999::-1], b[1:30001][::-1]),
+    "rows backwards": lambda a, b: (a[:29997].reshape(297, 101)[:, ::-1], b[:101][::-1]),
+    "every triple with each": lambda a, b: (a[:1500].reshape(500, 1, 3), b[:48].reshape(16, 3)),
+    "every nine with each": lambda a, b: (a[:4500].reshape(500, 1, 9), b[:63].reshape(7, 9)),
+    "rows of whole vectors": lambda a, b: (a[:30000].reshape(25, 15, 80)[:, :, :64], b[:1600].reshape(25, 1, 64)),
     "turned": lambda a, b: (a[:30000].reshape(300, 100), b[:30000].reshape(100, 300).T),
     "turned, odd": lambda a, b: (a[:29997].reshape(297, 101), b[:29997].reshape(101, 297).T),
     "turned, some rows": lambda a, b: (a[:28800].reshape(40, 720), b[:28800].reshape(720, 40).T[::-1]),
@@ -112,16 +117,18 @@ LARGE: dict[str, Callable[[Any, Any], _Pair]] = {
 def test_large_layouts(layout: str, dtype: str) -> None:
     rng = np.random.default_rng(len(layout))
     a, b = LARGE[layout](*(rng.integers(0, 100, 30001).astype(dtype) for _ in range(2)))
-    kernel = _sum()
+    kernel, expected = _sum(), a + b
+    shape = expected.shape
     for one, other in ((a, b), (b, a)):
-        np.testing.assert_array_equal(kernel(one, other), one + other)
+        np.testing.assert_array_equal(kernel(one, other), expected)
         for out in (
-            np.zeros((2, *a.shape), dtype)[0],
-            np.zeros((*a.shape, 2), dtype)[..., 1],
-            np.zeros(a.shape[::-1], dtype).T,
+            np.zeros((2, *shape), dtype)[0],
+            np.zeros((*shape, 2), dtype)[..., 1],
+            np.zeros((*shape, 3), dtype)[::-1, ..., 1],
+            np.zeros(shape[::-1], dtype).T,
         ):
             kernel(one, other, out=out)
-            np.testing.assert_array_equal(out, one + other)
+            np.testing.assert_array_equal(out, expected)
 
 
 @cache

@@ -53,8 +53,18 @@ int main(void)
             for (int32_t d = 1; d < dims; d++) {
                 within *= extents[d];
             }
-            bcg_pack_box(to + to_begin, from + from_begin + first / within * steps[0], dims, extents, steps, count,
-                         (int32_t)bytes);
+            const char *const begin = from + from_begin + first / within * steps[0];
+            bcg_copy copy;
+            bcg_pack_box(to + to_begin, begin, dims, extents, steps, count, (int32_t)bytes);
+            if (bcg_plan_box(&copy, dims, extents, steps, count, (int32_t)bytes)) {
+                char *const planned = array(to_size, to_shift);
+                memset(planned, 0xA5, (size_t)to_size);
+                copy.form(&copy, planned + to_begin, begin);
+                if (memcmp(planned, to, (size_t)to_size) != 0) {
+                    return 5;
+                }
+                free(planned - to_shift);
+            }
         } else if (kind == 's') {
             bcg_stream(to + to_begin, from + from_begin, number());
             bcg_stream_end();

@@ -124,13 +124,24 @@ def box_cases() -> Iterator[Case]:
         yield Case("b", width, extents, (), tuple(steps), part=part)
 
 
+def repeated_cases() -> Iterator[Case]:
+    """Whole boxes in which each element, or a few adjacent ones, follow again and again."""
+    chosen = random.Random(7)
+    for width, period, times in itertools.product(WIDTHS, (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17), (2, 3, 4, 5, 8, 9, 16)):
+        rows = chosen.choice([1, 2, 7, 8, 9, 15, 16, 17, 33, 100])
+        apart = chosen.choice([period, period + 1, -period, 0])
+        count = chosen.randint(1, rows) * period * times
+        yield Case("b", width, (rows, times, period), (), (apart * width, 0, width), part=(0, count))
+        yield Case("b", width, (rows * period, times), (), (width, 0), part=(0, count))
+
+
 def stream_cases() -> Iterator[Case]:
     sizes = (1, 2, 15, 16, 63, 64, 65, 127, 128, 129, 1000, 5000)
     for size, shift, other in itertools.product(sizes, (0, 1, 8, 50), (0, 7)):
         yield Case("s", 1, (size,), (1,), (1,), (shift, other))
 
 
-CASES = [*row_cases(), *far_cases(), *box_cases(), *stream_cases()]
+CASES = [*row_cases(), *far_cases(), *box_cases(), *repeated_cases(), *stream_cases()]
 
 
 @pytest.fixture(scope="module")

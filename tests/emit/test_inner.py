@@ -35,8 +35,8 @@ def function_of(text, name):
 def test_a_row_loop_calls_the_typed_loop():
     rows = function_of("(f32[*] a, i8[*] b) -> a + b", "kernel_rows_unit")
     assert "for (int64_t row = 0; row < rows; row++)" in rows
-    assert "(const int8_t *)(at[1] + row * steps[1])" in rows
-    assert "(float *)(at[2] + row * steps[2])" in rows
+    assert "(const int8_t *)at1" in rows and "at1 += step1;" in rows
+    assert "(float *)at2" in rows and "int64_t step2 = steps[2];" in rows
 
 
 def test_a_kernel_without_demands_has_no_plan():
