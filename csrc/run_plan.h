@@ -168,9 +168,9 @@ static int64_t points_moved(const walk *w, int64_t most)
         for (int32_t other = 0; other < k; other++) is_read |= is_woven(s, &w->sources[other]);
         if (!is_read) touched += (int64_t)bcg_magnitude(s->j_step);
     }
-    const double all = (double)touched * w->points;
-    const int is_far = all >= UNCACHED_BYTES;
-    if (all <= L1_BYTES) return most;
+    const double all = (double)touched * w->points, most_cached = UNCACHED_BYTES, most_in_l1 = L1_BYTES;
+    const int is_far = all >= most_cached;
+    if (all <= most_in_l1) return most;
     for (int32_t at = 0; at < w->tiles; at++) {
         const tile *const t = &w->tile[at];
         const source *const s = &w->sources[t->from];

@@ -196,7 +196,7 @@ static int are_few(const domain *d, double points, int32_t first)
     const int64_t n = d->extents[d->rank - 1];
     int32_t boxed = 0;
     for (int32_t k = 0; k < d->nest->operands; k++) boxed += is_boxed_from(d, k, first);
-    return boxed > 1 && points <= FEW_ROWS * (double)n && n * d->nest->bytes[d->nest->operands] >= VECTOR;
+    return boxed > 1 && points <= (double)(FEW_ROWS * n) && n * d->nest->bytes[d->nest->operands] >= VECTOR;
 }
 
 /* The longest dim around j along which what has to be packed for a long j stands still: a tile serves all its rows. */
