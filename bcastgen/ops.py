@@ -123,7 +123,7 @@ def _math(
     `bcg_<name>_usual_<dtype>` without what the elements need that it names, for all floats or by dtype.
     """
     form = "near" if near else "usual"
-    far = (Excess("{V}", "fabs{f}({0})", f"BCG_{name.upper()}_NEAR_{{N}}"),)
+    far = (Excess("int", f"fabs{{f}}({{0}}) > BCG_{name.upper()}_NEAR_{{N}}", "0"),)
     rare = usual if isinstance(usual, Mapping) else {"float": usual or far}
     # Forms of f32 alone leave that of math="fast" to itself.
     fast_near = fast_ulp is not None and (near or (isinstance(usual, tuple) and bool(usual)))

@@ -67,6 +67,7 @@ FLAGS: tuple[Flag, ...] = (
         ("gcc",),
     ),
     Flag("-fno-thread-jumps", "selects in a row stay selects, and do not ask again under masks", ("gcc",)),
+    Flag("-falign-loops=32", "-O1 aligns none: a short one across lines of code takes up to twice as long", ("gcc",)),
     Flag("-fvect-cost-model=dynamic", "-O3's cost model: vectorise where it pays, with a run-time check", ("gcc",)),
     Flag("-pipe", "the assembler does not wait for the compiler", ("gcc",)),
     Flag("-nostdlib", "a kernel needs libm and libgcc, and no start files: linking takes half the time", ("gcc",)),
