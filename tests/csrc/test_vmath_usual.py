@@ -11,37 +11,46 @@ import vmath
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
 
-# Function and dtype -> the least and the largest magnitude of a usual element.
-MAGNITUDES = {
-    "sinh_f32": (0.0, 80.0),
-    "cosh_f32": (0.0, 80.0),
-    "sigmoid_f32": (0.0, 80.0),
-    "arcsinh_f32": (0.0, np.nextafter(np.float32(2.0**63), np.float32(0))),
-    "arccosh_f32": (1.0, np.nextafter(np.float32(2.0**63), np.float32(0))),
-    "cbrt_f32": (2.0**-64, np.nextafter(np.float32(2.0**64), np.float32(0))),
-    "cbrt_f64": (2.0**-512, np.nextafter(2.0**512, 0)),
-    "arctan2_f32": (2.0**-32, np.nextafter(np.float32(2.0**32), np.float32(0))),
-}
-_SAMPLES = 200_000
+_SAMPLES = 100_000
 
 
-def usual_elements(name, seed):
-    """Both ends, and between them numbers of every magnitude, of both signs but for arccosh."""
-    number, bits = (np.float32, np.uint32) if name.endswith("f32") else (np.float64, np.uint64)
-    random = np.random.default_rng(seed)
-    least, most = (np.array([end], number).view(bits)[0] for end in MAGNITUDES[name])
-    between = random.integers(least, most, _SAMPLES, dtype=bits, endpoint=True)
-    magnitudes = np.concatenate([np.array([least, most], bits), between]).view(number)
-    return magnitudes if name.startswith("arccosh") else magnitudes * random.choice(number([-1, 1]), magnitudes.size)
+def usual_elements(library, op, dtype):
+    """Elements that the row's look finds usual: of all bit patterns, and where there is one operand, the outermost."""
+    random = np.random.default_rng(5)
+    bits = np.dtype(f"u{dtype.bytes}")
+    patterns = random.integers(0, np.iinfo(bits).max, (op.arity, _SAMPLES), bits, endpoint=True)
+    # Half of them of common sizes, as two operands that are usual together are rare among all.
+    patterns[:, ::2] = random.uniform(-20, 20, (op.arity, _SAMPLES // 2)).astype(dtype.np).view(bits)
+    patterns.sort(axis=1)
+
+    def is_usual(operands):
+        return library.call(f"is_usual_{op.name}_{dtype}", *(x.view(dtype.np) for x in operands)) == 1
+
+    if op.arity == 1:
+        kinds = is_usual(patterns)
+        at = np.flatnonzero(kinds[1:] != kinds[:-1])
+        inside = np.where(kinds[at], patterns[0, at], patterns[0, at + 1])
+        outside = np.where(kinds[at], patterns[0, at + 1], patterns[0, at])
+        while (step := np.maximum(inside, outside) - np.minimum(inside, outside)).max(initial=0) > 1:
+            middle = np.minimum(inside, outside) + step // 2
+            kind = is_usual([middle])
+            inside, outside = np.where(kind, middle, inside), np.where(kind, outside, middle)
+        patterns = np.concatenate([patterns, [inside]], axis=1)
+    else:
+        patterns[1:] = random.permuted(patterns[1:], axis=1)
+    found = is_usual(patterns)
+    assert found.sum() > _SAMPLES // 10
+    return [x[found].view(dtype.np) for x in patterns]
 
 
 @pytest.mark.parametrize("flags", [(), vmath.NO_FMA], ids=["fma", "no-fma"])
-@pytest.mark.parametrize("name", MAGNITUDES)
-def test_usual_forms_have_the_general_forms_bits(name, flags):
-    arity = vmath.functions()[name][1]
-    operands = [usual_elements(name, seed) for seed in range(arity)]
-    function, _, dtype = name.rpartition("_")
-    general = vmath.library(*flags).call(name, *operands)
-    usual = vmath.library(*flags).call(f"{function}_usual_{dtype}", *operands)
-    assert np.isfinite(general).all()
-    np.testing.assert_array_equal(usual.view(f"u{usual.itemsize}"), general.view(f"u{general.itemsize}"))
+@pytest.mark.parametrize("op, dtype", vmath.usual_forms(), ids=lambda value: getattr(value, "name", None))
+def test_usual_forms_have_the_general_forms_bits(op, dtype, flags):
+    library = vmath.library(*flags)
+    operands = usual_elements(library, op, dtype)
+    forms = ("", "_fast") if op.fast_near is not None else ("",)
+    for form in forms:
+        general = library.call(f"{op.name}{form}_{dtype}", *operands)
+        usual = library.call(f"{op.name}{form}_usual_{dtype}", *operands)
+        assert np.isfinite(general).all()
+        np.testing.assert_array_equal(usual.view(f"u{dtype.bytes}"), general.view(f"u{dtype.bytes}"))

@@ -5,7 +5,7 @@ In: flags.  Out: a :class:`Library`, whose functions take and return arrays.
     library("-mno-fma").call("exp_f64", x) -> array of the same dtype
 
 The functions are found in the headers by their form ``static inline T bcg_<name>_<dtype>(T x, ...)``; everything that
-is in a header is there to be called.
+is in a header is there to be called. For rows with a form for usual elements ``is_usual_<op>_<dtype>`` is 1 for these.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from pathlib import Path
 import mpmath
 import numpy as np
 
+from bcastgen.dtypes import F32, F64
+from bcastgen.ops import OPS
 from bcastgen.resources import folder
 
 HEADERS = tuple(sorted(path.name for path in folder("csrc").glob("bcg_vmath*.h")))
@@ -46,16 +48,40 @@ def functions():
     return found
 
 
+def usual_forms():
+    """Op and dtype of every row with a form for usual elements."""
+    pairs = ((op, dtype) for op in OPS.values() for dtype in (F32, F64))
+    return [(op, dtype) for op, dtype in pairs if not op.scalar and op.rare_for((dtype,) * op.arity, dtype)]
+
+
+def _looks():
+    """Name -> C type, number of operands and C of whether an element is usual."""
+    found = {}
+    for op, dtype in usual_forms():
+        excesses = op.rare_for((dtype,) * op.arity, dtype)
+        texts = (f"(({excess.c})({excess.number})) <= {excess.most}" for excess in excesses)
+        text = " && ".join(texts).replace("{0}", "a0[i]").replace("{1}", "a1[i]")
+        found[f"is_usual_{op.name}_{dtype}"] = (dtype.c, op.arity, text)
+    return found
+
+
 def source():
     """C with a loop over each function."""
     lines = [f'#include "{header}"' for header in HEADERS]
     for name, (c_type, arity) in functions().items():
-        operands = [f"a{at}" for at in range(arity)]
-        taken = ", ".join(f"const {c_type} *restrict {operand}" for operand in operands)
-        values = ", ".join(f"{operand}[i]" for operand in operands)
-        lines.append(f"void loop_{name}({taken}, {c_type} *restrict r, int64_t n)")
-        lines.append(f"{{ for (int64_t i = 0; i < n; i++) r[i] = bcg_{name}({values}); }}")
+        values = ", ".join(f"a{at}[i]" for at in range(arity))
+        lines += _loop(name, c_type, arity, f"bcg_{name}({values})")
+    for name, look in _looks().items():
+        lines += _loop(name, *look)
     return "\n".join(lines) + "\n"
+
+
+def _loop(name, c_type, arity, text):
+    taken = ", ".join(f"const {c_type} *restrict a{at}" for at in range(arity))
+    return (
+        f"void loop_{name}({taken}, {c_type} *restrict r, int64_t n)",
+        f"{{ for (int64_t i = 0; i < n; i++) r[i] = {text}; }}",
+    )
 
 
 @dataclass(frozen=True)
@@ -66,7 +92,7 @@ class Library:
 
     def call(self, name, *operands):
         """The function's values, element by element."""
-        c_type, arity = functions()[name]
+        c_type, arity = (functions() | _looks())[name][:2]
         operands = [np.ascontiguousarray(x, _NUMBER[c_type]) for x in operands]
         assert len(operands) == arity
         result = np.empty_like(operands[0])
