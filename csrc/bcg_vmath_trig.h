@@ -545,6 +545,18 @@ static inline double bcg_arctan_fast_f64(double x)
     return bcg_signed_f64(x, bcg_fma_f64(eighths, 0x1.921fb54442d18p-1, bcg_fma_f64(t * z, bcg_arctan_tail_f64(z), t)));
 }
 
+/* All ones where a < b, neither of which has a sign: two infinities are equal, whatever sign their difference has. */
+static inline uint32_t bcg_less_mask_f32(float a, float b)
+{
+    return 0 - ((bcg_bits_f32(a) - bcg_bits_f32(b)) >> 31);
+}
+
+/* All ones where a < b, neither of which has a sign: two infinities are equal, whatever sign their difference has. */
+static inline uint64_t bcg_less_mask_f64(double a, double b)
+{
+    return 0 - ((bcg_bits_f64(a) - bcg_bits_f64(b)) >> 63);
+}
+
 /* Of the angle the arctan of small / large, the smaller one of |y| and |x| by the larger, with what rounding took from
  * the quotient and from its square. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
  * leaves of pi. */
@@ -571,7 +583,7 @@ static inline float bcg_arctan2_usual_f32(float y, float x)
 static inline float bcg_arctan2_f32(float y, float x)
 {
     const float ax = fabsf(x), ay = fabsf(y);
-    const uint32_t steeper = bcg_mask_f32(ax - ay);
+    const uint32_t steeper = bcg_less_mask_f32(ax, ay);
     const float small = bcg_masked_f32(steeper, ax, ay), large = bcg_masked_f32(steeper, ay, ax);
     const uint32_t infinite = bcg_mask_f32(0x1.fffffep+127f - large), both = bcg_mask_f32(0x1.fffffep+127f - small);
     const float n = bcg_masked_f32(infinite, bcg_masked_f32(both, 1, small * 0), small);
@@ -615,7 +627,7 @@ static inline double bcg_arctan2_f64(double y, double x)
 static inline float bcg_arctan2_fast_f32(float y, float x)
 {
     const float ax = fabsf(x), ay = fabsf(y);
-    const uint32_t steeper = bcg_mask_f32(ax - ay);
+    const uint32_t steeper = bcg_less_mask_f32(ax, ay);
     const float small = bcg_masked_f32(steeper, ax, ay), large = bcg_masked_f32(steeper, ay, ax);
     const uint32_t infinite = bcg_mask_f32(0x1.fffffep+127f - large), both = bcg_mask_f32(0x1.fffffep+127f - small);
     const float n = bcg_masked_f32(infinite, bcg_masked_f32(both, 1, small * 0), small);
@@ -631,7 +643,7 @@ static inline float bcg_arctan2_fast_f32(float y, float x)
 static inline double bcg_arctan2_fast_f64(double y, double x)
 {
     const double ax = fabs(x), ay = fabs(y);
-    const uint64_t steeper = bcg_mask_f64(ax - ay);
+    const uint64_t steeper = bcg_less_mask_f64(ax, ay);
     const double small = bcg_masked_f64(steeper, ax, ay), large = bcg_masked_f64(steeper, ay, ax);
     const uint64_t infinite = bcg_mask_f64(0x1.fffffffffffffp+1023 - large);
     const uint64_t both = bcg_mask_f64(0x1.fffffffffffffp+1023 - small);
