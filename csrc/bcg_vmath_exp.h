@@ -6,7 +6,10 @@
  *
  * All start from e^x = 2^n e^r with r = x - n log(2), |r| <= log(2) / 2: n is rounded by adding a number whose last
  * digit counts ones, so that it stands in the low bits of the sum, too, from where a shift brings it to the exponent.
- * Where 2^n is no number, or too small a one, the steps are taken in two.
+ * Where 2^n is no number, or too small a one, the steps are taken in two; forms with `usual` in the name leave that
+ * out, and give the same bits where it is not needed.
+ *
+ * The file is long because it has seven functions of two dtypes in up to three forms.
  */
 #ifndef BCG_VMATH_EXP_H
 #define BCG_VMATH_EXP_H

@@ -4,6 +4,8 @@
  * F. Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands above
  * it, in bcg_vmath_core.h, bcg_vmath_exp.h or the standard headers: emit copies the ones a kernel needs.
  *
+ * Forms with `usual` in the name are right where the op's row says, and give the same bits there as the full ones.
+ *
  * The file is long because powers, roots and inverse hyperbolic functions share the logarithms' parts.
  */
 #ifndef BCG_VMATH_LOG_H
@@ -792,7 +794,8 @@ static inline double bcg_power_of_f64(double x, double y, int close)
     parts.k = before < 0x7fefffffffffffffu ? parts.k : special;
     const bcg_power_parts_f64 z = bcg_power_parts_of_f64(parts, y, close);
     const double scale = z.product < -1021 ? 0x1p-64 : 2;
-    const uint64_t moved = bcg_bits_f64(z.p) + (bcg_bits_f64(z.shifted) << 52) - bcg_bits_f64(scale) + 0x3ff0000000000000u;
+    const uint64_t exponent = (bcg_bits_f64(z.shifted) << 52) - bcg_bits_f64(scale) + 0x3ff0000000000000u;
+    const uint64_t moved = bcg_bits_f64(z.p) + exponent;
     const double power = bcg_from_bits_f64(moved) * scale, above = z.product < -1080 ? 0 : power;
     const double number = z.product < 1024.25 ? above : z.product + INFINITY;
     return bcg_power_signed_f64(x, y, ((a == 1) | (y == 0)) ? 1 : number);

@@ -576,7 +576,7 @@ static inline float bcg_arctan2_of_f32(float y, float x, uint32_t steeper, float
 static inline float bcg_arctan2_usual_f32(float y, float x)
 {
     const float ax = fabsf(x), ay = fabsf(y);
-    return bcg_arctan2_of_f32(y, x, bcg_mask_f32(ax - ay), ax < ay ? ax : ay, ax < ay ? ay : ax);
+    return bcg_arctan2_of_f32(y, x, bcg_less_mask_f32(ax, ay), ax < ay ? ax : ay, ax < ay ? ay : ax);
 }
 
 /* The same where anything may come: both are scaled, and zeros and infinities replaced by what has the same angle. */
