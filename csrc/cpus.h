@@ -1,8 +1,10 @@
-/* cpus.h: how many CPUs this process may use.
+/* cpus.h: how many CPUs this process may use, and a thread that leaves one to another.
  *
- * Contract. The affinity mask of the calling thread, bounded by the quota of the control groups the process is in (v2,
- * or v1 where they are mounted), rounded up. At least 1. The quota is read once; the mask each time, for it may change.
- * Included by pool.c alone, after the system's headers with _GNU_SOURCE.
+ * Contract. cpus_usable is the affinity mask of the calling thread, bounded by the quota of the control groups the
+ * process is in (v2, or v1 where they are mounted), rounded up. At least 1. The quota is read once; the mask each time,
+ * for it may change. cpus_here is the CPU that the calling thread runs on, or -1. cpus_forbid keeps a thread off that one:
+ * it may run on the others that the calling thread may; where there are none, nothing changes. Included by pool.c alone,
+ * after the system's headers with _GNU_SOURCE.
  */
 #ifndef BCG_CPUS_H
 #define BCG_CPUS_H
@@ -111,12 +113,23 @@ static int32_t cpus_usable(void)
     return least < 1 ? 1 : least;
 }
 
+static int cpus_here(void) { return sched_getcpu(); }
+
+static void cpus_forbid(pthread_t thread, int cpu)
+{
+    cpu_set_t others;
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof others, &others) != 0) return;
+    CPU_CLR(cpu, &others);
+    if (CPU_COUNT(&others) > 0) (void)pthread_setaffinity_np(thread, sizeof others, &others);
+}
+
 #else
 
-static int32_t cpus_usable(void)
+static int cpus_here(void) { return -1; }
+
+static void cpus_forbid(pthread_t thread, int cpu)
 {
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online < 1 ? 1 : (int32_t)online;
+    (void)thread, (void)cpu;
 }
 
 #endif

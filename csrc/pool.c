@@ -6,6 +6,9 @@
  *
  * The caller works, too. A worker that is slow to wake finds the job done: to ask for a sleeping one costs the system
  * call that wakes it. All orders are sequentially consistent: a job is long beside them.
+ *
+ * Linux wakes a thread on the CPU of who wakes it where the others seem to be busy. There it waits until the caller is
+ * done, or does the job alone and then looks for the next in the caller's place. So the caller keeps its CPU to itself.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* a file that includes this one after others defines it first */
@@ -31,6 +34,8 @@ int32_t bcg_pool_cpus(void) { return 1; }
 
 int32_t bcg_pool_awake(void) { return 0; }
 
+void bcg_pool_rouse(int32_t threads) { (void)threads; }
+
 #else
 
 #include <dlfcn.h>
@@ -44,7 +49,9 @@ int32_t bcg_pool_awake(void) { return 0; }
 
 enum {
     POOL_SPIN_NS = 50000, /* back-to-back calls find a worker awake; a sleeping one takes about as long to wake */
+    POOL_ROUSE_NS = 100000, /* calls that follow each other so soon are a row of them */
     POOL_LOOKS = 32,      /* between two looks at the clock */
+    POOL_FEW = 8,         /* workers that are told where to run: where there are more, some other CPU is idle */
     POOL_LINE = 128,      /* bytes that CPUs hand to each other at once */
 };
 
@@ -58,7 +65,10 @@ typedef struct {
     atomic_llong first;
     atomic_uint tasks, most_workers;
     atomic_int busy, sleeping, waiting, workers;
-    int32_t asked; /* most threads that were, by the caller that holds `busy` */
+    /* By the caller that holds `busy`, too. */
+    int32_t asked;                 /* most threads that were */
+    int cpu;                       /* that no worker of the few may run on */
+    pthread_t few[POOL_FEW];       /* the first workers */
     pthread_mutex_t mutex;
     pthread_cond_t work, ended;
     char apart[POOL_LINE];
@@ -196,6 +206,7 @@ static int pool_add_worker(pool *p, const pthread_attr_t *attributes)
         free(seat);
         return 0;
     }
+    if (p->workers < POOL_FEW) p->few[p->workers] = thread;
     atomic_fetch_add(&p->workers, 1);
     return 1;
 }
@@ -207,6 +218,7 @@ static void pool_grow(pool *p, int32_t threads)
     pthread_attr_t attributes;
     sigset_t blocked, before;
     p->asked = threads;
+    p->cpu = -1;
     const int32_t cpus = cpus_usable(), wanted = (threads < cpus ? threads : cpus) - 1;
     if (wanted <= p->workers || pthread_attr_init(&attributes) != 0) return;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -219,6 +231,14 @@ static void pool_grow(pool *p, int32_t threads)
 }
 
 /* ---- a job ------------------------------------------------------------------------------------------------------- */
+
+static void pool_make_room(pool *p)
+{
+    const int cpu = cpus_here();
+    if (cpu == p->cpu) return;
+    p->cpu = cpu;
+    for (int i = 0; i < p->workers && i < POOL_FEW; i++) cpus_forbid(p->few[i], cpu);
+}
 
 static void pool_wake(pool *p)
 {
@@ -251,6 +271,7 @@ static void pool_job(pool *p, int32_t threads, int64_t first, int64_t tasks, bcg
     atomic_store(&p->tasks, (unsigned)tasks);
     atomic_store(&p->most_workers, (unsigned)most);
     atomic_store(&p->finished, 0);
+    pool_make_room(p);
     const unsigned long long number = (atomic_load(&p->open) >> 32) + 1;
     atomic_store(&p->open, number << 32);
     pool_wake(p);
@@ -284,6 +305,19 @@ int32_t bcg_pool_awake(void)
 {
     pool *const p = atomic_load(&pool_current);
     return p != NULL && atomic_load(&p->sleeping) < atomic_load(&p->workers);
+}
+
+void bcg_pool_rouse(int32_t threads)
+{
+    static atomic_llong last;
+    const int64_t now = pool_now(), before = atomic_exchange(&last, now);
+    pool *const p = now - before < POOL_ROUSE_NS ? pool_get() : NULL;
+    int idle = 0;
+    if (p == NULL || !atomic_compare_exchange_strong(&p->busy, &idle, 1)) return;
+    if (threads - 1 > p->workers && threads > p->asked) pool_grow(p, threads);
+    pool_make_room(p);
+    pool_wake(p);
+    atomic_store(&p->busy, 0);
 }
 
 #endif

@@ -22,4 +22,8 @@ int32_t bcg_pool_cpus(void);
 /* Whether a worker spins, or works, so that a job need not wake one: a guess by the time it is used. */
 int32_t bcg_pool_awake(void);
 
+/* Says that a job was too short to wake anybody for it, though not for a worker that spins. Where one such soon follows
+ * another, workers wake for the next. */
+void bcg_pool_rouse(int32_t threads);
+
 #endif

@@ -143,9 +143,11 @@ static void run_domain(domain *d, const bcg_run_options *options)
     const bcg_nest *const nest = d->nest;
     const int64_t points = points_of(d);
     const int streams = options->warm && streaming_pays(d);
-    const int part = bcg_pool_awake() ? PART_NS : PART_NS_ASLEEP;
-    const double share = options->threads > 1 ? nanoseconds(nest, points) / part : 0;
+    const double work = options->threads > 1 ? nanoseconds(nest, points) : 0;
+    const int awake = work >= 2 * PART_NS && bcg_pool_awake();
+    const double share = work / (awake ? PART_NS : PART_NS_ASLEEP);
     if (share < 2 || nest->arrays + nest->stages > FEW) {
+        if (work >= 2 * PART_NS) bcg_pool_rouse(options->threads);
         run_part(d, streams);
     } else {
         const int32_t threads = share < options->threads ? (int32_t)share : options->threads;

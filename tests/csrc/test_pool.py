@@ -250,6 +250,52 @@ static void grows_with_what_is_asked(void)
 }
 #endif
 
+#if defined(BCG_NO_THREADS) || !defined(__linux__)
+static void the_callers_cpu_is_its_own(void) {}
+static void workers_wake_for_a_row_of_calls(void) {}
+#else
+/* Wherever the caller goes, no worker may run there, but on all other CPUs that the caller may. */
+static void the_callers_cpu_is_its_own(void)
+{
+    static tally t;
+    cpu_set_t all, one, theirs;
+    CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &all) || CPU_COUNT(&all) < 2) continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        CHECK(sched_setaffinity(0, sizeof one, &one) == 0); /* goes there at once, and may then leave */
+        CHECK(sched_setaffinity(0, sizeof all, &all) == 0);
+        run_counted(&t, 4, 100);
+        check_counted(&t);
+        if (pool_current->cpu != sched_getcpu()) continue;
+        CHECK(pool_current->workers > 0);
+        for (int i = 0; i < pool_current->workers && i < POOL_FEW; i++) {
+            CHECK(pthread_getaffinity_np(pool_current->few[i], sizeof theirs, &theirs) == 0);
+            CHECK(!CPU_ISSET(pool_current->cpu, &theirs) && CPU_COUNT(&theirs) == CPU_COUNT(&all) - 1);
+        }
+    }
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    run_counted(&t, 4, 100); /* a caller of one CPU leaves its workers where they are */
+    check_counted(&t);
+}
+
+static void workers_wake_for_a_row_of_calls(void)
+{
+    if (bcg_pool_cpus() < 2) return;
+    bcg_pool_rouse(2);
+    CHECK(pool_current == NULL); /* the first of a row, or a lone call */
+    for (int tries = 0; tries < 100000 && !bcg_pool_awake(); tries++) bcg_pool_rouse(2);
+    CHECK(pool_current != NULL && pool_current->workers == 1);
+    for (int tries = 0; tries < 1000 && pool_current->sleeping == 0; tries++) usleep(1000);
+    CHECK(pool_current->sleeping == 1);
+    for (int tries = 0; tries < 100000 && !bcg_pool_awake(); tries++) bcg_pool_rouse(2);
+    CHECK(bcg_pool_awake());
+}
+#endif
+
 static void stay_within(void *argument, int64_t index)
 {
     atomic_int *now = argument;
@@ -337,6 +383,8 @@ CHECKS = [
     "forks_while_another_thread_calls",
     "forks_in_a_task",
     "grows_with_what_is_asked",
+    "the_callers_cpu_is_its_own",
+    "workers_wake_for_a_row_of_calls",
     "no_more_threads_than_asked_for",
     "signals_are_the_programs",
     "serial_is_in_order",
