@@ -6,21 +6,23 @@ In: a program.  Out: one with the same results, bit for bit, and a line for each
 
 Two reasons, each enough. The value lies in a range that the dtype holds (:mod:`.ranges`). Or only its low bits count,
 for what uses it ends in a narrow dtype: sums, products and bits of the result depend on no higher bits of the operands.
-What comes in a wide dtype is not made narrow for that: it is a conversion more, not less.
+What comes in a wide dtype is not made narrow for that: it is a conversion more, not less. Nor is what others want wide,
+where its operands are wide for others, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..dtypes import BOOL, DTYPES, DType
 from ..expr.nodes import Constant
 from ..ops import OPS
 from ..records import dataclass
-from .nest import Apply, Let, Load, LoopProgram, Nest, Value
+from .nest import Apply, Let, Load, LoopProgram, Nest, Value, users_of
 from .powers import without_division
-from .ranges import Range, fits, ranges_of, whole
+from .ranges import RANGES, Range, fits, ranges_of, whole
+from .sums import with_integer_sums
 
 __all__ = ["Narrowed", "narrow"]
 
@@ -80,7 +82,7 @@ def narrow(program: LoopProgram) -> Narrowed:
     t2 of u16, not i32: it is in [0, 510]
     t3 of u16, not i32: all is in [0, 510]
     """
-    nests = [_without_divisions(nest) for nest in program.nests]
+    nests = [with_integer_sums(_without_divisions(nest)) for nest in program.nests]
     made = [_Narrowing(nest).run() if _is_wide(nest) else (nest, []) for nest in nests]
     notes = tuple(note for _, notes in made for note in notes)
     changed = any(one is not nest for (one, _), nest in zip(made, program.nests, strict=True))
@@ -104,6 +106,7 @@ class _Narrowing:
         self.nest = nest
         self.ranges = ranges_of(nest)
         self.counts = _counts(nest)
+        self.users = users_of(nest)
         self.made: list[_Made] = []
         self.body: list[Apply] = []
         self.casts: dict[tuple[Value, DType], Value] = {}
@@ -157,8 +160,11 @@ class _Narrowing:
         if low >= _mask_bits(statement, own.bits):
             low = _EXACT
         bits = max(bits, min(_width_of(range_), _at_least(self.counts[at])))
-        narrow = own
-        if bits < own.bits:
+        narrow, most = own, own.bits
+        if low == _EXACT and not self._wraps(statement):
+            most = max(_WIDTHS)
+        bits = self._in_company(at, bits, most)
+        if bits != own.bits:
             like = _kind_of(given, bits, own)
             bits_only = like if like.bits == bits else _INTEGERS["unsigned", bits]
             narrow = (_fitting(range_, bits, like) if low >= bits else None) or bits_only
@@ -185,6 +191,32 @@ class _Narrowing:
             return self._apply(statement, statement.operand_dtypes, statement.dtype)
         result = narrow if statement.dtype.is_integer else statement.dtype
         return self._apply(statement, (narrow,) * len(given), result, why=f"all is in [{span[0]}, {span[1]}]")
+
+    def _wraps(self, statement: Apply) -> bool:
+        """Whether a statement's value may be another one than in a wider dtype."""
+        function, pairs = RANGES.get(statement.op.name), zip(statement.operands, statement.operand_dtypes, strict=True)
+        range_ = None if function is None else function(*(self._range(value, dtype) for value, dtype in pairs))
+        return range_ is None or not fits(range_, statement.dtype)
+
+    def _in_company(self, at: int, bits: int, most: int) -> int:
+        """Return the bits to compute in, from so many to the most: those that a value and its operands are used in."""
+        wide = min(self._widths(Let(at), at), default=0)
+        together = bits < wide <= most and all(
+            isinstance(value, Constant) or max(self._widths(value, at), default=0) >= wide
+            for value in self.nest.body[at].operands
+        )
+        return wide if together else bits
+
+    def _widths(self, value: Value, but: int) -> Iterator[int]:
+        """Yield the bits that those who use a value, but for one, take for it: 0 where it becomes no integer."""
+        for user in self.users.get(value, ()):
+            if user < 0:
+                yield self.nest.results[~user].dtype.bits
+            elif user != but and self.nest.body[user].op.name == "cast" and self.nest.body[user].dtype.is_integer:
+                yield from self._widths(Let(user), but)
+            elif user != but:
+                range_ = self.ranges[user] if self.nest.body[user].dtype.is_integer else None
+                yield 0 if range_ is None else min(_width_of(range_), _at_least(self.counts[user]))
 
     # ---- statements and values ------------------------------------------------------------------------------------
 

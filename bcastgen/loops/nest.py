@@ -185,6 +185,24 @@ class Nest:
         return "\n".join(lines)
 
 
+def users_of(nest: Nest) -> dict[Value, set[int]]:
+    """Return which statements use each value of a nest; a result that stores it is ``~result``.
+
+    Examples
+    --------
+    >>> from ..api import from_text
+    >>> users_of(from_text("(f32[?] a) -> a * a + a").compilation.program.nests[0])[Let(0)]
+    {1}
+    """
+    users: dict[Value, set[int]] = {}
+    for at, statement in enumerate(nest.body):
+        for value in statement.operands:
+            users.setdefault(value, set()).add(at)
+    for result, value in enumerate(nest.stores):
+        users.setdefault(value, set()).add(~result)
+    return users
+
+
 def _shown(access: Access) -> str:
     """Return the map of an operand whose shape counts; none if it takes no part in the domain."""
     return "" if access.stands_by else f" {access.map}"

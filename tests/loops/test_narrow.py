@@ -46,6 +46,10 @@ def random_program(chance, steps):
         values.append(builder.apply(op, tuple(operands)))
         if chance.random() < 0.3:
             values.append(builder.cast(values[-1], chance.choice([*INTEGERS, dtype("f64"), BOOL])))
+        if chance.random() < 0.2:
+            kind = dtype(chance.choice(("f32", "f64")))
+            summands = [builder.cast(chance.choice(values[: len(kinds) + 2]), kind) for _ in range(2)]
+            values.append(builder.apply(OPS[chance.choice(("add", "subtract", "multiply"))], tuple(summands)))
     last = [builder.cast(value, chance.choice(INTEGERS)) if chance.random() < 0.7 else value for value in values[-2:]]
     typed = infer(builder.finish(tuple(last)), tuple(kinds))
     return lower(typed, tuple(parse_type(f"{kind}[?]") for kind in kinds), result_names=("r", "s"))
@@ -118,7 +122,7 @@ BLEND = "(u8[?] a, u8[?] b, u8[?] w) -> ((a.astype(i32)*w + b.astype(i32)*(255 -
 
 # The narrow dtypes, statement by statement; and why, of the first that is told.
 CASES = {
-    BLEND.format("//"): ("u16 u16 u16 u8 u16 u16 u16 u16 u16 u8", "t2 of u16, not i32: it is in [0, 65025]"),
+    BLEND.format("//"): ("u16 u16 u16 u16 u16 u16 u16 u16 u8", "t2 of u16, not i32: it is in [0, 65025]"),
     "(u8[?] a, u8[?] b) -> abs(a.astype(i64) - b).astype(u8)": (
         "i16 i16 i16 i16 u8",
         "t2 of i16, not i64: it is in [-255, 255]",
@@ -138,6 +142,16 @@ CASES = {
     "(u8[?] a, u8[?] b) -> ((a.astype(i32) * b) << 7).astype(u16)": (
         "u16 u16 u16 u16",
         "t2 of u16, not i32: it is in [0, 65025]",
+    ),
+    # The difference would do with 8 bits, but all around it are 16; and so it is where it is not of wide operands.
+    "(u8[?] a, u8[?] w) -> (a.astype(u16) * (255 - w.astype(u16)) + w) >> 8": (
+        "u16 u16 u16 u16 u16 u16",
+        "",
+    ),
+    "(u8[?] a, u8[?] w) -> (a.astype(i16) - w) * (w + 1.0)": ("i16 i16 i16 f64 f64 f64 f64", ""),
+    "(i8[?] a, i8[?] b) -> a.astype(f32) - b.astype(f32)": (
+        "i16 i16 i16 f32",
+        "t2 of i16, not i32: it is in [-255, 255]",
     ),
     "(i32[?] a) -> a % 7 % 3": ("i32 u32 u32 i32", "t2 of u32, not i32: all is in [0, 6]"),
     "(u16[?] a) -> a.astype(i32) % 7 * 2": ("u16 u16 i32", "t0 of u16, not i32: all is in [0, 65535]"),
