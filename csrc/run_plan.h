@@ -300,7 +300,7 @@ static void choose_order(walk *w, const int64_t *counts)
         {MOVES_O, MOVES_I, MOVES_J}, {MOVES_O, MOVES_J, MOVES_I}, {MOVES_J, MOVES_O, MOVES_I},
         {MOVES_J, MOVES_I, MOVES_O}, {MOVES_I, MOVES_J, MOVES_O}};
     memcpy(w->order, orders[0], 3);
-    if (w->made == 0) return;
+    if (w->made == 0 || (counts[0] > 1) + (counts[1] > 1) + (counts[2] > 1) < 2) return;
     double least = 0.9 * work_in_order(w, orders[0], counts);
     for (size_t at = 0; at < sizeof orders / sizeof *orders; at++) {
         const double other = work_in_order(w, orders[at], counts);

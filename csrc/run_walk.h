@@ -162,7 +162,8 @@ static void run_blocks(domain *d, char *memory, int64_t budget, int streams)
         run_in_place(&w, d);
         return;
     }
-    int64_t o[BCG_MAX_RANK] = {0}, counts[3] = {1, 1, 1}, position[3] = {0, 0, 0};
+    int64_t o[BCG_MAX_RANK], counts[3] = {1, 1, 1}, position[3] = {0, 0, 0};
+    memset(o, 0, (size_t)w.outer * sizeof *o);
     for (int32_t dim = 0; dim < w.outer; dim++) counts[0] *= d->extents[dim];
     if (w.rows > w.block_rows) counts[1] = (w.rows + w.block_rows - 1) / w.block_rows;
     if (w.n > w.block_n) counts[2] = (w.n + w.block_n - 1) / w.block_n;
