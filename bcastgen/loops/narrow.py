@@ -19,6 +19,7 @@ from ..dtypes import BOOL, DTYPES, DType
 from ..expr.nodes import Constant
 from ..ops import OPS
 from ..records import dataclass
+from .bits import LOW, counts_of, mask_bits, shift_of
 from .nest import Apply, Let, Load, LoopProgram, Nest, Value, users_of
 from .powers import without_division
 from .ranges import RANGES, Range, fits, ranges_of, whole
@@ -31,11 +32,6 @@ _INTEGERS = {(row.kind, row.bits): row for row in DTYPES if row.is_integer}
 # How many low bits of what stands for a value are the value's, where it has the value itself.
 _EXACT = 1 << 16
 
-# The low bits of the result depend on no higher bits of the operands.
-_LOW = frozenset(
-    "add subtract multiply negative square positive floor ceil trunc where bitwise_and bitwise_or bitwise_xor "
-    "bitwise_invert left_shift".split()
-)
 _COMPARISONS = frozenset("equal not_equal less less_equal greater greater_equal".split())
 # Of operands that are exact, in a dtype that holds these and the result, the result is exact.
 _VALUES = _COMPARISONS | frozenset(
@@ -105,7 +101,7 @@ class _Narrowing:
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
         self.ranges = ranges_of(nest)
-        self.counts = _counts(nest)
+        self.counts = counts_of(nest)
         self.users = users_of(nest)
         self.made: list[_Made] = []
         self.body: list[Apply] = []
@@ -127,8 +123,8 @@ class _Narrowing:
             if op.converts and name == "cast":
                 return self._cast(at, statement)
             integers = all(dtype.is_integer for dtype in statement.operand_dtypes[name == "where" :])
-            counted = not name.endswith("_shift") or _count_of(statement) is not None
-            if integers and counted and name in _LOW:
+            counted = not name.endswith("_shift") or shift_of(statement) is not None
+            if integers and counted and name in LOW:
                 return self._low(at, statement)
             if integers and counted and name in _VALUES:
                 return self._value(at, statement)
@@ -156,8 +152,8 @@ class _Narrowing:
         given = [self._given(value, own) for value in statement.operands[first:]]
         low, bits = min(one.low for one in given), max(one.width for one in given)
         if statement.op.name == "left_shift":
-            low += _count_of(statement) or 0
-        if low >= _mask_bits(statement, own.bits):
+            low += shift_of(statement) or 0
+        if low >= mask_bits(statement, own.bits):
             low = _EXACT
         bits = max(bits, min(_width_of(range_), _at_least(self.counts[at])))
         narrow, most = own, own.bits
@@ -177,7 +173,7 @@ class _Narrowing:
         """Make a statement of operands that have their values; of those of a right shift, low bits may be enough."""
         pairs = list(zip(statement.operands, statement.operand_dtypes, strict=True))
         given = [self._given(value, dtype) for value, dtype in pairs]
-        own, name, count = statement.operand_dtypes[0], statement.op.name, _count_of(statement)
+        own, name, count = statement.operand_dtypes[0], statement.op.name, shift_of(statement)
         if count is not None and given[0].low < _EXACT:
             narrow, why = given[0].dtype, f"its low {self.counts[at]} bits count"
             return self._apply(statement, (narrow, narrow), narrow, given[0].low - count, why)
@@ -267,55 +263,7 @@ class _Narrowing:
         return self.casts[key]
 
 
-# ---- facts --------------------------------------------------------------------------------------------------------
-
-
-def _counts(nest: Nest) -> list[int]:
-    """Return on how many low bits of each statement's value anything depends: all bits of its dtype are the value."""
-    counts = [0] * len(nest.body)
-    for value, access in zip(nest.stores, nest.results, strict=True):
-        if isinstance(value, Let):
-            counts[value.index] = access.dtype.bits
-    for at in range(len(counts) - 1, -1, -1):
-        statement = nest.body[at]
-        for place, value in enumerate(statement.operands):
-            if isinstance(value, Let):
-                counts[value.index] = max(counts[value.index], _counting(statement, place, counts[at]))
-    return counts
-
-
-def _counting(statement: Apply, place: int, count: int) -> int:
-    """Return how many low bits of an operand the low `count` bits of the result depend on."""
-    dtype, name = statement.operand_dtypes[place], statement.op.name
-    every = dtype.bits
-    if statement.op.definition is not None or not (dtype.is_integer and statement.dtype.is_integer):
-        return every
-    if name == "cast":
-        return min(count, every)
-    if name in _LOW and not name.endswith("_shift"):
-        return min(count, every, _mask_bits(statement, every))
-    shift = _count_of(statement)
-    if shift is None or place == 1:
-        return every
-    if name == "left_shift":
-        return max(1, min(count, every) - shift)
-    return min(every, count + shift) if count < every else every
-
-
-def _mask_bits(statement: Apply, bits: int) -> int:
-    """Return how many low bits a mask leaves, at least one; where there is none, all of them."""
-    if statement.op.name != "bitwise_and":
-        return bits
-    masks = [int(value.value) for value in statement.operands if isinstance(value, Constant)]
-    return max(1, min((mask.bit_length() for mask in masks if mask >= 0), default=bits))
-
-
-def _count_of(statement: Apply) -> int | None:
-    """Return the count of a shift, where it is a constant that any integer dtype holds."""
-    if not statement.op.name.endswith("_shift"):
-        return None
-    value = statement.operands[1]
-    return int(value.value) if isinstance(value, Constant) and 0 <= value.value < 64 else None
+# ---- dtypes ----------------------------------------------------------------------------------------------------------
 
 
 def _at_least(bits: int) -> int:
