@@ -35,6 +35,8 @@ __all__ = ["CTemplate", "Definition", "Excess", "Op", "Param"]
 _CHEAP, _ROUNDING = 0.4, 1.5
 
 CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
+# Where the last operand is a constant: by kind of the first, or of its dtype and the constant.
+ConstantForms = Mapping[str, str] | Callable[[DType, float], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,8 @@ class Op:
     rare, near : which elements need `c`, and a faster C template that is right for all others.
     fast_near : that of `fast`, where there are both.
     scalar : whether compilers do not vectorise `c`, so that it is for rare elements only.
-    by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind;
-        and what an element then costs, for all or by width.
+    by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind or
+        of dtype and number; and what an element then costs, for all or by width.
     """
 
     name: str
@@ -133,7 +135,7 @@ class Op:
     near: CTemplate | None = None
     fast_near: CTemplate | None = None
     scalar: bool = False
-    by_constant: Mapping[float | None, tuple[Mapping[str, str], float | Mapping[int, float]]] | None = None
+    by_constant: Mapping[float | None, tuple[ConstantForms, float | Mapping[int, float]]] | None = None
 
     @property
     def converts(self) -> bool:
@@ -206,7 +208,7 @@ class Op:
         if constant is None or constant != constant or self.by_constant is None:
             return None
         forms, cost = self.by_constant.get(constant) or self.by_constant.get(None) or ({}, 0.0)
-        template = forms.get(operands[0].kind)
+        template = forms(operands[0], constant) if callable(forms) else forms.get(operands[0].kind)
         return None if template is None else (template, cost)
 
     def cost_for(self, operands: tuple[DType, ...], result: DType, constant: bool | int | float | None = None) -> float:

@@ -80,12 +80,25 @@ def _where(_: tuple[DType, ...], result: DType) -> str:
     return f"{'({T})' * (result.kind == 'signed' and result.bits < 32)}({{0}} ? {{1}} : {{2}})"
 
 
-# C divides by a constant in a few multiplications. Of 64-bit lanes no machine gives the high half of a product.
-_COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 5.0}
-_BY_CONSTANT = {
-    name: {"signed": f"bcg_{name}_by_{{t}}({{0}}, {{1}})", "unsigned": f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})"}
-    for name in ("floor_divide", "remainder")
-}
+# C divides by a constant in a few multiplications; of 64-bit lanes few machines give the high half of a product.
+_COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 3.0}
+
+
+def _by_constant(name: str) -> Callable[[DType, float], str | None]:
+    """Quotient or remainder by a constant: of integers, for which C multiplies."""
+
+    def c(dtype: DType, constant: float) -> str | None:
+        if not dtype.is_integer:
+            return None
+        if dtype.bits == 64 and constant > 1:
+            shift = (int(constant) - 1).bit_length() - 1
+            factor = (((2 << shift) - int(constant)) << 64) // int(constant) + 1
+            return f"bcg_{name}_by_{{t}}({{0}}, {{1}}, UINT64_C({factor}), {shift})"
+        if dtype.kind == "signed" and dtype.bits < 64:
+            return f"bcg_{name}_by_{{t}}({{0}}, {{1}})"
+        return f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})"
+
+    return c
 
 
 def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
@@ -256,7 +269,7 @@ _ROWS: tuple[Op, ...] = (
         rare=_FAR,
         scalar=True,
         near={"float": "bcg_floor_divide_near_{t}({0}, {1})"},
-        by_constant={None: (_BY_CONSTANT["floor_divide"], _COST_BY_CONSTANT)},
+        by_constant={None: (_by_constant("floor_divide"), _COST_BY_CONSTANT)},
     ),
     Op(
         "remainder",
@@ -270,7 +283,7 @@ _ROWS: tuple[Op, ...] = (
         rare=_FAR,
         scalar=True,
         near={"float": "bcg_remainder_near_{t}({0}, {1})"},
-        by_constant={None: (_BY_CONSTANT["remainder"], _COST_BY_CONSTANT)},
+        by_constant={None: (_by_constant("remainder"), _COST_BY_CONSTANT)},
     ),
     Op(
         "power",

@@ -101,12 +101,40 @@ static inline int32_t bcg_floor_divide_by_i32(int32_t x, int32_t y)
     return (int32_t)(count / (uint32_t)y ^ sign);
 }
 
-/* Likewise. */
-static inline int64_t bcg_floor_divide_by_i64(int64_t x, int64_t y)
+/* The high half of x * y, of halves of these: compilers make vectors of it where a machine multiplies lanes of 64 bits. */
+static inline uint64_t bcg_high_u64(uint64_t x, uint64_t y)
 {
-    if (y <= 0) return bcg_floor_divide_i64(x, y);
-    const uint64_t sign = (uint64_t)(x >> 63), count = (uint64_t)((uint64_t)x ^ sign);
-    return (int64_t)(count / (uint64_t)y ^ sign);
+    const uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
+    const uint64_t middle = x1 * y0 + (x0 * y0 >> 32), other = x0 * y1 + (uint32_t)middle;
+    return x1 * y1 + (middle >> 32) + (other >> 32);
+}
+
+/* x / y by a constant from 2 on: with 2^l the least power of two from y on, `shift` is l - 1, and `factor` the lower 64
+ * bits of the least integer above 2^(64 + l) / y, which has 65 (Granlund and Montgomery 1994). No machine but those with
+ * products of 64-bit lanes gains by it. */
+static inline uint64_t bcg_floor_divide_by_u64(uint64_t x, uint64_t y, uint64_t factor, int shift)
+{
+#if defined(__AVX512DQ__) || (defined(__clang__) && defined(__AVX2__))
+    const uint64_t high = bcg_high_u64(x, factor);
+    (void)y;
+    return (((x - high) >> 1) + high) >> shift;
+#else
+    (void)factor, (void)shift;
+    return x / y;
+#endif
+}
+
+/* x % y, likewise. */
+static inline uint64_t bcg_remainder_by_u64(uint64_t x, uint64_t y, uint64_t factor, int shift)
+{
+    return x - bcg_floor_divide_by_u64(x, y, factor, shift) * y;
+}
+
+/* bcg_floor_divide_i64 by a constant from 2 on, as that of i32 is. */
+static inline int64_t bcg_floor_divide_by_i64(int64_t x, int64_t y, uint64_t factor, int shift)
+{
+    const uint64_t sign = (uint64_t)(x >> 63), count = (uint64_t)x ^ sign;
+    return (int64_t)(bcg_floor_divide_by_u64(count, (uint64_t)y, factor, shift) ^ sign);
 }
 
 /* bcg_remainder_i32 by a constant. */
@@ -130,11 +158,10 @@ static inline int32_t bcg_remainder_by_i32(int32_t x, int32_t y)
     return (int32_t)((uint32_t)x - (uint32_t)bcg_floor_divide_by_i32(x, y) * (uint32_t)y);
 }
 
-/* Likewise. */
-static inline int64_t bcg_remainder_by_i64(int64_t x, int64_t y)
+/* bcg_remainder_i64 by a constant from 2 on. */
+static inline int64_t bcg_remainder_by_i64(int64_t x, int64_t y, uint64_t factor, int shift)
 {
-    if (y <= 0) return bcg_remainder_i64(x, y);
-    return (int64_t)((uint64_t)x - (uint64_t)bcg_floor_divide_by_i64(x, y) * (uint64_t)y);
+    return (int64_t)((uint64_t)x - (uint64_t)bcg_floor_divide_by_i64(x, y, factor, shift) * (uint64_t)y);
 }
 
 /* x / y; x / 0 is 0. */
