@@ -18,7 +18,7 @@ static inline int32_t bcg_floor_divide_i32(int32_t x, int32_t y)
     if (y == 0) return 0;
     if (y == -1) return (int32_t)((uint32_t)0 - (uint32_t)x);
     const int32_t quotient = x / y;
-    return x % y != 0 && (x < 0) != (y < 0) ? quotient - 1 : quotient;
+    return quotient - (((x % y != 0) & ((x < 0) != (y < 0))) != 0 ? 1 : 0);
 }
 
 /* Takes the sign of y; x % 0 is 0. */
@@ -26,7 +26,7 @@ static inline int32_t bcg_remainder_i32(int32_t x, int32_t y)
 {
     if (y == 0 || y == -1) return 0;
     const int32_t rest = x % y;
-    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+    return rest + (y & -(int32_t)((rest != 0) & ((rest < 0) != (y < 0))));
 }
 
 /* bcg_floor_divide_i32 without branches and in doubles, which hold its quotients well enough: loops over it vectorise. */
@@ -66,7 +66,7 @@ static inline int64_t bcg_floor_divide_i64(int64_t x, int64_t y)
     if (y == 0) return 0;
     if (y == -1) return (int64_t)((uint64_t)0 - (uint64_t)x);
     const int64_t quotient = x / y;
-    return x % y != 0 && (x < 0) != (y < 0) ? quotient - 1 : quotient;
+    return quotient - (((x % y != 0) & ((x < 0) != (y < 0))) != 0 ? 1 : 0);
 }
 
 /* Takes the sign of y; x % 0 is 0. */
@@ -74,7 +74,7 @@ static inline int64_t bcg_remainder_i64(int64_t x, int64_t y)
 {
     if (y == 0 || y == -1) return 0;
     const int64_t rest = x % y;
-    return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+    return rest + (y & -(int64_t)((rest != 0) & ((rest < 0) != (y < 0))));
 }
 
 /* bcg_floor_divide_i32 by a constant. Below 0 a quotient rounds as that of what has the other bits, which is not. */
