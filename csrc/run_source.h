@@ -27,6 +27,7 @@ enum {
     L1_BYTES = 32 << 10,
     TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */
     ENOUGH_FOR_HEAD = 16 << 10, /* bytes of a result */
+    ENOUGH_FOR_TILES = 256 << 10, /* the same where tiles are made */
     UNCACHED_BYTES = 1 << 20,
     STREAM_TILE = 1 << 10, /* bytes of a result's tile that is streamed: with 2 KiB it takes a third longer */
     SMALL_BYTES = 32 << 10, /* results up to here are looked at by the shortest way first */

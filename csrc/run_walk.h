@@ -259,6 +259,39 @@ static int64_t rows_to_line(const walk *w, const domain *d)
     return 0;
 }
 
+/* Points of one long row before an array that is copied has an element with which a cache line begins: in blocks from
+ * there on each of its vectors lies in one line. 0 where it has none soon. */
+static int64_t points_to_line(const walk *w, const domain *d)
+{
+    const int64_t written = w->n * w->sources[w->nest->operands].bytes;
+    if (d->rank > 1 || w->tiles == 0 || w->streams > 0) return 0;
+    if (w->n <= w->block_n || written < ENOUGH_FOR_TILES) return 0;
+    for (int32_t at = 0; at < w->tiles; at++) {
+        const source *const s = &w->sources[w->tile[at].from];
+        if (s->j_step == 0 || s->is_value) continue;
+        uint64_t from = (uint64_t)(uintptr_t)s->at + (uint64_t)(s->j_step < 0 ? s->bytes : 0);
+        for (int64_t n = 0; n < LINE; n++, from += (uint64_t)s->j_step) {
+            if (from % LINE == 0) return n;
+        }
+    }
+    return 0;
+}
+
+/* Runs the first rows, or points of all rows, and goes on to what comes after them. */
+static void run_first(walk *w, domain *d, uint8_t index, int64_t count)
+{
+    int64_t *const extent = index == MOVES_I ? &w->rows : &w->n;
+    const int64_t rest = *extent - count;
+    *extent = count;
+    run_all(w, d);
+    *extent = rest;
+    for (int32_t k = 0; k < w->arrays; k++) {
+        const int64_t moved = count * (index == MOVES_I ? w->sources[k].i_step : w->sources[k].j_step);
+        w->sources[k].at += moved;
+        d->at[k] += moved;
+    }
+}
+
 static void run_blocks(domain *d, char *memory, int64_t budget, int streams)
 {
     walk w;
@@ -268,17 +301,9 @@ static void run_blocks(domain *d, char *memory, int64_t budget, int streams)
         run_in_place(&w, d);
         return;
     }
-    const int64_t head = rows_to_line(&w, d);
-    if (head > 0) {
-        const int64_t rest = w.rows - head;
-        w.rows = head;
-        run_all(&w, d);
-        w.rows = rest;
-        for (int32_t k = 0; k < w.arrays; k++) {
-            w.sources[k].at += head * w.sources[k].i_step;
-            d->at[k] += head * w.sources[k].i_step;
-        }
-    }
+    const int64_t rows = rows_to_line(&w, d), points = points_to_line(&w, d);
+    if (rows > 0) run_first(&w, d, MOVES_I, rows);
+    else if (points > 0) run_first(&w, d, MOVES_J, points);
     run_all(&w, d);
     if (w.streams > 0) bcg_stream_end();
 }

@@ -145,6 +145,22 @@ def test_turned_operands_that_begin_anywhere_in_a_cache_line(skipped: int, dtype
             np.testing.assert_array_equal(_sum()(one, other, out=out), one + other)
 
 
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8"])
+@pytest.mark.parametrize("step", [2, 3, 5, -1, -2])
+def test_long_rows_with_gaps_begin_anywhere_in_a_cache_line(step: int, dtype: str) -> None:
+    rng = np.random.default_rng(step + 2)
+    n = (256 << 10) // np.dtype(dtype).itemsize + 1000
+    long = rng.integers(0, 100, abs(step) * n + 64).astype(dtype)
+    plain = rng.integers(0, 100, n).astype(dtype)
+    for skipped in 0, 1, 5, 11:
+        gapped = long[skipped:][: abs(step) * n][::step]
+        out = np.zeros(abs(step) * n + skipped, dtype)[skipped:]
+        np.testing.assert_array_equal(_sum()(gapped, plain), gapped + plain)
+        np.testing.assert_array_equal(_sum()(plain, gapped, out=out[::step]), plain + gapped)
+        gaps = np.delete(out, np.arange(out.size)[::step])
+        np.testing.assert_array_equal(gaps, 0)
+
+
 def test_values_of_rows_beside_every_second_element() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.random((7, 1)), rng.random((5, 1, 20000))[..., ::2]
