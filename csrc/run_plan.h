@@ -206,7 +206,7 @@ static void choose_block(walk *w, int64_t budget)
     int64_t most = MOST_POINTS, rows = 1;
     if (w->turned_bytes > 0) rows = (w->turned_bytes == 8 ? 2 : 1) * TURNED_LINES * LINE / w->turned_bytes;
     else budget -= budget / 4, most = points_moved(w, most);
-    if (w->turned_bytes > 0 && wide > 1) most = LINE;
+    if (w->turned_bytes == 8 || (w->turned_bytes > 0 && wide > 1)) most = LINE;
     if (rows > w->rows) rows = w->rows;
     const int64_t a_point = both * rows + along_j;
     if (a_point > 0 && most > (budget - rows * (along_i + pads)) / a_point)
@@ -217,7 +217,10 @@ static void choose_block(walk *w, int64_t budget)
     const int64_t a_row = both * w->block_n + along_i + pads;
     const int64_t left = whole - along_j * w->block_n;
     if (a_row > 0 && w->rows > left / a_row) w->block_rows = left < a_row ? 1 : left / a_row;
-    if (w->turned_bytes > 0 && w->block_rows > rows) w->block_rows -= w->block_rows % rows;
+    if (w->turned_bytes > 0 && w->block_rows > rows) {
+        if (w->block_n < w->n) w->block_rows = rows;
+        else w->block_rows -= w->block_rows % rows;
+    }
 }
 
 /* How a tile is copied in a block of so many rows and points; no form: as a box. */

@@ -11,7 +11,7 @@ enum {
     MAX_STAGES = 8,
     TILE_BYTES = 16 << 10, /* all tiles of a part: they stay in L1 beside what is read in place */
     MOST_TILE_BYTES = 38 << 10, /* where an operand is turned, long rows gain more than a tile in L1 does: 32 KiB, and a
-                                   line a row; two such tiles are best with rows of LINE points */
+                                   line a row; rows of LINE points are best for f64, or where two are turned */
     LINE = 64,             /* bytes of a cache line, and a multiple for the points of a block */
     BOX_DIMS = 6,
     NARROW = 16,           /* an inner dim of fewer points is walked as one with its neighbours, */
