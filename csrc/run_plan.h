@@ -183,14 +183,14 @@ static int64_t points_moved(const walk *w, int64_t most)
 
 static void choose_block(walk *w, int64_t budget)
 {
-    int64_t both = 0, along_j = 0, along_i = 0;
+    int64_t both = 0, along_j = 0, along_i = 0, pads = 0, wide = 0;
     if (w->turned_bytes == 0) budget = budget * TILE_BYTES / MOST_TILE_BYTES;
     for (int32_t at = 0; at < w->tiles; at++) {
         const tile *const t = &w->tile[at];
         const int64_t bytes = w->sources[t->from].bytes;
         budget -= LINE;
         if (t->along_i) along_i += bytes;
-        else if (t->moves & MOVES_I) both += bytes;
+        else if (t->moves & MOVES_I) both += bytes, pads += w->turned_bytes > 0 ? LINE : 0, wide++;
         else along_j += bytes;
     }
     const int64_t whole = budget;
@@ -206,16 +206,21 @@ static void choose_block(walk *w, int64_t budget)
     int64_t most = MOST_POINTS, rows = 1;
     if (w->turned_bytes > 0) rows = (w->turned_bytes == 8 ? 2 : 1) * TURNED_LINES * LINE / w->turned_bytes;
     else budget -= budget / 4, most = points_moved(w, most);
+    if (w->turned_bytes == 8 || (w->turned_bytes > 0 && wide > 1)) most = LINE;
     if (rows > w->rows) rows = w->rows;
     const int64_t a_point = both * rows + along_j;
-    if (a_point > 0 && most > (budget - rows * along_i) / a_point) most = (budget - rows * along_i) / a_point;
+    if (a_point > 0 && most > (budget - rows * (along_i + pads)) / a_point)
+        most = (budget - rows * (along_i + pads)) / a_point;
     const int64_t multiple = w->multiple > 1 ? w->multiple : LINE;
     if (most < w->n) w->block_n = most < multiple ? multiple : most / multiple * multiple;
     if (w->block_n > w->n) w->block_n = w->n;
-    const int64_t a_row = both * w->block_n + along_i;
+    const int64_t a_row = both * w->block_n + along_i + pads;
     const int64_t left = whole - along_j * w->block_n;
     if (a_row > 0 && w->rows > left / a_row) w->block_rows = left < a_row ? 1 : left / a_row;
-    if (w->turned_bytes > 0 && w->block_rows > rows) w->block_rows -= w->block_rows % rows;
+    if (w->turned_bytes > 0 && w->block_rows > rows) {
+        if (w->block_n < w->n) w->block_rows = rows;
+        else w->block_rows -= w->block_rows % rows;
+    }
 }
 
 /* How a tile is copied in a block of so many rows and points; no form: as a box. */
@@ -229,13 +234,20 @@ static void plan_copy(const walk *w, const tile *t, bcg_copy *copy, int64_t rows
         copy->form = NULL;
 }
 
+/* Where an operand is turned, rows are written a column at a time: an odd number of lines apart, they have their own
+ * sets of L1. */
+static int64_t pitch_of(const walk *w, int64_t bytes)
+{
+    return w->turned_bytes > 0 && bytes % (2 * LINE) == 0 ? bytes + LINE : bytes;
+}
+
 static void lay_out_tiles(walk *w, char *memory)
 {
     for (int32_t at = 0; at < w->tiles; at++) {
         tile *const t = &w->tile[at];
         source *const s = &w->sources[t->from];
         const int64_t points = points_in(w, t, w->block_rows, w->block_n), rows = rows_of(t, w->block_rows);
-        t->pitch = points * s->bytes;
+        t->pitch = pitch_of(w, points * s->bytes);
         t->memory = take(&memory, (size_t)(rows * t->pitch));
         if (!t->is_value) {
             plan_copy(w, t, &t->whole, w->block_rows, w->block_n);

@@ -10,7 +10,8 @@ enum {
     FEW = 16,              /* arrays and stages of a nest that is planned on the stack */
     MAX_STAGES = 8,
     TILE_BYTES = 16 << 10, /* all tiles of a part: they stay in L1 beside what is read in place */
-    MOST_TILE_BYTES = 32 << 10, /* where an operand is turned long rows gain more than tiles in L1 do */
+    MOST_TILE_BYTES = 38 << 10, /* where an operand is turned, long rows gain more than a tile in L1 does: 32 KiB, and a
+                                   line a row; rows of LINE points are best for f64, or where two are turned */
     LINE = 64,             /* bytes of a cache line, and a multiple for the points of a block */
     BOX_DIMS = 6,
     NARROW = 16,           /* an inner dim of fewer points is walked as one with its neighbours, */
@@ -26,6 +27,7 @@ enum {
     L1_BYTES = 32 << 10,
     TURNED_LINES = 2,      /* of what is adjacent along i: its points there are a block's rows; twice as many for f64 */
     ENOUGH_FOR_HEAD = 16 << 10, /* bytes of a result */
+    ENOUGH_FOR_TILES = 256 << 10, /* the same where tiles are made */
     UNCACHED_BYTES = 1 << 20,
     STREAM_TILE = 1 << 10, /* bytes of a result's tile that is streamed: with 2 KiB it takes a third longer */
     SMALL_BYTES = 32 << 10, /* results up to here are looked at by the shortest way first */

@@ -153,6 +153,146 @@ RUN_APART static void run_in_place(const walk *w, domain *d)
     } while (bcg_next(w->outer, d->extents, d->steps, w->arrays, o, d->at));
 }
 
+/* A copy that is made in each of several blocks in line: before the loop, or after it. */
+typedef struct {
+    const bcg_copy *copy;
+    char *to;
+    const char *from;
+    int64_t to_step, from_step; /* from a block to the next */
+} line_copy;
+
+enum { LINE_COPIES = 8 };
+
+static void make_copies(line_copy *c, const line_copy *end)
+{
+    for (; c < end; c++) {
+        c->copy->form(c->copy, c->to, c->from);
+        c->to += c->to_step;
+        c->from += c->from_step;
+    }
+}
+
+/* Runs so many whole blocks along `index`, where nothing has to be made for them but copies of arrays; 0 where more has
+ * to be. What a block costs beside its copies and its loop is half of what it costs in run_block. */
+RUN_APART static int run_line(walk *w, uint8_t index, int64_t blocks, uint8_t moved)
+{
+    line_copy before[LINE_COPIES], after[LINE_COPIES];
+    int32_t made = 0, delivered = 0;
+    if (w->streams > 0 || w->tiles > LINE_COPIES || w->main.moving > FEW) return 0;
+    for (int32_t at = 0; at < w->tiles; at++) {
+        tile *const t = &w->tile[at];
+        source *const s = &w->sources[t->from];
+        if (at < w->made && !(t->redo & index)) {
+            if (t->redo & moved) return 0;
+            continue;
+        }
+        if (t->whole.form == NULL || t->is_value) return 0;
+        const int64_t step = index == MOVES_I ? s->block_i : s->block_j;
+        if (t->is_result) after[delivered++] = (line_copy){&t->whole, s->at, t->memory, step, 0};
+        else before[made++] = (line_copy){&t->whole, t->memory, s->at, 0, step};
+    }
+    int64_t steps[FEW];
+    for (int32_t k = 0; k < w->main.moving; k++) {
+        const int32_t place = w->main.places[k];
+        const source *const s = &w->sources[w->main.readers[place].source];
+        w->main.at[place] = s->at;
+        steps[k] = index == MOVES_I ? s->block_i : s->block_j;
+    }
+    for (int64_t at = 0; at < blocks; at++) {
+        make_copies(before, before + made);
+        w->main.run(w->main.at, w->main.steps, w->block_rows, w->block_n);
+        make_copies(after, after + delivered);
+        for (int32_t k = 0; k < w->main.moving; k++) w->main.at[w->main.places[k]] += steps[k];
+    }
+    return 1;
+}
+
+/* The whole blocks from this one on along an index, but for its last one, which may be smaller. */
+static int64_t whole_blocks(const walk *w, uint8_t index, const int64_t *position, const int64_t *counts)
+{
+    const int64_t blocks = counts[index >> 1] - position[index >> 1] - 1;
+    if (index == MOVES_O || blocks < 2) return 0;
+    /* Along the other index it may be at the end. */
+    if (index != MOVES_I && w->rows - position[1] * w->block_rows < w->block_rows) return 0;
+    if (index != MOVES_J && w->n - position[2] * w->block_n < w->block_n) return 0;
+    return blocks;
+}
+
+/* Runs all blocks, and leaves every array where it began. */
+static void run_all(walk *w, domain *d)
+{
+    int64_t o[BCG_MAX_RANK], counts[3] = {1, 1, 1}, position[3] = {0, 0, 0};
+    memset(o, 0, (size_t)w->outer * sizeof *o);
+    for (int32_t dim = 0; dim < w->outer; dim++) counts[0] *= d->extents[dim];
+    if (w->rows > w->block_rows) counts[1] = (w->rows + w->block_rows - 1) / w->block_rows;
+    if (w->n > w->block_n) counts[2] = (w->n + w->block_n - 1) / w->block_n;
+    choose_order(w, counts);
+    choose_redo(w, counts);
+    uint8_t moved = FIRST, first = w->order[2];
+    for (int level = 1; level >= 0 && counts[first >> 1] == 1; level--) first = w->order[level];
+    do {
+        const int64_t whole = whole_blocks(w, first, position, counts);
+        if (whole > 0 && run_line(w, first, whole, moved)) {
+            move(w, first, whole);
+            position[first >> 1] += whole;
+            moved = first;
+        }
+        const block b = {least(w->rows - position[1] * w->block_rows, w->block_rows),
+                         least(w->n - position[2] * w->block_n, w->block_n)};
+        run_block(w, &b, moved);
+        moved = next_block(w, d, o, counts, position);
+    } while (moved != 0);
+}
+
+/* Rows before the first cache line of an operand that is adjacent along i: blocks that begin there take whole lines of
+ * it. 0 where it has lines elsewhere in each row, or is so small that lines stay in the cache until the next block. */
+static int64_t rows_to_line(const walk *w, const domain *d)
+{
+    if (w->turned_bytes * w->points < UNCACHED_BYTES / 4 || w->rows <= w->block_rows) return 0;
+    for (int32_t k = 0; k < w->nest->operands; k++) {
+        const source *const s = &w->sources[k];
+        if (s->i_step != s->bytes || s->j_step % LINE != 0 || s->j_step == 0) continue;
+        for (int32_t dim = 0; dim < w->outer; dim++) {
+            if (d->steps[dim * w->arrays + k] % LINE != 0) return 0;
+        }
+        return (int64_t)(-(uintptr_t)s->at % LINE) / s->bytes;
+    }
+    return 0;
+}
+
+/* Points of one long row before an array that is copied has an element with which a cache line begins: in blocks from
+ * there on each of its vectors lies in one line. 0 where it has none soon. */
+static int64_t points_to_line(const walk *w, const domain *d)
+{
+    const int64_t written = w->n * w->sources[w->nest->operands].bytes;
+    if (d->rank > 1 || w->tiles == 0 || w->streams > 0) return 0;
+    if (w->n <= w->block_n || written < ENOUGH_FOR_TILES) return 0;
+    for (int32_t at = 0; at < w->tiles; at++) {
+        const source *const s = &w->sources[w->tile[at].from];
+        if (s->j_step == 0 || s->is_value) continue;
+        uint64_t from = (uint64_t)(uintptr_t)s->at + (uint64_t)(s->j_step < 0 ? s->bytes : 0);
+        for (int64_t n = 0; n < LINE; n++, from += (uint64_t)s->j_step) {
+            if (from % LINE == 0) return n;
+        }
+    }
+    return 0;
+}
+
+/* Runs the first rows, or points of all rows, and goes on to what comes after them. */
+static void run_first(walk *w, domain *d, uint8_t index, int64_t count)
+{
+    int64_t *const extent = index == MOVES_I ? &w->rows : &w->n;
+    const int64_t rest = *extent - count;
+    *extent = count;
+    run_all(w, d);
+    *extent = rest;
+    for (int32_t k = 0; k < w->arrays; k++) {
+        const int64_t moved = count * (index == MOVES_I ? w->sources[k].i_step : w->sources[k].j_step);
+        w->sources[k].at += moved;
+        d->at[k] += moved;
+    }
+}
+
 static void run_blocks(domain *d, char *memory, int64_t budget, int streams)
 {
     walk w;
@@ -162,20 +302,10 @@ static void run_blocks(domain *d, char *memory, int64_t budget, int streams)
         run_in_place(&w, d);
         return;
     }
-    int64_t o[BCG_MAX_RANK], counts[3] = {1, 1, 1}, position[3] = {0, 0, 0};
-    memset(o, 0, (size_t)w.outer * sizeof *o);
-    for (int32_t dim = 0; dim < w.outer; dim++) counts[0] *= d->extents[dim];
-    if (w.rows > w.block_rows) counts[1] = (w.rows + w.block_rows - 1) / w.block_rows;
-    if (w.n > w.block_n) counts[2] = (w.n + w.block_n - 1) / w.block_n;
-    choose_order(&w, counts);
-    choose_redo(&w, counts);
-    uint8_t moved = FIRST;
-    do {
-        const block b = {least(w.rows - position[1] * w.block_rows, w.block_rows),
-                         least(w.n - position[2] * w.block_n, w.block_n)};
-        run_block(&w, &b, moved);
-        moved = next_block(&w, d, o, counts, position);
-    } while (moved != 0);
+    const int64_t rows = rows_to_line(&w, d), points = points_to_line(&w, d);
+    if (rows > 0 && rows < w.rows) run_first(&w, d, MOVES_I, rows);
+    else if (points > 0 && points < w.n) run_first(&w, d, MOVES_J, points);
+    run_all(&w, d);
     if (w.streams > 0) bcg_stream_end();
 }
 

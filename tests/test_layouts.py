@@ -131,6 +131,46 @@ def test_large_layouts(layout: str, dtype: str) -> None:
             np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8"])
+@pytest.mark.parametrize("skipped", [0, 1, 5])
+def test_turned_operands_that_begin_anywhere_in_a_cache_line(skipped: int, dtype: str) -> None:
+    rng = np.random.default_rng(skipped)
+    a, b = (rng.integers(0, 100, 2 * 320 * 512 + skipped).astype(dtype)[skipped:] for _ in range(2))
+    straight, turned = a.reshape(2, 320, 512), b.reshape(2, 512, 320).transpose(0, 2, 1)
+    odd = b[: 2 * 511 * 313].reshape(2, 511, 313).transpose(0, 2, 1)
+    pairs = (straight, turned), (turned, a.reshape(2, 512, 320).transpose(0, 2, 1)), (straight[:, :313, :511], odd)
+    for one, other in pairs:
+        np.testing.assert_array_equal(_sum()(one, other), one + other)
+        for out in np.zeros(one.shape, dtype), np.zeros(one.shape[::-1], dtype).T:
+            np.testing.assert_array_equal(_sum()(one, other, out=out), one + other)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8"])
+@pytest.mark.parametrize("step", [2, 3, 5, -1, -2])
+def test_long_rows_with_gaps_begin_anywhere_in_a_cache_line(step: int, dtype: str) -> None:
+    rng = np.random.default_rng(step + 2)
+    n = (256 << 10) // np.dtype(dtype).itemsize + 1000
+    long = rng.integers(0, 100, abs(step) * n + 64).astype(dtype)
+    plain = rng.integers(0, 100, n).astype(dtype)
+    for skipped in 0, 1, 5, 11:
+        gapped = long[skipped:][: abs(step) * n][::step]
+        out = np.zeros(abs(step) * n + skipped, dtype)[skipped:]
+        np.testing.assert_array_equal(_sum()(gapped, plain), gapped + plain)
+        np.testing.assert_array_equal(_sum()(plain, gapped, out=out[::step]), plain + gapped)
+        gaps = np.delete(out, np.arange(out.size)[::step])
+        np.testing.assert_array_equal(gaps, 0)
+
+
+def test_values_of_rows_beside_every_second_element() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.random((7, 1)), rng.random((5, 1, 20000))[..., ::2]
+    kernel = jit(lambda x, y: np.sqrt(x) / (x + 1) * y)
+    np.testing.assert_array_equal(kernel(x, y), np.sqrt(x) / (x + 1) * y)
+    z = rng.random((5, 1, 10000))
+    kernel = jit(lambda x, y, z: np.sqrt(np.sqrt(x) / (z * z + 1)) * y)
+    np.testing.assert_array_equal(kernel(x, y, z), np.sqrt(np.sqrt(x) / (z * z + 1)) * y)
+
+
 @cache
 def _sum() -> Any:
     return jit(lambda a, b: a + b)

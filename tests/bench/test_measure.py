@@ -37,8 +37,17 @@ def test_rounds_are_interleaved():
     samples = measure.interleave(calls, rounds=4, budget=1e9, clock=machine.clock)
     calibration, rounds = machine.log[:3], machine.log[3:]
     assert calibration == list("abc")
-    assert rounds == list("abc") * 4
+    assert [sorted(rounds[at : at + 3]) for at in range(0, 12, 3)] == [list("abc")] * 4
     assert {name: taken.seconds for name, taken in samples.items()} == dict.fromkeys("abc", (1.0,) * 4)
+
+
+def test_who_comes_after_whom_changes():
+    machine = Machine()
+    calls = {name: machine.call(name, 1.0) for name in "abcd"}
+    measure.interleave(calls, rounds=15, budget=1e9, clock=machine.clock)
+    rounds = ["".join(machine.log[at : at + 4]) for at in range(4, 64, 4)]
+    for one in "abcd":
+        assert {text[text.index(one) - 1] for text in rounds if text[0] != one} == set("abcd") - {one}
 
 
 def test_a_sample_repeats_a_short_call_until_it_takes_long_enough():
@@ -90,8 +99,31 @@ def test_settling_calls_once_before_each_sample():
     machine = Machine()
     calls = {name: machine.call(name, 1.0) for name in "ab"}
     samples = measure.interleave(calls, rounds=3, budget=1e9, clock=machine.clock, settle=1e-9)
-    assert machine.log == list("ab") + list("aabb") * 3
+    assert machine.log[:2] == list("ab")
+    for at in range(2, 14, 4):
+        assert "".join(machine.log[at : at + 4]) in ("aabb", "bbaa")
     assert samples["a"].seconds == (1.0,) * 3
+
+
+def test_a_sample_of_several_calls_begins_with_one_that_is_not_timed():
+    machine = Machine()
+
+    def emptying():
+        machine.log.append("b")
+        machine.now += 1.0
+        machine.cold = True
+
+    def cached():
+        machine.log.append("a")
+        machine.now += 3.0 if machine.cold else 0.5
+        machine.cold = False
+
+    machine.cold = False
+    calls = {"a": measure.call(cached, ()), "b": measure.call(emptying, ())}
+    samples = measure.interleave(calls, rounds=3, budget=1e9, clock=machine.clock, least=1.0)
+    assert samples["a"].inner > 1
+    assert samples["a"].seconds == (0.5,) * 3
+    assert (samples["b"].inner, samples["b"].seconds) == (1, (1.0,) * 3)
 
 
 def test_passes_inside_a_call_are_counted():
