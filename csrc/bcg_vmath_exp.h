@@ -172,18 +172,23 @@ static inline double bcg_tanh_tail_f64(double s)
 
 /* With |x| = n log(2) / 2 + r, t = tanh(r) and q = 2^-n / 2 it is (1/2 - q + (1/2 + q) t) / (1/2 + q + (1/2 - q) t);
  * less and more are such that it is right, too, where q is lost from 1/2. The quotient's last four bits are cleared, so
- * that what it leaves of the first sum less itself times the second is found exactly but for what is as small as low. */
+ * that what it leaves of the first sum less itself times the second is found exactly but for what is as small as low.
+ * Bits are limited and joined to those of a NaN, and 2 q is made of bits: the products' pipes are the busy ones. */
 static inline float bcg_tanh_f32(float x)
 {
-    const float y = fabsf(x);
+    const uint32_t bits = bcg_bits_f32(x) & 0x7fffffffu, kept = bits < 0x41180000u ? bits : 0x41180000u;
+    const uint32_t none = 0 - ((0x7f800000u - bits) >> 31);
+    const float y = bcg_from_bits_f32(kept);
     const float shifted = bcg_fma_f32(y, -2 * BCG_LOG2_E_F32, BCG_SHIFT_F32 + 126), n = shifted - (BCG_SHIFT_F32 + 126);
     const float r = bcg_fma_f32(n, 0x1.62e43p-2f, y), s = r * r, low = r * s * bcg_tanh_tail_f32(s), t = r + low;
-    const float q = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23), more = 0.5f + q, less = bcg_fma_f32(q, -2, more);
+    const uint32_t power = bcg_bits_f32(shifted) << 23;
+    const float more = 0.5f + bcg_from_bits_f32(power), less = more - bcg_from_bits_f32(power + 0x00800000u);
     const float inverse = 1 / bcg_fma_f32(less, t, more), quotient = bcg_fma_f32(more, t, less) * inverse;
     const float close = bcg_from_bits_f32(bcg_bits_f32(quotient) & 0xfffffff0u);
     const float slope = bcg_fma_f32(close, less, -more);
     const float rest = bcg_rest_f32(bcg_rest_f32(less, close, more), slope, r);
-    return copysignf(y > 9.4f ? 1 : bcg_fma_f32(bcg_fma_f32(-slope, low, rest), inverse, close), x);
+    const float tangent = bcg_fma_f32(bcg_fma_f32(-slope, low, rest), inverse, close);
+    return bcg_from_bits_f32(bcg_bits_f32(tangent) | (bcg_bits_f32(x) & 0x80000000u) | none);
 }
 
 /* The same. */
