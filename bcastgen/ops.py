@@ -373,7 +373,7 @@ _ROWS: tuple[Op, ...] = (
     # functions
     _math("exp", "e to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP_USUAL_{N}"), cost=3.0),
     _math("exp2", "2 to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP2_USUAL_{N}"), cost=3.0),
-    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, cost=4.5),
+    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, usual=_F32_TO_80, cost=4.5),
     _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=4.5),
     _math("log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
     _math("log10", "Logarithm to base 10.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),

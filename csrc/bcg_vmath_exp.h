@@ -121,18 +121,32 @@ static inline double bcg_exp_f64(double x)
     return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;
 }
 
-/* Half of 2^n - 1 + 2^n (r + low) with e^r = 1 + r + low to twice the digits; where 2^n is no number its half is. */
+/* one (e^x - 1) for x = n log(2) + r and power = one 2^n: power - one + power (r + low), e^r = 1 + r + low. */
+static inline float bcg_expm1_times_f32(float x, float n, float power, float one)
+{
+    const float reduced = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced);
+    const float s = r * r, rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced - r);
+    const float low = bcg_close_fma_f32(s, bcg_fma_f32(r, bcg_exp_tail_f32(r, s), 0.5f), rounded);
+    const float less = power - one, lost = (power - less) - one;
+    const float upper = bcg_fma_f32(power, r, less), lower = bcg_fma_f32(power, r, less - upper);
+    return upper + (lower + bcg_fma_f32(power, low, lost));
+}
+
+/* Where |x| is at most 80. */
+static inline float bcg_expm1_usual_f32(float x)
+{
+    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);
+    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
+    const float number = bcg_expm1_times_f32(x, shifted - (BCG_SHIFT_F32 + 127), power, 1);
+    return bcg_from_bits_f32(bcg_bits_f32(number) | (bcg_bits_f32(x) & 0x80000000u));
+}
+
+/* Of any x, as twice the half of it: where 2^n is no number its half is. */
 static inline float bcg_expm1_f32(float x)
 {
-    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 126), n = shifted - (BCG_SHIFT_F32 + 126);
-    const float reduced = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced);
-    const float s = r * r, s_low = bcg_prod_low_f32(r, r, s);
-    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced - r);
-    const float rest = bcg_fma_f32(s * r, bcg_exp_tail_f32(r, s), bcg_fma_f32(s_low, 0.5f, rounded));
-    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
-    const float less = power - 0.5f, lost = (power - less) - 0.5f;
-    const float upper = bcg_fma_f32(power, r, less), lower = bcg_fma_f32(power, r, less - upper);
-    const float half = upper + (lower + bcg_fma_f32(power, bcg_fma_f32(s, 0.5f, rest), lost));
+    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);
+    const float power = bcg_from_bits_f32((bcg_bits_f32(shifted) - 1) << 23);
+    const float half = bcg_expm1_times_f32(x, shifted - (BCG_SHIFT_F32 + 127), power, 0.5f);
     const float number = x < -20 ? -1 : half + half;
     const float finite = fabsf(x) < 0x1p-25f ? x : number;
     return x <= 0x1.62e42ep6f ? finite : x + INFINITY;
