@@ -430,15 +430,15 @@ static inline double bcg_cosh_f64(double x)
     return half + half;
 }
 
-/* (P - Q) cosh(r) + (P + Q) sinh(r) as in cosh, y = |x|; the sum's main terms cancel where n = 1. */
+/* (P - Q) cosh(r) + (P + Q) sinh(r) as in cosh, y = |x|; the sum's main terms cancel where n = 1. What rounding takes
+ * from P - Q does not count: Q is small then. */
 static inline float bcg_sinh_of_f32(float y, float n, float p, float q)
 {
     const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper), s = r * r;
     const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r), sum = p + q, difference = p - q;
     const float cosh_low = s * bcg_fma_f32(s, bcg_exp_even_f32(s), 0.5f);
     const float sinh_low = bcg_fma_f32(s * r, bcg_exp_odd_f32(s), rounded);
-    const float close = bcg_fma_f32(sum, r, difference), lost = bcg_sum_low_f32(p, -q, difference);
-    const float lower = bcg_fma_low_f32(sum, r, difference, close) + lost;
+    const float close = bcg_fma_f32(sum, r, difference), lower = bcg_fma_low_f32(sum, r, difference, close);
     return close + bcg_fma_f32(difference, cosh_low, bcg_fma_f32(sum, sinh_low, lower));
 }
 
