@@ -108,6 +108,7 @@ class Op:
     rare, near : which elements need `c`, and a faster C template that is right for all others.
     fast_near : that of `fast`, where there are both.
     scalar : whether compilers do not vectorise `c`, so that it is for rare elements only.
+    pairs : the dtypes computed in of which two elements side by side take less, by 4% at least, than one by one.
     by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind or
         of dtype and number; and what an element then costs, for all or by width.
     """
@@ -135,6 +136,7 @@ class Op:
     near: CTemplate | None = None
     fast_near: CTemplate | None = None
     scalar: bool = False
+    pairs: tuple[str, ...] = ()
     by_constant: Mapping[float | None, tuple[ConstantForms, float | Mapping[int, float]]] | None = None
 
     @property
@@ -200,6 +202,10 @@ class Op:
             Excess(*(_fill(text, operands, result) for text in (excess.c, excess.number, excess.most)))
             for excess in found
         )
+
+    def in_pairs(self, operands: tuple[DType, ...], constant: bool | int | float | None = None) -> bool:
+        """Return whether two elements side by side are faster; `constant` is the last operand, where it is one."""
+        return operands[0].computed_in.name in self.pairs and self._special(operands, constant) is None
 
     def _special(
         self, operands: tuple[DType, ...], constant: bool | int | float | None

@@ -127,6 +127,7 @@ def _math(
     fast_ulp: int | None = None,
     near: bool = False,
     usual: tuple[Excess, ...] | Mapping[str, tuple[Excess, ...]] = (),
+    pairs: tuple[str, ...] = (),
     cost: float = 4.0,
 ) -> Op:
     """A function of csrc's `bcg_<name>_<dtype>`.
@@ -158,6 +159,7 @@ def _math(
         near=dict.fromkeys(rare, f"bcg_{name}_{form}_{{t}}({operands})") if near or usual else None,
         fast_near=f"bcg_{name}_fast_{form}_{{t}}({operands})" if fast_near else None,
         scalar=near,
+        pairs=pairs,
     )
 
 
@@ -235,6 +237,7 @@ _F32_TO_80 = {"f32": _up_to("80")}
 _CUBES = {"f32": (_between(2.0**-64, 2.0**64),), "f64": (_between(2.0**-512, 2.0**512, F64),)}
 _ANGLES = {"f32": tuple(_between(2.0**-32, 2.0**32, operand=f"fabs{{f}}({{{at}}})") for at in (0, 1))}
 _UNIT = (-1.0, 1.0)
+_PAIRS = ("f32", "f64")
 
 _ROWS: tuple[Op, ...] = (
     # arithmetic
@@ -311,6 +314,7 @@ _ROWS: tuple[Op, ...] = (
         },
         near={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS, "float": "bcg_power_usual_{t}({0}, {1})"},
         fast_near={"float": "bcg_power_fast_usual_{t}({0}, {1})"},
+        pairs=_PAIRS,
         cost={"signed": 10.0, "unsigned": 10.0, "float": 13.0},
         by_constant={
             exponent: (
@@ -382,20 +386,20 @@ _ROWS: tuple[Op, ...] = (
     # functions
     _math("exp", "e to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP_USUAL_{N}"), cost=3.0),
     _math("exp2", "2 to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP2_USUAL_{N}"), cost=3.0),
-    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, cost=4.5),
+    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, usual=_F32_TO_80, cost=4.5),
     _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=4.5),
     _math("log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
     _math("log10", "Logarithm to base 10.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
-    _math("log1p", "log(1 + x) without cancellation.", (-1.0, 100.0), ulp=1, usual=_LOG1P, cost=5.5),
+    _math("log1p", "log(1 + x) without cancellation.", (-1.0, 100.0), ulp=1, usual=_LOG1P, pairs=_PAIRS, cost=5.5),
     _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0),
     _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0),
-    _math("tan", "Tangent of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=7.0),
-    _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, cost=6.0),
+    _math("tan", "Tangent of an angle in radians.", ulp=1, fast_ulp=4, near=True, pairs=_PAIRS, cost=7.0),
+    _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, pairs=_PAIRS, cost=6.0),
     _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, usual=_F32_TO_80, cost=5.5),
     _math("cosh", "Hyperbolic cosine.", ulp=1, usual=_F32_TO_80, cost=4.0),
     _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1, fast_ulp=4),
     _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1, fast_ulp=4),
-    _math("arctan", "Inverse tangent, in radians.", aliases=("atan",), ulp=1, fast_ulp=4, cost=5.0),
+    _math("arctan", "Inverse tangent, in radians.", aliases=("atan",), ulp=1, fast_ulp=4, pairs=("f64",), cost=5.0),
     _math(
         "arctan2",
         "Angle of the point (second, first), in radians.",
@@ -404,6 +408,7 @@ _ROWS: tuple[Op, ...] = (
         ulp=1,
         fast_ulp=4,
         usual=_ANGLES,
+        pairs=("f64",),
         cost=10.0,
     ),
     _math(
@@ -423,12 +428,23 @@ _ROWS: tuple[Op, ...] = (
         usual={"f32": (_between(1.0, 2.0**63, operand="{0}"),)},
         cost=8.0,
     ),
-    _math("arctanh", "Inverse hyperbolic tangent.", _UNIT, aliases=("atanh",), ulp=1, cost=8.0),
+    _math("arctanh", "Inverse hyperbolic tangent.", _UNIT, aliases=("atanh",), ulp=1, pairs=("f32",), cost=8.0),
     _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0),
     _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, usual=_CUBES, cost=4.5),
     _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, fast_ulp=4, cost=6.0),
-    _math("erfc", "1 - erf(x) without cancellation.", (-4.0, 10.0), reference=_erfc, ulp=2, fast_ulp=4, cost=16.0),
-    _math("sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid, ulp=1, fast_ulp=4, usual=_F32_TO_80, cost=6.0),
+    _math(
+        "erfc",
+        "1 - erf(x) without cancellation.",
+        (-4.0, 10.0),
+        reference=_erfc,
+        ulp=2,
+        fast_ulp=4,
+        pairs=_PAIRS,
+        cost=16.0,
+    ),
+    _math(
+        "sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid, ulp=1, fast_ulp=4, usual=_F32_TO_80, pairs=_PAIRS, cost=6.0
+    ),
     _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5),
     # rounding
     *(

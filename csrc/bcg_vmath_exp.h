@@ -121,18 +121,32 @@ static inline double bcg_exp_f64(double x)
     return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;
 }
 
-/* Half of 2^n - 1 + 2^n (r + low) with e^r = 1 + r + low to twice the digits; where 2^n is no number its half is. */
+/* one (e^x - 1) for x = n log(2) + r and power = one 2^n: power - one + power (r + low), e^r = 1 + r + low. */
+static inline float bcg_expm1_times_f32(float x, float n, float power, float one)
+{
+    const float reduced = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced);
+    const float s = r * r, rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced - r);
+    const float low = bcg_close_fma_f32(s, bcg_fma_f32(r, bcg_exp_tail_f32(r, s), 0.5f), rounded);
+    const float less = power - one, lost = (power - less) - one;
+    const float upper = bcg_fma_f32(power, r, less), lower = bcg_fma_f32(power, r, less - upper);
+    return upper + (lower + bcg_fma_f32(power, low, lost));
+}
+
+/* Where |x| is at most 80. */
+static inline float bcg_expm1_usual_f32(float x)
+{
+    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);
+    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
+    const float number = bcg_expm1_times_f32(x, shifted - (BCG_SHIFT_F32 + 127), power, 1);
+    return bcg_from_bits_f32(bcg_bits_f32(number) | (bcg_bits_f32(x) & 0x80000000u));
+}
+
+/* Of any x, as twice the half of it: where 2^n is no number its half is. */
 static inline float bcg_expm1_f32(float x)
 {
-    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 126), n = shifted - (BCG_SHIFT_F32 + 126);
-    const float reduced = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced);
-    const float s = r * r, s_low = bcg_prod_low_f32(r, r, s);
-    const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced - r);
-    const float rest = bcg_fma_f32(s * r, bcg_exp_tail_f32(r, s), bcg_fma_f32(s_low, 0.5f, rounded));
-    const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
-    const float less = power - 0.5f, lost = (power - less) - 0.5f;
-    const float upper = bcg_fma_f32(power, r, less), lower = bcg_fma_f32(power, r, less - upper);
-    const float half = upper + (lower + bcg_fma_f32(power, bcg_fma_f32(s, 0.5f, rest), lost));
+    const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);
+    const float power = bcg_from_bits_f32((bcg_bits_f32(shifted) - 1) << 23);
+    const float half = bcg_expm1_times_f32(x, shifted - (BCG_SHIFT_F32 + 127), power, 0.5f);
     const float number = x < -20 ? -1 : half + half;
     const float finite = fabsf(x) < 0x1p-25f ? x : number;
     return x <= 0x1.62e42ep6f ? finite : x + INFINITY;
@@ -155,50 +169,40 @@ static inline double bcg_expm1_f64(double x)
     return x <= 0x1.62e42fefa39efp9 ? finite : x + INFINITY;
 }
 
-/* 1 / x but for 7%, x a normal number: enough for what is left of a quotient's last digits. */
-static inline float bcg_rough_inverse_f32(float x) { return bcg_from_bits_f32(0x7eef0000u - bcg_bits_f32(x)); }
-
-/* 1 / x but for 7%, x a normal number: enough for what is left of a quotient's last digits. */
-static inline double bcg_rough_inverse_f64(double x)
+/* (tanh(x) - x) / (x s) for |x| <= log(2) / 4, s = x^2. python csrc/fit.py tanh_f32: error 2^-32.5 */
+static inline float bcg_tanh_tail_f32(float s)
 {
-    return bcg_from_bits_f64(0x7fdde00000000000u - bcg_bits_f64(x));
+    return bcg_fma_f32(s, bcg_fma_f32(s, -0x1.afd7ecp-5f, 0x1.110594p-3f), -0x1.55554ep-2f);
 }
 
-/* ((e^(2 x) - 1) / 2 - x - s) / (x s) for |x| <= log(2) / 4, s = x^2. python csrc/fit.py tanh_f32: error 2^-29.8 */
-static inline float bcg_tanh_tail_f32(float x, float s)
+/* The same. python csrc/fit.py tanh_f64: error 2^-57.7 */
+static inline double bcg_tanh_tail_f64(double s)
 {
-    const float a = bcg_fma_f32(x, 0x1.5554f2p-2f, 0x1.555554p-1f), b = bcg_fma_f32(x, 0x1.6d4074p-5f, 0x1.1111cap-3f);
-    return bcg_fma_f32(s, bcg_fma_f32(s, 0x1.9fbdccp-7f, b), a);
+    const double s2 = s * s, a = bcg_fma_f64(s, 0x1.11111110e05ccp-3, -0x1.55555555554bbp-2);
+    const double b = bcg_fma_f64(s, 0x1.664ec96f3d5f9p-6, -0x1.ba1ba11618b6p-5);
+    const double c = bcg_fma_f64(s, 0x1.c37e4c6520b3fp-9, -0x1.223c57ee9593cp-7);
+    return bcg_fma_f64(s2, bcg_fma_f64(s2, c, b), a);
 }
 
-/* The same. python csrc/fit.py tanh_f64: error 2^-59.4 */
-static inline double bcg_tanh_tail_f64(double x, double s)
-{
-    const double s2 = s * s;
-    const double a = bcg_fma_f64(x, 0x1.5555555555557p-2, 0x1.5555555555555p-1);
-    const double b = bcg_fma_f64(x, 0x1.6c16c16c156dbp-5, 0x1.1111111111106p-3);
-    const double c = bcg_fma_f64(x, 0x1.a01a01ab4640ep-9, 0x1.a01a01a0207c9p-7);
-    const double d = bcg_fma_f64(x, 0x1.27e4d0da7748p-13, 0x1.71de3a3c26548p-11);
-    const double e0 = bcg_fma_f64(x, 0x1.1f84808066527p-18, 0x1.ae64a2b907d53p-16);
-    const double e = bcg_fma_f64(s, 0x1.61164dc5760a5p-21, e0);
-    return bcg_fma_f64(s2, bcg_fma_f64(s2, e, bcg_fma_f64(s, d, c)), bcg_fma_f64(s, b, a));
-}
-
-/* With |x| = n log(2) / 2 + r, p = (e^(2 r) - 1) / 2 and q = 2^-n / 2 it is (1 / 2 - q + p) / (1 / 2 + q + p); less and
- * more are such that it is right, too, where q is lost from 1 / 2. The quotient is of rounded sums; what it leaves of
- * the first less itself times the second, found term by term, corrects it. Its last bit is cleared so that the first
- * of these differences, where n = 1, is exact. */
+/* With |x| = n log(2) / 2 + r, t = tanh(r) and q = 2^-n / 2 it is (1/2 - q + (1/2 + q) t) / (1/2 + q + (1/2 - q) t);
+ * less and more are such that it is right, too, where q is lost from 1/2. The quotient's last four bits are cleared, so
+ * that what it leaves of the first sum less itself times the second is found exactly but for what is as small as low.
+ * Bits are limited and joined to those of a NaN, and 2 q is made of bits: the products' pipes are the busy ones. */
 static inline float bcg_tanh_f32(float x)
 {
-    const float y = fabsf(x);
+    const uint32_t bits = bcg_bits_f32(x) & 0x7fffffffu, kept = bits < 0x41180000u ? bits : 0x41180000u;
+    const uint32_t none = 0 - ((0x7f800000u - bits) >> 31);
+    const float y = bcg_from_bits_f32(kept);
     const float shifted = bcg_fma_f32(y, -2 * BCG_LOG2_E_F32, BCG_SHIFT_F32 + 126), n = shifted - (BCG_SHIFT_F32 + 126);
-    const float r = bcg_fma_f32(n, 0x1.62e43p-2f, y), s = bcg_fma_f32(r, r, n * -0x1.05c61p-30f);
-    const float low = bcg_fma_f32(r * s, bcg_tanh_tail_f32(r, s), s), p = r + low;
-    const float q = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23), more = 0.5f + q, less = bcg_fma_f32(q, -2, more);
-    const float below = more + p, close = bcg_from_bits_f32(bcg_bits_f32((less + p) / below) & 0xfffffffeu);
-    const float rest = bcg_rest_f32(bcg_rest_f32(less, close, more) + r, close, r);
-    const float left = bcg_fma_f32(1 - close, low, rest);
-    return copysignf(y > 9.4f ? 1 : bcg_fma_f32(left, bcg_rough_inverse_f32(below), close), x);
+    const float r = bcg_fma_f32(n, 0x1.62e43p-2f, y), s = r * r, low = r * s * bcg_tanh_tail_f32(s), t = r + low;
+    const uint32_t power = bcg_bits_f32(shifted) << 23;
+    const float more = 0.5f + bcg_from_bits_f32(power), less = more - bcg_from_bits_f32(power + 0x00800000u);
+    const float inverse = 1 / bcg_fma_f32(less, t, more), quotient = bcg_fma_f32(more, t, less) * inverse;
+    const float close = bcg_from_bits_f32(bcg_bits_f32(quotient) & 0xfffffff0u);
+    const float slope = bcg_fma_f32(close, less, -more);
+    const float rest = bcg_rest_f32(bcg_rest_f32(less, close, more), slope, r);
+    const float tangent = bcg_fma_f32(bcg_fma_f32(-slope, low, rest), inverse, close);
+    return bcg_from_bits_f32(bcg_bits_f32(tangent) | (bcg_bits_f32(x) & 0x80000000u) | none);
 }
 
 /* The same. */
@@ -212,22 +216,22 @@ static inline double bcg_tanh_f64(double x)
 #else
     const double r = (y + n * 0x1.62e42fefa38p-2) + n * 0x1.efp-46;
 #endif
-    const double s = bcg_fma_f64(r, r, n * 0x1.abc9e3b39803fp-57);
-    const double low = bcg_fma_f64(r * s, bcg_tanh_tail_f64(r, s), s), p = r + low;
+    const double s = r * r, low = bcg_fma_f64(r * s, bcg_tanh_tail_f64(s), n * 0x1.abc9e3b39803fp-57), t = r + low;
     const double q = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52), more = 0.5 + q, less = bcg_fma_f64(q, -2, more);
-    const double below = more + p, close = bcg_from_bits_f64(bcg_bits_f64((less + p) / below) & 0xfffffffffffffffeu);
-    const double rest = bcg_rest_f64(bcg_rest_f64(less, close, more) + r, close, r);
-    const double left = bcg_fma_f64(1 - close, low, rest);
-    return copysign(y > 19.5 ? 1 : bcg_fma_f64(left, bcg_rough_inverse_f64(below), close), x);
+    const double inverse = 1 / bcg_fma_f64(less, t, more), quotient = bcg_fma_f64(more, t, less) * inverse;
+    const double close = bcg_from_bits_f64(bcg_bits_f64(quotient) & 0xfffffffffffffff0u);
+    const double slope = bcg_fma_f64(close, less, -more);
+    const double rest = bcg_rest_f64(bcg_rest_f64(less, close, more), slope, r);
+    return copysign(y > 19.5 ? 1 : bcg_fma_f64(bcg_fma_f64(-slope, low, rest), inverse, close), x);
 }
 
 static inline float bcg_tanh_fast_f32(float x)
 {
     const float y = fabsf(x);
     const float shifted = bcg_fma_f32(y, -2 * BCG_LOG2_E_F32, BCG_SHIFT_F32 + 126), n = shifted - (BCG_SHIFT_F32 + 126);
-    const float r = bcg_fma_f32(n, 0x1.62e43p-2f, y), s = r * r, p = r + bcg_fma_f32(r * s, bcg_tanh_tail_f32(r, s), s);
-    const float q = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
-    return copysignf(y > 9.4f ? 1 : ((0.5f - q) + p) / ((0.5f + q) + p), x);
+    const float r = bcg_fma_f32(n, 0x1.62e43p-2f, y), s = r * r, t = bcg_fma_f32(r * s, bcg_tanh_tail_f32(s), r);
+    const float q = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23), more = 0.5f + q, less = bcg_fma_f32(q, -2, more);
+    return copysignf(y > 9.4f ? 1 : bcg_fma_f32(more, t, less) / bcg_fma_f32(less, t, more), x);
 }
 
 static inline double bcg_tanh_fast_f64(double x)
@@ -236,9 +240,9 @@ static inline double bcg_tanh_fast_f64(double x)
     const double shifted = bcg_fma_f64(y, -2 * BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1022);
     const double n = shifted - (BCG_SHIFT_F64 + 1022);
     const double r = bcg_fma_f64(n, BCG_LN2_LOW_F64 / 2, bcg_fma_f64(n, BCG_LN2_HIGH_F64 / 2, y));
-    const double s = r * r, p = r + bcg_fma_f64(r * s, bcg_tanh_tail_f64(r, s), s);
-    const double q = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52);
-    return copysign(y > 19.5 ? 1 : ((0.5 - q) + p) / ((0.5 + q) + p), x);
+    const double s = r * r, t = bcg_fma_f64(r * s, bcg_tanh_tail_f64(s), r);
+    const double q = bcg_from_bits_f64(bcg_bits_f64(shifted) << 52), more = 0.5 + q, less = bcg_fma_f64(q, -2, more);
+    return copysign(y > 19.5 ? 1 : bcg_fma_f64(more, t, less) / bcg_fma_f64(less, t, more), x);
 }
 
 /* u / (u + u e^-x), the sum to twice the digits, with u = 2^(-n / 2): e^-x = 2^n (1 + t) need not be a number. */
@@ -426,15 +430,15 @@ static inline double bcg_cosh_f64(double x)
     return half + half;
 }
 
-/* (P - Q) cosh(r) + (P + Q) sinh(r) as in cosh, y = |x|; the sum's main terms cancel where n = 1. */
+/* (P - Q) cosh(r) + (P + Q) sinh(r) as in cosh, y = |x|; the sum's main terms cancel where n = 1. What rounding takes
+ * from P - Q does not count: Q is small then. */
 static inline float bcg_sinh_of_f32(float y, float n, float p, float q)
 {
     const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper), s = r * r;
     const float rounded = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper - r), sum = p + q, difference = p - q;
     const float cosh_low = s * bcg_fma_f32(s, bcg_exp_even_f32(s), 0.5f);
     const float sinh_low = bcg_fma_f32(s * r, bcg_exp_odd_f32(s), rounded);
-    const float close = bcg_fma_f32(sum, r, difference), lost = bcg_sum_low_f32(p, -q, difference);
-    const float lower = bcg_fma_low_f32(sum, r, difference, close) + lost;
+    const float close = bcg_fma_f32(sum, r, difference), lower = bcg_fma_low_f32(sum, r, difference, close);
     return close + bcg_fma_f32(difference, cosh_low, bcg_fma_f32(sum, sinh_low, lower));
 }
 

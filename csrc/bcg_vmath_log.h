@@ -57,7 +57,7 @@ static inline float bcg_log10_rest_f32(float f)
     rest = bcg_fma_f32(rest, f, 0x1.63cf16p-4f);
     rest = bcg_fma_f32(rest, f, -0x1.bcbeecp-4f);
     rest = bcg_fma_f32(rest, f, 0x1.287a72p-3f);
-    return bcg_close_fma_f32(f, -0x1.bcb7aap-3f, bcg_fma_f32(f * f, rest, -0x1.5bce04p-27f));
+    return bcg_fma_f32(bcg_fma_f32(rest, f, -0x1.bcb7aap-3f), f, -0x1.5bce04p-27f);
 }
 
 /* log(1 + f) - f, and with square / 2 added, for 1 + f in sqrt(1/2) to sqrt(2): the first is faster, the second closer.

@@ -322,25 +322,13 @@ def _erfc_scaled(dtype: str, middle: str, high: float, degree: int) -> Fit:
     return Fit(dtype, target, low, mpf("0.8") - mpf(middle), degree, lambda v: mpf(1), 1)
 
 
-def _half_expm1(dtype: str, degree: int) -> Fit:
-    """The q of (e^(2 x) - 1) / 2 = x + x^2 + x^3 q(x), for |x| <= log(2) / 4."""
-    return Fit(
-        dtype,
-        lambda x: (mpmath.expm1(2 * x) / 2 - x - x**2) / x**3,
-        -_HALF_LN2 / 2,
-        _HALF_LN2 / 2,
-        degree,
-        lambda x: 2 * x**3 / mpmath.expm1(2 * x),
-    )
-
-
 FITS = {
     # e^x = 1 + x + x^2/2 + x^3 q(x)
     "exp_f32": Fit("f32", _tail(mpmath.exp, 1, 1, 0.5), -_HALF_LN2, _HALF_LN2, 4, lambda x: x**3 / mpmath.exp(x)),
     "exp_f64": Fit("f64", _tail(mpmath.exp, 1, 1, 0.5), -_HALF_LN2, _HALF_LN2, 9, lambda x: x**3 / mpmath.exp(x)),
-    # (e^(2 x) - 1) / 2 = x + x^2 + x^3 q(x)
-    "tanh_f32": _half_expm1("f32", 4),
-    "tanh_f64": _half_expm1("f64", 10),
+    # tanh(x) = x + x s q(s), s = x^2, up to log(2) / 4
+    "tanh_f32": replace(_odd_tail("f32", mpmath.tanh, mpf("0.03008"), 2), stepwise=True),
+    "tanh_f64": _odd_tail("f64", mpmath.tanh, mpf("0.03008"), 5),
     # log(1 + x) = 2 s + s^3 q(s^2) with s = x / (2 + x), for 1 + x from sqrt(1/2) to sqrt(2)
     "log_f64": Fit(
         "f64",

@@ -148,19 +148,29 @@ def _parts(
 
     `reads` are what its arrays hold, in order.
     """
-    parts = parts_of(nest, statements, values, costs_of(nest))
     numbers = count()
-    views = tuple(
-        PartView(
+    views = []
+    for part in parts_of(nest, statements, values, costs_of(nest)):
+        rare = _rare(nest, loads, part, reads, fast, variant_count, numbers)
+        view = PartView(
             _places(reads, part.reads),
             _known(nest, reads, part.reads),
             tuple(body_lines(nest, loads, part.statements, fast)),
             tuple(_tile_of(nest, at) for at in part.gives),
-            _rare(nest, loads, part, reads, fast, variant_count, numbers),
+            rare,
+            _is_in_pairs(nest, part.statements, rare is not None),
         )
-        for part in parts
-    )
-    return () if len(views) == 1 and views[0].rare is None else views
+        views.append(view)
+    return () if len(views) == 1 and views[0].rare is None and not views[0].pairs else tuple(views)
+
+
+def _is_in_pairs(nest: Nest, statements: frozenset[int], near: bool) -> bool:
+    """Whether a part has one function, and two of it side by side are faster; two loops take the compiler longer."""
+    functions = [row for row in map(nest.body.__getitem__, sorted(statements)) if row.op.ulp or row.op.definition]
+    if len(functions) != 1:
+        return False
+    (row,) = functions
+    return row.op.in_pairs(row.operand_dtypes, row.constant) and (near or not row.op.scalar)
 
 
 def _places(reads: Sequence[Value], values: Collection[Value]) -> frozenset[int]:

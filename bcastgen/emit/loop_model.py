@@ -115,7 +115,7 @@ class PartView:
 
     It reads the elements of the arrays at `places`, and the values `known` from the tiles of earlier parts; it leaves
     the values `given` in tiles of their C types. The last part gives none, and writes the results. `rare`, where it is
-    there, says when a faster body does.
+    there, says when a faster body does. With `pairs` the two halves of a block are computed side by side.
     """
 
     places: frozenset[int]
@@ -123,6 +123,7 @@ class PartView:
     body: tuple[str, ...]
     given: tuple[tuple[str, str], ...]
     rare: RareView | None = None
+    pairs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,8 +110,19 @@ _INDEPENDENT = """\
 #endif"""
 
 
+# gcc's schedulers put two chains of operations into one order; clang runs out of registers.
+_PAIRS = """\
+/* Whether two points' functions are computed side by side. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define BCG_PAIRS 1
+#else
+#define BCG_PAIRS 0
+#endif"""
+
+
 def _independent(code: str) -> str:
-    return _INDEPENDENT if "BCG_INDEPENDENT" in code else ""
+    found = ((_INDEPENDENT, "BCG_INDEPENDENT"), (_PAIRS, "BCG_PAIRS"))
+    return "\n\n".join(text for text, name in found if name in code)
 
 
 def _uses(code: str, name: str) -> bool:

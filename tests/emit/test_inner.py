@@ -251,6 +251,53 @@ def test_integer_powers_are_near_or_rare(dtype):
     np.testing.assert_array_equal(op_kernel(OPS["power"])(base, exponents), base**exponents)
 
 
+# ---- halves of a block side by side ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["(f32[*] a) -> tanh(a)", "(f64[*] a) -> log1p(a)", "(f32[*] a) -> a * tanh(exp(a))"])
+def test_dear_functions_are_computed_in_pairs(text):
+    source = function_of(text, "kernel_unit")
+    assert source.count("if (BCG_PAIRS && end - first == 256)") == 1
+    assert "other0 = " in source
+    assert "#define BCG_PAIRS 1" in from_text(text).source
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(f32[*] a) -> exp(a)",
+        "(f32[*] a) -> tanh(a) * sigmoid(a)",
+        "(f32[*] a) -> a ** 3",
+        "(i32[*] a) -> a * a",
+        "(f32[*] a) -> erf(a)",
+    ],
+)
+def test_other_loops_are_not(text):
+    assert "BCG_PAIRS" not in from_text(text).source
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name", ["tanh", "tan", "log1p", "arctan", "arctanh"])
+def test_pairs_give_the_bits_of_points_one_by_one(name, dtype):
+    values = np.linspace(-0.9, 0.9, 700).astype(dtype)
+    values[[3, 130, 300, 500]] = [0.0, -0.0, 0.5, np.nan]
+    function = jit(lambda a: getattr(np, name)(a))
+    whole = function(values)
+    parts = np.concatenate([function(values[at : at + 100]) for at in range(0, 700, 100)])
+    np.testing.assert_array_equal(whole.view(np.uint8), parts.view(np.uint8))
+    inside = values.copy()
+    function(inside, out=inside)
+    np.testing.assert_array_equal(inside.view(np.uint8), whole.view(np.uint8))
+
+
+def test_what_later_parts_read_is_left_by_pairs():
+    values = np.linspace(-3, 3, 777, dtype=np.float32)
+    mish = from_text("(f32[*] a) -> a * tanh(log1p(exp(a)))")
+    assert "t1_block[at - first + 128] = t1_1;" in mish.source
+    exact = values * np.tanh(np.log1p(np.exp(values.astype(np.float64))))
+    np.testing.assert_allclose(mish(values), exact, rtol=4e-7)
+
+
 # ---- math="fast" -----------------------------------------------------------------------------------------------------
 
 FAST = [op for op in OPS.values() if op.fast is not None]
