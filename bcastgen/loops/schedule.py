@@ -99,14 +99,16 @@ def schedule(nest: Nest, variants: int | None = None) -> Schedule:
 
 
 def is_light(nest: Nest, scheduled: Schedule) -> bool:
-    """Whether memory decides how long a nest's loops take: few ops, no conversions, no 16-bit floats.
+    """Whether memory decides how long a nest's loops take: few ops, no conversions, no selects, no 16-bit floats.
 
-    A bool in memory is a byte: gcc makes no vectors of 256 bits of these and doubles together.
+    A bool in memory is a byte: gcc makes no vectors of 256 bits of these and doubles together. For a select it asks twice
+    and computes under masks, which takes half as long in 512 bits where another thread has its share of the core.
     """
     elements = {access.dtype for access in (*nest.operands, *nest.results)}
     values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
     alike = len({(dtype.bits, dtype.is_float) for dtype in elements | values}) <= 1
-    return scheduled.cost <= _LIGHT and alike and not any(dtype.is_half for dtype in elements | values)
+    selects = any(statement.op.name == "where" for statement in nest.body)
+    return scheduled.cost <= _LIGHT and alike and not selects and not any(dtype.is_half for dtype in elements | values)
 
 
 def _usual(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
