@@ -101,8 +101,8 @@ def schedule(nest: Nest, variants: int | None = None) -> Schedule:
 def is_light(nest: Nest, scheduled: Schedule) -> bool:
     """Whether memory decides how long a nest's loops take: few ops, no conversions, no selects, no 16-bit floats.
 
-    A bool in memory is a byte: gcc makes no vectors of 256 bits of these and doubles together. For a select it asks twice
-    and computes under masks, which takes half as long in 512 bits where another thread has its share of the core.
+    A bool in memory is a byte: gcc makes no vectors of 256 bits of these and doubles together. For a select it compares
+    twice and computes under masks, which takes half as long in 512 bits where another thread uses the core, too.
     """
     elements = {access.dtype for access in (*nest.operands, *nest.results)}
     values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
