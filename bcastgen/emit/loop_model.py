@@ -7,7 +7,7 @@ In: nothing.  Out: the values that :func:`.view.kernel_view` and :mod:`.inner` m
 
 from __future__ import annotations
 
-from ..loops.chains import BLOCK
+from ..loops.chains import BLOCK, GROUP
 from ..op import Excess
 from ..records import dataclass
 
@@ -115,7 +115,7 @@ class PartView:
 
     It reads the elements of the arrays at `places`, and the values `known` from the tiles of earlier parts; it leaves
     the values `given` in tiles of their C types. The last part gives none, and writes the results. `rare`, where it is
-    there, says when a faster body does. With `pairs` the two halves of a block are computed side by side.
+    there, says when a faster body does. With `pairs` the halves of each group of a block are computed side by side.
     """
 
     places: frozenset[int]
@@ -130,9 +130,9 @@ class PartView:
 class LoopView:
     """An inner loop: what it is called, its arrays (those it reads, then those it writes), its body and its variants.
 
-    `parts`, where there are any, compute what the body does, `block` points at a time. `reads` are the numbers of what
-    it reads: those of the nest's arrays and, after these, of stages. `cost` is that of a point, in tenths of a
-    nanosecond; its largest values have `widest` bytes.
+    `parts`, where there are any, compute what the body does, `block` points at a time, or `group` in pairs. `reads` are
+    the numbers of what it reads: those of the nest's arrays and, after these, of stages. `cost` is that of a point, in
+    tenths of a nanosecond; its largest values have `widest` bytes.
     """
 
     name: str
@@ -146,6 +146,7 @@ class LoopView:
     widest: int = 8
     parts: tuple[PartView, ...] = ()
     block: int = BLOCK
+    group: int = GROUP
 
     @property
     def operands(self) -> tuple[ArrayView, ...]:

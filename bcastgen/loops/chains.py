@@ -16,10 +16,12 @@ from ..records import dataclass
 from .nest import Let, Load, Nest, Value
 from .stages import reads_of, statements_of
 
-__all__ = ["BLOCK", "Part", "parts_of"]
+__all__ = ["BLOCK", "GROUP", "Part", "parts_of"]
 
 # Points of a block: short enough for the first cache, long enough for what a loop costs to begin.
 BLOCK = 256
+# Points of a group whose halves are computed side by side: few, as out of a cache both are to be one stream of memory.
+GROUP = 64
 # A function: tenths of a nanosecond of a 32-bit element (see Op.cost).
 _FUNCTION = 2.5
 # Tiles of 8-byte values in 8 KiB, beside the 16 KiB of the plan's own.
