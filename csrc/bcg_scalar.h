@@ -101,21 +101,15 @@ static inline int32_t bcg_floor_divide_by_i32(int32_t x, int32_t y)
     return (int32_t)(count / (uint32_t)y ^ sign);
 }
 
-/* The high half of x * y, of halves of these: compilers make vectors of it where a machine multiplies lanes of 64 bits. */
-static inline uint64_t bcg_high_u64(uint64_t x, uint64_t y)
-{
-    const uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
-    const uint64_t middle = x1 * y0 + (x0 * y0 >> 32), other = x0 * y1 + (uint32_t)middle;
-    return x1 * y1 + (middle >> 32) + (other >> 32);
-}
-
 /* x / y by a constant from 2 on: with 2^l the least power of two from y on, `shift` is l - 1, and `factor` the lower 64
- * bits of the least integer above 2^(64 + l) / y, which has 65 (Granlund and Montgomery 1994). No machine but those with
- * products of 64-bit lanes gains by it. */
+ * bits of the least integer above 2^(64 + l) / y, which has 65 (Granlund and Montgomery 1994). The high half of x times
+ * that is made of halves: compilers make vectors of it, and machines with products of 64-bit lanes gain by it. */
 static inline uint64_t bcg_floor_divide_by_u64(uint64_t x, uint64_t y, uint64_t factor, int shift)
 {
 #if defined(__AVX512DQ__) || (defined(__clang__) && defined(__AVX2__))
-    const uint64_t high = bcg_high_u64(x, factor);
+    const uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)factor, y1 = factor >> 32;
+    const uint64_t middle = x1 * y0 + (x0 * y0 >> 32), other = x0 * y1 + (uint32_t)middle;
+    const uint64_t high = x1 * y1 + (middle >> 32) + (other >> 32);
     (void)y;
     return (((x - high) >> 1) + high) >> shift;
 #else
