@@ -9,8 +9,22 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "bcg_vmath_core.h"
+
+/* Bytes two at a time, in memory's order: which of them is the low half does not matter where both are treated alike. */
+static inline uint16_t bcg_word(const void *bytes, int64_t at)
+{
+    uint16_t word;
+    memcpy(&word, (const char *)bytes + 2 * at, sizeof word);
+    return word;
+}
+
+static inline void bcg_set_word(void *bytes, int64_t at, uint16_t word)
+{
+    memcpy((char *)bytes + 2 * at, &word, sizeof word);
+}
 
 /* Rounds towards minus infinity; x / 0 is 0, and x / -1 wraps. */
 static inline int32_t bcg_floor_divide_i32(int32_t x, int32_t y)

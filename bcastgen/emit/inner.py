@@ -19,7 +19,8 @@ from ..loops.chains import Part, parts_of
 from ..loops.nest import Let, Load, Nest, Value
 from ..loops.schedule import ANY, UNIT, ZERO, Schedule, Variant
 from ..loops.stages import Stage, Staging, costs_of, tenths
-from .loop_model import ArrayView, LoopView, PartView, RareView, VariantView
+from ..loops.words import words_of
+from .loop_model import ArrayView, LoopView, PartView, RareView, VariantView, WordsView
 from .names import Namer
 from .scalar import body_lines, rare_of, stored, value_text
 
@@ -52,6 +53,25 @@ def inline_loop(
         cost=tenths(scheduled.cost),
         widest=_widest(nest),
         parts=_parts(nest, loads, statements, nest.stores, reads, fast, len(scheduled.variants)) if blocks else (),
+        words=_words(nest, loads, fast) if blocks else None,
+    )
+
+
+# Of a word's halves: the C type of a byte's value in 16 bits, and the value.
+_HALVES = {
+    "unsigned": ("uint16_t", "(uint16_t)({} & 0xff)", "(uint16_t)({} >> 8)"),
+    "signed": ("int16_t", "(int16_t)((int16_t)({} << 8) >> 8)", "(int16_t)((int16_t){} >> 8)"),
+}
+
+
+def _words(nest: Nest, loads: tuple[str, ...], fast: bool) -> WordsView | None:
+    words = words_of(nest)
+    if words is None:
+        return None
+    return WordsView(
+        tuple(body_lines(nest, loads, words.statements, fast)),
+        tuple(value_text(value, loads, access.dtype) for access, value in zip(nest.results, words.stores, strict=True)),
+        tuple(_HALVES[access.dtype.kind] for access in nest.operands),
     )
 
 

@@ -11,7 +11,7 @@ from ..loops.chains import BLOCK, GROUP
 from ..op import Excess
 from ..records import dataclass
 
-__all__ = ["ArrayView", "DimView", "LoopView", "PartView", "RareView", "VariantView"]
+__all__ = ["ArrayView", "DimView", "LoopView", "PartView", "RareView", "VariantView", "WordsView"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,25 @@ class PartView:
 
 
 @dataclass(frozen=True, slots=True)
+class WordsView:
+    """What a loop computes of each byte of a word: its body, where loads have 16 bits, and values with bytes to store.
+
+    `loads` are, for each operand, the C type of its load, and the C of that of a word's low half and of its high one.
+    """
+
+    body: tuple[str, ...]
+    stores: tuple[str, ...]
+    loads: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LoopView:
     """An inner loop: what it is called, its arrays (those it reads, then those it writes), its body and its variants.
 
     `parts`, where there are any, compute what the body does, `block` points at a time, or `group` in pairs. `reads` are
     the numbers of what it reads: those of the nest's arrays and, after these, of stages. `cost` is that of a point, in
-    tenths of a nanosecond; its largest values have `widest` bytes.
+    tenths of a nanosecond; its largest values have `widest` bytes. `words`, where they are there, are how it goes where
+    all arrays move: two points at a time.
     """
 
     name: str
@@ -145,6 +158,7 @@ class LoopView:
     cost: int = 1
     widest: int = 8
     parts: tuple[PartView, ...] = ()
+    words: WordsView | None = None
     block: int = BLOCK
     group: int = GROUP
 
