@@ -13,18 +13,52 @@
 
 #include "bcg_vmath_core.h"
 
-/* Bytes two at a time, in memory's order: which of them is the low half does not matter where both are treated alike. */
-static inline uint16_t bcg_word(const void *bytes, int64_t at)
+/* Bytes as many at a time as a word has, in memory's order: which is which does not matter where all are treated alike. */
+static inline uint16_t bcg_word_16(const void *bytes, int64_t at)
 {
     uint16_t word;
     memcpy(&word, (const char *)bytes + 2 * at, sizeof word);
     return word;
 }
 
-static inline void bcg_set_word(void *bytes, int64_t at, uint16_t word)
+static inline uint32_t bcg_word_32(const void *bytes, int64_t at)
+{
+    uint32_t word;
+    memcpy(&word, (const char *)bytes + 4 * at, sizeof word);
+    return word;
+}
+
+static inline void bcg_set_word_16(void *bytes, int64_t at, uint16_t word)
 {
     memcpy((char *)bytes + 2 * at, &word, sizeof word);
 }
+
+static inline void bcg_set_word_32(void *bytes, int64_t at, uint32_t word)
+{
+    memcpy((char *)bytes + 4 * at, &word, sizeof word);
+}
+
+/* Whether one instruction permutes 64 bytes, and the compiler does not widen bytes as it loads them. */
+#if defined(__AVX512VBMI__) && defined(__GNUC__) && !defined(__clang__)
+#define BCG_TURNED 1
+#else
+#define BCG_TURNED 0
+#endif
+
+/* Of 64 bytes those at i, 16 + i, 32 + i and 48 + i, in word i. */
+#if BCG_TURNED
+static inline void bcg_turn(const void *bytes, uint32_t *words)
+{
+    typedef uint8_t vector __attribute__((vector_size(64)));
+    const vector places = {0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51, 4,  20, 36, 52, 5,  21,
+                           37, 53, 6,  22, 38, 54, 7,  23, 39, 55, 8,  24, 40, 56, 9,  25, 41, 57, 10, 26, 42, 58,
+                           11, 27, 43, 59, 12, 28, 44, 60, 13, 29, 45, 61, 14, 30, 46, 62, 15, 31, 47, 63};
+    vector given;
+    memcpy(&given, bytes, sizeof given);
+    given = __builtin_shuffle(given, places);
+    memcpy(words, &given, sizeof given);
+}
+#endif
 
 /* Rounds towards minus infinity; x / 0 is 0, and x / -1 wraps. */
 static inline int32_t bcg_floor_divide_i32(int32_t x, int32_t y)

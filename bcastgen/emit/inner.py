@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
+from ..dtypes import DType
 from ..loops.chains import Part, parts_of
 from ..loops.nest import Let, Load, Nest, Value
 from ..loops.schedule import ANY, UNIT, ZERO, Schedule, Variant
@@ -57,22 +58,27 @@ def inline_loop(
     )
 
 
-# Of a word's halves: the C type of a byte's value in 16 bits, and the value.
-_HALVES = {
-    "unsigned": ("uint16_t", "(uint16_t)({} & 0xff)", "(uint16_t)({} >> 8)"),
-    "signed": ("int16_t", "(int16_t)((int16_t)({} << 8) >> 8)", "(int16_t)((int16_t){} >> 8)"),
-}
-
-
 def _words(nest: Nest, loads: tuple[str, ...], fast: bool) -> WordsView | None:
     words = words_of(nest)
     if words is None:
         return None
     return WordsView(
+        words.bits,
         tuple(body_lines(nest, loads, words.statements, fast)),
         tuple(value_text(value, loads, access.dtype) for access, value in zip(nest.results, words.stores, strict=True)),
-        tuple(_HALVES[access.dtype.kind] for access in nest.operands),
+        tuple(_bytes(access.dtype, words.bits) for access in nest.operands),
+        words.turned,
     )
+
+
+def _bytes(dtype: DType, bits: int) -> tuple[str, tuple[str, ...]]:
+    """Return the C type of a byte's value in so many bits, and that value for each byte of a word `{}`."""
+    # Signed in any case: what becomes a float is converted as such.
+    own = f"int{bits}_t"
+    if dtype.kind == "unsigned":
+        shifted = ("{}", *(f"({{}} >> {8 * at})" for at in range(1, bits // 8)))
+        return own, tuple(f"({own})({word} & 0xff)" for word in shifted)
+    return own, tuple(f"({own})(({own})({{}} << {bits - 8 - 8 * at}) >> {bits - 8})" for at in range(bits // 8))
 
 
 def _widest(nest: Nest) -> int:

@@ -128,14 +128,27 @@ class PartView:
 
 @dataclass(frozen=True, slots=True)
 class WordsView:
-    """What a loop computes of each byte of a word: its body, where loads have 16 bits, and values with bytes to store.
+    """What a loop computes of each byte of a word of so many bits: its body, and the values whose low bytes it stores.
 
-    `loads` are, for each operand, the C type of its load, and the C of that of a word's low half and of its high one.
+    If it is `turned` the bytes of a word stand apart, and results are these values.
+    `loads` are, for each operand, the C type that a byte's value has then, and of a word `{}` the C of each byte.
     """
 
+    bits: int
     body: tuple[str, ...]
     stores: tuple[str, ...]
-    loads: tuple[tuple[str, str, str], ...]
+    loads: tuple[tuple[str, tuple[str, ...]], ...]
+    turned: bool
+
+    @property
+    def count(self) -> int:
+        """How many bytes a word has."""
+        return self.bits // 8
+
+    def serves(self, arrays: tuple[ArrayView, ...], variant: VariantView) -> bool:
+        """Whether it is how a variant goes: where arrays move that are to be read, these are bytes."""
+        moving = [array for array in arrays if variant.kinds[array.place] != "zero" and not array.is_result]
+        return bool(moving) and all(array.bytes == 1 for array in moving) and "any" not in variant.kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +158,7 @@ class LoopView:
     `parts`, where there are any, compute what the body does, `block` points at a time, or `group` in pairs. `reads` are
     the numbers of what it reads: those of the nest's arrays and, after these, of stages. `cost` is that of a point, in
     tenths of a nanosecond; its largest values have `widest` bytes. `words`, where they are there, are how it goes where
-    all arrays move: two points at a time.
+    no array has gaps: a word's bytes at a time.
     """
 
     name: str

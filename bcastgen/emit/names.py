@@ -44,7 +44,7 @@ _STANDARD = re.compile(
 )
 # What the templates call their own: loop indices, domain extents, values, bookkeeping.
 _GENERATED = re.compile(
-    r"arrays|bits|bytes|count|most|one[0-9]*|pairs|other[0-9]*|may_be|words|(?:word|low|high)[0-9]+|"
+    r"arrays|bits|bytes|count|most|one[0-9]*|pairs|other[0-9]*|may_be|words[0-9]*|(?:word|given)[0-9]+|"
     r"[di][0-9]+|t[0-9]+(?:_[0-9]+|_block)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
     r"|messages|number[0-9]*|most[0-9]+|first|end"
 )

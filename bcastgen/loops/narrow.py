@@ -23,6 +23,7 @@ from .bits import LOW, counts_of, mask_bits, shift_of
 from .nest import Apply, Let, Load, LoopProgram, Nest, Value, users_of
 from .powers import without_division
 from .ranges import RANGES, Range, fits, ranges_of, whole
+from .saturate import saturating
 from .sums import with_integer_sums
 
 __all__ = ["Narrowed", "narrow"]
@@ -81,8 +82,9 @@ def narrow(program: LoopProgram) -> Narrowed:
     nests = [with_integer_sums(_without_divisions(nest)) for nest in program.nests]
     made = [_Narrowing(nest).run() if _is_wide(nest) else (nest, []) for nest in nests]
     notes = tuple(note for _, notes in made for note in notes)
-    changed = any(one is not nest for (one, _), nest in zip(made, program.nests, strict=True))
-    return Narrowed(replace(program, nests=tuple(nest for nest, _ in made)) if changed else program, notes)
+    done = tuple(saturating(nest) for nest, _ in made)
+    changed = any(one is not nest for one, nest in zip(done, program.nests, strict=True))
+    return Narrowed(replace(program, nests=done) if changed else program, notes)
 
 
 def _without_divisions(nest: Nest) -> Nest:

@@ -53,7 +53,7 @@ def test_every_pair_of_bytes(kind, wide, body, function):
 
 def test_every_number_of_bytes_from_any_place():
     kernel, random = from_text(BLEND), np.random.default_rng(0)
-    assert "bcg_word(" in kernel.source
+    assert "bcg_word_16(" in kernel.source
     a, b, w = random.integers(0, 256, (3, 300), np.uint8)
     wide = [array.astype(np.uint16) for array in (a, b, w)]
     expected = (wide[0] * wide[2] + wide[1] * (255 - wide[2]) >> 8).astype(np.uint8)
@@ -69,7 +69,7 @@ def test_two_results():
     kernel = from_text(
         "(u8[n] a, u8[n] b) -> ((a.astype(u16)*b.astype(u16) >> 8).astype(u8), (a.astype(u16)*3 >> 2).astype(i8))"
     )
-    assert "bcg_word(" in kernel.source
+    assert "bcg_word_16(" in kernel.source
     a, b = pairs("uint8")
     first, second = kernel(a, b)
     np.testing.assert_array_equal(first, (a.astype(np.uint16) * b >> 8).astype(np.uint8), strict=True)
@@ -84,7 +84,9 @@ def test_two_results():
         "(u8[?] a, u8[?] b) -> a.astype(u16) * b.astype(u16)",
         "(u8[?] a, u16[?] b) -> (a.astype(u16) * b).astype(u8)",
         "(u8[?] a, u8[?] b) -> (a.astype(u16) * b.astype(u16) >> b.astype(u16)).astype(u8)",
-        "(u8[?] a, u8[?] b) -> (a.astype(u32) * b.astype(u32) * 77 >> 16).astype(u8)",
+        "(u8[?] a, u8[?] b) -> (a.astype(u64) * b.astype(u64) * 77 >> 32).astype(u8)",
+        "(u8[?] a, u8[?] b) -> (a.astype(f64) * b.astype(f64)).astype(u8)",
+        "(u8[?] a) -> exp(a.astype(f32)).astype(u8)",
         "(u8[?] a, u8[?] b) -> where(a.astype(u16) * b.astype(u16) > 99, a, b)",
         "(u8[?] a) -> a",
     ],
@@ -92,3 +94,42 @@ def test_two_results():
 def test_what_stays(text):
     """Bytes alone, results and operands of 16 bits, shifts by what is in arrays, wider statements, bools."""
     assert words_of(nest_of(text)) is None
+
+
+@pytest.mark.parametrize("to", ["f32", "i32"])
+@pytest.mark.parametrize("kind", ["u8", "i8"])
+def test_results_of_32_bits(kind, to):
+    """Whole blocks of 64 bytes, and what is left of them; the bytes of a word stand apart."""
+    text = f"({kind}[*] a, {kind}[*] b, {to}[*] c) -> a.astype({to}) * 3 + b.astype({to}) * c"
+    kernel = from_text(text)
+    # Products of bytes are computed in fewer bits.
+    assert ("bcg_turn(" in kernel.source) == (to == "f32")
+    names = {"u8": np.uint8, "i8": np.int8, "f32": np.float32, "i32": np.int32}
+    a, b = pairs(names[kind])
+    scale = np.array([2], names[to])
+    x, y = a.astype(names[to]), b.astype(names[to])
+    np.testing.assert_array_equal(kernel(a, b, scale), x * 3 + y * scale, strict=True)
+    # Operands that move beside the bytes, and bytes that stand still.
+    c = np.arange(a.size).astype(names[to])
+    np.testing.assert_array_equal(kernel(a, b, c), x * 3 + y * c, strict=True)
+    np.testing.assert_array_equal(kernel(a, b[5:6], scale), x * 3 + y[5:6] * scale, strict=True)
+    for n in range(200):
+        result = np.full(n + 2, 99, names[to])
+        kernel(a[1 : n + 1], b[:n], scale, out=result[1:-1])
+        np.testing.assert_array_equal(result[1:-1], x[1 : n + 1] * 3 + y[:n] * scale)
+        assert result[0] == result[-1] == 99
+
+
+@pytest.mark.parametrize("kind", ["u8", "i8"])
+def test_bytes_as_floats_in_between(kind):
+    kernel = from_text(
+        f"({kind}[*] a, {kind}[*] b) -> clip(a.astype(f32) * 0.7 + b.astype(f32) * 0.6, 0, 99).astype({kind})"
+    )
+    assert "bcg_word_32(" in kernel.source
+    names = {"u8": np.uint8, "i8": np.int8}
+    a, b = pairs(names[kind])
+    x, y = a.astype(np.float32) * np.float32(0.7), b.astype(np.float32) * np.float32(0.6)
+    expected = np.clip(x + y, 0, 99).astype(names[kind])
+    np.testing.assert_array_equal(kernel(a, b), expected, strict=True)
+    for n in range(100):
+        np.testing.assert_array_equal(kernel(a[3 : n + 3], b[3 : n + 3]), expected[3 : n + 3], strict=True)
