@@ -40,14 +40,14 @@ static inline void bcg_set_word_32(void *bytes, int64_t at, uint32_t word)
 
 /* Whether one instruction permutes 64 bytes, and the compiler does not widen bytes as it loads them. */
 #if defined(__AVX512VBMI__) && defined(__GNUC__) && !defined(__clang__)
-#define BCG_TURNED 1
+#define BCG_TURNS_BYTES 1
 #else
-#define BCG_TURNED 0
+#define BCG_TURNS_BYTES 0
 #endif
 
 /* Of 64 bytes those at i, 16 + i, 32 + i and 48 + i, in word i. */
-#if BCG_TURNED
-static inline void bcg_turn(const void *bytes, uint32_t *words)
+#if BCG_TURNS_BYTES
+static inline void bcg_turned_bytes(const void *bytes, uint32_t *words)
 {
     typedef uint8_t vector __attribute__((vector_size(64)));
     const vector places = {0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51, 4,  20, 36, 52, 5,  21,
