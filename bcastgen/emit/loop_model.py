@@ -146,9 +146,15 @@ class WordsView:
         return self.bits // 8
 
     def serves(self, arrays: tuple[ArrayView, ...], variant: VariantView) -> bool:
-        """Whether it is how a variant goes: where arrays move that are to be read, these are bytes."""
-        moving = [array for array in arrays if variant.kinds[array.place] != "zero" and not array.is_result]
-        return bool(moving) and all(array.bytes == 1 for array in moving) and "any" not in variant.kinds
+        """Whether it is how a variant goes: that in which all bytes move, and all else stands still.
+
+        Or, unless it is turned, one of the operands. It takes the compiler twice as long, and others are rare.
+        """
+        operands = [(array, variant.kinds[array.place]) for array in arrays if not array.is_result]
+        if any(kind == "any" or (kind != "zero" and array.bytes > 1) for array, kind in operands):
+            return False
+        still = sum(kind == "zero" and array.bytes == 1 for array, kind in operands)
+        return still <= (0 if self.turned else min(1, len(operands) - 1))
 
 
 @dataclass(frozen=True, slots=True)
