@@ -17,7 +17,7 @@ import numpy as np
 from . import op_rules as rules
 from .op import Op
 
-__all__ = ["LARGER", "SMALLER", "TRUNCATE"]
+__all__ = ["LARGER", "SATURATING", "SMALLER", "TRUNCATE"]
 
 _NAN, _OUTSIDE = (True, False), (True, False)
 
@@ -44,6 +44,19 @@ def _of_number(name: str, order: str, number: int) -> Op:
     return Op(f"{name}_number_{number}", 2, rules.arithmetic, c, doc, reference=getattr(np, name), representable=True)
 
 
+def _saturating(name: str) -> Op:
+    def reference(x: Any, y: Any) -> Any:
+        x, y = np.asarray(x), np.asarray(y)
+        kind = np.iinfo(x.dtype)
+        return np.clip(getattr(np, name)(x.astype(np.int64), y.astype(np.int64)), kind.min, kind.max).astype(x.dtype)
+
+    c = f"bcg_saturating_{name}_{{t}}({{0}}, {{1}})"
+    doc = "Of signed integers; what is out of range is the least or the largest number."
+    return Op(f"saturating_{name}", 2, rules.arithmetic, c, doc, reference=reference, cost=0.6)
+
+
+# By the op that would wrap, of i8, i16 and i32.
+SATURATING = {name: _saturating(name) for name in ("add", "subtract")}
 # Whether the operand may be NaN, and be outside of the ends, which are a negative number or -0.0, and a positive one.
 TRUNCATE = {(nan, outside): _truncate(nan, outside) for nan in _NAN for outside in _OUTSIDE}
 # By the operand that is known to be a number.

@@ -409,6 +409,52 @@ static inline double bcg_floor_divide_near_f64(double x, double y)
     return kept == 0 ? copysign(0, quotient) : kept;
 }
 
+/* x + y and x - y, raised to the least number of their type and lowered to the largest. All is done in its lanes. */
+static inline int8_t bcg_saturating_add_i8(int8_t x, int8_t y)
+{
+    const int8_t sum = (int8_t)(uint8_t)((uint8_t)x + (uint8_t)y), end = x < 0 ? INT8_MIN : INT8_MAX;
+    const int8_t over = (int8_t)((x ^ sum) & (y ^ sum));
+    return over < 0 ? end : sum;
+}
+
+/* Likewise. */
+static inline int8_t bcg_saturating_subtract_i8(int8_t x, int8_t y)
+{
+    const int8_t rest = (int8_t)(uint8_t)((uint8_t)x - (uint8_t)y), end = x < 0 ? INT8_MIN : INT8_MAX;
+    const int8_t over = (int8_t)((x ^ y) & (x ^ rest));
+    return over < 0 ? end : rest;
+}
+
+/* Likewise. */
+static inline int16_t bcg_saturating_add_i16(int16_t x, int16_t y)
+{
+    const int16_t sum = (int16_t)(uint16_t)((uint16_t)x + (uint16_t)y), end = x < 0 ? INT16_MIN : INT16_MAX;
+    const int16_t over = (int16_t)((x ^ sum) & (y ^ sum));
+    return over < 0 ? end : sum;
+}
+
+/* Likewise. */
+static inline int16_t bcg_saturating_subtract_i16(int16_t x, int16_t y)
+{
+    const int16_t rest = (int16_t)(uint16_t)((uint16_t)x - (uint16_t)y), end = x < 0 ? INT16_MIN : INT16_MAX;
+    const int16_t over = (int16_t)((x ^ y) & (x ^ rest));
+    return over < 0 ? end : rest;
+}
+
+/* Likewise. */
+static inline int32_t bcg_saturating_add_i32(int32_t x, int32_t y)
+{
+    const int32_t sum = (int32_t)((uint32_t)x + (uint32_t)y), end = x < 0 ? INT32_MIN : INT32_MAX;
+    return ((x ^ sum) & (y ^ sum)) < 0 ? end : sum;
+}
+
+/* Likewise. */
+static inline int32_t bcg_saturating_subtract_i32(int32_t x, int32_t y)
+{
+    const int32_t rest = (int32_t)((uint32_t)x - (uint32_t)y), end = x < 0 ? INT32_MIN : INT32_MAX;
+    return ((x ^ y) & (x ^ rest)) < 0 ? end : rest;
+}
+
 /* x, raised to least and lowered to most; any number in between for NaN. Bits of floats are in order, from 0 either way,
  * and compilers have one instruction for the lesser of two integers. `least` is negative or -0, `most` positive. */
 static inline float bcg_within_f32(float x, float least, float most)

@@ -24,7 +24,7 @@ from .nest import Apply, Let, Load, LoopProgram, Nest, Value, users_of
 from .powers import without_division
 from .ranges import RANGES, Range, fits, ranges_of, whole
 from .saturate import saturating
-from .sums import with_integer_sums
+from .sums import with_integer_sums, with_saturating_sums
 
 __all__ = ["Narrowed", "narrow"]
 
@@ -79,7 +79,7 @@ def narrow(program: LoopProgram) -> Narrowed:
     t2 of u16, not i32: it is in [0, 510]
     t3 of u16, not i32: all is in [0, 510]
     """
-    nests = [with_integer_sums(_without_divisions(nest)) for nest in program.nests]
+    nests = [with_saturating_sums(with_integer_sums(_without_divisions(nest))) for nest in program.nests]
     made = [_Narrowing(nest).run() if _is_wide(nest) else (nest, []) for nest in nests]
     notes = tuple(note for _, notes in made for note in notes)
     done = tuple(saturating(nest) for nest, _ in made)
@@ -116,7 +116,8 @@ class _Narrowing:
             self.made.append(self._make(at, statement))
         pairs = zip(self.nest.stores, self.nest.results, strict=True)
         stores = tuple(self._as(value, access.dtype) for value, access in pairs)
-        return (replace(self.nest, body=tuple(self.body), stores=stores) if self.changed else self.nest), self.notes
+        changed = self.changed or len(self.body) < len(self.nest.body)
+        return (replace(self.nest, body=tuple(self.body), stores=stores) if changed else self.nest), self.notes
 
     def _make(self, at: int, statement: Apply) -> _Made:
         """Return what stands for a statement's value, having appended the statements for it."""

@@ -12,6 +12,9 @@ In: what `lower` decides.  Out: a :class:`LoopProgram`, which prints; `interpret
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from ..dtypes import DType
 from ..expr.nodes import Constant, Params, literal
 from ..op import Op
@@ -23,7 +26,7 @@ from ..shape.tensor_type import TensorType
 from .affine import AffineMap
 from .canonicalize import fold_unit_dims
 
-__all__ = ["Access", "Domain", "Let", "Load", "LoopProgram", "Nest", "Slot", "Value"]
+__all__ = ["Access", "Apply", "Domain", "Let", "Load", "LoopProgram", "Nest", "Slot", "Value", "rebuilt", "users_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,33 @@ def users_of(nest: Nest) -> dict[Value, set[int]]:
     for result, value in enumerate(nest.stores):
         users.setdefault(value, set()).add(~result)
     return users
+
+
+def rebuilt(nest: Nest, made: Mapping[int, tuple[Apply, ...]]) -> Nest:
+    """Return a nest with others in the place of some statements, and without those that nothing uses any more.
+
+    Of several that stand for one, each has the value of the one before it; the last one's is the value.
+    """
+    live = {value.index for value in nest.stores if isinstance(value, Let)}
+    for at in range(len(nest.body) - 1, -1, -1):
+        if at in live:
+            first = made[at][0] if at in made else nest.body[at]
+            live |= {value.index for value in first.operands if isinstance(value, Let)}
+    body: list[Apply] = []
+    places: dict[Value, Value] = {}
+
+    def now(value: Value) -> Value:
+        return places.get(value, value)
+
+    for at, statement in enumerate(nest.body):
+        if at not in live:
+            continue
+        first, *rest = made.get(at, (statement,))
+        body.append(replace(first, operands=tuple(map(now, first.operands))))
+        for further in rest:
+            body.append(replace(further, operands=(Let(len(body) - 1),)))
+        places[Let(at)] = Let(len(body) - 1)
+    return replace(nest, body=tuple(body), stores=tuple(map(now, nest.stores)))
 
 
 def _shown(access: Access) -> str:

@@ -19,7 +19,7 @@ from ..expr.nodes import Constant
 from ..proved_ops import LARGER, SMALLER, TRUNCATE
 from ..records import dataclass
 from .bounds import Bounds, bounds_of
-from .nest import Apply, Let, Nest, Value, users_of
+from .nest import Apply, Let, Nest, Value, rebuilt, users_of
 
 __all__ = ["saturating"]
 
@@ -68,7 +68,7 @@ def saturating(nest: Nest) -> Nest:
         new = _truncated(nest, at, bounds) if _is_truncated(statement) else _extremum(statement, bounds)
         if new is not None:
             made[at] = new
-    return _rebuilt(nest, made) if made else nest
+    return rebuilt(nest, made) if made else nest
 
 
 def _is_truncated(statement: Apply) -> bool:
@@ -100,7 +100,7 @@ def _extremum(statement: Apply, bounds: list[Bounds]) -> tuple[Apply, ...] | Non
 
 
 def _truncated(nest: Nest, at: int, bounds: list[Bounds]) -> tuple[Apply, ...] | None:
-    """Return the statements for a cast; the first has its operand, each further one what the one before gives."""
+    """Return the statements for a cast."""
     cast = nest.body[at]
     source, target = cast.operand_dtypes[0], cast.dtype
     whole = _Ends(float(target.min), float(target.max))
@@ -154,27 +154,3 @@ def _clip(statement: Apply) -> tuple[Value, float, float] | None:
         case "minimum":
             return first, -float("inf"), numbers[0]
     return first, numbers[0], float("inf")
-
-
-def _rebuilt(nest: Nest, made: dict[int, tuple[Apply, ...]]) -> Nest:
-    """Return a nest with other statements for some, and without those that nothing uses any more."""
-    live = {value.index for value in nest.stores if isinstance(value, Let)}
-    for at in range(len(nest.body) - 1, -1, -1):
-        if at in live:
-            first = made[at][0] if at in made else nest.body[at]
-            live |= {value.index for value in first.operands if isinstance(value, Let)}
-    body: list[Apply] = []
-    places: dict[Value, Value] = {}
-
-    def now(value: Value) -> Value:
-        return places.get(value, value)
-
-    for at, statement in enumerate(nest.body):
-        if at not in live:
-            continue
-        first, *rest = made.get(at, (statement,))
-        body.append(replace(first, operands=tuple(map(now, first.operands))))
-        for further in rest:
-            body.append(replace(further, operands=(Let(len(body) - 1),)))
-        places[Let(at)] = Let(len(body) - 1)
-    return replace(nest, body=tuple(body), stores=tuple(map(now, nest.stores)))

@@ -1,11 +1,13 @@
-"""Sums of integers as floats: where the float holds them all exactly, sums of the integers, then made floats.
+"""Sums of integers that are made wider first: as floats that hold them exactly, or to be clipped to their range again.
 
 In: a nest.  Out: one of the same results, bit for bit.
 
-    x, z : i8;  x.astype(f32) - z.astype(f32)   ->   (x.astype(i32) - z.astype(i32)).astype(f32)
+    x, z : i8;   x.astype(f32) - z.astype(f32)                         ->   (x.astype(i32) - z.astype(i32)).astype(f32)
+    x, y : i16;  clip(x.astype(i32) + y.astype(i32), -32768, 32767)    ->   saturating_add(x, y).astype(i32)
 
-One conversion of two is saved; how narrow the integers may be is for :mod:`.narrow` to say. Products are left alone: of
-floats, 0 times a negative number is -0.0, while a sum of zeros that integers become has no sign.
+Of the first, one conversion of two is saved; how narrow the integers may be is for :mod:`.narrow` to say. Products are
+left alone: of floats, 0 times a negative number is -0.0, while a sum of zeros that integers become has no sign. Of the
+second nothing is widened: a sum that saturates is computed in the lanes of what it adds.
 """
 
 from __future__ import annotations
@@ -15,15 +17,17 @@ from dataclasses import replace
 from ..dtypes import F32, F64, DType, dtype
 from ..expr.nodes import Constant
 from ..ops import OPS
-from .nest import Apply, Let, Nest, Value, users_of
+from ..proved_ops import SATURATING
+from .nest import Apply, Let, Nest, Value, rebuilt, users_of
 from .ranges import RANGES, Range, ranges_of, whole
 
-__all__ = ["with_integer_sums"]
+__all__ = ["with_integer_sums", "with_saturating_sums"]
 
 _SUMS = frozenset(("add", "subtract"))
 # All integers of so many bits are floats of these bits. Machines turn no wider ones than i32 into floats as fast.
 _DIGITS = {F32: 24, F64: 31}
 _I32 = dtype("i32")
+_SATURATING = {(kind.min, kind.max): kind for kind in map(dtype, ("i8", "i16", "i32"))}
 
 
 def with_integer_sums(nest: Nest) -> Nest:
@@ -66,6 +70,48 @@ def with_integer_sums(nest: Nest) -> Nest:
         elif Let(at) not in gone:
             places[Let(at)] = append(replace(statement, operands=tuple(map(now, statement.operands))))
     return replace(nest, body=tuple(body), stores=tuple(map(now, nest.stores)))
+
+
+def with_saturating_sums(nest: Nest) -> Nest:
+    """Return a nest in which sums that are clipped to the range of what they add saturate instead.
+
+    Examples
+    --------
+    >>> from ..api import from_text
+    >>> kernel = from_text("(i16[?] x, i16[?] y) -> clip(x.astype(i32) - y, -32768, 32767)")
+    >>> for statement in with_saturating_sums(kernel.compilation.program.nests[0]).body:
+    ...     print(statement.op.name, statement.dtype)
+    saturating_subtract i16
+    cast i32
+    """
+    found = {at: _saturated(nest, at) for at, s in enumerate(nest.body) if s.op.name == "clip" and s.dtype.is_integer}
+    made = {at: statements for at, statements in found.items() if statements}
+    return rebuilt(nest, made) if made else nest
+
+
+def _saturated(nest: Nest, at: int) -> tuple[Apply, ...]:
+    """Return what stands for a clip of a sum, if it is one to the range of what is added."""
+    value, *ends = nest.body[at].operands
+    numbers = [int(end.value) for end in ends if isinstance(end, Constant)]
+    kind = _SATURATING.get((numbers[0], numbers[1])) if len(numbers) == 2 else None
+    if kind is None or not isinstance(value, Let) or nest.body[value.index].op.name not in _SUMS:
+        return ()
+    total, wide = nest.body[value.index], nest.body[at].dtype
+    summands = [_widened(nest, summand, kind) for summand in total.operands]
+    # A sum in the dtype itself has wrapped before.
+    if wide.bits <= kind.bits or total.dtype is not wide or None in summands:
+        return ()
+    values = tuple(summand for summand in summands if summand is not None)
+    sum_ = Apply(SATURATING[total.op.name], values, (kind, kind), (), kind)
+    return sum_, Apply(OPS["cast"], (Let(-1),), (kind,), (("dtype", wide),), wide)
+
+
+def _widened(nest: Nest, value: Value, kind: DType) -> Value | None:
+    """Return what a value is a cast of, if that has a dtype."""
+    if not isinstance(value, Let):
+        return None
+    cast = nest.body[value.index]
+    return cast.operands[0] if cast.op.name == "cast" and cast.operand_dtypes[0] is kind else None
 
 
 def _sums(nest: Nest) -> set[int]:
