@@ -8,12 +8,11 @@ In: programs.  Out: a :class:`Library` of them; :func:`check` runs one in C and 
 
 from __future__ import annotations
 
+import random
 import subprocess
 from dataclasses import dataclass
 
 import cffi
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 import shape_programs
 from bcastgen.emit.helpers import helper_text
@@ -218,22 +217,8 @@ def check_failure(made, got, error, place):
 TYPES = tuple(text for text in shape_programs.TYPES if text != "!shape.element_type")
 
 
-def drawn(count):
+def drawn(count, seed=0):
     """Random programs, each with operands of which some are unknown."""
-    found = []
-
-    @settings(
-        max_examples=count,
-        phases=[Phase.generate],
-        database=None,
-        deadline=None,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(st.data())
-    def draw(data):
-        made = data.draw(shape_programs.programs(TYPES))
-        found.append((made, data.draw(shape_programs.operands(made))))
-
-    draw()
-    return found
+    chance = random.Random(seed)
+    programs = [shape_programs.make_program(chance, TYPES) for _ in range(count)]
+    return [(made, shape_programs.make_operands(chance, made)) for made in programs]
