@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import ml_dtypes
@@ -14,14 +15,22 @@ from bcastgen.dtypes import dtype
 pytest.register_assert_rewrite("shape_agreement")
 
 
+def pytest_collection_finish():
+    """What pytest has collected stays to the end: no collection of garbage, and tests ask for many, goes through it."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _cache(tmp_path_factory):
-    """Kernels that tests build stay out of the user's cache, unless a directory is named."""
+    """Kernels that tests build stay out of the user's cache, unless a directory is named; xdist's workers share one."""
     if "BCASTGEN_CACHE_DIR" in os.environ:
         yield
         return
+    base = tmp_path_factory.getbasetemp()
+    kernels = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernels"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+        patch.setenv("BCASTGEN_CACHE_DIR", str(kernels))
         yield
 
 

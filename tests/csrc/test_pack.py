@@ -22,7 +22,7 @@ import pytest
 CSRC = Path(__file__).resolve().parents[2] / "csrc"
 MAIN = Path(__file__).with_name("pack_main.c")
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
-SANITIZE = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZE = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WIDTHS = (1, 2, 4, 8)
 FILLER = 0xA5
 
@@ -182,7 +182,8 @@ def test_so_it_is_with_every_compiler_and_all_instructions(build: Builder, compi
 @pytest.mark.parametrize("what", ["-DPACK_PLAIN", *(f"-DPACK_LEVEL_MOST={level}" for level in range(3))])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_nothing_beyond_the_arrays_is_read(build: Builder, compiler: str, what: str) -> None:
-    check(build(found(compiler), "-O1", *SANITIZE, what))
+    # Not optimised: nothing that is wrong has gone, and clang takes a fifth of the time.
+    check(build(found(compiler), "-O0", *SANITIZE, what))
 
 
 def found(compiler: str) -> str:

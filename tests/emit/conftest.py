@@ -51,12 +51,15 @@ def emit():
 
 @pytest.fixture(scope="session")
 def compile_strictly():
-    """Call ``compile_strictly(texts, directory, kind="gcc", language="c", flags=("-O1",))`` with names and contents.
+    """Call ``compile_strictly(texts, directory, kind="gcc", language="c", flags=None)`` with names and contents.
 
     Every .c file is compiled, every warning is an error.
     """
+    # gcc warns of some things only where it optimises, clang before it does.
+    levels = {"gcc": ("-O1",), "clang": ("-O0",)}
 
-    def compile_all(texts, directory, kind="gcc", language="c", flags=("-O1",)):
+    def compile_all(texts, directory, kind="gcc", language="c", flags=None):
+        flags = levels[kind] if flags is None else flags
         directory.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (directory / name).write_text(text, encoding="utf-8")
@@ -81,10 +84,11 @@ def together():
 
 @pytest.fixture(scope="session")
 def build():
-    """Call ``build(kernels, directory, kind="gcc", optimise="-O1")`` for a program with address and undefined-behaviour
-    sanitizers that runs cases of them."""
+    """Call ``build(kernels, directory, kind="gcc", optimise="-O0")`` for a program with address and undefined-behaviour
+    sanitizers that runs cases of them. Not optimised nothing that is wrong has gone, and compiling takes a fifth of the
+    time."""
 
-    def program(kernels, directory, kind="gcc", optimise="-O1"):
+    def program(kernels, directory, kind="gcc", optimise="-O0"):
         return Harness(kernels, directory).build(kind, (optimise, *ADDRESS))
 
     return program

@@ -23,7 +23,7 @@ def kernels(emit):
 
 @pytest.fixture
 def check(kernels, build, new_case):
-    def run(directory, kind="gcc", optimise="-O1"):
+    def run(directory, kind="gcc", optimise="-O0"):
         cases, wanted = [], []
         programs = [case for case in CASES if not case.options]
         for kernel, program in zip(kernels, programs, strict=True):

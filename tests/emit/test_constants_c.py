@@ -94,7 +94,7 @@ def all_programs(emit):
 
 @pytest.fixture
 def check(all_programs, build, new_case):
-    def run(directory, kind="gcc", optimise="-O1"):
+    def run(directory, kind="gcc", optimise="-O0"):
         cases = []
         for kernel, arrays, expected in all_programs:
             case = new_case(kernel)

@@ -74,7 +74,7 @@ def programs(count, seed):
 
 @pytest.fixture
 def check(emit, build, new_case):
-    def run(count, seed, directory, kind="gcc", optimise="-O1"):
+    def run(count, seed, directory, kind="gcc", optimise="-O0"):
         cases, wanted = [], []
         for at, (function, types, arrays, expected) in enumerate(programs(count, seed)):
             kernel = emit(f"v{at}", function, types, NAMES, variants=at % 3 or None)

@@ -82,6 +82,9 @@ SIMILAR = """?x1xf32 1x1xf32 4xf32 *xf32 0x4xf32 2x?x4xf32 ?x4xf16 1x4xbf16 ?x4x
 ?xindex tosa.sub tosa.pow tosa.equal tosa.abs tosa.exp tosa.clz tosa.negate tosa.reciprocal tosa.logical_not
 tosa.intdiv tosa.arithmetic_right_shift tosa.bitwise_and shape.any shape.join shape.meet shape.rank shape.num_elements
 shape.concat -128 127 255 65504.0 3.4e38 1e-320 0.0 -0.0 i8 i16 i64 f16 bf16 f64""".split()
+OF_KIND = {
+    kind: [token for token in [*TOKEN.findall("".join(CORPUS)), *SIMILAR] if kind.fullmatch(token)] for kind in KINDS
+}
 
 
 def road(text, options=PLAIN):
@@ -147,7 +150,7 @@ def _exchange(rng, tokens):
     """Put a token in the place of one of its kind: what comes out may well be valid."""
     kind = rng.choice(KINDS)
     places = [at for at, token in enumerate(tokens) if kind.fullmatch(token)]
-    others = [token for token in [*TOKEN.findall("".join(CORPUS)), *SIMILAR] if kind.fullmatch(token)]
+    others = OF_KIND[kind]
     if not places:
         return
     at, found = rng.choice(places), rng.choice(others)
@@ -187,8 +190,9 @@ def test_mutated_text_is_an_error_of_ours_or_a_kernel():
 
 
 @pytest.mark.slow
-def test_fifty_thousand_mutated_texts():
-    assert survives(2, 50_000) > 5_000
+@pytest.mark.parametrize("seed", range(20, 25))
+def test_fifty_thousand_mutated_texts(seed):
+    assert survives(seed, 10_000) > 1_000
 
 
 def test_random_characters():

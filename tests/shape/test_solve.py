@@ -296,7 +296,7 @@ def test_random_situations(semantics: Any, situation: tuple[list[Use], Rules], r
 
 @pytest.mark.slow
 @settings(max_examples=3000, deadline=None)
-@given(situation=situations(), random=st.randoms(use_true_random=False))
+@given(situation=situations(), random=st.randoms(use_true_random=True))
 def test_many_random_situations(semantics: Any, situation: tuple[list[Use], Rules], random: Any) -> None:
     check_situation(semantics, situation, random)
 

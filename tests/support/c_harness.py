@@ -37,9 +37,9 @@ COMPILERS = {
     "gcc": {"c": ("gcc",), "c++": ("g++",)},
     "clang": {"c": ("clang-19", "clang"), "c++": ("clang++-19", "clang++")},
 }
-# Of each compiler; clang has one for memory that nobody has written, too.
-ADDRESS = "-g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all".split()
-MEMORY = "-g -fsanitize=memory -fno-sanitize-recover=all".split()
+# Of each compiler; clang has one for memory that nobody has written, too. Of debugging information, lines are enough.
+ADDRESS = "-g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all".split()
+MEMORY = "-g1 -fsanitize=memory -fno-sanitize-recover=all".split()
 NUMBERS = {name: value for value, (name, _) in statuses().items()}
 # As harness.c has them.
 RANKS, MESSAGE = 65, 256

@@ -1,14 +1,13 @@
 """Random shape programs and operands for them, drawn from the table of ops: a new row is drawn as soon as it is there.
 
-`programs()` draws a program; `operands(program)` draws for each of its operands what a run gets and what compile time
-knows of it. Both are composite strategies of hypothesis.
+`make_program(chance)` draws a program; `make_operands(chance, program)` draws for each of its operands what a run gets
+and what compile time knows of it. `chance` is a `random.Random`: one of hypothesis, which shrinks what fails, or a
+plain one, which draws twenty times as fast.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from hypothesis import strategies as st
 
 from bcastgen.dtypes import F32, I64
 from bcastgen.errors import BroadcastError
@@ -27,20 +26,41 @@ TYPES = [
 PLAIN = [row for row in ROWS.values() if not (row.region or row.terminator)]
 REGIONS = [row for row in ROWS.values() if row.region]
 
-EXTENT = st.one_of(st.sampled_from([1, 2, 3]), st.integers(0, 5), st.sampled_from([2**31, 2**62]))
-NUMBER = st.one_of(st.integers(-3, 4), st.sampled_from([2**62, 2**63 - 1, -(2**63)]))
-EXTENTS = st.lists(EXTENT, max_size=4).map(tuple)
-TEXT = st.sampled_from(["batch sizes differ", 'a "quoted"\nreason \\', "ü"])
+TEXTS = ("batch sizes differ", 'a "quoted"\nreason \\', "ü")
 
 
-def _setting(draw, setting):
+def _extent(chance):
+    return chance.choice(chance.choice(((1, 2, 3), range(6), (2**31, 2**62))))
+
+
+def _extents(chance):
+    return tuple(_extent(chance) for _ in range(chance.randint(0, 4)))
+
+
+def _number(chance):
+    return chance.choice(chance.choice((range(-3, 5), (2**62, 2**63 - 1, -(2**63)))))
+
+
+def _flag(chance):
+    return chance.choice((False, True))
+
+
+def _few(chance, pool):
+    return tuple(chance.choice(pool) for _ in range(chance.randint(0, 2)))
+
+
+def _one_in(chance, count):
+    return chance.randrange(count) == 0
+
+
+def _setting(chance, setting):
     if setting.choices:
-        return draw(st.sampled_from(setting.choices))
+        return chance.choice(setting.choices)
     if setting.type is tuple:
-        return draw(EXTENTS)
+        return _extents(chance)
     if setting.type is bool:
-        return draw(st.booleans())
-    return draw(TEXT if setting.type is str else EXTENT)
+        return _flag(chance)
+    return chance.choice(TEXTS) if setting.type is str else _extent(chance)
 
 
 @dataclass(frozen=True)
@@ -59,62 +79,62 @@ class Choice:
 ANYTHING = Choice()
 
 
-def _operand(draw, choice, parameter, pool, like):
+def _operand(chance, choice, parameter, pool, like):
     """A value that a parameter takes; None if there is none and no constant is."""
     fitting = [value for value in pool if not parameter.kinds or value.type.kind in parameter.kinds]
     alike = [value for value in fitting if like is not None and value.type == like]
     fitting += 2 * alike
     constants = [kind for kind in choice.constants if kind in parameter.kinds]
-    if fitting and (not constants or draw(st.integers(0, 4))):
+    if fitting and not (constants and _one_in(chance, 5)):
         # Half of the time a late one: programs that compute with what they have just computed.
-        reach = min(len(fitting), 3) if draw(st.booleans()) else len(fitting)
-        return fitting[-1 - draw(st.integers(0, reach - 1))]
+        reach = min(len(fitting), 3) if _flag(chance) else len(fitting)
+        return fitting[-1 - chance.randrange(reach)]
     if not constants:
         return None
-    return _constant(draw, draw(st.sampled_from(constants)))
+    return _constant(chance, chance.choice(constants))
 
 
-def _constant(draw, kind):
+def _constant(chance, kind):
     match kind:
         case "shape":
-            return op("const_shape")(draw(EXTENTS))
+            return op("const_shape")(_extents(chance))
         case "extents":
-            extents = draw(EXTENTS)
-            length = draw(st.sampled_from([len(extents), "?"]))
+            extents = _extents(chance)
+            length = chance.choice([len(extents), "?"])
             return op("const_shape")(extents, type=f"tensor<{length}xindex>")
         case "size":
-            return op("const_size")(draw(EXTENT))
+            return op("const_size")(_extent(chance))
         case "index":
-            return op("constant")(draw(NUMBER))
+            return op("constant")(_number(chance))
         case "i1":
-            return op("constant")(draw(st.booleans()))
+            return op("constant")(_flag(chance))
         case "witness":
-            return op("const_witness")(draw(st.booleans()))
+            return op("const_witness")(_flag(chance))
     raise AssertionError(kind)
 
 
-def _operands(draw, choice, row, pool):
+def _operands(chance, choice, row, pool):
     drawn = []
     for parameter in row.parameters:
-        count = draw(st.integers(parameter.least, 3)) if parameter.variadic else 1
+        count = chance.randint(parameter.least, 3) if parameter.variadic else 1
         for _ in range(count):
-            value = _operand(draw, choice, parameter, pool, drawn[-1].type if drawn else None)
+            value = _operand(chance, choice, parameter, pool, drawn[-1].type if drawn else None)
             if value is None:
                 return None
             drawn.append(value)
     return drawn
 
 
-def _plain(draw, choice, row, pool):
+def _plain(chance, choice, row, pool):
     """Add an operation to the program, unless what is drawn for it does not fit together."""
-    given = _operands(draw, choice, row, pool)
+    given = _operands(chance, choice, row, pool)
     if given is None:
         return
     settings = {
-        setting.name: _setting(draw, setting) for setting in row.settings if setting.required or draw(st.booleans())
+        setting.name: _setting(chance, setting) for setting in row.settings if setting.required or _flag(chance)
     }
     kinds = [kind for kind in row.results[0] if kind in ("shape", "size") and not choice.exact]
-    wanted = f"!shape.{kinds[0]}" if kinds and len(row.results[0]) == 2 and not draw(st.integers(0, 3)) else None
+    wanted = f"!shape.{kinds[0]}" if kinds and len(row.results[0]) == 2 and _one_in(chance, 4) else None
     try:
         results = op(row.name)(*given, type=wanted, **settings)
     except BroadcastError:
@@ -122,19 +142,19 @@ def _plain(draw, choice, row, pool):
     pool.extend(results if isinstance(results, tuple) else (results,))
 
 
-def _region(draw, choice, row, pool, depth):
-    given = _operands(draw, choice, row, pool)
+def _region(chance, choice, row, pool, depth):
+    given = _operands(chance, choice, row, pool)
     if given is None:
         return
     reduces = row.name == "shape.reduce"
 
     def body(*arguments):
         inner = [*pool, *arguments]
-        _grow(draw, choice, inner, draw(st.integers(1, 4)), depth + 1)
+        _grow(chance, choice, inner, chance.randint(1, 4), depth + 1)
         if not reduces:
-            return tuple(draw(st.lists(st.sampled_from(inner), max_size=2)))
+            return _few(chance, inner)
         return tuple(
-            draw(st.sampled_from([value for value in [*inner[-6:], state] if value.type == state.type]))
+            chance.choice([value for value in [*inner[-6:], state] if value.type == state.type])
             for state in arguments[2:]
         )
 
@@ -142,77 +162,74 @@ def _region(draw, choice, row, pool, depth):
     pool.extend(results if isinstance(results, tuple) else (results,))
 
 
-def _grow(draw, choice, pool, count, depth=0):
+def _grow(chance, choice, pool, count, depth=0):
     for _ in range(count):
-        if choice.regions and depth < 2 and not draw(st.integers(0, 5)):
-            _region(draw, choice, draw(st.sampled_from(choice.regions)), pool, depth)
+        if choice.regions and depth < 2 and _one_in(chance, 6):
+            _region(chance, choice, chance.choice(choice.regions), pool, depth)
         else:
-            _plain(draw, choice, draw(st.sampled_from(choice.plain)), pool)
+            _plain(chance, choice, chance.choice(choice.plain), pool)
 
 
-@st.composite
-def programs(draw, types=tuple(TYPES), most=8, choice=ANYTHING):
+def make_program(chance, types=tuple(TYPES), most=8, choice=ANYTHING):
     """A program over operands of these types, with about so many operations at the outermost level."""
-    drawn = draw(st.lists(st.sampled_from(types), min_size=1, max_size=4))
-    operands = {f"v{index}": type_ for index, type_ in enumerate(drawn)}
+    operands = {f"v{index}": chance.choice(types) for index in range(chance.randint(1, 4))}
 
     def function(**values):
         pool = list(values.values())
-        _grow(draw, choice, pool, draw(st.integers(1, most)))
-        return [pool[-1], *draw(st.lists(st.sampled_from(pool), max_size=2))]
+        _grow(chance, choice, pool, chance.randint(1, most))
+        return [pool[-1], *_few(chance, pool)]
 
     return program("random", function, **operands)
 
 
-def _extents_of(draw, type_):
+def _extents_of(chance, type_):
     """Extents that a tensor's or extent tensor's type admits."""
     known = type_.unknown()
     if known is None or (isinstance(known, Shape) and known.unranked):
-        return draw(EXTENTS)
+        return _extents(chance)
     extents = known if isinstance(known, tuple) else known.extents
-    return tuple(draw(EXTENT) if extent is None else extent for extent in extents)
+    return tuple(_extent(chance) if extent is None else extent for extent in extents)
 
 
-def _concrete(draw, type_):
-    invalid = not draw(st.integers(0, 15))
+def _concrete(chance, type_):
+    invalid = _one_in(chance, 16)
     match type_.kind:
         case "shape":
-            return Shape(error=draw(TEXT)) if invalid else Shape(draw(EXTENTS))
+            return Shape(error=chance.choice(TEXTS)) if invalid else Shape(_extents(chance))
         case "size":
-            return Size(error=draw(TEXT)) if invalid else Size(draw(EXTENT))
+            return Size(error=chance.choice(TEXTS)) if invalid else Size(_extent(chance))
         case "value_shape":
-            return ValueShape(None, Shape(error="lost") if invalid else Shape(draw(EXTENTS)))
+            return ValueShape(None, Shape(error="lost") if invalid else Shape(_extents(chance)))
         case "witness":
-            return Witness(False, draw(TEXT)) if draw(st.booleans()) else Witness(True)
+            return Witness(False, chance.choice(TEXTS)) if _flag(chance) else Witness(True)
         case "element_type":
-            return ElementType(error="lost") if invalid else ElementType(draw(st.sampled_from([F32, I64])))
+            return ElementType(error="lost") if invalid else ElementType(chance.choice([F32, I64]))
         case "index":
-            return draw(NUMBER)
+            return _number(chance)
         case "i1":
-            return draw(st.booleans())
+            return _flag(chance)
         case "extents":
-            return _extents_of(draw, type_)
+            return _extents_of(chance, type_)
         case "tensor":
-            return Shape(_extents_of(draw, type_))
+            return Shape(_extents_of(chance, type_))
     raise AssertionError(type_)
 
 
-def _promise(draw, value, type_):
+def _promise(chance, value, type_):
     """What compile time may know of a value."""
-    if getattr(value, "is_invalid", False) or not draw(st.integers(0, 3)):
+    if getattr(value, "is_invalid", False) or _one_in(chance, 4):
         return value
     if isinstance(value, ValueShape):
-        return ValueShape(None, _promise(draw, value.shape, parse_type("!shape.shape")))
-    if isinstance(value, (Shape, tuple)) and draw(st.integers(0, 3)):
+        return ValueShape(None, _promise(chance, value.shape, parse_type("!shape.shape")))
+    if isinstance(value, (Shape, tuple)) and not _one_in(chance, 4):
         extents = value.extents if isinstance(value, Shape) else value
-        kept = tuple(extent if draw(st.booleans()) else None for extent in extents)
+        kept = tuple(extent if _flag(chance) else None for extent in extents)
         return Shape(kept) if isinstance(value, Shape) else kept
     return type_.unknown()
 
 
-@st.composite
-def operands(draw, program):
+def make_operands(chance, program):
     """What a run of the program gets, and what compile time knows of it: two tuples."""
     types = [value.type for value in program.operands]
-    concrete = tuple(_concrete(draw, type_) for type_ in types)
-    return concrete, tuple(_promise(draw, value, type_) for value, type_ in zip(concrete, types, strict=True))
+    concrete = tuple(_concrete(chance, type_) for type_ in types)
+    return concrete, tuple(_promise(chance, value, type_) for value, type_ in zip(concrete, types, strict=True))

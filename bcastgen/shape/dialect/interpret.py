@@ -34,11 +34,13 @@ class Known:
     value : its lattice value.
     certain : True if it is valid in every run that gets as far.
     cause : where it became invalid, or its witness fails, for messages; "" if it did not.
+    loose : True if it comes from an op whose result the text leaves open, so that a run may give another.
     """
 
     value: LatticeValue
     certain: bool = True
     cause: str = ""
+    loose: bool = False
 
 
 Environment = dict[Value, Known]
@@ -121,15 +123,16 @@ class Machine:
         cause = _cause(operation, operands, failing) if invalid or failing else ""
         if self.running and type_.kind in ("index", "i1", "extents") and _is_open(outcome):
             raise _undecided(operation, operands)
+        loose = not certain and (operation.row.loose or any(operand.loose for operand in operands))
         if type_.can_fail or certain:
-            return Known(outcome, certain and not invalid, cause)
+            return Known(outcome, certain and not invalid, cause, loose)
         if type_.kind in ("i1", "witness"):
             # An invalid operand fails every constraint, so only a failing one is decided.
             open_ = not failing and not all(operand.certain or _is_invalid(operand) for operand in operands)
             return Known(type_.unknown() if open_ else outcome, True, cause)
         self.undecided = True
         # Who gets past here has this value, unless the text leaves open what it is.
-        return Known(outcome, not operation.row.loose)
+        return Known(outcome, not loose, loose=loose)
 
     def constrain(self, witness: Any) -> None:
         """Note what a witness says of every run."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import redirect_stderr
 from dataclasses import replace
 from io import StringIO
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bcastgen as bg
@@ -24,8 +25,6 @@ from shape_lines import LINES, one_op
 from shape_upstream import conflicting, has_errors, ran, surviving
 
 RELAXED = settings(deadline=None, suppress_health_check=list(HealthCheck))
-# No shrinking, and the same programs each time: see tests/shape/dialect/test_mlir.py.
-BATCHES = settings(RELAXED, derandomize=True, phases=[Phase.generate])
 UPSTREAM_TYPES = tuple(type_ for type_ in shape_programs.TYPES if "element_type" not in type_)
 
 
@@ -78,26 +77,22 @@ def test_golden_programs_read_back(line):
 
 
 @RELAXED
-@given(shape_programs.programs())
-def test_random_programs_read_back(built):
+@given(chance=st.randoms(use_true_random=False))
+def test_random_programs_read_back(chance):
+    built = shape_programs.make_program(chance)
     assert read(str(built)) == [built]
     assert read(str(built.fold())) == [built.fold()]
-
-
-seen = set()
-
-
-@settings(BATCHES, max_examples=2_000)
-@given(shape_programs.programs())
-def two_thousand(built):
-    assert read(str(built)) == [built]
-    assert read(str(built.fold())) == [built.fold()]
-    seen.update(operation.name for operation in built.body.walk())
 
 
 @pytest.mark.slow
 def test_two_thousand_random_programs_read_back():
-    two_thousand()
+    chance = random.Random(0)
+    seen = set()
+    for _ in range(2_000):
+        built = shape_programs.make_program(chance)
+        assert read(str(built)) == [built]
+        assert read(str(built.fold())) == [built.fold()]
+        seen.update(operation.name for operation in built.body.walk())
     assert seen == set(ROWS)
 
 
@@ -137,33 +132,20 @@ def test_mlir_opt_takes_shape_functions_of_kernels():
     assert [str(renamed(built)) for built in printed] == [str(renamed(built)) for built in read(text)]
 
 
-drawn = []
-
-
-@settings(BATCHES, max_examples=2_000)
-@given(shape_programs.programs(types=UPSTREAM_TYPES))
-def draw(built):
-    drawn.append(replace(built, name=f"p{len(drawn)}"))
+def upstream_programs(count):
+    """Random programs, the same each time: see tests/shape/dialect/test_mlir.py."""
+    chance = random.Random(0)
+    return [replace(shape_programs.make_program(chance, UPSTREAM_TYPES), name=f"p{at}") for at in range(count)]
 
 
 @pytest.mark.slow
 @mlir_tools.needs_mlir
 def test_what_mlir_opt_prints_of_two_thousand_programs_reads_back():
-    draw()
+    drawn = upstream_programs(2_000)
     text = "\n".join(map(str, drawn))
     wanted = list(map(renamed, drawn))
     for flags in ((), ("--mlir-print-op-generic",), ("--mlir-print-debuginfo",)):
         assert list(map(renamed, read(mlir_tools.checked_opt(text, *flags)))) == wanted
-
-
-given_to = []
-
-
-@settings(BATCHES, max_examples=1_000)
-@given(st.data())
-def draw_with_operands(data):
-    built = data.draw(shape_programs.programs(types=UPSTREAM_TYPES))
-    given_to.append((replace(built, name=f"p{len(given_to)}"), data.draw(shape_programs.operands(built))[0]))
 
 
 def verdicts(values):
@@ -183,9 +165,9 @@ def rounds_up(machine):
 @mlir_tools.needs_mlir
 def test_what_mlir_opt_makes_of_programs_runs_alike():
     """Its folds, read and run: the same results where nothing is invalid, but for what docs/shape-dialect.md lists."""
-    draw_with_operands()
-    operands = {built.name: values for built, values in given_to}
-    programs = surviving([built for built, _ in given_to], "--canonicalize")
+    drawn, chance = upstream_programs(1_000), random.Random(1)
+    operands = {built.name: shape_programs.make_operands(chance, built)[0] for built in drawn}
+    programs = surviving(drawn, "--canonicalize")
     module = parse_module(mlir_tools.checked_opt("\n".join(map(str, programs)), "--canonicalize"), "m.mlir")
     left_open = (conflicting, has_errors, rounds_up)
     compared = 0

@@ -162,3 +162,13 @@ def test_any_is_not_folded_where_a_run_may_find_a_conflict():
     assert program.evaluate(None) == (1,)
     for extents in ((), (1,), (2,), (1, 1)):
         assert program.fold().run(extents) == program.run(extents) == extents
+
+
+def test_nor_what_is_computed_of_it():
+    """That the extents are valid does not say which they are."""
+
+    def body(v):
+        return shape.to_extent_tensor(shape.any(v, (2, 3)))
+
+    program = shape.program("p", body, v="!shape.shape")
+    assert program.fold().run((4,)) == program.run((4,)) == (4,)

@@ -8,14 +8,13 @@ The file is long because each exception stands beside the comparison that it is 
 
 from __future__ import annotations
 
+import random
 import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 import shape_programs
 from bcastgen.errors import BroadcastError
@@ -31,15 +30,8 @@ LOWERING = """--canonicalize --shape-to-shape-lowering --convert-shape-constrain
     --one-shot-bufferize=bufferize-function-boundaries --convert-linalg-to-loops --convert-scf-to-cf
     --expand-strided-metadata --lower-affine --convert-vector-to-llvm --finalize-memref-to-llvm --convert-func-to-llvm
     --convert-cf-to-llvm --convert-arith-to-llvm --convert-index-to-llvm --reconcile-unrealized-casts""".split()
-# No shrinking: a batch says which of its programs it was, and shrinking a batch takes very long. The same programs each
-# time: what another one finds may be one more fault of LLVM's, which is nothing to stop a change of ours.
-BATCHES = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=50,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
+# The same programs each time: others may find one more fault of LLVM's, which is nothing to stop a change of ours.
+BATCHES = range(50)
 
 
 # ---- what MLIR's text says -------------------------------------------------------------------------------------------
@@ -91,10 +83,14 @@ def plain(value):
 TYPES = tuple(type_ for type_ in shape_programs.TYPES if "element_type" not in type_)
 
 
-@BATCHES
-@given(st.lists(shape_programs.programs(types=TYPES), min_size=20, max_size=20))
-def test_mlir_reads_every_program_and_its_fold(programs):
-    mlir_opt(module([*programs, *(built.fold() for built in programs)]))
+def batch(chance, count, types, **options):
+    return [shape_programs.make_program(chance, types, **options) for _ in range(count)]
+
+
+def test_mlir_reads_every_program_and_its_fold():
+    for seed in BATCHES:
+        programs = batch(random.Random(seed), 20, TYPES)
+        mlir_opt(module([*programs, *(built.fold() for built in programs)]))
 
 
 def test_mlir_reads_text_in_attributes():
@@ -111,18 +107,13 @@ def test_mlir_reads_text_in_attributes():
 # ---- folds -----------------------------------------------------------------------------------------------------------
 
 
-compared = 0
-
-
-@BATCHES
-@given(st.data())
-def folds_agree(data):
-    global compared
-    drawn = data.draw(st.lists(shape_programs.programs(types=TYPES), min_size=20, max_size=20))
-    programs = surviving(drawn, "--canonicalize")
+def folds_agree(chance):
+    """How many constants were compared."""
+    compared = 0
+    programs = surviving(batch(chance, 20, TYPES), "--canonicalize")
     returned = constants(mlir_opt(module(programs), "--canonicalize"))
     for number, built in enumerate(programs):
-        operands, _ = data.draw(shape_programs.operands(built))
+        operands, _ = shape_programs.make_operands(chance, built)
         machine, results = ran(built, operands)
         # Where a run fails LLVM leaves the program undefined.
         if results is None or conflicting(machine) or has_errors(machine):
@@ -131,11 +122,11 @@ def folds_agree(data):
             if constant is not None:
                 assert constant == plain(result), f"{built}\n{operands}"
                 compared += 1
+    return compared
 
 
 def test_folds_agree():
-    folds_agree()
-    assert compared > 50
+    assert sum(folds_agree(random.Random(seed)) for seed in BATCHES) > 50
 
 
 # ---- compiled programs -----------------------------------------------------------------------------------------------
@@ -232,9 +223,6 @@ def mlir_run(text):
     return [wrap(int(line)) for line in done.stdout.split()]
 
 
-runs = 0
-
-
 def _lowers(built):
     """Whether LLVM lowers all of it: it has no form for a witness that a caller or a region passes on."""
     kinds = {value.type.kind for value in built.results}
@@ -250,15 +238,12 @@ def _asserts(machine):
     return any(step[0].row.constraint and not step[2][0].passing for step in machine.trace)
 
 
-@BATCHES
-@given(st.data())
-def runs_agree(data):
-    global runs
-    strategy = shape_programs.programs(types=EXACT_TYPES, choice=EXACT)
-    drawn = data.draw(st.lists(strategy, min_size=30, max_size=30))
+def runs_agree(chance):
+    """How many programs ran."""
+    drawn = batch(chance, 30, EXACT_TYPES, choice=EXACT)
     programs, operands, wanted = [], [], []
     for built in surviving([built for built in drawn if _lowers(built)], *LOWERING):
-        given_, _ = data.draw(shape_programs.operands(built))
+        given_, _ = shape_programs.make_operands(chance, built)
         small = all(not isinstance(value, Shape) or max(value.extents, default=0) < 100 for value in given_)
         machine, results = ran(built, given_)
         if small and results is not None and not _asserts(machine):
@@ -266,12 +251,11 @@ def runs_agree(data):
             operands.append(given_)
             wanted.extend(printed(results))
     assert mlir_run(f"{module(programs)}\n{main(programs, operands)}") == wanted
-    runs += len(programs)
+    return len(programs)
 
 
 def test_runs_agree():
-    runs_agree()
-    assert runs > 100
+    assert sum(runs_agree(random.Random(seed)) for seed in BATCHES) > 100
 
 
 # ---- where upstream is wrong, or leaves open what is defined here ----------------------------------------------------
