@@ -258,6 +258,24 @@ def _erf_tail(dtype: str, degree: int) -> Fit:
     return Fit(dtype, lambda u: erf(u + 0.375) - 1, -0.375, 0.51, degree, lambda u: 1 / erf(u + 0.375))
 
 
+def _erf_near(high: float, middle: str) -> Fit:
+    """The q of erf(x) = x + x q(s - middle), s = x^2, for |x| up to `high`."""
+    erf = _in_square(mpmath.erf)
+    return _shifted(Fit("f32", lambda s: erf(s) - 1, 0, mpf(high) ** 2, 6, lambda s: 1 / erf(s)), middle)
+
+
+def _erf_far(low: float, high: float, middle: str, power: int, less: float) -> Fit:
+    """The q of erf(x) = 1 - (less + q(x - middle))^power; at the end, beyond 3.92, that is to round to 1."""
+
+    def root(x: mpf) -> mpf:
+        return mpmath.root(mpmath.erfc(x), power)
+
+    def weight(x: mpf) -> mpf:
+        return power * max(root(x), mpf("0.03")) ** (power - 1) / mpmath.erf(x)
+
+    return _shifted(Fit("f32", lambda x: root(x) - less, low, high, 6, weight), middle)
+
+
 def _log2_of_ratio(s: mpf) -> mpf:
     """Return log2((1 + s) / (1 - s))."""
     return 2 * mpmath.atanh(s) / mpmath.ln2
@@ -406,17 +424,17 @@ FITS |= {
     "arcsin_f64": _odd_tail("f64", mpmath.asin, mpf("0.25"), 12),
     # erf(x) = x + x q(s - 3/8), s = x^2, up to 15/16, and 1 - erfc(1) 2^(t q(t)), t = x - 1, beyond;
     # 2^x = 1 + x q(x) and e^x = 1 + x + x^2 q(x)
+    "erf_near_f32": _erf_near(1, "0x1p-1"),
+    "erf_far_f32": _erf_far(1, 4, "0x1.1p+0", 6, 0.75),
+    "erf_near_fast_f32": _erf_near(1.375, "0x1.8p-1"),
+    "erf_far_fast_f32": _erf_far(1.375, 4.0625, "0x1.6p+0", 4, 0),
     "erf_f32": _erf_tail("f32", 6),
     "erf_f64": _erf_tail("f64", 11),
-    "erf_log_f32": _erfc_log2("f32", 2.95, 5),
     "erf_log_f64": _erfc_log2("f64", 4.95, 17),
-    "erf_power_f32": _exp2_tail("f32", 5),
     "erf_power_f64": _exp2_tail("f64", 10),
     "erf_fast_f32": _erf_tail("f32", 5),
     "erf_fast_f64": _erf_tail("f64", 10),
-    "erf_log_fast_f32": _erfc_log2("f32", 2.95, 4),
     "erf_log_fast_f64": _erfc_log2("f64", 4.95, 15),
-    "erf_power_fast_f32": _exp2_tail("f32", 4),
     "erf_power_fast_f64": _exp2_tail("f64", 9),
     "erfc_f32": _erfc_scaled("f32", "0.5", 10.5, 9),
     "erfc_f64": _erfc_scaled("f64", "0.4375", 28, 23),
