@@ -47,9 +47,15 @@ static inline float bcg_log2_rest_f32(float f)
     return bcg_close_fma_f32(f, -0x1.71547p-1f, bcg_fma_f32(f * f, rest, 0x1.49c55p-26f));
 }
 
-/* log10(1 + f) / f less the f32 number closest to 1 / log(10). python csrc/fit.py log10_f32: error 2^-26.8 */
+/* log10(1 + f) / f less the f32 number closest to 1 / log(10): a quotient, which is short, or where it would be rounded
+ * too often a polynomial. python csrc/fit.py log10_over_f32: error 2^-28.9; log10_f32: 2^-26.8 */
 static inline float bcg_log10_rest_f32(float f)
 {
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    const float over = fmaf(fmaf(-0x1.a1309ep-2f, f, -0x1.fe41ccp+0f), f, -0x1.e63142p+0f);
+    const float under = fmaf(fmaf(f + 0x1.e09e2ep+2f, f, 0x1.e04f8ep+3f), f, 0x1.17dff4p+3f);
+    return fmaf(over, f, -0x1.7eef4ep-24f) / under;
+#else
     float rest = bcg_fma_f32(-0x1.0f0fd2p-5f, f, 0x1.cb16f2p-5f);
     rest = bcg_fma_f32(rest, f, -0x1.d72f9p-5f);
     rest = bcg_fma_f32(rest, f, 0x1.f88ebep-5f);
@@ -58,6 +64,7 @@ static inline float bcg_log10_rest_f32(float f)
     rest = bcg_fma_f32(rest, f, -0x1.bcbeecp-4f);
     rest = bcg_fma_f32(rest, f, 0x1.287a72p-3f);
     return bcg_fma_f32(bcg_fma_f32(rest, f, -0x1.bcb7aap-3f), f, -0x1.5bce04p-27f);
+#endif
 }
 
 /* log(1 + f) - f, and with square / 2 added, for 1 + f in sqrt(1/2) to sqrt(2): the first is faster, the second closer.
@@ -244,7 +251,7 @@ static inline double bcg_log2_f64(double x)
 
 static inline float bcg_log10_of_f32(bcg_log_parts_f32 a)
 {
-    const float rest = bcg_fma_f32(a.k, 0x1.3509f8p-18f, a.f * bcg_log10_rest_f32(a.f));
+    const float rest = bcg_fma_f32(a.f, bcg_log10_rest_f32(a.f), a.k * 0x1.3509f8p-18f);
     return bcg_fma_f32(a.k, 0x1.344p-2f, bcg_close_fma_f32(a.f, BCG_LOG10_E_F32, rest));
 }
 

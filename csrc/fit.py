@@ -291,6 +291,48 @@ def _log_over(dtype: str, base: int, degree: int, close: bool) -> Fit:
     return Fit(dtype, target, _SQRT_HALF, _SQRT_TWO, degree, lambda x: x * mpmath.log(base) / mpmath.log(1 + x))
 
 
+def _log10_rest(x: mpf) -> mpf:
+    return mpmath.log10(1 + x) / x - mpf(_rounded(1 / mpmath.ln10, "f32"))
+
+
+@cache
+def _under_log10() -> tuple[mpf, ...]:
+    """The d = d0 + d1 x + d2 x^2 + x^3 of the quotient of two cubic polynomials that is closest to `_log10_rest`.
+
+    Remez' exchange, with the error's factor 1 / d taken from the round before.
+    """
+    with mpmath.workdps(_DIGITS):
+        last, terms, under = 299, 7, [mpf(1)]
+        middle, half = (_SQRT_TWO + _SQRT_HALF) / 2, (_SQRT_TWO - _SQRT_HALF) / 2
+        grid = [middle - half * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * last + 2)) for k in range(last + 1)]
+        wanted = [_log10_rest(x) for x in grid]
+        places = [round(last * (1 - mpmath.cos(mpmath.pi * k / terms)) / 2) for k in range(terms + 1)]
+        for _ in range(10):
+            rows = [
+                [1, x, x**2, x**3, -y, -x * y, -(x**2) * y, (-1) ** sign * _value(under, x)]
+                for sign, (x, y) in enumerate((grid[at], wanted[at]) for at in places)
+            ]
+            right = mpmath.matrix([grid[at] ** 3 * wanted[at] for at in places])
+            *over, d0, d1, d2, _ = mpmath.lu_solve(mpmath.matrix(rows), right)
+            under = [d0, d1, d2, mpf(1)]
+            errors = [y - _value(over, x) / _value(under, x) for x, y in zip(grid, wanted, strict=True)]
+            places = _alternation(errors, terms + 1)
+        # Six units off the lowest coefficient is where those of the numerator round best.
+        return (_rounded(d0, "f32") + mpf(6) / 2**20, *(mpf(_rounded(d, "f32")) for d in (d1, d2)), mpf(1))
+
+
+def _log10_over() -> Fit:
+    """The q of log10(1 + x) = x (c + q(x) / d(x)) with the c that is closest to 1 / log(10), and `_under_log10`'s d."""
+
+    def under(x: mpf) -> mpf:
+        return _value([*_under_log10()], x)
+
+    def weight(x: mpf) -> mpf:
+        return x / (under(x) * mpmath.log10(1 + x))
+
+    return Fit("f32", lambda x: _log10_rest(x) * under(x), _SQRT_HALF, _SQRT_TWO, 3, weight)
+
+
 def _power_tail(dtype: str, degree: int) -> Fit:
     """The q of log2(1 + x) = c0 s + c1 s^3 + s^5 q(s^2), s = x / (2 + x), c0 = 2 / log(2) and c1 = c0 / 3."""
     log2 = _in_square(_log2_of_ratio)
@@ -397,6 +439,7 @@ FITS = {
     # log_b(1 + x) = x q(x)
     "log2_f32": _log_over("f32", 2, 9, True),
     "log10_f32": _log_over("f32", 10, 9, True),
+    "log10_over_f32": _log10_over(),
     "log2_fast_f32": _log_over("f32", 2, 8, False),
     "log10_fast_f32": _log_over("f32", 10, 8, False),
 }
