@@ -860,18 +860,17 @@ static inline bcg_power_parts_f32 bcg_power_parts_of_f32(bcg_log_parts_f32 x, fl
     const float k = x.k, f = x.f;
     const float inverse = 1 / (2 + f), s = f * inverse;
     const float s_low = inverse * bcg_rest_f32(f - (s + s), s, f), z = s * s, z_low = bcg_prod_low_f32(s, s, z);
-    const float tail = bcg_power_tail_f32(z), c = bcg_fma_f32(z, tail, 0x1.ec709ep-1f);
-    const float c_low = bcg_fma_low_f32(z, tail, 0x1.ec709ep-1f, c) - 0x1.e2fe02p-28f;
-    const float g = bcg_fma_f32(z, c, 0x1.715476p1f), more = z_low + 0x1.4ae0cp-25f;
-    const float g_more = close ? bcg_fma_f32(z, c_low, more) : 0x1.4ae0cp-25f;
-    const float g_low = bcg_fma_low_f32(z, c, 0x1.715476p1f, g) + g_more;
+    // Of c the 1 is added apart, so that what is left of it and its product have digits enough.
+    const float c = bcg_fma_f32(z, bcg_power_tail_f32(z), -0x1.38f624p-5f), first = 0x1.715476p1f + z;
+    const float g = bcg_fma_f32(z, c, first), first_low = bcg_sum_low_f32(0x1.715476p1f, z, first) + 0x1.4ae0cp-25f;
+    const float g_low = bcg_fma_f32(z, c, first - g) + (close ? first_low + z_low : first_low);
     // Of the logarithm, by s.
     const float slope = bcg_fma_f32(z, 0x1.f8p0f, g);
     const float h = s * g, h_low = bcg_fma_f32(s, g_low, bcg_fma_f32(s_low, slope, bcg_prod_low_f32(s, g, h)));
     const float sum = k + h, sum_low = bcg_sum_low_f32(k, h, sum) + h_low;
     const float product = y * sum, low = bcg_fma_f32(y, sum_low, bcg_prod_low_f32(y, sum, product));
     const float shifted = product + BCG_SHIFT_F32, r = (product - (shifted - BCG_SHIFT_F32)) + low, square = r * r;
-    const float rest = bcg_fma_f32(square, bcg_power_exp2_f32(r, square), r * -0x1.05c61p-29f);
+    const float rest = square * bcg_power_exp2_f32(r, square);
     const float v = bcg_fma_f32(r, 0x1.62e43p-1f, 1), v_low = bcg_fma_low_f32(r, 0x1.62e43p-1f, 1, v);
     const float p = close ? v + (rest + v_low) : 1 + bcg_fma_f32(r, 0x1.62e43p-1f, rest);
     const bcg_power_parts_f32 parts = {product, shifted, p};
