@@ -32,17 +32,6 @@ static inline double bcg_erf_tail_f64(double u)
     return bcg_fma_f64(u, bcg_fma_f64(u, end, -0x1.350d94d118e27p-2), 0x1.ecdcb3fadb1c8p-10);
 }
 
-/* log2(erfc(1 + t) / erfc(1)) / t for t up to 3. python csrc/fit.py erf_log_f32: error 2^-28.4 */
-static inline float bcg_erf_log_f32(float t)
-{
-    const float t2 = t * t;
-    float even = bcg_fma_f32(t2, -0x1.61230cp-9f, -0x1.eae7a2p-5f);
-    float odd = bcg_fma_f32(t2, 0x1.286ac2p-12f, 0x1.d65a74p-7f);
-    even = bcg_fma_f32(t2, even, -0x1.e7532ap+1f);
-    odd = bcg_fma_f32(t2, odd, -0x1.3762a8p+0f);
-    return bcg_fma_f32(t, odd, even);
-}
-
 /* log2(erfc(1 + t) / erfc(1)) / t for t up to 5. python csrc/fit.py erf_log_f64: error 2^-57.7 */
 static inline double bcg_erf_log_f64(double t)
 {
@@ -66,15 +55,7 @@ static inline double bcg_erf_log_f64(double t)
     return bcg_fma_f64(t, odd, even);
 }
 
-/* (2^r - 1) / r for |r| <= 1/2. python csrc/fit.py erf_power_f32: error 2^-25.5 */
-static inline float bcg_erf_power_tail_f32(float r)
-{
-    const float r2 = r * r, a = bcg_fma_f32(r, 0x1.ebfbe2p-3f, 0x1.62e432p-1f);
-    const float b = bcg_fma_f32(r, 0x1.3b270ep-7f, 0x1.c6ae72p-5f);
-    return bcg_fma_f32(r2, bcg_fma_f32(r2, bcg_fma_f32(r, 0x1.470b2cp-13f, 0x1.5f727p-10f), b), a);
-}
-
-/* The same. python csrc/fit.py erf_power_f64: error 2^-54.4 */
+/* (2^r - 1) / r for |r| <= 1/2. python csrc/fit.py erf_power_f64: error 2^-54.4 */
 static inline double bcg_erf_power_tail_f64(double r)
 {
     const double r2 = r * r;
@@ -110,22 +91,39 @@ static inline double bcg_erf_exp_tail_f64(double r)
     return bcg_fma_f64(r4, bcg_fma_f64(r4, c, b), a);
 }
 
-/* Up to 15/16 the series, beyond 1 - erfc(|x|), of which the second is small. Bits are limited and joined to those of
- * a NaN: comparisons share their pipes with products. */
-static inline float bcg_erf_f32(float x)
+/* 1 - (27/64 + p slope)^2. */
+static inline float bcg_erf_less_f32(float p, float slope)
 {
-    const uint32_t bits = bcg_bits_f32(x) & 0x7fffffffu, kept = bits < 0x40800000u ? bits : 0x40800000u;
-    const uint32_t none = 0 - ((0x7f800000u - bits) >> 31);
-    const float y = bcg_from_bits_f32(kept), t = y - 1;
-    const float near = bcg_fma_f32(bcg_erf_tail_f32(bcg_fma_f32(y, y, -0.375f)), y, y);
-    const float log = t * bcg_erf_log_f32(t), whole = log + BCG_SHIFT_F32, r = log - (whole - BCG_SHIFT_F32);
-    const float power = bcg_fma_f32(r, bcg_erf_power_tail_f32(r), 1);
-    const float scale = bcg_from_bits_f32(bcg_bits_f32(-0x1.422616p-3f) + (bcg_bits_f32(whole) << 23));
-    const float value = y < 0.9375f ? near : bcg_fma_f32(power, scale, 1);
-    return bcg_from_bits_f32(bcg_bits_f32(value) | (bcg_bits_f32(x) & 0x80000000u) | none);
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    const float root = fmaf(p, slope, 0x1.bp-2f);
+    return fmaf(-root, root, 1);
+#else
+    const float part = p * slope, root = 0x1.bp-2f + part, low = bcg_sum_low_f32(0x1.bp-2f, part, root);
+    return 1 - (root * root + (root + root) * low);
+#endif
 }
 
-/* The same, limited as a number. */
+/* Up to 1 x + x p with a polynomial p of x^2 - 1/2, beyond 1 - (3/4 + p)^6 with one of |x| - 17/16: one chain, whose
+ * coefficients are selected. The cube as (27/16 + p (9/4 + p)) p + 27/64 keeps the digits of p. A NaN is not far.
+ * python csrc/fit.py erf_near_f32: error 2^-27.6; erf_far_f32: 2^-26.1 */
+static inline float bcg_erf_f32(float x)
+{
+    const float size = fabsf(x);
+    const uint32_t bits = bcg_bits_f32(size), most = bcg_bits_f32(4.0f), kept = bits < most ? bits : most;
+    const int far = size >= 1;
+    const float u = far ? bcg_from_bits_f32(kept) - 1.0625f : bcg_fma_f32(x, x, -0.5f);
+    float p = far ? 0x1.8f3acep-12f : 0x1.496a5ep-14f;
+    p = bcg_fma_f32(u, p, far ? -0x1.5ce6ecp-9f : -0x1.286f2ap-11f);
+    p = bcg_fma_f32(u, p, far ? 0x1.58cae8p-10f : 0x1.c82b74p-9f);
+    p = bcg_fma_f32(u, p, far ? 0x1.ef54bcp-6f : -0x1.2b8df6p-6f);
+    p = bcg_fma_f32(u, p, far ? -0x1.b2a2f4p-6f : 0x1.454366p-4f);
+    p = bcg_fma_f32(u, p, far ? -0x1.4ea9cap-2f : -0x1.1fd164p-2f);
+    p = bcg_fma_f32(u, p, far ? -0x1.239b5ap-5f : -0x1.1ae14ep-5f);
+    const float beyond = bcg_erf_less_f32(p, bcg_fma_f32(p, p + 2.25f, 1.6875f));
+    return copysignf(far ? beyond : bcg_fma_f32(p, size, size), x);
+}
+
+/* Up to 15/16 the series, beyond 1 - erfc(|x|), of which the second is small. */
 static inline double bcg_erf_f64(double x)
 {
     const double size = fabs(x), y = 6.0 < size ? 6.0 : size, t = y - 1;
@@ -163,17 +161,7 @@ static inline double bcg_erf_fast_tail_f64(double u)
     return bcg_fma_f64(u, odd, even);
 }
 
-/* log2(erfc(1 + t) / erfc(1)) / t for t up to 3. python csrc/fit.py erf_log_fast_f32: error 2^-24.7 */
-static inline float bcg_erf_log_fast_f32(float t)
-{
-    const float t2 = t * t;
-    float even = bcg_fma_f32(t2, -0x1.d718e4p-10f, -0x1.e7efb6p-5f);
-    const float odd = bcg_fma_f32(t2, 0x1.b7b65p-7f, -0x1.37651ap+0f);
-    even = bcg_fma_f32(t2, even, -0x1.e75338p+1f);
-    return bcg_fma_f32(t, odd, even);
-}
-
-/* The same for t up to 5. python csrc/fit.py erf_log_fast_f64: error 2^-53.2 */
+/* log2(erfc(1 + t) / erfc(1)) / t for t up to 5. python csrc/fit.py erf_log_fast_f64: error 2^-53.2 */
 static inline double bcg_erf_log_fast_f64(double t)
 {
     const double t2 = t * t;
@@ -194,17 +182,7 @@ static inline double bcg_erf_log_fast_f64(double t)
     return bcg_fma_f64(t, odd, even);
 }
 
-/* (2^r - 1) / r for |r| <= 1/2. python csrc/fit.py erf_power_fast_f32: error 2^-21.1 */
-static inline float bcg_erf_power_fast_tail_f32(float r)
-{
-    const float r2 = r * r;
-    float even = bcg_fma_f32(r2, 0x1.23a7bcp-10f, 0x1.c7431ep-5f);
-    const float odd = bcg_fma_f32(r2, 0x1.3cbea6p-7f, 0x1.ebfa4ep-3f);
-    even = bcg_fma_f32(r2, even, 0x1.62e39ep-1f);
-    return bcg_fma_f32(r, odd, even);
-}
-
-/* The same. python csrc/fit.py erf_power_fast_f64: error 2^-51.6 */
+/* (2^r - 1) / r for |r| <= 1/2. python csrc/fit.py erf_power_fast_f64: error 2^-51.6 */
 static inline double bcg_erf_power_fast_tail_f64(double r)
 {
     const double r2 = r * r;
@@ -219,14 +197,23 @@ static inline double bcg_erf_power_fast_tail_f64(double r)
     return bcg_fma_f64(r, odd, even);
 }
 
+/* The same, up to 11/8 of x^2 - 3/4, and beyond 1 - p^4, of |x| - 11/8.
+ * python csrc/fit.py erf_near_fast_f32: error 2^-23.5; erf_far_fast_f32: 2^-23.2 */
 static inline float bcg_erf_fast_f32(float x)
 {
-    const float size = fabsf(x), y = 4.0f < size ? 4.0f : size, t = y - 1;
-    const float near = bcg_fma_f32(bcg_erf_fast_tail_f32(bcg_fma_f32(y, y, -0.375f)), y, y);
-    const float log = t * bcg_erf_log_fast_f32(t), whole = log + BCG_SHIFT_F32;
-    const float r = log - (whole - BCG_SHIFT_F32), power = bcg_fma_f32(r, bcg_erf_power_fast_tail_f32(r), 1);
-    const float scale = bcg_from_bits_f32(bcg_bits_f32(-0x1.422616p-3f) + (bcg_bits_f32(whole) << 23));
-    return copysignf(y < 0.9375f ? near : bcg_fma_f32(power, scale, 1), x);
+    const float size = fabsf(x);
+    const uint32_t bits = bcg_bits_f32(size), most = bcg_bits_f32(4.0625f), kept = bits < most ? bits : most;
+    const int far = size >= 1.375f;
+    const float u = far ? bcg_from_bits_f32(kept) - 1.375f : bcg_fma_f32(x, x, -0.75f);
+    float p = far ? 0x1.889aecp-12f : 0x1.c63822p-15f;
+    p = bcg_fma_f32(u, p, far ? -0x1.5f7c62p-14f : -0x1.e369p-12f);
+    p = bcg_fma_f32(u, p, far ? -0x1.c6f802p-7f : 0x1.765562p-9f);
+    p = bcg_fma_f32(u, p, far ? 0x1.499c48p-5f : -0x1.efca52p-7f);
+    p = bcg_fma_f32(u, p, far ? 0x1.c71294p-5f : 0x1.121762p-4f);
+    p = bcg_fma_f32(u, p, far ? -0x1.91773ap-2f : -0x1.f4eac6p-3f);
+    p = bcg_fma_f32(u, p, far ? 0x1.e89722p-2f : -0x1.9a0b9cp-4f);
+    const float square = p * p;
+    return copysignf(far ? bcg_fma_f32(-square, square, 1) : bcg_fma_f32(p, size, size), x);
 }
 
 static inline double bcg_erf_fast_f64(double x)

@@ -47,9 +47,15 @@ static inline float bcg_log2_rest_f32(float f)
     return bcg_close_fma_f32(f, -0x1.71547p-1f, bcg_fma_f32(f * f, rest, 0x1.49c55p-26f));
 }
 
-/* log10(1 + f) / f less the f32 number closest to 1 / log(10). python csrc/fit.py log10_f32: error 2^-26.8 */
+/* log10(1 + f) / f less the f32 number closest to 1 / log(10): a quotient, which is short, or where it would be rounded
+ * too often a polynomial. python csrc/fit.py log10_over_f32: error 2^-28.9; log10_f32: 2^-26.8 */
 static inline float bcg_log10_rest_f32(float f)
 {
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    const float over = fmaf(fmaf(-0x1.a1309ep-2f, f, -0x1.fe41ccp+0f), f, -0x1.e63142p+0f);
+    const float under = fmaf(fmaf(f + 0x1.e09e2ep+2f, f, 0x1.e04f8ep+3f), f, 0x1.17dff4p+3f);
+    return fmaf(over, f, -0x1.7eef4ep-24f) / under;
+#else
     float rest = bcg_fma_f32(-0x1.0f0fd2p-5f, f, 0x1.cb16f2p-5f);
     rest = bcg_fma_f32(rest, f, -0x1.d72f9p-5f);
     rest = bcg_fma_f32(rest, f, 0x1.f88ebep-5f);
@@ -58,6 +64,7 @@ static inline float bcg_log10_rest_f32(float f)
     rest = bcg_fma_f32(rest, f, -0x1.bcbeecp-4f);
     rest = bcg_fma_f32(rest, f, 0x1.287a72p-3f);
     return bcg_fma_f32(bcg_fma_f32(rest, f, -0x1.bcb7aap-3f), f, -0x1.5bce04p-27f);
+#endif
 }
 
 /* log(1 + f) - f, and with square / 2 added, for 1 + f in sqrt(1/2) to sqrt(2): the first is faster, the second closer.
@@ -244,7 +251,7 @@ static inline double bcg_log2_f64(double x)
 
 static inline float bcg_log10_of_f32(bcg_log_parts_f32 a)
 {
-    const float rest = bcg_fma_f32(a.k, 0x1.3509f8p-18f, a.f * bcg_log10_rest_f32(a.f));
+    const float rest = bcg_fma_f32(a.f, bcg_log10_rest_f32(a.f), a.k * 0x1.3509f8p-18f);
     return bcg_fma_f32(a.k, 0x1.344p-2f, bcg_close_fma_f32(a.f, BCG_LOG10_E_F32, rest));
 }
 
@@ -853,18 +860,17 @@ static inline bcg_power_parts_f32 bcg_power_parts_of_f32(bcg_log_parts_f32 x, fl
     const float k = x.k, f = x.f;
     const float inverse = 1 / (2 + f), s = f * inverse;
     const float s_low = inverse * bcg_rest_f32(f - (s + s), s, f), z = s * s, z_low = bcg_prod_low_f32(s, s, z);
-    const float tail = bcg_power_tail_f32(z), c = bcg_fma_f32(z, tail, 0x1.ec709ep-1f);
-    const float c_low = bcg_fma_low_f32(z, tail, 0x1.ec709ep-1f, c) - 0x1.e2fe02p-28f;
-    const float g = bcg_fma_f32(z, c, 0x1.715476p1f), more = z_low + 0x1.4ae0cp-25f;
-    const float g_more = close ? bcg_fma_f32(z, c_low, more) : 0x1.4ae0cp-25f;
-    const float g_low = bcg_fma_low_f32(z, c, 0x1.715476p1f, g) + g_more;
+    // Of c the 1 is added apart, so that what is left of it and its product have digits enough.
+    const float c = bcg_fma_f32(z, bcg_power_tail_f32(z), -0x1.38f624p-5f), first = 0x1.715476p1f + z;
+    const float g = bcg_fma_f32(z, c, first), first_low = bcg_sum_low_f32(0x1.715476p1f, z, first) + 0x1.4ae0cp-25f;
+    const float g_low = bcg_fma_f32(z, c, first - g) + (close ? first_low + z_low : first_low);
     // Of the logarithm, by s.
     const float slope = bcg_fma_f32(z, 0x1.f8p0f, g);
     const float h = s * g, h_low = bcg_fma_f32(s, g_low, bcg_fma_f32(s_low, slope, bcg_prod_low_f32(s, g, h)));
     const float sum = k + h, sum_low = bcg_sum_low_f32(k, h, sum) + h_low;
     const float product = y * sum, low = bcg_fma_f32(y, sum_low, bcg_prod_low_f32(y, sum, product));
     const float shifted = product + BCG_SHIFT_F32, r = (product - (shifted - BCG_SHIFT_F32)) + low, square = r * r;
-    const float rest = bcg_fma_f32(square, bcg_power_exp2_f32(r, square), r * -0x1.05c61p-29f);
+    const float rest = square * bcg_power_exp2_f32(r, square);
     const float v = bcg_fma_f32(r, 0x1.62e43p-1f, 1), v_low = bcg_fma_low_f32(r, 0x1.62e43p-1f, 1, v);
     const float p = close ? v + (rest + v_low) : 1 + bcg_fma_f32(r, 0x1.62e43p-1f, rest);
     const bcg_power_parts_f32 parts = {product, shifted, p};

@@ -258,6 +258,24 @@ def _erf_tail(dtype: str, degree: int) -> Fit:
     return Fit(dtype, lambda u: erf(u + 0.375) - 1, -0.375, 0.51, degree, lambda u: 1 / erf(u + 0.375))
 
 
+def _erf_near(high: float, middle: str) -> Fit:
+    """The q of erf(x) = x + x q(s - middle), s = x^2, for |x| up to `high`."""
+    erf = _in_square(mpmath.erf)
+    return _shifted(Fit("f32", lambda s: erf(s) - 1, 0, mpf(high) ** 2, 6, lambda s: 1 / erf(s)), middle)
+
+
+def _erf_far(low: float, high: float, middle: str, power: int, less: float) -> Fit:
+    """The q of erf(x) = 1 - (less + q(x - middle))^power; at the end, beyond 3.92, that is to round to 1."""
+
+    def root(x: mpf) -> mpf:
+        return mpmath.root(mpmath.erfc(x), power)
+
+    def weight(x: mpf) -> mpf:
+        return power * max(root(x), mpf("0.03")) ** (power - 1) / mpmath.erf(x)
+
+    return _shifted(Fit("f32", lambda x: root(x) - less, low, high, 6, weight), middle)
+
+
 def _log2_of_ratio(s: mpf) -> mpf:
     """Return log2((1 + s) / (1 - s))."""
     return 2 * mpmath.atanh(s) / mpmath.ln2
@@ -271,6 +289,48 @@ def _log_over(dtype: str, base: int, degree: int, close: bool) -> Fit:
         return mpmath.log(1 + x) / (x * mpmath.log(base)) - whole
 
     return Fit(dtype, target, _SQRT_HALF, _SQRT_TWO, degree, lambda x: x * mpmath.log(base) / mpmath.log(1 + x))
+
+
+def _log10_rest(x: mpf) -> mpf:
+    return mpmath.log10(1 + x) / x - mpf(_rounded(1 / mpmath.ln10, "f32"))
+
+
+@cache
+def _under_log10() -> tuple[mpf, ...]:
+    """The d = d0 + d1 x + d2 x^2 + x^3 of the quotient of two cubic polynomials that is closest to `_log10_rest`.
+
+    Remez' exchange, with the error's factor 1 / d taken from the round before.
+    """
+    with mpmath.workdps(_DIGITS):
+        last, terms, under = 299, 7, [mpf(1)]
+        middle, half = (_SQRT_TWO + _SQRT_HALF) / 2, (_SQRT_TWO - _SQRT_HALF) / 2
+        grid = [middle - half * mpmath.cos(mpmath.pi * (2 * k + 1) / (2 * last + 2)) for k in range(last + 1)]
+        wanted = [_log10_rest(x) for x in grid]
+        places = [round(last * (1 - mpmath.cos(mpmath.pi * k / terms)) / 2) for k in range(terms + 1)]
+        for _ in range(10):
+            rows = [
+                [1, x, x**2, x**3, -y, -x * y, -(x**2) * y, (-1) ** sign * _value(under, x)]
+                for sign, (x, y) in enumerate((grid[at], wanted[at]) for at in places)
+            ]
+            right = mpmath.matrix([grid[at] ** 3 * wanted[at] for at in places])
+            *over, d0, d1, d2, _ = mpmath.lu_solve(mpmath.matrix(rows), right)
+            under = [d0, d1, d2, mpf(1)]
+            errors = [y - _value(over, x) / _value(under, x) for x, y in zip(grid, wanted, strict=True)]
+            places = _alternation(errors, terms + 1)
+        # Six units off the lowest coefficient is where those of the numerator round best.
+        return (_rounded(d0, "f32") + mpf(6) / 2**20, *(mpf(_rounded(d, "f32")) for d in (d1, d2)), mpf(1))
+
+
+def _log10_over() -> Fit:
+    """The q of log10(1 + x) = x (c + q(x) / d(x)) with the c that is closest to 1 / log(10), and `_under_log10`'s d."""
+
+    def under(x: mpf) -> mpf:
+        return _value([*_under_log10()], x)
+
+    def weight(x: mpf) -> mpf:
+        return x / (under(x) * mpmath.log10(1 + x))
+
+    return Fit("f32", lambda x: _log10_rest(x) * under(x), _SQRT_HALF, _SQRT_TWO, 3, weight)
 
 
 def _power_tail(dtype: str, degree: int) -> Fit:
@@ -379,6 +439,7 @@ FITS = {
     # log_b(1 + x) = x q(x)
     "log2_f32": _log_over("f32", 2, 9, True),
     "log10_f32": _log_over("f32", 10, 9, True),
+    "log10_over_f32": _log10_over(),
     "log2_fast_f32": _log_over("f32", 2, 8, False),
     "log10_fast_f32": _log_over("f32", 10, 8, False),
 }
@@ -406,17 +467,17 @@ FITS |= {
     "arcsin_f64": _odd_tail("f64", mpmath.asin, mpf("0.25"), 12),
     # erf(x) = x + x q(s - 3/8), s = x^2, up to 15/16, and 1 - erfc(1) 2^(t q(t)), t = x - 1, beyond;
     # 2^x = 1 + x q(x) and e^x = 1 + x + x^2 q(x)
+    "erf_near_f32": _erf_near(1, "0x1p-1"),
+    "erf_far_f32": _erf_far(1, 4, "0x1.1p+0", 6, 0.75),
+    "erf_near_fast_f32": _erf_near(1.375, "0x1.8p-1"),
+    "erf_far_fast_f32": _erf_far(1.375, 4.0625, "0x1.6p+0", 4, 0),
     "erf_f32": _erf_tail("f32", 6),
     "erf_f64": _erf_tail("f64", 11),
-    "erf_log_f32": _erfc_log2("f32", 2.95, 5),
     "erf_log_f64": _erfc_log2("f64", 4.95, 17),
-    "erf_power_f32": _exp2_tail("f32", 5),
     "erf_power_f64": _exp2_tail("f64", 10),
     "erf_fast_f32": _erf_tail("f32", 5),
     "erf_fast_f64": _erf_tail("f64", 10),
-    "erf_log_fast_f32": _erfc_log2("f32", 2.95, 4),
     "erf_log_fast_f64": _erfc_log2("f64", 4.95, 15),
-    "erf_power_fast_f32": _exp2_tail("f32", 4),
     "erf_power_fast_f64": _exp2_tail("f64", 9),
     "erfc_f32": _erfc_scaled("f32", "0.5", 10.5, 9),
     "erfc_f64": _erfc_scaled("f64", "0.4375", 28, 23),

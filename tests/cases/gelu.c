@@ -68,10 +68,6 @@ static int gelu_apart(const gelu_array *x, int64_t x_bytes, const gelu_array *y,
         ((unsigned char *)(to))[at_byte] = ((const unsigned char *)(from))[at_byte]
 #endif
 
-/* A sum with it is rounded to a whole number, which stands in the low bits. */
-#define GELU_SHIFT_F32 0x1.8p23f
-#define GELU_SHIFT_F64 0x1.8p52
-
 static GELU_INLINE uint32_t gelu_bits_f32(float x)
 {
     uint32_t bits;
@@ -96,48 +92,46 @@ static GELU_INLINE float gelu_fma_f32(float x, float y, float z)
 #endif
 }
 
-/* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. python csrc/fit.py erf_f32: error 2^-26.7 */
-static GELU_INLINE float gelu_erf_tail_f32(float u)
+/* What rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
+static GELU_INLINE float gelu_sum_low_f32(float x, float y, float sum) { return y - (sum - x); }
+
+static GELU_INLINE float gelu_fabs_f32(float x) { return gelu_from_bits_f32(gelu_bits_f32(x) & 0x7fffffffu); }
+
+static GELU_INLINE float gelu_copysign_f32(float x, float y)
 {
-    const float v = u * u;
-    const float odd = gelu_fma_f32(v, gelu_fma_f32(v, -0x1.48125ep-11f, -0x1.498f08p-6f), -0x1.350d96p-2f);
-    float even = gelu_fma_f32(v, 0x1.59ddfcp-14f, 0x1.f8c6a8p-9f);
-    even = gelu_fma_f32(v, even, 0x1.62bac8p-4f);
-    return gelu_fma_f32(u, odd, gelu_fma_f32(v, even, 0x1.ecdcbcp-10f));
+    return gelu_from_bits_f32((gelu_bits_f32(x) & 0x7fffffffu) | (gelu_bits_f32(y) & 0x80000000u));
 }
 
-/* log2(erfc(1 + t) / erfc(1)) / t for t up to 3. python csrc/fit.py erf_log_f32: error 2^-28.4 */
-static GELU_INLINE float gelu_erf_log_f32(float t)
+/* 1 - (27/64 + p slope)^2. */
+static GELU_INLINE float gelu_erf_less_f32(float p, float slope)
 {
-    const float t2 = t * t;
-    float even = gelu_fma_f32(t2, -0x1.61230cp-9f, -0x1.eae7a2p-5f);
-    float odd = gelu_fma_f32(t2, 0x1.286ac2p-12f, 0x1.d65a74p-7f);
-    even = gelu_fma_f32(t2, even, -0x1.e7532ap+1f);
-    odd = gelu_fma_f32(t2, odd, -0x1.3762a8p+0f);
-    return gelu_fma_f32(t, odd, even);
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+    const float root = __builtin_fmaf(p, slope, 0x1.bp-2f);
+    return __builtin_fmaf(-root, root, 1);
+#else
+    const float part = p * slope, root = 0x1.bp-2f + part, low = gelu_sum_low_f32(0x1.bp-2f, part, root);
+    return 1 - (root * root + (root + root) * low);
+#endif
 }
 
-/* (2^r - 1) / r for |r| <= 1/2. python csrc/fit.py erf_power_f32: error 2^-25.5 */
-static GELU_INLINE float gelu_erf_power_tail_f32(float r)
-{
-    const float r2 = r * r, a = gelu_fma_f32(r, 0x1.ebfbe2p-3f, 0x1.62e432p-1f);
-    const float b = gelu_fma_f32(r, 0x1.3b270ep-7f, 0x1.c6ae72p-5f);
-    return gelu_fma_f32(r2, gelu_fma_f32(r2, gelu_fma_f32(r, 0x1.470b2cp-13f, 0x1.5f727p-10f), b), a);
-}
-
-/* Up to 15/16 the series, beyond 1 - erfc(|x|), of which the second is small. Bits are limited and joined to those of
- * a NaN: comparisons share their pipes with products. */
+/* Up to 1 x + x p with a polynomial p of x^2 - 1/2, beyond 1 - (3/4 + p)^6 with one of |x| - 17/16: one chain, whose
+ * coefficients are selected. The cube as (27/16 + p (9/4 + p)) p + 27/64 keeps the digits of p. A NaN is not far.
+ * python csrc/fit.py erf_near_f32: error 2^-27.6; erf_far_f32: 2^-26.1 */
 static GELU_INLINE float gelu_erf_f32(float x)
 {
-    const uint32_t bits = gelu_bits_f32(x) & 0x7fffffffu, kept = bits < 0x40800000u ? bits : 0x40800000u;
-    const uint32_t none = 0 - ((0x7f800000u - bits) >> 31);
-    const float y = gelu_from_bits_f32(kept), t = y - 1;
-    const float near = gelu_fma_f32(gelu_erf_tail_f32(gelu_fma_f32(y, y, -0.375f)), y, y);
-    const float log = t * gelu_erf_log_f32(t), whole = log + GELU_SHIFT_F32, r = log - (whole - GELU_SHIFT_F32);
-    const float power = gelu_fma_f32(r, gelu_erf_power_tail_f32(r), 1);
-    const float scale = gelu_from_bits_f32(gelu_bits_f32(-0x1.422616p-3f) + (gelu_bits_f32(whole) << 23));
-    const float value = y < 0.9375f ? near : gelu_fma_f32(power, scale, 1);
-    return gelu_from_bits_f32(gelu_bits_f32(value) | (gelu_bits_f32(x) & 0x80000000u) | none);
+    const float size = gelu_fabs_f32(x);
+    const uint32_t bits = gelu_bits_f32(size), most = gelu_bits_f32(4.0f), kept = bits < most ? bits : most;
+    const int far = size >= 1;
+    const float u = far ? gelu_from_bits_f32(kept) - 1.0625f : gelu_fma_f32(x, x, -0.5f);
+    float p = far ? 0x1.8f3acep-12f : 0x1.496a5ep-14f;
+    p = gelu_fma_f32(u, p, far ? -0x1.5ce6ecp-9f : -0x1.286f2ap-11f);
+    p = gelu_fma_f32(u, p, far ? 0x1.58cae8p-10f : 0x1.c82b74p-9f);
+    p = gelu_fma_f32(u, p, far ? 0x1.ef54bcp-6f : -0x1.2b8df6p-6f);
+    p = gelu_fma_f32(u, p, far ? -0x1.b2a2f4p-6f : 0x1.454366p-4f);
+    p = gelu_fma_f32(u, p, far ? -0x1.4ea9cap-2f : -0x1.1fd164p-2f);
+    p = gelu_fma_f32(u, p, far ? -0x1.239b5ap-5f : -0x1.1ae14ep-5f);
+    const float beyond = gelu_erf_less_f32(p, gelu_fma_f32(p, p + 2.25f, 1.6875f));
+    return gelu_copysign_f32(far ? beyond : gelu_fma_f32(p, size, size), x);
 }
 
 static void gelu_unit(const float *x, float *r, int64_t n)
