@@ -12,6 +12,7 @@ number.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from ..dtypes import F32, F64, dtype
@@ -22,6 +23,8 @@ from .bounds import Bounds, bounds_of
 from .nest import Apply, Let, Nest, Value, rebuilt, users_of
 
 __all__ = ["saturating"]
+
+Users = Mapping[Value, Collection[int]]
 
 _FLOATS = (F32, F64)
 _I32 = dtype("i32")
@@ -61,11 +64,11 @@ def saturating(nest: Nest) -> Nest:
     wanted = {at for at, statement in enumerate(nest.body) if _is_truncated(statement) or _is_extremum(statement)}
     if not wanted:
         return nest
-    bounds = bounds_of(nest)
+    bounds, users = bounds_of(nest), users_of(nest)
     made: dict[int, tuple[Apply, ...]] = {}
     for at in wanted:
         statement = nest.body[at]
-        new = _truncated(nest, at, bounds) if _is_truncated(statement) else _extremum(statement, bounds)
+        new = _truncated(nest, at, bounds, users) if _is_truncated(statement) else _extremum(statement, bounds)
         if new is not None:
             made[at] = new
     return rebuilt(nest, made) if made else nest
@@ -99,12 +102,12 @@ def _extremum(statement: Apply, bounds: list[Bounds]) -> tuple[Apply, ...] | Non
     return None
 
 
-def _truncated(nest: Nest, at: int, bounds: list[Bounds]) -> tuple[Apply, ...] | None:
+def _truncated(nest: Nest, at: int, bounds: list[Bounds], users: Users) -> tuple[Apply, ...] | None:
     """Return the statements for a cast."""
     cast = nest.body[at]
     source, target = cast.operand_dtypes[0], cast.dtype
     whole = _Ends(float(target.min), float(target.max))
-    value, ends = _unclipped(nest, at, whole)
+    value, ends = _unclipped(nest, at, whole, users)
     x = _bounds_of(value, bounds) or Bounds(-float("inf"), float("inf"), False)
     # Of the dtype's own ends the fraction beyond them is cut off.
     outside = not ends.holds(x, 1.0 if ends == whole else 0.0)
@@ -120,9 +123,8 @@ def _truncated(nest: Nest, at: int, bounds: list[Bounds]) -> tuple[Apply, ...] |
     return (truncate,) if target is _I32 else (truncate, replace(cast, operands=(Let(-1),), operand_dtypes=(_I32,)))
 
 
-def _unclipped(nest: Nest, at: int, whole: _Ends) -> tuple[Value, _Ends]:
+def _unclipped(nest: Nest, at: int, whole: _Ends, users: Users) -> tuple[Value, _Ends]:
     """Return what is cast, without the clips before it that nobody else uses, and the ends of all."""
-    users = users_of(nest)
     value, ends, user = nest.body[at].operands[0], whole, at
     while isinstance(value, Let) and users[value] == {user}:
         statement = nest.body[value.index]
