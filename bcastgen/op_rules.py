@@ -138,11 +138,6 @@ def float_test(_op: str, operands: Types) -> Converted:
     return (loop if loop.is_float else F64,), BOOL
 
 
-def number_test(_op: str, operands: Types) -> Converted:
-    """Look at one number of any dtype, and give bool."""
-    return (settle(operands)[0],), BOOL
-
-
 def where(_op: str, operands: Types) -> Converted:
     """Take a bool, and compute in the dtype that the others promote to."""
     loop = promote(*settle(operands[1:]))

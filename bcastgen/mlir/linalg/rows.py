@@ -405,11 +405,9 @@ ROWS: Mapping[str, Spelling] = {
     "rounding_right_shift": {"signed": _ROUNDING_RIGHT_SHIFT, "unsigned": _ROUNDING_RIGHT_SHIFT_UNSIGNED},
     "clz": _integers("math.ctlz {0} : {t}"),
     # floating-point classes
-    "isnan": {"float": "arith.cmpf uno, {0}, {0} : {t}"} | dict.fromkeys(_BITS, "arith.cmpi ne, {0}, {0} : {t}"),
-    "isinf": dict.fromkeys(_BITS, "arith.cmpi ne, {0}, {0} : {t}")
-    | {"float": "%magnitude = math.absf {0} : {t}\narith.cmpf oeq, %magnitude, #inf : {t}"},
-    "isfinite": dict.fromkeys(_BITS, "arith.cmpi eq, {0}, {0} : {t}")
-    | {"float": "%magnitude = math.absf {0} : {t}\narith.cmpf olt, %magnitude, #inf : {t}"},
+    "isnan": {"float": "arith.cmpf uno, {0}, {0} : {t}"},
+    "isinf": {"float": "%magnitude = math.absf {0} : {t}\narith.cmpf oeq, %magnitude, #inf : {t}"},
+    "isfinite": {"float": "%magnitude = math.absf {0} : {t}\narith.cmpf olt, %magnitude, #inf : {t}"},
     "signbit": _signbit,
     "copysign": _math("copysign", 2),
     # selection and conversion
