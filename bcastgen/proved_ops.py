@@ -19,7 +19,7 @@ from .op import Op
 
 __all__ = ["LARGER", "SATURATING", "SMALLER", "TRUNCATE"]
 
-_NAN, _OUTSIDE = (True, False), (True, False)
+_EITHER = (True, False)
 
 
 def _truncated(x: Any, *ends: Any) -> Any:
@@ -58,7 +58,7 @@ def _saturating(name: str) -> Op:
 # By the op that would wrap, of i8, i16 and i32.
 SATURATING = {name: _saturating(name) for name in ("add", "subtract")}
 # Whether the operand may be NaN, and be outside of the ends, which are a negative number or -0.0, and a positive one.
-TRUNCATE = {(nan, outside): _truncate(nan, outside) for nan in _NAN for outside in _OUTSIDE}
+TRUNCATE = {(nan, outside): _truncate(nan, outside) for nan in _EITHER for outside in _EITHER}
 # By the operand that is known to be a number.
 SMALLER = {number: _of_number("minimum", "<", number) for number in (0, 1)}
 LARGER = {number: _of_number("maximum", ">", number) for number in (0, 1)}

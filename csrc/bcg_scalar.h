@@ -3,6 +3,8 @@
  * Contract. Pure and defined for every argument: no overflow, no division trap, no out-of-range shift. Each definition
  * stands between blank lines and uses only what stands above it or in the standard headers: emit copies the ones a
  * kernel needs. Integers narrower than 32 bits use the 32-bit functions.
+ *
+ * It is long because C has one function for each type.
  */
 #ifndef BCG_SCALAR_H
 #define BCG_SCALAR_H
