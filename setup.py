@@ -4,8 +4,8 @@
   takes either a search for packages or a list of them; this is a search and a list.
 - The extension needs NumPy's include path, known only when building. It is optional: without Python's headers the
   install succeeds, and calls go through cffi.
-- cffi_modules is cffi's own keyword: it writes bcastgen/jit/_ffi.py from csrc/bcg_abi.h, so that no call parses C.
-- bcastgen/emit/_templates.py is written beside it, so that no call compiles templates.
+- cffi_modules is cffi's own keyword: it writes bcastgen/runtime/_ffi.py from csrc/bcg_abi.h, so that no call parses C.
+- bcastgen/emit/templating/_templates.py is written beside it, so that no call compiles templates.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class BuildExt(build_ext):
 
     def run(self) -> None:
         super().run()
-        text = runpy.run_path("bcastgen/emit/template_build.py")["module_text"](Path("templates"))
+        text = runpy.run_path("bcastgen/emit/templating/build.py")["module_text"](Path("templates"))
         home = Path() if self.inplace else Path(self.build_lib)
-        target = home / "bcastgen" / "emit" / "_templates.py"
+        target = home / "bcastgen" / "emit" / "templating" / "_templates.py"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
 
@@ -56,5 +56,5 @@ setup(
         )
     ],
     cmdclass={"build_ext": BuildExt},
-    cffi_modules=["bcastgen/jit/ffi_build.py:ffibuilder"],
+    cffi_modules=["bcastgen/runtime/ffi_build.py:ffibuilder"],
 )

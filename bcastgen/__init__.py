@@ -12,14 +12,12 @@ Every op of the table is a ready kernel, too: ``bg.add``, ``bg.exp``, ``bg.where
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 # What every kernel needs is imported with the package, so that the first call does not wait for it; the rest when it is
 # first used: what compiles, dims and types, MLIR.
-from . import api as _api  # noqa: F401
-from .errors import (
+from .api import functions as _api  # noqa: F401
+from .core.errors import (
     BcastgenError,
     BroadcastError,
     CacheError,
@@ -32,33 +30,33 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .api import emit_shape, evaluate, from_text, jit
-    from .define import define_op
-    from .emitted import emit_c
-    from .jit.process import clear_memory, get_num_threads, set_num_threads
-    from .kernel import Kernel
-    from .modules import from_mlir
-    from .shape.broadcast import infer_broadcast
-    from .shape.dim import Dim
-    from .shape.tensor_type import TensorType
-    from .shape.verify import verify_broadcast
-    from .views import broadcast_in_dim, broadcast_to, transpose
+    from .api.define_op import define_op
+    from .api.functions import emit_shape, evaluate, from_text, jit
+    from .api.mlir_module import from_mlir
+    from .api.standalone_c import emit_c
+    from .api.views import broadcast_in_dim, broadcast_to, transpose
+    from .kernel.kernel import Kernel
+    from .runtime.settings import clear_memory, get_num_threads, set_num_threads
+    from .shape.inference.broadcast import infer_broadcast
+    from .shape.inference.verify import verify_broadcast
+    from .shape.types.dim import Dim
+    from .shape.types.tensor_type import TensorType
 
 __version__ = "0.1.0"
 
 # Where each of the other public names lives.
 _HOMES = {
-    "api": ("emit_shape", "evaluate", "from_text"),
-    "define": ("define_op",),
-    "emitted": ("emit_c",),
-    "jit.process": ("clear_memory", "get_num_threads", "set_num_threads"),
-    "kernel": ("Kernel",),
-    "modules": ("from_mlir",),
-    "shape.broadcast": ("infer_broadcast",),
-    "shape.dim": ("Dim",),
-    "shape.tensor_type": ("TensorType",),
-    "shape.verify": ("verify_broadcast",),
-    "views": ("broadcast_in_dim", "broadcast_to", "transpose"),
+    "api.define_op": ("define_op",),
+    "api.functions": ("emit_shape", "evaluate", "from_text", "jit"),
+    "api.mlir_module": ("from_mlir",),
+    "api.standalone_c": ("emit_c",),
+    "api.views": ("broadcast_in_dim", "broadcast_to", "transpose"),
+    "kernel.kernel": ("Kernel",),
+    "runtime.settings": ("clear_memory", "get_num_threads", "set_num_threads"),
+    "shape.inference.broadcast": ("infer_broadcast",),
+    "shape.inference.verify": ("verify_broadcast",),
+    "shape.types.dim": ("Dim",),
+    "shape.types.tensor_type": ("TensorType",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -93,24 +91,6 @@ __all__ = [
 ]
 
 
-class _Package(ModuleType):
-    """The package itself, where `jit` is the function: importing the subpackage of that name does not rebind it."""
-
-    @property
-    def jit(self) -> Any:
-        from .api import jit
-
-        return self.__dict__.get("_jit", jit)
-
-    @jit.setter
-    def jit(self, value: Any) -> None:
-        if not isinstance(value, ModuleType):
-            self.__dict__["_jit"] = value
-
-
-sys.modules[__name__].__class__ = _Package
-
-
 def __getattr__(name: str) -> Any:
     if name == "shape":
         # The package of that name is the shape dialect as users see it.
@@ -118,17 +98,17 @@ def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
     else:
-        from .ops import find_op
+        from .ops.table import find_op
 
         op = None if name.startswith("_") else find_op(name)
         if op is None or op.params:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if op.definition is not None:
             # Not kept: the op may be replaced.
-            from .define import defined_kernel
+            from .api.define_op import defined_kernel
 
             return defined_kernel(op)
-        from .api import op_kernel
+        from .api.functions import op_kernel
 
         value = op_kernel(op)
     globals()[name] = value
@@ -136,6 +116,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from .ops import known_ops
+    from .ops.table import known_ops
 
     return sorted({*globals(), *__all__, *(op.name for op in known_ops() if not op.params)})

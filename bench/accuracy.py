@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 import bcastgen
-from bcastgen.dtypes import F32, F64, DType, dtype
-from bcastgen.op import Op
-from bcastgen.ops import OPS
+from bcastgen.core.dtypes import F32, F64, DType, dtype
+from bcastgen.ops.row import Op
+from bcastgen.ops.table import OPS
 
 from .truth import Array, errors_of, operands_of
 

@@ -48,8 +48,8 @@ def probe() -> Any:
     """
     import cffi
 
-    from bcastgen.errors import CompileError
-    from bcastgen.jit.toolchain import toolchain
+    from bcastgen.core.errors import CompileError
+    from bcastgen.runtime.toolchain import toolchain
 
     with tempfile.TemporaryDirectory(prefix="bcastgen-bench-") as directory:
         binary = str(Path(directory) / "probe.so")

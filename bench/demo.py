@@ -22,7 +22,7 @@ from typing import Any, TextIO
 import numpy as np
 
 import bcastgen as bg
-from bcastgen.ops import OPS
+from bcastgen.ops.table import OPS
 
 from .check import ulps
 from .measure import call, interleave

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 
-from bcastgen.errors import BcastgenError
+from bcastgen.core.errors import BcastgenError
 
 from .peers import NUMPY, OWN, PEERS, Peer, installed
 from .workloads import KINDS, QUICK, WORKLOADS, Workload

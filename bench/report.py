@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from bcastgen.errors import BcastgenError
+from bcastgen.core.errors import BcastgenError
 
 from .peers import FAST, NUMPY, OURS
 from .results import Cell, Report, Timing

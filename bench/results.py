@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bcastgen.errors import BcastgenError
+from bcastgen.core.errors import BcastgenError
 
 from .peers import AGAIN, NUMPY, OURS, OWN
 

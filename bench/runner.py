@@ -21,7 +21,7 @@ from typing import TextIO
 
 import numpy as np
 
-from bcastgen.errors import BcastgenError
+from bcastgen.core.errors import BcastgenError
 
 from .bandwidth import Mover
 from .check import difference

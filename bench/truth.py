@@ -21,8 +21,8 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from bcastgen.dtypes import DType
-from bcastgen.op import Op
+from bcastgen.core.dtypes import DType
+from bcastgen.ops.row import Op
 
 __all__ = ["Array", "error_in_ulps", "errors_of", "operands_of", "truth_of"]
 

@@ -1,6 +1,6 @@
 /* bcg_broadcast.h: how extents meet at run time, and where a stride becomes 0.
  *
- * Contract. The run-time twin of the compile-time rule in bcastgen/shape/broadcast.py. Shapes align on the right; two
+ * Contract. The run-time twin of the compile-time rule in bcastgen/shape/inference/broadcast.py. Shapes align on the right; two
  * extents meet if they are equal or one is 1, and the result is the one that is not 1 (so 0 with 1 is 0; never the
  * larger of the two). Nothing here reads array data. Each definition stands between blank lines and uses only what
  * stands above it, in bcg_abi.h or in bcg_check.h: emit copies the ones a kernel needs.

@@ -5,8 +5,8 @@
  * come from, dispatch_size.h sizes results without a call, dispatch_kernel.h is what a kernel holds, dispatch_layout.h
  * the arithmetic of strides and overlap, dispatch_evaluate.h the way from a text to a kernel; here are the type and the
  * module. What is not an aligned native ndarray of a supported dtype, a NumPy scalar or a Python number, and every
- * error, goes to bcastgen/jit/arguments.py ("the slow path"), which comes back through _call_clean.
- * bcastgen/jit/fallback.py is the same class in Python; the tests run both alike. The file is long because the type has
+ * error, goes to bcastgen/runtime/slow_path.py ("the slow path"), which comes back through _call_clean.
+ * bcastgen/runtime/fallback.py is the same class in Python; the tests run both alike. The file is long because the type has
  * many methods, each with its documentation.
  */
 #define PY_SSIZE_T_CLEAN
@@ -187,7 +187,7 @@ static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
     int ranked = 0;
     Py_ssize_t constants = 0;
     if (config.call_slow == NULL || self->name != NULL) {
-        const char *why = self->name == NULL ? "import bcastgen.jit.base first" : "a kernel is initialised once";
+        const char *why = self->name == NULL ? "import bcastgen.runtime.base first" : "a kernel is initialised once";
         PyErr_SetString(PyExc_TypeError, why);
         return -1;
     }
@@ -362,7 +362,7 @@ PyDoc_STRVAR(configure_doc,
              "Hand over bcastgen's dtype codes, by NumPy type number and by NumPy scalar type; the dtype of each\n"
              "code, None where it comes with meet(); the codes of weak int, uint and float; and the functions that stand in Python.");
 
-/* Called once, when bcastgen.jit.base is imported; what it stores lives as long as the process. */
+/* Called once, when bcastgen.runtime.base is imported; what it stores lives as long as the process. */
 static PyObject *configure(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -473,7 +473,7 @@ static PyMethodDef module_methods[] = {
 static PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "bcastgen._dispatch",
-    .m_doc = "The call path of kernels; see bcastgen.jit.base.",
+    .m_doc = "The call path of kernels; see bcastgen.runtime.base.",
     .m_size = -1,
     .m_methods = module_methods,
 };

@@ -1,6 +1,6 @@
 /* dispatch_call.h: one call, from its arguments to its results.
  *
- * In: a kernel and arguments. Out: READY with the results in the frame; SLOW, where bcastgen/jit/arguments.py must make
+ * In: a kernel and arguments. Out: READY with the results in the frame; SLOW, where bcastgen/runtime/slow_path.py must make
  * the arguments clean first; FAILED with an exception set. Stages, in order: bind, resolve (describe the operands, find
  * the binary of their dtypes), infer the results' shapes, provide the results, run, deliver.
  */

@@ -1,6 +1,6 @@
 /* dispatch_kernel.h: what a kernel object holds, its signature and the table of its binaries, and the frame of a call.
  *
- * In: what bcastgen/jit/base.py configures, compiled kernels. Out: the binary of a key, found again by memcmp; the
+ * In: what bcastgen/runtime/base.py configures, compiled kernels. Out: the binary of a key, found again by memcmp; the
  * workspace a call needs, without a heap allocation for up to STACK_OPERANDS operands.
  */
 #ifndef DISPATCH_KERNEL_H

@@ -1,7 +1,7 @@
 /* dispatch_layout.h: where a result's elements go, and whether arrays share memory.
  *
  * In: shapes and byte strides. Out: K-order strides, and answers about overlap. The part of dispatch.c that knows no
- * Python; its twins are k_strides in bcastgen/jit/fallback.py and the overlap rules in bcastgen/jit/arguments.py.
+ * Python; its twins are k_strides in bcastgen/runtime/fallback.py and the overlap rules in bcastgen/runtime/slow_path.py.
  */
 #ifndef DISPATCH_LAYOUT_H
 #define DISPATCH_LAYOUT_H

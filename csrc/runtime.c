@@ -1,4 +1,4 @@
-/* runtime.c: the runtime as one shared object, for installs without the extension: jit/runtime.py compiles it once.
+/* runtime.c: the runtime as one shared object, for installs without the extension: runtime/native.py compiles it once.
  *
  * Contract. It exports one symbol, `bcg_run` of run.h.
  */

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from bcastgen.dtypes import dtype
+from bcastgen.core.dtypes import dtype
 
 # Its asserts compare what C gave with what Python did; pytest shows where they part.
 pytest.register_assert_rewrite("shape_agreement")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dtypes import BF16, BOOL, F32, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
-from ..errors import DomainError, DTypeError, RangeError, TraceError
-from ..op import Op
-from ..ops import OPS
+from ..core.dtypes import BF16, BOOL, F32, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
+from ..core.errors import DomainError, DTypeError, RangeError, TraceError
+from ..ops.row import Op
+from ..ops.table import OPS
 from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Params, Remap, topological
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import F32, F64, DType
+from ..core.dtypes import F32, F64, DType
 from .infer import Typed
 from .nodes import Apply, Constant, Node, Remap, children, topological
 from .views import Broadcast

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from ..dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak
-from ..errors import DomainError, DTypeError, RangeError
-from ..op import Op
-from ..ops import OPS
-from ..records import dataclass
+from ..core.dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak
+from ..core.errors import DomainError, DTypeError, RangeError
+from ..core.frozen import dataclass
+from ..ops.row import Op
+from ..ops.table import OPS
 from .build import Builder
 from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Remap, topological
 

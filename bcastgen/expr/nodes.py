@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..dtypes import DType, Weak
-from ..op import Op
-from ..records import dataclass
+from ..core.dtypes import DType, Weak
+from ..core.frozen import dataclass
+from ..ops.row import Op
 
 if TYPE_CHECKING:
-    from ..shape.tensor_type import TensorType
+    from ..shape.types.tensor_type import TensorType
     from .views import View
 
 __all__ = [

@@ -12,10 +12,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..dtypes import DTYPES, DType, dtype
-from ..errors import BcastgenError, ParseError
-from ..op import Op
-from ..ops import OPS, find_op, known_ops
+from ..core.dtypes import DTYPES, DType, dtype
+from ..core.errors import BcastgenError, ParseError
+from ..ops.row import Op
+from ..ops.table import OPS, find_op, known_ops
 from .build import Builder
 from .nodes import Expression, Node, Operand
 from .text_views import ViewCall, view_call

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from ..errors import ParseError
+from ..core.errors import ParseError
 from .views import Broadcast, NewAxes, Transpose, View, dims_of
 
 __all__ = ["ViewCall", "view_call"]

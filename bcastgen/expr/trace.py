@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..dtypes import dtype
-from ..errors import TraceError
-from ..op import Op
-from ..ops import OPS, find_op
+from ..core.dtypes import dtype
+from ..core.errors import TraceError
+from ..ops.row import Op
+from ..ops.table import OPS, find_op
 from .build import Builder, constant_from
 from .nodes import Expression, Node, Operand
 

@@ -12,9 +12,9 @@ Seed 004: the choice among t[i][j][k] = a[i][j], a[i][k], ..., a[j][i] is known 
 
 from __future__ import annotations
 
-from ..errors import BroadcastError
-from ..records import dataclass
-from ..shape.dim import Dim
+from ..core.errors import BroadcastError
+from ..core.frozen import dataclass
+from ..shape.types.dim import Dim
 
 __all__ = ["Broadcast", "Collapse", "NewAxes", "Resolved", "Transpose", "View", "dims_of", "is_free"]
 

@@ -12,9 +12,9 @@ dims that are known.
 
 from __future__ import annotations
 
-from ..records import dataclass
-from ..shape.dim import Dim
-from ..shape.use import Use
+from ..core.frozen import dataclass
+from ..shape.inference.operand_use import Use
+from ..shape.types.dim import Dim
 
 __all__ = ["AffineMap", "Index", "identity_map", "use_map"]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BroadcastError, DomainError
+from ..core.errors import BroadcastError, DomainError
 from ..expr.nodes import Constant
 from ..shape.constraints import RankAtLeast, RankIs
 from .nest import Let, Load, LoopProgram, Nest, Value

@@ -15,16 +15,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..dtypes import DType
+from ..core.dtypes import DType
+from ..core.frozen import dataclass
 from ..expr.nodes import Constant, Params, literal
-from ..op import Op
-from ..records import dataclass
+from ..ops.row import Op
 from ..shape.constraints import Constraint
 from ..shape.decision import Decision
-from ..shape.dim import Dim
-from ..shape.tensor_type import TensorType
+from ..shape.types.dim import Dim
+from ..shape.types.tensor_type import TensorType
 from .affine import AffineMap
-from .canonicalize import fold_unit_dims
+from .unit_dims import fold_unit_dims
 
 __all__ = ["Access", "Apply", "Domain", "Let", "Load", "LoopProgram", "Nest", "Slot", "Value", "rebuilt", "users_of"]
 

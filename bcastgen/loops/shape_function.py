@@ -5,7 +5,7 @@ In: a loop program.  Out: a :class:`Program`, from the extents of the operands t
     nest (d0, d1), a.0 in {1, d0}, a.1 = 4   ->   %w = ... cstr_require ...; assuming %w { broadcast ... }
 
 It says what the decisions of the nests' domains say, no more: what facts have proved is not asked. The same decisions
-become the C that runs before the loops (`emit/meeting.py`); a test runs both over the same shapes.
+become the C that runs before the loops (`emit/kernel/operand_checks.py`); a test runs both over the same shapes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..shape.constraints import (
 )
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import op, program
-from ..shape.use import Place
+from ..shape.inference.operand_use import Place
 from .nest import LoopProgram, Nest
 
 __all__ = ["shape_function"]

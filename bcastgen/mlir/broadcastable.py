@@ -11,11 +11,11 @@ Operands of lower rank are expanded by the trait; element types may be any that 
 
 from __future__ import annotations
 
-from ..errors import BcastgenError, BroadcastError
-from ..shape.broadcast import Mode, broadcast
+from ..core.errors import BcastgenError, BroadcastError
 from ..shape.constraints import Constraint
-from ..shape.tensor_type import TensorType
-from ..shape.verify import verify_result
+from ..shape.inference.broadcast import Mode, broadcast
+from ..shape.inference.verify import verify_result
+from ..shape.types.tensor_type import TensorType
 from .ir import Operation, Source, Value
 from .tosa.elements import check_supported
 

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BcastgenError, BroadcastError, DTypeError, ParseError
+from ..core.errors import BcastgenError, BroadcastError, DTypeError, ParseError
+from ..core.frozen import dataclass
 from ..expr.build import Builder
 from ..expr.nodes import Claim, Constant, Expression, Node, Operand
 from ..expr.views import Broadcast
-from ..records import dataclass
-from ..shape.dim import Dim
-from ..shape.tensor_type import Signature, TensorType
+from ..shape.types.dim import Dim
+from ..shape.types.tensor_type import Signature, TensorType
 from .broadcastable import verify_broadcastable
 from .ir import Dense, Function, Operation, Source, Value
 from .options import Options

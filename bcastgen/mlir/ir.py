@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from ..dtypes import DType
-from ..errors import BcastgenError
-from ..records import dataclass
-from ..shape.tensor_type import TensorType
+from ..core.dtypes import DType
+from ..core.errors import BcastgenError
+from ..core.frozen import dataclass
+from ..shape.types.tensor_type import TensorType
 
 if TYPE_CHECKING:
     import numpy as np

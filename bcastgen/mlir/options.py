@@ -7,7 +7,7 @@ In: switches.  Out: a frozen record that verification and import pass on.
 
 from __future__ import annotations
 
-from ..records import dataclass
+from ..core.frozen import dataclass
 
 __all__ = ["Options"]
 

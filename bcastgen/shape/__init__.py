@@ -5,16 +5,13 @@ In: types.  Out: iteration domains, verdicts, and the constraints left to run ti
     infer_broadcast("f32[?, 1]", "f32[3]") -> f32[?, 3]
     bg.shape.program("outer", lambda a, b: bg.shape.concat(a, b), a="!shape.shape", b="!shape.shape") -> a Program
 
-Nothing is imported here, so that who needs `dim` and `tensor_type` does not pay for the rest. Of the ops of the
-dialect (`dialect/ops.py`), ``bg.shape.broadcast`` and ``bg.shape.dim`` share their names with modules of this package:
-the name here is the op, and the import system finds the modules all the same.
+Nothing is imported here, so that code that needs `types` alone does not pay for the rest. The names that ``bg.shape``
+has are the dialect's: its ops are rows of `dialect/ops.py`.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,32 +51,13 @@ def _op(name: str) -> Any:
     return op(name)
 
 
-class _Package(ModuleType):
-    """The package itself, where two names are ops although there are modules of that name."""
-
-    def _broadcast(self) -> Any:
-        return _op("broadcast")
-
-    def _dim(self) -> Any:
-        return _op("dim")
-
-    def _ignore(self, module: Any) -> None:
-        """Importing the module binds its name in the package; the op keeps it."""
-
-    broadcast = property(_broadcast, _ignore)
-    dim = property(_dim, _ignore)
-
-
-sys.modules[__name__].__class__ = _Package
-
-
 def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         value = getattr(importlib.import_module(f".dialect.{_HOME_OF[name]}", __name__), name)
     else:
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from ..errors import BroadcastError
+        from ..core.errors import BroadcastError
         from .dialect.ops import find_row
 
         try:

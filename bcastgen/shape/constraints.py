@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ..records import dataclass
+from ..core.frozen import dataclass
 from .range_constraints import AtLeast, AtMost, Extents, MultipleOf, ResultAtLeast, ResultAtMost, ResultMultipleOf
 from .range_constraints import extent_of as _extent
 

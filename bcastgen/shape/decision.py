@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from ..records import dataclass
+from ..core.frozen import dataclass
 from .constraints import Constraint
 
 __all__ = ["Decision", "Fate"]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ..records import dataclass
+from ..core.frozen import dataclass
 
 __all__ = [
     "AtLeast",

@@ -36,7 +36,7 @@ def _plain(function: Callable[..., Any], namespace: Namespace) -> Callable[..., 
 @cache
 def _kernel(function: Callable[..., Any], math: str) -> Callable[..., Any]:
     import bcastgen as bg
-    from bcastgen.ops import OPS
+    from bcastgen.ops.table import OPS
 
     beyond = {name: getattr(bg, name) for name in OPS if not hasattr(np, name) and hasattr(bg, name)}
     kernel: Callable[..., Any] = bg.jit(_plain(function, Namespace(np, **beyond)), math=math)

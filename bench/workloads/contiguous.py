@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bcastgen.ops import OPS
+from bcastgen.ops.table import OPS
 
 from ..spelling import Namespace, names, rebound
 from .operands import NUMPY_DTYPES, flat, sample

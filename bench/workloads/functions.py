@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from bcastgen.op import Op
-from bcastgen.ops import OPS
+from bcastgen.ops.row import Op
+from bcastgen.ops.table import OPS
 
 from .operands import NUMPY_DTYPES, flat
 from .row import Array, Function, Workload

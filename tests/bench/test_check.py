@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 check = bench_module("check")
 ONE = np.float64(1.0)

@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 machine = bench_module("machine")
 

@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from bcastgen import BcastgenError
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 peers = bench_module("peers")
 plan = bench_module("plan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bcastgen import BcastgenError
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 report = bench_module("report")
 results = bench_module("results")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bcastgen import BcastgenError
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 results = bench_module("results")
 Cell, Report, Timing = results.Cell, results.Report, results.Timing

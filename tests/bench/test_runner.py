@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 bandwidth = bench_module("bandwidth")
 measure = bench_module("measure")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 results = bench_module("results")
 runs = bench_module("runs")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 spelling = bench_module("spelling")
 HALF = np.float32(0.5)

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 measure = bench_module("measure")
 peers = bench_module("peers")

@@ -9,7 +9,7 @@ import sys
 import mpmath
 import pytest
 
-from bcastgen.resources import folder
+from bcastgen.core.resources import folder
 
 _SPEC = importlib.util.spec_from_file_location("fit", folder("csrc") / "fit.py")
 fit = importlib.util.module_from_spec(_SPEC)

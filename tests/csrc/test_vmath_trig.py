@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import vmath
-from bcastgen.dtypes import F32, F64
-from bcastgen.ops import OPS
-from bcastgen.resources import folder
+from bcastgen.core.dtypes import F32, F64
+from bcastgen.core.resources import folder
+from bcastgen.ops.table import OPS
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
 

@@ -7,13 +7,13 @@ import subprocess
 import numpy as np
 import pytest
 
-from bcastgen.dtypes import DType
+from bcastgen.core.dtypes import DType
 from bcastgen.emit.standalone import CForm, Part, render_module
 from bcastgen.expr.nodes import Apply, Constant, Expression, topological
 from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
-from bcastgen.pipeline import Compilation, Options
-from bcastgen.shape.tensor_type import parse_signature, parse_type
+from bcastgen.pipeline.compilation import Compilation, Options
+from bcastgen.shape.types.tensor_type import parse_signature, parse_type
 from c_harness import ADDRESS, LANGUAGES, STRICT, UNTOLD, Case, Emitted, Harness, compiler, result_ranks
 
 

@@ -7,13 +7,13 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from bcastgen.dtypes import dtype
+from bcastgen.core.dtypes import dtype
 from bcastgen.expr.build import Builder
 from bcastgen.expr.evaluate import evaluate
 from bcastgen.expr.infer import infer
 from bcastgen.expr.text import parse
 from bcastgen.expr.views import Broadcast, Collapse, NewAxes, Transpose, dims_of
-from bcastgen.ops import OPS
+from bcastgen.ops.table import OPS
 
 A = np.arange(1.0, 7.0).reshape(2, 3)
 

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from bcastgen.dtypes import BF16, DTYPES, F16, F32, F64, WEAK_FLOAT, WEAK_INT, DType, dtype
-from bcastgen.errors import DomainError, DTypeError, RangeError
+from bcastgen.core.dtypes import BF16, DTYPES, F16, F32, F64, WEAK_FLOAT, WEAK_INT, DType, dtype
+from bcastgen.core.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.infer import infer
 from bcastgen.expr.text import parse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bcastgen.errors import BcastgenError, DomainError, ParseError, RangeError
+from bcastgen.core.errors import BcastgenError, DomainError, ParseError, RangeError
 from bcastgen.expr.nodes import topological
 from bcastgen.expr.text import MAX_TEXT, parse
 from bcastgen.expr.trace import trace

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bcastgen.errors import TraceError
+from bcastgen.core.errors import TraceError
 from bcastgen.expr.nodes import Apply, topological
 from bcastgen.expr.trace import trace
-from bcastgen.ops import OPS
+from bcastgen.ops.table import OPS
 
 
 def text(function, *names):

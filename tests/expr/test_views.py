@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bcastgen.errors import BroadcastError, ParseError, TraceError
+from bcastgen.core.errors import BroadcastError, ParseError, TraceError
 from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
 from bcastgen.expr.views import Broadcast, Collapse, NewAxes, Transpose, dims_of
@@ -113,7 +113,7 @@ def test_text_that_is_no_view(text, message):
 
 
 def test_a_shape_comes_from_an_operand():
-    from bcastgen.views import broadcast_in_dim
+    from bcastgen.api.views import broadcast_in_dim
 
     with pytest.raises(TraceError, match="not of a computed value"):
         trace(lambda a, b: broadcast_in_dim(a, a + b, (0,)), ("a", "b"))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bcastgen.loops.affine import AffineMap, Index, identity_map, use_map
-from bcastgen.shape.tensor_type import parse_type
-from bcastgen.shape.use import Use
+from bcastgen.shape.inference.operand_use import Use
+from bcastgen.shape.types.tensor_type import parse_type
 
 
 def map_of(operand, domain, stretching=()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bcastgen.errors import BcastgenError, BroadcastError, DTypeError
+from bcastgen.core.errors import BcastgenError, BroadcastError, DTypeError
 from bcastgen.mlir.broadcastable import verify_broadcastable
 from bcastgen.mlir.read.parser import parse_module
 

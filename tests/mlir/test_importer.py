@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.dtypes import dtype
+from bcastgen.core.dtypes import dtype
 
 F32 = np.float32
 

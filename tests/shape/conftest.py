@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from bcastgen.shape.dim import Dim
-from bcastgen.shape.rules import Rules
-from bcastgen.shape.use import Use
+from bcastgen.shape.inference.operand_use import Use
+from bcastgen.shape.inference.stretch_rules import Rules
+from bcastgen.shape.types.dim import Dim
 
 Extents = tuple[int, ...]
 Call = Mapping[str, Extents]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bcastgen.errors import BroadcastError, DomainError, from_status
+from bcastgen.core.errors import BroadcastError, DomainError, from_status
 from c_harness import NUMBERS, Case
 from c_programs import raw, scattered
 

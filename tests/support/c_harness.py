@@ -22,14 +22,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bcastgen.csource import C_WARNING_FLAGS, WARNING_FLAGS
-from bcastgen.emit.scalar import storage_type
+from bcastgen.api.standalone_c import _part as part_of
+from bcastgen.core.c_source import C_WARNING_FLAGS, WARNING_FLAGS
+from bcastgen.core.errors import statuses
+from bcastgen.emit.c_text.body import storage_type
 from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.emit.standalone.module import module_view
-from bcastgen.emitted import _part as part_of
-from bcastgen.errors import statuses
-from bcastgen.kernel import Kernel
-from bcastgen.pipeline import Compilation
+from bcastgen.kernel.kernel import Kernel
+from bcastgen.pipeline.compilation import Compilation
 
 STRICT = [*WARNING_FLAGS, "-ffp-contract=off"]
 LANGUAGES = {"c": ("-std=c11", *C_WARNING_FLAGS), "c++": ("-xc++", "-std=c++17")}

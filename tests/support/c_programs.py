@@ -17,15 +17,15 @@ from functools import cached_property
 
 import numpy as np
 
-from bcastgen.dtypes import DTYPES
-from bcastgen.errors import DomainError, DTypeError, RangeError
+from bcastgen.core.dtypes import DTYPES
+from bcastgen.core.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.build import Builder, constant_from
 from bcastgen.expr.nodes import Operand, topological
 from bcastgen.expr.views import NewAxes, Transpose
-from bcastgen.kernel import Kernel
-from bcastgen.ops import OPS
-from bcastgen.pipeline import Options
-from bcastgen.shape.tensor_type import Signature, parse_type
+from bcastgen.kernel.kernel import Kernel
+from bcastgen.ops.table import OPS
+from bcastgen.pipeline.compilation import Options
+from bcastgen.shape.types.tensor_type import Signature, parse_type
 
 NAMES = ("a", "b", "c", "d")
 SCALARS = (True, 0, 1, 2, 3, 7, 100, -1, -2, 40, 0.0, -0.0, 0.5, 2.0, -1.5, 0.1, 1e20, float("inf"), float("nan"))

@@ -15,7 +15,7 @@ import numpy as np
 
 from bcastgen.expr.nodes import Claim, Expression
 from bcastgen.expr.trace import trace
-from bcastgen.shape.tensor_type import TensorType, parse_type
+from bcastgen.shape.types.tensor_type import TensorType, parse_type
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from bcastgen.api import jit, op_kernel
-from bcastgen.dtypes import BF16, DTYPES, DType
-from bcastgen.errors import BcastgenError
+from bcastgen.api.functions import jit, op_kernel
+from bcastgen.core.dtypes import BF16, DTYPES, DType
+from bcastgen.core.errors import BcastgenError
 from bcastgen.expr.build import constant_from
 from bcastgen.expr.infer import Typed, infer
 from bcastgen.expr.nodes import Apply, Constant, topological
 from bcastgen.expr.trace import converted, trace
-from bcastgen.op import Op
-from bcastgen.ops import OPS
+from bcastgen.ops.row import Op
+from bcastgen.ops.table import OPS
 
 MAX_DEPTH = 6
 SCALARS = (True, 0, 1, 2, 3, 7, -1, -2, 100, 0.0, -0.0, 0.5, 1.0, 2.0, -1.5, 0.1, 1e20, float("inf"), float("nan"))

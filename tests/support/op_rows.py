@@ -11,15 +11,15 @@ import random
 from itertools import product
 from pathlib import Path
 
-from bcastgen.api import from_text, op_kernel
-from bcastgen.dtypes import DTYPES
-from bcastgen.errors import DTypeError
+from bcastgen.api.functions import from_text, op_kernel
+from bcastgen.api.mlir_module import from_mlir
+from bcastgen.core.dtypes import DTYPES
+from bcastgen.core.errors import DTypeError
 from bcastgen.expr.trace import converted, trace
-from bcastgen.kernel import Kernel
-from bcastgen.modules import from_mlir
-from bcastgen.ops import OPS
-from bcastgen.pipeline import Options
-from bcastgen.shape.tensor_type import Signature, parse_type
+from bcastgen.kernel.kernel import Kernel
+from bcastgen.ops.table import OPS
+from bcastgen.pipeline.compilation import Options
+from bcastgen.shape.types.tensor_type import Signature, parse_type
 
 CASES = Path(__file__).parents[1] / "cases"
 # In one kernel: its checks are quadratic in them.

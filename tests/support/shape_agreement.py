@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import cffi
 
 import shape_programs
-from bcastgen.emit.helpers import helper_text
-from bcastgen.emit.shape import messages, shape_function
-from bcastgen.errors import BroadcastError, shape_statuses
+from bcastgen.core.errors import BroadcastError, shape_statuses
+from bcastgen.emit.c_text.helpers import helper_text
+from bcastgen.emit.shape_program.program import messages, shape_function
 from bcastgen.shape.dialect.values import Shape, Size, ValueShape, Witness, show
 
 STRUCTS = """

@@ -9,7 +9,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-from bcastgen.resources import folder
+from bcastgen.core.resources import folder
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bcastgen.dtypes import DTYPES, dtype
+from bcastgen.core.dtypes import DTYPES, dtype
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import ElementType, Shape, Size, ValueShape, Witness
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bcastgen.dtypes import F32, I64
-from bcastgen.errors import BroadcastError
+from bcastgen.core.dtypes import F32, I64
+from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.ops import ROWS
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.types import parse_type

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import pytest
 
-from bcastgen.errors import BroadcastError
+from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.interpret import Machine
 from bcastgen.shape.dialect.row import lift
 

@@ -16,15 +16,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bcastgen.api import op_kernel
-from bcastgen.dtypes import dtype
-from bcastgen.emit.scalar import storage_type
+from bcastgen.api.functions import op_kernel
+from bcastgen.core.dtypes import dtype
+from bcastgen.core.errors import DTypeError
+from bcastgen.emit.c_text.body import storage_type
 from bcastgen.emit.standalone import CForm, Part, render_module
-from bcastgen.errors import DTypeError
 from bcastgen.expr.trace import converted, trace
-from bcastgen.ops import OPS
-from bcastgen.pipeline import Compilation, Options
-from bcastgen.shape.tensor_type import parse_type
+from bcastgen.ops.table import OPS
+from bcastgen.pipeline.compilation import Compilation, Options
+from bcastgen.shape.types.tensor_type import parse_type
 
 COUNT = 1024
 _MOST_OPERANDS = 3

@@ -16,10 +16,10 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bcastgen.dtypes import DTYPES
+from bcastgen.api.mlir_module import verify_module
+from bcastgen.core.dtypes import DTYPES
 from bcastgen.mlir.options import Options
 from bcastgen.mlir.read.parser import parse_module
-from bcastgen.modules import verify_module
 
 # The elements that ops of TOSA have a meaning for: floats, integers, truth values (b). Of those that take no operands
 # beside the ones that broadcast, and no attributes; and tosa.mul.

@@ -22,9 +22,9 @@ from pathlib import Path
 import mpmath
 import numpy as np
 
-from bcastgen.dtypes import F32, F64
-from bcastgen.ops import OPS
-from bcastgen.resources import folder
+from bcastgen.core.dtypes import F32, F64
+from bcastgen.core.resources import folder
+from bcastgen.ops.table import OPS
 
 HEADERS = tuple(sorted(path.name for path in folder("csrc").glob("bcg_vmath*.h")))
 NO_FMA = ("-mno-fma", "-mno-avx512f")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
-from ..model import KernelView
+from ..kernel.model import KernelView
 from . import freestanding, openmp
 from .form import CForm
 from .static import StaticView, static_sentences

@@ -11,8 +11,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from ...csource import CSource
-from ...errors import BcastgenError
+from ...core.c_source import CSource
+from ...core.errors import BcastgenError
 
 __all__ = ["write_sources"]
 

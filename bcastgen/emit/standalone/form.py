@@ -7,9 +7,9 @@ In: options as users write them.  Out: a :class:`CForm`.
 
 from __future__ import annotations
 
-from ...csource import BUILDS
-from ...errors import BcastgenError
-from ...records import dataclass
+from ...core.c_source import BUILDS
+from ...core.errors import BcastgenError
+from ...core.frozen import dataclass
 from .target import find_target
 
 __all__ = ["CForm"]
@@ -28,7 +28,7 @@ class CForm:
     target : the machine that vectors are meant for, by name; None says nothing of it.
     single_file : the helpers stand in the .c; else in a header of their own, beside it.
     main : a program that checks the module against a reference goes with it.
-    build : what goes with it beside that, of :data:`bcastgen.csource.BUILDS`.
+    build : what goes with it beside that, of :data:`bcastgen.core.c_source.BUILDS`.
     """
 
     variants: int | None = None
@@ -52,7 +52,7 @@ class CForm:
         --------
         >>> CForm(variants=-1).checked()
         Traceback (most recent call last):
-        bcastgen.errors.BcastgenError: variants is -1, expected 0 or more (0 is the one plain nest)
+        bcastgen.core.errors.BcastgenError: variants is -1, expected 0 or more (0 is the one plain nest)
         """
         if self.variants is not None and self.variants < 0:
             raise BcastgenError(f"variants is {self.variants}, expected 0 or more (0 is the one plain nest)")

@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ...errors import BcastgenError
-from ...ops import OPS
-from ...ops_c import LIBRARY
-from ..helpers import functions_of
+from ...core.errors import BcastgenError
+from ...ops.table import OPS
+from ...ops.user_c import LIBRARY
+from ..c_text.helpers import functions_of
 
 __all__ = ["FREESTANDING_FLAGS", "SENTENCE", "refuse_library", "without_library"]
 

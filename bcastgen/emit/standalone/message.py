@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 import textwrap
 
-from ...errors import statuses
-from ..names import c_string
+from ...core.errors import statuses
+from ..c_text.names import c_string
 
 __all__ = ["returned", "sentences"]
 

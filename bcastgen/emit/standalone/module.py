@@ -13,18 +13,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...csource import CSource
-from ...errors import statuses
+from ...core.c_source import CSource
+from ...core.errors import statuses
+from ...core.frozen import dataclass
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
-from ...loops.schedule import nested_loops
-from ...records import dataclass
-from ..helpers import helper_names, helper_text
-from ..layout import lay_out, lay_out_comment
-from ..model import KernelView
-from ..names import comment_text, constant_prefix, module_identifiers
-from ..render import render_template
-from ..view import kernel_view
+from ...loops.schedule.variants import nested_loops
+from ..c_text.helpers import helper_names, helper_text
+from ..c_text.names import comment_text, constant_prefix, module_identifiers
+from ..c_text.wrap import lay_out, lay_out_comment
+from ..kernel.model import KernelView
+from ..kernel.view import kernel_view
+from ..templating.render import render_template
 from .contract import contract
 from .form import CForm
 from .freestanding import refuse_library, without_library

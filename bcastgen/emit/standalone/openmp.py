@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from math import prod
 
-from ...records import dataclass
-from ..model import NestView
+from ...core.frozen import dataclass
+from ..kernel.model import NestView
 
 __all__ = ["BLOCK", "OPENMP_FLAGS", "SENTENCE", "Threads", "threads"]
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...errors import BcastgenError
+from ...core.errors import BcastgenError
+from ...core.frozen import dataclass
 from ...loops.nest import Access, LoopProgram, Nest
-from ...records import dataclass
-from ...shape.tensor_type import TensorType
-from ..loop_model import ArrayView
-from ..model import KernelView, NestView
+from ...shape.types.tensor_type import TensorType
+from ..kernel.loop_model import ArrayView
+from ..kernel.model import KernelView, NestView
 
 __all__ = ["StaticNest", "StaticView", "static_sentences", "static_view"]
 

@@ -11,10 +11,10 @@ bits depend on whether products and sums are rounded once (`fma`).
 
 from __future__ import annotations
 
-from ...errors import BcastgenError
-from ...loops.schedule import ANY
-from ...records import dataclass
-from ..model import KernelView
+from ...core.errors import BcastgenError
+from ...core.frozen import dataclass
+from ...loops.schedule.variants import ANY
+from ..kernel.model import KernelView
 
 __all__ = ["TARGETS", "Target", "find_target", "vector_words", "with_vectors"]
 

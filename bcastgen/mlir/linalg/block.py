@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...half import bits_of
+from ...core.float16 import bits_of
 
 if TYPE_CHECKING:
     import numpy as np

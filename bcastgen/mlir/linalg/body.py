@@ -14,7 +14,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 
-from ...dtypes import DType
+from ...core.dtypes import DType
 from ...loops.nest import Apply, Let, Load, Nest, Value
 from .block import Block
 from .spelling import demand, moves, spelling

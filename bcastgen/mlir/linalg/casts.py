@@ -8,7 +8,7 @@ In: a source and a target dtype.  Out: lines of a spelling (see rows.py).
 
 from __future__ import annotations
 
-from ...dtypes import BF16, DType
+from ...core.dtypes import BF16, DType
 from .types import compute_type, signless
 
 __all__ = ["cast_lines", "tosa_cast_lines"]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...errors import BroadcastError, statuses
+from ...core.errors import BroadcastError, statuses
 from ...loops.nest import LoopProgram, Nest
 from .block import Block, dense, quoted, symbol
 from .body import demanded_reads, write_body, write_demands

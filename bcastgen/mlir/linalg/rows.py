@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ...dtypes import DType
+from ...core.dtypes import DType
 from .casts import cast_lines, tosa_cast_lines
 from .types import compute_type
 

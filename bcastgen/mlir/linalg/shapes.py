@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ...errors import BcastgenError
+from ...core.errors import BcastgenError
 from ...loops.nest import LoopProgram, Nest
 from ...shape.constraints import (
     AtLeast,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...dtypes import DType
-from ...errors import BcastgenError
+from ...core.dtypes import DType
+from ...core.errors import BcastgenError
 from ...expr.nodes import Constant
 from ...loops.nest import Apply
 from .rows import DEMANDS, ROWS

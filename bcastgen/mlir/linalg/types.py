@@ -7,8 +7,8 @@ In: a dtype, or a declared type.  Out: text.
 
 from __future__ import annotations
 
-from ...dtypes import DType
-from ...shape.tensor_type import TensorType
+from ...core.dtypes import DType
+from ...shape.types.tensor_type import TensorType
 
 __all__ = ["compute_type", "declared_type", "signless", "tensor_type"]
 

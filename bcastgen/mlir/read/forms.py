@@ -12,7 +12,7 @@ such a row calls "custom" has steps of its own here.
 
 from __future__ import annotations
 
-from ...records import dataclass
+from ...core.frozen import dataclass
 from ...shape.dialect.ops import ROWS
 from ...shape.dialect.row import Row
 from . import steps as read

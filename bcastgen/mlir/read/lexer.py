@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from ...errors import ParseError
+from ...core.errors import ParseError
 from ..ir import Location, Source
 
 __all__ = ["MAX_DEPTH", "Lexer"]

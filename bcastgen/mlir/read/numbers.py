@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...errors import ParseError
-from ...records import dataclass
+from ...core.errors import ParseError
+from ...core.frozen import dataclass
 
 __all__ = ["ElementKind", "Fail", "element_kind", "float_values", "from_bytes", "integer_values", "scalar"]
 

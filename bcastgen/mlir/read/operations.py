@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...errors import ParseError
+from ...core.errors import ParseError
 from ..ir import Attribute, Block, Operation, Source, Type, Value
 from .attributes import Attributes
 from .forms import find_form

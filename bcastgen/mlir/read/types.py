@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ...dtypes import DTYPES
-from ...shape.dim import DYNAMIC, MAX_EXTENT, Dim
-from ...shape.tensor_type import TensorType
+from ...core.dtypes import DTYPES
+from ...shape.types.dim import DYNAMIC, MAX_EXTENT, Dim
+from ...shape.types.tensor_type import TensorType
 from ..ir import FunctionType, Type
 from .aliases import Aliases
 from .lexer import Lexer, shown

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...errors import BroadcastError, ParseError
+from ...core.errors import BroadcastError, ParseError
 from ...shape.dialect.ops import find_row
 from ...shape.dialect.program import Attribute, Block, Operation, Program, Value
 from ...shape.dialect.types import EXTENTS, Type

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ...errors import ParseError
+from ...core.errors import ParseError
 from ...shape.dialect.program import Attribute
 from ...shape.dialect.types import Type, parse_type
 from ...shape.dialect.values import MAX_RANK

@@ -12,8 +12,8 @@ import math
 import re
 from collections.abc import Mapping
 
-from ...dtypes import DType
-from ...errors import DTypeError, ParseError
+from ...core.dtypes import DType
+from ...core.errors import DTypeError, ParseError
 from ..ir import Attribute, DialectAttribute, Keyword, Number, Operation
 
 __all__ = ["clamp_bounds", "flag", "keyword", "number", "unary_zero_points"]

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 
-from ...dtypes import BOOL, DTYPES, DType
-from ...errors import BroadcastError, DTypeError
-from ...op_rules import compare
-from ...ops import OPS
+from ...core.dtypes import BOOL, DTYPES, DType
+from ...core.errors import BroadcastError, DTypeError
+from ...ops.dtype_rules import compare
+from ...ops.table import OPS
 from ...shape.dialect.values import MAX_RANK
 from ..ir import Operation, Type, Value
 from .meeting import tensor_of

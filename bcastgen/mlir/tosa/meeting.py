@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ...errors import BroadcastError, result_rank_mismatch
-from ...shape.broadcast import broadcast
-from ...shape.tensor_type import TensorType
-from ...shape.verify import decide_result
+from ...core.errors import BroadcastError, result_rank_mismatch
+from ...shape.inference.broadcast import broadcast
+from ...shape.inference.verify import decide_result
+from ...shape.types.tensor_type import TensorType
 from ..ir import Value
 
 __all__ = ["fits", "tensor_of"]

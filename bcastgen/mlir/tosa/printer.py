@@ -18,14 +18,14 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...dtypes import BOOL, DType, dtype
-from ...errors import BcastgenError, BroadcastError
+from ...core.dtypes import BOOL, DType, dtype
+from ...core.errors import BcastgenError, BroadcastError
 from ...expr.nodes import Apply, Constant, Node, Operand, Remap, topological
 from ...expr.views import Transpose
-from ...op_rules import compare
-from ...ops import OPS
-from ...shape.dim import DYNAMIC, Dim
-from ...shape.tensor_type import TensorType
+from ...ops.dtype_rules import compare
+from ...ops.table import OPS
+from ...shape.types.dim import DYNAMIC, Dim
+from ...shape.types.tensor_type import TensorType
 from ..linalg.block import number, symbol
 from .spellings import spelling
 from .table import find_tosa

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ...dtypes import DTYPES, DType
-from ...errors import BroadcastError, DTypeError, ParseError
+from ...core.dtypes import DTYPES, DType
+from ...core.errors import BroadcastError, DTypeError, ParseError
 from ...expr.build import Builder
 from ...expr.nodes import Constant, Node
 from ...expr.views import Collapse
-from ...ops import OPS
+from ...ops.table import OPS
 from ..ir import Dense, Operation, Value
 from ..options import Options
 from .attributes import clamp_bounds, flag, keyword, number, unary_zero_points

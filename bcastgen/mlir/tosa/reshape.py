@@ -9,11 +9,11 @@ In: a value and the types before and after.  Out: the value under views, without
 
 from __future__ import annotations
 
-from ...errors import BroadcastError, ParseError
+from ...core.errors import BroadcastError, ParseError
 from ...expr.build import Builder
 from ...expr.nodes import Node
 from ...expr.views import Collapse, NewAxes
-from ...shape.tensor_type import TensorType
+from ...shape.types.tensor_type import TensorType
 from ..ir import Dense, Operation
 from .elements import check_supported, element_of
 from .meeting import tensor_of

@@ -14,9 +14,9 @@ has its spelling from that op's row.
 
 from __future__ import annotations
 
-from ...dtypes import DType
-from ...errors import BcastgenError
-from ...op import Op
+from ...core.dtypes import DType
+from ...core.errors import BcastgenError
+from ...ops.row import Op
 from .table import TOSA_OPS, TosaOp
 
 __all__ = ["spelling"]

@@ -11,7 +11,7 @@ of a shift, ``nan_mode``, the shift of a product of integers.
 
 from __future__ import annotations
 
-from ...records import dataclass
+from ...core.frozen import dataclass
 
 __all__ = ["TOSA_OPS", "TosaOp", "find_tosa"]
 

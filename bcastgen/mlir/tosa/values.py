@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...dtypes import DType, dtype
-from ...errors import BcastgenError, BroadcastError
-from ...records import dataclass
-from ...shape.broadcast import broadcast
-from ...shape.dim import DYNAMIC, Dim
-from ...shape.tensor_type import TensorType
+from ...core.dtypes import DType, dtype
+from ...core.errors import BcastgenError, BroadcastError
+from ...core.frozen import dataclass
+from ...shape.inference.broadcast import broadcast
+from ...shape.types.dim import DYNAMIC, Dim
+from ...shape.types.tensor_type import TensorType
 from ..linalg.block import Block, number
 from .table import TosaOp, find_tosa
 

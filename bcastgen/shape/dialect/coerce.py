@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import DType, dtype
-from ...errors import BroadcastError
-from ..tensor_type import TensorType
-from ..tensor_type import parse_type as parse_tensor_type
+from ...core.dtypes import DType, dtype
+from ...core.errors import BroadcastError
+from ..types.tensor_type import TensorType
+from ..types.tensor_type import parse_type as parse_tensor_type
 from .program import Program, Value
 from .types import Kind, Type
 from .values import ElementType, LatticeValue, Shape, Size, ValueShape, Witness, show

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...errors import BroadcastError
+from ...core.errors import BroadcastError
 from .coerce import coerce_all
 from .program import Block, Operation, Program, Value
 from .row import Failed, Outcome, lift

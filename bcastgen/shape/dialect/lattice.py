@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import prod
 
-from ..dim import MAX_EXTENT
+from ..types.dim import MAX_EXTENT
 from .values import MAX_RANK, UNKNOWN, UNRANKED, ElementType, Shape, Size, Witness
 
 __all__ = [

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import BroadcastError
+from ...core.errors import BroadcastError
 from . import arithmetic, canonical, lattice, rules
 from .row import ANY, Failed, Parameter, Row, Setting, as_size
 from .types import I1, INDEX, SHAPE, SIZE, WITNESS, extents_type

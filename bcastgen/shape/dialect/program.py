@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ...records import dataclass
+from ...core.frozen import dataclass
 from .types import Type
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
-from ...records import dataclass
+from ...core.frozen import dataclass
 from .program import Attribute, Operation, Value
 from .types import EXTENTS, INDEX, SHAPE, SIZE, Kind, Type
 from .values import MAX_RANK, LatticeValue, Shape, Size

@@ -20,7 +20,7 @@ from functools import cache
 from threading import local
 from typing import TYPE_CHECKING, Any
 
-from ...errors import TraceError
+from ...core.errors import TraceError
 from .ops import find_row
 from .program import Attribute, Block, Operation, Program, Value
 from .row import Parameter, Row

@@ -11,10 +11,10 @@ import re
 from functools import cache
 from typing import Literal, TypeAlias, get_args
 
-from ...errors import ParseError
-from ...records import dataclass
-from ..tensor_type import TensorType
-from ..tensor_type import parse_type as parse_tensor_type
+from ...core.errors import ParseError
+from ...core.frozen import dataclass
+from ..types.tensor_type import TensorType
+from ..types.tensor_type import parse_type as parse_tensor_type
 from .values import UNKNOWN, UNRANKED, ElementType, LatticeValue, Shape, Size, ValueShape, Witness
 
 __all__ = [

@@ -18,10 +18,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...dtypes import DType
-from ...errors import BroadcastError
-from ...records import dataclass
-from ..dim import MAX_EXTENT
+from ...core.dtypes import DType
+from ...core.errors import BroadcastError
+from ...core.frozen import dataclass
+from ..types.dim import MAX_EXTENT
 
 __all__ = [
     "MAX_RANK",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...errors import BroadcastError
+from ...core.errors import BroadcastError
 from .program import Block, Operation, Program, Value
 from .row import Parameter, Row
 from .types import INDEX, SHAPE, SIZE, Type

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
 
 check = bench_module("check")
 peers = bench_module("peers")

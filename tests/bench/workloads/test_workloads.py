@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.ops import OPS
-from bcastgen.resources import bench_module
+from bcastgen.core.resources import bench_module
+from bcastgen.ops.table import OPS
 
 check = bench_module("check")
 functions = bench_module("workloads.functions")

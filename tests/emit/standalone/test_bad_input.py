@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bcastgen.api import from_text
+from bcastgen.api.functions import from_text
 from bcastgen.emit.standalone import CForm
 from c_harness import ADDRESS, Case, Harness, emit_module
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bcastgen.api import from_text
+from bcastgen.api.functions import from_text
 from bcastgen.emit.standalone import CForm
 from c_calls import bad_call, case_of, good_call
 from c_harness import ADDRESS, Harness, emit_module

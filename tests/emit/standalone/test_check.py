@@ -9,15 +9,15 @@ import shutil
 import pytest
 
 import bcastgen as bg
-from bcastgen.cli import main
-from bcastgen.csource import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.api.standalone_c import module_source
+from bcastgen.cli.check_emitted import check_files
+from bcastgen.cli.main import main
+from bcastgen.core.c_source import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.errors import CompileError
 from bcastgen.emit.standalone import CForm
-from bcastgen.emit_check import check_files
-from bcastgen.emitted import module_source
-from bcastgen.errors import CompileError
 
 # `bcastgen.jit` is a function to whoever goes by attributes.
-COMPILERS = importlib.import_module("bcastgen.jit.compilers")
+COMPILERS = importlib.import_module("bcastgen.runtime.compilers")
 AXPB = "(f32[?,?] a, f32[?,?] b) -> a + b*2"
 
 

@@ -12,7 +12,7 @@ import subprocess
 
 import pytest
 
-from bcastgen.csource import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_source import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.emit.standalone import CForm
 from bcastgen.emit.standalone.freestanding import FREESTANDING_FLAGS
 from bcastgen.emit.standalone.target import TARGETS

@@ -8,12 +8,12 @@ import subprocess
 import pytest
 
 import bcastgen as bg
-from bcastgen.emit.helpers import helper_names, helper_text
+from bcastgen.core.errors import BcastgenError
+from bcastgen.core.resources import folder
+from bcastgen.emit.c_text.helpers import helper_names, helper_text
 from bcastgen.emit.standalone import CForm
 from bcastgen.emit.standalone.freestanding import FREESTANDING_FLAGS, refuse_library, without_library
-from bcastgen.errors import BcastgenError
-from bcastgen.ops import OPS
-from bcastgen.resources import folder
+from bcastgen.ops.table import OPS
 from c_harness import STRICT, compiler
 from value_programs import ValueProgram, differences, rows
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.errors import from_status, statuses
+from bcastgen.core.errors import from_status, statuses
 from c_module import Diagnostic, Module
 
 NUMBERS = {name: value for value, (name, _) in statuses().items()}

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import bcastgen as bg
-from bcastgen.cli import main
+from bcastgen.cli.main import main
 from c_harness import LANGUAGES, STRICT, compiler
 
 ADD, EXP = bg.from_text("(f32[?,?] a, f32[?,?] b) -> a + b"), bg.from_text("(f32[*] a) -> exp(a)")

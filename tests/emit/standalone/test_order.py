@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.errors import statuses
+from bcastgen.core.errors import statuses
 from c_module import Array, Diagnostic, Module
 
 NAMES = {value: name for value, (name, _) in statuses().items()}

@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.cli import main
-from bcastgen.csource import BUILDS, C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.api.standalone_c import emit_c, module_source
+from bcastgen.cli.main import main
+from bcastgen.core.c_source import BUILDS, C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.emit.standalone import CForm
 from bcastgen.emit.standalone.project.build import BUILD_FILES
 from bcastgen.emit.standalone.project.cases import cases
 from bcastgen.emit.standalone.project.cffi import _declarations
-from bcastgen.emitted import emit_c, module_source
 from c_programs import random_subject
 
 TEXTS = {

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.errors import BcastgenError
 from bcastgen.emit.standalone.target import TARGETS, find_target
-from bcastgen.errors import BcastgenError
 from c_harness import STRICT, compiler
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bcastgen.csource import CSource
+from bcastgen.core.c_source import CSource
+from bcastgen.core.errors import BcastgenError
 from bcastgen.emit.standalone import write_sources
-from bcastgen.errors import BcastgenError
 
 AXPB = "(f32[?,?] a, f32[?,?] b) -> a + b*2"
 

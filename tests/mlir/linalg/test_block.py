@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mlir_tools
-from bcastgen.dtypes import DTYPES, dtype
+from bcastgen.core.dtypes import DTYPES, dtype
 from bcastgen.mlir.linalg.block import Block, dense, number, quoted
 from bcastgen.mlir.linalg.types import signless
 

@@ -7,7 +7,7 @@ import pytest
 
 import bcastgen as bg
 import mlir_tools
-from bcastgen.errors import BcastgenError, BroadcastError
+from bcastgen.core.errors import BcastgenError, BroadcastError
 from bcastgen.mlir.linalg.printer import linalg_text
 from bcastgen.mlir.linalg.rows import ROWS
 

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import mlir_tools
-from bcastgen.errors import BcastgenError, BroadcastError, DomainError, statuses
+from bcastgen.core.errors import BcastgenError, BroadcastError, DomainError, statuses
 from bcastgen.expr.trace import trace
-from bcastgen.kernel import Kernel
+from bcastgen.kernel.kernel import Kernel
 from bcastgen.loops.interpret import interpret
 from bcastgen.mlir.linalg.printer import linalg_text
-from bcastgen.pipeline import Options
-from bcastgen.shape.dim import Dim
-from bcastgen.shape.tensor_type import Signature, TensorType
+from bcastgen.pipeline.compilation import Options
+from bcastgen.shape.types.dim import Dim
+from bcastgen.shape.types.tensor_type import Signature, TensorType
 from expression_programs import EITHER_ZERO, Value, as_written, by_numpy, make_program
 
 pytestmark = [pytest.mark.slow, mlir_tools.needs_native]

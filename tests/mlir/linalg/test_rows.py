@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 import mlir_tools
-from bcastgen.dtypes import DTYPES, DType
-from bcastgen.errors import DomainError, DTypeError
+from bcastgen.core.dtypes import DTYPES, DType
+from bcastgen.core.errors import DomainError, DTypeError
 from bcastgen.expr.build import Builder
-from bcastgen.kernel import Kernel
+from bcastgen.kernel.kernel import Kernel
 from bcastgen.mlir.linalg.printer import linalg_text
 from bcastgen.mlir.linalg.rows import DEMANDS, ROWS
-from bcastgen.ops import OPS
-from bcastgen.shape.tensor_type import Signature, parse_type
+from bcastgen.ops.table import OPS
+from bcastgen.shape.types.tensor_type import Signature, parse_type
 
 
 @dataclass(frozen=True)

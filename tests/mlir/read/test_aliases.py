@@ -2,7 +2,7 @@
 
 import pytest
 
-from bcastgen.errors import ParseError
+from bcastgen.core.errors import ParseError
 from bcastgen.mlir.read.parser import parse_module
 
 FUNCTION = "func.func @f(%a: {}) attributes {{x.y = {}}} {{ return }}\n"

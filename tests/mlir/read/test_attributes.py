@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bcastgen.errors import ParseError
+from bcastgen.core.errors import ParseError
 from bcastgen.mlir.ir import Dense, DialectAttribute, FunctionType, Keyword, Number, Source, Symbol, Type
 from bcastgen.mlir.read.attributes import Attributes
 from bcastgen.mlir.read.lexer import Lexer

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bcastgen.errors import ParseError
+from bcastgen.core.errors import ParseError
 from bcastgen.mlir.ir import Source
 from bcastgen.mlir.read.dense import parse_dense
 from bcastgen.mlir.read.lexer import Lexer

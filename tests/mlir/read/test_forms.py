@@ -4,7 +4,7 @@ import pytest
 
 import mlir_texts
 import mlir_tools
-from bcastgen.errors import ParseError
+from bcastgen.core.errors import ParseError
 from bcastgen.mlir.read.parser import parse_module
 from bcastgen.mlir.tosa.table import TOSA_OPS
 from bcastgen.shape.dialect.ops import ROWS

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bcastgen.errors import ParseError
+from bcastgen.core.errors import ParseError
 from bcastgen.mlir.read.numbers import element_kind, float_values, from_bytes, integer_values, scalar
 
 

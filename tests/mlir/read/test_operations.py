@@ -2,7 +2,7 @@
 
 import pytest
 
-from bcastgen.errors import ParseError
+from bcastgen.core.errors import ParseError
 from bcastgen.mlir.ir import Source
 from bcastgen.mlir.read.operations import Operations
 from bcastgen.mlir.read.parser import parse_module

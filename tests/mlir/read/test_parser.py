@@ -6,7 +6,7 @@ import re
 import pytest
 
 import mlir_texts
-from bcastgen.errors import ParseError
+from bcastgen.core.errors import ParseError
 from bcastgen.mlir.read.parser import parse_module
 
 F = "func.func @f(%a: i1) -> i1 { return %a : i1 }"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import bcastgen as bg
 import mlir_tools
 import shape_programs
-from bcastgen.errors import BcastgenError, BroadcastError, ParseError
+from bcastgen.core.errors import BcastgenError, BroadcastError, ParseError
 from bcastgen.mlir.read.parser import parse_module
 from bcastgen.mlir.shape.reader import read_program
 from bcastgen.shape.dialect.ops import ROWS

@@ -9,15 +9,15 @@ import pytest
 
 import bcastgen as bg
 import mlir_tools
-from bcastgen.api import jit, op_kernel
-from bcastgen.dtypes import BOOL, DTYPES, F32, dtype
-from bcastgen.errors import BcastgenError, BroadcastError
+from bcastgen.api.functions import jit, op_kernel
+from bcastgen.core.dtypes import BOOL, DTYPES, F32, dtype
+from bcastgen.core.errors import BcastgenError, BroadcastError
 from bcastgen.expr.trace import converted
 from bcastgen.loops.interpret import interpret
 from bcastgen.mlir.tosa.printer import tosa_text
 from bcastgen.mlir.tosa.spellings import spelling
 from bcastgen.mlir.tosa.table import TOSA_OPS
-from bcastgen.ops import OPS
+from bcastgen.ops.table import OPS
 from expression_programs import EITHER_ZERO, as_written, make_program
 
 TO_LINALG = "builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))"
@@ -153,7 +153,7 @@ def test_what_tosa_does_not_say_is_refused_by_name(text, error, message):
 
 
 def test_users_ops_and_shapes_of_others_are_refused(monkeypatch):
-    from bcastgen import ops
+    from bcastgen.ops import table as ops
 
     monkeypatch.setattr(ops.DEFINED, "rows", {})
     bg.define_op("halved", c="x / 2")

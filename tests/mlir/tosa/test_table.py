@@ -9,10 +9,10 @@ import subprocess
 
 import pytest
 
-from bcastgen.dtypes import DTYPES
+from bcastgen.core.dtypes import DTYPES
 from bcastgen.mlir.tosa.table import TOSA_OPS, find_tosa
-from bcastgen.op_rules import compare
-from bcastgen.ops import OPS
+from bcastgen.ops.dtype_rules import compare
+from bcastgen.ops.table import OPS
 
 MLIR_OPT = shutil.which("mlir-opt-22")
 ELEMENTS = [row.mlir for row in DTYPES]

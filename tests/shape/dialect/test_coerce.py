@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bcastgen.dtypes import F32
-from bcastgen.errors import BroadcastError
+from bcastgen.core.dtypes import F32
+from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.coerce import coerce
 from bcastgen.shape.dialect.program import Value
 from bcastgen.shape.dialect.types import parse_type

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bcastgen as bg
-from bcastgen.errors import BroadcastError
+from bcastgen.core.errors import BroadcastError
 
 shape = bg.shape
 SHAPES = {"a": "!shape.shape", "b": "!shape.shape"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bcastgen.errors import BroadcastError
+from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.ops import ROWS, find_row
 from bcastgen.shape.dialect.types import parse_type
 from bcastgen.shape.dialect.values import show

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import bcastgen as bg
-from bcastgen.errors import BroadcastError
+from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.interpret import Machine
 from bcastgen.shape.dialect.values import UNKNOWN, UNRANKED, Shape, Size
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import shape_programs
-from bcastgen.errors import BroadcastError
+from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.arithmetic import wrap
 from bcastgen.shape.dialect.ops import ROWS, find_row
 from bcastgen.shape.dialect.trace import op, program

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shape_programs
-from bcastgen.errors import BroadcastError
+from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.interpret import Machine
 from bcastgen.shape.dialect.row import lift
 from bcastgen.shape.dialect.values import Witness, instance_of, show

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.dtypes import F32, F64, promote
-from bcastgen.errors import BroadcastError, TraceError
+from bcastgen.core.dtypes import F32, F64, promote
+from bcastgen.core.errors import BroadcastError, TraceError
 from bcastgen.shape.dialect.values import UNRANKED, ElementType, Shape, Size, ValueShape, Witness
-from bcastgen.shape.tensor_type import TensorType
+from bcastgen.shape.types.tensor_type import TensorType
 
 shape = bg.shape
 

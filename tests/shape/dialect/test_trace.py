@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import bcastgen as bg
-from bcastgen.errors import BroadcastError, TraceError
+from bcastgen.core.errors import BroadcastError, TraceError
 from bcastgen.shape.dialect.ops import ROWS
 from bcastgen.shape.dialect.program import Program
 from bcastgen.shape.dialect.values import Shape, Size
@@ -133,8 +133,8 @@ def test_the_face_has_every_op_and_loads_nothing_early():
 
 
 def test_names_of_modules_are_ops_and_the_modules_are_found():
-    from bcastgen.shape.broadcast import infer_broadcast
-    from bcastgen.shape.dim import Dim
+    from bcastgen.shape.inference.broadcast import infer_broadcast
+    from bcastgen.shape.types.dim import Dim
 
     assert str(infer_broadcast("f32[2]", "f32[1]")) == "f32[2]"
     assert str(Dim(2)) == "2"

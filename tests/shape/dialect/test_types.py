@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bcastgen.errors import ParseError
+from bcastgen.core.errors import ParseError
 from bcastgen.shape.dialect.types import EXTENTS, SHAPE, SIZE, extents_type, parse_type
 from bcastgen.shape.dialect.values import UNRANKED, Shape, Size
 

@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from bcastgen.dtypes import F32, I64
-from bcastgen.errors import BroadcastError
-from bcastgen.resources import folder
+from bcastgen.core.dtypes import F32, I64
+from bcastgen.core.errors import BroadcastError
+from bcastgen.core.resources import folder
 from bcastgen.shape.dialect.values import (
     MAX_RANK,
     UNKNOWN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bcastgen.errors import BroadcastError
+from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.program import Block, Operation, Program, Value
 from bcastgen.shape.dialect.types import INDEX, SHAPE, SIZE, WITNESS, parse_type
 

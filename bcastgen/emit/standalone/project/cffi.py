@@ -14,13 +14,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ....csource import RESULT_FLAGS
-from ....dtypes import DType
-from ....errors import BcastgenError, statuses
+from ....core.c_source import RESULT_FLAGS
+from ....core.dtypes import DType
+from ....core.errors import BcastgenError, statuses
+from ....core.frozen import dataclass
 from ....loops.interpret import result_extents
-from ....records import dataclass
-from ...model import KernelView
-from ...render import render_template
+from ...kernel.model import KernelView
+from ...templating.render import render_template
 from ..openmp import OPENMP_FLAGS
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ....dtypes import DType
-from ....records import dataclass
-from ...constants import data_lines
-from ...layout import lay_out
-from ...model import KernelView
-from ...render import render_template
-from ...scalar import storage_type
+from ....core.dtypes import DType
+from ....core.frozen import dataclass
+from ...c_text.body import storage_type
+from ...c_text.wrap import lay_out
+from ...kernel.constants import data_lines
+from ...kernel.model import KernelView
+from ...templating.render import render_template
 from ..freestanding import without_library
 from ..openmp import threads
 from .cases import Case, cases

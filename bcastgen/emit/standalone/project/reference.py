@@ -10,11 +10,11 @@ rule, applied to extents, element by element.
 
 from __future__ import annotations
 
+from ....core.frozen import dataclass
 from ....loops.nest import Access, LoopProgram
-from ....loops.schedule import nested_loops
-from ....records import dataclass
-from ...model import NestView
-from ...view import kernel_view
+from ....loops.schedule.variants import nested_loops
+from ...kernel.model import NestView
+from ...kernel.view import kernel_view
 
 __all__ = ["AccessView", "ReferenceView", "references"]
 

@@ -1,0 +1,315 @@
+"""Ops that users define at run time: a name, operands, C, and a dtype rule become a row and a kernel.
+
+In: what :func:`define_op` is given.  Out: a row that ``ops.find_op`` finds, and its :class:`Kernel`.
+
+    define_op("relu", c="x > 0 ? x : 0")  ->  Op("relu", 1, floating, "({T})({0} > 0 ? {0} : 0)", ...)
+
+What can be wrong with the text is found here or in ``ops_c``, so that a message speaks of the op.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..core.dtypes import DTYPES, DType, dtype
+from ..core.errors import BcastgenError, DTypeError, ParseError
+from ..emit.c_text.helpers import helper_text
+from ..emit.c_text.names import is_word_of_c
+from ..kernel.kernel import Kernel
+from ..kernel.shape_function_kernel import read_maps, shape_program, shaped_kernel
+from ..ops.dtype_rules import RULES, Converted, Rule, Types, by_function, by_signatures, refuse
+from ..ops.row import Definition, Op
+from ..ops.table import DEFINED, find_op
+from ..ops.user_c import Prelude, check_text, check_words, placed, read_prelude, unknown_words
+from .functions import op_kernel
+
+if TYPE_CHECKING:
+    from ..shape.dialect.program import Program
+
+__all__ = ["define_op", "defined_kernel"]
+
+# C expressions by the name of the dtype or kind they are for, "" for all; and what makes a row's C of them.
+Texts = tuple[tuple[str, str], ...]
+Template = Callable[[tuple[DType, ...], DType], str]
+
+_KINDS = {"signed": ("signed",), "unsigned": ("unsigned",), "float": ("float",), "integer": ("signed", "unsigned")}
+
+_kernels: dict[str, tuple[Op, Kernel]] = {}
+_lock = threading.Lock()
+
+
+def define_op(
+    name: str,
+    operands: str | int | Sequence[str] | None = None,
+    *,
+    c: str | Mapping[str, str],
+    dtypes: str | Callable[..., Any] = "same float",
+    prelude: str = "",
+    reference: Callable[..., Any] | None = None,
+    doc: str = "",
+    ulp: int = 0,
+    shape: Program | Callable[..., Any] | None = None,
+    maps: Sequence[str] | None = None,
+    replace: bool = False,
+) -> Kernel:
+    """Define an element-wise op by its C, and return it as a kernel.
+
+    From then on it is an op like those of the table: the kernel can be called, and called inside functions that are
+    traced; text may name it (``bg.evaluate("softclip(a) + b")``); `bcastgen ops` lists it; a NumPy ufunc of its name is
+    traced to it. It broadcasts as every op does, and each operand is evaluated once an element, however often the C
+    names it.
+
+    Parameters
+    ----------
+    name : a new one: not an op of the table, a dtype, or a word of C or Python.
+    operands : names (``"x, low, high"``), or how many (called a, b, c, ...); by default the names in `c`, in order.
+    c : one C11 expression over the operands' names, without side effects: numbers, operators, casts, functions of
+        <math.h>. The operands have the dtypes that the rule converts them to, and the value is converted to the
+        result's by a cast. One for each dtype or kind of the first operand, where they differ: ``{"f32": ..., "f64":
+        ..., "integer": ...}``; kinds are bool, signed, unsigned, integer, float. ``{f}`` is the suffix of float's
+        functions and literals (``tanh{f}(0.5{f} * x)``), ``{T}`` the result's type, ``{t}`` the first operand's
+        dtype (``bcg_tanh_{t}(x)`` is the table's own tanh, which may be faster than the C library's). For f16 and bf16
+        all three are those of f32, and so is the expression where they have none of their own: the operands are floats
+        then, and the value is rounded once.
+    dtypes : what the op takes, computes in and gives. The name of a rule: ``"same"``: the dtype that the operands
+        promote to; ``"same number"``: that but no bool; ``"same integer"``: that but no float; ``"same float"``:
+        floats, integers converted as NumPy's functions do; ``"to bool"``: as same, and gives bool; ``"logical"``:
+        bools; ``"select"``: a bool, then as same. Or a table of signatures, ``"f32,f32->f32; f64,f64->f64"``, of which
+        the one that fits exactly is taken, else the first that loses nothing. Or a pure function of one ``numpy.dtype``
+        an operand that returns the result's, or a tuple of the operands' and the result's, or raises TypeError.
+    prelude : C functions and constants that `c` uses, each ``static``, as in ``static float knee(float x) { ... }``.
+        In the C of a kernel they get names of their own.
+    reference : a pure function of NumPy scalars. Constants are folded by it, and the interpreter of nests and tests
+        use it; without one the C alone knows what the op does, and constants are left to it.
+    doc : one sentence, for `bcastgen ops` and ``help``.
+    ulp : how many units in the last place the C may be off the reference; 0 for none.
+    shape : a shape function, for an op that does not just broadcast: a program of the shape dialect
+        (:mod:`bcastgen.shape`), or the Python function that writes one, from the operands' shapes to the result's. What
+        it asks fails with the messages that it gives. Such an op is a kernel of its own, not part of others.
+    maps : with `shape`, one indexing map an operand, as in ``"(d0, d1) -> (d1)"``: which of the result's dims its own
+        are. Their extents have to be equal.
+    replace : whether the name may be defined already, otherwise than here. Kernels made before keep what they have.
+
+    Returns
+    -------
+    Kernel
+        As ``bg.add`` is one. The same definition again gives the same kernel.
+
+    Raises
+    ------
+    BcastgenError
+        If the name is taken.
+    ParseError
+        If a name is none, the C is not one expression over the operands, or `dtypes` cannot be read.
+    DTypeError
+        At a call, for dtypes that the rule does not take or `c` has nothing for.
+    CompileError
+        At the first call with a tuple of dtypes, if the compiler refuses the C; its output shows the line and the op.
+
+    Notes
+    -----
+    What is undefined in C is undefined here: signed overflow (of int, to which small integers promote), division by an
+    integer 0, shifts by the width or more, conversion of a float to an integer that cannot hold it. The rows of the
+    table guard against these; a user's C has to do so itself, or compute in unsigned types (``{W}`` is one that is wide
+    enough for the first operand's dtype and wraps).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> softclip = define_op("softclip", "x", c="x < -1 ? -1 : x > 1 ? 1 : x", doc="Limit to [-1, 1].")
+    >>> softclip(np.array([-3.0, 0.5, 3.0]))
+    array([-1. ,  0.5,  1. ])
+    >>> from bcastgen import evaluate
+    >>> b = np.array([[0.0], [10.0]])
+    >>> evaluate("softclip(a) + b", {"a": np.array([-3.0, 0.5]), "b": b})
+    array([[-1. ,  0.5],
+           [ 9. , 10.5]])
+    """
+    _check_name(name)
+    texts = _texts(name, c)
+    helpers = read_prelude(name, prelude)
+    names = _operand_names(name, operands, [text for _, text in texts], [helper for helper, _ in helpers])
+    for _, text in texts:
+        check_words(name, text, names, helpers)
+    if not isinstance(ulp, int) or ulp < 0:
+        raise ParseError(f"{name}: ulp={ulp!r} is no number of units in the last place; give 0 or more")
+    if reference is not None:
+        _check_arity(name, "reference", reference, len(names))
+    if (shape is None) != (maps is None):
+        raise BcastgenError(f"{name}: shape= and maps= go together; give both, or neither for plain broadcasting")
+    sized = None if shape is None else shape_program(name, shape, names)
+    places = None if maps is None else tuple(maps)
+    if places is not None:
+        read_maps(name, places, len(names))
+    definition = Definition(names, texts, dtypes, prelude, doc, ulp, reference, sized, places)
+    template = _template(name, texts, names, helpers)
+    op = Op(
+        name,
+        len(names),
+        _rule(name, dtypes, texts, names, template),
+        template,
+        doc or "Defined at run time.",
+        ulp=ulp,
+        reference=reference,
+        definition=definition,
+        prelude=helpers,
+    )
+    return defined_kernel(DEFINED.add(op, replace))
+
+
+def defined_kernel(op: Op) -> Kernel:
+    """Return the one kernel of an op that was defined at run time."""
+    with _lock:
+        known, kernel = _kernels.get(op.name, (None, None))
+        if known is not op or kernel is None:
+            kernel = (
+                op_kernel(op) if op.definition is None or op.definition.shape is None else _shaped(op.definition, op)
+            )
+            _kernels[op.name] = (op, kernel)
+        return kernel
+
+
+def _shaped(definition: Definition, op: Op) -> Kernel:
+    assert definition.shape is not None and definition.maps is not None
+    # In the kernel itself the op is applied element by element, its operands being in their places.
+    plain = dataclasses.replace(op, definition=dataclasses.replace(definition, shape=None, maps=None))
+    return shaped_kernel(plain, definition.shape, definition.operands, definition.maps)
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+
+def _check_identifier(what: str, name: object) -> None:
+    from keyword import iskeyword
+
+    if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or name.startswith("_"):
+        raise ParseError(f"{what} {name!r} is no plain name; use letters, digits and _, with a letter in front")
+    if iskeyword(name) or is_word_of_c(name):
+        raise ParseError(f"{what} {name!r} is a word of {'Python' if iskeyword(name) else 'C'}; choose another")
+
+
+def _check_name(name: str) -> None:
+    _check_identifier("the op's name", name)
+    known = find_op(name)
+    if known is not None and known.definition is None:
+        alias = "" if known.name == name else f" (another name of {known.name})"
+        raise BcastgenError(f"{name} is an op of the table{alias}, which cannot be redefined; choose another name")
+    if any(name in (row.name, row.numpy) for row in DTYPES):
+        raise BcastgenError(f"{name} is a dtype, and {name}(x) a conversion to it; choose another name")
+
+
+def _operand_names(
+    op: str, given: str | int | Sequence[str] | None, texts: Sequence[str], own: Sequence[str]
+) -> tuple[str, ...]:
+    match given:
+        case None:
+            names = tuple(dict.fromkeys(word for text in texts for word in unknown_words(text, own)))
+        case int():
+            names = tuple(chr(ord("a") + at) if at < 26 else f"operand{at}" for at in range(given))
+        case str():
+            names = tuple(given.replace(",", " ").split())
+        case _:
+            names = tuple(given)
+    if not names:
+        raise ParseError(f"{op} has no operands; name at least one, and use it in c=")
+    for name in names:
+        _check_identifier(f"{op}: the operand's name", name)
+    twice = [name for at, name in enumerate(names) if name in names[:at]]
+    if twice:
+        raise ParseError(f"{op}: two operands are called {twice[0]!r}; give each a name of its own")
+    return names
+
+
+def _check_arity(op: str, what: str, function: Callable[..., Any], arity: int) -> None:
+    from inspect import signature
+
+    if not callable(function):
+        raise ParseError(f"{op}: {what}={function!r} is no function of {arity} operands")
+    try:
+        parameters = signature(function)
+    except (TypeError, ValueError):
+        # What is written in C may not tell.
+        return
+    try:
+        parameters.bind(*range(arity))
+    except TypeError as error:
+        raise ParseError(
+            f"{op} has {arity} operands, which {what}= does not take ({error}); give both the same"
+        ) from None
+
+
+# ---- C ---------------------------------------------------------------------------------------------------------------
+
+
+def _texts(op: str, c: str | Mapping[str, str]) -> Texts:
+    """Return the C expressions by the name of a dtype or kind, or by "" for all."""
+    if not isinstance(c, (str, Mapping)) or not c:
+        raise ParseError(f"{op}: c={c!r} is no C expression; give text, or a mapping of dtypes or kinds to text")
+    if isinstance(c, str):
+        check_text(op, c)
+        return (("", c.strip()),)
+    found: dict[str, str] = {}
+    for key, text in c.items():
+        try:
+            name = key if key in _KINDS else dtype(key).name
+        except DTypeError:
+            kinds = ", ".join(("bool", *_KINDS))
+            raise ParseError(f"{op}: c has {key!r}, which is no dtype and no kind; the kinds are {kinds}") from None
+        if name in found:
+            raise ParseError(f"{op}: c has {name} twice; give one expression for it")
+        check_text(op, text)
+        found[name] = text.strip()
+    return tuple(found.items())
+
+
+def _choose(texts: Texts, loop: DType) -> str | None:
+    """Return the expression for a dtype: its own, else that of what it is computed in, of its kind, or of all."""
+    by_key = dict(texts)
+    kinds = [kind for kind, members in _KINDS.items() if loop.kind in members]
+    return next((by_key[key] for key in (loop.name, loop.computed_in.name, *kinds, "") if key in by_key), None)
+
+
+def _template(op: str, texts: Texts, names: tuple[str, ...], prelude: Prelude) -> Template:
+    """Return the row's C: operands by place, and the value cast to the result's type."""
+    by_text = {text: f"({{T}})({placed(op, text, names, prelude)})" for _, text in texts}
+
+    def template(operands: tuple[DType, ...], _result: DType) -> str:
+        text = _choose(texts, operands[0])
+        assert text is not None, "the rule has refused these dtypes"
+        return by_text[text]
+
+    return template
+
+
+# ---- dtypes ----------------------------------------------------------------------------------------------------------
+
+
+def _rule(op: str, dtypes: str | Callable[..., Any], texts: Texts, names: tuple[str, ...], template: Template) -> Rule:
+    """Return the row's dtype rule: the given one, which refuses what there is no C for."""
+    given = _given_rule(op, dtypes, len(names))
+
+    def rule(name: str, operands: Types) -> Converted:
+        loops, result = given(name, operands)
+        if _choose(texts, loops[0]) is None:
+            keys = ", ".join(key for key, _ in texts)
+            raise refuse(name, operands, f"it has no C for {loops[0]}, only for {keys}; add it, or use .astype(...)")
+        row = Op(name, len(names), given, template, "")
+        for word in re.findall(r"\bbcg_(?!user)\w+", row.c_for(loops, result)):
+            if f"{word}(" not in helper_text(word):
+                raise refuse(name, operands, f"its C calls {word}, which bcastgen does not have for these dtypes")
+        return loops, result
+
+    return rule
+
+
+def _given_rule(op: str, dtypes: str | Callable[..., Any], arity: int) -> Rule:
+    if not isinstance(dtypes, str):
+        _check_arity(op, "dtypes", dtypes, arity)
+        return by_function(dtypes, arity)
+    if dtypes == "select" and arity < 2:
+        raise ParseError(f"{op}: the rule 'select' takes a bool and what is chosen from; the op has one operand")
+    return RULES[dtypes] if dtypes in RULES else by_signatures(op, dtypes, arity)

@@ -1,0 +1,411 @@
+"""The public functions: from Python functions, text and ops to kernels.
+
+In: a function, an expression, a signature.  Out: a :class:`Kernel`, or its result.
+
+    @bg.jit                              bg.evaluate("a*b + exp(c)")
+    def gelu(x): ...                     bg.add(a, b)
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from ..core.errors import BcastgenError, DTypeError, ParseError, TraceError
+from ..expr.build import Builder
+from ..expr.free_extents import has_views
+from ..expr.nodes import Expression
+from ..expr.trace import trace
+from ..kernel.kernel import Kernel
+from ..ops.row import Op
+from ..ops.table import DEFINED
+from ..pipeline.compilation import Options
+from ..runtime.base import remembering
+from ..runtime.settings import check_threads
+
+if TYPE_CHECKING:
+    from ..shape.dialect.program import Program
+    from ..shape.inference.stretch_rules import Dynamic as DynamicMode
+    from ..shape.types.tensor_type import Signature, TensorType
+
+__all__ = ["emit_shape", "evaluate", "from_text", "jit", "op_kernel"]
+
+_OPERAND_NAMES = ("a", "b", "c", "d")
+
+
+@overload
+def jit(
+    function: Callable[..., Any],
+    /,
+    *,
+    signature: str | Signature | Sequence[TensorType | str] | None = None,
+    name: str | None = None,
+    dynamic: DynamicMode = "numpy",
+    rank_expansion: bool = True,
+    stretch: bool = True,
+    math: str = "accurate",
+    threads: int | None = None,
+    background: bool | None = None,
+) -> Kernel: ...
+@overload
+def jit(
+    function: None = None,
+    /,
+    *,
+    signature: str | Signature | Sequence[TensorType | str] | None = None,
+    name: str | None = None,
+    dynamic: DynamicMode = "numpy",
+    rank_expansion: bool = True,
+    stretch: bool = True,
+    math: str = "accurate",
+    threads: int | None = None,
+    background: bool | None = None,
+) -> Callable[[Callable[..., Any]], Kernel]: ...
+def jit(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    signature: str | Signature | Sequence[TensorType | str] | None = None,
+    name: str | None = None,
+    dynamic: DynamicMode = "numpy",
+    rank_expansion: bool = True,
+    stretch: bool = True,
+    math: str = "accurate",
+    threads: int | None = None,
+    background: bool | None = None,
+) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
+    """Compile an element-wise function of arrays; usable as a decorator.
+
+    The function is run once on stand-ins to learn its expression: operators, NumPy's element-wise functions,
+    ``.astype``, ``bcastgen`` kernels and other jitted functions. Its source is not needed. Each tuple of operand dtypes
+    is compiled at the first call with it; ranks, shapes and layouts never compile again.
+
+    Parameters
+    ----------
+    function : takes arrays by position or name and returns an array or a tuple of arrays.
+    signature : declared types, as in ``"(f32[?, 4] x, f32[4] b) -> f32[?, 4]"``, or the operands' as a list; checked at
+        each call. Dims may carry facts (:class:`bcastgen.Dim`): ``f32[n>=2, m%8]``.
+    name : of the kernel; the function's by default.
+    dynamic : how dims of unknown extent broadcast. ``"numpy"``: an extent that proves to be 1 stretches; ``"strict"``:
+        it has the result's extent, and others may stretch to it (seed 004); ``"trusted"``: the same, and nobody checks:
+        a wrong shape is then undefined behaviour, except where the environment sets BCASTGEN_DEBUG.
+    rank_expansion : whether operands may have fewer dims than the result; scalars always may.
+    stretch : whether an extent of 1 meets any other. Dims declared as ``bcast`` always do.
+    math : ``"accurate"``: functions keep the bound of the op's row, and ``+ - * / sqrt`` give NumPy's bits; ``"fast"``:
+        functions may be off by 4 ULP, and a product that is added to may be rounded once with the sum.
+    threads : how many threads a call may take; None: as :func:`bcastgen.get_num_threads` says. ``kernel.threads`` is
+        the same and may be set. Small calls take one; results do not depend on it.
+    background : whether NumPy answers calls while their binary is compiled in a thread; None: if the environment sets
+        BCASTGEN_BACKGROUND. Arithmetic has the same bits; functions of f64 are NumPy's own then. Calls that a kernel
+        refuses, and those of ops defined at run time, wait for the compiler, as ``kernel.wait()`` does.
+
+    Returns
+    -------
+    Kernel
+        Called as ``kernel(x, b, out=None)``.
+
+    Raises
+    ------
+    TraceError
+        If the function's parameters are not arrays by position. What its body may not do is found at the first use.
+    ParseError
+        If the signature cannot be read.
+    BcastgenError
+        For an option that is not available.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @jit
+    ... def axpy(alpha, x, y):
+    ...     return alpha * x + y
+    >>> axpy(2.0, np.arange(3.0), np.ones((2, 1)))
+    array([[1., 3., 5.],
+           [1., 3., 5.]])
+    """
+    _check_options(math, threads)
+    options = _options(dynamic, rank_expansion, stretch, math=math)
+    if function is None:
+        return lambda decorated: _jitted(decorated, signature, name, options, threads, background)
+    return _jitted(function, signature, name, options, threads, background)
+
+
+def _options(
+    dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants: int | None = None, math: str = "accurate"
+) -> Options:
+    if (dynamic, rank_expansion, stretch) != ("numpy", True, True):
+        from ..shape.inference.stretch_rules import Rules
+
+        # Refuses what does not exist, now rather than at the first call.
+        Rules(rank_expansion, stretch, dynamic)
+    debug = "BCASTGEN_DEBUG" in os.environ
+    return Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), debug, math)
+
+
+def _jitted(
+    function: Callable[..., Any],
+    signature: str | Signature | Sequence[TensorType | str] | None,
+    name: str | None,
+    options: Options,
+    threads: int | None,
+    background: bool | None,
+) -> Kernel:
+    names, defaults = _parameters(function)
+    declared = None if signature is None else _named(signature, names)
+    label = str(name or getattr(function, "__name__", "kernel"))
+    kernel = _kernel_of(
+        trace(function, names), label if label.isidentifier() else "kernel", defaults, declared, options
+    )
+    kernel.threads = threads
+    if background is not None:
+        kernel.background = background
+    kernel.__doc__ = function.__doc__
+    kernel.__module__ = getattr(function, "__module__", __name__)
+    kernel.__wrapped__ = function
+    return kernel
+
+
+def _check_options(math: str, threads: int | None) -> None:
+    if math not in ("accurate", "fast"):
+        raise BcastgenError(f"math={math!r} is not available; use 'accurate' or 'fast'")
+    check_threads(threads)
+
+
+def _kernel_of(
+    expression: Expression,
+    name: str,
+    defaults: tuple[object, ...],
+    signature: Signature | None,
+    options: Options,
+) -> Kernel:
+    """Return the kernel of an expression; where no operand determines an extent of a result, one that asks for it."""
+    kind: type[Kernel] = Kernel
+    if has_views(expression.results):
+        from ..kernel.caller_extents import SizedKernel, with_slots
+
+        expression, signature = with_slots(expression, signature)
+        kind = SizedKernel if expression.slots else Kernel
+    names = tuple(operand.name for operand in expression.operands)
+    if expression.slots and defaults:
+        raise BcastgenError(f"{name}(): operands with default values and extents of the caller's do not go together")
+    return kind(expression, name, names, len(expression.results), defaults, signature, options)
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[object, ...]]:
+    if isinstance(function, np.ufunc):
+        return _OPERAND_NAMES[: function.nin], ()
+    from inspect import Parameter, signature
+
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise TraceError(f"the parameters of {function!r} cannot be read ({error}); wrap it in a lambda") from None
+    for parameter in parameters:
+        if parameter.kind not in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD):
+            raise TraceError(f"parameter '{parameter}' is not positional; every operand has a place and a name")
+    names = tuple(parameter.name for parameter in parameters)
+    if not names:
+        raise TraceError(f"{getattr(function, '__name__', 'the function')} takes no operands; give it at least one")
+    return names, tuple(p.default for p in parameters if p.default is not Parameter.empty)
+
+
+def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str, ...]) -> Signature:
+    """Give a signature the function's parameter names, which it may leave out but not contradict."""
+    from ..shape.types.tensor_type import Signature, parse_signature, parse_type
+
+    if not isinstance(text, (str, Signature)):
+        text = Signature(tuple((None, parse_type(type_)) for type_ in text))
+    signature = parse_signature(text)
+    if signature.expression is not None:
+        raise ParseError("a signature for a function ends in a type, not in an expression")
+    if len(signature.operands) != len(names):
+        raise ParseError(f"the signature has {len(signature.operands)} operands, the function {len(names)}")
+    for (declared, _), name in zip(signature.operands, names, strict=True):
+        if declared is not None and declared != name:
+            raise ParseError(f"the signature names '{declared}' where the function has '{name}'")
+    types = (type_ for _, type_ in signature.operands)
+    return Signature(tuple(zip(names, types, strict=True)), signature.results, None)
+
+
+def from_text(
+    text: str,
+    name: str = "kernel",
+    variants: int | None = None,
+    *,
+    dynamic: DynamicMode = "numpy",
+    rank_expansion: bool = True,
+    stretch: bool = True,
+    math: str = "accurate",
+    threads: int | None = None,
+) -> Kernel:
+    """Return the kernel of an expression, or of a signature that ends in one.
+
+    Parameters
+    ----------
+    text : ``"a*b + c"``, or with types ``"(f32[?,?] a, f32[?,?] b) -> a + b*2"``.
+    name : of the kernel, in messages and in C.
+    variants : number of specialised inner loops, None for the usual one.
+    dynamic, rank_expansion, stretch : how dims meet, as for :func:`jit`.
+    math, threads : as for :func:`jit`.
+
+    Raises
+    ------
+    ParseError
+        If the text cannot be read; names the column.
+
+    Examples
+    --------
+    >>> from_text("(f32[?] a, f32[?] b) -> a + b*2")(np.float32([1, 2]), np.float32([3]))
+    array([7., 8.], dtype=float32)
+    """
+    from ..expr.text import parse
+
+    _check_options(math, threads)
+    options = _options(dynamic, rank_expansion, stretch, variants, math)
+    if "->" not in text:
+        expression = parse(text)
+        names = tuple(operand.name for operand in expression.operands)
+        if not names:
+            raise ParseError(f"{text!r} has no operands; name at least one array")
+        return _with_threads(_kernel_of(expression, name, (), None, options), threads)
+    from ..shape.types.tensor_type import Signature, parse_signature
+
+    signature = parse_signature(text)
+    if signature.expression is None:
+        raise ParseError("a signature alone computes nothing; end it in an expression: (f32[?] a) -> a + 1")
+    names = tuple(declared or _letter(at) for at, (declared, _) in enumerate(signature.operands))
+    expression = parse(signature.expression, names)
+    declared_types = Signature(
+        tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
+    )
+    return _with_threads(_kernel_of(expression, name, (), declared_types, options), threads)
+
+
+def _with_threads(kernel: Kernel, threads: int | None) -> Kernel:
+    kernel.threads = threads
+    return kernel
+
+
+def _letter(at: int) -> str:
+    return chr(ord("a") + at) if at < 26 else f"operand{at}"
+
+
+@lru_cache(maxsize=1024)
+def _evaluated(text: str, _replacements: int) -> Kernel:
+    """Return the kernel of a text, which an op that is replaced gives another meaning."""
+    return from_text(text)
+
+
+@remembering(_evaluated, DEFINED)
+def evaluate(
+    expression: str,
+    /,
+    local_dict: Mapping[str, Any] | None = None,
+    global_dict: Mapping[str, Any] | None = None,
+    *,
+    out: np.ndarray[Any, Any] | None = None,
+) -> np.ndarray[Any, Any]:
+    """Evaluate an expression over arrays by name, in NumExpr's calling convention.
+
+    Parameters
+    ----------
+    expression : as in ``"a*b + exp(c)"``; parsed against an allowlist, never run by Python.
+    local_dict, global_dict : where names are looked up; by default the caller's variables.
+    out : the array to write to.
+
+    Returns
+    -------
+    ndarray
+        Of the broadcast shape, with NumPy's result dtype; a tuple of them where the text is one.
+
+    Raises
+    ------
+    ParseError
+        If the text is not an expression, or a name in it has no value.
+    BroadcastError, DTypeError
+        If the operands do not fit.
+
+    Examples
+    --------
+    >>> a, b = np.arange(3.0), np.ones((2, 1))
+    >>> evaluate("2*a + b")
+    array([[1., 3., 5.],
+           [1., 3., 5.]])
+    """
+    kernel = _evaluated(expression, DEFINED.replacements)
+    if local_dict is None:
+        frame = sys._getframe(1)
+        local_dict = frame.f_locals
+        global_dict = frame.f_globals if global_dict is None else global_dict
+    operands = [_look_up(name, local_dict, global_dict) for name in kernel.operands]
+    result: np.ndarray[Any, Any] = kernel(*operands, out=out)
+    return result
+
+
+def _look_up(name: str, local_dict: Mapping[str, Any], global_dict: Mapping[str, Any] | None) -> Any:
+    if name in local_dict:
+        return local_dict[name]
+    if global_dict is not None and name in global_dict:
+        return global_dict[name]
+    raise ParseError(f"name '{name}' has no value: it is no variable of the caller; pass it in local_dict")
+
+
+def op_kernel(op: Op) -> Kernel:
+    """Return an op as a ready kernel.
+
+    Raises
+    ------
+    DTypeError
+        For an op with static parameters, which have no place in a call.
+    """
+    if op.params:
+        raise DTypeError(f"{op.name} has static parameters, which have no place in a call")
+    names = _OPERAND_NAMES[: op.arity] if op.definition is None else op.definition.operands
+    builder = Builder(names)
+    result = builder.apply(op, tuple(builder.operands))
+    expression: Expression = builder.finish((result,))
+    kernel = Kernel(expression, op.name, names)
+    kernel.__doc__ = op.doc
+    return kernel
+
+
+def emit_shape(program: Program, directory: str | Path, name: str | None = None) -> tuple[Path, ...]:
+    """Write a program of the shape dialect as standalone C11: one .c and one .h, without any header of ours.
+
+    Parameters
+    ----------
+    program : see :mod:`bcastgen.shape`; a kernel's is ``kernel.shape_function``.
+    directory : made if missing.
+    name : of the files and of the function; the program's own by default.
+
+    Returns
+    -------
+    tuple of Path
+        The .c, then the .h, which says what the function takes and returns.
+
+    Raises
+    ------
+    BroadcastError
+        If the program is malformed, or computes with element types, which are static.
+    BcastgenError
+        If the directory cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bcastgen as bg
+    >>> add = bg.from_text("(f32[n, ?] a, f32[?] b) -> a + b", "add_kernel")
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     [path.name for path in bg.emit_shape(add.shape_function, directory)]
+    ['add_kernel.c', 'add_kernel.h']
+    """
+    from ..emit.shape_program.program import render_shape
+    from ..emit.standalone import write_sources
+
+    return write_sources(render_shape(program, name), Path(directory))

@@ -1,0 +1,197 @@
+"""MLIR modules as users call them: text in, kernels out, and MLIR text out of any kernel.
+
+In: the text of a module, or its path.  Out: a :class:`Kernel`, or a shape program; and stages as text.
+
+    bg.from_mlir("func.func @f(%a: tensor<?xf32>, ...) ...")(a, b)
+    bg.jit(lambda a, b: a + b, signature="(f32[?], f32[?])").to_mlir("linalg")
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..core.errors import BcastgenError, ParseError
+from ..kernel.kernel import Kernel
+from ..mlir.importer import import_function
+from ..mlir.ir import Function, Module, Operation
+from ..mlir.options import Options as ReadOptions
+from ..mlir.read.parser import parse_module
+from ..pipeline.compilation import Options
+
+if TYPE_CHECKING:
+    from ..shape.dialect.program import Program
+
+__all__ = ["choose", "from_mlir", "is_shape_function", "kernel_of", "program_of", "read_module", "verify_module"]
+
+# What a function of shapes is made of, beside the dialect itself.
+_SHAPE_OPS = ("shape.", "arith.", "tensor.dim", "tensor.extract", "tensor.from_elements", "tensor.rank")
+
+
+def from_mlir(
+    text: str | Path,
+    function: str | None = None,
+    *,
+    name: str = "<mlir>",
+    rank_expansion: bool = False,
+    strict_types: bool = False,
+    threads: int | None = None,
+) -> Kernel:
+    """Return the kernel of a function in MLIR text: TOSA's element-wise ops, constants, casts.
+
+    Every op is verified first. The types of operands and results hold at run time as declared: ``?`` stretches if it
+    proves to be 1, and a mismatch is an error that names operand, dim and both sizes.
+
+    Parameters
+    ----------
+    text : a module, in MLIR's generic form or in TOSA's own; or the path of a file.
+    function : its name; by default the only one, or else ``main``.
+    name : what messages call the text.
+    rank_expansion : operands may have fewer dims than the result, as before TOSA 1.0.
+    strict_types : take only the element types of the specification's tables.
+    threads : how many threads a call may take, as for :func:`bcastgen.jit`.
+
+    Returns
+    -------
+    Kernel
+        Of the function's operands, in order; a tuple of arrays where it has several results. Elements of ``i1`` are
+        numpy.bool, of ``bf16`` ml_dtypes.bfloat16.
+
+    Raises
+    ------
+    ParseError, DTypeError, BroadcastError
+        For what is no MLIR, or not valid, with its place: ``model.mlir:3:10: error: ...``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bcastgen as bg
+    >>> scaled = bg.from_mlir('''
+    ...     func.func @scaled(%x: tensor<?x3xf32>, %s: tensor<1x3xf32>) -> tensor<?x3xf32> {
+    ...       %0 = tosa.sub %x, %s : (tensor<?x3xf32>, tensor<1x3xf32>) -> tensor<?x3xf32>
+    ...       %1 = tosa.exp %0 : (tensor<?x3xf32>) -> tensor<?x3xf32>
+    ...       return %1 : tensor<?x3xf32>
+    ...     }''')
+    >>> scaled(np.ones((2, 3), np.float32), np.ones((1, 3), np.float32))
+    array([[1., 1., 1.],
+           [1., 1., 1.]], dtype=float32)
+    """
+    module = read_module(text, name)
+    kernel = kernel_of(choose(module, function), module, ReadOptions(rank_expansion, strict_types))
+    kernel.threads = threads
+    return kernel
+
+
+def read_module(text: str | Path, name: str = "<mlir>") -> Module:
+    """Parse a module from text, or from the file at a path.
+
+    Raises
+    ------
+    ParseError
+        With its place, if it cannot be read.
+    """
+    if not isinstance(text, Path):
+        return parse_module(text, name)
+    try:
+        return parse_module(text.read_text(encoding="utf-8"), str(text))
+    except UnicodeDecodeError as error:
+        raise ParseError(f"{text} is no text in UTF-8 ({error.reason} at byte {error.start})") from None
+
+
+def choose(module: Module, name: str | None = None) -> Function:
+    """Return the function of this name; by default the only one, or else ``main``.
+
+    Raises
+    ------
+    ParseError
+        If there is none, or several and none is meant.
+    """
+    names = [function.name for function in module.functions]
+    wanted = name if name is not None or len(names) != 1 else names[0]
+    for function in module.functions:
+        if function.name == ("main" if wanted is None else wanted):
+            return function
+    there = f"there are {', '.join(f'@{each}' for each in names)}" if names else "the module has none"
+    what = f"no function @{wanted}" if wanted is not None else "several functions, and none is @main"
+    raise ParseError(f"{module.source.name}: {what}; {there}" + ("; name one" if len(names) > 1 else ""))
+
+
+def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kernel:
+    """Return the kernel of one function of a module.
+
+    Raises
+    ------
+    ParseError, DTypeError, BroadcastError
+        As :func:`from_mlir`.
+    """
+    if is_shape_function(function):
+        error = ParseError("computes shapes, not elements; read it by `bcastgen opt --to=shape`")
+        raise module.source.locate(error, function.location, f"'func.func' op @{function.name}")
+    imported = import_function(function, module.source, options)
+    operands = tuple(operand.name for operand in imported.expression.operands)
+    name = imported.name if imported.name.isidentifier() else re.sub(r"^(?=\d)|\W", "_", imported.name) or "kernel"
+    kernel = Kernel(
+        imported.expression,
+        name,
+        operands,
+        len(imported.expression.results),
+        imported.constants,
+        imported.signature,
+        Options(name, rank_expansion=options.rank_expansion, debug="BCASTGEN_DEBUG" in os.environ),
+        constants=len(imported.constants),
+    )
+    _lowers(kernel, function, module)
+    return kernel
+
+
+def _lowers(kernel: Kernel, function: Function, module: Module) -> None:
+    """Lower a kernel now: what the ops accept one by one may contradict itself in the whole."""
+    try:
+        _ = kernel.compilation.program
+    except BcastgenError as error:
+        raise module.source.locate(error, function.location, f"'func.func' op @{function.name}") from None
+
+
+def is_shape_function(function: Function) -> bool:
+    """Whether a function computes with shapes rather than with elements."""
+    operations = () if function.body is None else function.body.operations
+    types = (*function.type.operands, *function.type.results)
+    return any(operation.name.startswith(_SHAPE_OPS) for operation in operations) or any(
+        type_.tensor is None and (not type_.text.startswith("tensor<") or type_.text.endswith("xindex>"))
+        for type_ in types
+    )
+
+
+def program_of(function: Function, module: Module) -> Program:
+    """Return a function of shapes as a program of the shape dialect.
+
+    Raises
+    ------
+    ParseError, BroadcastError
+        With its place, if it is none, or malformed.
+    """
+    from ..mlir.shape.reader import read_program
+
+    return read_program(function, module.source)
+
+
+def verify_module(module: Module, options: ReadOptions) -> tuple[BcastgenError, ...]:
+    """Return what is wrong with a module: of each function the first error."""
+    found: list[BcastgenError] = []
+    for function in module.functions:
+        try:
+            if is_shape_function(function):
+                program_of(function, module)
+            elif any(operation.name == "test.broadcastable" for operation in _operations(function)):
+                import_function(function, module.source, options, verify_only=True)
+            else:
+                kernel_of(function, module, options)
+        except BcastgenError as error:
+            found.append(error)
+    return tuple(found)
+
+
+def _operations(function: Function) -> tuple[Operation, ...]:
+    return () if function.body is None else function.body.operations

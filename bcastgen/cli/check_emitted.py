@@ -1,0 +1,181 @@
+"""Emitted C, compiled by every compiler there is: as C11 and as C++17, every warning an error.
+
+In: the files of a module.  Out: a finding a compiler and language, and one for each run of its self-checking program.
+
+    axpb.c, axpb.h  ->  gcc 12.2.0    -std=c11     axpb.c    ok
+                        clang 19.1.7  -std=c++17   axpb.c    ok
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..core.c_source import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from ..core.errors import CompileError
+from ..core.frozen import dataclass
+
+if TYPE_CHECKING:
+    from ..emit.standalone import CForm
+    from ..runtime.compilers import Compiler
+
+__all__ = ["Finding", "check_files"]
+
+_THREADS = """\
+int main(void)
+{
+    int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 100; i++) sum += i;
+    return sum != 4950;
+}
+"""
+
+_C, _CXX = ("-std=c11", *C_WARNING_FLAGS), ("-x", "c++", "-std=c++17")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What became of some files: by whom, how; what was said if it was not well, or why it was left out."""
+
+    compiler: str
+    how: str
+    files: tuple[str, ...]
+    ok: bool
+    output: str = ""
+    left_out: str = ""
+
+    def __str__(self) -> str:
+        head = f"{self.compiler:<14} {self.how:<35} {' '.join(self.files)}"
+        said = "".join(f"\n    {line}" for line in self.output.splitlines())
+        verdict = f"left out: {self.left_out}" if self.left_out else "ok" if self.ok else "FAILED"
+        return f"{head:<62}  {verdict}{said}"
+
+
+def check_files(files: Mapping[str, str], form: CForm) -> Iterator[Finding]:
+    """Compile a module's files, and run its self-checking program if it has one.
+
+    Parameters
+    ----------
+    files : names and texts, as :attr:`.CSource.files`; what is no C is left out.
+    form : what was asked of them.
+
+    Yields
+    ------
+    Finding
+        One after the other, as compilers are done.
+
+    Raises
+    ------
+    CompileError
+        If there is no compiler, or none for the machine that is meant.
+    """
+    from ..runtime.compilers import compilers
+
+    found = compilers()
+    if not found:
+        raise CompileError("no C compiler: neither gcc, clang nor zig is on the PATH; install one (apt install gcc)")
+    own = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
+    done = False
+    for compiler in found:
+        for finding in _check(own, form, compiler):
+            done = done or not finding.left_out
+            yield finding
+    if not done:
+        raise CompileError(f"no compiler here compiles for {form.target}; zig does (pip install ziglang)")
+
+
+def _check(files: Mapping[str, str], form: CForm, compiler: Compiler) -> Iterator[Finding]:
+    units = tuple(name for name in files if name.endswith(".c"))
+    machine = _machine_flags(form, compiler)
+    if machine is None:
+        yield Finding(str(compiler), "", units, True, left_out=f"it does not compile for {form.target}")
+        return
+    with tempfile.TemporaryDirectory(prefix="bcastgen-check-") as made:
+        directory = Path(made)
+        for name, text in files.items():
+            (directory / name).write_text(text, encoding="utf-8")
+        fine = True
+        for language, command in ((_C, compiler.c), (_CXX, compiler.cxx)):
+            # A freestanding module has a program that is not.
+            for group, options in ((units[:1], own) for own in _forms(form)) if command else ():
+                finding = _compile(compiler, (*(command or ()), *machine), language, options, group, directory)
+                fine = fine and finding.ok
+                yield finding
+            if command and units[1:]:
+                finding = _compile(compiler, (*command, *machine), language, (), units[1:], directory)
+                fine = fine and finding.ok
+                yield finding
+        if units[1:] and fine:
+            yield from (
+                _run_program(compiler, form, (*compiler.c, *machine), units, own, directory) for own in _threads(form)
+            )
+
+
+def _forms(form: CForm) -> tuple[tuple[str, ...], ...]:
+    """Return the options that a form asks to be compiled with."""
+    from ..emit.standalone.freestanding import FREESTANDING_FLAGS
+
+    own = FREESTANDING_FLAGS if form.freestanding else ()
+    return tuple((*own, *threads) for threads in _threads(form))
+
+
+def _machine_flags(form: CForm, compiler: Compiler) -> tuple[str, ...] | None:
+    """Return what a compiler is told of the machine that is meant; None if it compiles for another one."""
+    from ..emit.standalone.target import find_target
+
+    if form.target is None:
+        return ()
+    target = find_target(form.target)
+    if compiler.kind == "zig":
+        return ("-target", *target.zig)
+    return target.flags if target.zig[0].startswith(f"{platform.machine()}-{sys.platform}") else None
+
+
+def _compile(
+    compiler: Compiler,
+    command: tuple[str, ...],
+    language: tuple[str, ...],
+    options: tuple[str, ...],
+    units: tuple[str, ...],
+    directory: Path,
+) -> Finding:
+    from ..runtime.toolchain import run
+
+    result = (flag.text for flag in RESULT_FLAGS)
+    verdict, output = run([*command, *language, *WARNING_FLAGS, "-O2", *options, *result, "-c", *units], directory)
+    how = " ".join((next(flag for flag in language if flag.startswith("-std=")), *options))
+    return Finding(str(compiler), how, units, not verdict, f"the compiler {verdict}\n{output}" if verdict else "")
+
+
+def _threads(form: CForm) -> tuple[tuple[str, ...], ...]:
+    """Return the options that a program is built with, and run: without threads, and with them where there are any."""
+    from ..emit.standalone.openmp import OPENMP_FLAGS
+
+    return ((), OPENMP_FLAGS) if form.openmp else ((),)
+
+
+def _run_program(
+    compiler: Compiler,
+    form: CForm,
+    command: tuple[str, ...],
+    units: tuple[str, ...],
+    threads: tuple[str, ...],
+    directory: Path,
+) -> Finding:
+    """Build the self-checking program as C, and run it if it is for this machine."""
+    from ..runtime.toolchain import run
+
+    how = " ".join(("built" if form.target else "run", *threads))
+    program, result = str(directory / "checks"), tuple(flag.text for flag in RESULT_FLAGS)
+    (directory / "threads.c").write_text(_THREADS, encoding="utf-8")
+    if threads and run([*command, *threads, "-o", program, "threads.c"], directory)[0]:
+        return Finding(str(compiler), how, units[1:], True, left_out="it has no library of OpenMP")
+    verdict, output = run([*command, _C[0], "-O2", *result, *threads, "-o", program, *units, "-lm"], directory)
+    if not verdict and form.target is None:
+        verdict, output = run([program], directory)
+    return Finding(str(compiler), how, units[1:], not verdict, f"it {verdict}\n{output}" if verdict else "")

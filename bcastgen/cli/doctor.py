@@ -1,0 +1,78 @@
+"""What this machine has and lacks, for `bcastgen doctor`.
+
+In: nothing.  Out: findings, each ok or with its cure.
+
+    ok    compiler: /usr/bin/gcc (gcc)
+    ok    call path: extension
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..core.errors import BcastgenError
+from ..core.frozen import dataclass
+
+__all__ = ["Finding", "examine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at."""
+
+    ok: bool
+    what: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{'ok  ' if self.ok else 'FAIL'}  {self.what}: {self.text}"
+
+
+def examine() -> Iterator[Finding]:
+    """Look at Python, the compiler, the cache and the call path, and run one kernel."""
+    from .. import __version__
+    from ..runtime.base import implementation
+
+    yield Finding(
+        True, "versions", f"bcastgen {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+    )
+    yield _attempt("compiler", _compiler)
+    yield _attempt("cache", _cache)
+    slow = implementation != "extension"
+    note = " (the C extension is missing: calls work but are slower; install Python's headers and reinstall)"
+    yield Finding(True, "call path", implementation + (note if slow else ""))
+    yield _attempt("kernel", _kernel)
+
+
+def _attempt(what: str, look: object) -> Finding:
+    assert callable(look)
+    try:
+        return Finding(True, what, look())
+    except (BcastgenError, OSError) as error:
+        return Finding(False, what, str(error))
+
+
+def _compiler() -> str:
+    from ..runtime.toolchain import toolchain
+
+    tools = toolchain()
+    return f"{' '.join(tools.command)} {' '.join(tools.flags)}"
+
+
+def _cache() -> str:
+    from ..runtime.cache import info
+
+    return str(info())
+
+
+def _kernel() -> str:
+    from ..api.functions import from_text
+
+    kernel = from_text("a*b + 1")
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(3.0)
+    if not np.array_equal(kernel(a, b), a * b + 1):
+        raise BcastgenError("a kernel gave other numbers than NumPy; please report this with the output above")
+    return "a*b + 1 over (2, 3) and (3) agrees with NumPy"

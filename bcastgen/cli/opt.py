@@ -1,0 +1,161 @@
+"""``bcastgen opt``: MLIR text in, a chosen stage out.
+
+In: a file, or stdin.  Out: text on stdout; what is wrong, with its place, on stderr.
+
+    bcastgen opt model.mlir --to=linalg
+    bcastgen opt --verify-only model.mlir
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..api.mlir_module import choose, is_shape_function, kernel_of, program_of, verify_module
+from ..core.errors import BcastgenError, ParseError
+from ..mlir.ir import Function, Module
+from ..mlir.options import Options
+from ..mlir.read.parser import parse_module
+from ..pipeline.compilation import MLIR_FORMS
+
+if TYPE_CHECKING:
+    from ..kernel.kernel import Kernel
+
+__all__ = ["add_arguments", "add_reading", "read_kernel", "read_kernels", "run"]
+
+_STAGES = ("expression", "typed", "nest", "constraints", "schedule", "c")
+_SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("file", help="MLIR text; - reads stdin")
+    parser.add_argument("--to", choices=(*MLIR_FORMS, *_STAGES), help="what to print of each function")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to print it (default: stdout)")
+    parser.add_argument("--verify-only", action="store_true", help="print nothing but what is wrong")
+    parser.add_argument("--function", metavar="NAME", help="this function only")
+    parser.add_argument("--split-input-file", action="store_true", help="take the text as modules between // -----")
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Say what reading MLIR takes, wherever it is read."""
+    parser.add_argument("--rank-expansion", action="store_true", help="in MLIR: operands may have fewer dims")
+    parser.add_argument("--strict-types", action="store_true", help="in MLIR: element types of TOSA's tables only")
+
+
+def read_options(options: argparse.Namespace) -> Options:
+    """Return how MLIR is read, as the command line says."""
+    return Options(options.rank_expansion, options.strict_types)
+
+
+def read_kernel(options: argparse.Namespace) -> Kernel:
+    """Return the kernel of a command that takes an expression or a file of MLIR."""
+    _check_rules(options)
+    text, name = read_text(options.expression)
+    module = parse_module(text, name)
+    return kernel_of(choose(module, options.function), module, read_options(options))
+
+
+def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
+    """Return the kernels of all functions of a file."""
+    _check_rules(options)
+    text, name = read_text(options.expression)
+    module = parse_module(text, name)
+    if not module.functions:
+        raise ParseError(f"{name}: the module has no function")
+    return tuple(kernel_of(function, module, read_options(options)) for function in module.functions)
+
+
+def _check_rules(options: argparse.Namespace) -> None:
+    """Refuse switches that say of an expression what MLIR's types say of a module."""
+    if options.dynamic != "numpy" or options.no_stretch or options.no_rank_expansion:
+        raise ParseError("--dynamic, --no-stretch and --no-rank-expansion are for expressions, not for .mlir files")
+
+
+def read_text(file: str) -> tuple[str, str]:
+    """Return a file's text and its name; - is stdin.
+
+    Raises
+    ------
+    ParseError
+        If it is not text.
+    """
+    try:
+        if file == "-":
+            return sys.stdin.buffer.read().decode(), "<stdin>"
+        return Path(file).read_text(encoding="utf-8"), file
+    except UnicodeDecodeError as error:
+        raise ParseError(f"{file} is no text in UTF-8 ({error.reason} at byte {error.start})") from None
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print stages, or verify; return 1 if anything is wrong."""
+    if options.to is None and not options.verify_only:
+        raise ParseError("nothing to do; pass --to=STAGE or --verify-only")
+    text, name = read_text(options.file)
+    printed: list[str] = []
+    failed = False
+    for part, text_part in enumerate(_parts(text) if options.split_input_file else (text,)):
+        if part and not options.verify_only:
+            printed.append("// -----")
+        try:
+            module = parse_module(text_part, name)
+            errors = _verify(module, options) if options.verify_only else _print(module, options, printed)
+        except BcastgenError as error:
+            errors = (error,)
+        for wrong in errors:
+            print(wrong, file=sys.stderr)
+        failed = failed or bool(errors)
+    _write(printed, options.output)
+    return 1 if failed else 0
+
+
+def _write(printed: list[str], output: str | None) -> None:
+    text = "".join(f"{stage}\n" for stage in printed)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        Path(output).write_text(text, encoding="utf-8")
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Give the modules between ``// -----`` lines, each at the lines it has in the file."""
+    start = lines = 0
+    for end in (*(match.start() for match in _SPLIT.finditer(text)), len(text)):
+        yield "\n" * lines + text[start:end]
+        lines += text.count("\n", start, end)
+        start = end
+
+
+def _verify(module: Module, options: argparse.Namespace) -> tuple[BcastgenError, ...]:
+    if options.function is not None:
+        module = Module(module.source, (choose(module, options.function),))
+    return verify_module(module, read_options(options))
+
+
+def _print(module: Module, options: argparse.Namespace, printed: list[str]) -> tuple[BcastgenError, ...]:
+    """Add each function's stage to what is printed, and return the errors of those that have none."""
+    functions = module.functions if options.function is None else (choose(module, options.function),)
+    found: list[BcastgenError] = []
+    for function in functions:
+        try:
+            printed.append(_stage(function, module, options))
+        except BcastgenError as error:
+            found.append(error)
+    return tuple(found)
+
+
+def _stage(function: Function, module: Module, options: argparse.Namespace) -> str:
+    if is_shape_function(function):
+        if options.to != "shape":
+            raise ParseError(f"{module.source.name}: @{function.name} computes shapes; print it with --to=shape")
+        return str(program_of(function, module).fold())
+    kernel = kernel_of(function, module, read_options(options))
+    if options.to in MLIR_FORMS:
+        return kernel.to_mlir(options.to)
+    return kernel.stages[options.to]

@@ -1,0 +1,244 @@
+"""The table of dtypes: one row each, and the promotion lattice of NumPy 2 over them.
+
+In: a spelling (``"f32"``, ``numpy.float32``, MLIR's ``i1``).  Out: its :class:`DType` row.
+
+    dtype("f32").c -> "float"        promote(I32, F32) -> F64        dtype(np.uint8).name -> "u8"
+
+Source: NEP 50 and ``numpy.result_type`` (the test compares every pair with it). What 16-bit floats are beside their row
+stands in ``half``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .errors import DTypeError
+from .float16 import BFLOAT16, nearest, numpy_bfloat16
+from .frozen import dataclass
+
+__all__ = [
+    "BF16",
+    "BOOL",
+    "DTYPES",
+    "F16",
+    "F32",
+    "F64",
+    "I64",
+    "U64",
+    "WEAK_FLOAT",
+    "WEAK_INT",
+    "WEAK_UINT",
+    "DType",
+    "Weak",
+    "dtype",
+    "from_key",
+    "promote",
+    "settle",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """One element type.
+
+    Attributes
+    ----------
+    name : our spelling, the one in types and signatures.
+    kind : ``"bool"``, ``"signed"``, ``"unsigned"`` or ``"float"``.
+    bits : width in memory, in bits.
+    c : the C type of a value; in memory a bool is a byte, and a 16-bit float its bits (``emit.scalar.storage_type``).
+    mlir : the MLIR element type.
+    numpy : the name NumPy knows it by.
+    """
+
+    name: str
+    kind: str
+    bits: int
+    c: str
+    mlir: str
+    numpy: str
+
+    @property
+    def bytes(self) -> int:
+        """Size of one element in bytes."""
+        return self.bits // 8
+
+    @property
+    def is_integer(self) -> bool:
+        """True for signed and unsigned integers, False for bool and floats."""
+        return self.kind in ("signed", "unsigned")
+
+    @property
+    def is_float(self) -> bool:
+        """True for floating-point types."""
+        return self.kind == "float"
+
+    @property
+    def is_half(self) -> bool:
+        """True for the 16-bit floats, which are computed with in f32 and rounded once an operation."""
+        return self.kind == "float" and self.bits == 16
+
+    @property
+    def computed_in(self) -> DType:
+        """The dtype whose C computes with values of this one."""
+        return F32 if self.is_half else self
+
+    @property
+    def min(self) -> int:
+        """Smallest value of an integer or bool type."""
+        return -(1 << (self.bits - 1)) if self.kind == "signed" else 0
+
+    @property
+    def max(self) -> int:
+        """Largest value of an integer or bool type."""
+        if self.kind == "bool":
+            return 1
+        return (1 << (self.bits - (self.kind == "signed"))) - 1
+
+    @property
+    def np(self) -> np.dtype[Any]:
+        """The NumPy dtype, in native byte order; that of bf16 needs ml_dtypes."""
+        return numpy_bfloat16() if self.numpy == BFLOAT16 else np.dtype(self.numpy)
+
+    @property
+    def in_python(self) -> str:
+        """What users write for it in Python."""
+        return f"{'ml_dtypes' if self.numpy == BFLOAT16 else 'numpy'}.{self.numpy}"
+
+    def nearest(self, value: float | int) -> float:
+        """Return the value of this float type that is nearest to a number; beyond the largest, an infinity."""
+        if self.is_half:
+            return nearest(value, self.name)
+        with np.errstate(over="ignore"):
+            return float(self.np.type(value))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _integer(kind: str, bits: int) -> DType:
+    unsigned = kind == "unsigned"
+    c_name = f"{'u' if unsigned else ''}int{bits}"
+    return DType(
+        f"{'u' if unsigned else 'i'}{bits}", kind, bits, f"{c_name}_t", f"{'ui' if unsigned else 'i'}{bits}", c_name
+    )
+
+
+# C's bool is one byte of 0 or 1 on every ABI NumPy runs on, as numpy.bool is.
+DTYPES: tuple[DType, ...] = (
+    DType("bool", "bool", 8, "bool", "i1", "bool"),
+    *(_integer("signed", bits) for bits in (8, 16, 32, 64)),
+    *(_integer("unsigned", bits) for bits in (8, 16, 32, 64)),
+    DType("f16", "float", 16, "float", "f16", "float16"),
+    DType("bf16", "float", 16, "float", "bf16", BFLOAT16),
+    DType("f32", "float", 32, "float", "f32", "float32"),
+    DType("f64", "float", 64, "double", "f64", "float64"),
+)
+
+_BY_NAME = {row.name: row for row in DTYPES}
+_BY_MLIR = {row.mlir: row for row in DTYPES}
+_BY_NUMPY = {row.numpy: row for row in DTYPES}
+
+BOOL, I64, U64 = _BY_NAME["bool"], _BY_NAME["i64"], _BY_NAME["u64"]
+F16, BF16, F32, F64 = (_BY_NAME[name] for name in ("f16", "bf16", "f32", "f64"))
+
+
+@cache
+def dtype(spelling: object) -> DType:
+    """Return the row that a spelling names.
+
+    Parameters
+    ----------
+    spelling : a :class:`DType`, our name (``"f32"``), MLIR's (``"i1"``), or whatever ``numpy.dtype`` accepts.
+
+    Raises
+    ------
+    DTypeError
+        For a type outside the table; the message lists the types that are in it.
+
+    Examples
+    --------
+    >>> dtype("i8").c, dtype(np.float32).name, dtype("i1").name
+    ('int8_t', 'f32', 'bool')
+    """
+    if isinstance(spelling, DType):
+        return spelling
+    if isinstance(spelling, str):
+        row = _BY_NAME.get(spelling) or _BY_MLIR.get(spelling) or _BY_NUMPY.get(spelling)
+        if row is not None:
+            return row
+    try:
+        name = np.dtype(spelling).name  # type: ignore[call-overload]
+    except TypeError:
+        name = ""
+    if name in _BY_NUMPY:
+        return _BY_NUMPY[name]
+    raise DTypeError(f"dtype {str(spelling)!r} is not supported; use one of {', '.join(_BY_NAME)}")
+
+
+@cache
+def promote(*operands: DType) -> DType:
+    """Return the dtype that holds every value of the operands' dtypes, as ``numpy.result_type`` does.
+
+    bf16 meets the others as in the ufuncs of ml_dtypes: it holds bools and 8-bit integers; beside the rest it is f32.
+
+    Examples
+    --------
+    >>> promote(dtype("i32"), dtype("u32")).name, promote(dtype("i64"), dtype("f32")).name
+    ('i64', 'f64')
+    """
+    if BF16 in operands:
+        others = tuple(row for row in operands if row is not BF16)
+        held = all(row.kind == "bool" or (row.is_integer and row.bits == 8) for row in others)
+        return BF16 if held else promote(F32, *others)
+    return _BY_NUMPY[np.result_type(*(row.numpy for row in operands)).name]
+
+
+@dataclass(frozen=True, slots=True)
+class Weak:
+    """The type of a Python scalar, which yields to the dtypes it meets (NEP 50).
+
+    Attributes
+    ----------
+    name : what it prints as.
+    default : its dtype where nothing decides otherwise, and the one it is handed to a kernel in.
+    key : its byte in a binary's key, where dtypes have their index in :data:`DTYPES`.
+    """
+
+    name: str
+    default: DType
+    key: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+# Keys stay clear of the dtypes' own. UINT is a Python int beyond int64.
+WEAK_INT, WEAK_UINT, WEAK_FLOAT = Weak("int", I64, 64), Weak("uint", U64, 65), Weak("float", F64, 66)
+_WEAK_BY_KEY = {weak.key: weak for weak in (WEAK_INT, WEAK_UINT, WEAK_FLOAT)}
+
+
+def from_key(byte: int) -> DType | Weak:
+    """Return the type that one byte of a binary's key stands for."""
+    return _WEAK_BY_KEY[byte] if byte in _WEAK_BY_KEY else DTYPES[byte]
+
+
+def settle(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
+    """Give each weak type the dtype it takes beside the others (NEP 50); dtypes stay.
+
+    Examples
+    --------
+    >>> [t.name for t in settle((dtype("u8"), WEAK_INT))], [t.name for t in settle((dtype("u8"), WEAK_FLOAT))]
+    (['u8', 'u8'], ['u8', 'f64'])
+    """
+    strong = [t for t in types if isinstance(t, DType)]
+    if not strong:
+        return tuple(t.default for t in types if isinstance(t, Weak))
+    met = promote(*strong)
+    for weak in (t for t in types if isinstance(t, Weak)):
+        if met.kind == "bool" or (weak is WEAK_FLOAT and not met.is_float):
+            met = promote(met, weak.default)
+    return tuple(t if isinstance(t, DType) else met for t in types)

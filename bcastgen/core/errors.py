@@ -1,0 +1,223 @@
+"""Every exception, and one function for each verdict on shapes, taking all the facts.
+
+In: operand names, dims and sizes.  Out: an exception whose message names them and the cure.
+
+    extent_mismatch("b", 1, 2, 3, "a") -> BroadcastError("operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')")
+
+The sentences of run-time statuses stand in ``csrc/bcg_status.def``; compile-time verdicts use the same ones.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+__all__ = [
+    "BcastgenError",
+    "BroadcastError",
+    "CacheError",
+    "CompileError",
+    "DTypeError",
+    "DomainError",
+    "ParseError",
+    "RangeError",
+    "TraceError",
+    "broadcast_mismatch",
+    "extent_mismatch",
+    "from_shape_status",
+    "from_status",
+    "rank_mismatch",
+    "result_mismatch",
+    "result_rank_mismatch",
+    "shape_statuses",
+    "statuses",
+]
+
+
+class BcastgenError(Exception):
+    """Base of every error bcastgen raises."""
+
+
+class BroadcastError(BcastgenError, ValueError):
+    """Any verdict on shapes: extents that do not broadcast, ranks, result types.
+
+    Attributes
+    ----------
+    operand : name of the operand or result at fault, or None.
+    dim : its own dim, counted from 0, or None.
+    expected, actual : the two sizes, or None.
+    against : name of the operand that set the expected one, or None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        operand: str | None = None,
+        dim: int | None = None,
+        expected: int | None = None,
+        actual: int | None = None,
+        against: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.operand, self.dim, self.expected, self.actual, self.against = operand, dim, expected, actual, against
+
+
+class DTypeError(BcastgenError, TypeError):
+    """A dtype that an operation, or bcastgen, has no meaning for."""
+
+
+class RangeError(BcastgenError, OverflowError):
+    """A Python integer that the dtype it meets cannot hold (NEP 50)."""
+
+
+class DomainError(BcastgenError, ValueError):
+    """A value outside an operation's domain: an integer raised to a negative power."""
+
+
+class TraceError(BcastgenError, TypeError):
+    """A Python function did something with an operand that an expression cannot express."""
+
+
+class ParseError(BcastgenError, ValueError):
+    """Text that is not an expression, a type or a signature; names the column."""
+
+
+class CompileError(BcastgenError, RuntimeError):
+    """The C compiler is missing or failed; the message holds the command line and its stderr."""
+
+
+class CacheError(BcastgenError, OSError):
+    """The cache directory is not safe or not usable."""
+
+
+# What tracebacks, and pickles, call them: by their public names.
+for _error in (BcastgenError, *BcastgenError.__subclasses__()):
+    _error.__module__ = "bcastgen"
+
+
+@cache
+def statuses() -> dict[int, tuple[str, str]]:
+    """Return value -> (name, sentence) of what kernels return: ``bcg_status.def``."""
+    return _rows("BCG_STATUS")
+
+
+@cache
+def shape_statuses() -> dict[int, tuple[str, str]]:
+    """Return value -> (name, sentence) of what programs of the shape dialect return beside OK."""
+    return _rows("BCG_SHAPE_STATUS")
+
+
+def _rows(macro: str) -> dict[int, tuple[str, str]]:
+    package = Path(__file__).resolve().parents[1]
+    home = next(p for p in (package / "csrc", package.parent / "csrc") if p.is_dir())
+    text = (home / "bcg_status.def").read_text(encoding="utf-8")
+    rows = re.findall(rf'^{macro}\((\w+),\s*(\d+),\s*"([^"]*)"\)', text, re.MULTILINE)
+    return {int(value): (name, sentence) for name, value, sentence in rows}
+
+
+def _sentence(name: str) -> str:
+    return next(sentence for row, sentence in (*statuses().values(), *shape_statuses().values()) if row == name)
+
+
+def _shape_error(
+    status: str, operand: str, dim: int | None, actual: int, expected: int, against: str | None
+) -> BroadcastError:
+    message = _sentence(status).format(
+        operand=operand,
+        dim=dim,
+        actual=actual,
+        expected=expected,
+        against=against,
+        origin=f" (from '{against}')" if against is not None else "",
+    )
+    return BroadcastError(message, operand=operand, dim=dim, expected=expected, actual=actual, against=against)
+
+
+def broadcast_mismatch(operand: str, dim: int, actual: int, expected: int, against: str) -> BroadcastError:
+    """Two operands meet in a dim, and neither extent is 1."""
+    return _shape_error("BROADCAST", operand, dim, actual, expected, against)
+
+
+def extent_mismatch(operand: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:
+    """An operand's extent differs from what its declared type says."""
+    return _shape_error("EXTENT", operand, dim, actual, expected, against)
+
+
+def result_mismatch(result: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:
+    """A result's extent differs from the inferred one; result dims never broadcast."""
+    return _shape_error("RESULT", result, dim, actual, expected, against)
+
+
+def rank_mismatch(operand: str, actual: int, expected: int) -> BroadcastError:
+    """An operand has another rank than its type says."""
+    return _shape_error("RANK", operand, None, actual, expected, None)
+
+
+def result_rank_mismatch(result: str, actual: int, expected: int) -> BroadcastError:
+    """A result has another rank than the inferred one."""
+    return _shape_error("RESULT_RANK", result, None, actual, expected, None)
+
+
+def from_status(
+    status: int, names: tuple[str, ...], operand: int, dim: int, against: int, expected: int, actual: int
+) -> BcastgenError:
+    """Turn a kernel's status and diagnostic into the exception it stands for.
+
+    Parameters
+    ----------
+    status : a value of ``bcg_status.def``.
+    names : operands, then results, then claims, in the kernel's order.
+    operand, dim, against, expected, actual : the diagnostic's fields; -1 stands for none in the first three.
+    """
+    if status not in statuses():
+        return BcastgenError(f"kernel returned the unknown status {status}; clear the cache (bcastgen cache clear)")
+    name, sentence = statuses()[status]
+    if name == "DOMAIN":
+        return DomainError(sentence)
+    return _shape_error(
+        name,
+        names[operand] if operand >= 0 else "?",
+        dim if dim >= 0 else None,
+        actual,
+        expected,
+        names[against] if against >= 0 else None,
+    )
+
+
+def from_shape_status(
+    status: int,
+    operands: tuple[str, ...],
+    operations: tuple[str, ...],
+    messages: tuple[str, ...],
+    diagnostic: tuple[int, int, int, int, int],
+) -> BroadcastError:
+    """Turn a compiled shape program's status and diagnostic into the exception it stands for.
+
+    Parameters
+    ----------
+    status : a value of ``bcg_status.def`` other than OK that shape programs return.
+    operands : their names.
+    operations : how to speak of each, in the order of the program's walk.
+    messages : the program's, by number.
+    diagnostic : the C struct's fields, in order.
+
+    Examples
+    --------
+    >>> from_shape_status(13, ("a",), ("%1", "shape.assuming"), ("", "batches differ"), (-1, -1, -1, 1, 1))
+    BroadcastError('batches differ: shape.assuming has a witness that fails')
+    """
+    operand, dim, _, expected, actual = diagnostic
+    name = operands[operand] if operand >= 0 else None
+    message = messages[actual] if operand < 0 else ""
+    sentence = shape_statuses()[status][1].format(
+        operand=name,
+        operation=operations[expected] if operand < 0 else None,
+        message=f"{message}: " if message else "",
+        place=f"dim {dim}" if dim >= 0 else "rank or number",
+        actual=actual,
+    )
+    return BroadcastError(
+        sentence, operand=name, dim=dim if dim >= 0 else None, actual=actual if operand >= 0 else None
+    )

@@ -1,0 +1,79 @@
+"""Where the folders that are not Python packages lie: templates/, csrc/ and bench/.
+
+In: a folder's name.  Out: its path, in a wheel (installed under the package), an editable install and a bare checkout
+(beside the package) alike.
+
+    folder("csrc") / "bcg_abi.h"
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from .errors import BcastgenError
+
+__all__ = ["bench_module", "folder", "package_files"]
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@cache
+def folder(name: str) -> Path:
+    """Return the path of a resource folder (``"templates"``, ``"csrc"``, ``"bench"``).
+
+    Raises
+    ------
+    BcastgenError
+        If the installation lacks it.
+    """
+    for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise BcastgenError(f"the folder {name!r} is missing beside or under {_PACKAGE}; reinstall bcastgen")
+
+
+def package_files() -> list[os.DirEntry[str]]:
+    """Return every file that decides what a kernel is: the package's Python, the templates and csrc, sorted."""
+    # In a wheel bench/ lies under the package, too. It decides nothing, as what reads and prints MLIR and what prints C
+    # that stands alone: a third of the files, and looking at them is a third of the time that a kernel on disk takes.
+    python = _files(str(_PACKAGE), (".py",), ("bench", "__pycache__", "csrc", "templates", "mlir", "standalone"))
+    sources = [entry for entry in _files(str(folder("csrc")), (".h", ".def")) if entry.name.startswith("bcg_")]
+    templates = _files(str(folder("templates")), (".j2",), ("project",))
+    kept = [entry for entry in templates if not entry.name.startswith("standalone")]
+    return sorted([*python, *kept, *sources], key=os.fspath)
+
+
+def _files(directory: str, suffixes: tuple[str, ...], leave_out: tuple[str, ...] = ()) -> list[os.DirEntry[str]]:
+    """Return the files under a directory; part of every first call, and paths of pathlib take most of its time."""
+    found, folders = [], [directory]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(suffixes):
+                    found.append(entry)
+                elif entry.name not in leave_out and entry.is_dir():
+                    folders.append(entry.path)
+    return found
+
+
+@cache
+def bench_module(name: str) -> ModuleType:
+    """Import a module of the bench folder as ``bcastgen.bench.<name>``, wherever the folder lies."""
+    package = "bcastgen.bench"
+    if package not in sys.modules:
+        root = folder("bench")
+        spec = importlib.util.spec_from_file_location(
+            package, root / "__init__.py", submodule_search_locations=[str(root)]
+        )
+        if spec is None or spec.loader is None:
+            raise BcastgenError(f"{root} is not a package; reinstall bcastgen")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[package] = module
+        spec.loader.exec_module(module)
+    return importlib.import_module(f"{package}.{name}")

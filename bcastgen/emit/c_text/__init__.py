@@ -1,0 +1,1 @@
+"""The pieces of C text: names, statements, helpers, long lines broken."""

@@ -1,0 +1,293 @@
+"""The scalar body of a nest as C statements, one value a line.
+
+In: a nest and the names its operands' elements have.  Out: lines.
+
+    t0 = multiply(b, 2.0:f32)   ->   const float t0 = b0 * 2.0f;
+
+The C reads line by line against the nest's dump: there is no precedence logic, since each value has a name.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from ...core.dtypes import F16, F32, DType
+from ...core.float16 import bits_of
+from ...core.frozen import dataclass
+from ...expr.nodes import Constant
+from ...loops.nest import Apply, Let, Load, Nest, Value
+from ...ops.row import Excess
+
+__all__ = [
+    "Rare",
+    "body_lines",
+    "demand_lines",
+    "literal",
+    "loaded",
+    "rare_of",
+    "storage_type",
+    "stored",
+    "stored_literal",
+    "value_text",
+]
+
+
+def storage_type(dtype: DType) -> str:
+    """Return the C type of an element in memory.
+
+    A bool is a byte, since foreign memory may hold more than 0 and 1; a 16-bit float is its bits.
+    """
+    return {"bool": "uint8_t", "f16": "uint16_t", "bf16": "uint16_t"}.get(dtype.name, dtype.c)
+
+
+def loaded(element: str, dtype: DType) -> str:
+    """Return the C of the value of an element in memory."""
+    if dtype.is_half:
+        return f"bcg_{dtype}_to_f32({element})"
+    return f"{element} != 0" if dtype.kind == "bool" else element
+
+
+def stored(value: str, dtype: DType) -> str:
+    """Return the C of what stands in memory for a value."""
+    return f"bcg_f32_to_{dtype}({value})" if dtype.is_half else value
+
+
+def stored_literal(value: bool | int | float, dtype: DType) -> str:
+    """Spell a constant as it stands in memory.
+
+    Examples
+    --------
+    >>> from bcastgen.dtypes import BF16, BOOL
+    >>> stored_literal(-2.0, BF16), stored_literal(True, BOOL), stored_literal(0.5, F32)
+    ('0xc000 /* -2.0 */', '1', '0.5f')
+    """
+    if dtype.is_half:
+        return f"0x{bits_of(float(value), dtype.name):04x} /* {_decimal(float(value), dtype)} */"
+    return str(int(value)) if dtype.kind == "bool" else literal(value, dtype)
+
+
+def literal(value: bool | int | float, dtype: DType) -> str:
+    """Spell a constant in C, bit for bit.
+
+    Examples
+    --------
+    >>> from bcastgen.dtypes import F64, I64
+    >>> literal(2.0, F32), literal(0.1, F64), literal(-1, I64)
+    ('2.0f', '0x1.999999999999ap-4 /* 0.1 */', '(-INT64_C(1))')
+    """
+    if dtype.kind == "bool":
+        return "true" if value else "false"
+    if dtype.is_float:
+        return _float_literal(float(value), dtype)
+    if dtype.kind == "signed" and value == dtype.min and dtype.bits >= 32:
+        return f"INT{dtype.bits}_MIN"
+    digits = str(abs(int(value)))
+    if dtype.bits == 64:
+        digits = f"{'U' if dtype.kind == 'unsigned' else ''}INT64_C({digits})"
+    elif dtype.kind == "unsigned":
+        digits += "u"
+    return f"(-{digits})" if value < 0 else digits
+
+
+def _float_literal(value: float, dtype: DType) -> str:
+    suffix = "f" if dtype.computed_in is F32 else ""
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    short = repr(float(value))
+    if len(short) <= 8 and "e" not in short and float(short).as_integer_ratio()[1] <= 1 << 10:
+        text = f"{short}{suffix}"
+    else:
+        # Hexadecimal is exact in every compiler; the decimal beside it is for the reader.
+        text = f"{value.hex()}{suffix} /* {_decimal(value, dtype)} */"
+    return f"({text})" if math.copysign(1.0, value) < 0 else text
+
+
+def _decimal(value: float, dtype: DType) -> str:
+    """Return the shortest decimal that tells a value from its neighbours, at least among those of f32."""
+    if dtype is F16:
+        return str(np.float16(value))
+    return str(np.float32(value)) if dtype.computed_in is F32 else repr(value)
+
+
+def value_text(value: Value, loads: tuple[str, ...], dtype: DType) -> str:
+    """Return what a value is called in C."""
+    match value:
+        case Load():
+            return loads[value.access]
+        case Let():
+            return f"t{value.index}"
+        case Constant():
+            return literal(value.value, dtype)
+
+
+def body_lines(
+    nest: Nest,
+    loads: tuple[str, ...],
+    only: frozenset[int] | None = None,
+    fast: bool = False,
+    near: frozenset[int] = frozenset(),
+) -> list[str]:
+    """Return the statements of a body, or those of the given places, with `fast` C, or for those in `near` with near C.
+
+    See :class:`.Op`.
+    """
+    lines: list[str] = []
+    read = {value for statement in nest.body for value in statement.operands}
+    for at, statement in enumerate(nest.body):
+        if only is not None and at not in only:
+            continue
+        template = statement.op.c_for(statement.operand_dtypes, statement.dtype, fast, at in near, statement.constant)
+        texts = _texts(statement, loads)
+        for place in _oddly_used(template, statement, texts):
+            dtype, named = statement.operand_dtypes[place], f"t{at}_{place}"
+            # As a constant, a bool of C++ would be warned of again.
+            lines.append(f"{'' if dtype.kind == 'bool' else 'const '}{dtype.c} {named} = {texts[place]};")
+            texts[place] = named
+        # Where a user's C does not compile, the compiler shows the line and with it whose C it is.
+        label = "" if statement.op.definition is None else f"/* {statement.op.name} */ "
+        value = _bare(_fill(template, texts))
+        # What is stored only is rounded there.
+        if Let(at) in read and statement.op.rounds(statement.operand_dtypes, statement.dtype):
+            value = f"bcg_round_{statement.dtype}({value})"
+        lines.append(f"{label}const {statement.dtype.c} t{at} = {value};")
+    return lines
+
+
+_COMPARED = re.compile(r"\{(\d)\} (?:[<>]|[<>=!]=) \{(\d)\}")
+_CHOSEN = re.compile(r"\? \{(\d)\} : \{(\d)\}")
+
+
+def _oddly_used(template: str, statement: Apply, texts: list[str]) -> list[int]:
+    """Return the operands that need a name of their own.
+
+    Compilers warn where an integer is compared with itself, or with the end of its dtype's range, and linters where
+    both ways of a choice are one. The user has asked for it.
+    """
+    odd: set[int] = set()
+    for x, y in ((int(x), int(y)) for x, y in _COMPARED.findall(template)):
+        odd |= {max(x, y)} if x != y and texts[x] == texts[y] else set()
+        odd |= {place for place in (x, y) if _is_limit(statement, place)}
+    odd = {place for place in odd if not statement.operand_dtypes[place].is_float}
+    chosen = ((int(x), int(y)) for x, y in _CHOSEN.findall(template))
+    return sorted(odd | {max(x, y) for x, y in chosen if x != y and texts[x] == texts[y]})
+
+
+def _is_limit(statement: Apply, place: int) -> bool:
+    value, dtype = statement.operands[place], statement.operand_dtypes[place]
+    return isinstance(value, Constant) and value.value in (dtype.min, dtype.max)
+
+
+def _texts(statement: Apply, loads: tuple[str, ...]) -> list[str]:
+    operands = zip(statement.operands, statement.operand_dtypes, strict=True)
+    return [value_text(value, loads, dtype) for value, dtype in operands]
+
+
+def _fill(template: str, texts: list[str]) -> str:
+    for at, text in enumerate(texts):
+        template = template.replace(f"{{{at}}}", text)
+    return template
+
+
+def _bare(text: str) -> str:
+    """Drop parentheses around a whole expression."""
+    if not text.startswith("("):
+        return text
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return text[1:-1] if at == len(text) - 1 else text
+    return text
+
+
+def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, frozenset[int]]:
+    """Return what every element must satisfy before anything is written.
+
+    Returns
+    -------
+    statements, condition, accesses
+        The condition, empty if there is none; the statements it needs; and the places of the operands these read.
+    """
+    demands = []
+    needed: set[Value] = set()
+    for statement in nest.body:
+        template = statement.op.demand_for(statement.operand_dtypes)
+        if template is None or _is_certain(statement):
+            continue
+        demands.append(_bare(_fill(template, _texts(statement, loads))))
+        needed.add(statement.operands[1])
+    lets, needed = _made_of(nest, needed, frozenset(range(len(nest.body))))
+    reads = frozenset(value.access for value in needed if isinstance(value, Load))
+    return body_lines(nest, loads, lets), " && ".join(dict.fromkeys(demands)), reads
+
+
+def _made_of(nest: Nest, values: set[Value], statements: frozenset[int]) -> tuple[frozenset[int], set[Value]]:
+    """Return which of these statements values are made of, and all values that these read."""
+    found = set(values)
+    for at in range(len(nest.body) - 1, -1, -1):
+        if at in statements and Let(at) in found:
+            found.update(nest.body[at].operands)
+    return frozenset(value.index for value in found if isinstance(value, Let)) & statements, found
+
+
+# A second form of many functions takes the compiler too long.
+_MOST_FUNCTIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Rare:
+    """How to find out whether an element is rare: for it, the near forms of the statements `near` are not right.
+
+    Attributes
+    ----------
+    near : statements.
+    excesses : what of an element must not be too much, in C.
+    body, values : the statements that these need, and the values that all of them read.
+    """
+
+    near: frozenset[int]
+    excesses: tuple[Excess, ...]
+    body: tuple[str, ...]
+    values: frozenset[Value]
+
+
+def rare_of(nest: Nest, loads: tuple[str, ...], statements: frozenset[int], fast: bool, loops: int) -> Rare | None:
+    """Return what is rare for these statements; None where none has a near form, or not one worth a look.
+
+    `loops` is how many loops compute them.
+    """
+    near: set[int] = set()
+    needed: set[Value] = set()
+    excesses: list[Excess] = []
+    many = loops * sum(statement.op.ulp > 0 for statement in nest.body) > _MOST_FUNCTIONS
+    for at in sorted(statements):
+        statement = nest.body[at]
+        found = statement.op.rare_for(statement.operand_dtypes, statement.dtype, fast, statement.constant)
+        if not found or (many and not statement.op.scalar):
+            continue
+        numbers = "".join(excess.number for excess in found)
+        read = {value for place, value in enumerate(statement.operands) if f"{{{place}}}" in numbers}
+        made = _made_of(nest, read, statements)[0]
+        # A look that takes a function itself only pays where compilers do not vectorise the full form.
+        if any(nest.body[of].op.ulp for of in made) and not statement.op.scalar:
+            continue
+        near.add(at)
+        needed |= read
+        texts = _texts(statement, loads)
+        excesses += [Excess(excess.c, _bare(_fill(excess.number, texts)), excess.most) for excess in found]
+    if not near:
+        return None
+    lets, values = _made_of(nest, needed, statements)
+    # Of what is near, the near forms are right; of what is not, no more is asked.
+    body = body_lines(nest, loads, lets, fast, frozenset(near))
+    return Rare(frozenset(near), tuple(dict.fromkeys(excesses)), tuple(body), frozenset(values))
+
+
+def _is_certain(statement: Apply) -> bool:
+    """A constant exponent was checked when the expression was typed."""
+    return isinstance(statement.operands[1], Constant)

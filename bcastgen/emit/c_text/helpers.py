@@ -1,0 +1,178 @@
+"""The C helpers a kernel needs, copied from csrc.
+
+In: C text that calls helpers.  Out: their definitions, with what they use themselves, in an order that compiles.
+
+    "const double t0 = bcg_exp_f64(a0);"  ->  "static inline double bcg_exp_f64(double x) { return exp(x); }"
+
+Generated files include no header of ours: they stand alone, compile fast, and show what they use. The headers keep each
+definition between blank lines (their contracts say so), which is all this module relies on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+from ...core.resources import folder
+
+__all__ = ["for_loops", "functions_of", "helper_names", "helper_text"]
+
+# In the order they include each other.
+_HEADERS = (
+    "bcg_abi.h",
+    "bcg_check.h",
+    "bcg_message.h",
+    "bcg_broadcast.h",
+    "bcg_memory.h",
+    "bcg_odometer.h",
+    "bcg_shape_value.h",
+    "bcg_shape.h",
+    "bcg_index.h",
+    "bcg_freestanding.h",
+    "bcg_vmath_core.h",
+    "bcg_freestanding_math.h",
+    "bcg_half.h",
+    "bcg_scalar.h",
+    "bcg_tosa.h",
+    "bcg_vmath_exp.h",
+    "bcg_vmath_log.h",
+    "bcg_vmath_trig.h",
+    "bcg_vmath_erf.h",
+)
+# Those with functions of elements, mathematical ones among them; how many calls of these are inlined.
+_OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:freestanding_math|half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
+_MOST_INLINED = 16
+_NEAR = re.compile("_(?:near|usual)_")
+_WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_DEFINED = (
+    re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
+    re.compile(r"^}\s*(bcg_\w+);", re.MULTILINE),
+    re.compile(r"^typedef \w+ \(\*(bcg_\w+)\)", re.MULTILINE),
+    re.compile(r"^#define (BCG_\w+)", re.MULTILINE),
+)
+
+
+@cache
+def _text(header: str) -> str:
+    # Bytes: opening text takes longer than reading it, and a first call reads all headers.
+    return (folder("csrc") / header).read_bytes().decode()
+
+
+@cache
+def _definitions() -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return name -> place of its definition, and the definitions in order."""
+    places: dict[str, int] = {}
+    chunks: list[str] = []
+    for header in _HEADERS:
+        body = re.sub(r"\A/\*.*?\*/\n", "", _text(header), flags=re.DOTALL)
+        for chunk in re.split(r"\n\n+", body):
+            names = _names(chunk)
+            for name in names:
+                places[name] = len(chunks)
+            if names:
+                chunks.append(chunk.strip("\n"))
+    return places, tuple(chunks)
+
+
+def _names(chunk: str) -> list[str]:
+    """Return what a chunk defines: a function, or else types and macros."""
+    function = _DEFINED[0].search(chunk)
+    if function is not None:
+        return [function[1]]
+    return [name for pattern in _DEFINED[1:] for name in pattern.findall(chunk) if not name.endswith("_H")]
+
+
+def helper_names() -> tuple[str, ...]:
+    """Return the names of all helpers, types and macros, without their prefix."""
+    return tuple(name[4:] for name in _definitions()[0])
+
+
+def helper_text(
+    used: str,
+    given: str = "",
+    users: tuple[tuple[str, str], ...] = (),
+    spell: Callable[[str], str] | None = None,
+) -> str:
+    """Return the definitions a text needs, but not those whose names are given, separated by blank lines.
+
+    Parameters
+    ----------
+    used, given : C texts, of which the names count.
+    users : names and texts of the definitions that come with users' ops, in an order that compiles.
+    spell : what definitions are spelled by, before it is seen what they need.
+    """
+    places, chunks = _definitions()
+    if users:
+        places = places | {name: len(chunks) + at for at, (name, _) in enumerate(users)}
+        chunks += tuple(text for _, text in users)
+    if spell is not None:
+        chunks = tuple(map(spell, chunks))
+    present = {places[name] for name in _WORD.findall(given) if name in places}
+    needs: dict[int, set[int]] = {}
+    pending = _places(used, places)
+    while pending:
+        place = pending.pop()
+        if place not in needs:
+            needs[place] = _places(_COMMENT.sub("", chunks[place]), places)
+            pending |= needs[place]
+    return "\n\n".join(chunks[place] for place in _ordered(needs) if place not in present)
+
+
+def _places(text: str, places: dict[str, int]) -> set[int]:
+    return {places[name] for name in _WORD.findall(text) if name in places}
+
+
+def _ordered(needs: dict[int, set[int]]) -> list[int]:
+    """Return definitions in their order, but each behind what it needs: spelled otherwise, that may stand below it."""
+    ordered: dict[int, None] = {}
+    entered: set[int] = set()
+
+    def enter(place: int) -> None:
+        if place not in entered:
+            entered.add(place)
+            for need in sorted(needs[place]):
+                enter(need)
+            ordered[place] = None
+
+    for place in sorted(needs):
+        enter(place)
+    return list(ordered)
+
+
+@cache
+def functions_of(headers: str) -> frozenset[str]:
+    """Return the names of the functions of the headers whose names have a form."""
+    texts = (_text(name) for name in _HEADERS if re.fullmatch(headers, name))
+    return frozenset(name for text in texts for name in _DEFINED[0].findall(text))
+
+
+def for_loops(definitions: str, loops: str, all: bool = True) -> str:
+    """Return definitions in the way in which loops that call the functions are vectorised, and compiled soon.
+
+    Compilers leave large functions apart that several loops call, and the loops scalar. So functions of elements become
+    part of each loop (`BCG_INLINE`); but where loops call mathematical ones very often, these are compiled once, for
+    whole vectors (`BCG_SHARED`): a little slower for a few calls, as fast for many. What takes rare elements, beside a
+    near form, is not vectorised in any case, and stays apart (`BCG_APART`).
+
+    Parameters
+    ----------
+    definitions, loops : C texts.
+    all : whether this is done wherever elements have functions, or only where some of these are mathematical.
+    """
+    calls = [name for name in _WORD.findall(loops) if name in functions_of(_MATHEMATICAL)]
+    # Those of near forms stand beside calls of the full ones.
+    full = [name for name in calls if not _NEAR.search(name)]
+    shared = frozenset(calls) if len(full) > _MOST_INLINED else frozenset[str]()
+    of_elements = functions_of(_OF_ELEMENTS) if all or calls else frozenset[str]()
+    apart = {name.replace("_near_", "_") for name in of_elements if "_near_" in name}
+
+    def spelled(found: re.Match[str]) -> str:
+        if found[1] in apart or "_far_" in found[1]:
+            return found[0].replace("inline", "BCG_APART", 1)
+        if found[1] in shared:
+            return found[0].replace("inline", "BCG_SHARED", 1)
+        return found[0].replace("inline", "BCG_INLINE", 1) if found[1] in of_elements else found[0]
+
+    return _DEFINED[0].sub(spelled, definitions)

@@ -1,0 +1,1 @@
+"""The C of a kernel: what its templates show, all decided."""

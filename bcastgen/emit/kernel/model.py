@@ -1,0 +1,272 @@
+"""What a template shows of a view: names, types and lines, all decided.
+
+In: nothing.  Out: the values that :func:`.view.kernel_view` makes; templates only lay them out.
+
+    NestView(name="kernel", inline=LoopView(...), ...)   ->   static bcg_status kernel_domain(...), and its loops
+"""
+
+from __future__ import annotations
+
+from ...core.frozen import dataclass
+from ..c_text.names import constant_prefix
+from .alike import in_a_row
+from .checks import Step
+from .loop_model import ArrayView, LoopView, VariantView
+
+__all__ = [
+    "ConstantView",
+    "KernelView",
+    "NestView",
+    "OverlapView",
+    "PlaceView",
+    "ResultView",
+    "TieView",
+]
+
+# Of all tiles on the stack of C that stands alone.
+TILE_BYTES = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class OverlapView:
+    """A result and another array whose bytes it must not share, unless `same` (a C condition, if any) holds."""
+
+    result: ArrayView
+    other: ArrayView
+    flag: str
+    same: str
+
+
+@dataclass(frozen=True, slots=True)
+class NestView:
+    """One nest: its domain, and its loops.
+
+    Attributes
+    ----------
+    rank : of the domain, None if any; `least_rank` is the number of its dims that are known.
+    extents : of the domain, None where the run time decides.
+    inline : the loop that computes all, with the nest's arrays.
+    shapes : the descriptors its extents come from: of the operands it reads, and of those whose shape alone counts.
+    ranks : what goes in front of the rank of those that its domain's rank comes from.
+    guards, starts, steps : what its domain function does, see :mod:`.checks`.
+    distinct : for each result, the C condition under which elements of it share memory, in a ranked nest.
+    stages, staged : the loops that compute stages, and the one behind them, where there are any.
+    alike : whether loops over its arrays ask all that is asked of their extents.
+    claims : the names of what is claimed of its domain. A nest without results is its domain function.
+    """
+
+    name: str
+    rank: int | None
+    least_rank: int
+    extents: tuple[int | None, ...]
+    inline: LoopView
+    shapes: tuple[tuple[str, str], ...]
+    ranks: tuple[str, ...]
+    guards: tuple[Step, ...]
+    starts: tuple[tuple[str, ...], tuple[str, ...]]
+    steps: tuple[Step, ...]
+    overlaps: tuple[OverlapView, ...]
+    distinct: tuple[str, ...]
+    demand_body: tuple[str, ...]
+    demand: str
+    demand_arrays: tuple[ArrayView, ...]
+    stages: tuple[LoopView, ...] = ()
+    staged: LoopView | None = None
+    claims: tuple[str, ...] = ()
+    alike: bool = False
+
+    @property
+    def in_a_row(self) -> bool:
+        """Whether a loop over its arrays looks at their memory."""
+        return self.rank is not None and in_a_row(self.whole_arrays)
+
+    def may_be(self, result: int, operand: int) -> bool:
+        """Whether the array at one position may be the one at another."""
+        return any(o.same and (o.result.position, o.other.position) == (result, operand) for o in self.overlaps)
+
+    @property
+    def tile_points(self) -> int:
+        """How many points the tiles of its stages have room for."""
+        bytes_a_point = sum(stage.results[0].bytes for stage in self.stages)
+        return 1 << ((TILE_BYTES // bytes_a_point).bit_length() - 1)
+
+    @property
+    def loops(self) -> tuple[LoopView, ...]:
+        """All its loops."""
+        return (self.inline, *self.stages, *((self.staged,) if self.staged else ()))
+
+    @property
+    def arrays(self) -> tuple[ArrayView, ...]:
+        """What it reads, then what it writes."""
+        return self.inline.arrays
+
+    @property
+    def operand_count(self) -> int:
+        """How many of its arrays it reads."""
+        return self.inline.operand_count
+
+    @property
+    def operands(self) -> tuple[ArrayView, ...]:
+        """What it reads."""
+        return self.inline.operands
+
+    @property
+    def results(self) -> tuple[ArrayView, ...]:
+        """What it writes."""
+        return self.inline.results
+
+    @property
+    def variants(self) -> tuple[VariantView, ...]:
+        """Those of the loop that computes all."""
+        return self.inline.variants
+
+    @property
+    def body(self) -> tuple[str, ...]:
+        """That of the loop that computes all."""
+        return self.inline.body
+
+    @property
+    def stores(self) -> tuple[str, ...]:
+        """What it stores, for each result."""
+        return self.inline.stores
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of all descriptors it has to do with, in the kernel's order."""
+        constants = dict.fromkeys(array.owner for array in self.operands if array.is_constant)
+        return (*(name for name, _ in self.shapes), *constants, *(result.owner for result in self.results))
+
+    @property
+    def whole_arrays(self) -> tuple[ArrayView, ...]:
+        """Its arrays, each once, however many maps it is read through."""
+        return tuple({array.position: array for array in reversed(self.arrays)}.values())[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultView:
+    """A result as the shape function gives it: `extents` and `rank_name` are that function's parameters."""
+
+    name: str
+    rank: int | None
+    extents: str
+    rank_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantView:
+    """A constant array in standalone C: the operand it is, and what stands for it.
+
+    `position` and `name` are the operand's, `shown` what the user calls it; `data`, `extents_name` and `strides_name`
+    name static arrays, of elements of type `c`, in `lines`; `local` names a function's own descriptor.
+    """
+
+    position: int
+    name: str
+    shown: str
+    c: str
+    data: str
+    extents_name: str
+    strides_name: str
+    local: str
+    extents: tuple[int, ...]
+    byte_strides: tuple[int, ...]
+    count: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceView:
+    """A dim of a result, or of a claim: its number in a diagnostic, and the nest whose extents it has.
+
+    `result` counts the results, -1 for a claim's; `dim` is a number, counted from the end of a rank where negative.
+    """
+
+    number: int
+    result: int
+    dim: int
+    nest: str
+
+
+@dataclass(frozen=True, slots=True)
+class TieView:
+    """Two dims of results, or claims, of different nests that have one extent."""
+
+    place: PlaceView
+    other: PlaceView
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelView:
+    """The whole kernel: parameters are the operands, then the results.
+
+    Attributes
+    ----------
+    name : what its own functions begin with; `function` is the one that computes the results.
+    module : what types, constants and helpers begin with.
+    banner : the comment the file starts with.
+    operands, results : their C names.
+    renamed : (name, C name) of those that C cannot call what the user calls them.
+    overlaps : those between a result and an array of another nest.
+    statuses : name, value and sentence of each status.
+    ties : dims of two nests' results, or claims, that carry one symbol.
+    claims : number in a diagnostic and name of what is claimed of values that are not stored.
+    constants : the constant arrays that a nest reads; `given` are the operands that a caller passes.
+    shown : what the user calls operands, results and claims.
+    aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
+    """
+
+    name: str
+    module: str
+    function: str
+    banner: str
+    operands: tuple[str, ...]
+    results: tuple[ResultView, ...]
+    renamed: tuple[tuple[str, str], ...]
+    nests: tuple[NestView, ...]
+    overlaps: tuple[OverlapView, ...]
+    statuses: tuple[tuple[str, int, str], ...]
+    ties: tuple[TieView, ...]
+    aligned: bool
+    users: tuple[tuple[str, str], ...] = ()
+    claims: tuple[tuple[int, str], ...] = ()
+    constants: tuple[ConstantView, ...] = ()
+    constant_count: int = 0
+    shown: tuple[str, ...] = ()
+
+    @property
+    def macros(self) -> str:
+        """What constants in upper case begin with."""
+        return constant_prefix(self.module)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The operands that are parameters: no constants."""
+        return self.operands[: len(self.operands) - self.constant_count]
+
+    @property
+    def computed(self) -> tuple[NestView, ...]:
+        """The nests that have results."""
+        return tuple(nest for nest in self.nests if nest.results)
+
+    @property
+    def demands(self) -> tuple[NestView, ...]:
+        """The nests that ask something of the elements."""
+        return tuple(nest for nest in self.nests if nest.demand)
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """Every array's name: operands, constants among them, then results."""
+        return (*self.operands, *(result.name for result in self.results))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """By position, the bytes of an element of each array that a caller passes and a nest touches; 0 of others."""
+        found = {array.position: array.bytes for nest in self.nests for array in nest.arrays if not array.is_constant}
+        return tuple(found.get(at, 0) for at in range(len(self.arrays)))
+
+    @property
+    def in_place(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The operands whose memory each result may take."""
+        pairs = [(o.result.name, o.other.name) for nest in self.nests for o in nest.overlaps if o.same]
+        return tuple((r.name, tuple(other for result, other in pairs if result == r.name)) for r in self.results)

@@ -1,0 +1,297 @@
+"""From a scheduled loop program to what templates show: every name, type and line of the C is decided here.
+
+In: a loop program and its schedules.  Out: a :class:`KernelView`; templates only lay it out.
+
+    Access a : tensor<?x?xf32>, (d0, d1) -> (d0|0, d1|0)   ->   ArrayView(name="a", c="float", load="a0", ...)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ...core.errors import statuses
+from ...loops.nest import Access, LoopProgram, Nest
+from ...loops.schedule.variants import Schedule
+from ..c_text.body import demand_lines, loaded, storage_type
+from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
+from .alike import all_alike
+from .checks import Members, guards, operands_of, result_steps, starts
+from .constants import constant_views
+from .half_blocks import in_floats
+from .inner import inline_loop, stage_loops
+from .loop_model import ArrayView, DimView
+from .model import ConstantView, KernelView, NestView, OverlapView, ResultView
+from .operand_checks import meeting_steps
+from .shared_symbols import ties_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["kernel_view"]
+
+
+def kernel_view(
+    name: str,
+    program: LoopProgram,
+    schedules: tuple[Schedule, ...],
+    banner: str,
+    separate: bool = False,
+    constants: Sequence[np.ndarray[Any, Any]] = (),
+    fast: bool = False,
+    identifiers: tuple[str, str, str] | None = None,
+) -> KernelView:
+    """Decide every name and line of a kernel.
+
+    Parameters
+    ----------
+    name : of the kernel.
+    program, schedules : the nests, and the inner loops of each.
+    banner : the comment the file starts with.
+    separate : whether arrays come as parameters of their own (`a->rank`) or in two tables (`operands[0].rank`).
+    constants : the values of the program's constants, where they are part of the C.
+    fast : whether functions take their fast forms.
+    identifiers : in a module of C the module's prefix, the kernel's own, and its function.
+    """
+    # The function of a kernel of ours is in a table.
+    stem, function = kernel_identifiers(name) if separate else (kernel_prefix(name),) * 2
+    module, prefix, function = identifiers or (stem, stem, function)
+    namer = Namer(module, _words(program))
+    operands = tuple(namer.take(operand) for operand, _ in program.operands)
+    results = tuple(namer.take(result) for result, _ in program.results)
+    members = Members(operands, results, separate, program.constants)
+    nests = tuple(
+        _nest_view(
+            program, at, schedules[at], prefix if len(program.nests) == 1 else f"{prefix}_{at}", members, namer, fast
+        )
+        for at in range(len(program.nests))
+    )
+    ranks = {access.position: v.rank for v, nest in zip(nests, program.nests, strict=True) for access in nest.results}
+    given = (*(operand for operand, _ in program.operands), *(result for result, _ in program.results))
+    return KernelView(
+        prefix,
+        module,
+        function,
+        banner,
+        operands,
+        tuple(
+            ResultView(result, ranks[at], namer.take(f"{result}_extents"), namer.take(f"{result}_rank"))
+            for at, result in enumerate(results)
+        ),
+        tuple((name, c) for name, c in zip(given, (*operands, *results), strict=True) if name != c),
+        nests,
+        _overlaps_across(nests),
+        tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
+        ties_of(program, nests, members),
+        all(_is_aligned(access) for nest in program.nests for access in nest.operands),
+        users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
+        claims=tuple((members.claim(claim.position), claim.name) for nest in program.nests for claim in nest.claims),
+        constants=_constants(prefix, program, operands, nests, constants, namer),
+        constant_count=program.constants if separate else 0,
+        shown=(*given, *(name for name, _ in program.claims)),
+    )
+
+
+def _constants(
+    prefix: str,
+    program: LoopProgram,
+    operands: tuple[str, ...],
+    nests: tuple[NestView, ...],
+    values: Sequence[np.ndarray[Any, Any]],
+    namer: Namer,
+) -> tuple[ConstantView, ...]:
+    """Return the constants that are part of the C, and that a nest reads."""
+    own = program.operands[len(operands) - len(values) :]
+    dtypes = [type_.dtype for _, type_ in own if type_.dtype is not None]
+    shown = [name for name, _ in program.operands]
+    read = frozenset(array.owner for nest in nests for array in nest.operands)
+    return constant_views(prefix, operands, shown, list(zip(values, dtypes, strict=True)), namer, read)
+
+
+def _is_aligned(access: Access) -> bool:
+    return access.positions is None or access.positions == tuple(range(len(access.positions), 0, -1))
+
+
+def _words(program: LoopProgram) -> frozenset[str]:
+    """Return the identifiers in the C of the ops that a program uses."""
+    rows = [statement for nest in program.nests for statement in nest.body]
+    texts = [s.op.c_for(s.operand_dtypes, s.dtype, constant=s.constant) for s in rows]
+    texts += [s.op.demand_for(s.operand_dtypes) or "" for s in rows]
+    return frozenset(re.findall(r"[A-Za-z_]\w*", " ".join(texts)))
+
+
+def _nest_view(
+    program: LoopProgram,
+    place: int,
+    scheduled: Schedule,
+    name: str,
+    members: Members,
+    kernel_namer: Namer,
+    fast: bool,
+) -> NestView:
+    nest, namer = program.nests[place], kernel_namer.within()
+    arrays = tuple(
+        _array_view(nest, access, at, at >= len(nest.operands), members, namer)
+        for at, access in enumerate((*nest.operands, *nest.results))
+    )
+    read = tuple(array.load for array in arrays)
+    demand_body, demand, demanded = demand_lines(nest, read)
+    results = arrays[len(nest.operands) :]
+    stages, staged = stage_loops(name, nest, scheduled, arrays, fast, namer, members.separate)
+    later = {access.position for after in program.nests[place + 1 :] for access in after.operands}
+    asked = guards(nest, members)
+    view = NestView(
+        name=name,
+        rank=None if nest.domain.open else len(nest.domain.dims),
+        least_rank=len(nest.domain.dims),
+        extents=tuple(dim.extent for dim in nest.domain.dims),
+        inline=inline_loop(name, nest, scheduled, arrays, fast, blocks=not members.separate),
+        stages=stages,
+        staged=staged,
+        guards=asked,
+        starts=starts(nest, members),
+        steps=tuple(s for s in (*meeting_steps(nest, members), *result_steps(nest, members)) if s not in asked),
+        shapes=_shapes(nest, members),
+        ranks=tuple(
+            members.member(access.position)
+            for access in operands_of(nest)
+            if not (access.stands_by or members.is_constant(access.position))
+        ),
+        overlaps=tuple(
+            _overlap_view(nest, result, others, namer, others[0].position in later)
+            for result in results
+            for others in _by_position((*arrays[: len(nest.operands)], *results[: result.place - len(nest.operands)]))
+            if not others[0].is_constant
+        ),
+        distinct=tuple(map(_shared_elements, results)),
+        demand_body=tuple(demand_body),
+        demand=demand,
+        demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.place in demanded),
+        claims=tuple(claim.name for claim in nest.claims),
+    )
+    if not members.separate:
+        return _converted(view)
+    alike = view.in_a_row
+    count = len(view.whole_arrays) - len(results)
+    return replace(view, alike=alike and all_alike(members.operands[:count], len(nest.domain.dims), view))
+
+
+def _converted(view: NestView) -> NestView:
+    """Return a nest of which the run time calls the loops: they have floats for 16-bit ones."""
+    staged = None if view.staged is None else in_floats(view.staged)
+    return replace(view, inline=in_floats(view.inline), stages=tuple(map(in_floats, view.stages)), staged=staged)
+
+
+def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:
+    """Group what is read through several maps."""
+    groups: dict[int, list[ArrayView]] = {}
+    for array in arrays:
+        groups.setdefault(array.position, []).append(array)
+    return tuple(map(tuple, groups.values()))
+
+
+def _shapes(nest: Nest, members: Members) -> tuple[tuple[str, str], ...]:
+    """Return the names and members of the operands that a nest's extents come from, in order; no constants."""
+    return tuple(
+        (members.operands[access.position], members.member(access.position))
+        for access in operands_of(nest)
+        if not members.is_constant(access.position)
+    )
+
+
+def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members: Members, namer: Namer) -> ArrayView:
+    owner = (members.results if is_result else members.operands)[access.position]
+    again = any(other.position == access.position for other in nest.operands[:place]) and not is_result
+    name = namer.take(f"{owner}_again") if again else owner
+    last = access.map.domain_rank - 1
+    owns = {index.dim: own for own, index in enumerate(access.map.indices) if index.dim is not None}
+    dims = []
+    for at in range(access.map.domain_rank):
+        own = owns.get(at)
+        # A result's declared type may say less than is inferred.
+        extent = 1 if own is None else (nest.domain.dims[at] if is_result else access.type.dims[own]).extent
+        moves = own is not None and extent != 1
+        reason = f"{access.name}.{own} is 1 or d{at}" if own is not None and access.map.indices[own].stretches else ""
+        row = f"{name}_row" if at == last - 1 else f"{name}_at{at}"
+        names = (namer.take(f"{name}_d{at}"), namer.take(row)) if moves else ("", "")
+        selects = extent is None and _may_be_one(nest, access, at, own, is_result)
+        dims.append(DimView(at, own if moves else None, selects, reason, *names))
+    return ArrayView(
+        name=name,
+        owner=owner,
+        position=access.position + (len(members.operands) if is_result else 0),
+        place=place,
+        pointer=members.pointer(access.position, is_result),
+        member=members.member(access.position, is_result),
+        rank=None if access.type.unranked or (nest.domain.open and is_result) else len(access.map.indices),
+        c=storage_type(access.dtype),
+        value_c=access.dtype.c,
+        loaded=loaded("{}", access.dtype),
+        bytes=access.dtype.bytes,
+        is_result=is_result,
+        load=namer.take(f"{name}0"),
+        step=namer.take(f"{name}_step"),
+        bits=namer.take(f"{name}_bits"),
+        map_name=namer.take(f"{name}_dims"),
+        dims=tuple(dims),
+        mapped=not _is_aligned(access),
+        is_constant=not is_result and members.is_constant(access.position),
+    )
+
+
+def _may_be_one(nest: Nest, access: Access, at: int, own: int | None, is_result: bool) -> bool:
+    """Whether the extent of an array's dim may prove to be 1, where its stride in memory means nothing."""
+    if is_result or own is None:
+        return nest.domain.dims[at].can_be_one
+    # What does not stretch has the extent of the domain, of which more may be known.
+    stretches = access.map.indices[own].stretches
+    return access.type.dims[own].can_be_one and (stretches or nest.domain.dims[at].can_be_one)
+
+
+def _overlap_view(
+    nest: Nest, result: ArrayView, others: tuple[ArrayView, ...], namer: Namer, is_read_later: bool
+) -> OverlapView:
+    """Decide whether a result may be another array itself.
+
+    Not if that is a result too, or is read after this nest has written; nor if their C types differ, since compilers
+    assume that objects of two types do not share memory; nor if their types say that they are not equally spread out;
+    nor if one of the maps it is read through (`others`) is not the result's own.
+    """
+    other = others[0]
+    flag = namer.take(f"{result.name}_is_{other.name}")
+    if other.is_result or is_read_later or other.c != result.c or any(each.mapped for each in others):
+        return OverlapView(result, other, flag, "")
+    if nest.domain.open:
+        return OverlapView(result, other, flag, f"bcg_same({result.pointer}, {other.pointer})")
+    alike = other.rank == result.rank and all(
+        (x.own is None) == (y.own is None) for x, y in zip(result.dims, other.dims, strict=True)
+    )
+    pairs = zip(result.strides, other.strides, strict=False)
+    terms = [f"{result.member}data == {other.member}data", *(f"{x} == {y}" for x, y in pairs)]
+    return OverlapView(result, other, flag, " && ".join(terms) if alike else "")
+
+
+def _overlaps_across(nests: tuple[NestView, ...]) -> tuple[OverlapView, ...]:
+    """Return the pairs of a result and what another nest reads or writes, each once."""
+    found: dict[tuple[int, int], OverlapView] = {}
+    for nest in nests:
+        own = {array.position for array in nest.arrays}
+        for other_nest in nests:
+            for result in nest.results:
+                for other in other_nest.arrays:
+                    pair = (min(result.position, other.position), max(result.position, other.position))
+                    if other.position not in own and not other.is_constant:
+                        found.setdefault(pair, OverlapView(result, other, "", ""))
+    return tuple(found.values())
+
+
+def _shared_elements(result: ArrayView) -> str:
+    """Return when a result writes one place twice: where a stride is 0 along several elements."""
+    terms = [
+        f"d{dim.domain} > 1 && {dim.stride} == 0" if dim.selects else f"{dim.stride} == 0"
+        for dim in result.dims
+        if dim.own is not None
+    ]
+    return terms[0] if len(terms) == 1 else " || ".join(f"({term})" if "&&" in term else term for term in terms)

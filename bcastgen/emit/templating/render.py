@@ -1,0 +1,158 @@
+"""Rendering: a view and a template become C text.
+
+In: a :class:`KernelView`.  Out: a :class:`CSource`.
+
+    render_kernel(view)  ->  CSource("kernel", {"kernel.c": "..."})
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from ...core.c_source import CSource
+from ...core.errors import statuses
+from ...core.resources import folder
+from ..c_text.helpers import for_loops, helper_text
+from ..c_text.names import c_string, comment_text
+from ..c_text.wrap import lay_out, lay_out_comment
+from ..kernel.model import KernelView
+from .run import Compiled, Unusable
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["render_kernel", "render_template"]
+
+
+@cache
+def _compiled() -> Compiled | None:
+    """The templates as they were compiled when the package was built; None where they cannot be used here."""
+    from .build import python
+
+    try:
+        from ._templates import CODE, PYTHON
+    except ImportError:
+        return None
+    return Compiled(folder("templates"), CODE, _known()) if python() == PYTHON else None
+
+
+@cache
+def _environment() -> Environment:
+    # Imported here: it takes long, and is not needed where the templates are compiled.
+    from .build import environment as environment_of
+
+    environment = environment_of(folder("templates"))
+    environment.globals.update(_known())
+    return environment
+
+
+def _known() -> dict[str, Callable[..., str | bool]]:
+    """Return what every template may call."""
+    return {
+        "helpers": helper_text,
+        "for_loops": for_loops,
+        "comment": _comment,
+        "c_string": c_string,
+        "safe": comment_text,
+        "table_row": _table_row,
+        "includes": _includes,
+        "independent": _independent,
+        "unused": _unused,
+        "uses": _uses,
+    }
+
+
+def _comment(text: str) -> str:
+    """Return the inside of a block comment, after its first ` * `."""
+    return lay_out_comment(comment_text(text))[3:]
+
+
+def _table_row(name: str, text: str) -> str:
+    """Return the lines of a row of a table in a block comment."""
+    width = max(len(status) for status, _ in statuses().values())
+    return lay_out_comment(comment_text(f"{name:<{width}}  {text}"), " *   ", " " * (width + 2))
+
+
+# What stands in front of a parenthesis without being a function of the C library.
+_NOT_LIBM = re.compile(r"if|for|while|switch|return|sizeof|__attribute__|visibility|memcpy|bcg_\w+")
+_CALL = re.compile(r"\b([a-z]\w*)\(")
+_DEFINITION = re.compile(r"^\w.*?\b(\w+)\(", re.MULTILINE)
+
+
+def _includes(code: str, given: tuple[str, ...] = ()) -> str:
+    """Return the #include lines that code needs beside <stdint.h> and those given."""
+    code = re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)
+    own = set(_DEFINITION.findall(code))
+    foreign = {name for name in _CALL.findall(code) if name not in own and not _NOT_LIBM.fullmatch(name)}
+    needed = {
+        "math.h": bool(foreign) or re.search(r"\b(?:NAN|INFINITY)\b", code) is not None,
+        "stdbool.h": re.search(r"\b(?:bool|true|false)\b", code) is not None,
+        "string.h": re.search(r"\bmemcpy\(", code) is not None,
+        "stddef.h": re.search(r"\b(?:NULL|ptrdiff_t)\b", code) is not None,
+    }
+    return "\n".join(f"#include <{header}>" for header, used in needed.items() if used and header not in given)
+
+
+# An operand and a result are the same array or disjoint, which the caller or the checks have made sure of.
+_INDEPENDENT = """\
+/* No iteration reads what another one writes: a result is an operand itself or apart from it. */
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
+#define BCG_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define BCG_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define BCG_INDEPENDENT
+#endif"""
+
+
+# gcc's schedulers put two chains of operations into one order; clang runs out of registers.
+_PAIRS = """\
+/* Whether two points' functions are computed side by side. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define BCG_PAIRS 1
+#else
+#define BCG_PAIRS 0
+#endif"""
+
+
+def _independent(code: str) -> str:
+    found = ((_INDEPENDENT, "BCG_INDEPENDENT"), (_PAIRS, "BCG_PAIRS"))
+    return "\n\n".join(text for text, name in found if name in code)
+
+
+def _uses(code: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", code) is not None
+
+
+def _unused(code: str, names: list[str]) -> str:
+    """Return statements that say which parameters a body does not use."""
+    return "".join(f"    (void){name};\n" for name in names if not _uses(code, name))
+
+
+def render_template(name: str, /, **values: object) -> str:
+    """Return a template's text as it stands: names not final, lines not broken."""
+    kernel = values.get("kernel")
+    users: Any = kernel.users if isinstance(kernel, KernelView) else values.get("users", ())
+    spell: Any = values.get("spell")
+    if users or spell:
+        values["helpers"] = partial(helper_text, users=users, spell=spell)
+    compiled = _compiled()
+    if compiled is not None:
+        with suppress(Unusable, AttributeError):
+            return compiled.render(name, values)
+    return _environment().get_template(name).render(**values)
+
+
+# What math="fast" is compiled with, beside every kernel's flags: a*b + c may round once.
+_FAST_FLAGS = ("-ffp-contract=fast",)
+
+
+def render_kernel(view: KernelView, fast: bool = False, light: bool = False) -> CSource:
+    """Return the C of a kernel that serves every rank and layout: what the JIT compiles; see `CSource` for `light`."""
+    text = lay_out(render_template("kernel.c.j2", kernel=view))
+    return CSource(view.name, {"kernel.c": text}, _FAST_FLAGS if fast else (), light)

@@ -1,0 +1,1 @@
+"""Kernels: an expression and the binaries it has been compiled to."""

@@ -1,0 +1,143 @@
+"""Kernels whose results have extents that no operand determines: the caller gives them.
+
+In: a kernel with slots, and a call.  Out: the same call with one operand of rank 1, without data, for each slot.
+
+    kernel = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), (0,)))
+    kernel(x, extents={"k": 5})        kernel(x, out=np.empty((3, 5)))
+
+Seed 004: the shape of ``broadcast a : ? x ? -> ? x ? x ?`` has to come from a target shape, or from an array of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.dtypes import DType, Weak, dtype, from_key
+from ..core.errors import BroadcastError
+from ..expr.free_extents import slot_names
+from ..expr.nodes import Expression, Operand
+from ..expr.trace import inline, is_tracer
+from ..runtime.keys import operand_code
+from ..runtime.slow_path import bind, clean_operand
+from .kernel import Kernel
+
+if TYPE_CHECKING:
+    from ..loops.nest import Slot
+    from ..shape.types.tensor_type import Signature
+
+__all__ = ["SizedKernel", "with_slots"]
+
+
+def with_slots(expression: Expression, signature: Signature | None) -> tuple[Expression, Signature | None]:
+    """Return an expression, and its signature, with one operand more for each extent that is the caller's to give."""
+    from ..shape.types.dim import DYNAMIC
+    from ..shape.types.tensor_type import Signature, TensorType
+
+    types = () if signature is None else signature.operands
+    bound = {dim.symbol for _, type_ in types for dim in type_.dims}
+    count = len(expression.operands)
+    taken = {operand.name for operand in expression.operands}
+    added: list[Operand] = []
+    for at, name in enumerate(slot_names(expression.results, bound)):
+        label = name or f"extent_{at}"
+        while label in taken:
+            label += "_"
+        taken.add(label)
+        added.append(Operand(count + at, label))
+    if not added:
+        return expression, signature
+    operands = (*expression.operands, *added)
+    sized = Expression(operands, expression.results, tuple(range(count, len(operands))), expression.claims)
+    if signature is None:
+        return sized, None
+    named = tuple((operand.name, TensorType(dtype("u8"), (DYNAMIC,))) for operand in added)
+    return sized, Signature((*signature.operands, *named), signature.results, None)
+
+
+class SizedKernel(Kernel):
+    """A kernel some of whose result extents the caller gives, by ``out=`` or by ``extents=``; see :class:`Kernel`.
+
+    Its operands end in one of rank 1 for each of these, whose extent alone counts.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._slot_table: dict[object, tuple[Slot, ...]] = {}
+
+    def __call__(  # type: ignore[override]
+        self, /, *args: Any, out: Any = None, extents: Mapping[str, int] | None = None, **by_name: Any
+    ) -> Any:
+        """Call the kernel.
+
+        Parameters
+        ----------
+        extents : extent of each dim that a name stands for. One that an operand determines, too, has to agree.
+
+        Raises
+        ------
+        BroadcastError
+            If a result has an extent that neither the operands nor the caller determine.
+        """
+        if any(map(is_tracer, (*args, *by_name.values()))):
+            return self._inlined(args, by_name)
+        return super().__call__(*args, **by_name, **self._given(args, by_name, out, extents), out=out)
+
+    def _inlined(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
+        """Take part in the expression of a function that is being traced, whose caller then gives the extents."""
+        values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
+        count = len(self.operands) - len(self.slots)
+        own = Expression(self.expression.operands[:count], self.expression.results, (), self.expression.claims)
+        return inline(own, values[:count])
+
+    def result_shape(self, *operand_shapes: Any, extents: Mapping[str, int] | None = None) -> Any:
+        """Return the results' shapes for operands of these shapes and the caller's extents; see :class:`Kernel`."""
+        given = dict(extents or {})
+        stands = tuple(np.broadcast_to(np.float64(0), shape) for shape in operand_shapes)
+        given.update({name: array.shape[0] for name, array in self._given(stands, {}, None, extents).items()})
+        return super().result_shape(*operand_shapes, *((given[name],) for name in self.slots))
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Names of the operands that stand for an extent."""
+        return tuple(self.operands[at] for at in self.expression.slots)
+
+    def _given(
+        self, args: tuple[Any, ...], by_name: dict[str, Any], out: Any, extents: Mapping[str, int] | None
+    ) -> dict[str, Any]:
+        names = self.slots
+        given = dict(extents or {})
+        unknown = [name for name in given if name not in names]
+        if unknown:
+            raise BroadcastError(f"{self._name}(): extents has no {unknown[0]!r}; its names are {', '.join(names)}")
+        outs = out if isinstance(out, tuple) else (out,) * (len(self.results) == 1)
+        for slot in self._slots_for(args, by_name):
+            name, target = names[slot.number], outs[slot.result] if slot.result < len(outs) else None
+            if target is not None and slot.dim < np.ndim(target):
+                given.setdefault(name, np.shape(target)[slot.dim])
+            elif slot.open and name not in given:
+                raise BroadcastError(
+                    f"result '{self.results[slot.result]}' dim {slot.dim} has an extent that no operand determines; "
+                    f"pass extents={{{name!r}: ...}}, or out=",
+                    operand=self.results[slot.result],
+                    dim=slot.dim,
+                )
+        return {name: _empty(given.get(name, 1)) for name in names}
+
+    def _slots_for(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> tuple[Slot, ...]:
+        """Return the result dims that extents are for, with operands of these dtypes and ranks."""
+        values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
+        clean = tuple(clean_operand(name, value) for name, value in zip(self.operands, values, strict=True))
+        key = (tuple(map(operand_code, clean)), tuple(np.asarray(value).ndim for value in clean))
+        if key not in self._slot_table:
+            kinds: tuple[DType | Weak, ...] = tuple(map(from_key, key[0]))
+            compilation = self._compilation(kinds, key[1] if self._is_ranked else None)
+            self._slot_table[key] = compilation.program.slots
+        return self._slot_table[key]
+
+
+def _empty(extent: int) -> np.ndarray[Any, Any]:
+    """Return an array of this extent that has no data to speak of."""
+    return np.broadcast_to(np.uint8(0), (extent,))

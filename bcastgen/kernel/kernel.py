@@ -1,0 +1,408 @@
+"""Kernels: what users call. A kernel owns an expression and one binary for each tuple of operand dtypes.
+
+In: an expression, or a function to trace.  Out: a callable :class:`Kernel`.
+
+    kernel(a, b)  ->  dtypes of a and b  ->  a binary (found on disk, or compiled)  ->  the result
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
+from ..core.errors import BcastgenError, BroadcastError, CacheError, TraceError
+from ..expr.free_extents import has_views
+from ..expr.nodes import Expression
+from ..expr.trace import inline, is_tracer
+from ..pipeline.compilation import Compilation, Options
+from ..runtime.base import KernelBase
+from ..runtime.cache import build, cache_key, find
+from ..runtime.keys import operand_code
+from ..runtime.library import Library, open_library
+from ..runtime.slow_path import clean_operand
+from ..runtime.toolchain import toolchain
+
+if TYPE_CHECKING:
+    from ..runtime.slow_path import CleanCall
+    from ..shape.dialect.program import Program
+    from ..shape.types.tensor_type import Signature
+    from .background import Jobs
+
+__all__ = ["Kernel", "result_names"]
+
+
+def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
+    """Name results r, or r0, r1, ..., clear of the operands' names."""
+    stem = "r"
+    while stem in taken or any(f"{stem}{at}" in taken for at in range(count)):
+        stem += "_"
+    return (stem,) if count == 1 else tuple(f"{stem}{at}" for at in range(count))
+
+
+_DEFAULT = Options()
+
+
+def _depends_on_ranks(expression: Expression | Callable[[], Expression], signature: Signature | None) -> bool:
+    """Whether the maps of a kernel depend on ranks that only a call shows, so that each combination is compiled."""
+    if not isinstance(expression, Expression) or not has_views(expression.results):
+        return False
+    return signature is None or any(type_.unranked for _, type_ in signature.operands)
+
+
+def _constant_values(
+    name: str, values: tuple[object, ...], signature: Signature | None
+) -> tuple[np.ndarray[Any, Any], ...]:
+    """Return constant arrays as the kernel's own, which nobody can change; they have the types of its signature."""
+    types = [] if signature is None else signature.operands[len(signature.operands) - len(values) :]
+    if len(types) != len(values):
+        raise BroadcastError(f"{name}() has {len(values)} constants; a signature has to give their types")
+    made = []
+    for (label, type_), value in zip(types, values, strict=True):
+        array = np.array(clean_operand(str(label), np.asarray(value)), order="C", copy=True)
+        if type_.unranked or tuple(dim.extent for dim in type_.dims) != array.shape:
+            raise BroadcastError(f"constant '{label}' of {name}() has shape {array.shape}, declared {type_}")
+        array.setflags(write=False)
+        made.append(array)
+    return tuple(made)
+
+
+class Kernel(KernelBase):
+    """An element-wise function of arrays, compiled for their dtypes at its first call; see :func:`bcastgen.jit`.
+
+    Calling it with arrays, NumPy or Python scalars broadcasts them as NumPy does and returns an ndarray, or a tuple of
+    ndarrays where there are several results. ``out=`` takes the array, or the tuple of arrays, to write to.
+
+    One binary per tuple of dtypes serves every rank, shape, stride and broadcast pattern.
+
+    Parameters
+    ----------
+    expression : what it computes, or a function that returns it.
+    name : in messages and in C.
+    operands : their names.
+    results : number of results.
+    defaults : values of the last operands, where a call leaves them out.
+    signature : declared types, or None to serve all.
+    options : how it is compiled; the name in it does not count.
+    constants : how many of the last operands are constant arrays: their defaults are their values, which no call
+        replaces; the signature gives their static types. They are no `operands` to users, and part of emitted C.
+
+    Attributes
+    ----------
+    compilations : how often this kernel ran a C compiler.
+
+    Examples
+    --------
+    >>> import bcastgen as bg, numpy as np
+    >>> kernel = bg.jit(lambda a, b: a * b + 1)
+    >>> kernel(np.arange(3.0), 2.0)
+    array([1., 3., 5.])
+    """
+
+    def __init__(
+        self,
+        expression: Expression | Callable[[], Expression],
+        name: str,
+        operands: tuple[str, ...],
+        results: int = 1,
+        defaults: tuple[object, ...] = (),
+        signature: Signature | None = None,
+        options: Options = _DEFAULT,
+        constants: int = 0,
+    ) -> None:
+        self._is_ranked = _depends_on_ranks(expression, signature)
+        first = len(defaults) - constants
+        self._values = _constant_values(name, defaults[max(first, 0) :], signature) if constants else ()
+        defaults = (*defaults[: max(first, 0)], *self._values)
+        super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants)
+        self._expression = expression
+        self._signature = signature
+        self._options = replace(options, name=name)
+        self._latest: Compilation | None = None
+        self._lock = threading.Lock()
+        self._jobs: Jobs | None = None
+        self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
+        self.compilations = 0
+        self.__wrapped__: Callable[..., Any] | None = None
+        self.__name__ = name
+        self.__qualname__ = name
+
+    @property
+    def expression(self) -> Expression:
+        """What the kernel computes, before it is typed."""
+        if not isinstance(self._expression, Expression):
+            self._expression = self._expression()
+        return self._expression
+
+    @property
+    def _claims(self) -> tuple[str, ...]:
+        """The names of what is claimed of values on the way, for messages."""
+        return tuple(claim.name for claim in self.expression.claims)
+
+    @property
+    def signature(self) -> Signature | None:
+        """The declared types, if any, of what a call gives and returns."""
+        if self._signature is None or not self._values:
+            return self._signature
+        return replace(self._signature, operands=self._signature.operands[: len(self.operands)])
+
+    def _compile(self, key: bytes) -> bool:
+        """Make the binary for a tuple of operand types: the hook that a call with new ones ends in.
+
+        Returns
+        -------
+        bool
+            Whether it is only being made, in the background.
+        """
+        if self._jobs is not None and self._jobs.is_pending(key):
+            return True
+        count = len(self.operands) + len(self._constants)
+        ranks = tuple(key[count:]) if self._is_ranked else None
+        compilation = self._compilation(tuple(map(from_key, key[:count])), ranks)
+        tools = toolchain()
+        name = cache_key(*compilation.key_parts, tools=tools)
+        library = self._found(find(name))
+        if library is None and self._jobs is not None:
+            asks = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules
+            if self._jobs.begin(key, compilation, asks, lambda: self._add(key, compilation, name, None)):
+                return True
+        self._add(key, compilation, name, library)
+        return False
+
+    def _add(self, key: bytes, compilation: Compilation, name: str, library: Library | None) -> None:
+        """Register the binary of a key: the one found on disk, or else one that is compiled now."""
+        typed = compilation.typed
+        if library is None:
+            path, compiled = build(name, lambda: compilation.source, toolchain())
+            with self._lock:
+                self.compilations += compiled
+            library = open_library(path)
+        self._latest = compilation
+        self._add_binary(
+            key,
+            library.address,
+            bytes(DTYPES.index(dtype) for dtype in typed.operand_dtypes),
+            bytes(DTYPES.index(dtype) for dtype in typed.result_dtypes),
+            typed.limits,
+            library,
+        )
+        if self._jobs is not None:
+            self._jobs.made.add(key)
+
+    @property
+    def background(self) -> bool:
+        """Whether NumPy answers while a binary is compiled; see :func:`bcastgen.jit`. May be set."""
+        return self._jobs is not None
+
+    @background.setter
+    def background(self, wanted: bool) -> None:
+        if wanted == self.background:
+            return
+        if self._jobs is not None:
+            self._jobs.wait()
+            self._jobs = None
+            return
+        from .background import Jobs
+
+        self._jobs = Jobs()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for what is compiled in the background; an error of the compiler is raised by the next call.
+
+        Parameters
+        ----------
+        timeout : in seconds; None waits as long as it takes.
+
+        Returns
+        -------
+        bool
+            Whether nothing is left to wait for.
+        """
+        return self._jobs is None or self._jobs.wait(timeout)
+
+    def _stand_in(self, operands: tuple[object, ...]) -> CleanCall:
+        """Return what answers a call on clean operands: this, or NumPy's values while the binary is compiled."""
+        if self._jobs is None:
+            return self
+        key = self._key_of(operands)
+        if key in self._jobs.made or not self._compile(key):
+            return self
+        return self._jobs.answer(self, key, operands, not self._is_ranked) or self
+
+    def _key_of(self, operands: tuple[object, ...]) -> bytes:
+        ranks = bytes(np.ndim(value) for value in operands) if self._is_ranked else b""  # type: ignore[arg-type]
+        return bytes(map(operand_code, operands)) + ranks
+
+    @staticmethod
+    def _found(path: Path | None) -> Library | None:
+        """Load a kernel found on disk; None if there is none, or if `cache clear` took it away in between."""
+        if path is None:
+            return None
+        try:
+            return open_library(path)
+        except CacheError:
+            if path.exists():
+                raise
+            return None
+
+    def _call_traced(self, operands: tuple[object, ...]) -> Any:
+        """Take part in the expression of a function that is being traced, if these are its operands."""
+        if not any(map(is_tracer, operands)):
+            return NotImplemented
+        if self.expression.claims:
+            named = ", ".join(f"'{claim.name}'" for claim in self.expression.claims)
+            raise TraceError(f"{self._name} checks the shapes of {named}; call it outside of the kernel")
+        if self._values:
+            named = ", ".join(f"'{name}'" for name in self._constants)
+            raise TraceError(f"{self._name} holds the constant arrays {named}; call it outside of the kernel")
+        return inline(self.expression, operands)
+
+    def _compilation(self, kinds: tuple[DType | Weak, ...], ranks: tuple[int, ...] | None = None) -> Compilation:
+        signature = self._signature
+        declared = None if signature is None else tuple(type_ for _, type_ in signature.operands)
+        results = None if signature is None else signature.results
+        names, constants = self.results, len(self._values)
+        return Compilation(self.expression, kinds, declared, results, names, self._options, ranks, constants)
+
+    def _declared_kinds(self, default: DType = F64) -> tuple[DType | Weak, ...]:
+        """Return the dtypes of the signature; of the latest call, or f64, where it is silent."""
+        if self._signature is None:
+            return self._latest.kinds if self._latest is not None else (default,) * len(self.operands)
+        return tuple(type_.dtype or default for _, type_ in self._signature.operands)
+
+    @property
+    def compilation(self) -> Compilation:
+        """Every stage, for the dtypes of the latest call, of the signature, or else for f64."""
+        return self._latest if self._latest is not None else self._compilation(self._declared_kinds())
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """The text of every stage by name, in order; constant arrays come first, where there are any."""
+        if not self._values:
+            return self.compilation.stages
+        rows = (
+            f"{name} : {value.dtype}{list(value.shape)} {np.array2string(value.ravel(), 1000, threshold=16)}"
+            for name, value in zip(self._constants, self._values, strict=True)
+        )
+        return {"constants": "\n".join(rows), **self.compilation.stages}
+
+    @property
+    def source(self) -> str:
+        """The C that is compiled for calls."""
+        return str(self.compilation.source)
+
+    @property
+    def shape_function(self) -> Program:
+        """The program of the shape dialect that sizes the results; see :mod:`bcastgen.shape`."""
+        return self.compilation.shape_function
+
+    def _result_shape(self, shapes: tuple[object, ...]) -> Any:
+        """Size the results for shapes that no binary serves yet, or that are no tuples: by arrays without elements."""
+        if len(shapes) != len(self.operands):
+            raise TypeError(f"{self._name}() has {len(self.operands)} operands, got {len(shapes)} shapes")
+        stands: list[np.ndarray[Any, Any]] = []
+        for kind, shape in zip(self._declared_kinds(), (*shapes, *self._values), strict=True):
+            dtype = kind.default if isinstance(kind, Weak) else kind
+            extents: Any = shape.shape if isinstance(shape, np.ndarray) else shape
+            stands.append(np.broadcast_to(np.zeros((), dtype.np), extents))
+        if self._jobs is not None and self._compile(self._key_of(tuple(stands))):
+            self.wait()
+        found = self._infer(tuple(stands))[0]
+        return found if len(found) > 1 else found[0]
+
+    def explain(self) -> str:
+        """Return every stage as text: the expression, its types, the loop nests, the inner loops, the C.
+
+        Returns
+        -------
+        str
+            For the dtypes of the latest call, of the signature, or else for f64.
+        """
+        return "\n\n".join(f"== {stage}\n{text}" for stage, text in self.stages.items())
+
+    def emit_c(
+        self, directory: str | Path, name: str | None = None, variants: int | None = None, **form: Any
+    ) -> tuple[Path, ...]:
+        """Write standalone C11: one .c and one .h, without Python or any header of ours.
+
+        Parameters
+        ----------
+        directory : made if missing.
+        name : of the files and functions; the kernel's own by default.
+        variants : number of specialised inner loops; 0 for the one plain nest.
+        **form : what else is asked of the C, as for :func:`bcastgen.emit_c`, which writes several kernels.
+
+        Returns
+        -------
+        tuple of Path
+            The .c, then the .h, then what goes with them.
+
+        Raises
+        ------
+        BcastgenError
+            If the directory cannot be written to; nothing is then half-written. For options that exclude each other.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import bcastgen as bg
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     [path.name for path in bg.from_text("(f32[3] a) -> -a", "negated").emit_c(directory, static=True)]
+        ['negated.c', 'negated.h']
+        """
+        from ..api.standalone_c import emit_c
+
+        name = name or self.__name__
+        return emit_c({name: self}, directory, name, variants, **form)
+
+    @property
+    def declared_compilation(self) -> Compilation:
+        """Every stage for the dtypes of the signature; where it is silent, of the latest call, or else for f64."""
+        return self._compilation(self._declared_kinds())
+
+    @property
+    def constant_values(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """The constant arrays that are the kernel's own."""
+        return self._values
+
+    def to_mlir(self, form: str = "linalg") -> str:
+        """Return the kernel as MLIR text that ``mlir-opt`` verifies.
+
+        Parameters
+        ----------
+        form : ``"linalg"``: its loop nests as linalg.generic, with checks as cf.assert; ``"tosa"``: its expression;
+            ``"shape"``: the program of the shape dialect that sizes its results.
+
+        Raises
+        ------
+        BcastgenError
+            For what the form cannot express (operands of unknown rank, ops without a counterpart), by name.
+
+        Examples
+        --------
+        >>> import bcastgen as bg
+        >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
+        func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
+        """
+        return self.compilation.mlir(form, self._values)
+
+    def __repr__(self) -> str:
+        shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self.signature}"
+        return f"<kernel {self.__name__}{shown}>"
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Kernel:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise BcastgenError(
+            f"{self!r} cannot be pickled yet; pickle the function and call bcastgen.jit where it arrives"
+        )

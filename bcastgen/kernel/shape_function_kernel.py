@@ -1,0 +1,140 @@
+"""Ops whose shape function is the user's: a program of the shape dialect sizes the result, maps place the operands.
+
+In: a row, a program from the operands' extents to the result's, and a map for each operand.  Out: a kernel.
+
+    maps ("(d0, d1) -> (d0)", "(d0, d1) -> (d1)"), shape = concat  ->  outer(a, b)[i, j] = f(a[i], b[j])
+
+Seed 003 asks for it: a vendor describes an op and its shape function when the program runs. The program is evaluated
+for every call before anything else, with its own messages; then the operands' extents have to be those of the dims they
+map to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import BroadcastError, ParseError, TraceError
+from ..expr.build import Builder
+from ..expr.trace import is_tracer
+from ..expr.views import Broadcast
+from ..ops.row import Op
+from ..pipeline.compilation import Options
+from ..runtime.slow_path import bind
+from ..shape.dialect.program import Program
+from ..shape.dialect.trace import program
+from ..shape.dialect.values import Shape
+from ..shape.types.dim import Dim
+from .caller_extents import SizedKernel, with_slots
+
+__all__ = ["ShapedKernel", "read_maps", "shape_program", "shaped_kernel"]
+
+_MAP = re.compile(r"\s*\(([\w\s,]*)\)\s*->\s*\(([\w\s,]*)\)\s*")
+
+
+def read_maps(name: str, maps: Sequence[str], arity: int) -> tuple[int, tuple[tuple[int, ...], ...]]:
+    """Return the rank of the result, and for each operand the dims of the result that its own are.
+
+    Raises
+    ------
+    ParseError
+        If there is not one map an operand, they are not all from the same dims, or one has a dim twice.
+
+    Examples
+    --------
+    >>> read_maps("outer", ["(d0, d1) -> (d0)", "(d0, d1) -> (d1)"], 2)
+    (2, ((0,), (1,)))
+    """
+    if isinstance(maps, str) or len(maps) != arity:
+        raise ParseError(f"{name}: maps has to hold one indexing map for each of the {arity} operands")
+    found = [_read_map(name, text) for text in maps]
+    if len({dims for dims, _ in found}) != 1:
+        raise ParseError(f"{name}: the maps are from different dims; write the result's dims in each, (d0, d1) -> ...")
+    return len(found[0][0]), tuple(places for _, places in found)
+
+
+def _read_map(name: str, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    matched = _MAP.fullmatch(text)
+    if matched is None:
+        raise ParseError(f"{name}: {text!r} is no indexing map; write it as (d0, d1) -> (d1)")
+    dims, read = (tuple(part.strip() for part in side.split(",") if part.strip()) for side in matched.groups())
+    if len(set(dims)) < len(dims) or len(set(read)) < len(read) or not set(read) <= set(dims):
+        raise ParseError(f"{name}: {text!r} is no projection; each dim of the operand is another dim of the result")
+    return dims, tuple(map(dims.index, read))
+
+
+def shape_program(name: str, shape: Program | Callable[..., Any], operands: Sequence[str]) -> Program:
+    """Return the program of a shape function, which may be a Python function that writes it.
+
+    Raises
+    ------
+    BroadcastError
+        If it does not take one shape an operand and return one.
+    """
+    made = shape if isinstance(shape, Program) else program(name, shape, **dict.fromkeys(operands, "!shape.shape"))
+    made.verify()
+    kinds = [value.type.kind for value in (*made.operands, *made.results)]
+    if len(made.operands) != len(operands) or len(made.results) != 1 or not set(kinds) <= {"shape", "extents"}:
+        raise BroadcastError(
+            f"{name}: the shape function takes {len(operands)} shapes, one an operand, and returns one; "
+            f"this one is from {len(made.operands)} to {len(made.results)} values of types {', '.join(kinds)}"
+        )
+    return made
+
+
+class ShapedKernel(SizedKernel):
+    """A kernel whose result has the extents that its own shape function computes; see :func:`bcastgen.define_op`."""
+
+    shape: Program
+
+    def __call__(self, /, *args: Any, out: Any = None, **by_name: Any) -> Any:
+        """Size the result by the shape function, then call the kernel.
+
+        Raises
+        ------
+        BroadcastError
+            If the shape function refuses these operands, in its author's words, or an operand does not have the extents
+            of the result's dims that it maps to.
+        """
+        if any(map(is_tracer, (*args, *by_name.values()))):
+            raise TraceError(f"{self._name} has a shape function of its own; call it outside of the kernel")
+        values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
+        extents = self._sized(tuple(np.asarray(value).shape for value in values[: len(values) - len(self.slots)]))
+        return super().__call__(*args, **by_name, out=out, extents=extents)
+
+    @property
+    def shape_function(self) -> Program:
+        """The program that sizes the result."""
+        return self.shape
+
+    def result_shape(self, *operand_shapes: Any, extents: Any = None) -> Any:
+        """Return the result's shape for operands of these shapes, without running anything."""
+        return super().result_shape(*operand_shapes, extents=self._sized(operand_shapes))
+
+    def _sized(self, shapes: tuple[tuple[int, ...], ...]) -> dict[str, int]:
+        found = self.shape.run(*shapes)
+        extents = found.extents if isinstance(found, Shape) else found
+        if len(extents) != len(self.slots):
+            raise BroadcastError(
+                f"the shape function of {self._name} gives rank {len(extents)}, its maps are of rank {len(self.slots)}"
+            )
+        return dict(zip(self.slots, extents, strict=True))
+
+
+def shaped_kernel(op: Op, shape: Program, names: tuple[str, ...], maps: Sequence[str]) -> ShapedKernel:
+    """Return the kernel of an op whose operands are placed by maps in the shape that a program computes."""
+    rank, places = read_maps(op.name, maps, len(names))
+    builder = Builder(names)
+    dims = tuple(Dim(f"d{at}") for at in range(rank))
+    views = [
+        builder.remap(operand, Broadcast(place, dims)) for operand, place in zip(builder.operands, places, strict=True)
+    ]
+    expression, _ = with_slots(builder.finish((builder.apply(op, tuple(views)),)), None)
+    operands = tuple(operand.name for operand in expression.operands)
+    kernel = ShapedKernel(expression, op.name, operands, 1, (), None, Options(op.name, stretch=False))
+    kernel.shape = shape
+    kernel.__doc__ = op.doc
+    return kernel

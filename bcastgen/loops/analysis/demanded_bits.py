@@ -1,0 +1,77 @@
+"""The low bits that count: of each integer in a nest, how many of them anything depends on.
+
+In: a nest.  Out: for each statement a number of bits; that of its dtype where the whole value counts.
+
+    a, b : i32;  ((a + b) & 255).astype(u8)   ->   8 of the sum, 8 of the mask, 8 of what is stored
+
+Sums, products and bitwise ops need no higher bits of their operands than those of the result that count; a mask leaves
+its own, a shift to the right needs as many more as it drops.
+"""
+
+from __future__ import annotations
+
+from ...expr.nodes import Constant
+from ..nest import Apply, Let, Nest
+
+__all__ = ["LOW", "counts_of", "mask_bits", "shift_of"]
+
+# The low bits of the result depend on no higher bits of the operands.
+LOW = frozenset(
+    "add subtract multiply negative square positive floor ceil trunc where bitwise_and bitwise_or bitwise_xor "
+    "bitwise_invert left_shift".split()
+)
+
+
+def counts_of(nest: Nest) -> list[int]:
+    """Return on how many low bits of each statement's value anything depends: all bits of its dtype are the value.
+
+    Examples
+    --------
+    >>> from ..api import from_text
+    >>> counts_of(from_text("(i32[?] a, i32[?] b) -> (a + b) & 255").compilation.program.nests[0])
+    [8, 32]
+    """
+    counts = [0] * len(nest.body)
+    for value, access in zip(nest.stores, nest.results, strict=True):
+        if isinstance(value, Let):
+            counts[value.index] = access.dtype.bits
+    for at in range(len(counts) - 1, -1, -1):
+        statement = nest.body[at]
+        for place, value in enumerate(statement.operands):
+            if isinstance(value, Let):
+                counts[value.index] = max(counts[value.index], _counting(statement, place, counts[at]))
+    return counts
+
+
+def _counting(statement: Apply, place: int, count: int) -> int:
+    """Return how many low bits of an operand the low `count` bits of the result depend on."""
+    dtype, name = statement.operand_dtypes[place], statement.op.name
+    every = dtype.bits
+    if statement.op.definition is not None or not (dtype.is_integer and statement.dtype.is_integer):
+        return every
+    if name == "cast":
+        return min(count, every)
+    if name in LOW and not name.endswith("_shift"):
+        return min(count, every, mask_bits(statement, every))
+    shift = shift_of(statement)
+    if shift is None or place == 1:
+        return every
+    if name == "left_shift":
+        return max(1, min(count, every) - shift)
+    return min(every, count + shift) if count < every else every
+
+
+def mask_bits(statement: Apply, bits: int) -> int:
+    """Return how many low bits a mask leaves, at least one; where there is none, all of them."""
+    if statement.op.name != "bitwise_and":
+        return bits
+    masks = [int(value.value) for value in statement.operands if isinstance(value, Constant)]
+    return max(1, min((mask.bit_length() for mask in masks if mask >= 0), default=bits))
+
+
+def shift_of(statement: Apply) -> int | None:
+    """Return the count of a shift, where it is a constant that any integer dtype holds."""
+    if not statement.op.name.endswith("_shift"):
+        return None
+    value = statement.operands[1]
+    return int(value.value) if isinstance(value, Constant) and 0 <= value.value < 64 else None

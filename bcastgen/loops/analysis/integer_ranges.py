@@ -1,0 +1,266 @@
+"""The ranges of integers in a nest: between which numbers each value lies, whatever the operands hold.
+
+In: a nest.  Out: for each statement the least and the largest value, or None where it is no integer or bool.
+
+    a, b, w : u8;  t0 = cast(a) : i32;  t1 = multiply(t0, cast(w)) : i32   ->   t0 in [0, 255], t1 in [0, 65025]
+
+Ranges are of the values that there are, not of those that there would be without wrapping: where an operation may wrap,
+nothing is known but the dtype. Sums of products are looked at as a whole: ``a*w + b*(255 - w)`` is at most ``255*255``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from math import prod
+
+from ...core.dtypes import DType
+from ...expr.nodes import Constant
+from ..nest import Apply, Let, Load, Nest, Value
+
+__all__ = ["RANGES", "Range", "fits", "ranges_of", "whole"]
+
+Range = tuple[int, int]
+
+# A sum of products of independent values: the coefficient of each product of different values.
+Polynomial = Mapping[frozenset[int], int]
+
+# Looking at every corner of the box takes 2 ** values.
+_VALUES, _PRODUCTS = 4, 8
+
+
+def whole(dtype: DType) -> Range:
+    """Return the range of a dtype."""
+    return dtype.min, dtype.max
+
+
+def fits(range_: Range, dtype: DType) -> bool:
+    """Whether a dtype holds all of a range."""
+    return dtype.min <= range_[0] and range_[1] <= dtype.max
+
+
+def _counted(dtype: DType) -> bool:
+    return not dtype.is_float
+
+
+# ---- the range of an op, from those of its operands; what does not fit the dtype wraps ----------------------------
+
+
+def _corners(function: Callable[[int, int], int]) -> Callable[..., Range]:
+    """For functions that are monotonic in each operand."""
+
+    def range_of(x: Range, y: Range) -> Range:
+        values = [function(one, other) for one in x for other in y]
+        return min(values), max(values)
+
+    return range_of
+
+
+def _square(x: Range) -> Range:
+    low, high = sorted(map(abs, x))
+    return (0 if x[0] <= 0 <= x[1] else low * low), high * high
+
+
+def _absolute(x: Range) -> Range:
+    low, high = sorted(map(abs, x))
+    return (0 if x[0] <= 0 <= x[1] else low), high
+
+
+def _sign(x: Range) -> Range:
+    return (x[0] > 0) - (x[0] < 0), (x[1] > 0) - (x[1] < 0)
+
+
+def _and(x: Range, y: Range) -> Range:
+    positive = [high for low, high in (x, y) if low >= 0]
+    return (0, min(positive)) if positive else _or(x, y)
+
+
+def _or(x: Range, y: Range) -> Range:
+    """The bits of both, too, where either is negative with a sign above them."""
+    bits = max((value if value >= 0 else ~value).bit_length() for value in (*x, *y))
+    return (0 if min(x[0], y[0]) >= 0 else -(1 << bits)), (1 << bits) - 1
+
+
+def _floor_divide(x: Range, y: Range) -> Range:
+    if y[0] > 0:
+        return _corners(lambda value, by: value // by)(x, y)
+    # By 0 it is 0, and by -1 the negative.
+    most = max(map(abs, x))
+    return -most, most
+
+
+def _remainder(x: Range, y: Range) -> Range:
+    """It has the sign of the divisor, and by 0 it is 0."""
+    if y[0] >= 0 and x[0] >= 0:
+        return 0, max(0, min(x[1], y[1] - 1))
+    return min(0, y[0] + 1), max(0, y[1] - 1)
+
+
+def _right_shift(x: Range, y: Range) -> Range:
+    """A count outside of the width leaves the sign."""
+    if y[0] == y[1] >= 0:
+        return x[0] >> y[0], x[1] >> y[0]
+    return min(x[0], 0 if x[0] >= 0 else -1, x[0] >> 64), max(x[1], x[1] >> 64)
+
+
+def _left_shift(x: Range, y: Range) -> Range | None:
+    return (x[0] << y[0], x[1] << y[0]) if 0 <= y[0] == y[1] < 64 else None
+
+
+def _least(x: Range, y: Range) -> Range:
+    return min(x[0], y[0]), min(x[1], y[1])
+
+
+def _largest(x: Range, y: Range) -> Range:
+    return max(x[0], y[0]), max(x[1], y[1])
+
+
+def _same(x: Range) -> Range:
+    return x
+
+
+# Of the rows that are defined for integers; any other result may be any number of its dtype.
+RANGES: Mapping[str, Callable[..., Range | None]] = {
+    "add": lambda x, y: (x[0] + y[0], x[1] + y[1]),
+    "subtract": lambda x, y: (x[0] - y[1], x[1] - y[0]),
+    "multiply": _corners(lambda x, y: x * y),
+    "negative": lambda x: (-x[1], -x[0]),
+    "square": _square,
+    "absolute": _absolute,
+    "sign": _sign,
+    "floor_divide": _floor_divide,
+    "remainder": _remainder,
+    "minimum": _least,
+    "fmin": _least,
+    "maximum": _largest,
+    "fmax": _largest,
+    "clip": lambda x, low, high: _least(_largest(x, low), high),
+    "where": lambda _, x, y: (min(x[0], y[0]), max(x[1], y[1])),
+    "bitwise_and": _and,
+    "bitwise_or": _or,
+    "bitwise_xor": _or,
+    "left_shift": _left_shift,
+    "right_shift": _right_shift,
+    "cast": _same,
+    **dict.fromkeys(("positive", "floor", "ceil", "trunc"), _same),
+}
+
+
+def ranges_of(nest: Nest) -> list[Range | None]:
+    """Return the range of each statement's value; None for floats.
+
+    Examples
+    --------
+    >>> from ..pipeline import Compilation
+    >>> from ..api import from_text
+    >>> ranges_of(from_text("(u8[?] a) -> a.astype(i32) * 3 - 5").compilation.program.nests[0])
+    [(0, 255), (0, 765), (-5, 760)]
+    """
+    return _Ranges(nest).run()
+
+
+class _Ranges:
+    """One run: the ranges so far, and what is known as a sum of products of values counted by `atoms`."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+        self.found: list[Range | None] = []
+        self.sums: list[Polynomial | None] = []
+        self.atoms: list[Range] = []
+        self.numbers: dict[Value, int] = {}
+
+    def run(self) -> list[Range | None]:
+        for at, statement in enumerate(self.nest.body):
+            range_, sum_ = (None, None) if not _counted(statement.dtype) else self._range(statement)
+            self.found.append(range_)
+            self.sums.append(sum_ if sum_ is not None or range_ is None else self._atom(Let(at), range_))
+        return self.found
+
+    def _range(self, statement: Apply) -> tuple[Range | None, Polynomial | None]:
+        function = RANGES.get(statement.op.name)
+        unknown = whole(statement.dtype)
+        known = all(map(_counted, statement.operand_dtypes)) and statement.dtype.is_integer
+        if function is None or statement.op.definition is not None or not known:
+            return unknown, None
+        pairs = tuple(zip(statement.operands, statement.operand_dtypes, strict=True))
+        range_ = function(*(self._of(value, dtype) for value, dtype in pairs))
+        sum_ = self._sum(statement, [self._sum_of(value, dtype) for value, dtype in pairs])
+        if sum_ is not None:
+            low, high = self._bounds(sum_)
+            range_ = (low, high) if range_ is None else (max(low, range_[0]), min(high, range_[1]))
+        if range_ is None or not fits(range_, statement.dtype):
+            return unknown, None
+        return range_, sum_
+
+    def _of(self, value: Value, dtype: DType) -> Range:
+        match value:
+            case Constant():
+                return int(value.value), int(value.value)
+            case Let():
+                range_ = self.found[value.index]
+                assert range_ is not None
+                return range_
+        return whole(dtype)
+
+    def _atom(self, value: Value, range_: Range) -> Polynomial:
+        if value not in self.numbers:
+            self.numbers[value] = len(self.atoms)
+            self.atoms.append(range_)
+        return {frozenset((self.numbers[value],)): 1}
+
+    def _sum_of(self, value: Value, dtype: DType) -> Polynomial | None:
+        match value:
+            case Constant():
+                return {frozenset(): int(value.value)}
+            case Load():
+                return self._atom(value, whole(dtype))
+        return self.sums[value.index]
+
+    def _sum(self, statement: Apply, given: list[Polynomial | None]) -> Polynomial | None:
+        """Return the value as a sum of products, if it is one, and worth it."""
+        sums = [one for one in given if one is not None]
+        if len(sums) < len(given):
+            return None
+        made: Polynomial | None
+        match statement.op.name, sums:
+            case "cast" | "positive", [x]:
+                return x
+            case "add", [x, y]:
+                made = _plus(x, y, 1)
+            case "subtract", [x, y]:
+                made = _plus(x, y, -1)
+            case "negative", [x]:
+                made = _plus({}, x, -1)
+            case "multiply", [x, y]:
+                made = _times(x, y)
+            case _:
+                return None
+        small = made is not None and len(made) <= _PRODUCTS and len(frozenset().union(*made)) <= _VALUES
+        return made if small else None
+
+    def _bounds(self, sum_: Polynomial) -> Range:
+        """Return the least and the largest value: a product of each value at most once has them at corners."""
+        values = sorted(frozenset().union(*sum_))
+        found = []
+        for corner in product(*(self.atoms[value] for value in values)):
+            at = dict(zip(values, corner, strict=True))
+            found.append(sum(prod((at[f] for f in factors), start=by) for factors, by in sum_.items()))
+        return min(found), max(found)
+
+
+def _plus(x: Polynomial, y: Polynomial, sign: int) -> Polynomial:
+    made = dict(x)
+    for factors, coefficient in y.items():
+        made[factors] = made.get(factors, 0) + sign * coefficient
+    return {factors: coefficient for factors, coefficient in made.items() if coefficient} or {frozenset(): 0}
+
+
+def _times(x: Polynomial, y: Polynomial) -> Polynomial | None:
+    """Return a product; None where a value would be squared."""
+    made: dict[frozenset[int], int] = {}
+    for one, by in x.items():
+        for other, times in y.items():
+            if one & other:
+                return None
+            made[one | other] = made.get(one | other, 0) + by * times
+    return made

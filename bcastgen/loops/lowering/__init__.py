@@ -1,0 +1,1 @@
+"""From a typed expression to loop nests."""

@@ -1,0 +1,60 @@
+"""The iteration domain of a nest: what is inferred of its extents, and which run-time checks remain.
+
+In: the uses of operands that meet in a nest, and the declared result types.  Out: a :class:`Domain`.
+
+    f32[?, ?] a, f32[?, ?] b  ->  (d0, d1) checked: a.0 in {1, d0}; ...; b.1 in {1, d1}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...shape.inference.broadcast import broadcast
+from ...shape.inference.operand_use import Use
+from ...shape.inference.stretch_rules import Rules
+from ...shape.inference.verify import Bound, decide_result
+from ...shape.types.dim import Dim
+from ...shape.types.tensor_type import TensorType
+from ..nest import Domain
+
+__all__ = ["iteration_domain"]
+
+
+def iteration_domain(
+    uses: Sequence[Use],
+    rank: int | None,
+    results: tuple[tuple[str, TensorType | None], ...],
+    rules: Rules,
+    bound: Bound,
+) -> Domain:
+    """Infer the domain of operands that meet, and verify the declared results against it.
+
+    Parameters
+    ----------
+    uses : how each operand is read.
+    rank : of the domain, where views make it known; it may have dims that no operand has.
+    results : names, and declared types where there are any.
+    rules : how dims meet.
+    bound : the symbols that results of other nests have bound; added to.
+
+    Raises
+    ------
+    BroadcastError
+        For what cannot hold at run time.
+    """
+    # A result that reads no operand is a scalar; dims that no operand has are 1 until somebody says otherwise.
+    scaffold = (
+        ()
+        if uses and rank is None
+        else (Use("", TensorType(None, (Dim(1, broadcast=True),) * (rank or 0)), phantom=True),)
+    )
+    info = broadcast((*uses, *scaffold), entry=bool(uses), rules=rules)
+    decisions = list(info.decisions)
+    for name, declared in results:
+        if declared is not None:
+            decisions += decide_result(info, name, declared, bound)
+    sources = info.places
+    setters = tuple(
+        setter if source is None else source[0] for setter, source in zip(info.setters, sources, strict=True)
+    )
+    return Domain(info.dims, info.unranked, setters, sources, info.stretching_at, tuple(decisions))

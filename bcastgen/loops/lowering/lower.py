@@ -1,0 +1,260 @@
+"""Lowering: a typed expression becomes loop nests.
+
+In: a typed expression and a type for each operand.  Out: a :class:`LoopProgram`.
+
+    a + b * 2 over f32[?, ?], f32[?, ?]  ->  one nest (d0, d1), t0 = multiply(b, 2.0), t1 = add(a, t0), r = t1
+
+Results that read the same operands through the same maps share one domain and so one nest; a result that reads fewer
+operands may be smaller than the others and gets a nest of its own (`fuse` groups them). Views are gone afterwards: they
+are the accesses' indexing maps (`uses` follows them). What is claimed of a value is checked in the nest that has its
+domain, else in one that computes nothing; where types prove it, nothing is left of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ...core.dtypes import DType
+from ...core.errors import BroadcastError, DTypeError
+from ...expr.infer import Typed
+from ...expr.nodes import Apply as ExprApply
+from ...expr.nodes import Constant, Node, Remap
+from ...shape.constraints import OF_RESULTS, ExtentIs, RankIs, ResultSame, StretchesAll
+from ...shape.decision import Decision
+from ...shape.inference.operand_use import Use
+from ...shape.inference.stretch_rules import Rules
+from ...shape.inference.verify import Bound
+from ...shape.types.dim import Dim
+from ...shape.types.tensor_type import TensorType
+from ..affine import AffineMap, identity_map, use_map
+from ..nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Value
+from .domain import iteration_domain
+from .fuse import Group, groups_of
+from .shared_symbols import tie
+from .uses import Reads, Seen, reads_of, spans_of
+
+__all__ = ["lower"]
+
+_NUMPY = Rules()
+
+Named = tuple[tuple[str, TensorType], ...]
+
+
+def lower(
+    typed: Typed,
+    operand_types: tuple[TensorType, ...],
+    result_types: tuple[TensorType, ...] | None = None,
+    result_names: tuple[str, ...] = ("r",),
+    rules: Rules = _NUMPY,
+    constants: int = 0,
+) -> LoopProgram:
+    """Return the loop nests of a typed expression.
+
+    Parameters
+    ----------
+    typed : the expression.
+    operand_types : one type an operand; its dtype, where given, must be the expression's.
+    result_types : declared types of the results, verified against the inferred ones; None declares nothing.
+    result_names : one name a result.
+    rules : how dims meet.
+    constants : how many of the last operands are arrays of the kernel's own, of exactly the types given.
+
+    Raises
+    ------
+    BroadcastError
+        Where the operands, a declared result type, or a claim, cannot fit.
+    """
+    expression = typed.expression
+    operands = tuple(
+        (node.name, _with_dtype(type_, dtype, node.name))
+        for node, type_, dtype in zip(expression.operands, operand_types, typed.operand_dtypes, strict=True)
+    )
+    if result_types is not None and len(result_types) != len(expression.results):
+        raise BroadcastError(f"{len(expression.results)} results, but {len(result_types)} result types are declared")
+    declared = tuple(
+        None if result_types is None else _with_dtype(result_types[at], dtype, result_names[at])
+        for at, dtype in enumerate(typed.result_dtypes)
+    )
+    types = tuple(type_ for _, type_ in operands)
+    reads = tuple(reads_of(expression, result, types, rules.rank_expansion) for result in expression.results)
+    claims = tuple(
+        (claim.name, _with_dtype(claim.type, _dtype_of(claim.node), claim.name)) for claim in expression.claims
+    )
+    spans = spans_of(expression, tuple(claim.node for claim in expression.claims), types, rules.rank_expansion)
+    groups = groups_of(reads, spans)
+    bound = _bound(operands, groups)
+    nests = tuple(
+        _lower_group(
+            typed, operands, declared, result_names, group, [reads[at] for at in group.results], claims, rules, bound
+        )
+        if group.results
+        else _lower_checks(operands, group, claims, rules, bound)
+        for group in groups
+    )
+    nests, proved = _asking(nests)
+    nests = tie(
+        tuple(_without_own(nest, {name for name, _ in operands[len(operands) - constants :]}) for nest in nests),
+        operands,
+    )
+    by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
+    results = tuple(by_position[at] for at in range(len(expression.results)))
+    return LoopProgram(operands, results, nests, _slots(typed, nests, reads), claims, proved, constants)
+
+
+def _dtype_of(node: Node) -> DType:
+    assert isinstance(node.dtype, DType)
+    return node.dtype
+
+
+def _with_dtype(type_: TensorType, dtype: DType, name: str) -> TensorType:
+    if type_.dtype is not None and type_.dtype is not dtype:
+        raise DTypeError(f"'{name}' is declared as {type_}, but its dtype is {dtype}; declare {dtype}, or cast")
+    return TensorType(dtype, type_.dims, type_.unranked, type_.container)
+
+
+def _bound(operands: Named, groups: Sequence[Group]) -> Bound:
+    """Return what symbols of operands stand for, whichever nest these are read in."""
+    read = {use.name for group in groups for use in group.uses} if len(groups) > 1 else ()
+    bound: Bound = {}
+    for name, type_ in operands:
+        for _, own, dim in type_.aligned if name in read else ():
+            if dim.symbol is not None:
+                bound.setdefault(dim.symbol, (name, own, Dim.within(dim.symbol, dim.range)))
+    return bound
+
+
+def _lower_checks(operands: Named, group: Group, claims: Named, rules: Rules, bound: Bound) -> Nest:
+    """Return the nest of claims alone: it looks at shapes."""
+    indices = {name: at for at, (name, _) in enumerate(operands)}
+    uses = _in_order(group.uses, indices)
+    domain = iteration_domain(uses, group.rank, tuple(claims[at] for at in group.claims), rules, bound)
+    shapes = _accesses([use for use in uses if not use.phantom], indices, domain)
+    return Nest(domain, (), (), (), (), shapes, _claimed(group, claims, domain))
+
+
+def _claimed(group: Group, claims: Named, domain: Domain) -> tuple[Access, ...]:
+    made = ((at, *claims[at]) for at in group.claims)
+    return tuple(_result_access(at, name, type_.dtype, domain.dims, domain.open, type_) for at, name, type_ in made)
+
+
+def _asking(nests: Sequence[Nest]) -> tuple[tuple[Nest, ...], tuple[Decision, ...]]:
+    """Return the nests with the claims that something is left of, and the decisions that no nest says any more."""
+    constraints = [c for nest in nests for c in nest.domain.constraints]
+    named = {c.other for c in constraints if isinstance(c, ResultSame)}
+    named |= {c.result for c in constraints if isinstance(c, OF_RESULTS)}
+    kept: list[Nest] = []
+    proved: list[Decision] = []
+    for nest in nests:
+        claims = tuple(claim for claim in nest.claims if claim.name in named)
+        if nest.results or claims:
+            kept.append(replace(nest, claims=claims))
+        else:
+            proved += (d for d in nest.domain.decisions if isinstance(d.constraint, OF_RESULTS))
+    return tuple(kept), tuple(proved)
+
+
+def _without_own(nest: Nest, constants: set[str]) -> Nest:
+    """Ask nothing of the shapes of arrays that are the kernel's own."""
+    decisions = tuple(
+        Decision(decision.constraint, "proved", "it is a constant's own")
+        if isinstance(decision.constraint, (RankIs, ExtentIs)) and decision.constraint.operand in constants
+        else decision
+        for decision in nest.domain.decisions
+    )
+    return replace(nest, domain=replace(nest.domain, decisions=decisions)) if constants else nest
+
+
+def _lower_group(
+    typed: Typed,
+    operands: Named,
+    declared: tuple[TensorType | None, ...],
+    names: tuple[str, ...],
+    group: Group,
+    reads: Sequence[Reads],
+    claims: Named,
+    rules: Rules,
+    bound: Bound,
+) -> Nest:
+    indices = {name: at for at, (name, _) in enumerate(operands)}
+    uses = _in_order(group.uses, indices)
+    said = (*(claims[at] for at in group.claims), *((names[at], declared[at]) for at in group.results))
+    domain = iteration_domain(uses, group.rank, said, rules, bound)
+    loads = _in_order([use for read in reads for use in read.uses.values()], indices)
+    accesses = _accesses(loads, indices, domain)
+    stored = tuple(
+        _result_access(at, names[at], typed.result_dtypes[at], domain.dims, domain.open, declared[at])
+        for at in group.results
+    )
+    # What only a claim of the group is made of counts by its shape, like what gives a shape alone.
+    seen_only = [use for use in uses if use.shape_only or not (use.phantom or use in loads)]
+    places = {(access.name, access.positions): at for at, access in enumerate(accesses)}
+    values: dict[Seen, Value] = {
+        seen: Load(places[use.name, use.positions]) for read in reads for seen, use in read.uses.items()
+    }
+    body = _body({seen: made for read in reads for seen, made in read.below.items()}, values)
+    return Nest(
+        domain,
+        accesses,
+        stored,
+        body,
+        tuple(values[read.result] for read in reads),
+        _accesses(seen_only, indices, domain),
+        _claimed(group, claims, domain),
+    )
+
+
+def _in_order(uses: Iterable[Use], indices: dict[str, int]) -> list[Use]:
+    """Return distinct uses in the operands' order, shapes that are no operand's last."""
+    return sorted(dict.fromkeys(uses), key=lambda use: indices.get(use.name, len(indices)))
+
+
+def _accesses(uses: list[Use], indices: dict[str, int], domain: Domain) -> tuple[Access, ...]:
+    made = {
+        (use.name, use.positions): Access(indices[use.name], use.name, use.type, _map_of(use, domain), use.positions)
+        for use in uses
+    }
+    return tuple(made.values())
+
+
+def _map_of(use: Use, domain: Domain) -> AffineMap:
+    own = frozenset((dim, position) for operand, dim, position in domain.stretching if operand == use.name)
+    front = any(isinstance(c, StretchesAll) and c.operand == use.name for c in domain.constraints)
+    return use_map(use, domain.dims, domain.open, own, front)
+
+
+def _result_access(
+    position: int, name: str, dtype: DType | None, dims: tuple[Dim, ...], open: bool, declared: TensorType | None
+) -> Access:
+    type_ = declared if declared is not None else TensorType(dtype, dims, open)
+    return Access(position, name, type_, identity_map(len(dims), open))
+
+
+def _body(below: dict[Seen, tuple[Seen, ...]], values: dict[Seen, Value]) -> tuple[Apply, ...]:
+    body: list[Apply] = []
+    for seen, made_of in below.items():
+        match seen.node:
+            case Constant():
+                values[seen] = seen.node
+            case Remap():
+                # A view computes nothing: it is the value, as another map sees it.
+                values[seen] = values[made_of[0]]
+            case ExprApply(op=op, operands=operands, params=params, dtype=dtype) if dtype is not None:
+                dtypes = tuple(child.dtype for child in operands if isinstance(child.dtype, DType))
+                body.append(Apply(op, tuple(values[child] for child in made_of), dtypes, params, dtype))
+                values[seen] = Let(len(body) - 1)
+    return tuple(body)
+
+
+def _slots(typed: Typed, nests: tuple[Nest, ...], reads: tuple[Reads, ...]) -> tuple[Slot, ...]:
+    """Return the dims of results whose extents the caller may give."""
+    found: list[Slot] = []
+    own = {typed.expression.operands[at].name for at in typed.expression.slots}
+    for nest in nests:
+        for access in nest.results:
+            for number, position in reads[access.position].slots:
+                dim = len(nest.domain.dims) - position
+                uses = [use for use in reads[access.position].all_uses if use.name not in own]
+                claimed = any(at == position and not d.is_one for use in uses for at, _, d in use.aligned)
+                found.append(Slot(number, access.position, dim, not claimed))
+    return tuple(found)

@@ -1,0 +1,106 @@
+"""What declared types say across nests: one symbol is one extent, whichever nests its operands are read in.
+
+In: a kernel's operands and its nests.  Out: the nests, some of which now look at an operand of another one.
+
+    (f32[n] a, f32[n] b) -> a + 1, b * 2   ->  the second nest checks b.0 = a.0 (n)
+
+An operand that no result reads may be anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...shape.constraints import (
+    OF_RESULTS,
+    AtLeast,
+    AtMost,
+    Constraint,
+    ExtentIs,
+    Fits,
+    MultipleOf,
+    ResultSame,
+    SameExtent,
+)
+from ...shape.decision import Decision
+from ...shape.types.tensor_type import TensorType
+from ..affine import AffineMap
+from ..nest import Access, Nest
+
+__all__ = ["tie"]
+
+Operands = Sequence[tuple[str, TensorType]]
+Places = dict[str, tuple[str, int]]
+# What is asked of operands whatever domain they meet in.
+_ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Fits)
+
+
+def tie(nests: tuple[Nest, ...], operands: Operands) -> tuple[Nest, ...]:
+    """Return the nests with what has to hold between them."""
+    read = {access.name for nest in nests for access in (*nest.operands, *nest.shapes)}
+    first = _first_places([(name, type_) for name, type_ in operands if name in read])
+    if len(nests) == 1:
+        return nests
+    return _once(tuple(_tied(nest, operands, first) for nest in nests))
+
+
+def _once(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
+    """Ask of an operand alone what has to be asked in the first nest that does; a failure there ends the call."""
+    asked: set[Constraint] = set()
+    found: list[Nest] = []
+    for nest in nests:
+        decisions = tuple(
+            Decision(decision.constraint, "proved", "an earlier nest checks it")
+            if decision.fate == "checked" and decision.constraint in asked
+            else decision
+            for decision in nest.domain.decisions
+        )
+        asked.update(c for c in nest.domain.constraints if isinstance(c, _ALONE))
+        found.append(_without_idle(replace(nest, domain=replace(nest.domain, decisions=decisions))))
+    return tuple(found)
+
+
+def _without_idle(nest: Nest) -> Nest:
+    """Drop the operands of other nests that nothing is compared with any more."""
+    asked = {c.operand for c in nest.domain.constraints if not isinstance(c, OF_RESULTS)}
+    asked |= {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame))}
+    shapes = tuple(a for a in nest.shapes if None not in (a.positions or ()) or a.name in asked)
+    return replace(nest, shapes=shapes)
+
+
+def _first_places(operands: Operands) -> Places:
+    """Return where each symbol occurs first."""
+    places: Places = {}
+    for name, type_ in operands:
+        for _, own, dim in type_.aligned:
+            if dim.symbol is not None:
+                places.setdefault(dim.symbol, (name, own))
+    return places
+
+
+def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
+    own = {access.name for access in (*nest.operands, *nest.shapes)}
+    mine = _first_places([(name, type_) for name, type_ in operands if name in own])
+    decisions = [
+        Decision(SameExtent(*place, *first[symbol], symbol), "checked", f"{symbol} is bound in another nest")
+        for symbol, place in mine.items()
+        if first[symbol] != place
+    ]
+    known = {name for name, _ in operands}
+    others = {d.constraint.other for d in decisions if isinstance(d.constraint, SameExtent)}
+    others |= {c.other for c in nest.domain.constraints if isinstance(c, ResultSame) and c.other in known}
+    return _looking_at(nest, others - own, operands, decisions)
+
+
+def _looking_at(nest: Nest, names: set[str], operands: Operands, decisions: list[Decision]) -> Nest:
+    """Return a nest that looks at the extents of further operands, which take no part in its domain."""
+    added = [
+        Access(at, name, type_, AffineMap(len(nest.domain.dims), ()), (None,) * len(type_.dims))
+        for at, (name, type_) in enumerate(operands)
+        if name in names
+    ]
+    if not added and not decisions:
+        return nest
+    domain = replace(nest.domain, decisions=(*nest.domain.decisions, *decisions))
+    return replace(nest, domain=domain, shapes=(*nest.shapes, *added))

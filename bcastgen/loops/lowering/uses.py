@@ -1,0 +1,293 @@
+"""Uses: which elements of which operands a result reads, view by view.
+
+In: the results of a typed expression, and the operands' types.  Out: one :class:`Use` for each indexing map an operand
+is read through, and the values of the expression in the order they are computed.
+
+    a + transpose(a) over f32[?, ?]  ->  uses a at (d0, d1) and a at (d1, d0); t0 = add of both
+
+A view computes nothing, so it is gone from what comes out: the same value seen through two maps is two values, whose
+loads differ. Where there is no view, operands align on the right whatever their rank, and `positions` is None.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import field
+
+from ...core.errors import BroadcastError
+from ...core.frozen import dataclass
+from ...expr.free_extents import has_views, slots_of
+from ...expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, children, topological
+from ...expr.views import Broadcast, Resolved
+from ...shape.inference.operand_use import Target, Use
+from ...shape.types.dim import Dim
+from ...shape.types.tensor_type import TensorType
+
+__all__ = ["Reads", "Seen", "Spanned", "ranks_of", "reads_of", "resolve", "spans_of"]
+
+Places = tuple[int | None, ...]
+Positions = Places | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A node as one path to it sees it.
+
+    Attributes
+    ----------
+    node : the node.
+    positions : for each of its dims the position in the domain, from the end, or None where a view drops it; None where
+        it is aligned on the right.
+    targets : for each of its dims what an explicit broadcast around it makes of it, if anything.
+    """
+
+    node: Node
+    positions: Positions = None
+    targets: tuple[Target, ...] | None = None
+
+
+@dataclasses.dataclass(slots=True)
+class Reads:
+    """What a result reads.
+
+    Attributes
+    ----------
+    result : the result itself.
+    rank : its rank where views make it known, else None.
+    below : everything it is computed from, operands before users, each with what it is made of.
+    uses : how each operand among these is read.
+    shapes : what gives extents only.
+    slots : (slot, position) of each dim whose extent is the caller's where no operand determines it.
+    """
+
+    result: Seen
+    rank: int | None
+    below: dict[Seen, tuple[Seen, ...]]
+    uses: dict[Seen, Use]
+    shapes: list[Use] = field(default_factory=list)
+    slots: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def all_uses(self) -> tuple[Use, ...]:
+        """Loads first, then what only gives a shape."""
+        return (*self.uses.values(), *self.shapes)
+
+
+@dataclass(frozen=True, slots=True)
+class Spanned:
+    """What spans the extents of a value that is not stored: its rank, as in :class:`Reads`, and what it is made of."""
+
+    rank: int | None
+    all_uses: tuple[Use, ...]
+
+
+def spans_of(
+    expression: Expression, nodes: tuple[Node, ...], types: tuple[TensorType, ...], rank_expansion: bool = True
+) -> tuple[Spanned, ...]:
+    """Return what spans each of many values of an expression.
+
+    Raises
+    ------
+    BroadcastError
+        As :func:`reads_of`.
+    """
+    # One pass for all of them; None where a view stands below.
+    read: dict[Node, frozenset[int] | None] = {}
+    for node in topological(nodes):
+        below = [read[child] for child in children(node)]
+        if isinstance(node, Remap) or None in below:
+            read[node] = None
+        else:
+            own = frozenset((node.index,)) if isinstance(node, Operand) else frozenset()
+            read[node] = own.union(*(places for places in below if places is not None))
+    found = []
+    for node in nodes:
+        places = read[node]
+        if places is None:
+            reads = reads_of(expression, node, types, rank_expansion)
+            found.append(Spanned(reads.rank, reads.all_uses))
+        else:
+            uses = (Use(expression.operands[at].name, types[at]) for at in sorted(places))
+            found.append(Spanned(None, tuple(uses)))
+    return tuple(found)
+
+
+def ranks_of(results: tuple[Node, ...], types: tuple[TensorType, ...]) -> dict[Node, int | None]:
+    """Return the rank of every node, None where it is not known."""
+    ranks: dict[Node, int | None] = {}
+    for node in topological(results):
+        match node:
+            case Operand():
+                ranks[node] = types[node.index].rank
+            case Constant():
+                ranks[node] = 0
+            case Apply():
+                known = [ranks[child] for child in node.operands]
+                ranks[node] = None if None in known else max((rank or 0 for rank in known), default=0)
+            case Remap():
+                ranks[node] = resolve(node, ranks).rank
+    return ranks
+
+
+def resolve(node: Remap, ranks: dict[Node, int | None]) -> Resolved:
+    """Return where the dims of a viewed value lie.
+
+    Raises
+    ------
+    BroadcastError
+        If the rank of the value, or of the operand that gives the shape, is not known, or the view does not fit it.
+    """
+    rank = ranks[node.operand]
+    like = None if node.like is None else ranks[node.like]
+    if rank is None or (node.like is not None and like is None):
+        raise BroadcastError(f"{node.view} needs operands of known rank; declare them as f32[?, ?] in a signature")
+    return node.view.resolve(rank, like)
+
+
+def reads_of(expression: Expression, result: Node, types: tuple[TensorType, ...], rank_expansion: bool = True) -> Reads:
+    """Return what one result reads, and how.
+
+    Raises
+    ------
+    BroadcastError
+        If a view does not fit, or values of different ranks meet although `rank_expansion` is off.
+    """
+    if not has_views((result,)):
+        below = {Seen(node): tuple(map(Seen, children(node))) for node in topological((result,))}
+        uses = {seen: Use(seen.node.name, types[seen.node.index]) for seen in below if isinstance(seen.node, Operand)}
+        return Reads(Seen(result), None, below, uses)
+    return _Walk(expression, types, ranks_of((result,), types), rank_expansion).run(result)
+
+
+class _Walk:
+    """Follows the maps from a result down to the operands."""
+
+    def __init__(
+        self,
+        expression: Expression,
+        types: tuple[TensorType, ...],
+        ranks: dict[Node, int | None],
+        rank_expansion: bool,
+    ) -> None:
+        self.rank_expansion = rank_expansion
+        self.types = types
+        self.ranks = ranks
+        self.bound = {dim.symbol for type_ in types for dim in type_.dims}
+        self.slots = slots_of(expression.results, self.bound)
+        self.operands = [expression.operands[at] for at in expression.slots]
+        self.shapes: dict[Use, None] = {}
+        self.free: dict[tuple[int, int], bool] = {}
+
+    def run(self, result: Node) -> Reads:
+        rank = self._rank(result)
+        top = Seen(result, tuple(range(rank, 0, -1)), (None,) * rank)
+        below = self._everything(top)
+        uses = {
+            seen: Use(seen.node.name, self.types[seen.node.index], seen.positions, seen.targets)
+            for seen in below
+            if isinstance(seen.node, Operand)
+        }
+        known = (*uses.values(), *self.shapes)
+        claimed = {position for use in known for position, _, dim in use.aligned if not dim.is_one}
+        for use in known:
+            _check_dropped(use)
+        for (slot, position), is_named in self.free.items():
+            if position in claimed and not is_named:
+                continue  # It has the extent of what it meets.
+            operand = self.operands[slot]
+            self.shapes[Use(operand.name, self.types[operand.index], (position,), shape_only=True)] = None
+        return Reads(top, rank, below, uses, list(self.shapes), list(self.free))
+
+    def _everything(self, top: Seen) -> dict[Seen, tuple[Seen, ...]]:
+        made: dict[Seen, tuple[Seen, ...]] = {}
+        opened: dict[Seen, tuple[Seen, ...]] = {}
+        stack = [top]
+        while stack:
+            seen = stack[-1]
+            if seen not in opened:
+                opened[seen] = tuple(self.below(seen))
+                stack.extend(child for child in reversed(opened[seen]) if child not in opened)
+                continue
+            made.setdefault(stack.pop(), opened[seen])
+        return made
+
+    def _rank(self, node: Node) -> int:
+        rank = self.ranks[node]
+        if rank is None:
+            raise BroadcastError("a kernel with views needs operands of known rank; declare them in a signature")
+        return rank
+
+    def below(self, seen: Seen) -> Iterator[Seen]:
+        """Give the nodes a node is made of, as it sees them."""
+        node, positions, targets = seen.node, seen.positions or (), seen.targets or ()
+        if isinstance(node, Remap):
+            yield self._through(node, resolve(node, self.ranks), positions, targets)
+            return
+        for child in children(node):
+            rank = self._rank(child)
+            lead = len(positions) - rank
+            if lead > 0 and rank > 0 and not self.rank_expansion:
+                raise BroadcastError(
+                    f"values of rank {rank} and {len(positions)} meet, and rank expansion is off; write x[:, None]"
+                )
+            yield Seen(child, positions[lead:], targets[lead:])
+
+    def _through(self, node: Remap, view: Resolved, positions: Places, targets: tuple[Target, ...]) -> Seen:
+        said = self._said(node, view, positions, targets)
+        return Seen(
+            node.operand,
+            tuple(None if at is None else positions[at] for at in view.dims),
+            tuple(None if at is None else said[at] or targets[at] for at in view.dims),
+        )
+
+    def _said(self, node: Remap, view: Resolved, positions: Places, targets: tuple[Target, ...]) -> tuple[Target, ...]:
+        """Note what a view says of its extents, and return it dim by dim."""
+        if node.like is not None:
+            self.shapes[Use(node.like.name, self.types[node.like.index], positions, targets, shape_only=True)] = None
+            return tuple((node.like.name, at) for at in range(view.rank))
+        if not isinstance(node.view, Broadcast):
+            return (None,) * view.rank
+        for at, dim in enumerate(view.shape):
+            slot, position = self.slots.get((node, at)), positions[at]
+            if position is None:
+                if dim is not None or at not in view.dims:
+                    _check_unit(node, at, dim)
+            elif slot is not None and slot < len(self.operands) and (dim is not None or at not in view.dims):
+                self.free[(slot, position)] = dim is not None
+        known = [
+            at
+            for at, dim in enumerate(view.shape)
+            if dim is not None and self._is_known(dim) and positions[at] is not None
+        ]
+        if known:
+            type_ = TensorType(None, tuple(dim for at in known if (dim := view.shape[at]) is not None))
+            places = tuple(positions[at] for at in known)
+            outer = tuple(targets[at] for at in known)
+            self.shapes[Use("shape", type_, places, outer, phantom=True)] = None
+        return tuple(dim if dim is not None and self._is_known(dim) else None for dim in view.shape)
+
+    def _is_known(self, dim: Dim) -> bool:
+        return dim.is_static or (dim.symbol is not None and dim.symbol in self.bound)
+
+
+def _check_dropped(use: Use) -> None:
+    """Refuse a view that drops a dim of an operand which may have another extent than 1."""
+    for own in use.dropped:
+        dim = use.type.dims[own]
+        if not dim.is_one:
+            raise BroadcastError(
+                f"operand '{use.name}' dim {own} has extent {dim}, expected 1 to be collapsed; declare it as 1",
+                operand=use.name,
+                dim=own,
+                expected=1,
+                actual=dim.extent,
+            )
+
+
+def _check_unit(node: Remap, at: int, dim: Dim | None) -> None:
+    """Refuse to drop a dim of an explicit broadcast that may have another extent than 1."""
+    if dim is None or not dim.is_one:
+        extent = "?" if dim is None else dim
+        why = f"{node.view} dim {at} has extent {extent}, expected 1 to be collapsed; write its extent as 1"
+        raise BroadcastError(why, dim=at, expected=1)

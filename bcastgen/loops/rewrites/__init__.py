@@ -1,0 +1,1 @@
+"""Nests to nests of the same results, one rewrite a file."""

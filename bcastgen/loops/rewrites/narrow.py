@@ -1,0 +1,307 @@
+"""Narrowing: integer statements in dtypes as narrow as their values, or the bits that count, allow.
+
+In: a program.  Out: one with the same results, bit for bit, and a line for each statement that became narrower.
+
+    a, b, w : u8;  ((a.astype(i32)*w + b.astype(i32)*(255 - w)) >> 8).astype(u8)   ->   in u16, twice the lanes of i32
+
+Two reasons, each enough. The value lies in a range that the dtype holds (:mod:`.ranges`). Or only its low bits count,
+for what uses it ends in a narrow dtype: sums, products and bits of the result depend on no higher bits of the operands.
+What comes in a wide dtype is not made narrow for that: it is a conversion more, not less. Nor is what others want wide,
+where its operands are wide for others, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ...core.dtypes import BOOL, DTYPES, DType
+from ...core.frozen import dataclass
+from ...expr.nodes import Constant
+from ...ops.table import OPS
+from ..analysis.demanded_bits import LOW, counts_of, mask_bits, shift_of
+from ..analysis.integer_ranges import RANGES, Range, fits, ranges_of, whole
+from ..nest import Apply, Let, Load, LoopProgram, Nest, Value, users_of
+from .drop_guards import saturating
+from .integer_sums import with_integer_sums, with_saturating_sums
+from .strength_reduction import without_division
+
+__all__ = ["Narrowed", "narrow"]
+
+_WIDTHS = (8, 16, 32, 64)
+_INTEGERS = {(row.kind, row.bits): row for row in DTYPES if row.is_integer}
+# How many low bits of what stands for a value are the value's, where it has the value itself.
+_EXACT = 1 << 16
+
+_COMPARISONS = frozenset("equal not_equal less less_equal greater greater_equal".split())
+# Of operands that are exact, in a dtype that holds these and the result, the result is exact.
+_VALUES = _COMPARISONS | frozenset(
+    "minimum maximum fmin fmax clip absolute sign floor_divide remainder right_shift".split()
+)
+# Division of what is not negative is simpler; no machine divides 8-bit lanes.
+_DIVISIONS = frozenset(("floor_divide", "remainder"))
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """A program of narrow nests; `notes` say of each statement that changed what it was and why, nest after nest."""
+
+    program: LoopProgram
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join((str(self.program), *self.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What stands for a value: `low` bits of it are the value's; `moves` unless it is one for all points."""
+
+    value: Value
+    dtype: DType
+    low: int
+    moves: bool
+
+    @property
+    def width(self) -> int:
+        """The lanes it comes in."""
+        return self.dtype.bits if self.moves else 0
+
+
+def narrow(program: LoopProgram) -> Narrowed:
+    r"""Return a program with its integer statements in the narrowest dtypes that change no result.
+
+    Examples
+    --------
+    >>> from ..api import from_text
+    >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(u8)")
+    >>> print(*narrow(kernel.compilation.program).notes, sep="\n")
+    t2 of u16, not i32: it is in [0, 510]
+    t3 of u16, not i32: all is in [0, 510]
+    """
+    nests = [with_saturating_sums(with_integer_sums(_without_divisions(nest))) for nest in program.nests]
+    made = [_Narrowing(nest).run() if _is_wide(nest) else (nest, []) for nest in nests]
+    notes = tuple(note for _, notes in made for note in notes)
+    done = tuple(saturating(nest) for nest, _ in made)
+    changed = any(one is not nest for one, nest in zip(done, program.nests, strict=True))
+    return Narrowed(replace(program, nests=done) if changed else program, notes)
+
+
+def _without_divisions(nest: Nest) -> Nest:
+    """Return a nest in which integers are not divided by powers of two; what floats are, every compiler knows."""
+    body = tuple(s if s.dtype.is_float else without_division(s) for s in nest.body)
+    return nest if all(one is other for one, other in zip(body, nest.body, strict=True)) else replace(nest, body=body)
+
+
+def _is_wide(nest: Nest) -> bool:
+    return any(d.is_integer and d.bits > 8 for statement in nest.body for d in statement.operand_dtypes)
+
+
+class _Narrowing:
+    """One run: `made` has what stands for each statement's value, `body` the new statements."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+        self.ranges = ranges_of(nest)
+        self.counts = counts_of(nest)
+        self.users = users_of(nest)
+        self.made: list[_Made] = []
+        self.body: list[Apply] = []
+        self.casts: dict[tuple[Value, DType], Value] = {}
+        self.changed = False
+        self.notes: list[str] = []
+
+    def run(self) -> tuple[Nest, list[str]]:
+        for at, statement in enumerate(self.nest.body):
+            self.made.append(self._make(at, statement))
+        pairs = zip(self.nest.stores, self.nest.results, strict=True)
+        stores = tuple(self._as(value, access.dtype) for value, access in pairs)
+        changed = self.changed or len(self.body) < len(self.nest.body)
+        return (replace(self.nest, body=tuple(self.body), stores=stores) if changed else self.nest), self.notes
+
+    def _make(self, at: int, statement: Apply) -> _Made:
+        """Return what stands for a statement's value, having appended the statements for it."""
+        op, name = statement.op, statement.op.name
+        if op.definition is None:
+            if op.converts and name == "cast":
+                return self._cast(at, statement)
+            integers = all(dtype.is_integer for dtype in statement.operand_dtypes[name == "where" :])
+            counted = not name.endswith("_shift") or shift_of(statement) is not None
+            if integers and counted and name in LOW:
+                return self._low(at, statement)
+            if integers and counted and name in _VALUES:
+                return self._value(at, statement)
+        return self._apply(statement, statement.operand_dtypes, statement.dtype)
+
+    def _cast(self, at: int, statement: Apply) -> _Made:
+        (value,), (source,), target = statement.operands, statement.operand_dtypes, statement.dtype
+        if isinstance(value, Constant) or source.is_float or target.is_half:
+            return self._apply(statement, (source,), target)
+        given = self._given(value, source)
+        if source is BOOL and target.is_integer:
+            return self._apply(statement, (BOOL,), _INTEGERS[target.kind, 8])
+        if not target.is_integer or source is BOOL:
+            range_ = self._range(value, source)
+            return self._apply(statement, (given.dtype,), target, why=f"it is in [{range_[0]}, {range_[1]}]")
+        if given.low == _EXACT and target.bits >= given.dtype.bits and fits(self._range(value, source), target):
+            return given
+        if given.low >= target.bits and (target.bits < given.dtype.bits or self.counts[at] >= target.bits):
+            return _Made(self._as(value, target), target, _EXACT, given.moves)
+        return replace(given, low=min(given.low, target.bits))
+
+    def _low(self, at: int, statement: Apply) -> _Made:
+        """Make a statement of whose operands the low bits are enough."""
+        first, own, range_ = int(statement.op.name == "where"), statement.dtype, self._range(Let(at), statement.dtype)
+        given = [self._given(value, own) for value in statement.operands[first:]]
+        low, bits = min(one.low for one in given), max(one.width for one in given)
+        if statement.op.name == "left_shift":
+            low += shift_of(statement) or 0
+        if low >= mask_bits(statement, own.bits):
+            low = _EXACT
+        bits = max(bits, min(_width_of(range_), _at_least(self.counts[at])))
+        narrow, most = own, own.bits
+        if low == _EXACT and not self._wraps(statement):
+            most = max(_WIDTHS)
+        bits = self._in_company(at, bits, most)
+        if bits != own.bits:
+            like = _kind_of(given, bits, own)
+            bits_only = like if like.bits == bits else _INTEGERS["unsigned", bits]
+            narrow = (_fitting(range_, bits, like) if low >= bits else None) or bits_only
+        exact = low >= narrow.bits and fits(range_, narrow)
+        dtypes = (*statement.operand_dtypes[:first], *(narrow,) * len(given))
+        why = f"it is in [{range_[0]}, {range_[1]}]" if exact else f"its low {self.counts[at]} bits count"
+        return self._apply(statement, dtypes, narrow, _EXACT if exact else min(low, narrow.bits), why)
+
+    def _value(self, at: int, statement: Apply) -> _Made:
+        """Make a statement of operands that have their values; of those of a right shift, low bits may be enough."""
+        pairs = list(zip(statement.operands, statement.operand_dtypes, strict=True))
+        given = [self._given(value, dtype) for value, dtype in pairs]
+        own, name, count = statement.operand_dtypes[0], statement.op.name, shift_of(statement)
+        if count is not None and given[0].low < _EXACT:
+            narrow, why = given[0].dtype, f"its low {self.counts[at]} bits count"
+            return self._apply(statement, (narrow, narrow), narrow, given[0].low - count, why)
+        # The count of a shift fits any dtype.
+        ranges = [self._range(value, dtype) for value, dtype in (pairs if count is None else pairs[:1])]
+        if statement.dtype.is_integer:
+            ranges.append(self._range(Let(at), statement.dtype))
+        span = min(low for low, _ in ranges), max(high for _, high in ranges)
+        narrow = _holding(span, given, own, name in _DIVISIONS)
+        if narrow is own:
+            return self._apply(statement, statement.operand_dtypes, statement.dtype)
+        result = narrow if statement.dtype.is_integer else statement.dtype
+        return self._apply(statement, (narrow,) * len(given), result, why=f"all is in [{span[0]}, {span[1]}]")
+
+    def _wraps(self, statement: Apply) -> bool:
+        """Whether a statement's value may be another one than in a wider dtype."""
+        function, pairs = RANGES.get(statement.op.name), zip(statement.operands, statement.operand_dtypes, strict=True)
+        range_ = None if function is None else function(*(self._range(value, dtype) for value, dtype in pairs))
+        return range_ is None or not fits(range_, statement.dtype)
+
+    def _in_company(self, at: int, bits: int, most: int) -> int:
+        """Return the bits to compute in, from so many to the most: those that a value and its operands are used in."""
+        wide = min(self._widths(Let(at), at), default=0)
+        together = bits < wide <= most and all(
+            isinstance(value, Constant) or max(self._widths(value, at), default=0) >= wide
+            for value in self.nest.body[at].operands
+        )
+        return wide if together else bits
+
+    def _widths(self, value: Value, but: int) -> Iterator[int]:
+        """Yield the bits that those who use a value, but for one, take for it: 0 where it becomes no integer."""
+        for user in self.users.get(value, ()):
+            if user < 0:
+                yield self.nest.results[~user].dtype.bits
+            elif user != but and self.nest.body[user].op.name == "cast" and self.nest.body[user].dtype.is_integer:
+                yield from self._widths(Let(user), but)
+            elif user != but:
+                range_ = self.ranges[user] if self.nest.body[user].dtype.is_integer else None
+                yield 0 if range_ is None else min(_width_of(range_), _at_least(self.counts[user]))
+
+    # ---- statements and values ------------------------------------------------------------------------------------
+
+    def _apply(
+        self, statement: Apply, operands: tuple[DType, ...], result: DType, low: int = _EXACT, why: str = ""
+    ) -> _Made:
+        """Append a statement for operands and a result of these dtypes; `why` it may have them."""
+        pairs = list(zip(statement.operands, statement.operand_dtypes, strict=True))
+        moves = any(self._given(value, dtype).moves for value, dtype in pairs)
+        values = tuple(self._as(value, dtype) for value, dtype in zip(statement.operands, operands, strict=True))
+        params = tuple((name, result) for name, _ in statement.params) if statement.op.converts else statement.params
+        self.body.append(Apply(statement.op, values, operands, params, result))
+        self.changed |= operands != statement.operand_dtypes or result is not statement.dtype
+        if why and operands != statement.operand_dtypes:
+            self.notes.append(f"t{len(self.body) - 1} of {operands[-1]}, not {statement.operand_dtypes[-1]}: {why}")
+        return _Made(Let(len(self.body) - 1), result, low, moves)
+
+    def _given(self, value: Value, dtype: DType) -> _Made:
+        """Return what stands for a value of the nest; a constant is in whatever dtype it is asked for."""
+        match value:
+            case Let():
+                return self.made[value.index]
+            case Load():
+                access = self.nest.operands[value.access]
+                still = not access.map.open and all(index.dim is None for index in access.map.indices)
+                return _Made(value, access.dtype, _EXACT, not still)
+        return _Made(value, dtype, _EXACT, False)
+
+    def _range(self, value: Value, dtype: DType) -> Range:
+        match value:
+            case Constant():
+                return int(value.value), int(value.value)
+            case Let():
+                return self.ranges[value.index] or whole(dtype)
+        return whole(dtype)
+
+    def _as(self, value: Value, dtype: DType) -> Value:
+        """Return a value of the nest in a dtype: what stands for it, cast where it is in another one."""
+        if isinstance(value, Constant):
+            return Constant(_wrapped(int(value.value), dtype), dtype) if dtype.is_integer else value
+        given = self._given(value, dtype)
+        if given.dtype is dtype:
+            return given.value
+        key = given.value, dtype
+        if key not in self.casts:
+            self.body.append(Apply(OPS["cast"], (given.value,), (given.dtype,), (("dtype", dtype),), dtype))
+            self.casts[key] = Let(len(self.body) - 1)
+        return self.casts[key]
+
+
+# ---- dtypes ----------------------------------------------------------------------------------------------------------
+
+
+def _at_least(bits: int) -> int:
+    return next(width for width in _WIDTHS if width >= bits)
+
+
+def _width_of(range_: Range) -> int:
+    """Return the bits of the narrowest dtype that holds a range."""
+    return next(bits for bits in _WIDTHS if _fitting(range_, bits, _INTEGERS["signed", bits]) is not None)
+
+
+def _fitting(range_: Range, bits: int, like: DType) -> DType | None:
+    """Return the dtype of so many bits that holds a range, the one of a like kind first."""
+    kinds = (like.kind, *(kind for kind in ("signed", "unsigned") if kind != like.kind))
+    return next((row for row in (_INTEGERS[kind, bits] for kind in kinds) if fits(range_, row)), None)
+
+
+def _kind_of(given: Sequence[_Made], bits: int, own: DType) -> DType:
+    """Return a dtype of the kind that operands of so many bits have, which then need no cast; else the statement's."""
+    return next((one.dtype for one in given if one.moves and one.dtype.bits == bits), own)
+
+
+def _holding(span: Range, given: Sequence[_Made], own: DType, division: bool) -> DType:
+    """Return the dtype in which exact operands, of values in a range, are computed with."""
+    width = max(one.width for one in given)
+    for bits in _WIDTHS:
+        if max(width, 16 * division) <= bits < own.bits + division:
+            like = _INTEGERS["unsigned", bits] if division else _kind_of(given, bits, own)
+            found = _fitting(span, bits, like)
+            if found is not None:
+                return found
+    return own
+
+
+def _wrapped(value: int, dtype: DType) -> int:
+    """Return the value of a dtype with the low bits of a number."""
+    value &= (1 << dtype.bits) - 1
+    return value - (1 << dtype.bits) if value > dtype.max else value

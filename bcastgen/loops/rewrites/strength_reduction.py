@@ -1,0 +1,56 @@
+"""Divisions by powers of two: what they are as shifts, masks and products.
+
+In: a statement of a nest.  Out: one of the same value, bit for bit; or the statement itself.
+
+    a // 8, a % 8 : u16   ->   a >> 3, a & 7              x / 8 : f32   ->   x * 0.125
+
+Compilers know, but not everywhere: gcc's vectoriser leaves the loop of an unsigned quotient scalar, ten times as slow.
+And what is no division costs no more than what it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import frexp
+
+from ...expr.nodes import Constant
+from ...ops.table import OPS
+from ..nest import Apply
+
+__all__ = ["without_division"]
+
+# The largest exponent of two whose reciprocal is an ordinary number of the dtype.
+_MOST = {32: 126, 64: 1022}
+
+
+def without_division(statement: Apply) -> Apply:
+    """Return a statement without its division, where that is by a constant power of two.
+
+    Examples
+    --------
+    >>> from .lower import lower
+    >>> from ..api import from_text
+    >>> nest = from_text("(u8[?] a) -> a // 8").compilation.program.nests[0]
+    >>> without_division(nest.body[0]).op.name
+    'right_shift'
+    """
+    value, own = statement.constant, statement.operand_dtypes[-1]
+    if statement.op.definition is not None or value is None or isinstance(value, bool) or not value:
+        return statement
+    bits = int(value).bit_length() - 1 if own.is_integer and value > 0 else 0
+    is_power = own.is_integer and value == 1 << bits
+    match statement.op.name:
+        case "floor_divide" if is_power:
+            return _with(statement, "right_shift", bits)
+        case "remainder" if is_power:
+            return _with(statement, "bitwise_and", int(value) - 1)
+        case "divide" if own.is_float:
+            part, exponent = frexp(value)
+            if abs(part) == 0.5 and abs(exponent) <= _MOST[own.computed_in.bits]:
+                return _with(statement, "multiply", 1.0 / value)
+    return statement
+
+
+def _with(statement: Apply, name: str, value: float) -> Apply:
+    constant = Constant(value, statement.operand_dtypes[-1])
+    return replace(statement, op=OPS[name], operands=(*statement.operands[:-1], constant))

@@ -1,0 +1,1 @@
+"""From nests to the inner loops that there will be."""

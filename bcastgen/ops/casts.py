@@ -1,0 +1,96 @@
+"""The C and the reference values of casts.
+
+In: a source and a target dtype.  Out: a C template, and NumPy values converted as it does.
+
+    cast_c((F32,), dtype("u8"))                   -> "(uint8_t)bcg_truncate_i32_f32({0}, -0.0f, 255.0f, 0)"
+    cast_reference(np.float32(300.7), dtype("i8")) -> 127
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import BF16, BOOL, F32, DType
+
+__all__ = ["cast_c", "cast_reference", "truncated_c"]
+
+
+def cast_c(operands: tuple[DType, ...], result: DType) -> str:
+    """Return the C of NumPy's cast, with what NumPy leaves to the machine defined."""
+    source = operands[0]
+    if result is BOOL:
+        return "({0} != 0)"
+    if source is BOOL and result.is_float:
+        # A conversion gcc does not vectorise.
+        return f"({{0}} ? 1.0{_suffix(result)} : 0.0{_suffix(result)})"
+    if result.is_half:
+        return _to_half(source)
+    if not (source.is_float and result.is_integer):
+        return "({T}){0}"
+    return truncated_c("{0}", source, result)
+
+
+def truncated_c(x: str, source: DType, result: DType) -> str:
+    """Return the C of a float's whole part as an integer: NaN is 0, what is out of range saturates.
+
+    Examples
+    --------
+    >>> from .dtypes import I64
+    >>> truncated_c("x", F32, I64)
+    'bcg_truncate_i64_f32(x, -0x1p63f, 0x1.fffffep62f, 0x7fffffffff)'
+    """
+    suffix, digits = _suffix(source), 24 if source.computed_in is F32 else 53
+    # The largest float that is in range has these last bits of the largest integer as 0.
+    rest = (1 << max(result.max.bit_length() - digits, 0)) - 1
+    least = "-0.0" if result.kind == "unsigned" else f"-0x1p{result.bits - 1}"
+    wide = ("u" if result.kind == "unsigned" and result.bits >= 32 else "i") + str(max(result.bits, 32))
+    ends = f"{least}{suffix}, {_digits(result.max - rest)}{suffix}"
+    call = f"bcg_truncate_{wide}_{source.computed_in}({x}, {ends}, {hex(rest) if rest else 0})"
+    return call if result.bits >= 32 else f"({result.c}){call}"
+
+
+def _digits(value: int) -> str:
+    """Spell a whole number as a float, in decimal where that is short."""
+    return f"{value}.0" if value < 1 << 32 else re.sub(r"0*p\+", "p", float(value).hex())
+
+
+def _suffix(dtype: DType) -> str:
+    return "f" if dtype.computed_in is F32 else ""
+
+
+def _to_half(source: DType) -> str:
+    """Return what is rounded to a 16-bit float: what f32 cannot hold is rounded to odd, which decides no half."""
+    if source.computed_in is F32:
+        return "{0}"
+    return "(float){0}" if source.bits <= 16 else f"bcg_odd_{source}({{0}})"
+
+
+def cast_reference(x: Any, target: DType) -> Any:
+    """Convert as the cast row does: NaN to integer is 0, other out-of-range floats saturate, integers wrap."""
+    x = np.asarray(x)
+    with np.errstate(all="ignore"):
+        if target is BF16:
+            return _to_f32_odd(x).astype(BF16.np)
+        if x.dtype.kind not in "biuf":
+            x = x.astype(np.float32)
+        if not (target.is_integer and x.dtype.kind == "f"):
+            return x.astype(target.np)
+        inside = np.where(np.isnan(x), 0, x)
+        low, high = (inside <= float(target.min)), (inside >= float(target.max))
+        safe = np.where(low | high, 0, inside).astype(target.np)
+        return np.where(low, target.np.type(target.min), np.where(high, target.np.type(target.max), safe))
+
+
+def _to_f32_odd(x: Any) -> Any:
+    """Convert to f32 towards 0, with the last bit set if that is inexact: rounding this to 16 bits rounds once."""
+    if x.dtype.kind not in "iuf" or x.dtype.itemsize < 4 or x.dtype == np.float32:
+        return x.astype(np.float32)
+    near = x.astype(np.float32)
+    # A long double of 64 bits holds every source exactly.
+    exact, back = x.astype(np.longdouble), near.astype(np.longdouble)
+    bits = near.view(np.uint32) if near.ndim else near.reshape(1).view(np.uint32)[0]
+    odd = (bits - (np.abs(back) > np.abs(exact)).astype(np.uint32)) | (back != exact).astype(np.uint32)
+    return np.where(np.isnan(near), near, np.asarray(odd, np.uint32).view(np.float32))

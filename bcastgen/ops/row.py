@@ -1,0 +1,332 @@
+"""One row of the table of ops: what is said of an op, and what follows from it for given dtypes.
+
+In: a dtype rule and C templates.  Out: an :class:`Op`, which gives operand dtypes, C and reference values.
+
+    OPS["add"].types((F32, WEAK_INT)) -> operands (f32, f32), result f32
+    OPS["add"].c_for((I8, I8), I8)    -> "(int8_t)((uint32_t){0} + (uint32_t){1})"
+
+In C templates ``{0}``, ``{1}``, ... are operands, ``{T}`` is the result's C type; the loop dtype is that of the first
+operand after conversion, and f32 for 16-bit floats, whose values are C floats that the caller rounds: ``{t}`` its name,
+``{V}`` its C type, ``{W}`` the unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that
+nothing promotes to a signed overflow) and ``{w}`` the name of that in helpers, ``{h}`` the 32- or 64-bit integer helper
+that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's names, ``{N}`` its name in macros, ``{huge}`` its
+largest finite value. Templates use each operand as a name, never as an expression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.dtypes import BF16, BOOL, F16, F32, WEAK_FLOAT, WEAK_INT, DType, Weak, dtype, promote
+from ..core.errors import BcastgenError
+from ..core.frozen import dataclass
+from .dtype_rules import Rule, Types, by_parameter
+
+if TYPE_CHECKING:
+    from ..shape.dialect.program import Program
+
+__all__ = ["CTemplate", "Definition", "Excess", "Op", "Param"]
+
+# Tenths of a nanosecond: an addition, and rounding to a 16-bit float.
+_CHEAP, _ROUNDING = 0.4, 1.5
+
+CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
+# Where the last operand is a constant: by kind of the first, or of its dtype and the constant.
+ConstantForms = Mapping[str, str] | Callable[[DType, float], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A static parameter of an op: decided when the expression is built, part of the kernel's identity."""
+
+    name: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a user said of an op; two that are equal are one.
+
+    Attributes
+    ----------
+    operands : names of the operands.
+    c : C expressions over these names, each with the dtypes or kinds it is for; ``""`` is for all.
+    dtypes : name of a rule, table of signatures, or function.
+    prelude : C definitions that the expressions use, as they were given.
+    doc, ulp, reference : as in the row.
+    shape : the program that sizes the result, where it is not that of broadcasting.
+    maps : with it, the indexing map of each operand.
+    """
+
+    operands: tuple[str, ...]
+    c: tuple[tuple[str, str], ...]
+    dtypes: str | Callable[..., Any]
+    prelude: str
+    doc: str
+    ulp: int
+    reference: Callable[..., Any] | None
+    shape: Program | None = None
+    maps: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """What makes an element a rare one: a number of it that is more than `most`; templates, as that of its C type."""
+
+    c: str
+    number: str
+    most: str
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One row.
+
+    Attributes
+    ----------
+    name : NumPy's name where NumPy has the op.
+    arity, results : number of operands and of results.
+    rule : operand types (weak ones included) -> dtypes the operands are converted to, and the result's.
+    c : C template, for all dtypes, by name of the dtype computed in or kind of the loop dtype, or made from the dtypes.
+    doc : one sentence, with the semantics where C or NumPy leave a choice.
+    dunder : the Python operator, as in ``__add__``.
+    aliases : further names the op answers to (array API, Python).
+    ulp : bound on the error in units in the last place; 0 means bit-identical to NumPy.
+    domain : interval that test and benchmark samples of each operand are drawn from.
+    reference : NumPy-like function the values are checked against; None means NumPy's function of that name.
+    demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
+    params : static parameters.
+    representable : whether the values it computes for 16-bit floats in f32 are 16-bit floats, so that none is rounded.
+    definition : of an op that a user defined at run time; None for the rows of the table.
+    prelude : names and texts of the C definitions that its C calls, beside those of csrc.
+    cost : of an element of 32 bits in a vectorised loop, tenths of a nanosecond; for all, or by kind of the loop dtype.
+    fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
+    rare, near : which elements need `c`, and a faster C template that is right for all others.
+    fast_near : that of `fast`, where there are both.
+    scalar : whether compilers do not vectorise `c`, so that it is for rare elements only.
+    pairs : the dtypes computed in of which two elements side by side take less, by 4% at least, than one by one.
+    by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind or
+        of dtype and number; and what an element then costs, for all or by width.
+    """
+
+    name: str
+    arity: int
+    rule: Rule
+    c: CTemplate
+    doc: str
+    dunder: str | None = None
+    aliases: tuple[str, ...] = ()
+    ulp: int = 0
+    domain: tuple[float, float] = (-50.0, 50.0)
+    reference: Callable[..., Any] | None = None
+    demand: Mapping[str, str] | None = None
+    params: tuple[Param, ...] = ()
+    representable: bool = False
+    results: int = 1
+    definition: Definition | None = None
+    prelude: tuple[tuple[str, str], ...] = ()
+    cost: float | Mapping[str, float] = _CHEAP
+    fast: CTemplate | None = None
+    fast_ulp: int | None = None
+    rare: Mapping[str, tuple[Excess, ...]] | None = None
+    near: CTemplate | None = None
+    fast_near: CTemplate | None = None
+    scalar: bool = False
+    pairs: tuple[str, ...] = ()
+    by_constant: Mapping[float | None, tuple[ConstantForms, float | Mapping[int, float]]] | None = None
+
+    @property
+    def converts(self) -> bool:
+        """Whether it is a conversion: its result has the dtype of its parameter, whatever the operand's."""
+        return self.rule is by_parameter
+
+    def types(self, operands: Types) -> tuple[tuple[DType, ...], DType]:
+        """Return the dtypes the operands are converted to and the result's dtype.
+
+        Raises
+        ------
+        DTypeError
+            Where NumPy has no loop for these dtypes, or its result dtype is not supported.
+        """
+        return self.rule(self.name, operands)
+
+    def c_for(
+        self,
+        operands: tuple[DType, ...],
+        result: DType,
+        fast: bool = False,
+        near: bool = False,
+        constant: bool | int | float | None = None,
+    ) -> str:
+        """Return the C template for converted operand dtypes, with only ``{0}``, ``{1}``, ... left open.
+
+        Parameters
+        ----------
+        operands, result : the dtypes.
+        fast : whether the bound is that of ``math="fast"``.
+        near : whether no element is `rare`.
+        constant : the last operand, where it is a constant.
+        """
+        special = self._special(operands, constant)
+        if special is not None:
+            return _fill(special[0], operands, result)
+        # The forms that are wanted, the best one first; not every kind of dtype has each.
+        forms = (
+            self.fast_near if near and fast else None,
+            self.near if near else None,
+            self.fast if fast else None,
+            self.c,
+        )
+        found = (_template_of(form, operands, result) for form in forms)
+        return _fill(next(text for text in found if text is not None), operands, result)
+
+    def rare_for(
+        self,
+        operands: tuple[DType, ...],
+        result: DType,
+        fast: bool = False,
+        constant: bool | int | float | None = None,
+    ) -> tuple[Excess, ...]:
+        """Return which elements the near form is not right for; nothing where there is none."""
+        if self.rare is None or self._special(operands, constant) is not None:
+            return ()
+        # Under math="fast" a near form of the accurate one would make results depend on blocks.
+        if fast and _template_of(self.fast, operands, result) and not _template_of(self.fast_near, operands, result):
+            return ()
+        found = self.rare.get(operands[0].computed_in.name) or self.rare.get(operands[0].kind, ())
+        return tuple(
+            Excess(*(_fill(text, operands, result) for text in (excess.c, excess.number, excess.most)))
+            for excess in found
+        )
+
+    def in_pairs(self, operands: tuple[DType, ...], constant: bool | int | float | None = None) -> bool:
+        """Return whether two elements side by side are faster; `constant` is the last operand, where it is one."""
+        return operands[0].computed_in.name in self.pairs and self._special(operands, constant) is None
+
+    def _special(
+        self, operands: tuple[DType, ...], constant: bool | int | float | None
+    ) -> tuple[str, float | Mapping[int, float]] | None:
+        """Return C template and cost of what the row has for this constant."""
+        if constant is None or constant != constant or self.by_constant is None:
+            return None
+        forms, cost = self.by_constant.get(constant) or self.by_constant.get(None) or ({}, 0.0)
+        template = forms(operands[0], constant) if callable(forms) else forms.get(operands[0].kind)
+        return None if template is None else (template, cost)
+
+    def cost_for(self, operands: tuple[DType, ...], result: DType, constant: bool | int | float | None = None) -> float:
+        """Return about how long an element takes in a vectorised loop, in tenths of a nanosecond.
+
+        `constant` is the last operand, where it is a constant.
+        """
+        if self.definition is not None:
+            # A user's C; what it calls is as a rule not vectorised.
+            texts = (self.c_for(operands, result), *(text for _, text in self.prelude))
+            return 50.0 if any(re.search(r"\b(?!bcg_)[a-z]\w*\(", text) for text in texts) else 2.0
+        cost = self.cost if isinstance(self.cost, (int, float)) else self.cost.get(operands[0].kind, _CHEAP)
+        bits = max(dtype.computed_in.bits for dtype in (*operands, result))
+        special = self._special(operands, constant)
+        if special is not None:
+            cost = special[1] if isinstance(special[1], (int, float)) else special[1].get(bits, _CHEAP)
+        return cost * bits / 32 + (_ROUNDING if self.rounds(operands, result) else 0)
+
+    def rounds(self, operands: tuple[DType, ...], result: DType) -> bool:
+        """Whether what the C computes in f32 has to be rounded to the result's dtype."""
+        # A cast gives what it takes.
+        exact = self.representable or (bool(self.params) and promote(operands[0], result) is result)
+        return result.is_half and not exact
+
+    def ulp_for(self, result: DType, fast: bool = False) -> int:
+        """Return the bound of the error in a result of this dtype; 16-bit floats are f32's, rounded."""
+        ulp = self.fast_ulp if fast and self.fast_ulp is not None else self.ulp
+        return min(ulp, 1) if result.is_half else ulp
+
+    def demand_for(self, operands: tuple[DType, ...]) -> str | None:
+        """Return the condition elements of these dtypes must satisfy, as a C template, or None."""
+        return None if self.demand is None else self.demand.get(operands[0].kind)
+
+    def identity(self, operands: tuple[DType, ...], result: DType) -> tuple[tuple[str, Any], ...]:
+        """Return what a kernel's dump, and with it its key, says of an op beside its name.
+
+        The package's files decide the C of the table's rows, and the key holds these; a user's C stands in the dump.
+        """
+        if self.definition is None:
+            return ()
+        # Without strings, comments and directives, all blanks are alike.
+        prelude = (("prelude", repr(" ".join(" ".join(text for _, text in self.prelude).split()))),) * bool(
+            self.prelude
+        )
+        return (("c", repr(self.c_for(operands, result))), *prelude)
+
+    def evaluate(self, *operands: Any) -> Any:
+        """Apply the reference to NumPy values.
+
+        Raises
+        ------
+        BcastgenError
+            For an op defined at run time without a reference.
+        """
+        if self.definition is not None:
+            # Behind the operands of a typed op comes its identity, which is C.
+            operands = operands[: self.arity]
+            if self.reference is None:
+                raise BcastgenError(
+                    f"{self.name} has no reference, so only C can compute it; give define_op reference=, a function of "
+                    "NumPy scalars"
+                )
+        function = self.reference or getattr(np, self.name)
+        with np.errstate(all="ignore"):
+            if self.params or not any(map(self._is_widened, operands)):
+                return function(*operands)
+            # As in C: computed in f32, and rounded once.
+            loops, result = self.types(tuple(map(_kind_of, operands)))
+            value = function(*map(_converted, operands, loops))
+            return np.asarray(value).astype(result.np) if result.is_half else value
+
+    def _is_widened(self, value: Any) -> bool:
+        """Whether a reference gets f32 for this: bf16, and where it is not NumPy's own, f16."""
+        name = value.dtype.name if isinstance(value, (np.generic, np.ndarray)) else ""
+        return name == BF16.numpy or (self.definition is not None and name == F16.numpy)
+
+
+def _kind_of(value: Any) -> DType | Weak:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return dtype(value.dtype)
+    return BOOL if isinstance(value, bool) else WEAK_FLOAT if isinstance(value, float) else WEAK_INT
+
+
+def _converted(value: Any, loop: DType) -> Any:
+    if not isinstance(value, (np.generic, np.ndarray)):
+        value = np.float64(loop.nearest(value)) if loop.is_float else np.asarray(value)
+    return value.astype(loop.computed_in.np)
+
+
+def _template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DType) -> str | None:
+    """Return the template a form has for these dtypes, or None."""
+    template = form(operands, result) if callable(form) else form
+    if template is None or isinstance(template, str):
+        return template
+    return template.get(operands[0].computed_in.name) or template.get(operands[0].kind)
+
+
+def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
+    loop = operands[0].computed_in
+    wide = "uint64_t" if loop.bits == 64 else "uint32_t"
+    facts = {
+        "T": result.c,
+        "V": loop.c,
+        "t": loop.name,
+        "N": loop.name.upper(),
+        "W": wide,
+        "w": "u64" if loop.bits == 64 else "u32",
+        "h": ("u" if loop.kind == "unsigned" else "i") + ("64" if loop.bits == 64 else "32"),
+        "bits": str(loop.bits),
+        "f": "f" if loop is F32 else "",
+        "huge": ("0x1.fffffep+127f" if loop is F32 else "0x1.fffffffffffffp+1023"),
+    }
+    for name, text in facts.items():
+        template = template.replace("{" + name + "}", text)
+    return template

@@ -1,0 +1,625 @@
+"""The table of ops: one row for each semantics; front ends, type rules, C, tests and docs are derived from it.
+
+In: a row's name or alias.  Out: its :class:`Op`, which knows its dtype rule, its C and its reference.
+
+    OPS["add"].doc   -> "Sum; integers wrap, bool is a logical or."
+    find_op("asin")  -> OPS["arcsin"]
+
+To add an op, add a row (CONTRIBUTING.md walks through one); what a row holds and what a template may say is in ``op``,
+dtype rules stand in ``op_rules``; the rows of what TOSA has and NumPy has not are in ``tosa_ops``. Ops that users
+define at run time (``define.py``) are rows, too, kept apart from the table: ``OPS`` never changes, :func:`find_op`
+finds both.
+
+This file is the table: it is long because it has a row for each op.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import F32, F64, DType
+from ..core.errors import BcastgenError
+from . import dtype_rules as rules
+from .casts import cast_c, cast_reference
+from .row import Excess, Op, Param
+from .tosa_rows import TOSA_ROWS
+
+__all__ = ["DEFINED", "OPS", "find_op", "known_ops"]
+
+# ---- C that depends on more than the kind -------------------------------------------------------------------------
+
+
+def _comparison(symbol: str) -> Callable[[tuple[DType, ...], DType], str]:
+    def c(operands: tuple[DType, ...], result: DType) -> str:
+        first, second = operands
+        if first is second:
+            return f"({{0}} {symbol} {{1}})"
+        return f"(bcg_compare_{first}_{second}({{0}}, {{1}}) {symbol} 0)"
+
+    return c
+
+
+def _same(template: str) -> dict[str, str]:
+    """For rows whose C is the same for integers and floats but not for bool."""
+    return {"signed": template, "unsigned": template, "float": template}
+
+
+def _wrapping(symbol: str, for_bool: str | None) -> dict[str, str]:
+    integer = f"({{T}})(({{W}}){{0}} {symbol} ({{W}}){{1}})"
+    rows = {"signed": integer, "unsigned": integer, "float": f"({{0}} {symbol} {{1}})"}
+    return rows if for_bool is None else rows | {"bool": for_bool}
+
+
+def _absolute(operands: tuple[DType, ...], result: DType) -> str:
+    match result.kind:
+        case "float":
+            return "fabs{f}({0})"
+        case "signed" if result.bits < 32:
+            return "({T})({0} < 0 ? 0u - ({W}){0} : ({W}){0})"
+        case "signed":
+            return "({0} > ({T})(0u - ({W}){0}) ? {0} : ({T})(0u - ({W}){0}))"
+    return "{0}"
+
+
+def _left_shift(operands: tuple[DType, ...], result: DType) -> str:
+    if result.bits < 32:
+        # Of narrow lanes all has to be narrow.
+        own = "uint{bits}_t"
+        return f"({{T}})(({own})(({own}){{0}} << ({{1}} & ({{bits}} - 1))) & -({own})(({own}){{1}} < {{bits}}))"
+    outside = "({1} < 0 || {1} >= {bits})" if result.kind == "signed" else "{1} >= {bits}"
+    return f"({{T}})({outside} ? 0 : ({{W}}){{0}} << {{1}})"
+
+
+def _where(_: tuple[DType, ...], result: DType) -> str:
+    if result.kind == "bool":
+        return "(({0} & {1}) | (!{0} & {2}))"
+    return f"{'({T})' * (result.kind == 'signed' and result.bits < 32)}({{0}} ? {{1}} : {{2}})"
+
+
+# C divides by a constant in a few multiplications; of 64-bit lanes few machines give the high half of a product.
+_COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 3.0}
+
+
+def _by_constant(name: str) -> Callable[[DType, float], str | None]:
+    """Quotient or remainder by a constant: of integers, for which C multiplies."""
+
+    def c(dtype: DType, constant: float) -> str | None:
+        if not dtype.is_integer:
+            return None
+        if dtype.bits == 64 and constant > 1:
+            shift = (int(constant) - 1).bit_length() - 1
+            factor = (((2 << shift) - int(constant)) << 64) // int(constant) + 1
+            return f"bcg_{name}_by_{{t}}({{0}}, {{1}}, UINT64_C({factor}), {shift})"
+        if dtype.kind == "signed" and dtype.bits < 64:
+            return f"bcg_{name}_by_{{t}}({{0}}, {{1}})"
+        return f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})"
+
+    return c
+
+
+def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
+    """Quotient or remainder by what is known at run time only: of up to 32 bits in lanes of doubles."""
+
+    def c(operands: tuple[DType, ...], result: DType) -> str:
+        kind = operands[0].kind
+        if kind == "float":
+            return f"bcg_{name}_{{t}}({{0}}, {{1}})"
+        if operands[0].bits == 64:
+            return f"({{T}})bcg_{name}_{{h}}({{0}}, {{1}})"
+        return f"({{T}})bcg_{name}_lanes_{{h}}({{0}}, {{1}})"
+
+    return c
+
+
+def _math(
+    name: str,
+    doc: str,
+    domain: tuple[float, float] = (-10.0, 10.0),
+    *,
+    arity: int = 1,
+    aliases: tuple[str, ...] = (),
+    reference: Callable[..., Any] | None = None,
+    ulp: int = 4,
+    fast_ulp: int | None = None,
+    near: bool = False,
+    usual: tuple[Excess, ...] | Mapping[str, tuple[Excess, ...]] = (),
+    pairs: tuple[str, ...] = (),
+    cost: float = 4.0,
+) -> Op:
+    """A function of csrc's `bcg_<name>_<dtype>`.
+
+    With `fast_ulp` there is a `bcg_<name>_fast_<dtype>` of that bound; with `near` a `bcg_<name>_near_<dtype>` that is
+    right up to `BCG_<NAME>_NEAR_<DTYPE>`, and the only one that is vectorised; with `usual` a
+    `bcg_<name>_usual_<dtype>` without what the elements need that it names, for all floats or by dtype.
+    """
+    form = "near" if near else "usual"
+    far = (Excess("int", f"fabs{{f}}({{0}}) > BCG_{name.upper()}_NEAR_{{N}}", "0"),)
+    rare = usual if isinstance(usual, Mapping) else {"float": usual or far}
+    # Forms of f32 alone leave that of math="fast" to itself.
+    fast_near = fast_ulp is not None and (near or (isinstance(usual, tuple) and bool(usual)))
+    operands = "{0}" if arity == 1 else "{0}, {1}"
+    return Op(
+        name,
+        arity,
+        rules.floating,
+        f"bcg_{name}_{{t}}({operands})",
+        doc,
+        aliases=aliases,
+        ulp=ulp,
+        domain=domain,
+        reference=reference,
+        cost=cost,
+        fast=None if fast_ulp is None else f"bcg_{name}_fast_{{t}}({operands})",
+        fast_ulp=fast_ulp,
+        rare=rare if near or usual else None,
+        near=dict.fromkeys(rare, f"bcg_{name}_{form}_{{t}}({operands})") if near or usual else None,
+        fast_near=f"bcg_{name}_fast_{form}_{{t}}({operands})" if fast_near else None,
+        scalar=near,
+        pairs=pairs,
+    )
+
+
+def _up_to(most: str) -> tuple[Excess, ...]:
+    """What is rare for a form up to a size; a NaN has the bits of a larger number."""
+    return (Excess("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})"),)
+
+
+def _between(least: float, below: float, row: DType = F32, operand: str = "fabs{f}({0})") -> Excess:
+    """What is rare for a form of what is at least this and below that; what is not has the bits of a larger number."""
+    low, high = (int(np.array(end, row.np).view(f"u{row.bytes}")) for end in (least, below))
+    number = f"bcg_bits_{{t}}({operand})" + f" - {low:#x}u" * bool(low)
+    return Excess("{W}", number, f"{high - 1 - low:#x}u")
+
+
+def _by_number(order: str) -> dict[float | None, tuple[dict[str, str], float]]:
+    """Of an extremum with a number, where comparing needs not tell NaN: only the first operand may be one."""
+    return {None: ({"float": f"({{1}} {order} {{0}} ? {{1}} : {{0}})"}, 0.4)}
+
+
+# ---- references for what NumPy has not ----------------------------------------------------------------------------
+
+
+def _as_float(x: Any) -> Any:
+    """Convert integers as NumPy does for its own functions."""
+    x = np.asarray(x)
+    return x if x.dtype.kind == "f" else x.astype(np.sqrt.resolve_dtypes((x.dtype, None))[1])
+
+
+def _erf(x: Any) -> Any:
+    import math
+
+    x = _as_float(x)
+    return np.vectorize(math.erf, otypes=[np.float64])(x).astype(x.dtype)
+
+
+def _erfc(x: Any) -> Any:
+    import math
+
+    x = _as_float(x)
+    return np.vectorize(math.erfc, otypes=[np.float64])(x).astype(x.dtype)
+
+
+def _sigmoid(x: Any) -> Any:
+    x = _as_float(x)
+    return (1 / (1 + np.exp(-x.astype(np.longdouble)))).astype(x.dtype)
+
+
+def _rsqrt(x: Any) -> Any:
+    x = _as_float(x)
+    return (1 / np.sqrt(x.astype(np.longdouble))).astype(x.dtype)
+
+
+def _reciprocal(x: Any) -> Any:
+    """NumPy's, except that 1 / 0 of integers is 0, which NumPy leaves to the machine."""
+    value = np.reciprocal(x)
+    return value if value.dtype.kind == "f" else np.where(np.equal(x, 0), value.dtype.type(0), value)
+
+
+# A selection of bools is no vector in gcc.
+_BOTH, _EITHER = "({0} && {1})", "({0} || {1})"
+_LESS = "({0} < {1} ? {0} : {1})"
+_MORE = "({0} > {1} ? {0} : {1})"
+_NAN_FIRST = "(({0} %s {1} || {0} != {0}) ? {0} : {1})"
+_NAN_LAST = "(({0} %s {1} || {1} != {1}) ? {0} : {1})"
+_INTEGERS = ("bool", "signed", "unsigned")
+# The powers that six bits count.
+_FEW_POWERS = "({T})bcg_power_near_{w}(({W}){0}, ({W}){1})"
+# Where a quotient of floats has more digits than a float, or a divisor has no size.
+_FAR_QUOTIENT = "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"
+_FAR = {"float": (Excess("int", _FAR_QUOTIENT, "0"),)}
+_NORMAL = Excess("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
+_LOG1P = (Excess("{W}", "bcg_above_normal_{t}(1 + {0})", "BCG_MOST_LOG1P_{N}"),)
+_F32_TO_80 = {"f32": _up_to("80")}
+_CUBES = {"f32": (_between(2.0**-64, 2.0**64),), "f64": (_between(2.0**-512, 2.0**512, F64),)}
+_ANGLES = {"f32": tuple(_between(2.0**-32, 2.0**32, operand=f"fabs{{f}}({{{at}}})") for at in (0, 1))}
+_UNIT = (-1.0, 1.0)
+_PAIRS = ("f32", "f64")
+
+_ROWS: tuple[Op, ...] = (
+    # arithmetic
+    Op("add", 2, rules.arithmetic, _wrapping("+", "({0} || {1})"), "Sum; integers wrap, bool is a logical or.", "add"),
+    Op("subtract", 2, rules.no_bool("use logical_xor"), _wrapping("-", None), "Difference; integers wrap.", "sub"),
+    Op(
+        "multiply",
+        2,
+        rules.arithmetic,
+        _wrapping("*", "({0} && {1})"),
+        "Product; integers wrap, bool is a logical and.",
+        "mul",
+    ),
+    Op(
+        "divide",
+        2,
+        rules.divide,
+        "({0} / {1})",
+        "True quotient; integers divide as f64.",
+        "truediv",
+        ("true_divide",),
+        cost=2.0,
+    ),
+    Op(
+        "floor_divide",
+        2,
+        rules.bool_as_i8,
+        _division("floor_divide"),
+        "Quotient rounded towards minus infinity; integer x // 0 is 0 and INT_MIN // -1 is INT_MIN.",
+        "floordiv",
+        cost={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
+        rare=_FAR,
+        scalar=True,
+        near={"float": "bcg_floor_divide_near_{t}({0}, {1})"},
+        by_constant={None: (_by_constant("floor_divide"), _COST_BY_CONSTANT)},
+    ),
+    Op(
+        "remainder",
+        2,
+        rules.bool_as_i8,
+        _division("remainder"),
+        "Remainder with the sign of the divisor; integer x % 0 is 0.",
+        "mod",
+        ("mod",),
+        cost={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
+        rare=_FAR,
+        scalar=True,
+        near={"float": "bcg_remainder_near_{t}({0}, {1})"},
+        by_constant={None: (_by_constant("remainder"), _COST_BY_CONSTANT)},
+    ),
+    Op(
+        "power",
+        2,
+        rules.bool_as_i8,
+        {
+            "signed": "({T})bcg_power_u64((uint64_t){0}, (uint64_t){1})",
+            "unsigned": "({T})bcg_power_u64({0}, {1})",
+            "float": "bcg_power_{t}({0}, {1})",
+        },
+        "Power; integers wrap, an integer with a negative exponent is an error.",
+        "pow",
+        ("pow",),
+        ulp=1,
+        domain=(0.0, 8.0),
+        fast={"float": "bcg_power_fast_{t}({0}, {1})"},
+        fast_ulp=4,
+        demand={"signed": "{1} >= 0"},
+        rare={
+            **dict.fromkeys(("signed", "unsigned"), (Excess("{V}", "{1}", "63"),)),
+            "float": (
+                _NORMAL,
+                Excess("{W}", "bcg_bits_{t}(bcg_power_size_{t}({0}, {1}))", "BCG_MOST_POWER_{N}"),
+            ),
+        },
+        near={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS, "float": "bcg_power_usual_{t}({0}, {1})"},
+        fast_near={"float": "bcg_power_fast_usual_{t}({0}, {1})"},
+        pairs=_PAIRS,
+        cost={"signed": 10.0, "unsigned": 10.0, "float": 13.0},
+        by_constant={
+            exponent: (
+                {
+                    "signed": f"({{T}})bcg_{name}_u64((uint64_t){{0}})",
+                    "unsigned": f"({{T}})bcg_{name}_u64({{0}})",
+                    "float": f"bcg_{name}_{{t}}({{0}})",
+                },
+                1.5,
+            )
+            for exponent, name in ((3, "cube"), (4, "fourth"))
+        },
+    ),
+    Op(
+        "negative",
+        1,
+        rules.no_bool("use logical_not"),
+        {"signed": "({T})(0u - ({W}){0})", "unsigned": "({T})(0u - ({W}){0})", "float": "(-{0})"},
+        "Negation; integers wrap.",
+        "neg",
+        representable=True,
+    ),
+    Op("positive", 1, rules.no_bool("leave it out"), "{0}", "The operand itself.", "pos", representable=True),
+    Op(
+        "absolute",
+        1,
+        rules.arithmetic,
+        _absolute,
+        "Magnitude; that of INT_MIN is INT_MIN.",
+        "abs",
+        ("abs",),
+        representable=True,
+    ),
+    Op(
+        "sign",
+        1,
+        rules.no_bool("use .astype(numpy.int8)"),
+        {
+            "signed": "({T})({0} > 1 ? 1 : {0} < -1 ? -1 : {0})",
+            "unsigned": "({T})({0} > 0)",
+            # Of -0 it is 0, and of NaN NaN.
+            "float": "(fabs{f}({0}) > 0 ? copysign{f}(1, {0}) : {0} + 0)",
+        },
+        "-1, 0 or 1; NaN stays NaN.",
+        representable=True,
+    ),
+    Op(
+        "square",
+        1,
+        rules.bool_as_i8,
+        _same("({0} * {0})") | {k: "({T})(({W}){0} * ({W}){0})" for k in ("signed", "unsigned")},
+        "The operand times itself; integers wrap.",
+    ),
+    Op(
+        "reciprocal",
+        1,
+        rules.bool_as_i8,
+        {
+            "signed": "({T})({0} == 1 ? 1 : {0} == -1 ? -1 : 0)",
+            "unsigned": "({T})({0} == 1 ? 1 : 0)",
+            "float": "(1 / {0})",
+        },
+        "One over the operand; integers truncate and 1/0 is 0.",
+        domain=(0.5, 50.0),
+        reference=_reciprocal,
+        cost=2.0,
+    ),
+    Op("sqrt", 1, rules.floating, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0), cost=3.0),
+    # functions
+    _math("exp", "e to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP_USUAL_{N}"), cost=3.0),
+    _math("exp2", "2 to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP2_USUAL_{N}"), cost=3.0),
+    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, usual=_F32_TO_80, cost=4.5),
+    _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=4.5),
+    _math("log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
+    _math("log10", "Logarithm to base 10.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
+    _math("log1p", "log(1 + x) without cancellation.", (-1.0, 100.0), ulp=1, usual=_LOG1P, pairs=_PAIRS, cost=5.5),
+    _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0),
+    _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0),
+    _math("tan", "Tangent of an angle in radians.", ulp=1, fast_ulp=4, near=True, pairs=_PAIRS, cost=7.0),
+    _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, pairs=_PAIRS, cost=6.0),
+    _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, usual=_F32_TO_80, cost=5.5),
+    _math("cosh", "Hyperbolic cosine.", ulp=1, usual=_F32_TO_80, cost=4.0),
+    _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1, fast_ulp=4),
+    _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1, fast_ulp=4),
+    _math("arctan", "Inverse tangent, in radians.", aliases=("atan",), ulp=1, fast_ulp=4, pairs=("f64",), cost=5.0),
+    _math(
+        "arctan2",
+        "Angle of the point (second, first), in radians.",
+        arity=2,
+        aliases=("atan2",),
+        ulp=1,
+        fast_ulp=4,
+        usual=_ANGLES,
+        pairs=("f64",),
+        cost=10.0,
+    ),
+    _math(
+        "arcsinh",
+        "Inverse hyperbolic sine.",
+        aliases=("asinh",),
+        ulp=1,
+        usual={"f32": (_between(0.0, 2.0**63),)},
+        cost=9.0,
+    ),
+    _math(
+        "arccosh",
+        "Inverse hyperbolic cosine.",
+        (1.0, 50.0),
+        aliases=("acosh",),
+        ulp=1,
+        usual={"f32": (_between(1.0, 2.0**63, operand="{0}"),)},
+        cost=8.0,
+    ),
+    _math("arctanh", "Inverse hyperbolic tangent.", _UNIT, aliases=("atanh",), ulp=1, pairs=("f32",), cost=8.0),
+    _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0),
+    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, usual=_CUBES, cost=4.5),
+    _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, fast_ulp=4, cost=6.0),
+    _math(
+        "erfc",
+        "1 - erf(x) without cancellation.",
+        (-4.0, 10.0),
+        reference=_erfc,
+        ulp=2,
+        fast_ulp=4,
+        pairs=_PAIRS,
+        cost=16.0,
+    ),
+    _math(
+        "sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid, ulp=1, fast_ulp=4, usual=_F32_TO_80, pairs=_PAIRS, cost=6.0
+    ),
+    _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5),
+    # rounding
+    *(
+        Op(
+            name,
+            1,
+            rules.rounding,
+            {"float": name + "{f}({0})"} | dict.fromkeys(_INTEGERS, "{0}"),
+            doc,
+            representable=True,
+        )
+        for name, doc in (
+            ("floor", "Largest whole number not above; integers stay."),
+            ("ceil", "Smallest whole number not below; integers stay."),
+            ("trunc", "Whole part, rounded towards 0; integers stay."),
+        )
+    ),
+    Op("rint", 1, rules.floating, "rint{f}({0})", "Nearest whole number, halves to even.", representable=True),
+    # extrema
+    *(
+        Op(
+            name,
+            2,
+            rules.arithmetic,
+            {"bool": of_bool, "signed": f"({{T}}){integer}", "unsigned": integer, "float": nan % order},
+            doc,
+            representable=True,
+            by_constant=by_constant,
+        )
+        for name, of_bool, integer, nan, order, doc, by_constant in (
+            ("minimum", _BOTH, _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is.", _by_number("<")),
+            ("maximum", _EITHER, _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is.", _by_number(">")),
+            ("fmin", _BOTH, _LESS, _NAN_LAST, "<=", "Smaller of two; the other one where one is NaN.", None),
+            ("fmax", _EITHER, _MORE, _NAN_LAST, ">=", "Larger of two; the other one where one is NaN.", None),
+        )
+    ),
+    Op(
+        "clip",
+        3,
+        rules.clip,
+        dict.fromkeys(("signed", "unsigned"), "({T})bcg_clip_{h}({0}, {1}, {2})")
+        | {"bool": "(({0} || {1}) && {2})", "float": "bcg_clip_{t}({0}, {1}, {2})"},
+        "minimum(maximum(x, low), high); NaN if any is.",
+        representable=True,
+    ),
+    # comparisons
+    Op("equal", 2, rules.compare, _comparison("=="), "True where equal; NaN equals nothing.", "eq"),
+    Op("not_equal", 2, rules.compare, _comparison("!="), "True where not equal.", "ne"),
+    Op("less", 2, rules.compare, _comparison("<"), "True where the first is smaller.", "lt"),
+    Op("less_equal", 2, rules.compare, _comparison("<="), "True where the first is not larger.", "le"),
+    Op("greater", 2, rules.compare, _comparison(">"), "True where the first is larger.", "gt"),
+    Op("greater_equal", 2, rules.compare, _comparison(">="), "True where the first is not smaller.", "ge"),
+    # logic and bits
+    Op("logical_and", 2, rules.logical, "({0} && {1})", "Both are non-zero."),
+    Op("logical_or", 2, rules.logical, "({0} || {1})", "Either is non-zero."),
+    Op("logical_xor", 2, rules.logical, "({0} != {1})", "Exactly one is non-zero."),
+    Op("logical_not", 1, rules.logical, "(!{0})", "Is zero."),
+    *(
+        Op(f"bitwise_{word}", 2, rules.bitwise, f"({{T}})({{0}} {symbol} {{1}})", f"Bitwise {word}.", word)
+        for word, symbol in (("and", "&"), ("or", "|"), ("xor", "^"))
+    ),
+    Op(
+        "bitwise_invert",
+        1,
+        rules.bitwise,
+        {"bool": "(!{0})", "signed": "({T})~{0}", "unsigned": "({T})~{0}"},
+        "Every bit flipped; bool is a logical not.",
+        "invert",
+        ("invert", "bitwise_not"),
+        reference=np.invert,
+    ),
+    Op(
+        "left_shift",
+        2,
+        rules.shift,
+        _left_shift,
+        "Shift towards the high bits; a count outside [0, width) gives 0.",
+        "lshift",
+        ("bitwise_left_shift",),
+    ),
+    Op(
+        "right_shift",
+        2,
+        rules.shift,
+        {
+            "signed": "({T})({0} >> (({1} < 0 || {1} >= {bits}) ? {bits} - 1 : {1}))",
+            "unsigned": "({T})({1} >= {bits} ? 0 : {0} >> {1})",
+        },
+        "Shift towards the low bits, keeping the sign; a count outside [0, width) leaves only the sign.",
+        "rshift",
+        ("bitwise_right_shift",),
+    ),
+    # floating-point classes
+    Op("isnan", 1, rules.float_test, "({0} != {0})", "Is not a number."),
+    Op("isinf", 1, rules.float_test, "(fabs{f}({0}) > {huge})", "Is an infinity."),
+    Op("isfinite", 1, rules.float_test, "(fabs{f}({0}) <= {huge})", "Is neither an infinity nor NaN."),
+    # Not C's signbit: gcc 12 fails on it in a vectorised loop whose operand is made from bits, as a bf16 is.
+    Op("signbit", 1, rules.float_test, "(copysign{f}(1, {0}) < 0)", "Has its sign bit set, as -0.0 has."),
+    Op(
+        "copysign",
+        2,
+        rules.floating,
+        "copysign{f}({0}, {1})",
+        "The first one's magnitude with the second one's sign.",
+        representable=True,
+    ),
+    # selection and conversion
+    Op(
+        "where",
+        3,
+        rules.where,
+        _where,
+        "The second where the first is true, else the third.",
+        representable=True,
+    ),
+    Op(
+        "cast",
+        1,
+        rules.by_parameter,
+        cast_c,
+        "Conversion to `dtype`: floats truncate, NaN to integer is 0, other floats saturate; integers wrap.",
+        reference=cast_reference,
+        params=(Param("dtype", "the dtype to convert to"),),
+    ),
+    *TOSA_ROWS,
+)
+
+OPS: dict[str, Op] = {row.name: row for row in _ROWS}
+_BY_ANY_NAME: dict[str, Op] = OPS | {alias: row for row in _ROWS for alias in row.aliases}
+
+
+class _Defined:
+    """The ops defined at run time. Readers see a whole mapping, old or new: it is replaced, never changed."""
+
+    def __init__(self) -> None:
+        self.rows: Mapping[str, Op] = {}
+        self.replacements = 0
+        self._lock = threading.Lock()
+
+    def add(self, op: Op, replace: bool) -> Op:
+        """Add a row, or return the one with the same definition.
+
+        Raises
+        ------
+        BcastgenError
+            If there is another one of its name, and it is not to be replaced.
+        """
+        with self._lock:
+            known = self.rows.get(op.name)
+            if known is not None and known.definition == op.definition:
+                return known
+            if known is not None and not replace:
+                raise BcastgenError(
+                    f"{op.name} is defined already, and otherwise; pass replace=True, or choose another name"
+                )
+            self.rows = {**self.rows, op.name: op}
+            # After the rows: who sees the new count sees the new row.
+            self.replacements += known is not None
+            return op
+
+
+DEFINED = _Defined()
+
+
+def known_ops() -> tuple[Op, ...]:
+    """Return every row: those of the table, then those defined at run time."""
+    return (*_ROWS, *DEFINED.rows.values())
+
+
+def find_op(name: str) -> Op | None:
+    """Return the row a name or alias stands for, or None.
+
+    Examples
+    --------
+    >>> find_op("asin").name
+    'arcsin'
+    """
+    return _BY_ANY_NAME.get(name) or DEFINED.rows.get(name)

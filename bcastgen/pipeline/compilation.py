@@ -1,0 +1,239 @@
+"""The pipeline: every stage in order, each with what goes in and what comes out.
+
+    stage         in                                   out               prints
+    1 trace       a Python function, or text           Expression        expr (a, b) ...
+    2 infer       Expression, operand dtypes           Typed             every node with its dtype
+    3 lower       Typed, operand and result types      LoopProgram       nests, maps, constraints
+    4 narrow      LoopProgram                          Narrowed          nests of narrow integers, and why
+    5 schedule    LoopProgram                          Schedule a nest   the inner loops
+    6 render      LoopProgram, schedules               CSource           the C itself
+    7 compile     CSource                              a shared object   -
+    8 load        a shared object                      a kernel to call  -
+
+Stages 1 to 6 are here; 7 and 8 are `jit`'s, and standalone C stops at 6. A :class:`Compilation` keeps every stage's
+value; each is made when it is first asked for, and the modules of stages 3 to 6 are imported then, so that a kernel
+found on disk by its key (stage 2) costs neither.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..core.c_source import CSource
+from ..core.dtypes import DType, Weak
+from ..core.errors import BcastgenError
+from ..core.frozen import dataclass
+from ..expr.infer import Typed, infer
+from ..expr.nodes import Expression
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+
+    from ..loops.nest import LoopProgram
+    from ..loops.rewrites.narrow import Narrowed
+    from ..loops.schedule.variants import Schedule
+    from ..shape.dialect.program import Program
+    from ..shape.inference.stretch_rules import Dynamic, Rules
+    from ..shape.types.tensor_type import TensorType
+
+__all__ = ["MLIR_FORMS", "Compilation", "Options"]
+
+# What `Compilation.mlir` prints.
+MLIR_FORMS = ("linalg", "tosa", "shape")
+
+Stage = TypeVar("Stage", bound=object)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a kernel is compiled with, beside its expression; all of it is part of the key.
+
+    Attributes
+    ----------
+    name : the kernel's name, in C too.
+    variants : how many specialised inner loops stand beside the plain one; None for the usual number.
+    dynamic : how dims of unknown extent meet: ``"numpy"``, ``"strict"`` or ``"trusted"``.
+    rank_expansion, stretch : whether missing dims are added in front, and whether an extent of 1 stretches.
+    debug : check what is trusted.
+    math : ``"accurate"``, or ``"fast"``: functions of wider bounds where there are any, and a*b + c may round once.
+    """
+
+    name: str = "kernel"
+    variants: int | None = None
+    dynamic: Dynamic = "numpy"
+    rank_expansion: bool = True
+    stretch: bool = True
+    debug: bool = False
+    math: str = "accurate"
+
+    @property
+    def rules(self) -> Rules:
+        """The part that says how dims meet."""
+        from ..shape.inference.stretch_rules import Rules
+
+        return Rules(self.rank_expansion, self.stretch, self.dynamic, self.debug)
+
+
+class Compilation:
+    """One expression on its way to C, for operands of given types.
+
+    Parameters
+    ----------
+    expression : untyped.
+    kinds : dtype or weak type of each operand.
+    operand_types : declared type of each operand, or None to serve every rank and shape.
+    result_types : declared types of the results, or None.
+    result_names : one a result.
+    options : see :class:`Options`.
+    ranks : of the operands, where the kernel serves only these because its maps depend on them.
+    constants : how many of the last operands are arrays of the kernel's own, of exactly the declared types.
+    """
+
+    def __init__(
+        self,
+        expression: Expression,
+        kinds: tuple[DType | Weak, ...],
+        operand_types: tuple[TensorType, ...] | None,
+        result_types: tuple[TensorType, ...] | None,
+        result_names: tuple[str, ...],
+        options: Options,
+        ranks: tuple[int, ...] | None = None,
+        constants: int = 0,
+    ) -> None:
+        self.expression = expression
+        self.kinds = kinds
+        self.declared = operand_types
+        self.result_types = result_types
+        self.result_names = result_names
+        self.options = options
+        self.ranks = ranks
+        self.constants = constants
+
+    @cached_property
+    def typed(self) -> Typed:
+        """Stage 2: every node has a dtype."""
+        declared = tuple(t.dtype for t in self.declared) if self.declared is not None else None
+        return self._dump("typed", infer(self.expression, self.kinds, declared))
+
+    @cached_property
+    def operand_types(self) -> tuple[TensorType, ...]:
+        """The types operands are lowered with: as declared, or of any rank; a Python scalar has rank 0."""
+        return tuple(self._operand_type(at) for at in range(len(self.kinds)))
+
+    def _operand_type(self, at: int) -> TensorType:
+        from ..shape.types.dim import DYNAMIC
+        from ..shape.types.tensor_type import TensorType
+
+        dtype = self.typed.operand_dtypes[at]
+        type_ = TensorType(dtype, (), unranked=not isinstance(self.kinds[at], Weak))
+        if self.declared is not None:
+            type_ = TensorType(dtype, self.declared[at].dims, self.declared[at].unranked)
+        if self.ranks is None or not type_.unranked:
+            return type_
+        added = max(self.ranks[at] - len(type_.dims), 0)
+        return TensorType(dtype, (DYNAMIC,) * added + type_.dims)
+
+    @cached_property
+    def program(self) -> LoopProgram:
+        """Stage 3: loop nests with their maps and constraints."""
+        from ..loops.lowering.lower import lower
+
+        results, names, rules = self.result_types, self.result_names, self.options.rules
+        return self._dump("nest", lower(self.typed, self.operand_types, results, names, rules, self.constants))
+
+    @cached_property
+    def shape_function(self) -> Program:
+        """What sizes the results: derived from what stage 3 decided, and simplified by it."""
+        from ..loops.shape_function import shape_function
+
+        return self._dump("shape", shape_function(self.program, self.options.name))
+
+    @cached_property
+    def narrowed(self) -> Narrowed:
+        """Stage 4: the nests that C is made of, whose integers are as narrow as they can be."""
+        from ..loops.rewrites.narrow import narrow
+
+        return self._dump("narrow", narrow(self.program))
+
+    @cached_property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """Stage 5: the inner loops of each nest."""
+        from ..loops.schedule.variants import schedule
+
+        nests = self.narrowed.program.nests
+        return tuple(self._dump("schedule", schedule(nest, self.options.variants)) for nest in nests)
+
+    @cached_property
+    def source(self) -> CSource:
+        """Stage 6: the C of the kernel that serves every rank, shape and layout these types allow."""
+        from ..emit.kernel.view import kernel_view
+        from ..emit.templating.render import render_kernel
+        from ..loops.schedule.variants import is_light
+
+        fast = self.options.math == "fast"
+        light = all(map(is_light, self.narrowed.program.nests, self.schedules))
+        view = kernel_view(self.options.name, self.narrowed.program, self.schedules, self.banner, fast=fast)
+        return self._dump("c", render_kernel(view, fast, light))
+
+    @property
+    def banner(self) -> str:
+        """The comment a C file starts with: the stages before it."""
+        return "\n\n".join((f"{self.options.name}, generated by bcastgen", str(self.typed), str(self.narrowed.program)))
+
+    @property
+    def key_parts(self) -> tuple[str, ...]:
+        """All that decides the C of this kernel, as text."""
+        types = ("any",) if self.declared is None else tuple(map(str, self.declared))
+        results = ("inferred",) if self.result_types is None else tuple(map(str, self.result_types))
+        # The kinds, too: a Python float and an f64 array have one dtype, but not one rank.
+        ranks = ("any rank",) if self.ranks is None else tuple(map(str, self.ranks))
+        kinds = (*map(str, self.kinds), f"{self.constants} constants")
+        return (str(self.typed), *kinds, *ranks, *types, "->", *results, *self.result_names, repr(self.options))
+
+    @property
+    def stages(self) -> dict[str, str]:
+        """Every stage's text, by name, in order."""
+        return {
+            "expression": str(self.expression),
+            "typed": str(self.typed),
+            "nest": str(self.program),
+            "constraints": self.program.constraints,
+            "shape": str(self.shape_function),
+            **({"narrow": str(self.narrowed)} if self.narrowed.notes else {}),
+            "schedule": "\n".join(map(str, self.schedules)),
+            "c": str(self.source),
+        }
+
+    def mlir(self, form: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> str:
+        """The kernel as MLIR text: its nests in ``"linalg"``, its expression in ``"tosa"``, or its ``"shape"`` program.
+
+        `constants` are the values of the last operands, where these are arrays of the kernel's own.
+
+        Raises
+        ------
+        BcastgenError
+            For what the form cannot express, or a form there is not; named.
+        """
+        match form:
+            case "linalg":
+                from ..mlir.linalg.printer import linalg_text
+
+                return linalg_text(self.program, self.options.name, constants)
+            case "tosa":
+                from ..mlir.tosa.printer import tosa_text
+
+                return tosa_text(self.typed, self.program, self.options.name, constants)
+            case "shape":
+                return str(self.shape_function)
+        raise BcastgenError(f"no MLIR form {form!r}; use one of {', '.join(MLIR_FORMS)}")
+
+    def _dump(self, stage: str, value: Stage) -> Stage:
+        """Print a stage's value as it is made, if BCASTGEN_DUMP names the stage (``BCASTGEN_DUMP=nest,c``)."""
+        if stage in os.environ.get("BCASTGEN_DUMP", "").split(","):
+            print(f"--- {self.options.name}: {stage}\n{value}", file=sys.stderr)
+        return value

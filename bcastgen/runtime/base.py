@@ -1,0 +1,79 @@
+"""The class that a kernel's calls go through: the C extension where it was built, else Python over cffi.
+
+In: nothing.  Out: :class:`KernelBase` and `implementation`, which says what it is.
+
+    class Kernel(KernelBase): def _compile(self, key): ... self._add_binary(key, ...)
+    Kernel("add", ("a", "b"), ("r",))(x, y, out=z) -> z
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..core.dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT
+from . import keys, settings, slow_path
+
+__all__ = ["KernelBase", "implementation", "remembering"]
+
+implementation: str
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_dispatch: Any = None
+
+if TYPE_CHECKING:
+    from .fallback import KernelBase
+else:
+    try:
+        _dispatch = import_module("bcastgen._dispatch")
+    except ImportError:
+        from .fallback import KernelBase
+
+        implementation = "cffi"
+    else:
+        _dispatch.configure(
+            keys.TYPE_CODES,
+            keys.SCALAR_CODES,
+            tuple(None if row is BF16 else row.np for row in DTYPES),
+            (WEAK_INT.key, WEAK_UINT.key, WEAK_FLOAT.key),
+            (
+                slow_path.call_slow,
+                keys.check_binary,
+                keys.check_signature,
+                slow_path.raise_limit,
+                slow_path.raise_no_binary,
+                slow_path.raise_status,
+                settings.check_threads,
+                settings.start,
+            ),
+        )
+        keys.ON_MEETING.append(_dispatch.meet)
+        settings.attach(_dispatch)
+        KernelBase = _dispatch.KernelBase
+        implementation = "extension"
+
+
+def remembering(find: Callable[[str, int], KernelBase], table: object) -> Callable[[_Function], _Function]:
+    """Let the extension do what a function does that evaluates texts, for texts that it has met.
+
+    Parameters
+    ----------
+    find : returns the kernel of a text, ``find(text, table.replacements)``.
+    table : whose attribute `replacements` changes when texts may mean something else.
+
+    Returns
+    -------
+    Callable
+        A decorator for ``function(text, local_dict=None, global_dict=None, *, out=None)``; it is called for the rest.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        if implementation != "extension":
+            return function
+        made: Any = _dispatch.Evaluator(function, find, table)
+        update_wrapper(made, function)
+        return made  # type: ignore[no-any-return]
+
+    return decorate

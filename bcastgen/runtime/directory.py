@@ -1,0 +1,119 @@
+"""Where kernels are kept, and that nobody else can put one there.
+
+In: ``BCASTGEN_CACHE_DIR``, ``XDG_CACHE_HOME``, ``HOME``.  Out: a directory only this user can write to.
+
+    cache_directory() -> /home/ada/.cache/bcastgen
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from ..core.errors import CacheError
+
+__all__ = ["cache_directory", "is_ours", "make_aside", "remove"]
+
+_PRIVATE: dict[int, Path] = {}
+
+
+def cache_directory() -> Path:
+    """Return the directory of the cache, created if need be.
+
+    ``BCASTGEN_CACHE_DIR``, else ``$XDG_CACHE_HOME/bcastgen``, else ``~/.cache/bcastgen``; where the default cannot be
+    written, a private directory that lives as long as this process.
+
+    Raises
+    ------
+    CacheError
+        If it is not safe (another user owns it or may write to it), or if ``BCASTGEN_CACHE_DIR`` cannot be used.
+    """
+    explicit = os.environ.get("BCASTGEN_CACHE_DIR")
+    try:
+        return _prepared(os.path.expanduser(explicit) if explicit else _default_place())
+    except CacheError:
+        raise
+    except OSError as error:
+        if explicit:
+            raise CacheError(
+                f"the cache directory {explicit} cannot be used: {error.strerror}; "
+                "set BCASTGEN_CACHE_DIR to a directory that you can write to"
+            ) from error
+        return _private_directory(str(error))
+
+
+def _default_place() -> str:
+    # The XDG specification: a relative path is to be ignored.
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.expanduser("~/.cache")
+    if not os.path.isabs(base):
+        raise FileNotFoundError(errno.ENOENT, "there is no home directory")
+    return os.path.join(base, "bcastgen")
+
+
+def _prepared(path: str) -> Path:
+    """Create a cache directory and check that nobody else can put a binary into it."""
+    os.makedirs(path, mode=0o700, exist_ok=True)
+    real = Path(os.path.realpath(path))
+    status = real.stat()
+    cure = "or set BCASTGEN_CACHE_DIR to a directory of your own"
+    if status.st_uid != os.geteuid():
+        owners = f"uid {status.st_uid}, not to you (uid {os.geteuid()})"
+        raise CacheError(f"the cache directory {real} belongs to {owners}; remove it, {cure}")
+    if not is_ours(status):
+        mode = f"{stat.S_IMODE(status.st_mode):o}"
+        raise CacheError(f"the cache directory {real} is writable by others (mode {mode}); chmod go-w {real}, {cure}")
+    if not os.access(real, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, "it is not writable", str(real))
+    return real
+
+
+def _private_directory(reason: str) -> Path:
+    """Return this process's own temporary cache; a forked child gets another, since its parent removes this one."""
+    owner = os.getpid()
+    if owner not in _PRIVATE:
+        import atexit
+        import logging
+        import tempfile
+
+        directory = _PRIVATE[owner] = Path(tempfile.mkdtemp(prefix="bcastgen-"))
+        atexit.register(lambda: remove(directory) if os.getpid() == owner else None)
+        logging.getLogger("bcastgen").warning(
+            "kernels are not kept beyond this process: %s; set BCASTGEN_CACHE_DIR to a writable directory", reason
+        )
+    return _PRIVATE[owner]
+
+
+def is_ours(status: os.stat_result) -> bool:
+    """Tell whether a file is this user's, and nobody else's to write."""
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a symlink or a tree, as far as it is there and can be."""
+    try:
+        is_tree = stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return
+    if not is_tree:
+        path.unlink(missing_ok=True)
+        return
+    # Imported here: most often there is nothing to remove.
+    import shutil
+
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def make_aside(parent: Path, prefix: str) -> Path:
+    """Make a directory of a name that is new, for this user alone: `tempfile.mkdtemp`, without what that imports."""
+    for _ in range(100):
+        path = parent / f"{prefix}{os.urandom(6).hex()}"
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        return path
+    raise FileExistsError(errno.EEXIST, "there is no new name for a directory", str(parent))

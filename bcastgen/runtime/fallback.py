@@ -1,0 +1,288 @@
+"""`KernelBase` in Python over cffi: the same class as csrc/dispatch.c, for where that extension could not be built.
+
+In: a call `kernel(a, b, out=r)`.  Out: the ndarray (or tuple of them).  Every call takes the slow path of
+`arguments.py`, so what is here starts from clean operands: describe them, find the binary, infer shapes, allocate, run.
+
+    k_strides(((3, 4),), ((8, 24),), (3, 4), 8) -> (8, 24)        the result of an F-ordered operand is F-ordered
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import DTYPES
+from .keys import Array, Limit, check_binary, check_signature, operand_code
+from .settings import check_threads, get_num_threads
+from .slow_path import call_slow, raise_limit, raise_no_binary, raise_status
+
+__all__ = ["KernelBase", "k_strides"]
+
+Shape = tuple[int, ...]
+
+
+def k_strides(shapes: Sequence[Shape], strides: Sequence[Shape], result: Shape, itemsize: int) -> Shape:
+    """Return a result's byte strides in NumPy's 'K' order: nditer's insertion sort of axes by the operands' strides.
+
+    Examples
+    --------
+    >>> k_strides(((3, 4), (4,)), ((8, 24), (8,)), (3, 4), 8)
+    (8, 24)
+    """
+    rank = len(result)
+    votes = [_votes(shape, stride, result) for shape, stride in zip(shapes, strides, strict=True)]
+    order: list[int] = []
+    for axis in range(rank):
+        at = axis
+        for k in range(axis - 1, -1, -1):
+            inside = _lies_inside(votes, axis, order[k])
+            if inside is False:
+                break
+            if inside:
+                at = k
+        order.insert(at, axis)
+    found, step = [0] * rank, itemsize
+    for axis in order:
+        found[rank - 1 - axis] = step
+        step *= result[rank - 1 - axis]
+    return tuple(found)
+
+
+def _votes(shape: Shape, strides: Shape, result: Shape) -> list[int]:
+    """The stride with which an operand takes part in ordering each axis of the result, innermost first; 0 abstains."""
+    votes = [0] * len(result)
+    pairs = zip(reversed(shape), reversed(strides), reversed(result), strict=False)
+    for axis, (extent, stride, expected) in enumerate(pairs):
+        votes[axis] = abs(stride) if extent == expected != 1 else 0
+    return votes
+
+
+def _lies_inside(votes: Sequence[Sequence[int]], axis: int, other: int) -> bool | None:
+    """Must `axis` lie inside `other`, though C order has it outside?  None: nobody votes.  C order wins conflicts."""
+    voters = [(vote[axis], vote[other]) for vote in votes if vote[axis] and vote[other]]
+    return all(y > x for x, y in voters) if voters else None
+
+
+class _Binary:
+    """One compiled kernel: the binary of one dtype tuple."""
+
+    __slots__ = ("entry", "keepalive", "limits", "result_codes")
+
+    def __init__(self, entry: Any, result_codes: bytes, limits: tuple[Limit | None, ...], keepalive: object) -> None:
+        self.entry, self.result_codes, self.limits, self.keepalive = entry, result_codes, limits, keepalive
+
+
+class KernelBase:
+    """What a call goes through; subclasses provide ``_compile(key)``.
+
+    Parameters
+    ----------
+    name : the kernel's name, in messages.
+    operands, results : their names, in order.
+    defaults : values of the last operands where a call leaves them out.
+    ranked : whether a binary serves the operands' ranks, too, which then follow the dtypes in its key.
+    constants : how many of the last operands no call replaces: their defaults, arrays, are their values.
+    """
+
+    # Mangled, as the extension's own fields are out of a subclass's reach.
+    __slots__ = ("__binaries", "__constants", "__parameters", "__ranked", "__threads", "__weakref__")
+
+    __parameters: tuple[str, tuple[str, ...], tuple[str, ...], tuple[object, ...]]
+    __constants: int
+    __binaries: dict[bytes, _Binary]
+    __ranked: bool
+    __threads: int
+
+    def __init__(
+        self,
+        name: str,
+        operands: tuple[str, ...],
+        results: tuple[str, ...],
+        defaults: tuple[object, ...] = (),
+        ranked: bool = False,
+        constants: int = 0,
+    ) -> None:
+        if self.__is_initialised():
+            raise TypeError("a kernel is initialised once")
+        checked = check_signature(name, operands, results, defaults)
+        if not 0 <= constants <= len(checked[3]):
+            raise TypeError(
+                f"{name}() has {constants} constants and {len(checked[3])} defaults; give each constant its value"
+            )
+        self.__parameters = checked
+        self.__constants = constants
+        self.__binaries = {}
+        self.__ranked = ranked
+        self.__threads = 0
+
+    def __is_initialised(self) -> bool:
+        try:
+            return self.__parameters is not None
+        except AttributeError:
+            return False
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Names of the operands that a call gives, in order."""
+        names = self.__parameters[1]
+        return names[: len(names) - self.__constants]
+
+    @property
+    def _constants(self) -> tuple[str, ...]:
+        names = self.__parameters[1]
+        return names[len(names) - self.__constants :]
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Names of the results, in order."""
+        return self.__parameters[2]
+
+    @property
+    def threads(self) -> int | None:
+        """How many threads a call may take; None: as :func:`bcastgen.get_num_threads` says."""
+        return self.__threads or None
+
+    @threads.setter
+    def threads(self, threads: int | None) -> None:
+        self.__threads = check_threads(threads)
+
+    @property
+    def _name(self) -> str:
+        return self.__parameters[0]
+
+    @property
+    def _defaults(self) -> tuple[object, ...]:
+        return self.__parameters[3]
+
+    def __call__(self, /, *args: object, **by_name: object) -> Any:
+        """Bind the arguments, broadcast, and return an ndarray, or a tuple where there are several results."""
+        if not self.__is_initialised():
+            raise TypeError(f"{type(self).__name__} object was not initialised: call super().__init__")
+        return call_slow(self, args, by_name)
+
+    def _compile(self, key: bytes) -> bool:
+        raise AttributeError(f"{type(self).__name__} has no _compile to make the binary {key!r}")
+
+    def _add_binary(
+        self,
+        key: bytes,
+        address: int,
+        operand_codes: bytes,
+        result_codes: bytes,
+        limits: tuple[Limit | None, ...],
+        keepalive: object,
+    ) -> None:
+        """Register the compiled kernel whose bcg_entry lies at `address`; a key already there is left as it is."""
+        from .library import constant, ffi
+
+        entry = ffi().cast("const bcg_kernel *", address)
+        found = (entry.abi_version, entry.operands, entry.results)
+        check_binary(self, key, operand_codes, result_codes, limits, found, constant("BCG_ABI_VERSION"))
+        self.__binaries.setdefault(key, _Binary(entry, result_codes, limits, keepalive))
+
+    def _resolve(self, operands: tuple[object, ...]) -> _Binary:
+        ranks = bytes(np.asarray(value).ndim for value in operands) if self.__ranked else b""
+        key = bytes(map(operand_code, operands)) + ranks
+        if key not in self.__binaries:
+            self._compile(key)
+        if key not in self.__binaries:
+            raise_no_binary(self, key)
+        binary = self.__binaries[key]
+        for at, (value, limit) in enumerate(zip(operands, binary.limits, strict=True)):
+            if type(value) is int and limit is not None and not limit[0] <= value <= limit[1]:
+                raise_limit(self, at, value, limit)
+        return binary
+
+    def _prepare(
+        self, operands: tuple[object, ...]
+    ) -> tuple[_Binary, tuple[Array, ...], list[Shape], Any, list[object]]:
+        """The binary, the operands as ndarrays, the results' shapes, the operands for C, and what those rest on."""
+        from .library import ffi
+
+        binary = self._resolve(operands)
+        arrays = tuple(value if isinstance(value, np.ndarray) else np.asarray(value) for value in operands)
+        described, rests_on = _describe(arrays)
+        shapes = ffi().new("bcg_shape[]", len(self.results))
+        why = ffi().new("bcg_diagnostic *", (-1, -1, -1, 0, 0))
+        self._raise_unless_ok(binary.entry.shape(described, shapes, why), why)
+        return binary, arrays, [tuple(shape.extents[0 : shape.rank]) for shape in shapes], described, rests_on
+
+    def result_shape(self, *operand_shapes: object) -> Any:
+        """Return the shape of the result for operands of these shapes, without running anything.
+
+        Parameters
+        ----------
+        operand_shapes : one an operand: a tuple of extents, or an array that has them.
+
+        Returns
+        -------
+        tuple of int
+            A tuple of these where there are several results.
+
+        Raises
+        ------
+        BroadcastError
+            If operands of these shapes do not fit.
+        """
+        return self._result_shape(operand_shapes)
+
+    def _result_shape(self, shapes: tuple[object, ...]) -> Any:
+        raise AttributeError(f"{type(self).__name__} has no _result_shape")
+
+    def _infer(self, operands: tuple[object, ...]) -> tuple[tuple[Shape, ...], bytes, bool]:
+        """Return the results' shapes and dtype codes for clean operands, and whether these align with the results."""
+        binary, _, shapes, _, _ = self._prepare(operands)
+        return tuple(shapes), binary.result_codes, bool(binary.entry.aligned)
+
+    def _call_clean(self, operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any:
+        """Call with operands and outs that the slow path made clean; overlap is not looked for."""
+        from .library import constant, ffi
+        from .native import runtime
+
+        binary, arrays, shapes, described, rests_on = self._prepare(operands)
+        results = tuple(
+            _allocate(arrays if binary.entry.aligned else (), shape, code) if out is None else out
+            for shape, code, out in zip(shapes, binary.result_codes, outs or (None,) * len(shapes), strict=True)
+        )
+        targets, rests_on_too = _describe(results)
+        why = ffi().new("bcg_diagnostic *", (-1, -1, -1, 0, 0))
+        # Memory that the caller gives has been written before; NumPy's own may be fresh.
+        warm = outs is not None and not any(out is None for out in outs)
+        options = ffi().new("bcg_run_options *", (self.__threads or get_num_threads(), warm))
+        status = runtime().bcg_run(binary.entry, described, targets, options, why)
+        del rests_on, rests_on_too
+        if status == constant("BCG_NO_MEMORY"):
+            raise MemoryError
+        self._raise_unless_ok(status, why)
+        return results if len(results) > 1 else results[0]
+
+    def _raise_unless_ok(self, status: int, why: Any) -> None:
+        if status != 0:
+            raise_status(self, status, why.operand, why.dim, why.against, why.expected, why.actual)
+
+
+def _describe(arrays: tuple[Array, ...]) -> tuple[Any, list[object]]:
+    """Return `bcg_array[]` for ndarrays, and the objects that must live as long as it is used."""
+    from .library import ffi
+
+    described, rests_on = ffi().new("bcg_array[]", max(len(arrays), 1)), []
+    for into, array in zip(described, arrays, strict=False):
+        extents, strides = ffi().new("int64_t[]", array.shape), ffi().new("int64_t[]", array.strides)
+        into.data = ffi().cast("void *", array.__array_interface__["data"][0])
+        into.extents, into.byte_strides, into.rank = extents, strides, array.ndim
+        rests_on += [extents, strides]
+    return described, rests_on
+
+
+def _allocate(arrays: tuple[Array, ...], shape: Shape, code: int) -> Array:
+    dtype = DTYPES[code].np
+    c_order = len(shape) < 2 or all(array.flags.c_contiguous for array in arrays)
+    if c_order or math.prod(shape) * dtype.itemsize > sys.maxsize:  # where it raises, in NumPy's words
+        return np.empty(shape, dtype)
+    strides = k_strides([array.shape for array in arrays], [array.strides for array in arrays], shape, dtype.itemsize)
+    made: Array = np.ndarray(shape, dtype, strides=strides)
+    return made

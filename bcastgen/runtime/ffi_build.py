@@ -1,0 +1,57 @@
+"""Tells cffi what a compiled kernel looks like and what runs it, from csrc/bcg_abi.h and csrc/run.h alone.
+
+In: these headers.  Out: `ffibuilder()`, from which setuptools (`cffi_modules`) writes `bcastgen/runtime/_ffi.py`.
+
+    #define BCG_MAX_RANK 64            enum bcg_constants { BCG_MAX_RANK = 64, ..., BCG_FINGERPRINT = 385054913 };
+    typedef struct {...} bcg_array; -> typedef struct {...} bcg_array; ... extern bcg_kernel bcg_entry;
+
+Executed by path while building, with no package around it, so it imports nothing of bcastgen.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+__all__ = ["declarations", "ffibuilder", "fingerprint", "header"]
+
+_NUMBER = re.compile(r"^#define (\w+ \d+)$", re.MULTILINE)
+
+
+def header() -> str:
+    """Return the text of bcg_abi.h and run.h, from under the package (a wheel) or beside it (a checkout)."""
+    package = Path(__file__).resolve().parent.parent
+    folders = (package / "csrc", package.parent / "csrc")
+    found = next((path for path in folders if path.is_dir()), folders[0])
+    return b"\n".join((found / name).read_bytes() for name in ("bcg_abi.h", "run.h")).decode()
+
+
+def fingerprint(text: str) -> int:
+    """Return the number by which `_ffi.py` shows which headers it was written from."""
+    return zlib.crc32(text.encode())
+
+
+def declarations(text: str) -> str:
+    """Return what cffi is told: the headers' numbers, their types, and the symbol every kernel exports.
+
+    Examples
+    --------
+    >>> print(declarations("#define BCG_MAX_RANK 64").splitlines()[0])
+    enum bcg_constants { BCG_MAX_RANK = 64, BCG_FINGERPRINT = 893511615 };
+    """
+    numbers = [number.replace(" ", " = ") for number in _NUMBER.findall(text)]
+    numbers.append(f"BCG_FINGERPRINT = {fingerprint(text)}")
+    types = [line for line in text.splitlines() if not line.startswith("#")]
+    return "\n".join((f"enum bcg_constants {{ {', '.join(numbers)} }};", *types, "extern bcg_kernel bcg_entry;"))
+
+
+def ffibuilder() -> Any:
+    """Return the FFI that cffi's setuptools hook writes out; it can be used as it is, too."""
+    import cffi
+
+    builder = cffi.FFI()
+    builder.set_source("bcastgen.runtime._ffi", None)
+    builder.cdef(declarations(header()))
+    return builder

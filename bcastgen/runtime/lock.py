@@ -1,0 +1,89 @@
+"""One lock among threads and processes, which a killed holder cannot keep.
+
+In: the path of a lock file.  Out: a context in which no one else holds it.
+
+    with exclusive(shard / "lock") as held: ...
+
+The file is never removed: removing one that another process has opened to wait for is a race.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..core.errors import CacheError
+
+if TYPE_CHECKING:
+    from threading import Lock
+
+__all__ = ["exclusive"]
+
+_THREAD_LOCKS: dict[Path, Lock] = {}
+_DESCRIPTORS: set[int] = set()
+
+
+@contextlib.contextmanager
+def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
+    """Hold the lock of a file against threads and processes; give whether it is held.
+
+    It is not held where the system or the file system has no locks, and, without ``wait``, where another holds it.
+
+    Raises
+    ------
+    CacheError
+        If the file cannot be opened.
+    """
+    from threading import Lock
+
+    # Threads need one of their own: where flock is emulated (NFS) it does not hold between the threads of a process.
+    lock = _THREAD_LOCKS.setdefault(path, Lock())
+    if not lock.acquire(blocking=wait):
+        yield False
+        return
+    try:
+        with _locked_file(path, wait) as held:
+            yield held
+    finally:
+        lock.release()
+
+
+@contextlib.contextmanager
+def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
+    try:
+        import fcntl
+    except ImportError:
+        yield False
+        return
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise CacheError(f"cannot open the lock {path}: {error.strerror}; remove it or clear the cache") from error
+    _DESCRIPTORS.add(descriptor)
+    try:
+        held = True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            held = False
+        yield held
+    finally:
+        _DESCRIPTORS.discard(descriptor)
+        # Explicitly: a child forked meanwhile may hold a copy of the descriptor, which keeps the lock past the close.
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _forget() -> None:
+    """In a forked child: the threads that held the locks do not exist here, and the files are the parent's."""
+    _THREAD_LOCKS.clear()
+    while _DESCRIPTORS:
+        os.close(_DESCRIPTORS.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,45 @@
+"""The runtime without the extension: csrc/runtime.c, compiled once and kept in the cache like a kernel.
+
+In: nothing.  Out: `bcg_run` as a cffi function, which plans a call of a kernel and runs its loops.
+
+    runtime().bcg_run(entry, operands, results, options, why) -> a status
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from ..core.c_source import CSource
+from ..core.resources import folder
+from .cache import build, cache_key, find
+from .library import open_shared
+from .toolchain import toolchain
+
+__all__ = ["runtime"]
+
+_INCLUDE = re.compile(r'^#include "([\w.]+)"$', re.MULTILINE)
+
+
+def _inlined(name: str) -> str:
+    """Return a file of csrc with the files it includes in their places: their guards let each in once."""
+    text = (folder("csrc") / name).read_text(encoding="utf-8")
+    return _INCLUDE.sub(lambda found: _inlined(found[1]), text)
+
+
+@cache
+def runtime() -> Any:
+    """Return the open library of the runtime; the first call on a machine compiles it.
+
+    Raises
+    ------
+    CompileError, CacheError
+        As for a kernel.
+    """
+    text, tools = _inlined("runtime.c"), toolchain()
+    # It is compiled once, and gcc inlines little at the level that does for kernels.
+    source = CSource("runtime", {"runtime.c": text}, ("-O2",))
+    key = cache_key("runtime", text, *source.flags, tools=tools)
+    path = find(key) or build(key, lambda: source, tools)[0]
+    return open_shared(path)

@@ -1,0 +1,183 @@
+"""What a process spends on calls: threads, and the memory of freed results that it keeps for the next ones.
+
+In: BCASTGEN_NUM_THREADS, BCASTGEN_MEMORY_POOL, or what a program sets.  Out: numbers, which the extension is told.
+
+    set_num_threads(2); get_num_threads() -> 2
+
+The environment is read once, when the first kernel is compiled or found, or when these functions are first called.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+from ..core.errors import BcastgenError
+
+__all__ = ["attach", "check_threads", "clear_memory", "get_num_threads", "set_num_threads", "start"]
+
+THREADS, MEMORY = "BCASTGEN_NUM_THREADS", "BCASTGEN_MEMORY_POOL"
+
+_MOST_THREADS = 2**31 - 1
+_MOST_MEMORY = 1 << 30
+
+
+class _Chosen:
+    """What this process has: the extension, and the number of threads that the program has set, 0 for none."""
+
+    __slots__ = ("extension", "threads")
+
+    def __init__(self) -> None:
+        self.extension: Any = None
+        self.threads = 0
+
+
+_chosen = _Chosen()
+
+
+def attach(extension: Any) -> None:
+    """Take note of the extension, which keeps these numbers for the calls that go through it."""
+    _chosen.extension = extension
+
+
+def start() -> None:
+    """Tell the extension what the environment asks for, before its first call.
+
+    Raises
+    ------
+    BcastgenError
+        For a variable that holds no such number.
+    """
+    if _chosen.extension is not None:
+        _chosen.extension.set_memory_bound(_memory_bound())
+        _chosen.extension.set_threads(get_num_threads())
+
+
+def check_threads(threads: object) -> int:
+    """Return a number of threads, 0 for None: as many as :func:`get_num_threads` says.
+
+    Raises
+    ------
+    BcastgenError
+        If it is no positive int.
+
+    Examples
+    --------
+    >>> check_threads(2), check_threads(None)
+    (2, 0)
+    """
+    if threads is None:
+        return 0
+    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+        raise BcastgenError(f"threads={threads!r} is no number of threads; use None or a positive int")
+    number = threads.__index__()
+    if not 1 <= number <= _MOST_THREADS:
+        raise BcastgenError(f"threads={number} is no number of threads; use None or a positive int")
+    return int(number)
+
+
+def set_num_threads(threads: int | None) -> None:
+    """Set how many threads a call may take; a kernel compiled with ``threads=`` keeps its own number.
+
+    A small call takes one, whatever is set, and none takes more than there are CPUs. Results do not depend on it.
+
+    Parameters
+    ----------
+    threads : None for the default: what BCASTGEN_NUM_THREADS says, or else the CPUs this process may use.
+
+    Raises
+    ------
+    BcastgenError
+        If it is no positive int.
+
+    Examples
+    --------
+    >>> set_num_threads(1)
+    >>> get_num_threads()
+    1
+    >>> set_num_threads(None)
+    """
+    _chosen.threads = check_threads(threads)
+    if _chosen.extension is not None:
+        _chosen.extension.set_threads(get_num_threads())
+
+
+def get_num_threads() -> int:
+    """Return how many threads a call may take.
+
+    Raises
+    ------
+    BcastgenError
+        If BCASTGEN_NUM_THREADS holds no positive number.
+
+    Examples
+    --------
+    >>> get_num_threads() >= 1
+    True
+    """
+    return _chosen.threads or _usual_threads()
+
+
+@cache
+def _usual_threads() -> int:
+    text = os.environ.get(THREADS, "").strip()
+    if not text:
+        return _cpus()
+    number = int(text) if text.isdecimal() else 0
+    if not 1 <= number <= _MOST_THREADS:
+        raise BcastgenError(f"{THREADS}={text!r} is no number of threads; set a positive number, or nothing")
+    return number
+
+
+def _cpus() -> int:
+    """The CPUs this process may use; the extension knows of quotas, too."""
+    if _chosen.extension is not None:
+        return int(_chosen.extension.cpus())
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def clear_memory() -> int:
+    """Give the memory of freed results back to the system.
+
+    Results of 256 KiB and more are put into memory that earlier ones had: memory new to a process costs several times
+    what writing to it costs. At most an eighth of the machine's memory and 1 GiB are kept, nothing for longer than 5
+    seconds unless no call comes. BCASTGEN_MEMORY_POOL sets another number of bytes; 0 keeps none.
+
+    Returns
+    -------
+    int
+        The number of bytes.
+
+    Examples
+    --------
+    >>> clear_memory() >= 0
+    True
+    """
+    return 0 if _chosen.extension is None else int(_chosen.extension.clear_memory())
+
+
+def _memory_bound() -> int:
+    text = os.environ.get(MEMORY, "").strip()
+    if not text:
+        return min(_memory() // 8, _MOST_MEMORY)
+    if not text.isdecimal() or int(text) >= 2**63:
+        raise BcastgenError(f"{MEMORY}={text!r} is no number of bytes; set 0 or more, or nothing")
+    return int(text)
+
+
+def _memory() -> int:
+    """Bytes of memory that this process may use: the machine's, or its control group's as far as they can be seen."""
+    try:
+        found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    except (AttributeError, OSError, ValueError):
+        return 8 * _MOST_MEMORY
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        try:
+            # Unbuffered bytes: opening text takes ten times as long, and every first call does this.
+            with open(f"/sys/fs/cgroup/{name}", "rb", buffering=0) as file:
+                text = file.read(64).decode("ascii").strip()
+        except (OSError, ValueError):
+            continue
+        found += [int(text)] if text.isdecimal() else []
+    return min(found)

@@ -1,0 +1,326 @@
+"""The slow path of a call: what the fast one declines is bound, made clean, and called again; errors are raised here.
+
+In: a kernel and the arguments of a call.  Out: its results, by `kernel._call_clean` with *clean* operands (aligned,
+native ndarrays of a supported dtype, and exact Python numbers) and clean outs (ndarrays the kernel may write to).
+
+    call_slow(add, ([1, 2], x.astype(">f8")), {}) -> add._call_clean((array([1, 2]), x), None)
+
+Both implementations of `KernelBase` come here: the extension with what it does not know, the one in Python always.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from ..core import errors
+from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
+from .keys import NO_CODE, Array, Limit, Named, meet, operand_code
+
+__all__ = ["CleanCall", "bind", "call_slow", "clean_operand", "raise_limit", "raise_no_binary", "raise_status"]
+
+# Candidate solutions that deciding whether two arrays share memory may try; most strided pairs need a few.
+_OVERLAP_WORK = 1000
+
+
+class CleanCall(Named, Protocol):
+    """What the slow path asks of either implementation."""
+
+    @property
+    def _defaults(self) -> tuple[object, ...]: ...
+    def _infer(self, operands: tuple[object, ...]) -> tuple[tuple[tuple[int, ...], ...], bytes, bool]: ...
+    def _call_clean(self, operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any: ...
+
+
+def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> Any:
+    """Call a kernel with any arguments a user may pass.
+
+    Raises
+    ------
+    TypeError
+        Arguments that do not bind, or an ``out`` that is no ndarray.
+    BroadcastError, DTypeError, RangeError, ValueError
+        Shapes, dtypes and values that do not go together; an ``out`` that is read-only.
+    """
+    values = bind(kernel, args, by_name)
+    taken = _call_traced(kernel, values)
+    if taken is not NotImplemented:
+        if by_name.get("out") is not None:
+            raise errors.TraceError(f"{kernel._name}(): out= has no meaning inside a kernel; leave it out")
+        return taken
+    names = (*kernel.operands, *kernel._constants)
+    operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
+    outs = _bind_outs(kernel, by_name.get("out"))
+    kernel = _stand_in(kernel, operands)
+    if all(out is None for out in outs):
+        return kernel._call_clean(operands, None)
+    return _call_with_outs(kernel, operands, outs)
+
+
+def raise_status(
+    kernel: Named, status: int, operand: int, dim: int, against: int, expected: int, actual: int
+) -> NoReturn:
+    """Raise the exception that a kernel's status and diagnostic stand for."""
+    # What is claimed of values that are not stored is the subclass's to have or not.
+    names = (*kernel.operands, *kernel._constants, *kernel.results, *getattr(kernel, "_claims", ()))
+    raise errors.from_status(status, names, operand, dim, against, expected, actual)
+
+
+def raise_limit(kernel: Named, operand: int, value: int, limit: Limit) -> NoReturn:
+    """Raise the error for a Python int that the dtype it meets cannot hold."""
+    name, (low, high) = kernel.operands[operand], limit
+    met = next((row.name for row in DTYPES if row.is_integer and (row.min, row.max) == limit), "the dtype it meets")
+    raise errors.RangeError(f"Python integer {value} out of bounds for {met} (operand '{name}' takes {low} to {high})")
+
+
+def raise_no_binary(kernel: Named, key: bytes) -> NoReturn:
+    """Raise the error for a subclass whose ``_compile`` returned without ``_add_binary``."""
+    raise errors.CompileError(f"_compile({key!r}) of kernel '{kernel._name}' added no binary for this key")
+
+
+def _call_traced(kernel: CleanCall, values: tuple[object, ...]) -> Any:
+    """Offer the call to the subclass, if an operand gives NumPy's functions its own meaning, as those of a trace do.
+
+    `_call_traced(operands)` is the subclass's to have or not, and returns NotImplemented for objects it does not know.
+    """
+    hook = getattr(kernel, "_call_traced", None)
+    if hook is None or not any(_overrides_numpy(type(value)) for value in values):
+        return NotImplemented
+    return hook(values)
+
+
+def _stand_in(kernel: CleanCall, operands: tuple[object, ...]) -> CleanCall:
+    """Return what answers this call: the kernel, or what the subclass has stand in for it while its binary is made."""
+    hook = getattr(kernel, "_stand_in", None)
+    answers: CleanCall = kernel if hook is None else hook(operands)
+    return answers
+
+
+def _overrides_numpy(kind: type) -> bool:
+    return getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__) is not np.ndarray.__array_ufunc__
+
+
+# ---- operands --------------------------------------------------------------------------------------------------------
+
+
+def bind(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> tuple[object, ...]:
+    """Return one value an operand, in order, as a Python function with these parameters binds a call; constants last.
+
+    Raises
+    ------
+    TypeError
+        In the words of Python's own functions.
+    """
+    names, defaults, call = kernel.operands, kernel._defaults, f"{kernel._name}()"
+    every = (*names, *kernel._constants)
+    required = len(every) - len(defaults)
+    bound = dict(zip(names, args, strict=False))
+    for name, value in by_name.items():
+        if name == "out":
+            continue
+        if name not in names:
+            raise TypeError(f"{call} got an unexpected keyword argument '{name}'")
+        if name in bound:
+            raise TypeError(f"{call} got multiple values for argument '{name}'")
+        bound[name] = value
+    if len(args) > len(names):
+        _raise_too_many(call, required, len(names), len(args), "out" in by_name)
+    missing = [f"'{name}'" for name in names[:required] if name not in bound]
+    if missing:
+        _raise_missing(call, missing)
+    return tuple(bound[name] if name in bound else defaults[at - required] for at, name in enumerate(every))
+
+
+def _raise_too_many(call: str, required: int, most: int, given: int, with_out: bool) -> NoReturn:
+    takes, plural = (f"from {required} to {most}", "s") if required < most else (f"{most}", "s" * (most != 1))
+    note = f" positional argument{'s' * (given != 1)} (and 1 keyword-only argument)" if with_out else ""
+    were = "were" if with_out or given != 1 else "was"
+    raise TypeError(f"{call} takes {takes} positional argument{plural} but {given}{note} {were} given")
+
+
+def _raise_missing(call: str, quoted: list[str]) -> NoReturn:
+    last = f"{',' * (len(quoted) > 2)} and ".join(quoted[-2:])
+    plural = "s" * (len(quoted) > 1)
+    raise TypeError(
+        f"{call} missing {len(quoted)} required positional argument{plural}: {', '.join((*quoted[:-2], last))}"
+    )
+
+
+def clean_operand(name: str, value: object) -> object:
+    """Return an operand as an aligned native ndarray of a supported dtype, or as the Python number it is.
+
+    Raises
+    ------
+    DTypeError
+        For what has no such dtype, and for arrays that would lose their meaning: masks, units, graphs.
+    RangeError
+        For a Python int outside int64 and uint64.
+
+    Examples
+    --------
+    >>> clean_operand("x", [1, 2]), clean_operand("x", 3)
+    (array([1, 2]), 3)
+    """
+    if type(value) in (bool, float):
+        return value
+    if type(value) is int:
+        return _clean_int(name, value)
+    array = _as_array(f"operand '{name}'", value)
+    if operand_code(array) == NO_CODE:
+        try:
+            meet(dtype(array.dtype))
+        except errors.DTypeError as error:
+            raise errors.DTypeError(f"operand '{name}' (a {type(value).__name__}): {error}") from None
+    if array.flags.aligned and array.dtype.isnative:
+        return array
+    return np.array(array, dtype=array.dtype.newbyteorder("="), order="K", copy=True)
+
+
+def _clean_int(name: str, value: int) -> int:
+    low, high = WEAK_INT.default.min, WEAK_UINT.default.max
+    if low <= value <= high:
+        return value
+    shown = str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
+    raise errors.RangeError(
+        f"Python integer {shown} out of bounds (operand '{name}' takes {low} to {high}); pass it as a float"
+    )
+
+
+def _as_array(what: str, value: object) -> Array:
+    """View anything array-like as an ndarray, unless its type gives NumPy's functions another meaning."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return value  # type: ignore[return-value]
+    if isinstance(value, np.ndarray) and isinstance(value, np.ma.MaskedArray):
+        raise errors.DTypeError(f"{what} is a masked array, and its mask would be lost; pass x.filled(value) or x.data")
+    if _overrides_numpy(kind):
+        raise errors.DTypeError(
+            f"{what} is a {kind.__name__}, which gives NumPy's functions its own meaning (__array_ufunc__); "
+            "pass numpy.asarray(x) if its plain numbers are meant"
+        )
+    if isinstance(value, np.ndarray):
+        return value.view(np.ndarray)
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise errors.DTypeError(f"{what} is a {kind.__name__} that is not an array: {error}") from error
+
+
+# ---- out= ------------------------------------------------------------------------------------------------------------
+
+
+def _bind_outs(kernel: CleanCall, out: object) -> tuple[Array | None, ...]:
+    count = len(kernel.results)
+    if out is None:
+        return (None,) * count
+    outs = out if isinstance(out, tuple) else (out,)
+    if len(outs) != count or (count > 1 and not isinstance(out, tuple)):
+        wanted = "an ndarray" if count == 1 else f"a tuple of {count} ndarrays (or None), one a result"
+        given = f"a tuple of {len(outs)}" if isinstance(out, tuple) else type(out).__name__
+        raise TypeError(f"{kernel._name}() takes out as {wanted}, not {given}")
+    for name, item in zip(kernel.results, outs, strict=True):
+        if item is not None and not isinstance(item, np.ndarray):
+            raise TypeError(f"{kernel._name}() takes out as an ndarray, not {type(item).__name__} (result '{name}')")
+    return outs
+
+
+def _call_with_outs(kernel: CleanCall, operands: tuple[object, ...], outs: tuple[Array | None, ...]) -> Any:
+    """Compute into the outs that can be written to directly, and copy the others' results afterwards."""
+    targets = tuple(
+        None if out is None else _as_array(f"out of result '{name}'", out)
+        for name, out in zip(kernel.results, outs, strict=True)
+    )
+    shapes, codes, aligned = kernel._infer(operands)
+    for at, target in enumerate(targets):
+        if target is not None:
+            _check_target(kernel, at, target, shapes[at], codes[at], operands if aligned else ())
+    arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
+    direct = tuple(
+        target if target is not None and _is_separate(at, targets, codes, arrays, aligned) else None
+        for at, target in enumerate(targets)
+    )
+    made = kernel._call_clean(operands, direct)
+    values = made if len(targets) > 1 else (made,)
+    for target, value in zip(targets, values, strict=True):
+        if target is not None and target is not value:
+            np.copyto(target, value, casting="same_kind")
+    answers = tuple(value if out is None else out for out, value in zip(outs, values, strict=True))
+    return answers if len(answers) > 1 else answers[0]
+
+
+def _check_target(
+    kernel: CleanCall, at: int, target: Array, shape: tuple[int, ...], code: int, operands: tuple[object, ...]
+) -> None:
+    name, row = kernel.results[at], DTYPES[code]
+    if not target.flags.writeable:
+        raise ValueError(f"output array is read-only (result '{name}'); pass one that can be written to")
+    if target.ndim != len(shape):
+        raise errors.result_rank_mismatch(name, target.ndim, len(shape))
+    for dim, (actual, expected) in enumerate(zip(target.shape, shape, strict=True)):
+        if actual != expected:
+            against = _origin(kernel, operands, len(shape) - dim, expected)
+            raise errors.result_mismatch(name, dim, actual, expected, against)
+    if not np.can_cast(row.np, target.dtype, "same_kind"):
+        raise errors.DTypeError(
+            f"result '{name}' has dtype {row} and cannot be cast to out's {target.dtype} by the rule 'same_kind'; "
+            f"pass an out of {row.np}, or cast in the expression"
+        )
+
+
+def _origin(kernel: CleanCall, operands: tuple[object, ...], from_right: int, extent: int) -> str | None:
+    """The first operand with this extent in this dim; under plain broadcasting it is the one that set it.
+
+    An extent of 1 is nobody's.
+    """
+    if extent == 1:
+        return None
+    for name, operand in zip(kernel.operands, operands, strict=False):
+        if isinstance(operand, np.ndarray) and operand.ndim >= from_right and operand.shape[-from_right] == extent:
+            return name
+    return None
+
+
+def _is_separate(
+    at: int, targets: tuple[Array | None, ...], codes: bytes, operands: tuple[Array, ...], aligned: bool
+) -> bool:
+    """May the kernel write a result to its out itself?  Not if it would read what it wrote for another element."""
+    target = targets[at]
+    if target is None or operand_code(target) != codes[at]:
+        return False
+    if not (target.flags.aligned and target.dtype.isnative) or _overlaps_itself(target):
+        return False
+    if any(other is not None and _overlap(target, other) for k, other in enumerate(targets) if k != at):
+        return False
+    # A kernel of several results may read an operand again after it has written the first; one that reads through other
+    # maps may read another element of it.
+    in_place = aligned and len(targets) == 1
+    return all((in_place and _same_view(target, operand)) or not _overlap(target, operand) for operand in operands)
+
+
+def _overlap(x: Array, y: Array) -> bool:
+    try:
+        return np.shares_memory(x, y, max_work=_OVERLAP_WORK)  # type: ignore[arg-type]
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _same_view(x: Array, y: Array) -> bool:
+    """Are they one view of one memory?  Of one dtype too: C compilers assume that objects of two types share none."""
+    if operand_code(x) != operand_code(y) or x.shape != y.shape:
+        return False
+    if x.__array_interface__["data"][0] != y.__array_interface__["data"][0]:
+        return False
+    return all(s == t for extent, s, t in zip(x.shape, x.strides, y.strides, strict=True) if extent > 1)
+
+
+def _overlaps_itself(array: Array) -> bool:
+    """May two elements share memory?  No, if each stride steps over all that the smaller ones span; else say yes."""
+    if array.size == 0:
+        return False
+    spanned = array.itemsize
+    for stride, extent in sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride < spanned:
+            return True
+        spanned += (extent - 1) * stride
+    return False

@@ -1,0 +1,327 @@
+"""The C compiler: which one, with which flags, and the running of it.
+
+In: ``BCASTGEN_CC``, ``BCASTGEN_CFLAGS``, the machine; then a finished ``CSource``.  Out: a :class:`Toolchain`; then the
+path of a shared object.
+
+    toolchain() -> Toolchain(command=("/usr/bin/cc",), flags=("-std=c11", ..., "-ffp-contract=off"), kind="gcc", ...)
+    compile_source(source, directory, tools) -> directory / "kernel.so"
+
+The compiler is found and identified without running it, so that a kernel found on disk costs no process. ``CC`` is not
+read: it is often set for another project (a cross compiler, ``gcc -m32``), and would silently change what a key means;
+``export BCASTGEN_CC="$CC"`` says it where it is meant.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..core.c_source import RESULT_FLAGS, CSource, Flag
+from ..core.errors import CompileError
+from ..core.frozen import dataclass
+
+if TYPE_CHECKING:
+    import subprocess
+
+__all__ = ["BINARY", "FLAGS", "Flag", "Toolchain", "compile_source", "cpu_features", "run", "toolchain"]
+
+BINARY = "kernel.so"
+
+_PROGRAMS = ("cc", "gcc", "clang")
+_TIMEOUT_SECONDS = 600.0
+_CPUINFO = "/proc/cpuinfo"
+
+# What a compiler may emit unasked. Linux lists much else under "flags" that microcode, kernel or hypervisor change.
+_X86_ISA = tuple(
+    "3dnow abm adx aes amx apx avx bmi cmov cmpccxadd cx f16c fma gfni lahf lm lzcnt mmx mov pclmul pni popcnt raoint "
+    "sha sm3 sm4 sse ssse tbm vaes vpclmul xop".split()
+)
+
+
+# Compiled with the package, not at the first call.
+_GCC = re.compile(r"(^|-)gcc($|-)")
+_NEEDS_LIBM = re.compile(r"\b(?:math|tgmath|complex)\.h\b|\b__builtin_")
+_CPU = re.compile(rb"^(flags|Features|isa|cpu)\s*:(.*)\n", re.MULTILINE)
+
+_X86 = ("x86_64", "AMD64", "i686", "i386")
+_MCPU = ("aarch64", "arm64", "ppc64le")
+
+_WIDEST, _LIGHT = "-mprefer-vector-width=512", "-mprefer-vector-width=256"
+
+# The order is the command line's; the user's flags stand before the last row.
+FLAGS: tuple[Flag, ...] = (
+    Flag("-std=c11", "the language the templates are written in"),
+    Flag("-O1", "compiles in 3/4 of -O2's time, to loops of the same speed (with the next three)", ("gcc",)),
+    Flag("-fgcse", "of -O2's passes the one that is missed, in maths", ("gcc",)),
+    Flag("-ftree-vectorize", "gcc's -O1 does not", ("gcc",)),
+    Flag("-fno-tree-slp-vectorize", "beside loops there is nothing to vectorise, and looking takes 4%", ("gcc",)),
+    Flag(
+        "-fschedule-insns",
+        "hides what the chains of functions wait for: 2% in maths, 3 to 7 where chains are long",
+        ("gcc",),
+    ),
+    Flag("-fno-thread-jumps", "selects in a row stay selects, and do not ask again under masks", ("gcc",)),
+    Flag("-falign-loops=32", "-O1 aligns none: a short one across lines of code takes up to twice as long", ("gcc",)),
+    Flag("-fvect-cost-model=dynamic", "-O3's cost model: vectorise where it pays, with a run-time check", ("gcc",)),
+    Flag("-pipe", "the assembler does not wait for the compiler", ("gcc",)),
+    Flag("-nostdlib", "a kernel needs libm and libgcc, and no start files: linking takes half the time", ("gcc",)),
+    Flag("-O3", "compiles as fast as -O2 with clang; all that is known of an unknown compiler", ("clang", "unknown")),
+    Flag("-fPIC", "the result is loaded into a process"),
+    Flag("-shared", "the result is loaded into a process"),
+    Flag("-march=native", "the kernel runs here; the cache key holds the CPU's features", machines=_X86),
+    Flag("-mcpu=native", "what -march=native is on x86", machines=_MCPU),
+    Flag(_WIDEST, "the default is 256; 512 is worth 1.2-1.9 in maths; not for what is `light`", feature="avx512f"),
+    Flag("-fvisibility=hidden", "only bcg_entry is exported, so helpers inline and no symbol clashes"),
+    *RESULT_FLAGS,
+)
+
+_REORDERS = "it lets the compiler reorder or approximate operations, so results would differ from NumPy's"
+_FLUSHES = "it flushes subnormal numbers to zero, when linked for the whole process"
+_ROUNDS = "it changes the precision or rounding that the generated code relies on"
+_HIDES = "its options cannot be checked here; write them out"
+_REFUSED: tuple[tuple[str, str], ...] = (
+    (r"-Ofast|-ffast-math|-ffp-model=(fast|aggressive)", f"{_REORDERS}, and {_FLUSHES}"),
+    (r"-funsafe-math-optimizations|-menable-unsafe-fp-math|-fassociative-math|-freciprocal-math", _REORDERS),
+    (r"-ffinite-math-only|-fno-honor-(nans|infinities)|-fno-signed-zeros|-fapprox-func|-mrecip(=.*)?", _REORDERS),
+    (r"-mdaz-ftz|-fdenormal-fp-math(-f32)?=.*", _FLUSHES),
+    (r"-frounding-math|-fsingle-precision-constant|-fexcess-precision=fast|-mfpmath=.*387.*", _ROUNDS),
+    (r"@.*|-specs=.*", _HIDES),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """A compiler and the flags it is run with.
+
+    Attributes
+    ----------
+    command : the program's full path and its leading arguments.
+    flags : every flag, in order; ``-ffp-contract=off`` is the last.
+    identity : path, size and modification time of each program in ``command``, symlinks resolved.
+    kind : ``"gcc"``, ``"clang"`` or ``"unknown"``, by the program's name.
+    """
+
+    command: tuple[str, ...]
+    flags: tuple[str, ...]
+    identity: str
+    kind: str
+
+    def __str__(self) -> str:
+        return " ".join((*self.command, *self.flags))
+
+
+def toolchain() -> Toolchain:
+    """Return the compiler to use: ``BCASTGEN_CC``, else the first of cc, gcc, clang on the PATH.
+
+    Raises
+    ------
+    CompileError
+        If there is none, or a flag in ``BCASTGEN_CC`` or ``BCASTGEN_CFLAGS`` would change results.
+
+    Examples
+    --------
+    >>> toolchain().flags[-1]
+    '-ffp-contract=off'
+    """
+    command = _command(_words("BCASTGEN_CC"))
+    extra = _words("BCASTGEN_CFLAGS")
+    _refuse("BCASTGEN_CC", command[1:])
+    _refuse("BCASTGEN_CFLAGS", extra)
+    # `ccache gcc`: the compiler is an argument, and decides the binary as much.
+    programs = [command[0], *filter(None, map(_program, command[1:]))]
+    kind = next(filter(None, map(_kind, programs)), "unknown")
+    flags = [row.text for row in FLAGS if _applies(row, kind)]
+    return Toolchain(command, (*flags[:-1], *extra, flags[-1]), " ".join(map(_identity, programs)), kind)
+
+
+def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
+    """Write a source into a directory, compile it there, and return the path of the shared object.
+
+    Parameters
+    ----------
+    source : the C; its first file is compiled, which may include the others.
+    directory : an existing directory, best empty.
+    tools : what :func:`toolchain` returned.
+
+    Raises
+    ------
+    CompileError
+        If the compiler cannot be run, fails, is killed or takes too long; the message holds the command line and what
+        the compiler printed. The source stays in ``directory``.
+    OSError
+        If the source cannot be written.
+    """
+    for name, text in source.files.items():
+        if not re.fullmatch(r"\w[\w.-]*\.[ch]", name):
+            raise CompileError(f"the source file name {name!r} is not a plain name ending in .c or .h")
+        (directory / name).write_text(text, encoding="utf-8")
+    unit, binary = directory / next(iter(source.files)), directory / BINARY
+    # After the source: the linker takes from a library only what was asked for before it. libm takes it 2 ms to open,
+    # and most kernels need none of it.
+    libraries = ["-lm"] if any(map(_NEEDS_LIBM.search, source.files.values())) else []
+    libraries += ["-lgcc"] if "-nostdlib" in tools.flags else []
+    flags = [_LIGHT if source.light and flag == _WIDEST else flag for flag in tools.flags]
+    command = [*tools.command, *flags, *source.flags, "-o", str(binary), str(unit), *libraries]
+    verdict, output = run(command, directory)
+    if not verdict and not binary.is_file():
+        verdict = f"succeeded but wrote no {BINARY} (does BCASTGEN_CFLAGS ask for another output?)"
+    if verdict:
+        raise CompileError(_report(verdict, command, unit, output))
+    return binary
+
+
+@cache
+def cpu_features() -> str:
+    """Return the instruction sets of this CPU, sorted; the machine's name where the system does not tell."""
+    text = _first_processor()
+    found = _CPU.search(text)
+    if found is None:
+        return platform.machine()
+    words = found[2].decode("ascii", "replace").split()
+    if found[1] == b"flags":
+        words = [word for word in words if word.startswith(_X86_ISA)]
+    return " ".join(sorted(words))
+
+
+def _first_processor() -> bytes:
+    """Return /proc/cpuinfo up to the first processor's last line: the whole takes long on a machine of many cores."""
+    text = b""
+    try:
+        with open(_CPUINFO, "rb", buffering=0) as file:
+            while b"\n\n" not in text and (part := file.read(4096)):
+                text += part
+    except OSError:
+        return b""
+    return text
+
+
+def _words(variable: str) -> tuple[str, ...]:
+    text = os.environ.get(variable, "").strip()
+    if not text:
+        return ()
+    import shlex
+
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise CompileError(f"{variable}={text!r} cannot be split into words: {error}") from None
+
+
+def _program(name: str) -> str | None:
+    # shutil.which, without the 2 ms that importing shutil adds to a first call.
+    places = [""] if os.path.dirname(name) else os.environ.get("PATH", os.defpath).split(os.pathsep)
+    paths = (os.path.abspath(os.path.join(place, name)) for place in places)
+    return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)
+
+
+def _command(words: tuple[str, ...]) -> tuple[str, ...]:
+    for name in words[:1] or _PROGRAMS:
+        program = _program(name)
+        if program is not None:
+            return (program, *words[1:])
+    cure = "install one (apt install gcc) or set BCASTGEN_CC to a compiler's path"
+    if words:
+        raise CompileError(f"no C compiler: BCASTGEN_CC names {words[0]!r}, which is not a program on the PATH; {cure}")
+    ignored = f" (CC={os.environ['CC']!r} is not read)" if os.environ.get("CC") else ""
+    raise CompileError(f"no C compiler: none of {', '.join(_PROGRAMS)} is on the PATH{ignored}; {cure}")
+
+
+def _refuse(variable: str, words: tuple[str, ...]) -> None:
+    for word in words:
+        for pattern, reason in _REFUSED:
+            if re.fullmatch(pattern, word):
+                raise CompileError(f"{variable} contains {word}, which is refused: {reason}; remove it")
+
+
+def _applies(row: Flag, kind: str) -> bool:
+    return (
+        (not row.kinds or kind in row.kinds)
+        and (not row.machines or platform.machine() in row.machines)
+        and (not row.feature or row.feature in cpu_features().split())
+    )
+
+
+def _kind(program: str) -> str | None:
+    """Tell the compiler by the name its symlinks end in (cc -> gcc -> gcc-12), else by the one they begin with."""
+    for name in (os.path.basename(os.path.realpath(program)), os.path.basename(program)):
+        if "clang" in name or (sys.platform == "darwin" and name in ("cc", "gcc")):
+            return "clang"
+        if _GCC.search(name):
+            return "gcc"
+    return None
+
+
+def _identity(program: str) -> str:
+    real = os.path.realpath(program)
+    status = os.stat(real)
+    return f"{real}:{status.st_size}:{status.st_mtime_ns}"
+
+
+def _environment(directory: Path) -> dict[str, str]:
+    # The first three would change what is compiled or written behind the key's back, the fourth compiles twice.
+    hidden = ("CCC_OVERRIDE_OPTIONS", "DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES", "GCC_COMPARE_DEBUG")
+    kept = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**kept, "LC_ALL": "C", "TMPDIR": str(directory)}
+
+
+def run(command: list[str], directory: Path) -> tuple[str, str]:
+    """Run a command and return what went wrong ("" for nothing) and what it printed."""
+    import subprocess
+
+    try:
+        # A session of its own, so that the programs a driver starts can be stopped with it.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=directory,
+            env=_environment(directory),
+            start_new_session=True,
+        )
+    except OSError as error:
+        return f"cannot be run: {error.strerror}; set BCASTGEN_CC to another one", ""
+    try:
+        output, _ = process.communicate(timeout=_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"did not finish within {_TIMEOUT_SECONDS:g} s and was stopped", _stop(process)
+    except BaseException:
+        _stop(process)
+        raise
+    return _verdict(process.returncode), output.decode("utf-8", "replace")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> str:
+    import signal
+
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    output, _ = process.communicate()
+    return output.decode("utf-8", "replace")
+
+
+def _verdict(status: int) -> str:
+    if status == 0:
+        return ""
+    if status > 0:
+        return f"failed with exit status {status}"
+    import signal
+
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    return f"was killed by {name}" + (" (out of memory?)" if name == "SIGKILL" else "")
+
+
+def _report(verdict: str, command: list[str], unit: Path, output: str) -> str:
+    import shlex
+
+    printed = output.strip() or "(it printed nothing)"
+    return f"the C compiler {verdict}\ncommand: {shlex.join(command)}\nsource kept in: {unit}\noutput:\n{printed}"

@@ -1,0 +1,282 @@
+"""Shape inference: which iteration domain the operands' types span.
+
+In: operand types.  Out: the domain's dims, who set them, and the constraints that types leave undecided.
+
+    a: f32[?, 4], b: f32[5, 1] -> [5, 4] with a.0 in {1, 5}
+    a: f32[n, 3], b: f32[2]    -> BroadcastError("operand 'b' dim 0 has extent 2, expected 1 or 3 (from 'a')")
+
+Source: the Broadcastable trait (seed 000), with NumPy's rules for extents of 0 and the sound reading of unranked
+operands (docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Literal, TypeAlias, get_args
+
+from ...core.errors import BcastgenError, BroadcastError
+from ...core.frozen import dataclass
+from ..constraints import Constraint
+from ..decision import Decision
+from ..range_constraints import Extents, extent_of
+from ..types.dim import DYNAMIC, Dim
+from ..types.facts import Facts
+from ..types.tensor_type import TensorType, parse_type
+from .obligations import Scene
+from .operand_use import Place, Use
+from .solve import check_ranks, solve
+from .stretch_rules import Rules
+
+__all__ = ["BroadcastInfo", "Mode", "broadcast", "infer_broadcast", "infer_dim", "operand_names"]
+
+Mode: TypeAlias = Literal["sound", "document"]
+
+_ONE = Dim(1)
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastInfo:
+    """What types alone tell of a broadcast.
+
+    Attributes
+    ----------
+    dims : the iteration domain, outermost first.
+    unranked : True if the domain may have further dims before `dims`.
+    setters : for each of `dims`, the operand that set its extent, by its type or by a dim that cannot be a 1 that
+        stretches, or None where it is any's.
+    places : for each of `dims` of unknown extent, the operand and its dim whose extent it is in every legal call, or
+        None where that differs from call to call.
+    constraints : what must hold at run time: ranks first, the rest in operand, then dim order.
+    stretching : the dims (operand, own dim) of unknown extent that stretch if it proves to be 1 at run time. An operand
+        of unknown rank may stretch its further dims, too, where there is a `StretchesAll` for it.
+    stretching_at : the same with the position as a third, for an operand that has several uses.
+    operands : names of the operands that were considered.
+    uses : how each of them is used.
+    symbols : where each symbol occurs first: its name, the operand, the operand's dim.
+    mode : the mode it was inferred in.
+    decisions : the fate of everything that is asked of the operands, in the order of `constraints`.
+    facts : what holds where all of that does, of operands' dims and of the domain's (by position).
+    """
+
+    dims: tuple[Dim, ...]
+    unranked: bool
+    setters: tuple[str | None, ...]
+    constraints: tuple[Constraint, ...]
+    stretching: frozenset[tuple[str, int]]
+    operands: tuple[str, ...]
+    symbols: tuple[tuple[str, str, int], ...]
+    mode: Mode
+    uses: tuple[Use, ...] = ()
+    stretching_at: frozenset[tuple[str, int, int]] = frozenset()
+    places: tuple[Place | None, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    facts: Facts = field(default_factory=Facts, compare=False, repr=False)
+
+    def at(self, position: int) -> Dim:
+        """Return the domain's dim at a position counted from the end, from 1; past the known ones it is ``?``."""
+        return self.dims[-position] if position <= len(self.dims) else DYNAMIC
+
+    def domain_dim(self, position: int) -> int:
+        """Return the number of the domain's dim at a position; negative where the domain's rank is not known."""
+        return -position if self.unranked else len(self.dims) - position
+
+    def domain(self, extents: Mapping[str, Extents]) -> Extents:
+        """Return the domain that actual extents span, legal or not: whether they are is for `constraints` to say.
+
+        Examples
+        --------
+        >>> info = broadcast([("a", "f32[?, 4]"), ("b", "f32[?]")])
+        >>> info.domain({"a": (3, 4), "b": (1,)})
+        (3, 4)
+        """
+        rank = len(self.dims)
+        if self.unranked:
+            rank = max(
+                [rank, *(len(extents[use.name]) for use in self.uses if use.positions is None and not use.phantom)]
+            )
+        return tuple(self._extent(extents, position) for position in range(rank, 0, -1))
+
+    def _extent(self, extents: Mapping[str, Extents], position: int) -> int:
+        known = self.at(position).extent
+        if known is not None:
+            return known
+        place = self.places[-position] if position <= len(self.dims) else None
+        if place is not None:
+            return extent_of(extents[place[0]], place[1]) or 0
+        # Never the maximum: (0, 1) spans 0.
+        met = (self._extent_of(use, extents, position) for use in self.uses)
+        return next((extent for extent in met if extent != 1), 1)
+
+    def _extent_of(self, use: Use, extents: Mapping[str, Extents], position: int) -> int:
+        """Return what a use has at a position: 1 where it has no such dim."""
+        own = next((own for at, own, _ in use.aligned if at == position), -position)
+        if use.phantom:
+            dim = next((dim for at, _, dim in use.aligned if at == position), _ONE)
+            places = {symbol: (operand, dim) for symbol, operand, dim in self.symbols}
+            if dim.extent is not None:
+                return dim.extent
+            operand, own = places[dim.symbol or ""]
+            return extents[operand][own]
+        shape = extents[use.name]
+        has = use.positions is None and position <= len(shape) if own < 0 else own < len(shape)
+        return shape[own] if has else 1
+
+    def __str__(self) -> str:
+        checks = ", ".join(map(str, self.constraints))
+        return f"{TensorType(None, self.dims, self.unranked)}{' with ' if checks else ''}{checks}"
+
+
+def infer_dim(a: Dim, b: Dim) -> Dim:
+    """Return the dim that two operands' dims span together (seed 000's InferDim).
+
+    Parameters
+    ----------
+    a, b : the dims, in either order.
+
+    Raises
+    ------
+    BroadcastError
+        If both extents are known, differ, and neither is 1, or if their facts say as much.
+
+    Examples
+    --------
+    >>> str(infer_dim(Dim(), Dim(4))), str(infer_dim(Dim("n"), Dim(1))), str(infer_dim(Dim("n"), Dim("m")))
+    ('4', 'n', '?')
+    >>> str(infer_dim(Dim(0), Dim(1))), str(infer_dim(Dim(0), Dim())), str(infer_dim(Dim("n", min=2), Dim("m")))
+    ('0', '0', 'n>=2')
+    """
+    if a.is_plain and b.is_plain and (a == b or a.is_one or b.is_one):
+        return a if b.is_one else b
+    if a.is_plain and b.is_plain and not (a.is_static and b.is_static):
+        # Of two unknown extents either may be the 1 that stretches, so neither name is the result's.
+        return a if a.is_static else b if b.is_static else DYNAMIC
+    return broadcast([("dim0", TensorType(None, (a,))), ("dim1", TensorType(None, (b,)))]).dims[0]
+
+
+def broadcast(
+    operands: Sequence[Use | tuple[str, TensorType | str]],
+    mode: Mode = "sound",
+    entry: bool = False,
+    rules: Rules | None = None,
+) -> BroadcastInfo:
+    """Infer the iteration domain of operands.
+
+    Parameters
+    ----------
+    operands : each a :class:`Use`, or its name and type; errors and constraints use the names.
+    mode : ``"sound"``: an operand of unknown rank may stretch every dim and add some. ``"document"``: operands of
+        unknown rank are ignored if there are others, as in seed 000; nothing about them is inferred or checked.
+    entry : include what a caller could break although types decide it: ranks, known extents and declared facts.
+    rules : which of broadcasting's freedoms the operands have; by default all of NumPy's.
+
+    Raises
+    ------
+    BroadcastError
+        If no extents at run time could broadcast, or there is no operand.
+
+    Examples
+    --------
+    >>> str(broadcast([("a", "f32[?, 4]"), ("b", "f32[5, 1]")]))
+    '[5, 4] with a.0 in {1, 5}'
+    >>> str(broadcast([("a", parse_type("f32[n]")), ("b", "f32[?]")], rules=Rules(stretch=False)))
+    '[n] with b.0 = d0'
+    """
+    if mode not in get_args(Mode):
+        raise BcastgenError(f"mode {mode!r} is unknown; use one of {', '.join(get_args(Mode))}")
+    if not operands:
+        raise BroadcastError("a broadcast has 0 operands, expected 1 or more; pass the type of at least one")
+    rules = rules or Rules()
+    uses = tuple(_considered([_as_use(operand) for operand in operands], mode))
+    if not rules.rank_expansion:
+        check_ranks(uses)
+    result = solve(uses, rules, entry)
+    scene, decisions = result.scene, result.decisions
+    return BroadcastInfo(
+        dims=scene.dims,
+        unranked=scene.unranked,
+        setters=tuple(_setter(scene, position) for position in range(len(scene.dims), 0, -1)),
+        constraints=tuple(decision.constraint for decision in decisions if decision.fate == "checked"),
+        stretching=frozenset((name, own) for name, own, _ in result.stretching),
+        operands=tuple(dict.fromkeys(use.name for use in uses if not use.phantom)),
+        symbols=tuple((symbol, name, dim) for symbol, (name, dim) in scene.symbols.items()),
+        mode=mode,
+        uses=uses,
+        stretching_at=result.stretching,
+        places=tuple(_place(scene, position) for position in range(len(scene.dims), 0, -1)),
+        decisions=decisions,
+        facts=result.facts,
+    )
+
+
+def _setter(scene: Scene, position: int) -> str | None:
+    meeting = scene.meetings[position]
+    if meeting.setter is not None:
+        return meeting.setter.name
+    return meeting.claims[0].name if scene.extent(position) is not None and meeting.claims else None
+
+
+def _place(scene: Scene, position: int) -> Place | None:
+    """Return the array dim that a domain dim's unknown extent is, if it is one's whatever the call."""
+    meeting = scene.meetings[position]
+    if scene.extent(position) is not None:
+        return None
+    if meeting.setter is not None:
+        return meeting.setter.place
+    live = [claim for claim in meeting.claims if not claim.is_silent]
+    return live[0].place if not meeting.is_contested and not any(claim.front for claim in meeting.claims) else None
+
+
+def _as_use(operand: Use | tuple[str, TensorType | str]) -> Use:
+    return operand if isinstance(operand, Use) else Use(operand[0], parse_type(operand[1]))
+
+
+def infer_broadcast(*types: TensorType | str, mode: Mode = "sound") -> TensorType:
+    """Return the type that operands of these types broadcast to.
+
+    Parameters
+    ----------
+    types : the operands' types, as :class:`TensorType` or text; errors call them a, b, c, ...
+    mode : see :func:`broadcast`.
+
+    Returns
+    -------
+    TensorType
+        Its dtype is the operands' if they share one, else None.
+
+    Raises
+    ------
+    BroadcastError
+        If no extents at run time could broadcast, or there is no operand.
+    ParseError
+        If a text is no type.
+
+    Examples
+    --------
+    >>> str(infer_broadcast("f32[?, 1]", "f32[3]")), str(infer_broadcast("f32[4]", "f32[*]"))
+    ('f32[?, 3]', 'f32[*, 4]')
+    """
+    parsed = [parse_type(type_) for type_ in types]
+    info = broadcast(list(zip(operand_names(len(parsed)), parsed, strict=True)), mode)
+    element = parsed[0].dtype if len({type_.dtype for type_ in parsed}) == 1 else None
+    vectors = element is not None and all(type_.container == "vector" for type_ in parsed)
+    return TensorType(element, info.dims, info.unranked, "vector" if vectors else "tensor")
+
+
+def operand_names(count: int) -> tuple[str, ...]:
+    """Return names for operands that have none: a, b, ..., z, operand26, ..."""
+    return tuple(chr(ord("a") + index) if index < 26 else f"operand{index}" for index in range(count))
+
+
+def _considered(uses: list[Use], mode: Mode) -> list[Use]:
+    types: dict[str, TensorType] = {}
+    for use in uses:
+        # Shapes without an array need no names of their own.
+        first = use.type if use.phantom else types.setdefault(use.name, use.type)
+        if first != use.type:
+            why = f"operand '{use.name}' is used as {use.type}, expected {first} as before; give it one type"
+            raise BroadcastError(why, operand=use.name)
+    if mode == "sound":
+        return uses
+    ranked = [use for use in uses if not use.type.unranked]
+    return ranked or [Use(use.name, TensorType(use.type.dtype, (), unranked=True)) for use in uses]

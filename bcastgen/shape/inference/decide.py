@@ -1,0 +1,238 @@
+"""Which constraints types leave undecided: exactly those that some run-time extents would break.
+
+In: everything that is asked of the operands.  Out: each constraint's fate.
+
+    a: f32[?, 4], b: f32[5, 1], domain [5, 4] -> a.0 in {1, 5} is checked, the rest is proved
+    a: f32[?], b: f32[1], domain [?]          -> nothing is checked: b stretches whatever a is
+    a: f32[n>=2], b: f32[?], domain [n]       -> a.0 in {1, d0} is proved: n>=2 sets d0; b.0 in {1, d0} is checked
+
+Of one dim of the domain an operand says nothing (it has a 1 there, or no such dim), a known extent, a named one, or an
+unknown one of its own. Where two operands say different things the dim is contested, and each of them whose extent
+is not known needs a check. That is all where each extent meets others in one dim only; where extents are tied (facts, a
+symbol or an operand in two dims, an explicit broadcast), a constraint is checked if the others do not imply it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ...core.frozen import dataclass
+from ..constraints import (
+    AtLeast,
+    AtMost,
+    Equals,
+    EqualsAll,
+    ExtentIs,
+    Fits,
+    MultipleOf,
+    RankAtLeast,
+    RankIs,
+    SameExtent,
+    SameRank,
+    Stretches,
+    StretchesAll,
+    shown_domain_dim,
+)
+from ..decision import Decision
+from ..types.dim import Dim
+from ..types.facts import Facts, Range
+from .dim_uses import Claim, Meeting
+from .entailment import Atom, Clause, breakable
+from .obligations import Candidate, Scene
+
+__all__ = ["Axioms", "Proofs", "axioms", "decide", "stretching", "tied"]
+
+_ONE = Range(1, 1)
+_NO_OTHER = "nothing else has an extent there"
+_IMPLIED = "what else is checked implies it"
+
+
+@dataclass(frozen=True, slots=True)
+class Axioms:
+    """What holds without a check: what the domain's extents are, and what is known of operands."""
+
+    facts: Facts
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """What proofs start from: axioms, everything that is asked, and what holds where all of that does."""
+
+    axioms: Axioms
+    asked: tuple[Clause, ...]
+    closure: Facts
+
+
+def tied(claims: Sequence[Sequence[Claim]], meetings: Sequence[Meeting]) -> frozenset[int]:
+    """Return the positions where more decides than which things are said there."""
+    flat = [claim for row in claims for claim in row]
+    spread = Counter(key for key, _ in {(claim.key, claim.position) for claim in flat if claim.dim.extent is None})
+    # The extents that others are explicitly broadcast to.
+    aims = {claim.target.value if isinstance(claim.target, Dim) else claim.target for claim in flat} - {None}
+    found = {
+        claim.position
+        for claim in flat
+        if claim.target is not None
+        or claim.way != "numpy"
+        or (claim.dim.extent is None and (not claim.dim.is_plain or spread[claim.key] > 1))
+        or not aims.isdisjoint((claim.dim.symbol, claim.place))
+    }
+    if found and any(claim.front for claim in flat):
+        return frozenset(meeting.position for meeting in meetings)
+    return frozenset(found)
+
+
+def axioms(scene: Scene, assumed: Facts) -> Axioms:
+    """Return what each dim of the domain is: its setter's extent, or that of any operand which is not 1 there."""
+    facts = assumed
+    clauses: list[Clause] = []
+    for meeting in scene.meetings.values():
+        position = meeting.position
+        if meeting.setter is not None:
+            clauses.append(((Atom("same", position, meeting.setter.node),),))
+            continue
+        nodes = list(dict.fromkeys(claim.node for claim in meeting.claims if not claim.is_silent))
+        ones = tuple(Atom("same", node, _ONE) for node in (position, *nodes))
+        some = [(Atom("same", position, node), Atom("differ", node, _ONE)) for node in nodes]
+        clauses.append((*some, ones))
+    for claim in (claim for row in scene.claims for claim in row if claim.dim.extent is not None):
+        facts = facts.equals(claim.node, claim.dim.extent or 0) or facts
+    return Axioms(facts, tuple(clauses))
+
+
+def decide(
+    found: Sequence[Candidate], scene: Scene, ties: frozenset[int], proofs: Proofs | None = None
+) -> tuple[Decision, ...]:
+    """Return the fate of each candidate.
+
+    Parameters
+    ----------
+    found : everything that is asked, in order.
+    scene : what is known of the operands.
+    ties : the positions that cannot be looked at one by one; with them `proofs`.
+    """
+    reasons: dict[int, str] = {}
+    for at, candidate in enumerate(found):
+        reason = _obvious(candidate, scene, ties)
+        if reason is not None:
+            reasons[at] = reason
+    if proofs is not None:
+        reasons |= _implied(found, reasons, scene, ties, proofs)
+    return tuple(
+        Decision(candidate.constraint, "proved", reasons[at])
+        if at in reasons
+        else Decision(candidate.constraint, "trusted", "the caller vouches for it")
+        if candidate.trusted
+        else Decision(candidate.constraint, "checked", _why_checked(candidate))
+        for at, candidate in enumerate(found)
+    )
+
+
+def _implied(
+    found: Sequence[Candidate], reasons: Mapping[int, str], scene: Scene, ties: frozenset[int], proofs: Proofs
+) -> dict[int, str]:
+    """Return why candidates are proved that only repeat others: of meetings the last first, declared facts at last."""
+    kept = [at for at in range(len(found)) if at not in reasons]
+    doubtful = [at for at in kept if found[at].broken and not found[at].trusted and _is_tied(found[at], ties)]
+    given, implied = proofs.axioms, {}
+    for at in sorted(doubtful, key=lambda at: (_order(found[at]), -at)):
+        others = [clause for other in kept if other != at for clause in found[other].clauses]
+        if not breakable(given.facts, [*given.clauses, *others], found[at].broken):
+            kept.remove(at)
+            implied[at] = _reason(found[at], scene, proofs.closure)
+    return implied
+
+
+def _is_tied(candidate: Candidate, ties: frozenset[int]) -> bool:
+    return candidate.claim is None or candidate.claim.position in ties
+
+
+def _order(candidate: Candidate) -> int:
+    match candidate.constraint:
+        case AtLeast() | AtMost() | MultipleOf() | ExtentIs():
+            return 3
+        case SameExtent():
+            return 2
+        case Fits():
+            return 1
+        case _:
+            return 0
+
+
+def _obvious(candidate: Candidate, scene: Scene, ties: frozenset[int]) -> str | None:
+    """Return why a candidate is proved, where that takes no search."""
+    match candidate.constraint:
+        case SameRank(operand=operand, other=other):
+            ranks = {use.name: use.type.rank for use in scene.uses}
+            return None if None in (ranks[operand], ranks[other]) else "their types have one rank"
+        case StretchesAll(operand=operand) | EqualsAll(operand=operand):
+            return None if _front_matters(operand, scene) else _NO_OTHER
+        case Stretches() | Equals() if candidate.claim is not None and candidate.meets:
+            return _obviously_met(candidate.claim, scene, ties)
+        case _:
+            return None
+
+
+def _obviously_met(claim: Claim, scene: Scene, ties: frozenset[int]) -> str | None:
+    meeting = scene.meetings[claim.position]
+    if claim.dim.is_static:
+        return "it is 1" if claim.dim.extent == 1 else "it is that extent"
+    if meeting.setter is not None and meeting.setter.place == claim.place:
+        return f"{claim.dim} sets {shown_domain_dim(scene.domain_dim(claim.position))}"
+    if claim.position in ties:
+        return None
+    first = next(other for other in meeting.claims if other.key == claim.key)
+    if meeting.is_contested and first.place != claim.place:
+        return f"{claim.dim} is checked there as {first.name}.{first.own}"
+    return None if meeting.is_contested else _NO_OTHER
+
+
+def _front_matters(operand: str, scene: Scene) -> bool:
+    if len({use.name for use in scene.uses if use.type.unranked}) > 1:
+        return True
+    own = {claim.position for row in scene.claims for claim in row if claim.name == operand and not claim.dim.is_static}
+    return any(meeting.is_contested for position, meeting in scene.meetings.items() if position in own)
+
+
+def _reason(candidate: Candidate, scene: Scene, closure: Facts) -> str:
+    claim = candidate.claim
+    if claim is None:
+        return _IMPLIED
+    setter = scene.meetings[claim.position].setter
+    if setter is not None and closure.same(claim.node, setter.node) and claim.dim.symbol is not None:
+        return f"{claim.dim} is the extent of {setter.name}.{setter.own}, which sets it"
+    extent = closure.extent(claim.node)
+    return _IMPLIED if extent is None else f"its extent is {extent}, which what else is checked implies"
+
+
+def _why_checked(candidate: Candidate) -> str:
+    match candidate.constraint:
+        case RankIs() | RankAtLeast() | SameRank():
+            return "a caller may pass an array of any rank"
+        case ExtentIs() | AtLeast() | AtMost() | MultipleOf():
+            return "it is a claim of the caller's"
+        case SameExtent(symbol=symbol):
+            return f"{symbol} is bound where it occurs first"
+        case _:
+            return "types leave it open"
+
+
+def stretching(scene: Scene, ties: frozenset[int], proofs: Proofs | None = None) -> frozenset[tuple[str, int, int]]:
+    """Return the dims (operand, own dim, position) of unknown extent that stretch if it proves to be 1 at run time.
+
+    More dims than constraints speak of: of a symbol that occurs twice in a domain dim only the first is checked, and
+    both stretch.
+    """
+    found = set()
+    for claim in (claim for row in scene.claims for claim in row):
+        if claim.front or claim.phantom or claim.dim.is_static or claim.way != "numpy":
+            continue
+        stretches = scene.meetings[claim.position].is_contested
+        if proofs is not None and claim.position in ties:
+            one = (Atom("same", claim.node, _ONE), Atom("differ", claim.position, _ONE))
+            stretches = breakable(proofs.axioms.facts, [*proofs.axioms.clauses, *proofs.asked], (one,))
+        if stretches:
+            found.add((claim.name, claim.own, claim.position))
+    return frozenset(found)

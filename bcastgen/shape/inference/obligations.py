@@ -1,0 +1,226 @@
+"""Everything that a broadcast asks of its operands, decided or not.
+
+In: claims and what meets where.  Out: candidates: constraints, each with what it says and what it would be to break it.
+
+    a: f32[n>=2], b: f32[?], entered with arrays of any type
+        a.rank = 1; b.rank = 1; a.0 >= 2; a.0 in {1, d0}; b.0 in {1, d0}
+
+Ranks come first, since dims mean nothing in arrays of other ranks; the rest goes in operand, then dim order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from ...core.frozen import dataclass
+from ..constraints import (
+    AtLeast,
+    AtMost,
+    Constraint,
+    Equals,
+    EqualsAll,
+    ExtentIs,
+    Fits,
+    MultipleOf,
+    RankAtLeast,
+    RankIs,
+    SameExtent,
+    SameRank,
+    Stretches,
+    StretchesAll,
+)
+from ..types.dim import Dim
+from ..types.facts import MAX_EXTENT, Facts, Range
+from .dim_uses import Claim, Meeting, Symbols
+from .entailment import Alternative, Atom, Clause
+from .operand_use import Place, Use
+
+__all__ = ["Candidate", "Scene", "candidates", "rank_candidates"]
+
+_ONE = Range(1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A constraint that the semantics ask for.
+
+    Attributes
+    ----------
+    constraint : it.
+    clauses : what it says, for proofs; nothing for a rank.
+    broken : the ways to break it; nothing for what is never proved from the others.
+    claim : the dim it is about, if it is about one.
+    trusted : whether the caller vouches for it.
+    meets : whether it is about meeting other operands in the domain.
+    """
+
+    constraint: Constraint
+    clauses: tuple[Clause, ...] = ()
+    broken: tuple[Alternative, ...] = ()
+    claim: Claim | None = None
+    trusted: bool = False
+    meets: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that is known before anything is decided: claims of each use, symbols, their facts, and what meets where."""
+
+    uses: tuple[Use, ...]
+    claims: Sequence[Sequence[Claim]]
+    symbols: Symbols
+    facts: Facts
+    meetings: Mapping[int, Meeting]
+    dims: tuple[Dim, ...]
+    unranked: bool
+
+    def domain_dim(self, position: int) -> int:
+        """Return the number of the domain's dim, negative where its rank is not known."""
+        return -position if self.unranked else len(self.dims) - position
+
+    def extent(self, position: int) -> int | None:
+        """Return the domain's extent at a position if types tell it."""
+        return self.dims[-position].extent if position <= len(self.dims) else None
+
+
+def rank_candidates(uses: Sequence[Use], entry: bool, rank_expansion: bool) -> list[Candidate]:
+    """Return what is asked of ranks; where rank expansion is off, of the declared ones, which are no errors, too."""
+    real = {use.name: use for use in uses if not use.phantom}
+    found: list[Constraint] = []
+    for name, use in real.items() if entry else ():
+        if use.type.rank is not None:
+            found.append(RankIs(name, use.type.rank))
+        elif use.type.dims:
+            found.append(RankAtLeast(name, len(use.type.dims)))
+    if not rank_expansion:
+        # Rank 0 is a scalar's, and where positions are given there is nothing left to expand.
+        bound = [name for name, use in real.items() if use.type.rank != 0 and use.positions is None]
+        first = next((name for name in bound if not real[name].type.unranked), bound[0] if bound else "")
+        found += (SameRank(name, first) for name in bound if name != first)
+    return [Candidate(constraint) for constraint in found]
+
+
+def candidates(scene: Scene, entry: bool) -> list[Candidate]:
+    """Return everything asked of extents; what two uses of one operand ask alike is there once."""
+    found: dict[Constraint, Candidate] = {}
+    for use, claims in zip(scene.uses, scene.claims, strict=True):
+        for own in use.dropped if entry and not use.phantom else ():
+            constraint = ExtentIs(use.name, own, 1)
+            found.setdefault(constraint, Candidate(constraint))
+        for claim in claims:
+            if claim.front:
+                continue
+            declared = () if claim.phantom else _declared(claim, scene, entry)
+            for candidate in (*declared, *_target(claim, scene), *_meeting(claim, scene, use.type.unranked)):
+                found.setdefault(candidate.constraint, candidate)
+        if use.type.unranked:
+            candidate = _front(use, claims, scene)
+            found.setdefault(candidate.constraint, candidate)
+    return list(found.values())
+
+
+def _declared(claim: Claim, scene: Scene, entry: bool) -> Iterator[Candidate]:
+    """What the type says of the extent: itself, its range where its symbol occurs first, or its symbol elsewhere."""
+    name, own, node, trusted = claim.name, claim.own, claim.node, claim.way == "trusted"
+    if claim.dim.extent is not None:
+        if entry:
+            yield Candidate(ExtentIs(name, own, claim.dim.extent), claim=claim)
+        return
+    symbol = claim.dim.symbol
+    if symbol is not None and scene.symbols[symbol] != (name, own):
+        first = scene.symbols[symbol]
+        broken = ((Atom("differ", node, first),),)
+        yield Candidate(
+            SameExtent(name, own, *first, symbol), (((Atom("same", node, first),),),), broken, claim, trusted
+        )
+        return
+    range_ = scene.facts.range(node) if entry else Range()
+    rows: list[tuple[Constraint, Range, Alternative]] = []
+    low, high, step = range_.low, range_.high, range_.step
+    if range_.only is not None:
+        rows.append((ExtentIs(name, own, low), range_, (Atom("differ", node, range_),)))
+    else:
+        if low > 0:
+            rows.append((AtLeast(name, own, low), Range(low), (Atom("within", node, Range(0, low - 1)),)))
+        if high < MAX_EXTENT // step * step:
+            rows.append((AtMost(name, own, high), Range(0, high), (Atom("within", node, Range(high + 1)),)))
+        if step > 1:
+            multiples = Range(0, MAX_EXTENT // step * step, step)
+            rows.append((MultipleOf(name, own, step), multiples, (Atom("indivisible", node, step),)))
+    for constraint, said, broken_by in rows:
+        yield Candidate(constraint, (((Atom("within", node, said),),),), (broken_by,), claim, trusted)
+
+
+def _target(claim: Claim, scene: Scene) -> Iterator[Candidate]:
+    """What an explicit broadcast says: 1, or exactly the extent it is broadcast to."""
+    target, trusted = _known_target(claim, scene), claim.way == "trusted"
+    domain_dim, own = scene.domain_dim(claim.position), claim.dim.extent if claim.phantom else None
+    if target is None or own in (1, target):
+        return
+    if isinstance(target, int):
+        says = _one_or(claim.node, Range(target, target))
+        fits: Constraint = Stretches(*claim.place, domain_dim, target)
+        if target == 1:
+            fits = Equals(*claim.place, domain_dim, 1)
+    elif own is not None:
+        # No array has that extent, so it is the other's that is checked.
+        known = Range(own, own)
+        says = (((Atom("same", target, known),),),), ((Atom("differ", target, known),),)
+        fits = ExtentIs(*target, own)
+    else:
+        says, fits = _one_or(claim.node, target), Fits(*claim.place, *target)
+    if target != claim.node:
+        yield Candidate(fits, *says, claim=claim, trusted=trusted)
+
+
+def _known_target(claim: Claim, scene: Scene) -> Place | int | None:
+    """Return what a dim is broadcast to: an extent that types know, or the place of one they do not."""
+    match claim.target:
+        case None | Dim(value=None):
+            return None
+        case Dim(value=int(extent)):
+            return extent
+        case Dim(value=str(symbol)):
+            return scene.symbols[symbol]
+        case place:
+            dims = {other.place: other.dim for row in scene.claims for other in row if not other.phantom}
+            assert isinstance(place, tuple)
+            known = dims[place].extent if place in dims else None
+            return place if known is None else known
+
+
+def _one_or(node: Hashable, other: Hashable) -> tuple[tuple[Clause, ...], tuple[Alternative, ...]]:
+    says = ((Atom("same", node, _ONE),), (Atom("same", node, other),))
+    return (says,), ((Atom("differ", node, _ONE), Atom("differ", node, other)),)
+
+
+def _meeting(claim: Claim, scene: Scene, unranked: bool) -> Iterator[Candidate]:
+    """What meeting the other operands says: 1 or the domain's extent, or the domain's extent outright."""
+    place, extent = claim.place, scene.extent(claim.position)
+    domain_dim = scene.domain_dim(claim.position)
+    setter = scene.meetings[claim.position].setter
+    sets = setter is not None and setter.place == claim.place
+    stretches = claim.dim.is_static or sets or scene.facts.can_be(claim.node, 1)
+    loose = claim.way == "numpy" and stretches
+    if (unranked and loose and not sets) or (claim.phantom and claim.dim.is_static):
+        return
+    if loose:
+        said = _one_or(claim.node, claim.position)
+        yield Candidate(Stretches(*place, domain_dim, extent), *said, claim=claim, meets=True)
+        return
+    equal: tuple[Clause, ...] = (((Atom("same", claim.node, claim.position),),),)
+    broken = ((Atom("differ", claim.node, claim.position),),)
+    yield Candidate(Equals(*place, domain_dim, extent), equal, broken, claim, claim.way == "trusted", True)
+
+
+def _front(use: Use, claims: Sequence[Claim], scene: Scene) -> Candidate:
+    """What an operand of unknown rank has to be: its front, and each of its known dims that may stretch."""
+    front = [claim for claim in claims if claim.front]
+    if front[0].way != "numpy":
+        clauses = tuple(clause for claim in front for clause in _one_or(claim.node, claim.position)[0])
+        return Candidate(EqualsAll(use.name, len(use.type.dims)), clauses, trusted=front[0].way == "trusted")
+    loose = [claim for claim in claims if claim.way == "numpy"]
+    clauses = tuple(clause for claim in loose for clause in _one_or(claim.node, claim.position)[0])
+    return Candidate(
+        StretchesAll(use.name), clauses, tuple(row for claim in loose for row in _one_or(claim.node, claim.position)[1])
+    )

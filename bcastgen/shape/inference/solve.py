@@ -1,0 +1,137 @@
+"""The domain that uses span, and the fate of everything that is asked of them.
+
+In: uses and rules.  Out: a :class:`Solution`, or the error for what no extents could do.
+
+    a: f32[n>=2, 4], b: f32[?, 1] -> [n>=2, 4], a.0 >= 2 checked, a.0 in {1, d0} proved, b.0 in {1, d0} checked, ...
+    a: f32[n>=8], b: f32[?<=4]    -> [n>=8], b.0 in {1, d0} checked: b stretches, or the call is refused
+    a: f32[n>=8], b: f32[m<=4!]   -> BroadcastError("operand 'b' dim 0 is <=4, expected >=8 (from 'a') ...")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from ...core.errors import rank_mismatch
+from ...core.frozen import dataclass
+from ..decision import Decision
+from ..types.dim import Dim
+from ..types.facts import Facts, Range
+from .contradictions import check_extents, check_targets, refuted
+from .decide import Axioms, Proofs, axioms, decide, stretching, tied
+from .dim_uses import Claim, Meeting, claims_of, first_occurrences, meetings_of, symbol_facts
+from .entailment import Clause, known, possible
+from .obligations import Candidate, Scene, candidates, rank_candidates
+from .operand_use import Use
+from .stretch_rules import Rules
+
+__all__ = ["Solution", "check_ranks", "solve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What is known of the operands and the domain, what became of what is asked, and which dims may stretch."""
+
+    scene: Scene
+    decisions: tuple[Decision, ...]
+    stretching: frozenset[tuple[str, int, int]]
+    facts: Facts
+
+
+def check_ranks(uses: Sequence[Use]) -> None:
+    """Raise where types have different ranks; for kernels without rank expansion.
+
+    Types of rank 0 are scalars, which any rank takes. Uses with positions have been aligned by who made them.
+    """
+    bound = [use for use in uses if use.type.rank != 0 and use.positions is None and not use.phantom]
+    ranks = [use.type.rank for use in bound if use.type.rank is not None]
+    for use in bound:
+        if ranks and (len(use.type.dims) > ranks[0] or use.type.rank not in (None, ranks[0])):
+            raise rank_mismatch(use.name, len(use.type.dims), ranks[0])
+
+
+# Each declared result of a call asks for the same operands again.
+@lru_cache(maxsize=256)
+def solve(uses: tuple[Use, ...], rules: Rules, entry: bool) -> Solution:
+    """Infer the domain and decide what is asked.
+
+    Raises
+    ------
+    BroadcastError
+        If no extents could be what is asked.
+    """
+    rank = max(use.span for use in uses)
+    symbols = first_occurrences(uses, rules)
+    claims = claims_of(uses, rules, symbols, rank)
+    facts = symbol_facts(claims, symbols)
+    meetings = {meeting.position: meeting for meeting in meetings_of(claims, facts, rank)}
+    check_targets(claims)
+    check_extents(claims)
+    unranked = any(use.type.unranked for use in uses)
+    scene = Scene(uses, claims, symbols, facts, meetings, _dims(meetings, facts, rank), unranked)
+    found = candidates(scene, entry)
+    ranks = rank_candidates(uses, entry, rules.rank_expansion)
+    ties = tied(claims, tuple(meetings.values()))
+    if not ties:
+        return Solution(scene, decide([*ranks, *found], scene, ties), stretching(scene, ties), facts)
+    given = axioms(scene, Facts() if entry else _declared(claims, facts))
+    closure = _closure(found, scene, given)
+    scene = Scene(uses, claims, symbols, facts, meetings, _dims(meetings, closure, rank), unranked)
+    found = candidates(scene, entry)
+    proofs = Proofs(given, tuple(_clauses(found)), closure)
+    return Solution(scene, decide([*ranks, *found], scene, ties, proofs), stretching(scene, ties, proofs), closure)
+
+
+def _declared(claims: Sequence[Sequence[Claim]], facts: Facts) -> Facts:
+    """Return the ranges that types declare, without the equality of symbols, which is a claim of its own."""
+    declared = Facts()
+    for claim in (claim for row in claims for claim in row if claim.dim.extent is None):
+        declared = declared.within(claim.node, facts.range(claim.node)) or declared
+    return declared
+
+
+def _dim(meeting: Meeting, facts: Facts, position: int) -> Dim:
+    """Return the domain's dim with what is known of it."""
+    setter = meeting.setter
+    if setter is not None and setter.dim.is_static:
+        return Dim(setter.dim.extent)
+    if setter is not None:
+        return _open(setter.dim.symbol, facts.range(setter.node))
+    live = [claim for claim in meeting.claims if not claim.is_silent]
+    if not live:
+        return Dim(1)
+    range_ = facts.range(live[0].node)
+    if all(facts.same(claim.node, live[0].node) for claim in live[1:]):
+        return _open(live[0].dim.symbol, range_)
+    for claim in live[1:]:
+        range_ = range_.hull(facts.range(claim.node))
+    return _open(None, facts.range(position).meet(range_) or range_)
+
+
+def _open(symbol: str | None, range_: Range) -> Dim:
+    """Return a dim of unknown extent: where only checks make it one extent, they need something to compare with."""
+    return Dim.within(symbol, range_ if symbol is not None or range_.only is None else Range(range_.low))
+
+
+def _dims(meetings: Mapping[int, Meeting], facts: Facts, rank: int) -> tuple[Dim, ...]:
+    return tuple(_dim(meetings[position], facts, position) for position in range(rank, 0, -1))
+
+
+def _closure(found: Sequence[Candidate], scene: Scene, given: Axioms) -> Facts:
+    """Return what holds where everything does that is asked, or raise for the first that cannot."""
+    clauses = [*given.clauses, *_clauses(found)]
+    reached = known(given.facts, clauses)
+    if reached is not None and possible(*reached):
+        return reached[0]
+    # The first without which the rest would do.
+    for count in range(1, len(found)):
+        if not possible(given.facts, [*given.clauses, *_clauses(found[:count])]):
+            break
+    else:
+        count = len(found)
+    before = known(given.facts, [*given.clauses, *_clauses(found[: count - 1])])
+    raise refuted(found[count - 1], scene, given.facts if before is None else before[0])
+
+
+def _clauses(found: Sequence[Candidate]) -> Iterator[Clause]:
+    return (clause for candidate in found for clause in candidate.clauses)

@@ -1,0 +1,69 @@
+"""The rules of a kernel: which of broadcasting's freedoms its operands have.
+
+In: a kernel's switches and one dim.  Out: how that dim takes part.
+
+    Rules()                          -> f32[?] may stretch, f32[1] does
+    Rules(stretch=False)             -> neither does, f32[bcast] does
+    Rules(dynamic="strict")          -> f32[?] does not stretch, f32[1] does
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+from ...core.errors import BcastgenError
+from ...core.frozen import dataclass
+from ..types.dim import Dim
+
+__all__ = ["Dynamic", "Rules", "Way"]
+
+Dynamic: TypeAlias = Literal["numpy", "strict", "trusted"]
+# How a dim takes part: it may stretch, its extent is the domain's, or the caller vouches that it is.
+Way: TypeAlias = Literal["numpy", "strict", "trusted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of a kernel; what a dim says of itself goes before.
+
+    Attributes
+    ----------
+    rank_expansion : operands of lower rank get further dims in front. Those of rank 0 always do: they are scalars.
+    stretch : an extent of 1 stretches. The dims that rank expansion adds do in any case.
+    dynamic : how dims of unknown extent take part: ``"numpy"`` (an extent of 1 stretches), ``"strict"`` (the extent is
+        the result's) or ``"trusted"`` (as strict, and nothing is checked).
+    debug : what is trusted is checked all the same.
+
+    Raises
+    ------
+    BcastgenError
+        If `dynamic` is unknown.
+
+    Examples
+    --------
+    >>> Rules(stretch=False).way(Dim()), Rules(dynamic="strict").way(Dim(1)), Rules().way(Dim("n", trusted=True))
+    ('strict', 'numpy', 'trusted')
+    """
+
+    rank_expansion: bool = True
+    stretch: bool = True
+    dynamic: Dynamic = "numpy"
+    debug: bool = False
+
+    def __post_init__(self) -> None:
+        if self.dynamic not in get_args(Dynamic):
+            raise BcastgenError(f"dynamic {self.dynamic!r} is unknown; use one of {', '.join(get_args(Dynamic))}")
+
+    def way(self, dim: Dim, explicit: bool = False) -> Way:
+        """Tell how a dim takes part; `explicit` if it is broadcast explicitly, for which the switches are not meant."""
+        if dim.broadcast or dim.stretches:
+            return "numpy"
+        if dim.broadcast is False:
+            return "strict"
+        if dim.trusted:
+            return "strict" if self.debug else "trusted"
+        if explicit:
+            return "numpy"
+        if dim.is_static or self.dynamic == "numpy":
+            return "numpy" if self.stretch else "strict"
+        return "strict" if self.debug else self.dynamic

@@ -1,0 +1,250 @@
+"""Verification: does a declared result type fit what its operands broadcast to.
+
+In: operand types and a result type.  Out: the constraints that run time still has to check, or the error.
+
+    (f32[?], f32[4]) -> f32[4]    a.0 in {1, 4}
+    (f32[?], f32[?]) -> f32[4]    a.0 in {1, d0}, b.0 in {1, d0}, r.0 = 4 = d0    (mode "document": an error)
+    (f32[1], f32[1]) -> f32[4]    BroadcastError("result 'r' dim 0 has extent 4, expected 1 (from 'a'); ...")
+
+Source: the Broadcastable trait (seed 000). Mode "sound" reports only what is certain to fail; mode "document" is the
+letter of the trait's pseudo-code. Neither has rules on element types or on mixing tensors with vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping, Sequence
+from typing import TypeAlias
+
+from ...core.errors import BroadcastError, result_mismatch, result_rank_mismatch
+from ...core.frozen import dataclass
+from ..constraints import (
+    Constraint,
+    ResultAtLeast,
+    ResultAtMost,
+    ResultExtent,
+    ResultMultipleOf,
+    ResultRank,
+    ResultRankAtLeast,
+    ResultSame,
+    shown_domain_dim,
+)
+from ..decision import Decision, Fate
+from ..types.dim import Dim
+from ..types.facts import MAX_EXTENT, Range
+from ..types.tensor_type import TensorType, parse_type
+from .broadcast import BroadcastInfo, Mode, broadcast, operand_names
+
+__all__ = ["Bound", "decide_result", "verify_broadcast", "verify_result"]
+
+# Symbol -> where it occurs first: operand or result, its dim, and what is known there.
+Bound: TypeAlias = MutableMapping[str, tuple[str, int, Dim]]
+
+
+def verify_broadcast(
+    operand_types: Sequence[TensorType | str] | TensorType, result_type: TensorType | str, mode: Mode = "sound"
+) -> tuple[Constraint, ...]:
+    """Check that operands of these types can broadcast to a result of this type.
+
+    Parameters
+    ----------
+    operand_types : the operands' types (or the only one's), as :class:`TensorType` or text; errors and constraints call
+        them a, b, c, ...
+    result_type : the declared type of the result, called r. Its dims never stretch.
+    mode : ``"sound"``: an error is what cannot hold at run time; what may hold is returned as a constraint.
+        ``"document"``: a known extent in the result where none is inferred is an error too, and operands of unknown
+        rank are ignored.
+
+    Returns
+    -------
+    tuple of Constraint
+        What must hold at run time, in the order in which to check it; empty if the types prove all of it.
+
+    Raises
+    ------
+    BroadcastError
+        If the operands cannot broadcast, or not to this result.
+    ParseError
+        If a text is no type.
+
+    Examples
+    --------
+    >>> [str(constraint) for constraint in verify_broadcast(["f32[?]", "f32[?]"], "f32[4]")]
+    ['a.0 in {1, d0}', 'b.0 in {1, d0}', 'r.0 = 4 = d0']
+    >>> verify_broadcast(["f32[2, 1]", "f32[3]"], "f32[2, ?]")
+    ()
+    """
+    types = [operand_types] if isinstance(operand_types, (str, TensorType)) else list(operand_types)
+    names = operand_names(len(types))
+    info = broadcast(list(zip(names, types, strict=True)), mode)
+    return (*info.constraints, *verify_result(info, "result" if "r" in names else "r", parse_type(result_type)))
+
+
+def verify_result(
+    info: BroadcastInfo, name: str, result: TensorType, bound: Bound | None = None
+) -> tuple[Constraint, ...]:
+    """Check a result's type against the domain that operands span, in the mode it was inferred in.
+
+    Parameters
+    ----------
+    info : what :func:`broadcast` inferred.
+    name : what errors and constraints call the result; no operand's name.
+    result : its declared type.
+    bound : where symbols occur first. Pass one dict from result to result: a symbol is then one extent in all of them.
+
+    Returns
+    -------
+    tuple of Constraint
+        What must hold at run time beside ``info.constraints``.
+
+    Raises
+    ------
+    BroadcastError
+        If its rank, an extent or a declared fact differs from what is inferred.
+
+    Examples
+    --------
+    >>> info = broadcast([("x", "f32[n]"), ("y", "f32[?]")])
+    >>> [str(constraint) for constraint in verify_result(info, "z", parse_type("f32[n]"))]
+    ['z.0 = x.0 (n)']
+    """
+    decisions = decide_result(info, name, result, bound)
+    return tuple(decision.constraint for decision in decisions if decision.fate == "checked")
+
+
+def decide_result(
+    info: BroadcastInfo, name: str, result: TensorType, bound: Bound | None = None
+) -> tuple[Decision, ...]:
+    """Return the fate of everything that a result's type asks, as :func:`verify_result` checks it.
+
+    Examples
+    --------
+    >>> info = broadcast([("x", "f32[n>=2]"), ("y", "f32[?]")])
+    >>> [str(decision) for decision in decide_result(info, "z", parse_type("f32[n]"))]
+    ['z.rank = 1 = d.rank: proved, the domain has rank 1', 'z.0 = x.0 (n): proved, d0 is n']
+    """
+    if info.mode == "document" and (result.unranked or info.unranked):
+        return ()
+    decisions = list(_rank_decisions(info, name, result))
+    bound = {} if bound is None else bound
+    for symbol, operand, dim in info.symbols:
+        bound.setdefault(symbol, (operand, dim, Dim.within(symbol, info.facts.range((operand, dim)))))
+    for position, own, declared in result.aligned:
+        place = _Place(name, own, info.domain_dim(position), info.at(position))
+        known = place.inferred.range
+        if declared.extent is not None:
+            decisions.append(_extent_decision(info, place, declared.extent, position))
+            continue
+        if declared.symbol is not None:
+            met = known.meet(declared.range) or known
+            first = bound.setdefault(declared.symbol, (name, own, _narrowed(place.inferred, met)))
+            same = info.facts.same(position, first[:2])
+            decisions += _symbol_decisions(declared.symbol, place, first, same)
+            known = known if first[:2] == (name, own) else known.meet(first[2].range) or known
+        decisions += _range_decisions(place, declared, known)
+    return tuple(decisions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A result's dim: its name, its own number, the domain dim it has to be, and what is inferred of that."""
+
+    name: str
+    dim: int
+    domain_dim: int
+    inferred: Dim
+
+    @property
+    def shown(self) -> str:
+        return shown_domain_dim(self.domain_dim)
+
+
+def _narrowed(dim: Dim, range_: Range) -> Dim:
+    return dim if dim.is_static else Dim.within(dim.symbol, range_)
+
+
+def _rank_decisions(info: BroadcastInfo, name: str, result: TensorType) -> tuple[Decision, ...]:
+    declared, inferred = len(result.dims), len(info.dims)
+    # The number of its known dims is the rank of what is ranked, and a lower bound otherwise.
+    too_low = declared < inferred and not result.unranked
+    too_high = declared > inferred and not info.unranked
+    if too_low or too_high:
+        raise result_rank_mismatch(name, declared, inferred)
+    if not result.unranked:
+        fate: Fate = "checked" if info.unranked else "proved"
+        return (Decision(ResultRank(name, declared), fate, _why(fate, f"the domain has rank {inferred}")),)
+    if declared == 0:
+        return ()
+    fate = "checked" if info.unranked and declared > inferred else "proved"
+    return (Decision(ResultRankAtLeast(name, declared), fate, _why(fate, f"the domain has {inferred} dims or more")),)
+
+
+def _why(fate: Fate, proof: str) -> str:
+    return proof if fate == "proved" else "types leave it open"
+
+
+def _extent_decision(info: BroadcastInfo, place: _Place, declared: int, position: int) -> Decision:
+    inferred = place.inferred
+    constraint = ResultExtent(place.name, place.dim, place.domain_dim, declared)
+    if inferred.extent == declared:
+        return Decision(constraint, "proved", f"{place.shown} is {declared}")
+    if inferred.extent is not None:
+        raise result_mismatch(place.name, place.dim, declared, inferred.extent, info.setters[-position])
+    if not inferred.range.has(declared):
+        raise _out_of_range(place, f"extent {declared}", declared)
+    if info.mode == "sound":
+        return Decision(constraint, "checked", _why("checked", ""))
+    raise BroadcastError(
+        f"result '{place.name}' dim {place.dim} has extent {declared}, expected {inferred} (inferred from the "
+        "operands); declare it as ?, or verify in mode 'sound', which checks it at run time",
+        operand=place.name,
+        dim=place.dim,
+        actual=declared,
+    )
+
+
+def _symbol_decisions(symbol: str, place: _Place, first: tuple[str, int, Dim], same: bool) -> tuple[Decision, ...]:
+    """Compare what is inferred for a dim with its symbol's first occurrence: name, dim, and what is known there."""
+    other, other_dim, expected = first
+    inferred = place.inferred
+    if (place.name, place.dim) == (other, other_dim):
+        return ()
+    constraint = ResultSame(place.name, place.dim, place.domain_dim, other, other_dim, symbol)
+    extent = inferred.range.only
+    if same or (inferred.value == expected.value is not None) or (extent == expected.range.only is not None):
+        return (Decision(constraint, "proved", f"{place.shown} is {expected.value or symbol}"),)
+    if inferred.extent is not None and expected.extent is not None:
+        raise result_mismatch(place.name, place.dim, inferred.extent, expected.extent, other)
+    if inferred.range.meet(expected.range) is None:
+        raise _out_of_range(place, f"the extent of '{other}' dim {other_dim}, {expected}", expected.extent)
+    return (Decision(constraint, "checked", f"{symbol} is bound where it occurs first"),)
+
+
+def _range_decisions(place: _Place, declared: Dim, known: Range) -> list[Decision]:
+    """Compare the range that is declared for a dim with what is known of it."""
+    wanted = declared.range
+    if known.meet(wanted) is None:
+        raise _out_of_range(place, f"{declared}", None)
+    at = (place.name, place.dim, place.domain_dim)
+    step, top = wanted.step, MAX_EXTENT // wanted.step * wanted.step
+    rows: list[tuple[Constraint, Range]] = []
+    if declared.min is not None:
+        rows.append((ResultAtLeast(*at, wanted.low), Range(wanted.low)))
+    if declared.max is not None:
+        rows.append((ResultAtMost(*at, wanted.high), Range(0, wanted.high)))
+    if declared.multiple_of is not None:
+        rows.append((ResultMultipleOf(*at, step), Range(0, top, step)))
+    fates: list[Fate] = ["proved" if known.meet(said) == known else "checked" for _, said in rows]
+    return [
+        Decision(constraint, fate, _why(fate, f"{place.shown} is {_narrowed(place.inferred, known)}"))
+        for (constraint, _), fate in zip(rows, fates, strict=True)
+    ]
+
+
+def _out_of_range(place: _Place, declared: str, actual: int | None) -> BroadcastError:
+    return BroadcastError(
+        f"result '{place.name}' dim {place.dim} is declared as {declared}, expected {place.inferred} (inferred from "
+        "the operands); declare it as ?, or widen what the operands' types declare",
+        operand=place.name,
+        dim=place.dim,
+        actual=actual,
+    )

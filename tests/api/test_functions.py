@@ -1,0 +1,138 @@
+"""The public functions: jit as a decorator, evaluate, from_text, ops as kernels, and what the import costs."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+from bcastgen.ops.table import OPS
+
+
+def test_jit_with_and_without_arguments():
+    @bg.jit
+    def plain(a):
+        return a + 1
+
+    @bg.jit(signature="(f64[?] a)", name="named")
+    def decorated(a):
+        return a + 1
+
+    assert plain(np.zeros(2)).tolist() == decorated(np.zeros(2)).tolist() == [1, 1]
+    assert (plain.__name__, decorated.__name__) == ("plain", "named")
+    assert repr(plain) == "<kernel plain(a)>"
+    assert "f64[?] a" in repr(decorated)
+
+
+def test_jit_of_a_ufunc_and_of_a_lambda():
+    assert bg.jit(np.hypot)(3.0, np.array([4.0])).tolist() == [5.0]
+    assert bg.jit(lambda x: -x)(np.array([1.0])).tolist() == [-1.0]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda *a: a[0], "not positional"),
+        (lambda *, a: a, "not positional"),
+        (lambda **a: a, "not positional"),
+        (lambda: 1.0, "takes no operands"),
+    ],
+)
+def test_parameters_are_operands(function, message):
+    with pytest.raises(bg.TraceError, match=message):
+        bg.jit(function)
+
+
+@pytest.mark.parametrize("options", [{"dynamic": "loose"}, {"math": "loose"}, {"threads": 0}])
+def test_options_that_are_not_available_are_refused(options):
+    with pytest.raises(bg.BcastgenError, match=r"not available|is unknown|is no number"):
+        bg.jit(lambda a: a, **options)
+
+
+def test_evaluate_takes_names_from_the_caller():
+    a, b = np.arange(3.0), np.ones((2, 1))
+    np.testing.assert_array_max_ulp(bg.evaluate("a*b + exp(a)"), a * b + np.exp(a), maxulp=2)
+    assert np.array_equal(bg.evaluate("a + c", {"a": a, "c": 2}), a + 2)
+    assert np.array_equal(bg.evaluate("a * math_scale"), a * math_scale)
+    out = np.empty((2, 3))
+    assert bg.evaluate("a + b", out=out) is out
+
+
+math_scale = 3.0
+
+
+def test_evaluate_says_which_name_has_no_value():
+    with pytest.raises(bg.ParseError, match="name 'nowhere' has no value"):
+        bg.evaluate("nowhere + 1")
+
+
+def test_evaluate_keeps_dtypes():
+    u, f = np.uint64([2**63]), np.float32([1.5])
+    assert bg.evaluate("u + 1").dtype == np.uint64
+    assert bg.evaluate("f * 2.5").dtype == np.float32
+    assert bg.evaluate("u + 1").tolist() == [2**63 + 1]
+    assert (u.dtype, f.dtype) == (np.uint64, np.float32)
+
+
+def test_from_text_with_a_signature():
+    kernel = bg.from_text("(f32[?,?] a, f32[?] b) -> a + b*2", "axpb")
+    assert kernel(np.ones((1, 2), np.float32), np.float32([1, 2])).tolist() == [[3, 5]]
+    with pytest.raises(bg.ParseError, match="unknown name 'c'"):
+        bg.from_text("(f32[?] a) -> a + c")
+    with pytest.raises(bg.ParseError, match="computes nothing"):
+        bg.from_text("(f32[?] a) -> f32[?]")
+    with pytest.raises(bg.ParseError, match="no operands"):
+        bg.from_text("1 + 2")
+
+
+@pytest.mark.parametrize("name", [op.name for op in OPS.values() if not op.params])
+def test_every_op_is_a_kernel_that_explains_itself(name):
+    kernel = getattr(bg, name)
+    assert kernel.__name__ == name
+    assert kernel.__doc__ == OPS[name].doc
+    assert name in dir(bg)
+    assert kernel is getattr(bg, name)
+
+
+def test_array_api_names():
+    assert bg.asin is not bg.arcsin
+    assert bg.atan2(1.0, 1.0) == math.pi / 4
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        bg.nothing  # noqa: B018
+    with pytest.raises(AttributeError, match="cast"):
+        bg.cast  # noqa: B018
+
+
+def test_the_subpackage_does_not_hide_the_function():
+    import bcastgen.jit.cache
+
+    assert callable(bg.jit)
+    assert bcastgen.jit.__name__ == "jit"
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed():
+    code = "import numpy, sys; before = set(sys.modules); import bcastgen; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    imported = set(done.stdout.split())
+    heavy = {"cffi", "jinja2", "argparse", "subprocess", "hashlib"}
+    assert not imported & {*heavy, "bcastgen.emit", "bcastgen.loops", "bcastgen.mlir", "bcastgen.shape"}
+
+
+def test_infer_and_verify():
+    assert str(bg.infer_broadcast("f32[?, 4]", "tensor<1x4xf32>")) == "f32[?, 4]"
+    assert [str(c) for c in bg.verify_broadcast(["f32[?]", "f32[?]"], "f32[4]")][-1].startswith("r.0")
+    with pytest.raises(bg.BroadcastError):
+        bg.verify_broadcast(["f32[?]", "f32[?]"], "f32[4]", mode="document")
+
+
+def test_a_signature_may_be_a_list_of_types():
+    """Through the API a dim may be trusted, which text may not ask for."""
+    trusted = [bg.TensorType(None, (bg.Dim(name, trusted=True),)) for name in "nm"]
+    kernel = bg.jit(lambda a, b: a + b, signature=trusted)
+    assert (kernel(np.ones(3), np.ones(3)) == 2).all()
+    fates = kernel.stages["constraints"]
+    assert "b.0 = d0: trusted" in fates

@@ -1,0 +1,195 @@
+"""The command line: every command, its exit codes, and errors as one line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import bcastgen
+from bcastgen.cli.main import main
+from bcastgen.ops.table import known_ops
+
+
+@pytest.fixture(autouse=True)
+def fresh_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def arrays(tmp_path):
+    made = {"a": np.arange(3.0), "b": np.ones((2, 1)), "c": np.float32([1, 2, 3])}
+    for name, array in made.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    return made
+
+
+def test_run_writes_what_numpy_would(tmp_path, arrays, capsys):
+    files = [f"{name}={tmp_path / name}.npy" for name in "abc"]
+    assert main(["run", "a*b + c", "--in", *files, "--out", str(tmp_path / "r.npy")]) == 0
+    assert np.array_equal(np.load(tmp_path / "r.npy"), arrays["a"] * arrays["b"] + arrays["c"])
+    assert sorted(p.name for p in tmp_path.glob(".*")) == []
+
+
+def test_run_takes_numbers_and_prints(tmp_path, arrays, capsys):
+    assert main(["run", "c * n + x", "--in", f"c={tmp_path / 'c.npy'}", "n=2", "x=0.5"]) == 0
+    assert capsys.readouterr().out == "[2.5 4.5 6.5]\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "a + b", "--in", "a=1"], "no value for 'b'; the operands are a, b"),
+        (["run", "a", "--in", "a=1", "z=2"], "--in gives 'z'"),
+        (["run", "a", "--in", "a"], "not NAME=FILE"),
+        (["run", "a +", "--in", "a=1"], "invalid syntax"),
+        (["run", "foo(a)", "--in", "a=1"], "unknown function 'foo'"),
+        (["run", "a", "--in", "a=/nonexistent.npy"], "No such file"),
+        (["emit", "(f33[?] a) -> a"], "f33"),
+        (["emit", "(f32[3] a, f32[2] b) -> a + b"], "operand 'b' dim 0 has extent 2, expected 1 or 3 (from 'a')"),
+        (
+            ["explain", "a", "--stage", "none"],
+            "the stages are expression, typed, nest, constraints, shape, schedule, c",
+        ),
+    ],
+)
+def test_errors_are_one_line_and_exit_code_1(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.startswith("bcastgen: ")
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_run_reads_and_writes_16_bit_floats(tmp_path, capsys):
+    a, b = np.array([1.5, -2, 0.1], np.float16), np.array([3, 0.1, 7], ml_dtypes.bfloat16)
+    for name, array in (("a", a), ("b", b)):
+        np.save(tmp_path / f"{name}.npy", array)
+    files = [f"{name}={tmp_path / name}.npy" for name in "ab"]
+    assert main(["run", "a * 2", "--in", files[0], "--out", str(tmp_path / "r.npy")]) == 0
+    assert np.array_equal(np.load(tmp_path / "r.npy"), a * 2)
+    assert main(["run", "(bf16[n] b, f16[n] a) -> b + bf16(a)", "--in", *files, "--out", str(tmp_path / "s.npy")]) == 0
+    # numpy.save writes of bf16 how many bytes it has only.
+    assert (np.load(tmp_path / "s.npy").view(b.dtype) == b + a.astype(b.dtype)).all()
+    assert "bfloat16[3]" in capsys.readouterr().out
+
+
+def test_a_failed_run_leaves_no_file(tmp_path, arrays):
+    np.save(tmp_path / "b.npy", np.ones((2, 2)))
+    files = [f"{name}={tmp_path / name}.npy" for name in "ab"]
+    assert main(["run", "a + b", "--in", *files, "--out", str(tmp_path / "r.npy")]) == 1
+    assert not (tmp_path / "r.npy").exists()
+
+
+def test_a_file_that_is_no_array(tmp_path, capsys):
+    (tmp_path / "a.npy").write_bytes(b"nonsense")
+    assert main(["run", "a", "--in", f"a={tmp_path / 'a.npy'}"]) == 1
+    assert "not a .npy file" in capsys.readouterr().err
+
+
+def test_a_pickle_is_never_loaded(tmp_path, capsys):
+    np.save(tmp_path / "a.npy", np.array([print], dtype=object), allow_pickle=True)
+    assert main(["run", "a", "--in", f"a={tmp_path / 'a.npy'}"]) == 1
+    assert "not a .npy file" in capsys.readouterr().err
+
+
+def test_usage_errors_exit_with_2():
+    with pytest.raises(SystemExit) as caught:
+        main(["no-such-command"])
+    assert caught.value.code == 2
+
+
+def test_emit_writes_c_and_h(tmp_path, capsys):
+    assert (
+        main(["emit", "(f32[?,?] a, f32[?,?] b) -> a + b*2", "--name", "axpb", "--variants=0", "-o", str(tmp_path)])
+        == 0
+    )
+    printed = capsys.readouterr().out.split()
+    assert printed == [str(tmp_path / "axpb.c"), str(tmp_path / "axpb.h")]
+    assert "axpb_status axpb(const axpb_array *a" in (tmp_path / "axpb.h").read_text()
+
+
+def test_emit_without_types_serves_any_rank_in_f64(tmp_path):
+    assert main(["emit", "a*b + c", "--name", "fma", "-o", str(tmp_path)]) == 0
+    assert "tensor<*xf64>" in (tmp_path / "fma.h").read_text()
+
+
+def test_explain(capsys):
+    assert main(["explain", "(f32[?,4] a) -> exp(a)"]) == 0
+    assert "== nest" in capsys.readouterr().out
+    assert main(["explain", "(f32[?,4] a) -> exp(a)", "--stage", "typed"]) == 0
+    assert capsys.readouterr().out == "expr (a: f32)\n  t0 = exp(a) : f32\n  return t0\n"
+
+
+def test_ops_lists_the_table(capsys):
+    assert main(["ops"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == [op.name for op in known_ops()]
+
+
+def test_cache_info_and_clear(capsys, tmp_path, arrays):
+    main(["run", "a + 1", "--in", f"a={tmp_path / 'a.npy'}"])
+    capsys.readouterr()
+    assert main(["cache", "info"]) == 0
+    assert str(tmp_path / "cache") in capsys.readouterr().out
+    assert main(["cache", "clear"]) == 0
+    assert capsys.readouterr().out == "removed 1 kernels\n"
+
+
+def test_doctor(capsys, monkeypatch):
+    assert main(["doctor"]) == 0
+    assert "agrees with NumPy" in capsys.readouterr().out
+    monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
+    assert main(["doctor"]) == 1
+    assert "FAIL  compiler" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["emit"], ["explain"], ["bench"], ["cache"]])
+def test_help(command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([*command, "--help"])
+    assert caught.value.code == 0
+    assert "usage: " in capsys.readouterr().out
+
+
+def test_the_module_runs_as_a_program():
+    environment = os.environ | {"PYTHONPATH": os.path.dirname(os.path.dirname(bcastgen.__file__))}
+    done = subprocess.run(
+        [sys.executable, "-m", "bcastgen", "--version"], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stdout.strip() == f"bcastgen {bcastgen.__version__}"
+
+
+def test_an_extent_that_no_operand_determines(capsys):
+    text = "broadcast_in_dim(a, (n,), ()) + 1"
+    assert main(["run", text, "--in", "a=2", "--extent", "n=3"]) == 0
+    assert capsys.readouterr().out == "[3 3 3]\n"
+    assert main(["run", text, "--in", "a=2"]) == 1
+    assert "no operand determines" in capsys.readouterr().err
+    assert main(["run", text, "--in", "a=2", "--extent", "n=x"]) == 1
+    assert "is not NAME=N" in capsys.readouterr().err
+    assert main(["run", "a + 1", "--in", "a=2", "--extent", "n=3"]) == 1
+    assert "the operands determine every extent" in capsys.readouterr().err
+
+
+def test_how_dims_meet(capsys):
+    text = "(f32[?] a, f32[?] b) -> a + b"
+    assert main(["explain", text, "--stage", "constraints"]) == 0
+    assert "b.0 in {1, d0}: checked" in capsys.readouterr().out
+    for switch in (["--dynamic", "strict"], ["--no-stretch"]):
+        assert main(["explain", text, "--stage", "constraints", *switch]) == 0
+        assert "b.0 = d0: checked" in capsys.readouterr().out
+    assert main(["explain", "(f32[3] a, f32[2, 3] b) -> a + b", "--no-rank-expansion"]) == 1
+    assert "rank" in capsys.readouterr().err
+
+
+def test_trust_is_not_asked_for_on_the_command_line(capsys):
+    with pytest.raises(SystemExit):
+        main(["emit", "(f32[?] a) -> a", "--dynamic", "trusted"])
+    assert "invalid choice" in capsys.readouterr().err

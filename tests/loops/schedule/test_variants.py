@@ -1,0 +1,163 @@
+"""Scheduling: which inner loops there are, and that there are few."""
+
+from __future__ import annotations
+
+import pytest
+
+from bcastgen.api.functions import from_text
+from bcastgen.expr.infer import infer
+from bcastgen.expr.text import parse
+from bcastgen.loops.lowering.lower import lower
+from bcastgen.loops.schedule.variants import MAX_LIKELY, MAX_VARIANTS, is_light, nested_loops, schedule
+from bcastgen.shape.types.tensor_type import parse_type
+
+
+def variants_of(text, *types, count=None, ranked=False):
+    declared = tuple(map(parse_type, types))
+    typed = infer(parse(text), tuple(t.dtype for t in declared))
+    (nest,) = lower(typed, declared).nests
+    return [variant.name for variant in nested_loops(nest, count, ranked).variants]
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "names"),
+    [
+        ("-a", ["f32[*]"], ["unit", "any"]),
+        ("a + b", ["f32[*]"] * 2, ["unit", "zero_b", "zero_a", "any"]),
+        ("a * n", ["f32[*]", "f64[]"], ["zero_n", "any"]),
+        ("n + 1", ["f64[]"], ["any"]),
+    ],
+)
+def test_any_rank(text, types, names):
+    assert variants_of(text, *types) == names
+
+
+@pytest.mark.parametrize(
+    ("types", "names"),
+    [
+        (["f32[?, 4]", "f32[4]"], ["unit", "any"]),
+        (["f32[?, 4]", "f32[?, 1]"], ["zero_b", "any"]),
+        (["f32[?, ?]", "f32[?, ?]"], ["unit", "zero_b", "zero_a", "any"]),
+        (["f32[]", "f32[]"], ["any"]),
+    ],
+)
+def test_ranked_loops_know_their_innermost_dim(types, names):
+    assert variants_of("a + b", *types, ranked=True) == names
+
+
+def test_none_on_demand():
+    assert variants_of("a + b", "f32[*]", "f32[*]", count=0) == ["any"]
+
+
+def test_many_operands_have_few_variants():
+    names = variants_of(" + ".join("abcdefgh"), *["f32[*]"] * 8)
+    assert len(names) == MAX_VARIANTS
+    assert names[0] == "unit"
+    assert "zero_a_b" in names
+
+
+def test_operands_side_by_side_come_first():
+    assert "zero_a_b" in variants_of("a + b + c + d", *["f32[*]"] * 4)
+    assert "zero_c_d" in variants_of("a + b + c + d", *["f32[*]"] * 4)
+
+
+# ---- loops that the run time plans ----------------------------------------------------------------------------------
+
+
+def scheduled(text, *types, count=None):
+    declared = tuple(map(parse_type, types))
+    typed = infer(parse(text), tuple(t.dtype for t in declared))
+    (nest,) = lower(typed, declared).nests
+    return schedule(nest, count)
+
+
+def names_of(*given, **options):
+    return [variant.name for variant in scheduled(*given, **options).variants]
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "names"),
+    [
+        ("-a", ["f32[*]"], ["unit"]),
+        ("a + b", ["f32[*]"] * 2, ["unit", "zero_b", "zero_a"]),
+        ("a + b", ["f32[?, 4]", "f32[4]"], ["unit", "zero_b", "zero_a"]),
+        ("a * n", ["f32[*]", "f64[]"], ["unit", "zero_n"]),
+        ("n + 1", ["f64[]"], ["unit"]),
+        ("n + m", ["f64[]"] * 2, ["unit"]),
+        ("sqrt(a + b)", ["f32[*]"] * 2, ["unit", "zero_b", "zero_a"]),
+        # What stands still has a stage.
+        ("exp(a) * b", ["f32[*]"] * 2, ["unit"]),
+        ("exp(a) * n", ["f32[*]", "f64[]"], ["unit", "zero_n"]),
+        ("a * b / exp(a * b)", ["f32[*]"] * 2, ["unit", "zero_b", "zero_a"]),
+        ("a * n / exp(a * n)", ["f32[*]", "f64[]"], ["unit", "zero_n"]),
+    ],
+)
+def test_every_array_moves_in_the_first_and_cheap_ones_have_more(text, types, names):
+    assert names_of(text, *types) == names
+
+
+def test_the_run_time_s_loops_take_no_odd_strides():
+    for text, count in (("a + b", 2), ("a + b + c + d", 4), (" + ".join("abcdefgh"), 8)):
+        variants = scheduled(text, *["f32[*]"] * count).variants
+        assert variants[0].operands == ("unit",) * count
+        assert len(variants) == (3 if count == 2 else MAX_LIKELY)
+        assert all(set(variant.operands) <= {"unit", "zero"} and variant.results == "unit" for variant in variants)
+        assert all("unit" in variant.operands for variant in variants)
+
+
+def test_how_many_are_made_can_be_said():
+    assert names_of("a + b", "f32[*]", "f32[*]", count=0) == ["unit"]
+    assert names_of("exp(a + b)", "f32[*]", "f32[*]", count=2) == ["unit", "zero_b", "zero_a"]
+
+
+def test_a_hundred_operands_are_as_few():
+    names = [f"x{at}" for at in range(100)]
+    found = names_of(" + ".join(names[:12]), *["i8[*]"] * 12)
+    assert found[0] == "unit" and len(found) == MAX_LIKELY
+    assert "zero_x11" in found
+    assert names_of(" + ".join(names), *["f32[*]"] * 100) == ["unit"]
+
+
+def test_what_a_mask_has_no_bit_for_moves():
+    text = " & ".join(f"x{at}" for at in range(66))
+    assert "zero_x63" in names_of(text, *["u8[*]"] * 63, "u8[]", *["u8[*]"] * 2)
+    assert names_of(text, *["u8[*]"] * 65, "u8[]") == ["unit"]
+
+
+def test_a_staged_nest_says_so():
+    text = str(scheduled("exp(a) * sin(b)", "f32[*]", "f32[*]"))
+    assert "t0 from a: " in text and "t1 from b: " in text and "then from t0, t1: " in text
+    assert "staged" not in str(scheduled("exp(a + b)", "f32[*]", "f32[*]"))
+
+
+def test_of_six_operands_either_half_may_stand_still():
+    found = scheduled("(a + b + c) * (d - e - f)", *["f32[*]"] * 6)
+    assert {"zero_a_b_c", "zero_d_e_f"} <= {variant.name for variant in found.variants}
+
+
+def test_stages_stand_still_in_the_places_of_their_operands():
+    found = scheduled("(a - b) * exp(c) * d + e", *["f32[*]"] * 5)
+    assert "zero_b_t1" in [variant.name for variant in found.staged]
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "expected"),
+    [
+        ("a + b", ["f32[*]"] * 2, True),
+        ("a * b + c", ["f64[*]"] * 3, True),
+        ("a < b", ["f32[*]"] * 2, False),
+        ("where(a, b, c)", ["bool[*]", "f64[*]", "f64[*]"], False),
+        ("where(a < b, b, c)", ["f64[*]"] * 3, False),
+        ("maximum(a, b)", ["f64[*]"] * 2, True),
+        ("a + b", ["u8[*]", "f32[*]"], False),
+        ("a + b", ["f16[*]"] * 2, False),
+        ("f32(a) * b", ["i32[*]", "f32[*]"], False),
+        ("exp(a)", ["f32[*]"], False),
+        ("sqrt(a)", ["f64[*]"], False),
+    ],
+)
+def test_memory_decides_where_ops_are_few_and_lanes_of_one_width(text, types, expected):
+    kernel = from_text(f"({', '.join(f'{kind} {name}' for kind, name in zip(types, 'abc', strict=False))}) -> {text}")
+    compilation = kernel.compilation
+    assert is_light(compilation.narrowed.program.nests[0], compilation.schedules[0]) is expected
+    assert compilation.source.light is expected

@@ -1,0 +1,45 @@
+"""Casts of floats to integers: ends, what lies beside them, and what is no number; and the C that says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bcastgen.api.functions import from_text
+from bcastgen.core.dtypes import DTYPES, dtype
+from bcastgen.ops.casts import cast_reference, truncated_c
+
+INTEGERS = [row for row in DTYPES if row.is_integer]
+
+
+def near_everything(source):
+    """Numbers at and beside the ends of every integer dtype, and bits of all kinds."""
+    ends = np.array([end for row in INTEGERS for end in (row.min, row.max, row.max + 1)], np.longdouble)
+    ends = np.concatenate([ends, [0, 0.3, 0.5, 1, 1.5, 2.5, np.inf, np.nan, 5e-324]]).astype(source)
+    ends = np.concatenate([ends, ends - source(0.5), ends + source(0.5)])
+    ends = np.concatenate([ends, -ends, np.nextafter(ends, source(0)), np.nextafter(ends, source(np.inf))])
+    bits = np.random.default_rng(5).integers(0, 256, 40_000, np.uint8).view(source)
+    return np.concatenate([ends, bits])
+
+
+@pytest.mark.parametrize("target", INTEGERS, ids=str)
+@pytest.mark.parametrize("name", ["f32", "f64"])
+@pytest.mark.filterwarnings("ignore:invalid value|overflow:RuntimeWarning")
+def test_floats_become_integers_as_the_reference_has_it(name, target):
+    x = near_everything(dtype(name).np.type)
+    truncated, nearest = from_text(f"({name}[n] x) -> ({target}(x), {target}(rint(x)))")(x)
+    np.testing.assert_array_equal(truncated, cast_reference(x, target))
+    np.testing.assert_array_equal(nearest, cast_reference(np.rint(x), target))
+
+
+@pytest.mark.parametrize("name", ["f32", "f64"])
+def test_there_and_back_a_zero_has_no_sign(name):
+    x = np.array([-0.3, -0.0, -0.9, 0.2] * 20, name.replace("f", "float"))
+    for target in ("i8", "i32", "i64"):
+        back = from_text(f"({name}[n] x) -> {name}({target}(x))")(x)
+        assert not np.signbit(back).any()
+
+
+def test_ends_are_the_floats_next_to_them():
+    assert truncated_c("x", dtype("f32"), dtype("i32")) == "bcg_truncate_i32_f32(x, -0x1p31f, 2147483520.0f, 0x7f)"
+    assert truncated_c("x", dtype("f64"), dtype("u8")) == "(uint8_t)bcg_truncate_i32_f64(x, -0.0, 255.0, 0)"

@@ -1,0 +1,144 @@
+"""The lock: it excludes threads and processes, and dies with its holder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bcastgen.core.errors import CacheError
+from bcastgen.runtime import lock as module
+from bcastgen.runtime.lock import exclusive
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from bcastgen.jit.lock import exclusive
+with exclusive(Path(sys.argv[1])) as held:
+    print(held, flush=True)
+    time.sleep(1000)
+"""
+
+
+def holder(path: Path) -> subprocess.Popen[str]:
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(path)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "True\n"
+    return process
+
+
+def test_another_process_is_kept_out_until_the_holder_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with holder(path) as process:
+        with exclusive(path, wait=False) as held:
+            assert not held
+        threading.Timer(0.2, process.send_signal, [signal.SIGKILL]).start()
+        with exclusive(path) as held:
+            assert held
+
+
+def test_threads_exclude_each_other(tmp_path: Path) -> None:
+    inside, most = 0, 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(20):
+            with exclusive(tmp_path / "lock") as held:
+                assert held
+                inside += 1
+                most = max(most, inside)
+                time.sleep(0.0005)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (inside, most) == (0, 1)
+
+
+def test_threads_exclude_each_other_where_files_cannot_be_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with exclusive(tmp_path / "lock") as held:
+        assert not held
+        order: list[str] = []
+        thread = threading.Thread(target=lambda: [order.append("in") for _ in [0] if enter(tmp_path / "lock")])
+        thread.start()
+        thread.join(0.1)
+        assert order == []
+    thread.join()
+    assert order == ["in"]
+
+
+def enter(path: Path) -> bool:
+    with exclusive(path):
+        return True
+
+
+def test_it_is_released_by_an_exception(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), exclusive(tmp_path / "lock"):
+        raise ZeroDivisionError
+    with exclusive(tmp_path / "lock", wait=False) as held:
+        assert held
+
+
+def test_a_forked_child_does_not_wait_for_threads_it_does_not_have(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with exclusive(path):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            with exclusive(path) as held:
+                os._exit(0 if held else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_copy_of_the_descriptor_does_not_keep_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with exclusive(path):
+        # What a child has that was forked without Python's knowledge.
+        copy = os.dup(next(iter(module._DESCRIPTORS)))
+    with exclusive(path, wait=False) as held:
+        assert held
+    os.close(copy)
+
+
+FORKER = """
+import os, sys, time
+from pathlib import Path
+from bcastgen.jit.lock import exclusive
+with exclusive(Path(sys.argv[1])):
+    child = os.fork()
+    if child:
+        print(child, flush=True)
+    time.sleep(1000)
+"""
+
+
+def test_a_killed_holder_leaves_the_lock_to_others_though_its_child_lives(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with subprocess.Popen([sys.executable, "-c", FORKER, str(path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        child = int(process.stdout.readline())
+        time.sleep(0.2)
+        process.kill()
+        process.wait()
+        with exclusive(path, wait=False) as held:
+            assert held
+        os.kill(child, signal.SIGKILL)
+
+
+def test_a_lock_that_cannot_be_opened_is_a_cache_error(tmp_path: Path) -> None:
+    (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CacheError, match=r"cannot open the lock .*remove it"), exclusive(tmp_path / "lock"):
+        pass
+    assert not (tmp_path / "elsewhere").exists()

@@ -1,0 +1,171 @@
+"""Running the compiler: what it is given, what comes out, and how its failures are told."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bcastgen.core.c_source import CSource
+from bcastgen.core.errors import CompileError
+from bcastgen.runtime import toolchain as module
+from bcastgen.runtime.toolchain import BINARY, Toolchain, compile_source, toolchain
+
+EXPORT = '__attribute__((visibility("default")))'
+ANSWER = CSource("kernel", {"kernel.c": f"{EXPORT} int answer(void) {{ return 42; }}\n"})
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("BCASTGEN_CC", "BCASTGEN_CFLAGS", "CC"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def script(path: Path, body: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return path
+
+
+def fake(command: Path) -> Toolchain:
+    return Toolchain((str(command),), (), "", "unknown")
+
+
+def test_a_source_becomes_a_shared_object_that_loads(tmp_path: Path) -> None:
+    binary = compile_source(ANSWER, tmp_path, toolchain())
+    assert binary == tmp_path / BINARY
+    assert ctypes.CDLL(str(binary)).answer() == 42
+    assert (tmp_path / "kernel.c").read_text() == ANSWER.text
+
+
+def test_headers_of_the_source_and_libm_are_at_hand(tmp_path: Path) -> None:
+    text = f'#include "mine.h"\n#include <math.h>\n{EXPORT} double value(double x) {{ return pow(x, 2.0) + MINE; }}\n'
+    binary = compile_source(CSource("k", {"k.c": text, "mine.h": "#define MINE 0.5\n"}), tmp_path, toolchain())
+    value = ctypes.CDLL(str(binary)).value
+    value.restype, value.argtypes = ctypes.c_double, [ctypes.c_double]
+    assert value(27.0) == 729.5
+
+
+def test_only_what_is_marked_is_exported(tmp_path: Path) -> None:
+    source = CSource("k", {"k.c": f"int hidden(void) {{ return 1; }}\n{EXPORT} int shown(void) {{ return 2; }}\n"})
+    library = ctypes.CDLL(str(compile_source(source, tmp_path, toolchain())))
+    assert library.shown() == 2
+    with pytest.raises(AttributeError):
+        library.hidden()
+
+
+def test_products_are_rounded_before_they_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BCASTGEN_CFLAGS", "-ffp-contract=fast")
+    text = f"{EXPORT} double f(double a, double b, double c) {{ const double t = a * b; return t + c; }}\n"
+    library = ctypes.CDLL(str(compile_source(CSource("k", {"k.c": text}), tmp_path, toolchain())))
+    library.f.restype, library.f.argtypes = ctypes.c_double, [ctypes.c_double] * 3
+    a, b = 1.0 + 2.0**-30, 1.0 - 2.0**-30
+    assert library.f(a, b, -1.0) == a * b - 1.0 == 0.0  # fused: -2**-60
+
+
+def test_subnormals_survive_the_loading_of_a_kernel(tmp_path: Path) -> None:
+    ctypes.CDLL(str(compile_source(ANSWER, tmp_path, toolchain())))
+    assert sys.float_info.min / 4 > 0.0
+
+
+def test_a_directory_with_spaces_and_quotes_is_no_shells_business(tmp_path: Path) -> None:
+    directory = tmp_path / "a 'b' $(touch pwned); é"
+    directory.mkdir()
+    assert compile_source(ANSWER, directory, toolchain()).is_file()
+    assert not list(tmp_path.rglob("pwned"))
+
+
+def test_a_failing_compiler_shows_command_output_and_source(tmp_path: Path) -> None:
+    source = CSource("k", {"k.c": "int f(void) { return undeclared_name; }\n"})
+    with pytest.raises(CompileError) as caught:
+        compile_source(source, tmp_path, toolchain())
+    message = str(caught.value)
+    assert "failed with exit status 1" in message
+    assert "undeclared_name" in message
+    assert f"source kept in: {tmp_path / 'k.c'}" in message
+    command = message.splitlines()[1].removeprefix("command: ")
+    assert command.startswith(" ".join(toolchain().command))
+    again = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert "undeclared_name" in again.stderr, "the command line shown is not the one that failed"
+
+
+def test_messages_are_in_english_whatever_the_locale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    echo = script(tmp_path / "cc", 'echo "locale=$LC_ALL tmp=$TMPDIR clang=$CCC_OVERRIDE_OPTIONS home=$HOME"; exit 1')
+    monkeypatch.setenv("CCC_OVERRIDE_OPTIONS", "+-ffast-math")
+    with pytest.raises(CompileError, match=rf"locale=C tmp={tmp_path} clang= home={os.environ['HOME']}"):
+        compile_source(ANSWER, tmp_path, fake(echo))
+
+
+def test_nothing_of_ours_reaches_the_compiler(tmp_path: Path) -> None:
+    look = script(tmp_path / "cc", f"cat; ls -l /proc/self/fd | grep -c '{tmp_path}/open'; exit 1")
+    with (tmp_path / "open").open("w") as file:
+        os.set_inheritable(file.fileno(), True)
+        with pytest.raises(CompileError, match=r"output:\n0$"):
+            compile_source(ANSWER, tmp_path, fake(look))
+
+
+def test_a_killed_compiler_is_named_so(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=r"was killed by SIGKILL \(out of memory\?\)"):
+        compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", "echo started; kill -9 $$")))
+    with pytest.raises(CompileError, match="was killed by SIGSEGV\n"):
+        compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", "kill -SEGV $$")))
+
+
+def test_a_compiler_that_vanished_is_named_so(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=r"cannot be run: No such file.*BCASTGEN_CC(.|\n)*command: .*/gone "):
+        compile_source(ANSWER, tmp_path, fake(tmp_path / "gone"))
+
+
+def test_a_compiler_that_hangs_is_stopped_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
+    hang = script(tmp_path / "cc", f"echo started\nsleep 1000 &\necho $! > '{tmp_path}/child'\nwait")
+    with pytest.raises(CompileError, match=r"did not finish within 0.5 s(.|\n)*output:\nstarted"):
+        compile_source(ANSWER, tmp_path, fake(hang))
+    child = Path("/proc") / (tmp_path / "child").read_text().strip() / "status"
+    deadline = time.monotonic() + 10
+    while child.exists() and "\nState:\tZ" not in child.read_text() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not child.exists() or "\nState:\tZ" in child.read_text()
+
+
+def test_success_without_a_binary_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match=r"succeeded but wrote no kernel\.so"):
+        compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", "exit 0")))
+
+
+def test_the_widest_vectors_are_not_for_what_memory_decides(tmp_path: Path) -> None:
+    show = script(tmp_path / "cc", 'echo "$@"; exit 1')
+    tools = Toolchain((str(show),), ("-mprefer-vector-width=512", "-mine"), "", "unknown")
+    for light, width in ((False, 512), (True, 256)):
+        with pytest.raises(CompileError, match=rf"output:\n-mprefer-vector-width={width} -mine -o"):
+            compile_source(CSource("k", {"k.c": "int x;\n"}, light=light), tmp_path, tools)
+
+
+@pytest.mark.parametrize(("text", "is_linked"), [("#include <math.h>\n", True), ("#include <stdint.h>\n", False)])
+def test_libm_is_linked_where_it_may_be_called(text: str, is_linked: bool, tmp_path: Path) -> None:
+    show = script(tmp_path / "cc", 'echo "$@"; exit 1')
+    with pytest.raises(CompileError) as caught:
+        compile_source(CSource("k", {"k.c": f"{text}int x;\n"}), tmp_path, fake(show))
+    assert ("-lm" in str(caught.value).split("output:")[1].split()) == is_linked
+
+
+@pytest.mark.parametrize("name", ["../kernel.c", "/etc/kernel.c", "a/b.c", "", "..", ".c", "-o.c", BINARY])
+def test_file_names_that_lead_elsewhere_are_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CompileError, match="not a plain name"):
+        compile_source(CSource("k", {name: "int x;\n"}), tmp_path, toolchain())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_clang_takes_its_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BCASTGEN_CC", "clang-19")
+    tools = toolchain()
+    assert tools.kind == "clang"
+    assert ctypes.CDLL(str(compile_source(ANSWER, tmp_path, tools))).answer() == 42
