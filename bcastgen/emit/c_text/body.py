@@ -60,7 +60,7 @@ def stored_literal(value: bool | int | float, dtype: DType) -> str:
 
     Examples
     --------
-    >>> from bcastgen.dtypes import BF16, BOOL
+    >>> from bcastgen.core.dtypes import BF16, BOOL
     >>> stored_literal(-2.0, BF16), stored_literal(True, BOOL), stored_literal(0.5, F32)
     ('0xc000 /* -2.0 */', '1', '0.5f')
     """
@@ -74,7 +74,7 @@ def literal(value: bool | int | float, dtype: DType) -> str:
 
     Examples
     --------
-    >>> from bcastgen.dtypes import F64, I64
+    >>> from bcastgen.core.dtypes import F64, I64
     >>> literal(2.0, F32), literal(0.1, F64), literal(-1, I64)
     ('2.0f', '0x1.999999999999ap-4 /* 0.1 */', '(-INT64_C(1))')
     """

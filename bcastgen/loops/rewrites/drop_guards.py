@@ -53,7 +53,7 @@ def saturating(nest: Nest) -> Nest:
 
     Examples
     --------
-    >>> from ..api import from_text
+    >>> from bcastgen import from_text
     >>> kernel = from_text("(f32[?] x) -> clip(x * 20, -128, 127).astype(i8)")
     >>> for statement in saturating(kernel.compilation.program.nests[0]).body:
     ...     print(statement.op.name, statement.dtype)

@@ -35,7 +35,7 @@ def with_integer_sums(nest: Nest) -> Nest:
 
     Examples
     --------
-    >>> from ..api import from_text
+    >>> from bcastgen import from_text
     >>> kernel = from_text("(i8[?] x, i8[?] z) -> x.astype(f32) - z.astype(f32)")
     >>> for statement in with_integer_sums(kernel.compilation.program.nests[0]).body:
     ...     print(statement.op.name, statement.dtype)
@@ -77,7 +77,7 @@ def with_saturating_sums(nest: Nest) -> Nest:
 
     Examples
     --------
-    >>> from ..api import from_text
+    >>> from bcastgen import from_text
     >>> kernel = from_text("(i16[?] x, i16[?] y) -> clip(x.astype(i32) - y, -32768, 32767)")
     >>> for statement in with_saturating_sums(kernel.compilation.program.nests[0]).body:
     ...     print(statement.op.name, statement.dtype)

@@ -73,7 +73,7 @@ def narrow(program: LoopProgram) -> Narrowed:
 
     Examples
     --------
-    >>> from ..api import from_text
+    >>> from bcastgen import from_text
     >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(u8)")
     >>> print(*narrow(kernel.compilation.program).notes, sep="\n")
     t2 of u16, not i32: it is in [0, 510]

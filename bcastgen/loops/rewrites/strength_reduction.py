@@ -28,8 +28,8 @@ def without_division(statement: Apply) -> Apply:
 
     Examples
     --------
-    >>> from .lower import lower
-    >>> from ..api import from_text
+    >>> from bcastgen.loops.lowering.lower import lower
+    >>> from bcastgen import from_text
     >>> nest = from_text("(u8[?] a) -> a // 8").compilation.program.nests[0]
     >>> without_division(nest.body[0]).op.name
     'right_shift'
