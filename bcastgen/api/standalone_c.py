@@ -15,7 +15,7 @@ from ..core.errors import BcastgenError
 
 if TYPE_CHECKING:
     from ..core.c_source import CSource
-    from ..emit.standalone import CForm, Part
+    from ..emit.standalone import CForm
     from ..kernel.kernel import Kernel
 
 __all__ = ["emit_c", "module_source"]
@@ -94,18 +94,4 @@ def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, f
         raise BcastgenError(
             f"module {name} has two kernels {twice!r}; give them names: {{'first': ..., 'second': ...}}"
         )
-    return render_module(name, [_part(label, kernel) for label, kernel in pairs], form)
-
-
-def _part(name: str, kernel: Kernel) -> Part:
-    from ..emit.standalone import Part
-
-    compilation = kernel.declared_compilation
-    return Part(
-        name,
-        compilation.narrowed.program,
-        compilation.typed,
-        kernel.constant_values,
-        compilation.options.math == "fast",
-        compilation.program,
-    )
+    return render_module(name, [kernel.standalone_part(label) for label, kernel in pairs], form)

@@ -30,6 +30,7 @@ from ..runtime.slow_path import clean_operand
 from ..runtime.toolchain import toolchain
 
 if TYPE_CHECKING:
+    from ..emit.standalone import Part
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
@@ -356,10 +357,19 @@ class Kernel(KernelBase):
         ...     [path.name for path in bg.from_text("(f32[3] a) -> -a", "negated").emit_c(directory, static=True)]
         ['negated.c', 'negated.h']
         """
-        from ..api.standalone_c import emit_c
+        from ..emit.standalone import CForm, render_module, write_sources
 
         name = name or self.__name__
-        return emit_c({name: self}, directory, name, variants, **form)
+        made = CForm(variants, **{**form, "build": tuple(form.get("build", ()))})
+        return write_sources(render_module(name, [self.standalone_part(name)], made), Path(directory))
+
+    def standalone_part(self, name: str) -> Part:
+        """Return the kernel as a part, of this name, of a module of standalone C."""
+        from ..emit.standalone import Part
+
+        compilation = self.declared_compilation
+        nests, fast = compilation.narrowed.program, compilation.options.math == "fast"
+        return Part(name, nests, compilation.typed, self._values, fast, compilation.program)
 
     @property
     def declared_compilation(self) -> Compilation:
