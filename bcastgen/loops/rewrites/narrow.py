@@ -76,8 +76,8 @@ def narrow(program: LoopProgram) -> Narrowed:
     >>> from bcastgen import from_text
     >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(u8)")
     >>> print(*narrow(kernel.compilation.program).notes, sep="\n")
-    t2 of u16, not i32: it is in [0, 510]
-    t3 of u16, not i32: all is in [0, 510]
+    t2 of i16, not i32: it is in [0, 510]
+    t3 of i16, not i32: all is in [0, 510]
     """
     nests = [with_saturating_sums(with_integer_sums(_without_divisions(nest))) for nest in program.nests]
     made = [_Narrowing(nest).run() if _is_wide(nest) else (nest, []) for nest in nests]
