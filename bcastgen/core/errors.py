@@ -112,7 +112,7 @@ def shape_statuses() -> dict[int, tuple[str, str]]:
 def _rows(macro: str) -> dict[int, tuple[str, str]]:
     package = Path(__file__).resolve().parents[1]
     home = next(p for p in (package / "csrc", package.parent / "csrc") if p.is_dir())
-    text = (home / "bcg_status.def").read_text(encoding="utf-8")
+    text = (home / "abi" / "bcg_status.def").read_text(encoding="utf-8")
     rows = re.findall(rf'^{macro}\((\w+),\s*(\d+),\s*"([^"]*)"\)', text, re.MULTILINE)
     return {int(value): (name, sentence) for name, value, sentence in rows}
 

@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-CSRC = Path(__file__).resolve().parents[2] / "csrc"
+from csrc_includes import CSRC_FLAGS
+
 MAIN = Path(__file__).with_name("pack_main.c")
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 SANITIZE = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -148,7 +149,7 @@ CASES = [*row_cases(), *far_cases(), *box_cases(), *repeated_cases(), *stream_ca
 def build(tmp_path_factory: pytest.TempPathFactory) -> Builder:
     def built(*command: str) -> Path:
         program = tmp_path_factory.mktemp("pack") / "pack"
-        subprocess.run([*command, *WARNINGS, f"-I{CSRC}", str(MAIN), "-o", str(program)], check=True)
+        subprocess.run([*command, *WARNINGS, *CSRC_FLAGS, str(MAIN), "-o", str(program)], check=True)
         return program
 
     return built
