@@ -28,6 +28,7 @@ from .core.errors import (
     RangeError,
     TraceError,
 )
+from .core.version import __version__
 
 if TYPE_CHECKING:
     from .api.define_op import define_op
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from .shape.inference.verify import verify_broadcast
     from .shape.types.dim import Dim
     from .shape.types.tensor_type import TensorType
-
-__version__ = "0.1.0"
 
 # Where each of the other public names lives.
 _HOMES = {
@@ -73,6 +72,7 @@ __all__ = [
     "RangeError",
     "TensorType",
     "TraceError",
+    "__version__",
     "broadcast_in_dim",
     "broadcast_to",
     "clear_memory",

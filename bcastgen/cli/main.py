@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from .. import __version__
+    from ..core.version import __version__
     from . import opt
 
     parser = argparse.ArgumentParser(

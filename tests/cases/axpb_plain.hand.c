@@ -1,5 +1,5 @@
 /* r = a + b * 2, by hand: the contract of axpb_plain.h but for its messages.
- * tests/emit/standalone/test_by_hand.py holds the emitted file against it.
+ * tests/emit/standalone/test_module_by_hand.py holds the emitted file against it.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* r = (a * w + b * (255 - w)) / 255 of bytes, by hand: the contract of blend_plain.h but for its messages.
- * tests/emit/standalone/test_by_hand.py holds the emitted file against it.
+ * tests/emit/standalone/test_module_by_hand.py holds the emitted file against it.
  */
 #include <stdbool.h>
 #include <stddef.h>

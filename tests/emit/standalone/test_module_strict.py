@@ -1,6 +1,6 @@
 """Emitted C in every form, with every warning an error, by gcc and clang, as C11 and as C++17.
 
-The golden cases and every op are compiled here; random kernels where they run (test_random.py).
+The golden cases and every op are compiled here; random kernels where they run (test_module_random.py).
 """
 
 from __future__ import annotations

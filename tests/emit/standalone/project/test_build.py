@@ -259,7 +259,7 @@ def test_program_bears_any_name(name, kernels, tmp_path):
 
 @pytest.mark.slow
 def test_page_shows_a_program_that_works(tmp_path, capsys):
-    page = (Path(__file__).parents[3] / "docs" / "standalone.md").read_text()
+    page = (Path(__file__).parents[4] / "docs" / "standalone.md").read_text()
     command = re.search(r"^bcastgen (emit .*) -o kernels (.*)$", page, re.MULTILINE)
     program, said = re.search(r"```c\n(.*?)```\n\n```\n(.*?)```", page, re.DOTALL).groups()
     assert main([*shlex.split(command[1]), "-o", str(tmp_path), *shlex.split(command[2])]) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 
@@ -15,9 +14,8 @@ from bcastgen.cli.main import main
 from bcastgen.core.c_source import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.core.errors import CompileError
 from bcastgen.emit.standalone import CForm
+from bcastgen.runtime import compilers
 
-# `bcastgen.jit` is a function to whoever goes by attributes.
-COMPILERS = importlib.import_module("bcastgen.runtime.compilers")
 AXPB = "(f32[?,?] a, f32[?,?] b) -> a + b*2"
 
 
@@ -119,7 +117,7 @@ def test_command_reports_and_fails_if_anything_did(stand_in, capsys, tmp_path):
 @pytest.mark.parametrize("options", [["--freestanding"], ["--no-single-file", "--variants=0"]], ids=str)
 def test_what_is_emitted_passes(options, capsys, tmp_path, monkeypatch):
     # zig compiles a C library for itself first, which takes minutes.
-    monkeypatch.setattr(COMPILERS, "_zig", lambda: ())
+    monkeypatch.setattr(compilers, "_zig", lambda: ())
     expression = "(f32[?,?] a, f64[?] b, i16[*] c) -> exp(a) * b // c"
     out = str(tmp_path / "out")
     assert main(["emit", expression, "--name", "mixed", "-o", out, "--main", "--check", *options]) == 0, (

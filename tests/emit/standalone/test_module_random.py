@@ -2,7 +2,7 @@
 
 A call that fits comes to what the JIT makes of the same arrays. One with a fault in it, be it an extent, a rank, null,
 misaligned, overlapping memory or a negative extent, returns the status of that fault with operand and dim, says what
-Python says, and changes no byte. Functions have a test of their own (test_agreement.py): their bits depend on FMA.
+Python says, and changes no byte. Functions have a test of their own (test_module_agreement.py): their bits depend on FMA.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bcastgen.emit.standalone import CForm
 from c_corpus import PLAIN, SANITIZED, Build
 from c_harness import ADDRESS
 
-# With the static ones and those of test_agreement.py 1,000 and some.
+# With the static ones and those of test_module_agreement.py 1,000 and some.
 CHUNKS, PER_CHUNK = 10, 80
 
 
