@@ -2,7 +2,7 @@
 
 A call that fits comes to what the JIT makes of the same arrays. One with a fault in it, be it an extent, a rank, null,
 misaligned, overlapping memory or a negative extent, returns the status of that fault with operand and dim, says what
-Python says, and changes no byte. Functions have a test of their own (test_module_agreement.py): their bits depend on FMA.
+Python says, and changes no byte. Functions have a test of their own (test_module_agreement.py): FMA decides their bits.
 """
 
 from __future__ import annotations
