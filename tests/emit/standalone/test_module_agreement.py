@@ -1,8 +1,8 @@
 """gcc and clang, optimised or not, give the same bits, and those of the JIT.
 
 Arithmetic needs nothing but -ffp-contract=off for it: test_module_random.py compiles it for any machine and compares it
-with the JIT's own, vectorised code. What functions give in the last place depends on whether a product and a sum are one
-operation: here are kernels of functions, on the JIT's path (-march=native), and on the other one among themselves.
+with the JIT's own, vectorised code. What functions give in the last place depends on whether a product and a sum are
+one operation: here are kernels of functions, on the JIT's path (-march=native), and on the other one among themselves.
 """
 
 from __future__ import annotations
