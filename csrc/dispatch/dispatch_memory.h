@@ -1,7 +1,7 @@
 /* dispatch_memory.h: memory for large results, which is kept when they are freed and given to the next ones.
  *
- * In: a size. Out: an ndarray that owns its memory as NumPy's own do: through a handler (PyDataMem_Handler), which is
- * switched in around this one allocation. Memory that is used again costs no page faults: writing fresh pages takes
+ * In: a size. Out: an ndarray that owns its memory as NumPy's own do: through a handler (PyDataMem_Handler), which it is
+ * given when it is made. Memory that is used again costs no page faults: writing fresh pages takes
  * several times as long as writing warm ones.
  *
  * A buffer has a header of its own in front of its data, aligned to MEMORY_LINE. What is freed goes to the list
@@ -30,6 +30,7 @@ enum {
     MEMORY_STEPS = 8,        /* size classes between a power of two and the next: at most an eighth is not used */
     MEMORY_CLASSES = 64 * MEMORY_STEPS,
     MEMORY_SPARE = 4096,     /* bytes of a mapping that data may begin in */
+    MEMORY_TRACED = 389047,  /* numpy.lib.tracemalloc_domain: what tracemalloc knows the data of arrays by */
 };
 
 #define MEMORY_LARGE ((size_t)256 << 10)   /* from here on page faults outweigh the handler's cost (1 us) */
@@ -52,7 +53,6 @@ static struct {
     PyObject *handler;
     size_t bound, kept, turn;
     memory_block *lists[MEMORY_CLASSES], *newest, *oldest;
-    int reused; /* whether the latest allocation was; read by who allocated, with the GIL still held */
 #ifdef _WIN32
     SRWLOCK lock;
 #else
@@ -218,7 +218,8 @@ static memory_block *memory_get(size_t size, int *reused)
 static void *memory_malloc(void *context, size_t size)
 {
     (void)context;
-    memory_block *block = memory_get(size, &memory.reused);
+    int reused;
+    memory_block *block = memory_get(size, &reused);
     return block == NULL ? NULL : block + 1;
 }
 
@@ -296,32 +297,41 @@ static size_t memory_clear(void)
     return kept;
 }
 
-/* PyArray_NewFromDescr for a result of `size` bytes, which steals `descr`. `warm`: its memory was written before. Where
- * the program has a handler of its own in place, that stays. */
+/* Whether the program has put no handler of its own in place: that would stay. */
+static int memory_is_wanted(size_t size)
+{
+    if (size < MEMORY_LARGE || memory.bound == 0) return 0;
+    PyObject *const current = PyDataMem_GetHandler();
+    if (current == NULL) PyErr_Clear();
+    Py_XDECREF(current);
+    return current == PyDataMem_DefaultHandler;
+}
+
+/* Gives an array that was made around a block's data what it would have if NumPy had asked the handler for them. */
+static void memory_own(PyArrayObject *array, memory_block *block)
+{
+    ((PyArrayObject_fields *)array)->mem_handler = Py_NewRef(memory.handler);
+    PyArray_ENABLEFLAGS(array, NPY_ARRAY_OWNDATA);
+    PyArray_UpdateFlags(array, NPY_ARRAY_UPDATE_ALL);
+    (void)PyTraceMalloc_Track(MEMORY_TRACED, (uintptr_t)(block + 1), (size_t)PyArray_NBYTES(array));
+}
+
+/* PyArray_NewFromDescr for a result of `size` bytes, which steals `descr`. `warm`: its memory was written before. No
+ * Python code runs in it: PyDataMem_SetHandler would make containers, and with them, before Python 3.12, collections
+ * that run finalisers, which may free what a call knows of its operands. So the handler is not switched in but given to
+ * the array. */
 static PyArrayObject *memory_new_array(PyArray_Descr *descr, int rank, const npy_intp *extents, const npy_intp *strides,
                                        size_t size, int *warm)
 {
-    PyObject *usual = NULL;
-    *warm = 0;
-    if (size >= MEMORY_LARGE && memory.bound > 0) {
-        usual = PyDataMem_SetHandler(memory.handler);
-        if (usual == NULL) PyErr_Clear();
+    memory_block *const block = memory_is_wanted(size) ? memory_get(size, warm) : NULL;
+    if (block == NULL) {
+        *warm = 0;
+        return (PyArrayObject *)PyArray_NewFromDescr(&PyArray_Type, descr, rank, extents, strides, NULL, 0, NULL);
     }
-    if (usual != NULL && usual != PyDataMem_DefaultHandler) {
-        Py_XDECREF(PyDataMem_SetHandler(usual));
-        Py_CLEAR(usual);
-    }
-    memory.reused = 0;
-    PyObject *const made = PyArray_NewFromDescr(&PyArray_Type, descr, rank, extents, strides, NULL, 0, NULL);
-    if (usual == NULL) return (PyArrayObject *)made;
-    *warm = memory.reused;
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    PyObject *ours = PyDataMem_SetHandler(usual);
-    if (ours == NULL) PyErr_Clear(); /* no memory for it: the handler stays, which is no harm */
-    Py_XDECREF(ours);
-    Py_DECREF(usual);
-    PyErr_Restore(type, value, trace);
+    PyObject *const made =
+        PyArray_NewFromDescr(&PyArray_Type, descr, rank, extents, strides, block + 1, NPY_ARRAY_DEFAULT, NULL);
+    if (made == NULL) memory_give_back(block);
+    else memory_own((PyArrayObject *)made, block);
     return (PyArrayObject *)made;
 }
 
