@@ -133,7 +133,9 @@ static verdict describe_scalar(PyObject *value, scalar *storage, unsigned char *
         *code = config.type_codes[NPY_BOOL];
         return READY;
     }
-    /* Exact types only: a subclass of a NumPy scalar type is not in the table and may mean anything. */
+    /* Exact types only: a subclass of a NumPy scalar type is not in the table and may mean anything. A type of another
+     * metaclass may hash and compare like one of the table, in Python code. */
+    if (!Py_IS_TYPE((PyObject *)Py_TYPE(value), &PyType_Type)) return SLOW;
     PyObject *known = PyDict_GetItemWithError(config.scalar_codes, (PyObject *)Py_TYPE(value));
     if (known == NULL) return PyErr_Occurred() ? FAILED : SLOW;
     *code = (unsigned char)PyLong_AsLong(known);
@@ -147,6 +149,9 @@ static verdict describe_scalar(PyObject *value, scalar *storage, unsigned char *
     return READY;
 }
 
+/* What arrays lend until the call ends, or until detach(): extents, strides and data. No Python code may run meanwhile,
+ * which could assign `a.shape`: no container is allocated (before 3.12 that may collect garbage, and run finalisers),
+ * nothing is compared or hashed but by identity, and no reference is given up that may be the last. */
 static verdict describe(frame *f)
 {
     static const int64_t no_dims[1];
