@@ -42,6 +42,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *attributes; /* what functools.update_wrapper sets */
     PyObject *slow, *find; /* evaluate in Python; find(text, generation) -> kernel */
+    PyObject *error;       /* the class of exceptions that are about a text */
     PyObject *table;       /* its `replacements` changes when a text may mean something else */
     PyObject *texts, *generation;
 } evaluator;
@@ -114,7 +115,8 @@ static text_entry *text_find(evaluator *self, PyObject *text)
 
 #if defined(FRAME_OF_311) || PY_VERSION_HEX >= 0x030c0000
 
-/* Finds where the code has its locals of these names. */
+/* Finds where the code has its locals of these names. Whose places these were, the caller gives up once it has read
+ * them: that may run Python code, which may evaluate this text somewhere else. */
 static void place_names(text_entry *entry, PyCodeObject *code)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entry->names); i++) {
@@ -124,7 +126,7 @@ static void place_names(text_entry *entry, PyCodeObject *code)
             if (PyUnicode_Compare(PyTuple_GET_ITEM(code->co_localsplusnames, at), name) == 0) entry->places[i] = at;
         }
     }
-    Py_XSETREF(entry->code, Py_NewRef((PyObject *)code));
+    entry->code = Py_NewRef((PyObject *)code);
 }
 
 #endif
@@ -138,6 +140,7 @@ static int take_locals(text_entry *entry, PyObject **values)
     if (frame == NULL || _PyFrame_IsIncomplete((_PyInterpreterFrame *)frame)) return -1;
     PyCodeObject *code = frame->f_code;
     if (!(code->co_flags & CO_OPTIMIZED)) return -1;
+    PyObject *const before = (PyObject *)code == entry->code ? NULL : entry->code;
     if ((PyObject *)code != entry->code) place_names(entry, code);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entry->names); i++) {
         PyObject *value = entry->places[i] < 0 ? NULL : frame->localsplus[entry->places[i]];
@@ -147,6 +150,7 @@ static int take_locals(text_entry *entry, PyObject **values)
         }
         values[i] = Py_XNewRef(value);
     }
+    Py_XDECREF(before);
     return 0;
 }
 
@@ -158,15 +162,21 @@ static int take_locals(text_entry *entry, PyObject **values)
     if (frame == NULL) return -1;
     PyCodeObject *code = PyFrame_GetCode(frame);
     const int optimised = code->co_flags & CO_OPTIMIZED;
-    if (optimised && (PyObject *)code != entry->code) place_names(entry, code);
+    const int is_new = optimised && (PyObject *)code != entry->code;
+    PyObject *const before = is_new ? entry->code : NULL;
+    if (is_new) place_names(entry, code);
     Py_DECREF(code);
     if (!optimised) return -1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entry->names); i++) {
+    int failed = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entry->names) && !failed; i++) {
         if (entry->places[i] < 0) continue;
         values[i] = PyFrame_GetVar(frame, PyTuple_GET_ITEM(entry->names, i));
-        if (values[i] == NULL) PyErr_Clear(); /* it has no value yet */
+        if (values[i] != NULL) continue;
+        failed = !PyErr_ExceptionMatches(PyExc_NameError);
+        if (!failed) PyErr_Clear(); /* it has no value yet */
     }
-    return 0;
+    Py_XDECREF(before);
+    return failed ? -1 : 0;
 }
 
 #else
@@ -194,7 +204,8 @@ static int take_values(text_entry *entry, PyObject *locals, PyObject *globals, P
 {
     const int is_caller = locals == NULL;
     if (is_caller && globals == NULL) globals = PyEval_GetGlobals();
-    if (is_caller && take_locals(entry, values) < 0) locals = PyEval_GetLocals();
+    if (is_caller && take_locals(entry, values) < 0 && !PyErr_Occurred()) locals = PyEval_GetLocals();
+    if (PyErr_Occurred()) return 0;
     if (locals != NULL && (!PyDict_CheckExact(locals) || take_from(locals, entry, values) < 0)) return 0;
     if (globals != NULL && (!PyDict_CheckExact(globals) || take_from(globals, entry, values) < 0)) return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(entry->names); i++) {
@@ -238,7 +249,11 @@ static PyObject *evaluate_vectorcall(PyObject *object, PyObject *const *args, si
     for (Py_ssize_t i = 0; i < operands; i++) Py_XDECREF(values[i]);
     Py_XDECREF(entry);
     if (found) return answer;
-    PyErr_Clear(); /* Python tells it */
+    if (PyErr_Occurred()) {
+        /* What is wrong with the text, Python tells again. All else is not ours: a signal's handler may have raised. */
+        if (!PyErr_ExceptionMatches(self->error)) return NULL;
+        PyErr_Clear();
+    }
     return PyObject_Vectorcall(self->slow, args, (size_t)count, names);
 }
 
@@ -246,15 +261,16 @@ static PyObject *evaluate_vectorcall(PyObject *object, PyObject *const *args, si
 
 static PyObject *evaluator_new(PyTypeObject *type, PyObject *args, PyObject *by_name)
 {
-    PyObject *slow, *find, *table;
+    PyObject *slow, *find, *table, *error;
     if (by_name != NULL && PyDict_GET_SIZE(by_name) > 0) return PyErr_Format(PyExc_TypeError, "by position only");
-    if (!PyArg_ParseTuple(args, "OOO:Evaluator", &slow, &find, &table)) return NULL;
+    if (!PyArg_ParseTuple(args, "OOOO:Evaluator", &slow, &find, &table, &error)) return NULL;
     evaluator *self = (evaluator *)type->tp_alloc(type, 0);
     if (self == NULL) return NULL;
     self->vectorcall = evaluate_vectorcall;
     self->slow = Py_NewRef(slow);
     self->find = Py_NewRef(find);
     self->table = Py_NewRef(table);
+    self->error = Py_NewRef(error);
     self->texts = PyDict_New();
     if (self->texts == NULL) Py_CLEAR(self);
     return (PyObject *)self;
@@ -268,6 +284,7 @@ static int evaluator_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->slow);
     Py_VISIT(self->find);
     Py_VISIT(self->table);
+    Py_VISIT(self->error);
     Py_VISIT(self->texts);
     return 0;
 }
@@ -290,6 +307,7 @@ static void evaluator_dealloc(PyObject *object)
     Py_XDECREF(self->slow);
     Py_XDECREF(self->find);
     Py_XDECREF(self->table);
+    Py_XDECREF(self->error);
     Py_XDECREF(self->texts);
     Py_XDECREF(self->generation);
     type->tp_free(object);
