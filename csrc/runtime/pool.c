@@ -62,6 +62,7 @@ typedef struct {
     /* The job. Written while it is closed, by the caller that holds `busy`. */
     _Atomic(bcg_task) task;
     _Atomic(void *) argument;
+    atomic_ullong float_mode;
     atomic_llong first;
     atomic_uint tasks, most_workers;
     atomic_int busy, sleeping, waiting, workers;
@@ -94,6 +95,31 @@ static void pool_relax(void)
 #endif
 }
 
+/* How this thread's floating-point unit rounds, traps and treats subnormals. Threads have it from who made them, and
+ * nothing tells them of a later change; so a job takes its caller's along. Nothing is done on other machines. */
+#if defined(__SSE__)
+static uint64_t pool_float_mode(void) { return __builtin_ia32_stmxcsr() & 0xffc0; }
+
+/* Leaves the exceptions that have been seen so far. */
+static void pool_set_float_mode(uint64_t mode)
+{
+    __builtin_ia32_ldmxcsr((__builtin_ia32_stmxcsr() & ~0xffc0u) | (unsigned)mode);
+}
+#elif defined(__aarch64__)
+static uint64_t pool_float_mode(void)
+{
+    uint64_t mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    return mode;
+}
+
+static void pool_set_float_mode(uint64_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"(mode) : "memory"); }
+#else
+static uint64_t pool_float_mode(void) { return 0; }
+
+static void pool_set_float_mode(uint64_t mode) { (void)mode; }
+#endif
+
 static int64_t pool_now(void)
 {
     struct timespec t;
@@ -119,11 +145,15 @@ static int pool_is_done(pool *p) { return atomic_load(&p->finished) == atomic_lo
 static void pool_work(pool *p, uint32_t number)
 {
     int64_t index;
+    const uint64_t own = pool_float_mode();
+    uint64_t mode = own;
     while (pool_take(p, number, &index)) {
         /* What is read here is the job's that was taken from: it stays until this index is finished. */
         const bcg_task task = atomic_load(&p->task);
         void *const argument = atomic_load(&p->argument);
         const uint32_t tasks = atomic_load(&p->tasks);
+        const uint64_t wanted = atomic_load(&p->float_mode);
+        if (wanted != mode) pool_set_float_mode(mode = wanted);
         task(argument, index);
         if (atomic_fetch_add(&p->finished, 1) + 1 == tasks && atomic_load(&p->waiting)) {
             pthread_mutex_lock(&p->mutex);
@@ -131,6 +161,7 @@ static void pool_work(pool *p, uint32_t number)
             pthread_mutex_unlock(&p->mutex);
         }
     }
+    if (mode != own) pool_set_float_mode(own);
 }
 
 static int pool_has_work(pool *p, uint32_t number)
@@ -267,6 +298,7 @@ static void pool_job(pool *p, int32_t threads, int64_t first, int64_t tasks, bcg
     const int64_t most = threads - 1 < tasks - 1 ? threads - 1 : tasks - 1;
     atomic_store(&p->task, task);
     atomic_store(&p->argument, argument);
+    atomic_store(&p->float_mode, pool_float_mode());
     atomic_store(&p->first, first);
     atomic_store(&p->tasks, (unsigned)tasks);
     atomic_store(&p->most_workers, (unsigned)most);
