@@ -31,7 +31,7 @@
 #define BCG_TAN_NEAR_F64 BCG_SIN_NEAR_F64
 
 /* All ones where x < 0 (or a NaN or -0 has the sign), so that selecting by it is no condition: of those that it meets
- * again gcc makes paths of their own. */
+ * again gcc makes paths of their own. Which sign a NaN has nobody knows: both of what it selects from are to be NaN. */
 static inline uint32_t bcg_mask_f32(float x) { return 0 - (bcg_bits_f32(x) >> 31); }
 
 /* x where mask is all ones, y where it is 0. */
@@ -41,7 +41,7 @@ static inline float bcg_masked_f32(uint32_t mask, float x, float y)
 }
 
 /* All ones where x < 0 (or a NaN or -0 has the sign), so that selecting by it is no condition: of those that it meets
- * again gcc makes paths of their own. */
+ * again gcc makes paths of their own. Which sign a NaN has nobody knows: both of what it selects from are to be NaN. */
 static inline uint64_t bcg_mask_f64(double x) { return 0 - (bcg_bits_f64(x) >> 63); }
 
 /* x where mask is all ones, y where it is 0. */
@@ -59,6 +59,12 @@ static inline double bcg_pick_f64(uint64_t odd, double x, double y)
     return bcg_from_bits_f64(bcg_bits_f64(y) ^ ((bcg_bits_f64(x) ^ bcg_bits_f64(y)) & (0 - odd)));
 #endif
 }
+
+/* |x|, without the sign of a NaN: compilers drop fabs where x cannot be negative, and on x86 0 / 0 has the sign. */
+static inline float bcg_size_f32(float x) { return bcg_from_bits_f32(bcg_bits_f32(x) & 0x7fffffffu); }
+
+/* |x|, without the sign of a NaN: compilers drop fabs where x cannot be negative, and on x86 0 / 0 has the sign. */
+static inline double bcg_size_f64(double x) { return bcg_from_bits_f64(bcg_bits_f64(x) & 0x7fffffffffffffffu); }
 
 /* An odd function's value at x, of its value at |x|. */
 static inline float bcg_signed_f32(float x, float value)
@@ -551,11 +557,17 @@ static inline uint32_t bcg_less_mask_f32(float a, float b)
     return 0 - ((bcg_bits_f32(a) - bcg_bits_f32(b)) >> 31);
 }
 
+/* All ones where x, which has no sign, is an infinity, and of no NaN. */
+static inline uint32_t bcg_infinite_mask_f32(float x) { return 0 - (((bcg_bits_f32(x) ^ 0x7f800000u) - 1) >> 31); }
+
 /* All ones where a < b, neither of which has a sign: two infinities are equal, whatever sign their difference has. */
 static inline uint64_t bcg_less_mask_f64(double a, double b)
 {
     return 0 - ((bcg_bits_f64(a) - bcg_bits_f64(b)) >> 63);
 }
+
+/* All ones where x, which has no sign, is an infinity, and of no NaN. */
+static inline uint64_t bcg_infinite_mask_f64(double x) { return 0 - (((bcg_bits_f64(x) ^ 0x7ff0000000000000u) - 1) >> 63); }
 
 /* Of the angle the arctan of small / large, the smaller one of |y| and |x| by the larger, with what rounding took from
  * the quotient and from its square. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
@@ -575,17 +587,17 @@ static inline float bcg_arctan2_of_f32(float y, float x, uint32_t steeper, float
 /* Where |x| and |y| are from 2^-32 to 2^32. */
 static inline float bcg_arctan2_usual_f32(float y, float x)
 {
-    const float ax = fabsf(x), ay = fabsf(y);
+    const float ax = bcg_size_f32(x), ay = bcg_size_f32(y);
     return bcg_arctan2_of_f32(y, x, bcg_less_mask_f32(ax, ay), ax < ay ? ax : ay, ax < ay ? ay : ax);
 }
 
 /* The same where anything may come: both are scaled, and zeros and infinities replaced by what has the same angle. */
 static inline float bcg_arctan2_f32(float y, float x)
 {
-    const float ax = fabsf(x), ay = fabsf(y);
+    const float ax = bcg_size_f32(x), ay = bcg_size_f32(y);
     const uint32_t steeper = bcg_less_mask_f32(ax, ay);
     const float small = bcg_masked_f32(steeper, ax, ay), large = bcg_masked_f32(steeper, ay, ax);
-    const uint32_t infinite = bcg_mask_f32(0x1.fffffep+127f - large), both = bcg_mask_f32(0x1.fffffep+127f - small);
+    const uint32_t infinite = bcg_infinite_mask_f32(large), both = bcg_infinite_mask_f32(small);
     const float n = bcg_masked_f32(infinite, bcg_masked_f32(both, 1, small * 0), small);
     const float finite = bcg_masked_f32(infinite, 1, large), d = finite < 0x1p-149f ? 0x1p-149f : finite;
     const float scale = bcg_from_bits_f32(0x7f000000u - (bcg_bits_f32(d * 0.5f) & 0x7f800000u));
@@ -597,11 +609,10 @@ static inline float bcg_arctan2_f32(float y, float x)
  * leaves of pi. */
 static inline double bcg_arctan2_f64(double y, double x)
 {
-    const double ax = fabs(x), ay = fabs(y);
+    const double ax = bcg_size_f64(x), ay = bcg_size_f64(y);
     const uint64_t steeper = bcg_mask_f64(ax - ay);
     const double small = bcg_masked_f64(steeper, ax, ay), large = bcg_masked_f64(steeper, ay, ax);
-    const uint64_t infinite = bcg_mask_f64(0x1.fffffffffffffp+1023 - large);
-    const uint64_t both = bcg_mask_f64(0x1.fffffffffffffp+1023 - small);
+    const uint64_t infinite = bcg_infinite_mask_f64(large), both = bcg_infinite_mask_f64(small);
     const double n = bcg_masked_f64(infinite, bcg_masked_f64(both, 1, small * 0), small);
     const double finite = bcg_masked_f64(infinite, 1, large), d = finite < 0x1p-1074 ? 0x1p-1074 : finite;
     const double scale = bcg_from_bits_f64(0x7fe0000000000000u - (bcg_bits_f64(d * 0.5) & 0x7ff0000000000000u));
@@ -626,10 +637,10 @@ static inline double bcg_arctan2_f64(double y, double x)
 /* The same, by one quotient up to 1. */
 static inline float bcg_arctan2_fast_f32(float y, float x)
 {
-    const float ax = fabsf(x), ay = fabsf(y);
+    const float ax = bcg_size_f32(x), ay = bcg_size_f32(y);
     const uint32_t steeper = bcg_less_mask_f32(ax, ay);
     const float small = bcg_masked_f32(steeper, ax, ay), large = bcg_masked_f32(steeper, ay, ax);
-    const uint32_t infinite = bcg_mask_f32(0x1.fffffep+127f - large), both = bcg_mask_f32(0x1.fffffep+127f - small);
+    const uint32_t infinite = bcg_infinite_mask_f32(large), both = bcg_infinite_mask_f32(small);
     const float n = bcg_masked_f32(infinite, bcg_masked_f32(both, 1, small * 0), small);
     const float finite = bcg_masked_f32(infinite, 1, large), d = finite < 0x1p-149f ? 0x1p-149f : finite;
     const uint32_t sign = bcg_bits_f32(x) & 0x80000000u, flip = (steeper & 0x80000000u) ^ sign;
@@ -642,11 +653,10 @@ static inline float bcg_arctan2_fast_f32(float y, float x)
 /* The same as above, without what rounding took. */
 static inline double bcg_arctan2_fast_f64(double y, double x)
 {
-    const double ax = fabs(x), ay = fabs(y);
+    const double ax = bcg_size_f64(x), ay = bcg_size_f64(y);
     const uint64_t steeper = bcg_less_mask_f64(ax, ay);
     const double small = bcg_masked_f64(steeper, ax, ay), large = bcg_masked_f64(steeper, ay, ax);
-    const uint64_t infinite = bcg_mask_f64(0x1.fffffffffffffp+1023 - large);
-    const uint64_t both = bcg_mask_f64(0x1.fffffffffffffp+1023 - small);
+    const uint64_t infinite = bcg_infinite_mask_f64(large), both = bcg_infinite_mask_f64(small);
     const double n = bcg_masked_f64(infinite, bcg_masked_f64(both, 1, small * 0), small);
     const double finite = bcg_masked_f64(infinite, 1, large), d = finite < 0x1p-1074 ? 0x1p-1074 : finite;
     const double scale = bcg_from_bits_f64(0x7fe0000000000000u - (bcg_bits_f64(d * 0.5) & 0x7ff0000000000000u));
