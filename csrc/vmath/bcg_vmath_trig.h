@@ -558,7 +558,7 @@ static inline uint32_t bcg_less_mask_f32(float a, float b)
 }
 
 /* All ones where x, which has no sign, is an infinity, and of no NaN. */
-static inline uint32_t bcg_infinite_mask_f32(float x) { return 0 - (((bcg_bits_f32(x) ^ 0x7f800000u) - 1) >> 31); }
+static inline uint32_t bcg_infinite_mask_f32(float x) { return 0 - (uint32_t)(bcg_bits_f32(x) == 0x7f800000u); }
 
 /* All ones where a < b, neither of which has a sign: two infinities are equal, whatever sign their difference has. */
 static inline uint64_t bcg_less_mask_f64(double a, double b)
@@ -567,7 +567,14 @@ static inline uint64_t bcg_less_mask_f64(double a, double b)
 }
 
 /* All ones where x, which has no sign, is an infinity, and of no NaN. */
-static inline uint64_t bcg_infinite_mask_f64(double x) { return 0 - (((bcg_bits_f64(x) ^ 0x7ff0000000000000u) - 1) >> 63); }
+static inline uint64_t bcg_infinite_mask_f64(double x)
+{
+#if defined __SSE4_1__ || defined __aarch64__
+    return 0 - (uint64_t)(bcg_bits_f64(x) == 0x7ff0000000000000u);
+#else
+    return 0 - (((bcg_bits_f64(x) ^ 0x7ff0000000000000u) - 1) >> 63);
+#endif
+}
 
 /* Of the angle the arctan of small / large, the smaller one of |y| and |x| by the larger, with what rounding took from
  * the quotient and from its square. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
