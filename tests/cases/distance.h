@@ -25,8 +25,10 @@
  *       (DISTANCE_OVERLAP). No two elements of a result are one.
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag. Largest errors: exp 1
- *       ULP; all else is as IEEE 754 has it.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine, but for
+ *       functions, which keep within their errors: their last bits differ where the machine multiplies and adds with
+ *       one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). Largest
+ *       errors: exp 1 ULP; all else is as IEEE 754 has it.
  */
 #ifndef DISTANCE_H
 #define DISTANCE_H

@@ -19,7 +19,6 @@
  *       (POWER_OVERLAP). No two elements of a result are one.
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.
  */
 #ifndef POWER_H
 #define POWER_H

@@ -15,7 +15,10 @@ from .form import CForm
 from .static import StaticView, static_sentences
 from .target import find_target
 
-__all__ = ["contract", "renamed"]
+__all__ = ["contract", "has_floats", "renamed"]
+
+# What the guard in the C (templates/parts/rounding.c.j2) refuses, as far as compilers tell it.
+_NEVER = "Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387)."
 
 
 def contract(
@@ -78,12 +81,25 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
     )
 
 
+def has_floats(program: LoopProgram) -> bool:
+    """Return whether it computes with floats, so that what a compiler makes of these changes its results."""
+    statements = (statement for nest in program.nests for statement in nest.body)
+    return any(row.is_float for statement in statements for row in (*statement.operand_dtypes, statement.dtype))
+
+
 def _accuracy(program: LoopProgram, fast: bool) -> str:
     """What results depend on, and how far functions are from what is right."""
+    if not has_floats(program):
+        return ""
     rows = [statement for nest in program.nests for statement in nest.body if statement.dtype.is_float]
     bounds = {row.op.name: row.op.ulp_for(row.dtype, fast) for row in rows}
-    named = [f"{name} {ulp} ULP" for name, ulp in bounds.items() if ulp]
-    functions = f" Largest errors: {', '.join(named)}; all else is as IEEE 754 has it." if named else ""
+    named = ", ".join(f"{name} {ulp} ULP" for name, ulp in bounds.items() if ulp)
+    functions = f" Largest errors: {named}; all else is as IEEE 754 has it." if named else ""
     if fast:
-        return f"Mathematics is fast: sums and products may be fused.{functions}"
-    return f"Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.{functions}"
+        return f"Mathematics is fast: sums and products may be fused. {_NEVER}{functions}"
+    but = (
+        ", but for functions, which keep within their errors: their last bits differ where the machine multiplies and "
+        "adds with one rounding (FMA)"
+    )
+    same = f"results then have the same bits for every other flag, compiler and machine{but if named else ''}."
+    return f"Compile with -ffp-contract=off: {same} {_NEVER}{functions}"
