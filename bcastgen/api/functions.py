@@ -368,7 +368,7 @@ def op_kernel(op: Op) -> Kernel:
         raise DTypeError(f"{op.name} has static parameters, which have no place in a call")
     names = _OPERAND_NAMES[: op.arity] if op.definition is None else op.definition.operands
     builder = Builder(names)
-    result = builder.apply(op, tuple(builder.operands))
+    result = builder.call(op, tuple(builder.operands))
     expression: Expression = builder.finish((result,))
     kernel = Kernel(expression, op.name, names)
     kernel.__doc__ = op.doc

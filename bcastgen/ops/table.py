@@ -463,6 +463,14 @@ _ROWS: tuple[Op, ...] = (
         )
     ),
     Op("rint", 1, rules.floating, "rint{f}({0})", "Nearest whole number, halves to even.", representable=True),
+    Op(
+        "round",
+        1,
+        rules.rounded,
+        {"float": "rint{f}({0})"} | dict.fromkeys(_INTEGERS, "{0}"),
+        "Nearest whole number, halves to even; integers stay.",
+        representable=True,
+    ),
     # extrema
     *(
         Op(

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bcastgen.api import jit
-from bcastgen.dtypes import F32, F64, DType
-from bcastgen.errors import DTypeError
-from bcastgen.jit.toolchain import toolchain
-from bcastgen.op import Excess, Op
-from bcastgen.ops import OPS
-from bcastgen.resources import folder
+from bcastgen.api.functions import jit
+from bcastgen.core.dtypes import F32, F64, DType
+from bcastgen.core.errors import DTypeError
+from bcastgen.core.resources import folder
+from bcastgen.ops.row import Excess, Op
+from bcastgen.ops.table import OPS
+from bcastgen.runtime.toolchain import toolchain
 
 # NaN from numbers, as C of a and b, or of the integers u and v; {f} is f for float, {T} the type.
 SOURCES = {

@@ -117,7 +117,9 @@ def test_array_likes(kernels: Any) -> None:
     add = kernels.add
     same(add([1, 2, 3], (1.5, 2, 3)), np.add([1, 2, 3], (1.5, 2, 3)))
     same(add(range(3), memoryview(b"abc")), np.add(range(3), np.frombuffer(b"abc", np.uint8)))
-    same(add(np.array([[1.0, 2.0]]).view(np.matrix), 1), np.array([[2.0, 3.0]]))
+    same(add(np.array([(1.0, 2.0)]).view(np.recarray), 1), np.array([[2.0, 3.0]]))
+    with pytest.raises(DTypeError, match=r"operand 'a' is a matrix, which gives operators \(__mul__\) its own meaning"):
+        add(np.array([[1.0, 2.0]]).view(np.matrix), 1)
 
 
 def test_a_memmap_is_an_array(kernels: Any, tmp_path: Any) -> None:

@@ -259,7 +259,7 @@ import ctypes, sys
 if sys.argv[2] == "cffi":
     sys.modules["bcastgen._dispatch"] = None
 import numpy as np, bcastgen as bg
-from bcastgen.jit import base
+from bcastgen.runtime import base
 assert base.implementation == sys.argv[2]
 library, modes, first = ctypes.CDLL(sys.argv[1]), eval(sys.argv[3]), int(sys.argv[4])
 library.get.restype, library.set.argtypes = ctypes.c_uint64, [ctypes.c_uint64]

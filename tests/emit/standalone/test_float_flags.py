@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.csource import RESULT_FLAGS
-from bcastgen.dtypes import F32, F64
-from bcastgen.ops import OPS
-from bcastgen.resources import bench_module
+from bcastgen.core.c_source import RESULT_FLAGS
+from bcastgen.core.dtypes import F32, F64
+from bcastgen.core.resources import bench_module
+from bcastgen.ops.table import OPS
 
 truth = bench_module("truth")
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
