@@ -25,7 +25,7 @@ from ..ops.dtype_rules import RULES, Converted, Rule, Types, by_function, by_sig
 from ..ops.row import Definition, Op
 from ..ops.table import DEFINED, find_op
 from ..ops.user_c import Prelude, check_text, check_words, placed, read_prelude, unknown_words
-from .functions import op_kernel
+from .functions import check_names, op_kernel
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
@@ -218,6 +218,7 @@ def _operand_names(
         raise ParseError(f"{op} has no operands; name at least one, and use it in c=")
     for name in names:
         _check_identifier(f"{op}: the operand's name", name)
+    check_names(names, ParseError)
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
         raise ParseError(f"{op}: two operands are called {twice[0]!r}; give each a name of its own")

@@ -56,8 +56,13 @@ def _default_place() -> str:
 
 def _prepared(path: str) -> Path:
     """Create a cache directory and check that nobody else can put a binary into it."""
-    os.makedirs(path, mode=0o700, exist_ok=True)
     real = Path(os.path.realpath(path))
+    try:
+        str(real).encode()
+    except UnicodeEncodeError:
+        # What loads kernels takes text.
+        raise OSError(errno.EILSEQ, "its path is no text in UTF-8", str(real)) from None
+    os.makedirs(path, mode=0o700, exist_ok=True)
     status = real.stat()
     cure = "or set BCASTGEN_CACHE_DIR to a directory of your own"
     if status.st_uid != os.geteuid():

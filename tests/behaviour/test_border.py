@@ -406,3 +406,53 @@ def test_operators_in_place_are_refused_with_the_cure(word):
             trace(function, ("x", "y"))
     # Here Python rebinds, with NumPy as well.
     assert "(2, x)" in str(trace(lambda x: augmented(2, x), ("x",)))
+
+
+# ---- names and other arguments ---------------------------------------------------------------------------------------
+
+
+def test_an_operand_called_out_is_refused_but_renamed_in_mlir():
+    for made in (
+        lambda: bg.from_text("out + 1"),
+        lambda: bg.from_text("(f32[?] out) -> out"),
+        lambda: bg.evaluate("out + 1", {"out": 1}),
+        lambda: bg.jit(lambda x, out: x + out),
+        lambda: bg.define_op("border_out", "x, out", c="x + out"),
+    ):
+        with pytest.raises(BcastgenError, match="no operand can be called 'out', which a call's out= is"):
+            made()
+    text = """func.func @f(%out: tensor<?xf32>, %_out: tensor<?xf32>) -> tensor<?xf32> {
+      %0 = tosa.sub %out, %_out : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+      return %0 : tensor<?xf32>
+    }"""
+    assert bg.from_mlir(text).operands == ("_out", "__out")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"text": 3}, "an expression is text, not int"),
+        ({"text": b"a"}, "an expression is text, not bytes"),
+        ({"name": 3}, "name=3 is no name"),
+        ({"variants": -1}, "variants is -1, expected 0 or more"),
+        ({"variants": "x"}, "variants is 'x', expected 0 or more"),
+        ({"variants": True}, "variants is True, expected 0 or more"),
+    ],
+)
+def test_arguments_of_from_text_are_looked_at(arguments, message):
+    with pytest.raises(BcastgenError, match=message):
+        bg.from_text(**{"text": "a + 1"} | arguments)
+
+
+def test_evaluate_takes_text():
+    for text in (b"a", None, 3):
+        with pytest.raises(ParseError, match="an expression is text, not"):
+            bg.evaluate(text, {"a": 1})
+
+
+def test_branches_on_the_kind_of_an_argument():
+    # What tracing cannot see is said in jit's docstring; a default that only such a branch could use is refused.
+    for said in ("numpy.isscalar(x)", "isinstance(x, numpy.ndarray)", "x is None", "random numbers", "closures"):
+        assert said in " ".join(bg.jit.__doc__.replace("`", "").split())
+    with pytest.raises(TraceError, match="parameter 'y=None' is an array, as every one is, and never None"):
+        bg.jit(lambda x, y=None: x if y is None else x + y)
