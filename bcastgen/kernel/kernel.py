@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..shape.types.tensor_type import Signature
     from .background import Jobs
 
-__all__ = ["Kernel", "result_names"]
+__all__ = ["Kernel", "result_names", "stand_in"]
 
 
 def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
@@ -72,6 +72,34 @@ def _constant_values(
         array.setflags(write=False)
         made.append(array)
     return tuple(made)
+
+
+def stand_in(name: str, shape: Any, dtype: DType = F64) -> np.ndarray[Any, Any]:
+    """Return an array without elements of its own that has the shape a caller gives for an operand.
+
+    Raises
+    ------
+    BroadcastError
+        If it is no shape that an array may have.
+    """
+    from .shape.dim import MAX_EXTENT, check_rank, is_extent
+
+    extents = shape.shape if isinstance(shape, np.ndarray) else shape
+    entries = extents if isinstance(extents, (tuple, list)) else (extents,)
+    check_rank(f"operand '{name}'", len(entries), name)
+    for dim, extent in enumerate(entries):
+        if not is_extent(extent):
+            raise BroadcastError(
+                f"operand '{name}' dim {dim} has extent {extent!r}, expected 0 to {MAX_EXTENT}; "
+                "give a tuple of integers, or an array of that shape",
+                operand=name,
+                dim=dim,
+            )
+    try:
+        return np.broadcast_to(np.zeros((), dtype.np), entries)
+    except ValueError as error:
+        why = f"operand '{name}' of shape {entries}: {error}; give smaller extents"
+        raise BroadcastError(why, operand=name) from None
 
 
 class Kernel(KernelBase):
@@ -308,10 +336,9 @@ class Kernel(KernelBase):
         if len(shapes) != len(self.operands):
             raise TypeError(f"{self._name}() has {len(self.operands)} operands, got {len(shapes)} shapes")
         stands: list[np.ndarray[Any, Any]] = []
-        for kind, shape in zip(self._declared_kinds(), (*shapes, *self._values), strict=True):
-            dtype = kind.default if isinstance(kind, Weak) else kind
-            extents: Any = shape.shape if isinstance(shape, np.ndarray) else shape
-            stands.append(np.broadcast_to(np.zeros((), dtype.np), extents))
+        names = (*self.operands, *self._constants)
+        for name, kind, shape in zip(names, self._declared_kinds(), (*shapes, *self._values), strict=True):
+            stands.append(stand_in(name, shape, kind.default if isinstance(kind, Weak) else kind))
         if self._jobs is not None and self._compile(self._key_of(tuple(stands))):
             self.wait()
         found = self._infer(tuple(stands))[0]

@@ -150,3 +150,19 @@ def test_such_an_op_is_a_kernel_of_its_own(outer):
 def test_what_cannot_be_a_shape_function(options, error, message):
     with pytest.raises(error, match=message):
         bg.define_op("no_such_op", "a, b", c="a + b", **options)
+
+
+@pytest.mark.parametrize("extents", [{"k": -3}, {"k": 3.0}, {"k": "3"}, {"k": True}, {"k": None}, {"k": 2**63}, 3])
+def test_extents_that_are_none(extents):
+    spread = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)))
+    for asked in (lambda: spread(np.ones(2), extents=extents), lambda: spread.result_shape((2,), extents=extents)):
+        with pytest.raises(bg.BroadcastError, match=r"^extents (gives 'k' as .*|is 3), expected"):
+            asked()
+
+
+def test_result_shape_of_shapes_that_are_none():
+    spread = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)))
+    with pytest.raises(bg.BroadcastError, match="operand 'x' dim 0 has extent -2"):
+        spread.result_shape((-2,), extents={"k": 3})
+    with pytest.raises(TypeError, match="has 1 operands, got 2 shapes"):
+        spread.result_shape((2,), (3,), extents={"k": 3})

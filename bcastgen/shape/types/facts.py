@@ -15,10 +15,12 @@ from math import lcm
 
 from ...core.frozen import dataclass
 
-__all__ = ["ANY_EXTENT", "MAX_EXTENT", "Facts", "Range"]
+__all__ = ["ANY_EXTENT", "MAX_EXTENT", "MAX_RANK", "Facts", "Range"]
 
 # Extents are int64_t in the C of every kernel.
 MAX_EXTENT = 2**63 - 1
+# BCG_MAX_RANK of csrc/bcg_abi.h, which sizes the arrays of extents there; a test compares them.
+MAX_RANK = 64
 
 
 @dataclass(frozen=True, slots=True)
