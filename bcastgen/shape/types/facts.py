@@ -120,6 +120,11 @@ class Facts:
             node = self._parents[node]
         return node
 
+    @property
+    def size(self) -> int:
+        """How much is known: what a copy takes grows with it."""
+        return len(self._parents) + len(self._ranges) + len(self._apart) + len(self._odd)
+
     def range(self, node: Hashable) -> Range:
         """Return the range that a node's extent lies in; a range is a node as well, and lies in itself."""
         return node if isinstance(node, Range) else self._ranges.get(self._root(node), ANY_EXTENT)
