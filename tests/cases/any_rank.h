@@ -70,8 +70,8 @@ typedef enum {
     SAY(ANY_RANK_OK, "no error") \
     SAY(ANY_RANK_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(ANY_RANK_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(ANY_RANK_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected} (from " \
-                            "'{against}')") \
+    SAY(ANY_RANK_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+                            "'{against}')]") \
     SAY(ANY_RANK_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                          "'{against}')]; results do not broadcast") \
     SAY(ANY_RANK_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \

@@ -67,6 +67,7 @@ def verify_one(program, concrete, promises):
     kept = kept if len(program.results) != 1 else (kept,)
     if undefined(machine):
         return
+    verify_undecided(program, folded, promises)
     # A fold may prove more, where it inlines: never less.
     if error is None:
         exact = program.evaluate(*concrete)
@@ -79,6 +80,17 @@ def verify_one(program, concrete, promises):
     failing = any(step[0].row.constraint and wrong(step[2][0]) for step in machine.trace)
     assert verdict is not True or not (broken or failing), (str(program), error)
     assert verdict is not False or broken or failing, str(program)
+
+
+def verify_undecided(program, folded, operands):
+    """Run both on operands that are not known: a folded program may decide more, and does nothing else than before."""
+    _, before, error = ran(program, operands)
+    _, after, fault = ran(folded, operands)
+    if error is not None and "is not decided" in str(error):
+        return
+    assert (error is None) == (fault is None), (str(program), str(folded), error, fault)
+    for value, still in zip(before, after, strict=True):
+        assert instance_of(still, value), (str(program), str(folded), show(value), show(still))
 
 
 def verify_random(chance):
