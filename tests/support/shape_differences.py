@@ -6,6 +6,7 @@ In: seeds, or a kernel and a call.  Out: a :class:`Difference` each; `reported` 
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
@@ -39,7 +40,7 @@ def difference(kernel, call, answers):
     told = answers.get("kernel")
     if isinstance(wanted, Refusal) and isinstance(told, str) and found["kernel"] is None:
         found["kernel"] = _told(kernel, call, told)
-    kinds = tuple((side, kind) for side, kind in found.items() if kind)
+    kinds = tuple((side, _why(kind, wanted, answers[side])) for side, kind in found.items() if kind)
     said = tuple((side, _shown(answers[side])) for side, _ in kinds)
     return Difference(kernel, call, _shown(wanted), said, kinds) if kinds else None
 
@@ -56,6 +57,15 @@ def _kind(wanted, answer):
         if isinstance(other, np.ndarray) and not np.array_equal(one, other):
             return "other values"
     return None
+
+
+def _why(kind, wanted, answer):
+    """The kind with the reason of whoever refuses, without names and numbers."""
+    if kind not in ("takes", "refuses"):
+        return kind
+    text = str(wanted if kind == "takes" else answer).removeprefix(REFUSED).strip()
+    text = re.sub(r"'[^']*'|declared .*| is \d+$|\b[a-z]\b|r?\d+|[\[\](),.%]", "", text)
+    return f"{kind} ({' '.join(text.split())[:60]})"
 
 
 def _told(kernel, call, text):
@@ -133,6 +143,8 @@ def reported(same, directory, patience=80, examples=1):
 
 def shrunk(one, directory, patience):
     """The difference made smaller as long as it stays of its class."""
+    if any(side == "background" for side, _ in one.kinds):
+        return one  # asked where nothing is compiled
     # C is compiled anew for each, so only where nothing else parts.
     place = directory if {side for side, _ in one.kinds} == {"C"} else None
     kinds = {(side, kind) for side, kind in one.kinds if place or side != "C"}

@@ -274,7 +274,8 @@ def _check(array, type_, shape, names, said=()):
 def blame(kernel, arrays, extents=None):
     """Return the array and dim that an error has to name: the first of which a declaration does not hold.
 
-    None where there is none, or where something else is wrong, too, so that more than one is right.
+    None where there is none, or where more than one is right: where something else is wrong, too, or where it is an
+    extent, which others may be said not to meet.
     """
     names, first = dict(extents or {}), None
     said = [dim for operand in kernel.operands for dim in operand.type.dims]
@@ -283,6 +284,9 @@ def blame(kernel, arrays, extents=None):
         try:
             _check(operand.name, operand.type, given[operand.name].shape, names, said)
         except Refusal as refusal:
+            type_, rank = operand.type, given[operand.name].ndim
+            if refusal.dim is not None and type_.dim(rank, refusal.dim).extent is not None:
+                return None
             first = first or refusal
     try:
         infer_names(kernel, given, names)

@@ -124,8 +124,10 @@ def held():
         patch.setenv("BCASTGEN_CACHE_DIR", cache)
         patch.setattr(kernels_module, "build", build)
         patch.setattr(background_module.Job, "wait", wait)
-        yield
-        event.set()
+        try:
+            yield
+        finally:
+            event.set()
 
 
 def answered(kernel, calls):
