@@ -74,7 +74,8 @@ def _told(kernel, call, text):
     if blamed is None:
         return None
     array, dim = blamed
-    start = f"'{array}' has rank" if dim is None else f"'{array}' dim {dim} has extent"
+    # An array of another rank has other extents, too.
+    start = f"'{array}' " if dim is None else f"'{array}' dim {dim} has extent"
     return None if start in text else "names another array or dim"
 
 
