@@ -143,7 +143,7 @@ class SizedKernel(Kernel):
 
 def _checked(extents: Mapping[str, int] | None) -> Mapping[str, int]:
     """Return the extents that a caller gives, if they are such."""
-    from .shape.dim import MAX_EXTENT, is_extent
+    from ..shape.types.dim import MAX_EXTENT, is_extent
 
     if extents is not None and not isinstance(extents, Mapping):
         raise BroadcastError(f"extents is {extents!r}, expected a dict from names to integers")

@@ -82,7 +82,7 @@ def stand_in(name: str, shape: Any, dtype: DType = F64) -> np.ndarray[Any, Any]:
     BroadcastError
         If it is no shape that an array may have.
     """
-    from .shape.dim import MAX_EXTENT, check_rank, is_extent
+    from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent
 
     extents = shape.shape if isinstance(shape, np.ndarray) else shape
     entries = extents if isinstance(extents, (tuple, list)) else (extents,)

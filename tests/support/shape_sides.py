@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen import background as background_module
 from bcastgen import kernel as kernels_module
+from bcastgen.kernel import background as background_module
 from shape_kernels import arrays
 from shape_model import listed, text_of
 

@@ -54,7 +54,7 @@ def saturating(nest: Nest) -> Nest:
     Examples
     --------
     >>> from bcastgen import from_text
-    >>> kernel = from_text("(f32[?] x) -> clip(x * 20, -128, 127).astype(i8)")
+    >>> kernel = from_text("(f32[?] x) -> clip(x * 20, -128, 127).astype(int8)")
     >>> for statement in saturating(kernel.compilation.program.nests[0]).body:
     ...     print(statement.op.name, statement.dtype)
     multiply f32

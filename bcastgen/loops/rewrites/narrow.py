@@ -74,7 +74,7 @@ def narrow(program: LoopProgram) -> Narrowed:
     Examples
     --------
     >>> from bcastgen import from_text
-    >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(u8)")
+    >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(uint8)")
     >>> print(*narrow(kernel.compilation.program).notes, sep="\n")
     t2 of i16, not i32: it is in [0, 510]
     t3 of i16, not i32: all is in [0, 510]

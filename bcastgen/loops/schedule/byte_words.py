@@ -53,7 +53,7 @@ def words_of(nest: Nest) -> Words | None:
     Examples
     --------
     >>> from bcastgen import from_text
-    >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(u16) + b) >> 1).astype(u8)")
+    >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(u16) + b) >> 1).astype(uint8)")
     >>> words_of(kernel.compilation.program.nests[0]).bits
     16
     """

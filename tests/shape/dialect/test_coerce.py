@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bcastgen.shape.tensor_type import parse_type as parse_tensor_type
 
 import bcastgen as bg
 from bcastgen.core.dtypes import F32
@@ -13,6 +12,7 @@ from bcastgen.shape.dialect.coerce import coerce
 from bcastgen.shape.dialect.program import Value
 from bcastgen.shape.dialect.types import parse_type
 from bcastgen.shape.dialect.values import UNRANKED, ElementType, Shape, Size, ValueShape, Witness
+from bcastgen.shape.types.tensor_type import parse_type as parse_tensor_type
 
 shape = bg.shape
 

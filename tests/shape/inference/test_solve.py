@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.constraints import Constraint, RankAtLeast, RankIs, SameRank
+from bcastgen.shape.inference import entailment
 from bcastgen.shape.inference.broadcast import BroadcastInfo, broadcast, operand_names
 from bcastgen.shape.inference.operand_use import Use
 from bcastgen.shape.inference.solve import solve
@@ -383,7 +384,7 @@ def test_what_is_not_proved_for_want_of_work_is_checked(
     semantics: Any, monkeypatch: pytest.MonkeyPatch, statements: int
 ) -> None:
     """However early proofs end, what is checked holds for the legal calls alone, and what is proved is true."""
-    monkeypatch.setattr(implied, "_STATEMENTS", statements)
+    monkeypatch.setattr(entailment, "_STATEMENTS", statements)
     solve.cache_clear()
     rows = [
         ["[n, n]", "[n, ?]"],
@@ -425,9 +426,9 @@ def test_what_is_not_proved_for_want_of_work_is_checked(
 def test_symbols_that_stand_in_many_dims_take_bounded_work(
     monkeypatch: pytest.MonkeyPatch, symbols: int, rank: int
 ) -> None:
-    started: list[implied.Work] = []
+    started: list[entailment.Work] = []
 
-    class Counted(implied.Work):
+    class Counted(entailment.Work):
         def __init__(self) -> None:
             super().__init__()
             started.append(self)

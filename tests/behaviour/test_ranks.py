@@ -18,7 +18,7 @@ _PROGRAM = r"""
 import contextlib, io, json, pathlib, subprocess, sys, tempfile
 import numpy as np
 import bcastgen as bg
-from bcastgen.cli import main
+from bcastgen.cli.main import main
 
 ranks = json.loads(sys.argv[1])
 surfaces = sys.argv[2].split(",")
