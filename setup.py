@@ -4,7 +4,7 @@
   takes either a search for packages or a list of them; this is a search and a list.
 - The extension needs NumPy's include path, known only when building. It is optional: without Python's headers the
   install succeeds, and calls go through cffi.
-- cffi_modules is cffi's own keyword: it writes bcastgen/runtime/_ffi.py from csrc/bcg_abi.h, so that no call parses C.
+- cffi_modules is cffi's own keyword: it writes bcastgen/runtime/_ffi.py from csrc/abi, so that no call parses C.
 - bcastgen/emit/templating/_templates.py is written beside it, so that no call compiles templates.
 """
 

@@ -4,7 +4,7 @@ In: operand names, dims and sizes.  Out: an exception whose message names them a
 
     extent_mismatch("b", 1, 2, 3, "a") -> BroadcastError("operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')")
 
-The sentences of run-time statuses stand in ``csrc/bcg_status.def``; compile-time verdicts use the same ones.
+The sentences of run-time statuses stand in ``csrc/abi/bcg_status.def``; compile-time verdicts use the same ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`KernelBase` in Python over cffi: the same class as csrc/dispatch.c, for where that extension could not be built.
+"""`KernelBase` in Python over cffi: the class of csrc/dispatch/dispatch.c, for where that extension could not be built.
 
 In: a call `kernel(a, b, out=r)`.  Out: the ndarray (or tuple of them).  Every call takes the slow path of
 `arguments.py`, so what is here starts from clean operands: describe them, find the binary, infer shapes, allocate, run.

@@ -1,4 +1,4 @@
-"""Tells cffi what a compiled kernel looks like and what runs it, from csrc/bcg_abi.h and csrc/run.h alone.
+"""Tells cffi what a compiled kernel looks like and what runs it, from csrc/abi/bcg_abi.h and csrc/runtime/run.h alone.
 
 In: these headers.  Out: `ffibuilder()`, from which setuptools (`cffi_modules`) writes `bcastgen/runtime/_ffi.py`.
 

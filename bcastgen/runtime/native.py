@@ -1,4 +1,4 @@
-"""The runtime without the extension: csrc/runtime.c, compiled once and kept in the cache like a kernel.
+"""The runtime without the extension: csrc/runtime/runtime.c, compiled once and kept in the cache like a kernel.
 
 In: nothing.  Out: `bcg_run` as a cffi function, which plans a call of a kernel and runs its loops.
 

@@ -14,7 +14,7 @@
 #include "bcg_vmath_core.h"
 #include "bcg_vmath_exp.h"
 
-/* (log(1 + f) - f + s / 2) / (f s) for 1 + f in sqrt(1/2) to sqrt(2), s = f^2. python csrc/fit.py log_f32: error
+/* (log(1 + f) - f + s / 2) / (f s) for 1 + f in sqrt(1/2) to sqrt(2), s = f^2. python csrc/vmath/fit.py log_f32: error
  * 2^-27.0 */
 static inline float bcg_log_tail_f32(float f, float s)
 {
@@ -34,7 +34,7 @@ static inline float bcg_log_second_f32(float f)
     return bcg_fma_f32(s, -0.5f, s * f * bcg_log_tail_f32(f, s));
 }
 
-/* log2(1 + f) / f less the f32 number closest to 1 / log(2). python csrc/fit.py log2_f32: error 2^-26.8 */
+/* log2(1 + f) / f less the f32 number closest to 1 / log(2). python csrc/vmath/fit.py log2_f32: error 2^-26.8 */
 static inline float bcg_log2_rest_f32(float f)
 {
     float rest = bcg_fma_f32(-0x1.c23952p-4f, f, 0x1.7d4404p-3f);
@@ -48,7 +48,7 @@ static inline float bcg_log2_rest_f32(float f)
 }
 
 /* log10(1 + f) / f less the f32 number closest to 1 / log(10): a quotient, which is short, or where it would be rounded
- * too often a polynomial. python csrc/fit.py log10_over_f32: error 2^-28.9; log10_f32: 2^-26.8 */
+ * too often a polynomial. python csrc/vmath/fit.py log10_over_f32: error 2^-28.9; log10_f32: 2^-26.8 */
 static inline float bcg_log10_rest_f32(float f)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -68,7 +68,7 @@ static inline float bcg_log10_rest_f32(float f)
 }
 
 /* log(1 + f) - f, and with square / 2 added, for 1 + f in sqrt(1/2) to sqrt(2): the first is faster, the second closer.
- * python csrc/fit.py log_f64: error 2^-59.2 */
+ * python csrc/vmath/fit.py log_f64: error 2^-59.2 */
 static inline double bcg_log_ratio_f64(double z)
 {
     double ratio = bcg_fma_f64(0x1.2f03972a8c7e8p-3, z, 0x1.39a1eae699af1p-3);
@@ -91,7 +91,7 @@ static inline double bcg_log_third_f64(double f, double square)
     return s * bcg_fma_f64(z, bcg_log_ratio_f64(z), 0.5 * square);
 }
 
-/* log2(1 + f) / f, to some ULPs. python csrc/fit.py log2_fast_f32: error 2^-24.4 */
+/* log2(1 + f) / f, to some ULPs. python csrc/vmath/fit.py log2_fast_f32: error 2^-24.4 */
 static inline float bcg_log2_short_f32(float f)
 {
     float value = bcg_fma_f32(0x1.01a86ap-3f, f, -0x1.a87966p-3f);
@@ -104,7 +104,7 @@ static inline float bcg_log2_short_f32(float f)
     return bcg_fma_f32(value, f, 0x1.715476p0f);
 }
 
-/* log10(1 + f) / f, to some ULPs. python csrc/fit.py log10_fast_f32: error 2^-24.4 */
+/* log10(1 + f) / f, to some ULPs. python csrc/vmath/fit.py log10_fast_f32: error 2^-24.4 */
 static inline float bcg_log10_short_f32(float f)
 {
     float value = bcg_fma_f32(0x1.364042p-5f, f, -0x1.ff1e2cp-5f);
@@ -117,7 +117,7 @@ static inline float bcg_log10_short_f32(float f)
     return bcg_fma_f32(value, f, 0x1.bcb7bp-2f);
 }
 
-/* log(1 + f), to some ULPs. python csrc/fit.py log_fast_f64: error 2^-52.2 */
+/* log(1 + f), to some ULPs. python csrc/vmath/fit.py log_fast_f64: error 2^-52.2 */
 static inline double bcg_log_short_f64(double f)
 {
     const double s = f / (2 + f), z = s * s, zz = z * z;
@@ -506,7 +506,7 @@ static inline double bcg_arccosh_f64(double x)
     return x >= 1 ? number : NAN;
 }
 
-/* arctanh(s) = s + s z q(z), z = s^2, for s up to 1/2. python csrc/fit.py arctanh_f32: error 2^-29.4 */
+/* arctanh(s) = s + s z q(z), z = s^2, for s up to 1/2. python csrc/vmath/fit.py arctanh_f32: error 2^-29.4 */
 static inline float bcg_arctanh_tail_f32(float z)
 {
     float tail = bcg_fma_f32(z, 0x1.693a34p-3f, 0x1.a6bb9ep-5f);
@@ -516,7 +516,7 @@ static inline float bcg_arctanh_tail_f32(float z)
     return bcg_fma_f32(z, tail, 0x1.55554p-2f);
 }
 
-/* The same. python csrc/fit.py arctanh_f64: error 2^-58.0 */
+/* The same. python csrc/vmath/fit.py arctanh_f64: error 2^-58.0 */
 static inline double bcg_arctanh_tail_f64(double z)
 {
     const double zz = z * z;
@@ -590,13 +590,13 @@ static inline double bcg_rsqrt_f64(double x)
     return better == better ? better : y;
 }
 
-/* ((1 - e)^(-1/3) - 1) / e for what bcg_cbrt_start_f32 leaves. python csrc/fit.py cbrt_f32: error 2^-18.4 */
+/* ((1 - e)^(-1/3) - 1) / e for what bcg_cbrt_start_f32 leaves. python csrc/vmath/fit.py cbrt_f32: error 2^-18.4 */
 static inline float bcg_cbrt_step_f32(float e)
 {
     return bcg_fma_f32(bcg_fma_f32(0x1.6542e6p-3f, e, 0x1.c9bf72p-3f), e, 0x1.55545ep-2f);
 }
 
-/* ((1 - e)^(-1/3) - 1) / e for what bcg_cbrt_start_f64 leaves. python csrc/fit.py cbrt_f64: error 2^-18.4 */
+/* ((1 - e)^(-1/3) - 1) / e for what bcg_cbrt_start_f64 leaves. python csrc/vmath/fit.py cbrt_f64: error 2^-18.4 */
 static inline double bcg_cbrt_step_f64(double e)
 {
     return bcg_fma_f64(bcg_fma_f64(0x1.6542e57cc8427p-3, e, 0x1.c9bf72a671152p-3), e, 0x1.55545d005359ap-2);
@@ -734,7 +734,7 @@ static inline float bcg_power_signed_f32(float x, float y, float number)
     return (negative & !whole) ? NAN : bcg_from_bits_f32(bcg_bits_f32(number) ^ sign);
 }
 
-/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. python csrc/fit.py power_f64: error 2^-65.8 */
+/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. python csrc/vmath/fit.py power_f64: error 2^-65.8 */
 static inline double bcg_power_tail_f64(double z)
 {
     const double zz = z * z;
@@ -746,7 +746,7 @@ static inline double bcg_power_tail_f64(double z)
     return bcg_fma_f64(odd, z, even);
 }
 
-/* (2^r - 1 - r log(2)) / r^2, s = r^2. python csrc/fit.py power_exp2_f64: error 2^-57.7 */
+/* (2^r - 1 - r log(2)) / r^2, s = r^2. python csrc/vmath/fit.py power_exp2_f64: error 2^-57.7 */
 static inline double bcg_power_exp2_f64(double r, double s)
 {
     double even = bcg_fma_f64(0x1.e617b41f8863dp-28, s, 0x1.62bfc9f5b73ebp-20);
@@ -835,13 +835,13 @@ static inline double bcg_power_f64(double x, double y) { return bcg_power_of_f64
 
 static inline double bcg_power_fast_f64(double x, double y) { return bcg_power_of_f64(x, y, 0); }
 
-/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. python csrc/fit.py power_f32: error 2^-36.1 */
+/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. python csrc/vmath/fit.py power_f32: error 2^-36.1 */
 static inline float bcg_power_tail_f32(float z)
 {
     return bcg_fma_f32(bcg_fma_f32(0x1.59f604p-2f, z, 0x1.a5bb94p-2f), z, 0x1.27770ep-1f);
 }
 
-/* (2^r - 1 - r log(2)) / r^2, s = r^2. python csrc/fit.py power_exp2_f32: error 2^-27.9 */
+/* (2^r - 1 - r log(2)) / r^2, s = r^2. python csrc/vmath/fit.py power_exp2_f32: error 2^-27.9 */
 static inline float bcg_power_exp2_f32(float r, float s)
 {
     float even = bcg_fma_f32(0x1.414ec4p-13f, s, 0x1.3b2e0cp-7f);

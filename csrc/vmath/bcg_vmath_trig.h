@@ -174,7 +174,7 @@ static inline bcg_angle_f64 bcg_any_angle_f64(double x)
     return x <= BCG_SIN_NEAR_F64 ? bcg_near_angle_f64(x) : bcg_far_angle_f64(x);
 }
 
-/* sin, by the polynomial of the sine or that of the cosine. python csrc/fit.py sin_f64: error 2^-56.3; cos_f64:
+/* sin, by the polynomial of the sine or that of the cosine. python csrc/vmath/fit.py sin_f64: error 2^-56.3; cos_f64:
  * 2^-59.7 */
 static inline double bcg_sin_angle_f64(bcg_angle_f64 x)
 {
@@ -236,7 +236,7 @@ static inline double bcg_less_pi_wide(double x, double k)
     return bcg_fma_f64(-k, 0x1.1a62633145c07p-53, first);
 }
 
-/* sin of half a turn's angles. python csrc/fit.py sin_half_turn_wide: error 2^-27.3 */
+/* sin of half a turn's angles. python csrc/vmath/fit.py sin_half_turn_wide: error 2^-27.3 */
 static inline double bcg_sin_wide_f32(double r)
 {
     const double s = r * r;
@@ -272,7 +272,7 @@ static inline float bcg_cos_f32(float x)
     return fabsf(x) <= BCG_COS_NEAR_F32 ? bcg_cos_near_f32(x) : (float)bcg_cos_f64(x);
 }
 
-/* python csrc/fit.py sin_half_turn_f64: error 2^-52.3 */
+/* python csrc/vmath/fit.py sin_half_turn_f64: error 2^-52.3 */
 static inline double bcg_sin_half_turn_f64(double r)
 {
     const double s = r * r, s2 = s * s;
@@ -319,7 +319,7 @@ static inline float bcg_less_pi_f32(float x, float k)
     return bcg_fma_f32(-k, 0x1.68c234p-38f, bcg_fma_f32(-k, 0x1.1p-29f, bcg_fma_f32(k, 0x1.58p-20f, first)));
 }
 
-/* python csrc/fit.py sin_half_turn_f32: error 2^-26.6 */
+/* python csrc/vmath/fit.py sin_half_turn_f32: error 2^-26.6 */
 static inline float bcg_sin_half_turn_f32(float r)
 {
     const float s = r * r;
@@ -353,7 +353,7 @@ static inline float bcg_cos_fast_f32(float x)
     return fabsf(x) <= BCG_COS_NEAR_F32 ? bcg_cos_fast_near_f32(x) : (float)bcg_cos_f64(x);
 }
 
-/* tan(r) = r + r s q(s), s = r^2, for r up to pi / 4. python csrc/fit.py tan_f32: error 2^-29.1 */
+/* tan(r) = r + r s q(s), s = r^2, for r up to pi / 4. python csrc/vmath/fit.py tan_f32: error 2^-29.1 */
 static inline float bcg_tan_tail_f32(float s)
 {
     float tail = bcg_fma_f32(s, 0x1.2c2976p-8f, -0x1.4e350ep-12f);
@@ -376,7 +376,7 @@ static inline float bcg_tan_angle_f32(bcg_angle_f32 x)
 }
 
 /* tan as the quotient of n = r (1 + s q(s)) and d = 1 - s / 2 + .., s = r^2, or its inverse, negated; both with what
- * rounding took from them. python csrc/fit.py tan_f64: error 2^-61.7 */
+ * rounding took from them. python csrc/vmath/fit.py tan_f64: error 2^-61.7 */
 static inline double bcg_tan_angle_f64(bcg_angle_f64 x)
 {
     const double s = x.high * x.high, half = s * 0.5, most = 1 - half, s2 = s * s;
@@ -414,7 +414,7 @@ static inline float bcg_tan_f32(float x)
     return fabsf(x) <= BCG_TAN_NEAR_F32 ? bcg_tan_near_f32(x) : (float)bcg_tan_f64(x);
 }
 
-/* Such a quotient without low parts of its own. python csrc/fit.py tan_fast_f32: error 2^-28.2 */
+/* Such a quotient without low parts of its own. python csrc/vmath/fit.py tan_fast_f32: error 2^-28.2 */
 static inline float bcg_tan_fast_near_f32(float x)
 {
     const bcg_angle_f32 angle = bcg_near_angle_f32(fabsf(x));
@@ -454,7 +454,7 @@ static inline double bcg_tan_fast_f64(double x)
 }
 
 /* arctan(t) = t + t z q(z - 131/256), z = t^2, for t up to 1: about its middle the polynomial rounds least.
- * python csrc/fit.py arctan_f32: error 2^-28.3 */
+ * python csrc/vmath/fit.py arctan_f32: error 2^-28.3 */
 static inline float bcg_arctan_tail_f32(float z)
 {
     const float u = z - 0x1.06p-1f;
@@ -468,7 +468,7 @@ static inline float bcg_arctan_tail_f32(float z)
     return bcg_fma_f32(u, tail, -0x1.080ee8p-2f);
 }
 
-/* arctan(t) - t = t z q(z) for t up to tan(pi / 8). python csrc/fit.py arctan_f64: error 2^-57.4 */
+/* arctan(t) - t = t z q(z) for t up to tan(pi / 8). python csrc/vmath/fit.py arctan_f64: error 2^-57.4 */
 static inline double bcg_arctan_tail_f64(double z)
 {
     const double z2 = z * z, z4 = z2 * z2;
@@ -517,7 +517,7 @@ static inline double bcg_arctan_f64(double x)
 }
 
 /* arctan(t) for t up to 1: large terms of both signs come last, one after the other.
- * python csrc/fit.py arctan_fast_f32: error 2^-27.2 */
+ * python csrc/vmath/fit.py arctan_fast_f32: error 2^-27.2 */
 static inline float bcg_arctan_octant_f32(float t)
 {
     const float z = t * t, z2 = z * z;
@@ -681,7 +681,7 @@ static inline double bcg_arctan2_fast_f64(double y, double x)
     return bcg_signed_f64(y, bcg_fma_f64(eighths, 0x1.921fb54442d18p-1, angle));
 }
 
-/* arcsin(s) - s = s z q(z) with z = s^2. python csrc/fit.py arcsin_f32: error 2^-27.4 */
+/* arcsin(s) - s = s z q(z) with z = s^2. python csrc/vmath/fit.py arcsin_f32: error 2^-27.4 */
 static inline float bcg_arcsin_tail_f32(float z)
 {
     const float z2 = z * z, odd = bcg_fma_f32(z2, 0x1.8c28f2p-6f, 0x1.3301e6p-4f);
@@ -689,7 +689,7 @@ static inline float bcg_arcsin_tail_f32(float z)
     return bcg_fma_f32(z, odd, even);
 }
 
-/* The same. python csrc/fit.py arcsin_f64: error 2^-59.1 */
+/* The same. python csrc/vmath/fit.py arcsin_f64: error 2^-59.1 */
 static inline double bcg_arcsin_tail_f64(double z)
 {
     const double z2 = z * z, z4 = z2 * z2;

@@ -2,8 +2,8 @@
 
 In: the name of an entry of ``FITS``.  Out: its coefficients, lowest power first, rounded to the dtype, and their error.
 
-    $ python csrc/fit.py exp_f32
-    /* python csrc/fit.py exp_f32: error 2^-32.1 */
+    $ python csrc/vmath/fit.py exp_f32
+    /* python csrc/vmath/fit.py exp_f32: error 2^-32.1 */
     0x1.fffffep-2f, 0x1.5554a8p-3f, ...
 
 A fit is a plain polynomial in one variable; evenness, oddness and known leading terms are taken out of the target
@@ -160,7 +160,7 @@ def as_c(name: str) -> str:
         " + ".join(_literal(x, fit.dtype) for x in pair[: 2 if at < fit.pairs else 1])
         for at, pair in enumerate(found.coefficients)
     ]
-    return f"/* python csrc/fit.py {name}: error 2^{np.log2(found.error):.1f} */\n{', '.join(numbers)}"
+    return f"/* python csrc/vmath/fit.py {name}: error 2^{np.log2(found.error):.1f} */\n{', '.join(numbers)}"
 
 
 # ---- targets and weights -----------------------------------------------------------------------------------------
@@ -490,7 +490,7 @@ def main(names: list[str]) -> int:
     """Print the fits that the command line names."""
     unknown = [name for name in names if name not in FITS and name != "--check"]
     if unknown or not names:
-        print(f"usage: python csrc/fit.py NAME..., or --check; the names are {', '.join(FITS)}", file=sys.stderr)
+        print(f"usage: python csrc/vmath/fit.py NAME..., or --check; the names are {', '.join(FITS)}", file=sys.stderr)
         return 2
     for name in FITS if "--check" in names else names:
         print(as_c(name) if "--check" not in names else as_c(name).partition("\n")[0])

@@ -104,7 +104,7 @@ static DISTANCE_INLINE double distance_fma_f64(double x, double y, double z)
 #endif
 }
 
-/* The same. python csrc/fit.py exp_f64: error 2^-60.3 */
+/* The same. python csrc/vmath/fit.py exp_f64: error 2^-60.3 */
 static DISTANCE_INLINE double distance_exp_odd_f64(double s)
 {
     double odd = distance_fma_f64(0x1.af7a3237af75ep-26, s, 0x1.71dde7b4c9c9p-19);

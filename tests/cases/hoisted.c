@@ -126,7 +126,7 @@ static HOISTED_INLINE float hoisted_fma_f32(float x, float y, float z)
 }
 
 /* The parts of (e^r - 1 - r - r^2 / 2) / r^3 = odd(s) + r even(s), s = r^2: what goes into sinh(r) and cosh(r), for
- * |r| <= log(2) / 2. python csrc/fit.py exp_f32: error 2^-30.9 */
+ * |r| <= log(2) / 2. python csrc/vmath/fit.py exp_f32: error 2^-30.9 */
 static HOISTED_INLINE float hoisted_exp_odd_f32(float s)
 {
     return hoisted_fma_f32(hoisted_fma_f32(0x1.6c316ap-13f, s, 0x1.1136aap-7f), s, 0x1.55553cp-3f);

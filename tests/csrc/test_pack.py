@@ -1,4 +1,4 @@
-"""csrc/pack.c: every copy into a tile and out of one against NumPy's own indexing.
+"""csrc/runtime/pack.c: every copy into a tile and out of one against NumPy's own indexing.
 
 A case is numbers: extents, and the steps of both sides. NumPy says what `to` holds after the copy, the bytes between
 and around its elements included; pack_main.c, compiled here for each set of instructions, what the C makes of it.

@@ -1,4 +1,4 @@
-"""csrc/pool.c: a C program that shares jobs out, forks and nests, compiled once for each sanitizer.
+"""csrc/runtime/pool.c: a C program that shares jobs out, forks and nests, compiled once for each sanitizer.
 
 In: the name of a check.  Out: nothing and status 0, or what went wrong.
 """

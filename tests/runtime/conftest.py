@@ -1,4 +1,4 @@
-"""Hand-written kernels that keep to csrc/bcg_abi.h, compiled on demand, and `KernelBase` subclasses made of them.
+"""Hand-written kernels that keep to csrc/abi/bcg_abi.h, compiled on demand, and `KernelBase` subclasses made of them.
 
 In: the C statement for one element, `OUT(0, double) = IN(0, double) + IN(1, double);`.  Out: a kernel to call, on
 either implementation of `KernelBase`. All is done where a kernel says whether it admits a call, element by element, so

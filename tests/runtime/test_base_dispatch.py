@@ -1,4 +1,4 @@
-"""csrc/dispatch.c and bcastgen/runtime/fallback.py: one class, two implementations, every behaviour against NumPy.
+"""dispatch.c and fallback.py: one class, two implementations, every behaviour against NumPy.
 
 The file is long because each test runs for both, from one set of kernels.
 """

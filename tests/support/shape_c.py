@@ -1,4 +1,4 @@
-"""The functions of csrc/bcg_shape.h and its neighbours, compiled as a library, on values that tests write down easily.
+"""The functions of bcg_shape.h and its neighbours, compiled as a library, on values that tests write down easily.
 
 A size is an int, ``"?"`` or an :class:`Error`; a shape is a tuple of sizes, ``"*"`` or an Error.
 """

@@ -19,7 +19,7 @@ __all__ = ["ANY_EXTENT", "MAX_EXTENT", "MAX_RANK", "Facts", "Range"]
 
 # Extents are int64_t in the C of every kernel.
 MAX_EXTENT = 2**63 - 1
-# BCG_MAX_RANK of csrc/bcg_abi.h, which sizes the arrays of extents there; a test compares them.
+# BCG_MAX_RANK of csrc/abi/bcg_abi.h, which sizes the arrays of extents there; a test compares them.
 MAX_RANK = 64
 
 

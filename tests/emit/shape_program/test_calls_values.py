@@ -1,4 +1,4 @@
-"""csrc/bcg_shape_value.h and bcg_index.h: what callers may pass, index arithmetic, and that the headers compile."""
+"""bcg_shape_value.h and bcg_index.h: what callers may pass, index arithmetic, and that the headers compile."""
 
 from __future__ import annotations
 
