@@ -2,7 +2,7 @@
 
 In: the type of an array.  Out: whether its operators or NumPy's functions mean something of their own for it.
 
-    np.matrix -> "operators (__mul__)"        np.memmap -> None
+    np.matrix -> "operators its own meaning (__mul__)"        np.memmap -> None
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def own_meaning(kind: type) -> str | None:
     Examples
     --------
     >>> own_meaning(np.recarray), own_meaning(np.matrix)
-    (None, 'operators (__mul__)')
+    (None, 'operators its own meaning (__mul__)')
     """
     for name in ("__array_ufunc__", "__array_function__"):
         if getattr(kind, name) is not getattr(np.ndarray, name):
-            return f"NumPy's functions ({name})"
+            return f"NumPy's functions its own meaning ({name})"
     own = next((name for name in _OPERATORS if getattr(kind, name) is not getattr(np.ndarray, name)), None)
-    return None if own is None else f"operators ({own})"
+    return None if own is None else f"operators its own meaning ({own})"

@@ -118,7 +118,7 @@ def test_array_likes(kernels: Any) -> None:
     same(add([1, 2, 3], (1.5, 2, 3)), np.add([1, 2, 3], (1.5, 2, 3)))
     same(add(range(3), memoryview(b"abc")), np.add(range(3), np.frombuffer(b"abc", np.uint8)))
     same(add(np.array([(1.0, 2.0)]).view(np.recarray), 1), np.array([[2.0, 3.0]]))
-    with pytest.raises(DTypeError, match=r"operand 'a' is a matrix, which gives operators \(__mul__\) its own meaning"):
+    with pytest.raises(DTypeError, match=r"operand 'a' is a matrix, which gives operators its own meaning \(__mul__\)"):
         add(np.array([[1.0, 2.0]]).view(np.matrix), 1)
 
 
