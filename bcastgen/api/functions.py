@@ -149,8 +149,10 @@ def _options(
 
         # Refuses what does not exist, now rather than at the first call.
         Rules(rank_expansion, stretch, dynamic)
-    if variants is not None and (type(variants) is not int or variants < 0):
-        raise BcastgenError(f"variants is {variants!r}, expected 0 or more (0 is the one plain nest)")
+    if variants is not None:
+        from .emit.standalone.form import CForm
+
+        CForm(variants).checked()
     debug = "BCASTGEN_DEBUG" in os.environ
     return Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), debug, math)
 

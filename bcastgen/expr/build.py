@@ -47,9 +47,7 @@ def constant_from(value: object) -> Constant | None:
         For a Python int beyond 64 bits.
     """
     if isinstance(value, np.ndarray) and (own := own_meaning(type(value))) is not None:
-        raise DTypeError(
-            f"a {type(value).__name__} gives {own}; write numpy.asarray(x) if plain numbers are meant"
-        )
+        raise DTypeError(f"a {type(value).__name__} gives {own}; write numpy.asarray(x) if plain numbers are meant")
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         kind = dtype(value.dtype)
         return Constant(float(value) if kind.is_float else value.item(), kind)

@@ -205,8 +205,7 @@ def _as_array(what: str, value: object) -> Array:
         own = own_meaning(kind)
         if own is not None:
             raise errors.DTypeError(
-                f"{what} is a {kind.__name__}, which gives {own}; "
-                "pass numpy.asarray(x) if its plain numbers are meant"
+                f"{what} is a {kind.__name__}, which gives {own}; pass numpy.asarray(x) if its plain numbers are meant"
             )
         return value.view(np.ndarray)
     try:

@@ -198,6 +198,8 @@ def test_round_keeps_integers():
         assert np.array_equal(evaluate(typed, (x,))[0], np.round(x))
     for kind in KINDS:
         assert infer(parse("round(x)"), (kind,)).result_dtypes[0].np == np.round(ONES[kind]).dtype
+    # What later stages know: a rint that is clipped and cast to an i8 saturates.
+    assert "rint(x)" in str(infer(parse("round(x)"), (dtype("f32"),)))
     for refused in (lambda x: np.round(x, -1), lambda x: np.round(x, 0, out=x), lambda x: x.round(2)):
         with pytest.raises(TraceError, match=r"decimals|numpy.round: out= has no meaning"):
             trace(refused, ("x",))
@@ -442,6 +444,12 @@ def test_an_operand_called_out_is_refused_but_renamed_in_mlir():
 def test_arguments_of_from_text_are_looked_at(arguments, message):
     with pytest.raises(BcastgenError, match=message):
         bg.from_text(**{"text": "a + 1"} | arguments)
+
+
+@pytest.mark.parametrize("variants", [-1, "x", 1.0])
+def test_emitted_c_has_some_variants(variants, tmp_path):
+    with pytest.raises(BcastgenError, match=f"variants is {variants!r}, expected 0 or more"):
+        bg.from_text("(f32[?] a) -> a").emit_c(tmp_path, variants=variants)
 
 
 def test_evaluate_takes_text():
