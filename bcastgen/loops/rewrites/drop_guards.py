@@ -2,8 +2,8 @@
 
 In: a nest.  Out: one of the same results, bit for bit, with rows of :mod:`..proved_ops`.
 
-    x : f32;  clip(rint(x * 20), -128, 127).astype(i8)   ->   truncate(rint(x * 20), -128, 127) : i32, then its low byte
-    x : u8;   (x * 0.5 + 3).astype(u8)                   ->   truncate_number_within(x * 0.5 + 3) : i32, its low byte
+    x : f32;  clip(rint(x * 20), -128, 127).astype(int8)  ->  truncate(rint(x * 20), -128, 127) : i32, then its low byte
+    x : u8;   (x * 0.5 + 3).astype(uint8)                   ->   truncate_number_within(x * 0.5 + 3) : i32, its low byte
 
 A cast of a float looks whether it is NaN and saturates: not where bounds (:mod:`.bounds`) prove that it is no NaN, or
 in range. Where it is clipped first, saturating does this. An extremum looks for NaN, but not where one is proved a

@@ -2,7 +2,7 @@
 
 In: a program.  Out: one with the same results, bit for bit, and a line for each statement that became narrower.
 
-    a, b, w : u8;  ((a.astype(i32)*w + b.astype(i32)*(255 - w)) >> 8).astype(u8)   ->   in u16, twice the lanes of i32
+    a, b, w : u8;  ((a.astype(i32)*w + b.astype(i32)*(255 - w)) >> 8).astype(uint8)  ->  in u16, twice the lanes of i32
 
 Two reasons, each enough. The value lies in a range that the dtype holds (:mod:`.ranges`). Or only its low bits count,
 for what uses it ends in a narrow dtype: sums, products and bits of the result depend on no higher bits of the operands.

@@ -2,8 +2,8 @@
 
 In: a nest.  Out: :class:`Words`: what is computed of each byte, and what is stored of it; None where that is no gain.
 
-    (a.astype(u16) * w.astype(u16) >> 8).astype(u8)   ->   of word & 255, then of word >> 8, in u16; low | high << 8
-    (a * f32(0.5) + f32(3)).astype(u8)                ->   of four bytes, each as a float; their whole parts in one word
+    (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)   ->   of word & 255, then of word >> 8, in u16; low | high << 8
+    (a * f32(0.5) + f32(3)).astype(uint8)             ->   of four bytes, each as a float; their whole parts in one word
     a * f32(0.5) + f32(3)                             ->   of four bytes that stand 16 apart: their floats are adjacent
 
 A compiler that widens vectors of bytes takes them apart, and puts the results together again, by shuffles; the bytes

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bcastgen import from_text
+from bcastgen.dtypes import dtype
 from bcastgen.loops.interpret import interpret
 from bcastgen.loops.rewrites.integer_sums import with_integer_sums, with_saturating_sums
 
@@ -27,7 +28,7 @@ def ends(kind):
 @pytest.mark.parametrize("second", NARROW)
 @pytest.mark.parametrize("first", NARROW)
 def test_every_pair_of_ends(first, second, sign, to):
-    text = f"({first}[*] a, {second}[*] b) -> a.astype({to}) {sign} b.astype({to})"
+    text = f"({first}[*] a, {second}[*] b) -> a.astype({dtype(to).numpy}) {sign} b.astype({dtype(to).numpy})"
     kernel = from_text(text)
     assert [s.op.name for s in with_integer_sums(nest_of(text)).body][2:] == [
         "add" if sign == "+" else "subtract",
@@ -82,12 +83,12 @@ def test_sums_among_other_statements():
 def test_sums_that_saturate(kind, wide, sign):
     names = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
     info = np.iinfo(names[kind])
-    text = f"({kind}[*] x, {kind}[*] y) -> clip(x.astype({wide}) {sign} y, {info.min}, {info.max})"
+    text = f"({kind}[*] x, {kind}[*] y) -> clip(x.astype({dtype(wide).numpy}) {sign} y, {info.min}, {info.max})"
     assert [s.op.name for s in with_saturating_sums(nest_of(text)).body] == [
         "saturating_add" if sign == "+" else "saturating_subtract",
         "cast",
     ]
-    whole, narrow = from_text(text), from_text(f"{text}.astype({kind})")
+    whole, narrow = from_text(text), from_text(f"{text}.astype({dtype(kind).numpy})")
     assert "cast" not in [s.op.name for s in narrow.compilation.narrowed.program.nests[0].body]
     values = np.arange(info.min, info.max + 1) if kind == "i8" else np.arange(-300, 300) * (info.max // 299)
     values = np.concatenate([values, [info.min, info.min + 1, -1, 0, 1, info.max - 1, info.max]]).astype(names[kind])
