@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DTYPES, DType, dtype
 from ..core.errors import BcastgenError, DTypeError, ParseError
+from ..core.forks import undivided
 from ..emit.c_text.helpers import helper_text
 from ..emit.c_text.names import is_word_of_c
 from ..kernel.kernel import Kernel
@@ -39,7 +39,6 @@ Template = Callable[[tuple[DType, ...], DType], str]
 _KINDS = {"signed": ("signed",), "unsigned": ("unsigned",), "float": ("float",), "integer": ("signed", "unsigned")}
 
 _kernels: dict[str, tuple[Op, Kernel]] = {}
-_lock = threading.Lock()
 
 
 def define_op(
@@ -163,7 +162,7 @@ def define_op(
 
 def defined_kernel(op: Op) -> Kernel:
     """Return the one kernel of an op that was defined at run time."""
-    with _lock:
+    with undivided:
         known, kernel = _kernels.get(op.name, (None, None))
         if known is not op or kernel is None:
             kernel = (

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..core.errors import BcastgenError, DTypeError, ParseError, TraceError
+from ..core.forks import undivided
 from ..expr.build import Builder
 from ..expr.free_extents import has_views
 from ..expr.nodes import Expression
@@ -145,7 +146,8 @@ def _options(
     dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants: int | None = None, math: str = "accurate"
 ) -> Options:
     if (dynamic, rank_expansion, stretch) != ("numpy", True, True):
-        from ..shape.inference.stretch_rules import Rules
+        with undivided:
+            from ..shape.inference.stretch_rules import Rules
 
         # Refuses what does not exist, now rather than at the first call.
         Rules(rank_expansion, stretch, dynamic)
@@ -196,7 +198,8 @@ def _kernel_of(
     """Return the kernel of an expression; where no operand determines an extent of a result, one that asks for it."""
     kind: type[Kernel] = Kernel
     if has_views(expression.results):
-        from ..kernel.caller_extents import SizedKernel, with_slots
+        with undivided:
+            from ..kernel.caller_extents import SizedKernel, with_slots
 
         expression, signature = with_slots(expression, signature)
         kind = SizedKernel if expression.slots else Kernel
@@ -215,7 +218,8 @@ def check_names(names: tuple[str, ...], error: type[BcastgenError]) -> None:
 def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[object, ...]]:
     if isinstance(function, np.ufunc):
         return _OPERAND_NAMES[: function.nin], ()
-    from inspect import Parameter, signature
+    with undivided:
+        from inspect import Parameter, signature
 
     try:
         parameters = signature(function).parameters.values()
@@ -239,7 +243,8 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[ob
 
 def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str, ...]) -> Signature:
     """Give a signature the function's parameter names, which it may leave out but not contradict."""
-    from ..shape.types.tensor_type import Signature, parse_signature, parse_type
+    with undivided:
+        from ..shape.types.tensor_type import Signature, parse_signature, parse_type
 
     if not isinstance(text, (str, Signature)):
         text = Signature(tuple((None, parse_type(type_)) for type_ in text))
@@ -286,7 +291,8 @@ def from_text(
     >>> from_text("(f32[?] a, f32[?] b) -> a + b*2")(np.float32([1, 2]), np.float32([3]))
     array([7., 8.], dtype=float32)
     """
-    from ..expr.text import parse
+    with undivided:
+        from ..expr.text import parse
 
     if not isinstance(text, str):
         raise ParseError(f"an expression is text, not {type(text).__name__}")
@@ -301,7 +307,8 @@ def from_text(
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
         return _with_threads(_kernel_of(expression, name, (), None, options), threads)
-    from ..shape.types.tensor_type import Signature, parse_signature
+    with undivided:
+        from ..shape.types.tensor_type import Signature, parse_signature
 
     signature = parse_signature(text)
     if signature.expression is None:

@@ -8,7 +8,6 @@ In: an expression, or a function to trace.  Out: a callable :class:`Kernel`.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
 from ..core.errors import BcastgenError, BroadcastError, CacheError, TraceError
+from ..core.forks import undivided
 from ..expr.free_extents import has_views
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
@@ -154,7 +154,6 @@ class Kernel(KernelBase):
         self._signature = signature
         self._options = replace(options, name=name)
         self._latest: Compilation | None = None
-        self._lock = threading.Lock()
         self._jobs: Jobs | None = None
         self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
         self.compilations = 0
@@ -209,7 +208,7 @@ class Kernel(KernelBase):
         typed = compilation.typed
         if library is None:
             path, compiled = build(name, lambda: compilation.source, toolchain())
-            with self._lock:
+            with undivided:
                 self.compilations += compiled
             library = open_library(path)
         self._latest = compilation
@@ -237,7 +236,8 @@ class Kernel(KernelBase):
             self._jobs.wait()
             self._jobs = None
             return
-        from .background import Jobs
+        with undivided:
+            from .background import Jobs
 
         self._jobs = Jobs()
 

@@ -13,6 +13,7 @@ import stat
 from pathlib import Path
 
 from ..core.errors import CacheError
+from ..core.forks import undivided
 
 __all__ = ["cache_directory", "is_ours", "make_aside", "remove"]
 
@@ -80,9 +81,10 @@ def _private_directory(reason: str) -> Path:
     """Return this process's own temporary cache; a forked child gets another, since its parent removes this one."""
     owner = os.getpid()
     if owner not in _PRIVATE:
-        import atexit
-        import logging
-        import tempfile
+        with undivided:
+            import atexit
+            import logging
+            import tempfile
 
         directory = _PRIVATE[owner] = Path(tempfile.mkdtemp(prefix="bcastgen-"))
         atexit.register(lambda: remove(directory) if os.getpid() == owner else None)
@@ -107,7 +109,8 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
         return
     # Imported here: most often there is nothing to remove.
-    import shutil
+    with undivided:
+        import shutil
 
     shutil.rmtree(path, ignore_errors=True)
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from ..core.c_source import RESULT_FLAGS, CSource, Flag
 from ..core.errors import CompileError
+from ..core.forks import undivided
 from ..core.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -205,7 +206,8 @@ def _words(variable: str) -> tuple[str, ...]:
     text = os.environ.get(variable, "").strip()
     if not text:
         return ()
-    import shlex
+    with undivided:
+        import shlex
 
     try:
         return tuple(shlex.split(text))
@@ -272,7 +274,8 @@ def _environment(directory: Path) -> dict[str, str]:
 
 def run(command: list[str], directory: Path) -> tuple[str, str]:
     """Run a command and return what went wrong ("" for nothing) and what it printed."""
-    import subprocess
+    with undivided:
+        import subprocess
 
     try:
         # A session of its own, so that the programs a driver starts can be stopped with it.
@@ -321,7 +324,8 @@ def _verdict(status: int) -> str:
 
 
 def _report(verdict: str, command: list[str], unit: Path, output: str) -> str:
-    import shlex
+    with undivided:
+        import shlex
 
     printed = output.strip() or "(it printed nothing)"
     return f"the C compiler {verdict}\ncommand: {shlex.join(command)}\nsource kept in: {unit}\noutput:\n{printed}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bcastgen import from_text
-from bcastgen.dtypes import dtype
+from bcastgen.core.dtypes import dtype
 from bcastgen.loops.interpret import interpret
 from bcastgen.loops.rewrites.integer_sums import with_integer_sums, with_saturating_sums
 
