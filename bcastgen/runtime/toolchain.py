@@ -18,6 +18,7 @@ import os
 import platform
 import re
 import sys
+import time
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,9 @@ BINARY = "kernel.so"
 
 _PROGRAMS = ("cc", "gcc", "clang")
 _TIMEOUT_SECONDS = 600.0
+_TICK_SECONDS = 0.1  # a look at a program that has not closed its output: what it left behind may hold that open
+_PIPE = 1 << 20  # bytes that a pipe holds, at most
+_MOST_PRINTED = 1 << 15  # bytes of what a program printed that are kept, half of them its first
 _CPUINFO = "/proc/cpuinfo"
 
 # What a compiler may emit unasked. Linux lists much else under "flags" that microcode, kernel or hypervisor change.
@@ -290,23 +294,73 @@ def run(command: list[str], directory: Path) -> tuple[str, str]:
         )
     except OSError as error:
         return f"cannot be run: {error.strerror}; set BCASTGEN_CC to another one", ""
+    printed = _Printed()
     try:
-        output, _ = process.communicate(timeout=_TIMEOUT_SECONDS)
+        _follow(process, printed, time.monotonic() + _TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
-        return f"did not finish within {_TIMEOUT_SECONDS:g} s and was stopped", _stop(process)
+        _stop(process)
+        return f"did not finish within {_TIMEOUT_SECONDS:g} s and was stopped", str(printed)
     except BaseException:
         _stop(process)
         raise
-    return _verdict(process.returncode), output.decode("utf-8", "replace")
+    return _verdict(process.returncode), str(printed)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> str:
-    import signal
+class _Printed:
+    """The beginning and the end of what a program printed."""
+
+    def __init__(self) -> None:
+        self._head, self._tail, self._left_out = b"", b"", 0
+
+    def add(self, text: bytes) -> None:
+        """Take note of more of it."""
+        room = _MOST_PRINTED // 2 - len(self._head)
+        self._head += text[:room]
+        self._tail += text[room:]
+        excess = max(len(self._tail) - _MOST_PRINTED // 2, 0)
+        self._tail = self._tail[excess:]
+        self._left_out += excess
+
+    def __str__(self) -> str:
+        middle = f"\n... ({self._left_out} bytes are left out) ...\n".encode() if self._left_out else b""
+        return (self._head + middle + self._tail).decode("utf-8", "replace")
+
+
+def _follow(process: subprocess.Popen[bytes], printed: _Printed, deadline: float) -> None:
+    """Read what a program prints until it ends: not until its output is closed, which a child of it may hold open.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        If it has not ended by then.
+    """
+    with undivided:
+        import selectors
+        import subprocess
+    assert process.stdout is not None
+    with selectors.DefaultSelector() as selector, process.stdout as pipe:
+        selector.register(pipe, selectors.EVENT_READ)
+        while True:
+            ended = process.poll() is not None
+            is_readable = selector.select(0 if ended else _TICK_SECONDS)
+            text = os.read(pipe.fileno(), _PIPE) if is_readable else b""
+            printed.add(text)
+            if is_readable and not text:
+                break
+            if ended:
+                return  # all that it printed and nobody had read lay in the pipe
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(process.args, _TIMEOUT_SECONDS)
+    process.wait(max(deadline - time.monotonic(), 0))
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    with undivided:
+        import signal
 
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    output, _ = process.communicate()
-    return output.decode("utf-8", "replace")
+    process.wait()
 
 
 def _verdict(status: int) -> str:
@@ -314,7 +368,8 @@ def _verdict(status: int) -> str:
         return ""
     if status > 0:
         return f"failed with exit status {status}"
-    import signal
+    with undivided:
+        import signal
 
     try:
         name = signal.Signals(-status).name
