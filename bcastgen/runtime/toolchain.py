@@ -90,14 +90,19 @@ _REORDERS = "it lets the compiler reorder or approximate operations, so results 
 _FLUSHES = "it flushes subnormal numbers to zero, when linked for the whole process"
 _ROUNDS = "it changes the precision or rounding that the generated code relies on"
 _HIDES = "its options cannot be checked here; write them out"
+# Told by what flags do, however they are spelled: csrc/bcg_flags.h stands in front of what users' flags are for.
+_GUARD = "bcg_flags.h"
+_GUARDED = re.compile(r"(?:#error |: )\"?((?:results would be wrong|the kernel would crash)[^\"\n]*)")
 _REFUSED: tuple[tuple[str, str], ...] = (
     (r"-Ofast|-ffast-math|-ffp-model=(fast|aggressive)", f"{_REORDERS}, and {_FLUSHES}"),
     (r"-funsafe-math-optimizations|-menable-unsafe-fp-math|-fassociative-math|-freciprocal-math", _REORDERS),
     (r"-ffinite-math-only|-fno-honor-(nans|infinities)|-fno-signed-zeros|-fapprox-func|-mrecip(=.*)?", _REORDERS),
     (r"-mdaz-ftz|-fdenormal-fp-math(-f32)?=.*", _FLUSHES),
     (r"-frounding-math|-fsingle-precision-constant|-fexcess-precision=fast|-mfpmath=.*387.*", _ROUNDS),
-    (r"@.*|-specs=.*", _HIDES),
+    (r"@.*|--?specs(=.*)?|-Wp,.*|-Xpreprocessor|-Xclang|-mllvm|--config(=.*)?", _HIDES),
 )
+# Where compilers look for their own parts, for headers and for libraries.
+_PLACES = ("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LIBRARY_PATH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +113,17 @@ class Toolchain:
     ----------
     command : the program's full path and its leading arguments.
     flags : every flag, in order; ``-ffp-contract=off`` is the last.
-    identity : path, size and modification time of each program in ``command``, symlinks resolved.
+    identity : path, size and modification time of each program in ``command``, symlinks resolved; and where the
+        environment has it look for its parts.
     kind : ``"gcc"``, ``"clang"`` or ``"unknown"``, by the program's name.
+    given : what of all this the user's flags are.
     """
 
     command: tuple[str, ...]
     flags: tuple[str, ...]
     identity: str
     kind: str
+    given: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return " ".join((*self.command, *self.flags))
@@ -142,7 +150,9 @@ def toolchain() -> Toolchain:
     programs = [command[0], *filter(None, map(_program, command[1:]))]
     kind = next(filter(None, map(_kind, programs)), "unknown")
     flags = [row.text for row in FLAGS if _applies(row, kind)]
-    return Toolchain(command, (*flags[:-1], *extra, flags[-1]), " ".join(map(_identity, programs)), kind)
+    places = [f"{name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
+    identity = " ".join((*map(_identity, programs), *places))
+    return Toolchain(command, (*flags[:-1], *extra, flags[-1]), identity, kind, (*command[1:], *extra))
 
 
 def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
@@ -172,13 +182,25 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
     libraries = ["-lm"] if any(map(_NEEDS_LIBM.search, source.files.values())) else []
     libraries += ["-lgcc"] if "-nostdlib" in tools.flags else []
     flags = [_LIGHT if source.light and flag == _WIDEST else flag for flag in tools.flags]
-    command = [*tools.command, *flags, *source.flags, "-o", str(binary), str(unit), *libraries]
+    guard = _guard() if tools.given else ()
+    command = [*tools.command, *flags, *source.flags, *guard, "-o", str(binary), str(unit), *libraries]
     verdict, output = run(command, directory)
+    if verdict and guard and (found := _GUARDED.search(output)):
+        verdict = f"was given flags that are refused ({' '.join(tools.given)}): {found[1]}"
     if not verdict and not binary.is_file():
         verdict = f"succeeded but wrote no {BINARY} (does BCASTGEN_CFLAGS ask for another output?)"
     if verdict:
         raise CompileError(_report(verdict, command, unit, output))
     return binary
+
+
+def _guard() -> tuple[str, ...]:
+    """Return what has the compiler look at what the user's flags make of C."""
+    import struct
+
+    from ..resources import folder
+
+    return (f"-DBCG_FLAGS_POINTER={struct.calcsize('P')}", "-include", str(folder("csrc") / _GUARD))
 
 
 @cache
@@ -240,8 +262,10 @@ def _command(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _refuse(variable: str, words: tuple[str, ...]) -> None:
     for word in words:
+        # Drivers take --fast-math for -ffast-math.
+        spellings = (word, word.replace("--", "-f", 1)) if word.startswith("--") else (word,)
         for pattern, reason in _REFUSED:
-            if re.fullmatch(pattern, word):
+            if any(re.fullmatch(pattern, spelled) for spelled in spellings):
                 raise CompileError(f"{variable} contains {word}, which is refused: {reason}; remove it")
 
 

@@ -2,11 +2,13 @@
  *     NOLINTBEGIN(bugprone-easily-swappable-parameters) */
 #include "specialised.h"
 
-/* The order of operations, and the type that each is rounded to, are what results are made of. */
+/* The order of operations is what results are made of. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error "results would be wrong: compile without -ffast-math and the flags that are part of it"
 #endif
+
+/* And so is the type that each is rounded to. */
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "results would be wrong in registers wider than the types: compile with -msse2 -mfpmath=sse"
 #endif

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -70,6 +71,41 @@ def test_products_are_rounded_before_they_are_added(tmp_path: Path, monkeypatch:
     library.f.restype, library.f.argtypes = ctypes.c_double, [ctypes.c_double] * 3
     a, b = 1.0 + 2.0**-30, 1.0 - 2.0**-30
     assert library.f(a, b, -1.0) == a * b - 1.0 == 0.0  # fused: -2**-60
+
+
+# Flags that no list of names has, by what they do.
+HIDDEN = {
+    "--optimize=fast": "without -ffast-math",
+    "-fno-associative-math --optimize=fast": "without -ffast-math",
+    "-mfpmath=both": "registers wider than the types",
+    "-m32": "registers wider than the types|pointers have another size",
+    "-mx32": "pointers have another size",
+    "-fpack-struct": "structs have another layout",
+    "-fpack-struct=2": "structs have another layout",
+    "-fshort-enums": "enums have another size",
+}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
+@pytest.mark.parametrize(
+    ("variable", "flags"), [*(("BCASTGEN_CFLAGS", flags) for flags in HIDDEN), ("BCASTGEN_CC", "-fpack-struct")]
+)
+def test_what_flags_do_counts_not_their_names(
+    variable: str, flags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BCASTGEN_CC", "gcc")
+    monkeypatch.setenv(variable, f"gcc {flags}" if variable == "BCASTGEN_CC" else flags)
+    with pytest.raises(CompileError, match=rf"was given flags that are refused \({flags}\): .*({HIDDEN[flags]})"):
+        compile_source(ANSWER, tmp_path, toolchain())
+
+
+def test_flags_are_looked_at_where_there_are_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    show = script(tmp_path / "show", f'echo "$@" > args; exec {toolchain().command[0]} "$@"')
+    for flags, is_looked_at in (("", False), ("-g -march=native", True)):
+        monkeypatch.setenv("BCASTGEN_CC", str(show))
+        monkeypatch.setenv("BCASTGEN_CFLAGS", flags)
+        compile_source(ANSWER, tmp_path, toolchain())
+        assert ("-include" in (tmp_path / "args").read_text()) is is_looked_at
 
 
 def test_subnormals_survive_the_loading_of_a_kernel(tmp_path: Path) -> None:

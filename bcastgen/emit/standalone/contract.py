@@ -7,6 +7,9 @@ In: a kernel's view and program.  Out: the text of a comment.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from ...core.resources import folder
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
 from ..kernel.model import KernelView
@@ -15,9 +18,9 @@ from .form import CForm
 from .static import StaticView, static_sentences
 from .target import find_target
 
-__all__ = ["contract", "has_floats", "renamed"]
+__all__ = ["contract", "guards", "renamed"]
 
-# What the guard in the C (templates/parts/rounding.c.j2) refuses, as far as compilers tell it.
+# What csrc/bcg_flags.h refuses, as far as compilers tell it.
 _NEVER = "Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387)."
 
 
@@ -81,7 +84,16 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
     )
 
 
-def has_floats(program: LoopProgram) -> bool:
+def guards(programs: Iterable[LoopProgram], helpers: str) -> tuple[str, ...]:
+    """Return what keeps a module, with these helpers, from compilers' flags that would make its results wrong."""
+    _, order, wide, *_ = (folder("csrc") / "bcg_flags.h").read_text(encoding="utf-8").split("\n\n")
+    if any(map(_has_floats, programs)):
+        return order, wide
+    # Integers are divided as doubles; wider ones do as well.
+    return (order,) if "double" in helpers else ()
+
+
+def _has_floats(program: LoopProgram) -> bool:
     """Return whether it computes with floats, so that what a compiler makes of these changes its results."""
     statements = (statement for nest in program.nests for statement in nest.body)
     return any(row.is_float for statement in statements for row in (*statement.operand_dtypes, statement.dtype))
@@ -89,7 +101,7 @@ def has_floats(program: LoopProgram) -> bool:
 
 def _accuracy(program: LoopProgram, fast: bool) -> str:
     """What results depend on, and how far functions are from what is right."""
-    if not has_floats(program):
+    if not _has_floats(program):
         return ""
     rows = [statement for nest in program.nests for statement in nest.body if statement.dtype.is_float]
     bounds = {row.op.name: row.op.ulp_for(row.dtype, fast) for row in rows}

@@ -25,7 +25,7 @@ from ..c_text.wrap import lay_out, lay_out_comment
 from ..kernel.model import KernelView
 from ..kernel.view import kernel_view
 from ..templating.render import render_template
-from .contract import contract, has_floats
+from .contract import contract, guards
 from .form import CForm
 from .freestanding import refuse_library, without_library
 from .message import returned, sentences
@@ -183,9 +183,7 @@ def _files(module: ModuleView) -> dict[str, str]:
         "returned": found,
         "users": module.users,
         "spell": spell,
-        "floats": any(has_floats(part.program) for part in module.parts),
-        # Integers are divided as doubles, whose quotients may be closer than theirs, but not less close.
-        "doubles": "double" in helper_text(code, _PUBLIC, module.users),
+        "guards": guards([part.program for part in module.parts], helper_text(code, _PUBLIC, module.users)),
     }
     values["vectors"] = "" if target is None or "BCG_VECTORS" not in code else vector_words(target)
     comments = {f"kernel{at}": f"{_title(module, at)}\n\n{contracts[at]}" for at in range(len(pairs))}
