@@ -152,7 +152,7 @@ def _options(
         # Refuses what does not exist, now rather than at the first call.
         Rules(rank_expansion, stretch, dynamic)
     if variants is not None:
-        from .emit.standalone.form import CForm
+        from ..emit.standalone.form import CForm
 
         CForm(variants).checked()
     debug = "BCASTGEN_DEBUG" in os.environ

@@ -96,12 +96,24 @@ static inline int64_t bcg_points(int32_t rank, const int64_t *extents)
     return points;
 }
 
+static inline uint64_t bcg_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+/* The bytes of a dense array, or -1 if no object can have so many; an extent of 0 makes it 0. */
+static inline int64_t bcg_bytes(int32_t rank, const int64_t *extents, int64_t bytes)
+{
+    for (int32_t dim = 0; dim < rank; dim++) {
+        if (extents[dim] == 0) return 0;
+        bytes = bytes < 0 || bytes > PTRDIFF_MAX / extents[dim] ? -1 : bytes * extents[dim];
+    }
+    return bytes;
+}
+
 /* A result has exactly the inferred extents: results do not broadcast. */
 static inline bcg_status bcg_check_result(const bcg_array *result, int32_t position, int32_t rank, const int64_t *extents,
                                           const int32_t *from, bcg_diagnostic *why)
 {
     if (result->rank != rank) return bcg_fail(why, BCG_RESULT_RANK, position, -1, -1, rank, result->rank);
-    if (rank > 0 && result->extents == NULL) return bcg_fail(why, BCG_NULL_DATA, position, -1, -1, 0, 0);
+    if (rank > 0 && result->extents == NULL) return bcg_fail(why, BCG_NULL_EXTENTS, position, -1, -1, 0, rank);
     for (int32_t dim = 0; dim < rank; dim++) {
         const int64_t extent = result->extents[dim];
         if (extent != extents[dim]) return bcg_fail(why, BCG_RESULT, position, dim, from[dim], extents[dim], extent);

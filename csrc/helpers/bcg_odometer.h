@@ -28,8 +28,6 @@ static inline void bcg_plan_mapped(int64_t *steps, int32_t arrays, int32_t posit
     }
 }
 
-static inline uint64_t bcg_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
-
 /* Exchanges two dims of a plan. */
 static inline void bcg_plan_swap(int64_t *extents, int64_t *steps, int32_t arrays, int32_t x, int32_t y)
 {

@@ -76,12 +76,26 @@ static int64_t any_rank_points(int32_t rank, const int64_t *extents)
     return points;
 }
 
+static uint64_t any_rank_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+/* The bytes of a dense array, or -1 if no object can have so many; an extent of 0 makes it 0. */
+static int64_t any_rank_bytes(int32_t rank, const int64_t *extents, int64_t bytes)
+{
+    for (int32_t dim = 0; dim < rank; dim++) {
+        if (extents[dim] == 0) return 0;
+        bytes = bytes < 0 || bytes > PTRDIFF_MAX / extents[dim] ? -1 : bytes * extents[dim];
+    }
+    return bytes;
+}
+
 /* A result has exactly the inferred extents: results do not broadcast. */
 static any_rank_status any_rank_check_result(const any_rank_array *result, int32_t position, int32_t rank,
                                              const int64_t *extents, const int32_t *from, any_rank_diagnostic *why)
 {
     if (result->rank != rank) return any_rank_fail(why, ANY_RANK_RESULT_RANK, position, -1, -1, rank, result->rank);
-    if (rank > 0 && result->extents == NULL) return any_rank_fail(why, ANY_RANK_NULL_DATA, position, -1, -1, 0, 0);
+    if (rank > 0 && result->extents == NULL) {
+        return any_rank_fail(why, ANY_RANK_NULL_EXTENTS, position, -1, -1, 0, rank);
+    }
     for (int32_t dim = 0; dim < rank; dim++) {
         const int64_t extent = result->extents[dim];
         if (extent != extents[dim]) {
@@ -91,19 +105,55 @@ static any_rank_status any_rank_check_result(const any_rank_array *result, int32
     return ANY_RANK_OK;
 }
 
-/* One array ends before the other begins: the bytes of each run from its first to its last, whatever its strides. */
-static int any_rank_apart(const any_rank_array *x, int64_t x_bytes, const any_rank_array *y, int64_t y_bytes)
+/* The largest stride of two arrays, of either sign, below a bound (0: none), and how many steps of it both have. */
+static uint64_t any_rank_next_stride(const any_rank_array *const arrays[2], uint64_t bound, uint64_t *steps)
+{
+    uint64_t largest = 0;
+    *steps = 0;
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const uint64_t stride = any_rank_magnitude(any_rank_stride(arrays[at], dim));
+            if (stride < largest || stride >= bound) continue;
+            if (stride > largest) *steps = 0;
+            largest = stride;
+            *steps += (uint64_t)(arrays[at]->extents[dim] - 1);
+        }
+    }
+    return largest;
+}
+
+/* Two arrays share no byte: one ends before the other begins, or they are interwoven, as colours or columns are.
+ *
+ * Bytes are one where steps of both arrays' strides add up to `left`, give or take the elements' own bytes; `reach` is
+ * what the smaller strides and these come to. From the largest stride on, either no number of steps is possible, or one
+ * is, or there is a choice; then they are left `open`, as steps of the next stride if it divides this one. If it does
+ * not, it is not looked into any further, and 0 says that bytes may be shared. */
+static int any_rank_apart(const any_rank_array *x, int32_t x_bytes, const any_rank_array *y, int32_t y_bytes)
 {
     const any_rank_array *const arrays[] = {x, y};
     uintptr_t first[] = {(uintptr_t)x->data, (uintptr_t)y->data};
-    uintptr_t last[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
-    for (int k = 0; k < 2; k++) {
-        for (int32_t dim = 0; dim < arrays[k]->rank; dim++) {
-            const int64_t stride = any_rank_stride(arrays[k], dim);
-            *(stride < 0 ? &first[k] : &last[k]) += (uintptr_t)(arrays[k]->extents[dim] - 1) * (uintptr_t)stride;
+    uintptr_t end[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const int64_t stride = any_rank_stride(arrays[at], dim);
+            *(stride < 0 ? &first[at] : &end[at]) += (uintptr_t)(arrays[at]->extents[dim] - 1) * (uintptr_t)stride;
         }
     }
-    return last[0] < first[1] || last[1] < first[0];
+    if (end[0] < first[1] || end[1] < first[0]) return 1;
+    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t stride = any_rank_next_stride(arrays, UINT64_MAX, &steps);
+    for (uint64_t last = stride; stride > 0; last = stride, stride = any_rank_next_stride(arrays, stride, &steps)) {
+        if (open > 0 && last % stride != 0) return 0;
+        steps += open / stride;
+        reach -= stride * steps;
+        const uint64_t least = left > reach ? (left - reach - 1) / stride + 1 : 0;
+        const uint64_t most = left / stride < steps ? left / stride : steps;
+        if (least > most) return 1;
+        open = least < most ? stride * steps : 0;
+        if (least < most) reach += open;
+        else left -= most * stride;
+    }
+    return 0;
 }
 
 /* The very same elements in the same places. */
@@ -116,25 +166,45 @@ static int any_rank_same(const any_rank_array *x, const any_rank_array *y)
     return 1;
 }
 
-/* An array that is going to be read or written has data, aligned to its elements. */
-static any_rank_status any_rank_check_data(const any_rank_array *array, int32_t position, int64_t bytes,
+/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power of
+ * two, and reaches no further than an object can. */
+static any_rank_status any_rank_check_data(const any_rank_array *array, int32_t position, int32_t bytes,
                                            any_rank_diagnostic *why)
 {
-    uintptr_t bits = (uintptr_t)array->data;
-    if (array->data == NULL || (array->rank > 0 && array->byte_strides == NULL)) {
-        return any_rank_fail(why, ANY_RANK_NULL_DATA, position, -1, -1, 0, 0);
+    uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
+    if (array->data == NULL) return any_rank_fail(why, ANY_RANK_NULL_DATA, position, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) {
+        return any_rank_fail(why, ANY_RANK_ALIGNMENT, position, -1, -1, bytes, 0);
     }
-    for (int32_t dim = 0; dim < array->rank; dim++) bits |= (uintptr_t)any_rank_stride(array, dim);
-    if (bits % (uintptr_t)bytes != 0) return any_rank_fail(why, ANY_RANK_ALIGNMENT, position, -1, -1, bytes, 0);
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return any_rank_fail(why, ANY_RANK_NULL_STRIDES, position, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if ((stride & (bytes - 1)) != 0) return any_rank_fail(why, ANY_RANK_STRIDE, position, dim, -1, bytes, stride);
+        const uint64_t steps = (uint64_t)extent - 1, step = any_rank_magnitude(stride);
+        if (step > room / steps) return any_rank_fail(why, ANY_RANK_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        room -= steps * step;
+    }
     return ANY_RANK_OK;
 }
 
-/* No two elements of a result are one, as they are where a stride is 0 along more than one of them. */
-static any_rank_status any_rank_check_distinct(const any_rank_array *result, int32_t position, any_rank_diagnostic *why)
+/* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
+static any_rank_status any_rank_check_distinct(const any_rank_array *result, int32_t position, int32_t bytes,
+                                               any_rank_diagnostic *why)
 {
     for (int32_t dim = 0; dim < result->rank; dim++) {
-        if (result->extents[dim] == 1 || result->byte_strides[dim] != 0) continue;
-        return any_rank_fail(why, ANY_RANK_OVERLAP, position, -1, position, 0, 0);
+        if (result->extents[dim] == 1) continue;
+        const int64_t stride = result->byte_strides[dim];
+        int64_t reach = bytes;
+        for (int32_t other = 0; other < result->rank; other++) {
+            const uint64_t step = any_rank_magnitude(any_rank_stride(result, other));
+            if (other == dim || step > any_rank_magnitude(stride)) continue;
+            reach += (result->extents[other] - 1) * (int64_t)step;
+        }
+        if (any_rank_magnitude(stride) < (uint64_t)reach) {
+            return any_rank_fail(why, ANY_RANK_REPEATS, position, dim, -1, reach, stride);
+        }
     }
     return ANY_RANK_OK;
 }
@@ -148,8 +218,6 @@ static void any_rank_plan_array(int64_t *steps, int32_t arrays, int32_t position
         steps[dim * arrays + position] = dim < lead ? 0 : any_rank_stride(array, dim - lead);
     }
 }
-
-static uint64_t any_rank_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
 
 /* Exchanges two dims of a plan. */
 static void any_rank_plan_swap(int64_t *extents, int64_t *steps, int32_t arrays, int32_t x, int32_t y)
@@ -271,14 +339,16 @@ static void any_rank_any(const char *a, int64_t a_step, const char *b, int64_t b
 static any_rank_status any_rank_domain(const any_rank_array *a, const any_rank_array *b, int32_t *result_rank,
                                        int64_t *extents, int32_t *from, any_rank_diagnostic *why)
 {
-    if (a->rank < 0 || a->rank > ANY_RANK_MAX_RANK) {
-        return any_rank_fail(why, ANY_RANK_RANK, 0, -1, -1, a->rank < 0 ? 0 : ANY_RANK_MAX_RANK, a->rank);
+    if (a->rank < 0) return any_rank_fail(why, ANY_RANK_RANK_AT_LEAST, 0, -1, -1, 0, a->rank);
+    if (a->rank > ANY_RANK_MAX_RANK) {
+        return any_rank_fail(why, ANY_RANK_RANK_AT_MOST, 0, -1, -1, ANY_RANK_MAX_RANK, a->rank);
     }
-    if (a->rank > 0 && a->extents == NULL) return any_rank_fail(why, ANY_RANK_NULL_DATA, 0, -1, -1, 0, 0);
-    if (b->rank < 0 || b->rank > ANY_RANK_MAX_RANK) {
-        return any_rank_fail(why, ANY_RANK_RANK, 1, -1, -1, b->rank < 0 ? 0 : ANY_RANK_MAX_RANK, b->rank);
+    if (a->rank > 0 && a->extents == NULL) return any_rank_fail(why, ANY_RANK_NULL_EXTENTS, 0, -1, -1, 0, a->rank);
+    if (b->rank < 0) return any_rank_fail(why, ANY_RANK_RANK_AT_LEAST, 1, -1, -1, 0, b->rank);
+    if (b->rank > ANY_RANK_MAX_RANK) {
+        return any_rank_fail(why, ANY_RANK_RANK_AT_MOST, 1, -1, -1, ANY_RANK_MAX_RANK, b->rank);
     }
-    if (b->rank > 0 && b->extents == NULL) return any_rank_fail(why, ANY_RANK_NULL_DATA, 1, -1, -1, 0, 0);
+    if (b->rank > 0 && b->extents == NULL) return any_rank_fail(why, ANY_RANK_NULL_EXTENTS, 1, -1, -1, 0, b->rank);
     int32_t rank = 0;
     if (a->rank > rank) rank = a->rank;
     if (b->rank > rank) rank = b->rank;
@@ -289,8 +359,8 @@ static any_rank_status any_rank_domain(const any_rank_array *a, const any_rank_a
     }
     any_rank_status status = any_rank_meet(a, 0, 0, a->rank, rank, extents, from, why);
     if (status == ANY_RANK_OK) status = any_rank_meet(b, 1, 0, b->rank, rank, extents, from, why);
-    if (status == ANY_RANK_OK && any_rank_points(rank, extents) < 0) {
-        status = any_rank_fail(why, ANY_RANK_OVERFLOW, 2, -1, -1, INT64_MAX, 0);
+    if (status == ANY_RANK_OK && any_rank_bytes(rank, extents, 4) < 0) {
+        status = any_rank_fail(why, ANY_RANK_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
     }
     return status;
 }
@@ -307,7 +377,7 @@ static any_rank_status any_rank_check(const any_rank_array *a, const any_rank_ar
     status = any_rank_check_data(a, 0, 4, why);
     if (status == ANY_RANK_OK) status = any_rank_check_data(b, 1, 4, why);
     if (status == ANY_RANK_OK) status = any_rank_check_data(r, 2, 4, why);
-    if (status == ANY_RANK_OK) status = any_rank_check_distinct(r, 2, why);
+    if (status == ANY_RANK_OK) status = any_rank_check_distinct(r, 2, 4, why);
     if (status == ANY_RANK_OK && !any_rank_same(r, a) && !any_rank_apart(r, 4, a, 4)) {
         status = any_rank_fail(why, ANY_RANK_OVERLAP, 2, -1, 0, 0, 0);
     }
@@ -358,7 +428,12 @@ any_rank_status any_rank_shape(const any_rank_array *a, const any_rank_array *b,
                                int64_t r_extents[ANY_RANK_MAX_RANK], any_rank_diagnostic *why)
 {
     int32_t from[ANY_RANK_MAX_RANK];
-    return any_rank_domain(a, b, r_rank, r_extents, from, why);
+    int32_t rank;
+    int64_t extents[ANY_RANK_MAX_RANK];
+    any_rank_status status = any_rank_domain(a, b, &rank, extents, from, why);
+    if (status == ANY_RANK_OK) *r_rank = rank;
+    for (int32_t dim = 0; status == ANY_RANK_OK && dim < rank; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 any_rank_status any_rank(const any_rank_array *a, const any_rank_array *b, const any_rank_array *r,
@@ -380,12 +455,13 @@ size_t any_rank_message(any_rank_status status, const any_rank_diagnostic *why, 
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        if (*from == '[' && why->against < 0) while (*from != ']') from++;
+        if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
         if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
-            const int32_t array = field == 'p' ? why->operand : why->against;
+            const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;
             if (field == 'p' || field == 'g') piece = array >= 0 && array < 3 ? names[array] : "?";
+            else if (why == NULL) piece = "?";
             else piece = any_rank_digits(field == 'i' ? why->dim : field == 'x' ? why->expected : why->actual, spelled);
             while (*from != '}') from++;
         }

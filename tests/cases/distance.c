@@ -91,7 +91,7 @@ static distance_status distance_domain(const distance_array *const *arrays, int3
 {
     for (int32_t at = 0; at < 2; at++) {
         if (arrays[at]->rank != 1) return distance_fail(why, DISTANCE_RANK, at, -1, -1, 1, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return distance_fail(why, DISTANCE_NULL_DATA, at, -1, -1, 0, 0);
+        if (arrays[at]->extents == NULL) return distance_fail(why, DISTANCE_NULL_EXTENTS, at, -1, -1, 0, 1);
     }
     int32_t from[] = {-1};
     extents[0] = 1;
@@ -107,9 +107,10 @@ static distance_status distance_domain(const distance_array *const *arrays, int3
             from[dim] = at;
         }
     }
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 8) return distance_fail(why, DISTANCE_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 8);
     for (int32_t at = 2; at < count; at++) {
         if (arrays[at]->rank != 1) return distance_fail(why, DISTANCE_RESULT_RANK, at, -1, -1, 1, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return distance_fail(why, DISTANCE_NULL_DATA, at, -1, -1, 0, 0);
+        if (arrays[at]->extents == NULL) return distance_fail(why, DISTANCE_NULL_EXTENTS, at, -1, -1, 0, 1);
         for (int32_t dim = 0; dim < 1; dim++) {
             const int64_t extent = arrays[at]->extents[dim];
             if (extent != extents[dim]) {
@@ -123,8 +124,11 @@ static distance_status distance_domain(const distance_array *const *arrays, int3
 distance_status distance_shape(const distance_array *x, const distance_array *y, int64_t r_extents[1],
                                distance_diagnostic *why)
 {
+    int64_t extents[1];
     const distance_array *const operands[] = {x, y};
-    return distance_domain(operands, 2, r_extents, why);
+    distance_status status = distance_domain(operands, 2, extents, why);
+    for (int32_t dim = 0; status == DISTANCE_OK && dim < 1; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 distance_status distance(const distance_array *x, const distance_array *y, const distance_array *r,
@@ -132,22 +136,16 @@ distance_status distance(const distance_array *x, const distance_array *y, const
 {
     const distance_array *const arrays[] = {x, y, r};
     int64_t extents[1];
-    const distance_status status = distance_domain(arrays, 3, extents, why);
+    distance_status status = distance_domain(arrays, 3, extents, why);
     if (status != DISTANCE_OK) return status;
     const int64_t d0 = r->extents[0];
     if (d0 == 0) return DISTANCE_OK;
-    for (int32_t at = 0; at < 3; at++) {
-        const distance_array *const one = arrays[at];
-        if (one->data == NULL || one->byte_strides == NULL) {
-            return distance_fail(why, DISTANCE_NULL_DATA, at, -1, -1, 0, 0);
-        }
-        const uintptr_t bits = (uintptr_t)one->data | (uintptr_t)distance_stride(one, 0);
-        if (bits % 8 != 0) return distance_fail(why, DISTANCE_ALIGNMENT, at, -1, -1, 8, 0);
-    }
+    for (int32_t at = 0; status == DISTANCE_OK && at < 3; at++) status = distance_check_data(arrays[at], at, 8, why);
+    if (status == DISTANCE_OK) status = distance_check_distinct(r, 2, 8, why);
+    if (status != DISTANCE_OK) return status;
     const int64_t x_d0 = distance_stride(x, 0); /* x.0 is 1 or d0 */
     const int64_t y_d0 = distance_stride(y, 0); /* y.0 is 1 or d0 */
     const int64_t r_d0 = distance_stride(r, 0);
-    if (d0 > 1 && r_d0 == 0) return distance_fail(why, DISTANCE_OVERLAP, 2, -1, 2, 0, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0;
     if (!r_is_x && !distance_apart(r, 8, x, 8)) return distance_fail(why, DISTANCE_OVERLAP, 2, -1, 0, 0, 0);
     const int r_is_y = r->data == y->data && r_d0 == y_d0;
@@ -175,12 +173,13 @@ size_t distance_message(distance_status status, const distance_diagnostic *why, 
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        if (*from == '[' && why->against < 0) while (*from != ']') from++;
+        if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
         if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
-            const int32_t array = field == 'p' ? why->operand : why->against;
+            const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;
             if (field == 'p' || field == 'g') piece = array >= 0 && array < 3 ? names[array] : "?";
+            else if (why == NULL) piece = "?";
             else piece = distance_digits(field == 'i' ? why->dim : field == 'x' ? why->expected : why->actual, spelled);
             while (*from != '}') from++;
         }

@@ -55,19 +55,98 @@ static int64_t gelu_stride(const gelu_array *array, int32_t dim)
     return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
 }
 
-/* One array ends before the other begins: the bytes of each run from its first to its last, whatever its strides. */
-static int gelu_apart(const gelu_array *x, int64_t x_bytes, const gelu_array *y, int64_t y_bytes)
+static uint64_t gelu_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+/* The largest stride of two arrays, of either sign, below a bound (0: none), and how many steps of it both have. */
+static uint64_t gelu_next_stride(const gelu_array *const arrays[2], uint64_t bound, uint64_t *steps)
+{
+    uint64_t largest = 0;
+    *steps = 0;
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const uint64_t stride = gelu_magnitude(gelu_stride(arrays[at], dim));
+            if (stride < largest || stride >= bound) continue;
+            if (stride > largest) *steps = 0;
+            largest = stride;
+            *steps += (uint64_t)(arrays[at]->extents[dim] - 1);
+        }
+    }
+    return largest;
+}
+
+/* Two arrays share no byte: one ends before the other begins, or they are interwoven, as colours or columns are.
+ *
+ * Bytes are one where steps of both arrays' strides add up to `left`, give or take the elements' own bytes; `reach` is
+ * what the smaller strides and these come to. From the largest stride on, either no number of steps is possible, or one
+ * is, or there is a choice; then they are left `open`, as steps of the next stride if it divides this one. If it does
+ * not, it is not looked into any further, and 0 says that bytes may be shared. */
+static int gelu_apart(const gelu_array *x, int32_t x_bytes, const gelu_array *y, int32_t y_bytes)
 {
     const gelu_array *const arrays[] = {x, y};
     uintptr_t first[] = {(uintptr_t)x->data, (uintptr_t)y->data};
-    uintptr_t last[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
-    for (int k = 0; k < 2; k++) {
-        for (int32_t dim = 0; dim < arrays[k]->rank; dim++) {
-            const int64_t stride = gelu_stride(arrays[k], dim);
-            *(stride < 0 ? &first[k] : &last[k]) += (uintptr_t)(arrays[k]->extents[dim] - 1) * (uintptr_t)stride;
+    uintptr_t end[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const int64_t stride = gelu_stride(arrays[at], dim);
+            *(stride < 0 ? &first[at] : &end[at]) += (uintptr_t)(arrays[at]->extents[dim] - 1) * (uintptr_t)stride;
         }
     }
-    return last[0] < first[1] || last[1] < first[0];
+    if (end[0] < first[1] || end[1] < first[0]) return 1;
+    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t stride = gelu_next_stride(arrays, UINT64_MAX, &steps);
+    for (uint64_t last = stride; stride > 0; last = stride, stride = gelu_next_stride(arrays, stride, &steps)) {
+        if (open > 0 && last % stride != 0) return 0;
+        steps += open / stride;
+        reach -= stride * steps;
+        const uint64_t least = left > reach ? (left - reach - 1) / stride + 1 : 0;
+        const uint64_t most = left / stride < steps ? left / stride : steps;
+        if (least > most) return 1;
+        open = least < most ? stride * steps : 0;
+        if (least < most) reach += open;
+        else left -= most * stride;
+    }
+    return 0;
+}
+
+/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power of
+ * two, and reaches no further than an object can. */
+static gelu_status gelu_check_data(const gelu_array *array, int32_t position, int32_t bytes, gelu_diagnostic *why)
+{
+    uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
+    if (array->data == NULL) return gelu_fail(why, GELU_NULL_DATA, position, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) {
+        return gelu_fail(why, GELU_ALIGNMENT, position, -1, -1, bytes, 0);
+    }
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return gelu_fail(why, GELU_NULL_STRIDES, position, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if ((stride & (bytes - 1)) != 0) return gelu_fail(why, GELU_STRIDE, position, dim, -1, bytes, stride);
+        const uint64_t steps = (uint64_t)extent - 1, step = gelu_magnitude(stride);
+        if (step > room / steps) return gelu_fail(why, GELU_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        room -= steps * step;
+    }
+    return GELU_OK;
+}
+
+/* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
+static gelu_status gelu_check_distinct(const gelu_array *result, int32_t position, int32_t bytes, gelu_diagnostic *why)
+{
+    for (int32_t dim = 0; dim < result->rank; dim++) {
+        if (result->extents[dim] == 1) continue;
+        const int64_t stride = result->byte_strides[dim];
+        int64_t reach = bytes;
+        for (int32_t other = 0; other < result->rank; other++) {
+            const uint64_t step = gelu_magnitude(gelu_stride(result, other));
+            if (other == dim || step > gelu_magnitude(stride)) continue;
+            reach += (result->extents[other] - 1) * (int64_t)step;
+        }
+        if (gelu_magnitude(stride) < (uint64_t)reach) {
+            return gelu_fail(why, GELU_REPEATS, position, dim, -1, reach, stride);
+        }
+    }
+    return GELU_OK;
 }
 
 /* Copies as many bytes as the number of the same size that is read has, which compilers make a single move. */
@@ -177,42 +256,43 @@ static void gelu_any(const char *x, int64_t x_step, char *r, int64_t r_step, int
 static gelu_status gelu_domain(const gelu_array *x, int64_t *extents, int32_t *from, gelu_diagnostic *why)
 {
     if (x->rank != 1) return gelu_fail(why, GELU_RANK, 0, -1, -1, 1, x->rank);
-    if (x->extents == NULL) return gelu_fail(why, GELU_NULL_DATA, 0, -1, -1, 0, 0);
+    if (x->extents == NULL) return gelu_fail(why, GELU_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
     extents[0] = x->extents[0];
     from[0] = 0;
     if (x->extents[0] < 0) return gelu_fail(why, GELU_NEGATIVE, 0, 0, -1, 0, x->extents[0]);
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 4) return gelu_fail(why, GELU_OVERFLOW, 1, -1, -1, PTRDIFF_MAX, 4);
     return GELU_OK;
 }
 
 gelu_status gelu_shape(const gelu_array *x, int64_t r_extents[1], gelu_diagnostic *why)
 {
     int32_t from[1];
-    return gelu_domain(x, r_extents, from, why);
+    int64_t extents[1];
+    gelu_status status = gelu_domain(x, extents, from, why);
+    for (int32_t dim = 0; status == GELU_OK && dim < 1; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 gelu_status gelu(const gelu_array *x, const gelu_array *r, gelu_diagnostic *why)
 {
     int64_t extents[1];
     int32_t from[1];
-    const gelu_status status = gelu_domain(x, extents, from, why);
+    gelu_status status = gelu_domain(x, extents, from, why);
     if (status != GELU_OK) return status;
     if (r->rank != 1) return gelu_fail(why, GELU_RESULT_RANK, 1, -1, -1, 1, r->rank);
-    if (r->extents == NULL) return gelu_fail(why, GELU_NULL_DATA, 1, -1, -1, 0, 0);
+    if (r->extents == NULL) return gelu_fail(why, GELU_NULL_EXTENTS, 1, -1, -1, 0, 1);
     for (int32_t dim = 0; dim < 1; dim++) {
         const int64_t extent = r->extents[dim];
         if (extent != extents[dim]) return gelu_fail(why, GELU_RESULT, 1, dim, from[dim], extents[dim], extent);
     }
     const int64_t d0 = r->extents[0];
     if (d0 == 0) return GELU_OK;
-    if (x->data == NULL || x->byte_strides == NULL) return gelu_fail(why, GELU_NULL_DATA, 0, -1, -1, 0, 0);
-    if (r->data == NULL || r->byte_strides == NULL) return gelu_fail(why, GELU_NULL_DATA, 1, -1, -1, 0, 0);
+    status = gelu_check_data(x, 0, 4, why);
+    if (status == GELU_OK) status = gelu_check_data(r, 1, 4, why);
+    if (status == GELU_OK) status = gelu_check_distinct(r, 1, 4, why);
+    if (status != GELU_OK) return status;
     const int64_t x_d0 = gelu_stride(x, 0);
     const int64_t r_d0 = gelu_stride(r, 0);
-    const uintptr_t x_bits = (uintptr_t)x->data | (uintptr_t)x_d0;
-    if (x_bits % 4 != 0) return gelu_fail(why, GELU_ALIGNMENT, 0, -1, -1, 4, 0);
-    const uintptr_t r_bits = (uintptr_t)r->data | (uintptr_t)r_d0;
-    if (r_bits % 4 != 0) return gelu_fail(why, GELU_ALIGNMENT, 1, -1, -1, 4, 0);
-    if (d0 > 1 && r_d0 == 0) return gelu_fail(why, GELU_OVERLAP, 1, -1, 1, 0, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0;
     if (!r_is_x && !gelu_apart(r, 4, x, 4)) return gelu_fail(why, GELU_OVERLAP, 1, -1, 0, 0, 0);
 
@@ -234,12 +314,13 @@ size_t gelu_message(gelu_status status, const gelu_diagnostic *why, char *text, 
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        if (*from == '[' && why->against < 0) while (*from != ']') from++;
+        if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
         if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
-            const int32_t array = field == 'p' ? why->operand : why->against;
+            const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;
             if (field == 'p' || field == 'g') piece = array >= 0 && array < 2 ? names[array] : "?";
+            else if (why == NULL) piece = "?";
             else piece = gelu_digits(field == 'i' ? why->dim : field == 'x' ? why->expected : why->actual, spelled);
             while (*from != '}') from++;
         }

@@ -74,19 +74,110 @@ static int64_t hoisted_stride(const hoisted_array *array, int32_t dim)
     return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
 }
 
-/* One array ends before the other begins: the bytes of each run from its first to its last, whatever its strides. */
-static int hoisted_apart(const hoisted_array *x, int64_t x_bytes, const hoisted_array *y, int64_t y_bytes)
+static uint64_t hoisted_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+/* The bytes of a dense array, or -1 if no object can have so many; an extent of 0 makes it 0. */
+static int64_t hoisted_bytes(int32_t rank, const int64_t *extents, int64_t bytes)
+{
+    for (int32_t dim = 0; dim < rank; dim++) {
+        if (extents[dim] == 0) return 0;
+        bytes = bytes < 0 || bytes > PTRDIFF_MAX / extents[dim] ? -1 : bytes * extents[dim];
+    }
+    return bytes;
+}
+
+/* The largest stride of two arrays, of either sign, below a bound (0: none), and how many steps of it both have. */
+static uint64_t hoisted_next_stride(const hoisted_array *const arrays[2], uint64_t bound, uint64_t *steps)
+{
+    uint64_t largest = 0;
+    *steps = 0;
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const uint64_t stride = hoisted_magnitude(hoisted_stride(arrays[at], dim));
+            if (stride < largest || stride >= bound) continue;
+            if (stride > largest) *steps = 0;
+            largest = stride;
+            *steps += (uint64_t)(arrays[at]->extents[dim] - 1);
+        }
+    }
+    return largest;
+}
+
+/* Two arrays share no byte: one ends before the other begins, or they are interwoven, as colours or columns are.
+ *
+ * Bytes are one where steps of both arrays' strides add up to `left`, give or take the elements' own bytes; `reach` is
+ * what the smaller strides and these come to. From the largest stride on, either no number of steps is possible, or one
+ * is, or there is a choice; then they are left `open`, as steps of the next stride if it divides this one. If it does
+ * not, it is not looked into any further, and 0 says that bytes may be shared. */
+static int hoisted_apart(const hoisted_array *x, int32_t x_bytes, const hoisted_array *y, int32_t y_bytes)
 {
     const hoisted_array *const arrays[] = {x, y};
     uintptr_t first[] = {(uintptr_t)x->data, (uintptr_t)y->data};
-    uintptr_t last[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
-    for (int k = 0; k < 2; k++) {
-        for (int32_t dim = 0; dim < arrays[k]->rank; dim++) {
-            const int64_t stride = hoisted_stride(arrays[k], dim);
-            *(stride < 0 ? &first[k] : &last[k]) += (uintptr_t)(arrays[k]->extents[dim] - 1) * (uintptr_t)stride;
+    uintptr_t end[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const int64_t stride = hoisted_stride(arrays[at], dim);
+            *(stride < 0 ? &first[at] : &end[at]) += (uintptr_t)(arrays[at]->extents[dim] - 1) * (uintptr_t)stride;
         }
     }
-    return last[0] < first[1] || last[1] < first[0];
+    if (end[0] < first[1] || end[1] < first[0]) return 1;
+    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t stride = hoisted_next_stride(arrays, UINT64_MAX, &steps);
+    for (uint64_t last = stride; stride > 0; last = stride, stride = hoisted_next_stride(arrays, stride, &steps)) {
+        if (open > 0 && last % stride != 0) return 0;
+        steps += open / stride;
+        reach -= stride * steps;
+        const uint64_t least = left > reach ? (left - reach - 1) / stride + 1 : 0;
+        const uint64_t most = left / stride < steps ? left / stride : steps;
+        if (least > most) return 1;
+        open = least < most ? stride * steps : 0;
+        if (least < most) reach += open;
+        else left -= most * stride;
+    }
+    return 0;
+}
+
+/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power of
+ * two, and reaches no further than an object can. */
+static hoisted_status hoisted_check_data(const hoisted_array *array, int32_t position, int32_t bytes,
+                                         hoisted_diagnostic *why)
+{
+    uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
+    if (array->data == NULL) return hoisted_fail(why, HOISTED_NULL_DATA, position, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) {
+        return hoisted_fail(why, HOISTED_ALIGNMENT, position, -1, -1, bytes, 0);
+    }
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return hoisted_fail(why, HOISTED_NULL_STRIDES, position, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if ((stride & (bytes - 1)) != 0) return hoisted_fail(why, HOISTED_STRIDE, position, dim, -1, bytes, stride);
+        const uint64_t steps = (uint64_t)extent - 1, step = hoisted_magnitude(stride);
+        if (step > room / steps) return hoisted_fail(why, HOISTED_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        room -= steps * step;
+    }
+    return HOISTED_OK;
+}
+
+/* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
+static hoisted_status hoisted_check_distinct(const hoisted_array *result, int32_t position, int32_t bytes,
+                                             hoisted_diagnostic *why)
+{
+    for (int32_t dim = 0; dim < result->rank; dim++) {
+        if (result->extents[dim] == 1) continue;
+        const int64_t stride = result->byte_strides[dim];
+        int64_t reach = bytes;
+        for (int32_t other = 0; other < result->rank; other++) {
+            const uint64_t step = hoisted_magnitude(hoisted_stride(result, other));
+            if (other == dim || step > hoisted_magnitude(stride)) continue;
+            reach += (result->extents[other] - 1) * (int64_t)step;
+        }
+        if (hoisted_magnitude(stride) < (uint64_t)reach) {
+            return hoisted_fail(why, HOISTED_REPEATS, position, dim, -1, reach, stride);
+        }
+    }
+    return HOISTED_OK;
 }
 
 /* A sum with it is rounded to a whole number, which stands in the low bits. */
@@ -230,9 +321,9 @@ static hoisted_status hoisted_domain(const hoisted_array *x, const hoisted_array
                                      hoisted_diagnostic *why)
 {
     if (x->rank != 2) return hoisted_fail(why, HOISTED_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return hoisted_fail(why, HOISTED_NULL_DATA, 0, -1, -1, 0, 0);
+    if (x->extents == NULL) return hoisted_fail(why, HOISTED_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
     if (s->rank != 2) return hoisted_fail(why, HOISTED_RANK, 1, -1, -1, 2, s->rank);
-    if (s->extents == NULL) return hoisted_fail(why, HOISTED_NULL_DATA, 1, -1, -1, 0, 0);
+    if (s->extents == NULL) return hoisted_fail(why, HOISTED_NULL_EXTENTS, 1, -1, -1, 0, s->rank);
     extents[0] = x->extents[0];
     extents[1] = 1;
     from[0] = 0;
@@ -243,9 +334,8 @@ static hoisted_status hoisted_domain(const hoisted_array *x, const hoisted_array
         status = hoisted_fail(why, HOISTED_EXTENT, 1, 0, -1, 1, s->extents[0]);
     }
     if (status == HOISTED_OK) status = hoisted_meet(s, 1, 1, 2, 2, extents, from, why);
-    const int64_t most = extents[1] > 0 ? INT64_MAX / extents[1] : INT64_MAX;
-    if (status == HOISTED_OK && extents[0] > most) {
-        status = hoisted_fail(why, HOISTED_OVERFLOW, 2, -1, -1, INT64_MAX, 0);
+    if (status == HOISTED_OK && hoisted_bytes(2, extents, 4) < 0) {
+        status = hoisted_fail(why, HOISTED_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
     }
     return status;
 }
@@ -254,7 +344,10 @@ hoisted_status hoisted_shape(const hoisted_array *x, const hoisted_array *s, int
                              hoisted_diagnostic *why)
 {
     int32_t from[2];
-    return hoisted_domain(x, s, r_extents, from, why);
+    int64_t extents[2];
+    hoisted_status status = hoisted_domain(x, s, extents, from, why);
+    for (int32_t dim = 0; status == HOISTED_OK && dim < 2; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 hoisted_status hoisted(const hoisted_array *x, const hoisted_array *s, const hoisted_array *r, hoisted_diagnostic *why)
@@ -262,29 +355,23 @@ hoisted_status hoisted(const hoisted_array *x, const hoisted_array *s, const hoi
     const hoisted_array *const arrays[] = {x, s, r};
     int64_t extents[2];
     int32_t from[2];
-    const hoisted_status status = hoisted_domain(x, s, extents, from, why);
+    hoisted_status status = hoisted_domain(x, s, extents, from, why);
     if (status != HOISTED_OK) return status;
     if (r->rank != 2) return hoisted_fail(why, HOISTED_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return hoisted_fail(why, HOISTED_NULL_DATA, 2, -1, -1, 0, 0);
+    if (r->extents == NULL) return hoisted_fail(why, HOISTED_NULL_EXTENTS, 2, -1, -1, 0, 2);
     for (int32_t dim = 0; dim < 2; dim++) {
         const int64_t extent = r->extents[dim];
         if (extent != extents[dim]) return hoisted_fail(why, HOISTED_RESULT, 2, dim, from[dim], extents[dim], extent);
     }
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return HOISTED_OK;
-    for (int32_t at = 0; at < 3; at++) {
-        const hoisted_array *const one = arrays[at];
-        if (one->data == NULL || one->byte_strides == NULL) {
-            return hoisted_fail(why, HOISTED_NULL_DATA, at, -1, -1, 0, 0);
-        }
-        const uintptr_t bits = (uintptr_t)one->data | (uintptr_t)(hoisted_stride(one, 0) | hoisted_stride(one, 1));
-        if (bits % 4 != 0) return hoisted_fail(why, HOISTED_ALIGNMENT, at, -1, -1, 4, 0);
-    }
+    for (int32_t at = 0; status == HOISTED_OK && at < 3; at++) status = hoisted_check_data(arrays[at], at, 4, why);
+    if (status == HOISTED_OK) status = hoisted_check_distinct(r, 2, 4, why);
+    if (status != HOISTED_OK) return status;
     const int64_t x_d1 = hoisted_stride(x, 1); /* x.1 is 1 or d1 */
     const int64_t x_d0 = hoisted_stride(x, 0);
     const int64_t s_d1 = hoisted_stride(s, 1); /* s.1 is 1 or d1 */
     const int64_t r_d0 = hoisted_stride(r, 0), r_d1 = hoisted_stride(r, 1);
-    if ((d0 > 1 && r_d0 == 0) || (d1 > 1 && r_d1 == 0)) return hoisted_fail(why, HOISTED_OVERLAP, 2, -1, 2, 0, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
     if (!r_is_x && !hoisted_apart(r, 4, x, 4)) return hoisted_fail(why, HOISTED_OVERLAP, 2, -1, 0, 0, 0);
     if (!hoisted_apart(r, 4, s, 4)) return hoisted_fail(why, HOISTED_OVERLAP, 2, -1, 1, 0, 0);
@@ -324,12 +411,13 @@ size_t hoisted_message(hoisted_status status, const hoisted_diagnostic *why, cha
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        if (*from == '[' && why->against < 0) while (*from != ']') from++;
+        if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
         if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
-            const int32_t array = field == 'p' ? why->operand : why->against;
+            const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;
             if (field == 'p' || field == 'g') piece = array >= 0 && array < 3 ? names[array] : "?";
+            else if (why == NULL) piece = "?";
             else piece = hoisted_digits(field == 'i' ? why->dim : field == 'x' ? why->expected : why->actual, spelled);
             while (*from != '}') from++;
         }

@@ -49,19 +49,67 @@ static int64_t polar_stride(const polar_array *array, int32_t dim)
     return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
 }
 
-/* One array ends before the other begins: the bytes of each run from its first to its last, whatever its strides. */
-static int polar_apart(const polar_array *x, int64_t x_bytes, const polar_array *y, int64_t y_bytes)
+static uint64_t polar_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+/* The bytes of a dense array, or -1 if no object can have so many; an extent of 0 makes it 0. */
+static int64_t polar_bytes(int32_t rank, const int64_t *extents, int64_t bytes)
+{
+    for (int32_t dim = 0; dim < rank; dim++) {
+        if (extents[dim] == 0) return 0;
+        bytes = bytes < 0 || bytes > PTRDIFF_MAX / extents[dim] ? -1 : bytes * extents[dim];
+    }
+    return bytes;
+}
+
+/* The largest stride of two arrays, of either sign, below a bound (0: none), and how many steps of it both have. */
+static uint64_t polar_next_stride(const polar_array *const arrays[2], uint64_t bound, uint64_t *steps)
+{
+    uint64_t largest = 0;
+    *steps = 0;
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const uint64_t stride = polar_magnitude(polar_stride(arrays[at], dim));
+            if (stride < largest || stride >= bound) continue;
+            if (stride > largest) *steps = 0;
+            largest = stride;
+            *steps += (uint64_t)(arrays[at]->extents[dim] - 1);
+        }
+    }
+    return largest;
+}
+
+/* Two arrays share no byte: one ends before the other begins, or they are interwoven, as colours or columns are.
+ *
+ * Bytes are one where steps of both arrays' strides add up to `left`, give or take the elements' own bytes; `reach` is
+ * what the smaller strides and these come to. From the largest stride on, either no number of steps is possible, or one
+ * is, or there is a choice; then they are left `open`, as steps of the next stride if it divides this one. If it does
+ * not, it is not looked into any further, and 0 says that bytes may be shared. */
+static int polar_apart(const polar_array *x, int32_t x_bytes, const polar_array *y, int32_t y_bytes)
 {
     const polar_array *const arrays[] = {x, y};
     uintptr_t first[] = {(uintptr_t)x->data, (uintptr_t)y->data};
-    uintptr_t last[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
-    for (int k = 0; k < 2; k++) {
-        for (int32_t dim = 0; dim < arrays[k]->rank; dim++) {
-            const int64_t stride = polar_stride(arrays[k], dim);
-            *(stride < 0 ? &first[k] : &last[k]) += (uintptr_t)(arrays[k]->extents[dim] - 1) * (uintptr_t)stride;
+    uintptr_t end[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const int64_t stride = polar_stride(arrays[at], dim);
+            *(stride < 0 ? &first[at] : &end[at]) += (uintptr_t)(arrays[at]->extents[dim] - 1) * (uintptr_t)stride;
         }
     }
-    return last[0] < first[1] || last[1] < first[0];
+    if (end[0] < first[1] || end[1] < first[0]) return 1;
+    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t stride = polar_next_stride(arrays, UINT64_MAX, &steps);
+    for (uint64_t last = stride; stride > 0; last = stride, stride = polar_next_stride(arrays, stride, &steps)) {
+        if (open > 0 && last % stride != 0) return 0;
+        steps += open / stride;
+        reach -= stride * steps;
+        const uint64_t least = left > reach ? (left - reach - 1) / stride + 1 : 0;
+        const uint64_t most = left / stride < steps ? left / stride : steps;
+        if (least > most) return 1;
+        open = least < most ? stride * steps : 0;
+        if (least < most) reach += open;
+        else left -= most * stride;
+    }
+    return 0;
 }
 
 /* The very same elements in the same places. */
@@ -72,6 +120,48 @@ static int polar_same(const polar_array *x, const polar_array *y)
         if (x->extents[dim] != y->extents[dim] || polar_stride(x, dim) != polar_stride(y, dim)) return 0;
     }
     return 1;
+}
+
+/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power of
+ * two, and reaches no further than an object can. */
+static polar_status polar_check_data(const polar_array *array, int32_t position, int32_t bytes, polar_diagnostic *why)
+{
+    uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
+    if (array->data == NULL) return polar_fail(why, POLAR_NULL_DATA, position, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) {
+        return polar_fail(why, POLAR_ALIGNMENT, position, -1, -1, bytes, 0);
+    }
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return polar_fail(why, POLAR_NULL_STRIDES, position, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if ((stride & (bytes - 1)) != 0) return polar_fail(why, POLAR_STRIDE, position, dim, -1, bytes, stride);
+        const uint64_t steps = (uint64_t)extent - 1, step = polar_magnitude(stride);
+        if (step > room / steps) return polar_fail(why, POLAR_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        room -= steps * step;
+    }
+    return POLAR_OK;
+}
+
+/* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
+static polar_status polar_check_distinct(const polar_array *result, int32_t position, int32_t bytes,
+                                         polar_diagnostic *why)
+{
+    for (int32_t dim = 0; dim < result->rank; dim++) {
+        if (result->extents[dim] == 1) continue;
+        const int64_t stride = result->byte_strides[dim];
+        int64_t reach = bytes;
+        for (int32_t other = 0; other < result->rank; other++) {
+            const uint64_t step = polar_magnitude(polar_stride(result, other));
+            if (other == dim || step > polar_magnitude(stride)) continue;
+            reach += (result->extents[other] - 1) * (int64_t)step;
+        }
+        if (polar_magnitude(stride) < (uint64_t)reach) {
+            return polar_fail(why, POLAR_REPEATS, position, dim, -1, reach, stride);
+        }
+    }
+    return POLAR_OK;
 }
 
 static POLAR_INLINE uint64_t polar_bits_f64(double x)
@@ -127,7 +217,7 @@ static polar_status polar_domain(const polar_array *const *arrays, int32_t count
 {
     for (int32_t at = 0; at < 2; at++) {
         if (arrays[at]->rank != 2) return polar_fail(why, POLAR_RANK, at, -1, -1, 2, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return polar_fail(why, POLAR_NULL_DATA, at, -1, -1, 0, 0);
+        if (arrays[at]->extents == NULL) return polar_fail(why, POLAR_NULL_EXTENTS, at, -1, -1, 0, 2);
     }
     int32_t from[] = {-1, -1};
     extents[0] = extents[1] = 1;
@@ -141,11 +231,10 @@ static polar_status polar_domain(const polar_array *const *arrays, int32_t count
             from[dim] = at;
         }
     }
-    const int64_t most = extents[1] > 0 ? INT64_MAX / extents[1] : INT64_MAX;
-    if (extents[0] > most) return polar_fail(why, POLAR_OVERFLOW, 2, -1, -1, INT64_MAX, 0);
+    if (polar_bytes(2, extents, 8) < 0) return polar_fail(why, POLAR_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 8);
     for (int32_t at = 2; at < count; at++) {
         if (arrays[at]->rank != 2) return polar_fail(why, POLAR_RESULT_RANK, at, -1, -1, 2, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return polar_fail(why, POLAR_NULL_DATA, at, -1, -1, 0, 0);
+        if (arrays[at]->extents == NULL) return polar_fail(why, POLAR_NULL_EXTENTS, at, -1, -1, 0, 2);
         for (int32_t dim = 0; dim < 2; dim++) {
             const int64_t extent = arrays[at]->extents[dim];
             if (extent != extents[dim]) return polar_fail(why, POLAR_RESULT, at, dim, from[dim], extents[dim], extent);
@@ -157,10 +246,12 @@ static polar_status polar_domain(const polar_array *const *arrays, int32_t count
 polar_status polar_shape(const polar_array *x, const polar_array *y, int64_t r0_extents[2], int64_t r1_extents[2],
                          int64_t r2_extents[2], polar_diagnostic *why)
 {
+    int64_t extents[2];
     const polar_array *const operands[] = {x, y};
-    polar_status status = polar_domain(operands, 2, r0_extents, why);
-    for (int32_t dim = 0; status == POLAR_OK && dim < 2; dim++) r1_extents[dim] = r0_extents[dim];
-    for (int32_t dim = 0; status == POLAR_OK && dim < 2; dim++) r2_extents[dim] = r0_extents[dim];
+    polar_status status = polar_domain(operands, 2, extents, why);
+    for (int32_t dim = 0; status == POLAR_OK && dim < 2; dim++) r0_extents[dim] = extents[dim];
+    for (int32_t dim = 0; status == POLAR_OK && dim < 2; dim++) r1_extents[dim] = extents[dim];
+    for (int32_t dim = 0; status == POLAR_OK && dim < 2; dim++) r2_extents[dim] = extents[dim];
     return status;
 }
 
@@ -169,17 +260,16 @@ polar_status polar(const polar_array *x, const polar_array *y, const polar_array
 {
     const polar_array *const arrays[] = {x, y, r0, r1, r2};
     int64_t extents[2];
-    const polar_status status = polar_domain(arrays, 5, extents, why);
+    polar_status status = polar_domain(arrays, 5, extents, why);
     if (status != POLAR_OK) return status;
     const int64_t d0 = r0->extents[0], d1 = r0->extents[1];
     if (d0 == 0 || d1 == 0) return POLAR_OK;
     static const int32_t bytes[] = {8, 8, 8, 8, 1};
-    for (int32_t at = 0; at < 5; at++) {
-        const polar_array *const one = arrays[at];
-        if (one->data == NULL || one->byte_strides == NULL) return polar_fail(why, POLAR_NULL_DATA, at, -1, -1, 0, 0);
-        const uintptr_t bits = (uintptr_t)one->data | (uintptr_t)(polar_stride(one, 0) | polar_stride(one, 1));
-        if (bits % (uintptr_t)bytes[at] != 0) return polar_fail(why, POLAR_ALIGNMENT, at, -1, -1, bytes[at], 0);
-    }
+    for (int32_t at = 0; status == POLAR_OK && at < 5; at++) status = polar_check_data(arrays[at], at, bytes[at], why);
+    if (status == POLAR_OK) status = polar_check_distinct(r0, 2, 8, why);
+    if (status == POLAR_OK) status = polar_check_distinct(r1, 3, 8, why);
+    if (status == POLAR_OK) status = polar_check_distinct(r2, 4, 1, why);
+    if (status != POLAR_OK) return status;
     const int64_t x_d0 = polar_stride(x, 0); /* x.0 is 1 or d0 */
     const int64_t x_d1 = polar_stride(x, 1); /* x.1 is 1 or d1 */
     const int64_t y_d0 = polar_stride(y, 0); /* y.0 is 1 or d0 */
@@ -187,9 +277,6 @@ polar_status polar(const polar_array *x, const polar_array *y, const polar_array
     const int64_t r0_d0 = polar_stride(r0, 0), r0_d1 = polar_stride(r0, 1);
     const int64_t r1_d0 = polar_stride(r1, 0), r1_d1 = polar_stride(r1, 1);
     const int64_t r2_d0 = polar_stride(r2, 0), r2_d1 = polar_stride(r2, 1);
-    if ((d0 > 1 && r0_d0 == 0) || (d1 > 1 && r0_d1 == 0)) return polar_fail(why, POLAR_OVERLAP, 2, -1, 2, 0, 0);
-    if ((d0 > 1 && r1_d0 == 0) || (d1 > 1 && r1_d1 == 0)) return polar_fail(why, POLAR_OVERLAP, 3, -1, 3, 0, 0);
-    if ((d0 > 1 && r2_d0 == 0) || (d1 > 1 && r2_d1 == 0)) return polar_fail(why, POLAR_OVERLAP, 4, -1, 4, 0, 0);
     static const uint8_t may_be[3][2] = {{1, 1}, {1, 1}, {0, 0}};
     for (int32_t at = 2; at < 5; at++) {
         for (int32_t other = 0; other < at; other++) {
@@ -229,12 +316,13 @@ size_t polar_message(polar_status status, const polar_diagnostic *why, char *tex
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        if (*from == '[' && why->against < 0) while (*from != ']') from++;
+        if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
         if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
-            const int32_t array = field == 'p' ? why->operand : why->against;
+            const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;
             if (field == 'p' || field == 'g') piece = array >= 0 && array < 5 ? names[array] : "?";
+            else if (why == NULL) piece = "?";
             else piece = polar_digits(field == 'i' ? why->dim : field == 'x' ? why->expected : why->actual, spelled);
             while (*from != '}') from++;
         }

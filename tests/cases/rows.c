@@ -37,19 +37,108 @@ static int64_t rows_stride(const rows_array *array, int32_t dim)
     return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
 }
 
-/* One array ends before the other begins: the bytes of each run from its first to its last, whatever its strides. */
-static int rows_apart(const rows_array *x, int64_t x_bytes, const rows_array *y, int64_t y_bytes)
+static uint64_t rows_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+/* The bytes of a dense array, or -1 if no object can have so many; an extent of 0 makes it 0. */
+static int64_t rows_bytes(int32_t rank, const int64_t *extents, int64_t bytes)
+{
+    for (int32_t dim = 0; dim < rank; dim++) {
+        if (extents[dim] == 0) return 0;
+        bytes = bytes < 0 || bytes > PTRDIFF_MAX / extents[dim] ? -1 : bytes * extents[dim];
+    }
+    return bytes;
+}
+
+/* The largest stride of two arrays, of either sign, below a bound (0: none), and how many steps of it both have. */
+static uint64_t rows_next_stride(const rows_array *const arrays[2], uint64_t bound, uint64_t *steps)
+{
+    uint64_t largest = 0;
+    *steps = 0;
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const uint64_t stride = rows_magnitude(rows_stride(arrays[at], dim));
+            if (stride < largest || stride >= bound) continue;
+            if (stride > largest) *steps = 0;
+            largest = stride;
+            *steps += (uint64_t)(arrays[at]->extents[dim] - 1);
+        }
+    }
+    return largest;
+}
+
+/* Two arrays share no byte: one ends before the other begins, or they are interwoven, as colours or columns are.
+ *
+ * Bytes are one where steps of both arrays' strides add up to `left`, give or take the elements' own bytes; `reach` is
+ * what the smaller strides and these come to. From the largest stride on, either no number of steps is possible, or one
+ * is, or there is a choice; then they are left `open`, as steps of the next stride if it divides this one. If it does
+ * not, it is not looked into any further, and 0 says that bytes may be shared. */
+static int rows_apart(const rows_array *x, int32_t x_bytes, const rows_array *y, int32_t y_bytes)
 {
     const rows_array *const arrays[] = {x, y};
     uintptr_t first[] = {(uintptr_t)x->data, (uintptr_t)y->data};
-    uintptr_t last[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
-    for (int k = 0; k < 2; k++) {
-        for (int32_t dim = 0; dim < arrays[k]->rank; dim++) {
-            const int64_t stride = rows_stride(arrays[k], dim);
-            *(stride < 0 ? &first[k] : &last[k]) += (uintptr_t)(arrays[k]->extents[dim] - 1) * (uintptr_t)stride;
+    uintptr_t end[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const int64_t stride = rows_stride(arrays[at], dim);
+            *(stride < 0 ? &first[at] : &end[at]) += (uintptr_t)(arrays[at]->extents[dim] - 1) * (uintptr_t)stride;
         }
     }
-    return last[0] < first[1] || last[1] < first[0];
+    if (end[0] < first[1] || end[1] < first[0]) return 1;
+    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t stride = rows_next_stride(arrays, UINT64_MAX, &steps);
+    for (uint64_t last = stride; stride > 0; last = stride, stride = rows_next_stride(arrays, stride, &steps)) {
+        if (open > 0 && last % stride != 0) return 0;
+        steps += open / stride;
+        reach -= stride * steps;
+        const uint64_t least = left > reach ? (left - reach - 1) / stride + 1 : 0;
+        const uint64_t most = left / stride < steps ? left / stride : steps;
+        if (least > most) return 1;
+        open = least < most ? stride * steps : 0;
+        if (least < most) reach += open;
+        else left -= most * stride;
+    }
+    return 0;
+}
+
+/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power of
+ * two, and reaches no further than an object can. */
+static rows_status rows_check_data(const rows_array *array, int32_t position, int32_t bytes, rows_diagnostic *why)
+{
+    uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
+    if (array->data == NULL) return rows_fail(why, ROWS_NULL_DATA, position, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) {
+        return rows_fail(why, ROWS_ALIGNMENT, position, -1, -1, bytes, 0);
+    }
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return rows_fail(why, ROWS_NULL_STRIDES, position, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if ((stride & (bytes - 1)) != 0) return rows_fail(why, ROWS_STRIDE, position, dim, -1, bytes, stride);
+        const uint64_t steps = (uint64_t)extent - 1, step = rows_magnitude(stride);
+        if (step > room / steps) return rows_fail(why, ROWS_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        room -= steps * step;
+    }
+    return ROWS_OK;
+}
+
+/* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
+static rows_status rows_check_distinct(const rows_array *result, int32_t position, int32_t bytes, rows_diagnostic *why)
+{
+    for (int32_t dim = 0; dim < result->rank; dim++) {
+        if (result->extents[dim] == 1) continue;
+        const int64_t stride = result->byte_strides[dim];
+        int64_t reach = bytes;
+        for (int32_t other = 0; other < result->rank; other++) {
+            const uint64_t step = rows_magnitude(rows_stride(result, other));
+            if (other == dim || step > rows_magnitude(stride)) continue;
+            reach += (result->extents[other] - 1) * (int64_t)step;
+        }
+        if (rows_magnitude(stride) < (uint64_t)reach) {
+            return rows_fail(why, ROWS_REPEATS, position, dim, -1, reach, stride);
+        }
+    }
+    return ROWS_OK;
 }
 
 /* The extents of r and who set each, or which operand and dim forbid them. Reads no data. */
@@ -57,9 +146,9 @@ static rows_status rows_centre_domain(const rows_array *x, const rows_array *mea
                                       rows_diagnostic *why)
 {
     if (x->rank != 2) return rows_fail(why, ROWS_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return rows_fail(why, ROWS_NULL_DATA, 0, -1, -1, 0, 0);
+    if (x->extents == NULL) return rows_fail(why, ROWS_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
     if (mean->rank != 1) return rows_fail(why, ROWS_RANK, 1, -1, -1, 1, mean->rank);
-    if (mean->extents == NULL) return rows_fail(why, ROWS_NULL_DATA, 1, -1, -1, 0, 0);
+    if (mean->extents == NULL) return rows_fail(why, ROWS_NULL_EXTENTS, 1, -1, -1, 0, mean->rank);
     extents[0] = x->extents[0];
     extents[1] = x->extents[1];
     from[0] = from[1] = 0;
@@ -67,44 +156,41 @@ static rows_status rows_centre_domain(const rows_array *x, const rows_array *mea
     if (x->extents[1] < 0) return rows_fail(why, ROWS_NEGATIVE, 0, 1, -1, 0, x->extents[1]);
     /* both are n */
     if (mean->extents[0] != x->extents[1]) return rows_fail(why, ROWS_EXTENT, 1, 0, 0, x->extents[1], mean->extents[0]);
-    const int64_t most = extents[1] > 0 ? INT64_MAX / extents[1] : INT64_MAX;
-    if (extents[0] > most) return rows_fail(why, ROWS_OVERFLOW, 2, -1, -1, INT64_MAX, 0);
+    if (rows_bytes(2, extents, 4) < 0) return rows_fail(why, ROWS_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
     return ROWS_OK;
 }
 
 rows_status rows_centre_shape(const rows_array *x, const rows_array *mean, int64_t r_extents[2], rows_diagnostic *why)
 {
     int32_t from[2];
-    return rows_centre_domain(x, mean, r_extents, from, why);
+    int64_t extents[2];
+    rows_status status = rows_centre_domain(x, mean, extents, from, why);
+    for (int32_t dim = 0; status == ROWS_OK && dim < 2; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 rows_status rows_centre(const rows_array *x, const rows_array *mean, const rows_array *r, rows_diagnostic *why)
 {
     int64_t extents[2];
     int32_t from[2];
-    const rows_status status = rows_centre_domain(x, mean, extents, from, why);
+    rows_status status = rows_centre_domain(x, mean, extents, from, why);
     if (status != ROWS_OK) return status;
     if (r->rank != 2) return rows_fail(why, ROWS_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return rows_fail(why, ROWS_NULL_DATA, 2, -1, -1, 0, 0);
+    if (r->extents == NULL) return rows_fail(why, ROWS_NULL_EXTENTS, 2, -1, -1, 0, 2);
     for (int32_t dim = 0; dim < 2; dim++) {
         const int64_t extent = r->extents[dim];
         if (extent != extents[dim]) return rows_fail(why, ROWS_RESULT, 2, dim, from[dim], extents[dim], extent);
     }
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return ROWS_OK;
-    if (x->data == NULL || x->byte_strides == NULL) return rows_fail(why, ROWS_NULL_DATA, 0, -1, -1, 0, 0);
-    if (mean->data == NULL || mean->byte_strides == NULL) return rows_fail(why, ROWS_NULL_DATA, 1, -1, -1, 0, 0);
-    if (r->data == NULL || r->byte_strides == NULL) return rows_fail(why, ROWS_NULL_DATA, 2, -1, -1, 0, 0);
+    status = rows_check_data(x, 0, 4, why);
+    if (status == ROWS_OK) status = rows_check_data(mean, 1, 4, why);
+    if (status == ROWS_OK) status = rows_check_data(r, 2, 4, why);
+    if (status == ROWS_OK) status = rows_check_distinct(r, 2, 4, why);
+    if (status != ROWS_OK) return status;
     const int64_t x_d0 = rows_stride(x, 0), x_d1 = rows_stride(x, 1);
     const int64_t mean_d1 = rows_stride(mean, 0);
     const int64_t r_d0 = rows_stride(r, 0), r_d1 = rows_stride(r, 1);
-    const uintptr_t x_bits = (uintptr_t)x->data | (uintptr_t)x_d0 | (uintptr_t)x_d1;
-    if (x_bits % 4 != 0) return rows_fail(why, ROWS_ALIGNMENT, 0, -1, -1, 4, 0);
-    const uintptr_t mean_bits = (uintptr_t)mean->data | (uintptr_t)mean_d1;
-    if (mean_bits % 4 != 0) return rows_fail(why, ROWS_ALIGNMENT, 1, -1, -1, 4, 0);
-    const uintptr_t r_bits = (uintptr_t)r->data | (uintptr_t)r_d0 | (uintptr_t)r_d1;
-    if (r_bits % 4 != 0) return rows_fail(why, ROWS_ALIGNMENT, 2, -1, -1, 4, 0);
-    if ((d0 > 1 && r_d0 == 0) || (d1 > 1 && r_d1 == 0)) return rows_fail(why, ROWS_OVERLAP, 2, -1, 2, 0, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
     if (!r_is_x && !rows_apart(r, 4, x, 4)) return rows_fail(why, ROWS_OVERLAP, 2, -1, 0, 0, 0);
     if (!rows_apart(r, 4, mean, 4)) return rows_fail(why, ROWS_OVERLAP, 2, -1, 1, 0, 0);
@@ -127,9 +213,9 @@ static rows_status rows_scale_domain(const rows_array *x, const rows_array *devi
                                      rows_diagnostic *why)
 {
     if (x->rank != 2) return rows_fail(why, ROWS_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return rows_fail(why, ROWS_NULL_DATA, 0, -1, -1, 0, 0);
+    if (x->extents == NULL) return rows_fail(why, ROWS_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
     if (deviation->rank != 1) return rows_fail(why, ROWS_RANK, 1, -1, -1, 1, deviation->rank);
-    if (deviation->extents == NULL) return rows_fail(why, ROWS_NULL_DATA, 1, -1, -1, 0, 0);
+    if (deviation->extents == NULL) return rows_fail(why, ROWS_NULL_EXTENTS, 1, -1, -1, 0, deviation->rank);
     extents[0] = x->extents[0];
     extents[1] = x->extents[1];
     from[0] = from[1] = 0;
@@ -139,8 +225,7 @@ static rows_status rows_scale_domain(const rows_array *x, const rows_array *devi
     if (deviation->extents[0] != x->extents[1]) {
         return rows_fail(why, ROWS_EXTENT, 1, 0, 0, x->extents[1], deviation->extents[0]);
     }
-    const int64_t most = extents[1] > 0 ? INT64_MAX / extents[1] : INT64_MAX;
-    if (extents[0] > most) return rows_fail(why, ROWS_OVERFLOW, 2, -1, -1, INT64_MAX, 0);
+    if (rows_bytes(2, extents, 4) < 0) return rows_fail(why, ROWS_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
     return ROWS_OK;
 }
 
@@ -148,38 +233,34 @@ rows_status rows_scale_shape(const rows_array *x, const rows_array *deviation, i
                              rows_diagnostic *why)
 {
     int32_t from[2];
-    return rows_scale_domain(x, deviation, r_extents, from, why);
+    int64_t extents[2];
+    rows_status status = rows_scale_domain(x, deviation, extents, from, why);
+    for (int32_t dim = 0; status == ROWS_OK && dim < 2; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 rows_status rows_scale(const rows_array *x, const rows_array *deviation, const rows_array *r, rows_diagnostic *why)
 {
     int64_t extents[2];
     int32_t from[2];
-    const rows_status status = rows_scale_domain(x, deviation, extents, from, why);
+    rows_status status = rows_scale_domain(x, deviation, extents, from, why);
     if (status != ROWS_OK) return status;
     if (r->rank != 2) return rows_fail(why, ROWS_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return rows_fail(why, ROWS_NULL_DATA, 2, -1, -1, 0, 0);
+    if (r->extents == NULL) return rows_fail(why, ROWS_NULL_EXTENTS, 2, -1, -1, 0, 2);
     for (int32_t dim = 0; dim < 2; dim++) {
         const int64_t extent = r->extents[dim];
         if (extent != extents[dim]) return rows_fail(why, ROWS_RESULT, 2, dim, from[dim], extents[dim], extent);
     }
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return ROWS_OK;
-    if (x->data == NULL || x->byte_strides == NULL) return rows_fail(why, ROWS_NULL_DATA, 0, -1, -1, 0, 0);
-    if (deviation->data == NULL || deviation->byte_strides == NULL) {
-        return rows_fail(why, ROWS_NULL_DATA, 1, -1, -1, 0, 0);
-    }
-    if (r->data == NULL || r->byte_strides == NULL) return rows_fail(why, ROWS_NULL_DATA, 2, -1, -1, 0, 0);
+    status = rows_check_data(x, 0, 4, why);
+    if (status == ROWS_OK) status = rows_check_data(deviation, 1, 4, why);
+    if (status == ROWS_OK) status = rows_check_data(r, 2, 4, why);
+    if (status == ROWS_OK) status = rows_check_distinct(r, 2, 4, why);
+    if (status != ROWS_OK) return status;
     const int64_t x_d0 = rows_stride(x, 0), x_d1 = rows_stride(x, 1);
     const int64_t deviation_d1 = rows_stride(deviation, 0);
     const int64_t r_d0 = rows_stride(r, 0), r_d1 = rows_stride(r, 1);
-    const uintptr_t x_bits = (uintptr_t)x->data | (uintptr_t)x_d0 | (uintptr_t)x_d1;
-    if (x_bits % 4 != 0) return rows_fail(why, ROWS_ALIGNMENT, 0, -1, -1, 4, 0);
-    const uintptr_t deviation_bits = (uintptr_t)deviation->data | (uintptr_t)deviation_d1;
-    if (deviation_bits % 4 != 0) return rows_fail(why, ROWS_ALIGNMENT, 1, -1, -1, 4, 0);
-    const uintptr_t r_bits = (uintptr_t)r->data | (uintptr_t)r_d0 | (uintptr_t)r_d1;
-    if (r_bits % 4 != 0) return rows_fail(why, ROWS_ALIGNMENT, 2, -1, -1, 4, 0);
-    if ((d0 > 1 && r_d0 == 0) || (d1 > 1 && r_d1 == 0)) return rows_fail(why, ROWS_OVERLAP, 2, -1, 2, 0, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
     if (!r_is_x && !rows_apart(r, 4, x, 4)) return rows_fail(why, ROWS_OVERLAP, 2, -1, 0, 0, 0);
     if (!rows_apart(r, 4, deviation, 4)) return rows_fail(why, ROWS_OVERLAP, 2, -1, 1, 0, 0);
@@ -208,12 +289,13 @@ static size_t rows_tell(const char *const *names, int32_t count, rows_status sta
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        if (*from == '[' && why->against < 0) while (*from != ']') from++;
+        if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
         if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
-            const int32_t array = field == 'p' ? why->operand : why->against;
+            const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;
             if (field == 'p' || field == 'g') piece = array >= 0 && array < count ? names[array] : "?";
+            else if (why == NULL) piece = "?";
             else piece = rows_digits(field == 'i' ? why->dim : field == 'x' ? why->expected : why->actual, spelled);
             while (*from != '}') from++;
         }

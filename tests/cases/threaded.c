@@ -37,19 +37,110 @@ static int64_t threaded_stride(const threaded_array *array, int32_t dim)
     return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
 }
 
-/* One array ends before the other begins: the bytes of each run from its first to its last, whatever its strides. */
-static int threaded_apart(const threaded_array *x, int64_t x_bytes, const threaded_array *y, int64_t y_bytes)
+static uint64_t threaded_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+/* The bytes of a dense array, or -1 if no object can have so many; an extent of 0 makes it 0. */
+static int64_t threaded_bytes(int32_t rank, const int64_t *extents, int64_t bytes)
+{
+    for (int32_t dim = 0; dim < rank; dim++) {
+        if (extents[dim] == 0) return 0;
+        bytes = bytes < 0 || bytes > PTRDIFF_MAX / extents[dim] ? -1 : bytes * extents[dim];
+    }
+    return bytes;
+}
+
+/* The largest stride of two arrays, of either sign, below a bound (0: none), and how many steps of it both have. */
+static uint64_t threaded_next_stride(const threaded_array *const arrays[2], uint64_t bound, uint64_t *steps)
+{
+    uint64_t largest = 0;
+    *steps = 0;
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const uint64_t stride = threaded_magnitude(threaded_stride(arrays[at], dim));
+            if (stride < largest || stride >= bound) continue;
+            if (stride > largest) *steps = 0;
+            largest = stride;
+            *steps += (uint64_t)(arrays[at]->extents[dim] - 1);
+        }
+    }
+    return largest;
+}
+
+/* Two arrays share no byte: one ends before the other begins, or they are interwoven, as colours or columns are.
+ *
+ * Bytes are one where steps of both arrays' strides add up to `left`, give or take the elements' own bytes; `reach` is
+ * what the smaller strides and these come to. From the largest stride on, either no number of steps is possible, or one
+ * is, or there is a choice; then they are left `open`, as steps of the next stride if it divides this one. If it does
+ * not, it is not looked into any further, and 0 says that bytes may be shared. */
+static int threaded_apart(const threaded_array *x, int32_t x_bytes, const threaded_array *y, int32_t y_bytes)
 {
     const threaded_array *const arrays[] = {x, y};
     uintptr_t first[] = {(uintptr_t)x->data, (uintptr_t)y->data};
-    uintptr_t last[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
-    for (int k = 0; k < 2; k++) {
-        for (int32_t dim = 0; dim < arrays[k]->rank; dim++) {
-            const int64_t stride = threaded_stride(arrays[k], dim);
-            *(stride < 0 ? &first[k] : &last[k]) += (uintptr_t)(arrays[k]->extents[dim] - 1) * (uintptr_t)stride;
+    uintptr_t end[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const int64_t stride = threaded_stride(arrays[at], dim);
+            *(stride < 0 ? &first[at] : &end[at]) += (uintptr_t)(arrays[at]->extents[dim] - 1) * (uintptr_t)stride;
         }
     }
-    return last[0] < first[1] || last[1] < first[0];
+    if (end[0] < first[1] || end[1] < first[0]) return 1;
+    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t stride = threaded_next_stride(arrays, UINT64_MAX, &steps);
+    for (uint64_t last = stride; stride > 0; last = stride, stride = threaded_next_stride(arrays, stride, &steps)) {
+        if (open > 0 && last % stride != 0) return 0;
+        steps += open / stride;
+        reach -= stride * steps;
+        const uint64_t least = left > reach ? (left - reach - 1) / stride + 1 : 0;
+        const uint64_t most = left / stride < steps ? left / stride : steps;
+        if (least > most) return 1;
+        open = least < most ? stride * steps : 0;
+        if (least < most) reach += open;
+        else left -= most * stride;
+    }
+    return 0;
+}
+
+/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power of
+ * two, and reaches no further than an object can. */
+static threaded_status threaded_check_data(const threaded_array *array, int32_t position, int32_t bytes,
+                                           threaded_diagnostic *why)
+{
+    uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
+    if (array->data == NULL) return threaded_fail(why, THREADED_NULL_DATA, position, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) {
+        return threaded_fail(why, THREADED_ALIGNMENT, position, -1, -1, bytes, 0);
+    }
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return threaded_fail(why, THREADED_NULL_STRIDES, position, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if ((stride & (bytes - 1)) != 0) return threaded_fail(why, THREADED_STRIDE, position, dim, -1, bytes, stride);
+        const uint64_t steps = (uint64_t)extent - 1, step = threaded_magnitude(stride);
+        if (step > room / steps) return threaded_fail(why, THREADED_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        room -= steps * step;
+    }
+    return THREADED_OK;
+}
+
+/* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
+static threaded_status threaded_check_distinct(const threaded_array *result, int32_t position, int32_t bytes,
+                                               threaded_diagnostic *why)
+{
+    for (int32_t dim = 0; dim < result->rank; dim++) {
+        if (result->extents[dim] == 1) continue;
+        const int64_t stride = result->byte_strides[dim];
+        int64_t reach = bytes;
+        for (int32_t other = 0; other < result->rank; other++) {
+            const uint64_t step = threaded_magnitude(threaded_stride(result, other));
+            if (other == dim || step > threaded_magnitude(stride)) continue;
+            reach += (result->extents[other] - 1) * (int64_t)step;
+        }
+        if (threaded_magnitude(stride) < (uint64_t)reach) {
+            return threaded_fail(why, THREADED_REPEATS, position, dim, -1, reach, stride);
+        }
+    }
+    return THREADED_OK;
 }
 
 /* The extents of r and who set each, or which operand and dim forbid them. Reads no data. */
@@ -57,9 +148,9 @@ static threaded_status threaded_domain(const threaded_array *x, const threaded_a
                                        int32_t *from, threaded_diagnostic *why)
 {
     if (x->rank != 2) return threaded_fail(why, THREADED_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return threaded_fail(why, THREADED_NULL_DATA, 0, -1, -1, 0, 0);
+    if (x->extents == NULL) return threaded_fail(why, THREADED_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
     if (bias->rank != 1) return threaded_fail(why, THREADED_RANK, 1, -1, -1, 1, bias->rank);
-    if (bias->extents == NULL) return threaded_fail(why, THREADED_NULL_DATA, 1, -1, -1, 0, 0);
+    if (bias->extents == NULL) return threaded_fail(why, THREADED_NULL_EXTENTS, 1, -1, -1, 0, bias->rank);
     extents[0] = x->extents[0];
     extents[1] = x->extents[1];
     from[0] = from[1] = 0;
@@ -69,8 +160,7 @@ static threaded_status threaded_domain(const threaded_array *x, const threaded_a
     if (bias->extents[0] != x->extents[1]) {
         return threaded_fail(why, THREADED_EXTENT, 1, 0, 0, x->extents[1], bias->extents[0]);
     }
-    const int64_t most = extents[1] > 0 ? INT64_MAX / extents[1] : INT64_MAX;
-    if (extents[0] > most) return threaded_fail(why, THREADED_OVERFLOW, 2, -1, -1, INT64_MAX, 0);
+    if (threaded_bytes(2, extents, 4) < 0) return threaded_fail(why, THREADED_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
     return THREADED_OK;
 }
 
@@ -78,7 +168,10 @@ threaded_status threaded_shape(const threaded_array *x, const threaded_array *bi
                                threaded_diagnostic *why)
 {
     int32_t from[2];
-    return threaded_domain(x, bias, r_extents, from, why);
+    int64_t extents[2];
+    threaded_status status = threaded_domain(x, bias, extents, from, why);
+    for (int32_t dim = 0; status == THREADED_OK && dim < 2; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 threaded_status threaded(const threaded_array *x, const threaded_array *bias, const threaded_array *r,
@@ -86,31 +179,24 @@ threaded_status threaded(const threaded_array *x, const threaded_array *bias, co
 {
     int64_t extents[2];
     int32_t from[2];
-    const threaded_status status = threaded_domain(x, bias, extents, from, why);
+    threaded_status status = threaded_domain(x, bias, extents, from, why);
     if (status != THREADED_OK) return status;
     if (r->rank != 2) return threaded_fail(why, THREADED_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return threaded_fail(why, THREADED_NULL_DATA, 2, -1, -1, 0, 0);
+    if (r->extents == NULL) return threaded_fail(why, THREADED_NULL_EXTENTS, 2, -1, -1, 0, 2);
     for (int32_t dim = 0; dim < 2; dim++) {
         const int64_t extent = r->extents[dim];
         if (extent != extents[dim]) return threaded_fail(why, THREADED_RESULT, 2, dim, from[dim], extents[dim], extent);
     }
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return THREADED_OK;
-    if (x->data == NULL || x->byte_strides == NULL) return threaded_fail(why, THREADED_NULL_DATA, 0, -1, -1, 0, 0);
-    if (bias->data == NULL || bias->byte_strides == NULL) {
-        return threaded_fail(why, THREADED_NULL_DATA, 1, -1, -1, 0, 0);
-    }
-    if (r->data == NULL || r->byte_strides == NULL) return threaded_fail(why, THREADED_NULL_DATA, 2, -1, -1, 0, 0);
+    status = threaded_check_data(x, 0, 4, why);
+    if (status == THREADED_OK) status = threaded_check_data(bias, 1, 4, why);
+    if (status == THREADED_OK) status = threaded_check_data(r, 2, 4, why);
+    if (status == THREADED_OK) status = threaded_check_distinct(r, 2, 4, why);
+    if (status != THREADED_OK) return status;
     const int64_t x_d0 = threaded_stride(x, 0), x_d1 = threaded_stride(x, 1);
     const int64_t bias_d1 = threaded_stride(bias, 0);
     const int64_t r_d0 = threaded_stride(r, 0), r_d1 = threaded_stride(r, 1);
-    const uintptr_t x_bits = (uintptr_t)x->data | (uintptr_t)x_d0 | (uintptr_t)x_d1;
-    if (x_bits % 4 != 0) return threaded_fail(why, THREADED_ALIGNMENT, 0, -1, -1, 4, 0);
-    const uintptr_t bias_bits = (uintptr_t)bias->data | (uintptr_t)bias_d1;
-    if (bias_bits % 4 != 0) return threaded_fail(why, THREADED_ALIGNMENT, 1, -1, -1, 4, 0);
-    const uintptr_t r_bits = (uintptr_t)r->data | (uintptr_t)r_d0 | (uintptr_t)r_d1;
-    if (r_bits % 4 != 0) return threaded_fail(why, THREADED_ALIGNMENT, 2, -1, -1, 4, 0);
-    if ((d0 > 1 && r_d0 == 0) || (d1 > 1 && r_d1 == 0)) return threaded_fail(why, THREADED_OVERLAP, 2, -1, 2, 0, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
     if (!r_is_x && !threaded_apart(r, 4, x, 4)) return threaded_fail(why, THREADED_OVERLAP, 2, -1, 0, 0, 0);
     if (!threaded_apart(r, 4, bias, 4)) return threaded_fail(why, THREADED_OVERLAP, 2, -1, 1, 0, 0);
@@ -142,12 +228,13 @@ size_t threaded_message(threaded_status status, const threaded_diagnostic *why, 
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        if (*from == '[' && why->against < 0) while (*from != ']') from++;
+        if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
         if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
-            const int32_t array = field == 'p' ? why->operand : why->against;
+            const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;
             if (field == 'p' || field == 'g') piece = array >= 0 && array < 3 ? names[array] : "?";
+            else if (why == NULL) piece = "?";
             else piece = threaded_digits(field == 'i' ? why->dim : field == 'x' ? why->expected : why->actual, spelled);
             while (*from != '}') from++;
         }

@@ -257,7 +257,11 @@ static void run_{at}(const harness_array *given, int told, harness_answer *got)
 {{
     {name}_array a[{operands + results}];
     {name}_diagnostic why = {{-77, -77, -77, -77, -77}};
-    int32_t ranks[{results}] = {{0}};
+    int32_t ranks[{results}];
+    for (int k = 0; k < {results}; k++) {{
+        ranks[k] = -77;
+        for (int dim = 1; dim < RANKS; dim++) got->extents[k][dim] = -77;
+    }}
     for (int k = 0; k < {operands + results}; k++) {{
         a[k].data = given[k].data;
         a[k].extents = given[k].extents;
@@ -265,7 +269,13 @@ static void run_{at}(const harness_array *given, int told, harness_answer *got)
         a[k].rank = given[k].rank;
     }}
     const {name}_status fits = {shape_function}({", ".join(shape_arguments)}, told ? &why : NULL);
-    (void)ranks;
+    for (int k = 0; fits != 0 && k < {results}; k++) {{
+        /* What fails leaves what it would have filled in as it was. */
+        if (ranks[k] != -77) abort();
+        for (int dim = 1; dim < RANKS; dim++) {{
+            if (got->extents[k][dim] != -77) abort();
+        }}
+    }}
     got->shape = (harness_outcome){copy % "fits"};
     {" ".join(after)}
     why = ({name}_diagnostic){{-77, -77, -77, -77, -77}};

@@ -261,7 +261,6 @@ def _tile_view(nest: Nest, stage: Stage, place: int, namer: Namer) -> ArrayView:
         is_result=False,
         load=f"t{stage.value}",
         step="",
-        bits="",
         map_name="",
         dims=(),
         mapped=False,

@@ -62,8 +62,9 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
         for at, name in (*enumerate(view.arrays), *view.claims)
     )
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
-    apart = "the bytes of a result, from first to last, are no other array's"
-    in_place = f"{', '.join(places)}; otherwise {apart}" if places else f"T{apart[1:]}"
+    apart = "no byte of a result is another array's"
+    in_place = f"{', '.join(places)}; otherwise {apart}" if places else f"N{apart[1:]}"
+    strides = any(nest.rank is None or array.strides for nest in view.nests for array in nest.results)
     selects = any(dim.reason for nest in view.nests for array in nest.arrays for dim in array.dims)
     ranks = any(nest.rank is None for nest in view.nests)
     trusted = [d.constraint for nest in program.nests for d in nest.domain.decisions if d.fate == "trusted"]
@@ -74,8 +75,10 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
         else "",
         f"Shapes align on the right; ranks go up to {view.macros}_MAX_RANK." if ranks else "",
         "Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have "
-        f"any sign; they and the data are multiples of the element size ({view.macros}_ALIGNMENT).",
-        f"{in_place} ({view.macros}_OVERLAP). No two elements of a result are one.",
+        f"any sign; they ({view.macros}_STRIDE) and the data ({view.macros}_ALIGNMENT) are multiples of the element "
+        "size.",
+        f"{in_place} ({view.macros}_OVERLAP); interwoven arrays, such as two colours of an image, are apart.",
+        f"A result's strides nest: each is beyond what smaller ones reach ({view.macros}_REPEATS)." if strides else "",
         f"On trust, and not checked: {'; '.join(map(str, trusted))}. Where it does not hold, behaviour is undefined."
         if trusted
         else "",
