@@ -3,7 +3,7 @@
 In: a folder's name.  Out: its path, in a wheel (installed under the package), an editable install and a bare checkout
 (beside the package) alike.
 
-    folder("csrc") / "bcg_abi.h"
+    csrc_file("bcg_abi.h")
 """
 
 from __future__ import annotations

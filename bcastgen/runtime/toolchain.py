@@ -90,7 +90,7 @@ _REORDERS = "it lets the compiler reorder or approximate operations, so results 
 _FLUSHES = "it flushes subnormal numbers to zero, when linked for the whole process"
 _ROUNDS = "it changes the precision or rounding that the generated code relies on"
 _HIDES = "its options cannot be checked here; write them out"
-# Told by what flags do, however they are spelled: csrc/bcg_flags.h stands in front of what users' flags are for.
+# Flags are told by what they do, however they are spelled: this header comes before what users' flags are for.
 _GUARD = "bcg_flags.h"
 _GUARDED = re.compile(r"(?:#error |: )\"?((?:results would be wrong|the kernel would crash)[^\"\n]*)")
 _REFUSED: tuple[tuple[str, str], ...] = (
@@ -198,9 +198,9 @@ def _guard() -> tuple[str, ...]:
     """Return what has the compiler look at what the user's flags make of C."""
     import struct
 
-    from ..resources import folder
+    from ..core.resources import csrc_file
 
-    return (f"-DBCG_FLAGS_POINTER={struct.calcsize('P')}", "-include", str(folder("csrc") / _GUARD))
+    return (f"-DBCG_FLAGS_POINTER={struct.calcsize('P')}", "-include", str(csrc_file(_GUARD)))
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...core.resources import folder
+from ...core.resources import csrc_file
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
 from ..kernel.model import KernelView
@@ -20,7 +20,7 @@ from .target import find_target
 
 __all__ = ["contract", "guards", "renamed"]
 
-# What csrc/bcg_flags.h refuses, as far as compilers tell it.
+# What csrc/helpers/bcg_flags.h refuses, as far as compilers tell it.
 _NEVER = "Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387)."
 
 
@@ -89,7 +89,7 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
 
 def guards(programs: Iterable[LoopProgram], helpers: str) -> tuple[str, ...]:
     """Return what keeps a module, with these helpers, from compilers' flags that would make its results wrong."""
-    _, order, wide, *_ = (folder("csrc") / "bcg_flags.h").read_text(encoding="utf-8").split("\n\n")
+    _, order, wide, *_ = csrc_file("bcg_flags.h").read_text(encoding="utf-8").split("\n\n")
     if any(map(_has_floats, programs)):
         return order, wide
     # Integers are divided as doubles; wider ones do as well.

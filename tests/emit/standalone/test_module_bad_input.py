@@ -1,7 +1,7 @@
 """Numbers at the ends of their types, given to C between guard pages: refused with operand and dim, or harmless.
 
 What may be accepted is said by a model in Python's integers: where C takes descriptors that the model does not, memory
-is at stake. Random kernels meet one fault each in test_module_random.py, and a table of all statuses is in test_module_calls.py.
+is at stake. Random kernels meet one fault each in test_module_random.py; test_module_calls.py has a table of statuses.
 """
 
 from __future__ import annotations
