@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import shape_model as model
-from shape_model import Apply, Const, Dim, Kernel, NewAxes, Operand, Read, Refusal, Spread, Transpose, Type
+from shape_model import Refusal
+from shape_model_kernel import Apply, Const, Dim, Kernel, NewAxes, Operand, Read, Spread, Transpose, Type
 
 SIZES = (0, 1, 2, 3, 5, 8)
 MOST_ELEMENTS = 4000
@@ -79,8 +80,8 @@ class _Maker:
 
     def __init__(self, chance, usual):
         self.chance, self.usual = chance, usual
-        self.plain = chance.random() < 0.5  # no explicit broadcasts, few views: what a signature says meets
-        self.slotted = not self.plain and chance.random() < 0.3
+        self.plain = chance.random() < 0.4  # no explicit broadcasts, few views: what a signature says meets
+        self.slotted = not self.plain and chance.random() < 0.4
         self.has_bare_number = False
 
     def kernel(self):
@@ -125,12 +126,12 @@ class _Maker:
         draw = self.chance.random()
         if depth == 0 or draw < 0.15:
             return self.read()
-        if draw < 0.68 or (self.plain and draw < 0.9):
+        if draw < (0.9 if self.plain else 0.45):
             return self.applied(depth)
         value, rank = self.value(depth - 1)
-        if draw < 0.76:
+        if draw < (0.95 if self.plain else 0.55):
             return self.transposed(value, rank)
-        if draw < 0.84 and (rank or 0) < MOST_RANK:
+        if draw < (1 if self.plain else 0.65) and (rank or 0) < MOST_RANK:
             return self.widened(value, rank)
         return (value, rank) if self.plain else self.spread(value, rank)
 

@@ -42,13 +42,18 @@ CASES = (
     ("(f64[*] a, f64[m!] b) -> a + b", "(3,), (1,)", "refused"),
     ("(f64[*] a, f64[m!] b) -> f64[m] : a + b", "(3,), (1,)", "refused"),
     ("(f64[*, ?] a, f64[m!] b) -> a + b", "(3,), (1,)", "refused"),
+    ("(f64[?] a, f64[?!] b, f64[*, ?, 1] c) -> (b + c) + a", "(8,), (1,), (8, 1)", "refused"),
     ("(f64[*, k!] a, f64[*, k, 1] b, f64[n>=2, 3] c) -> a + b + c", "(3, 3), (3, 1), (1, 3)", "refused c 0"),
     # Strict mode beside unknown ranks.
     ('(f64[*, 1] a, f64[*] b) -> a + b; dynamic="strict"', "(2, 1), (2,)", "(2, 2)"),
     ('(f64[*, ?~] a, f64[?] b) -> a + b; dynamic="strict"', "(2, 1), (3,)", "(2, 3)"),
+    ("(f64[?] b, f64[*, ?~] c) -> b + c; stretch=False", "(2,), (1,)", "(2,)"),
+    ('(f64[*] a, f64[?~, ?] b) -> b + a; dynamic="strict"', "(1, 2), (2, 2)", "refused"),
     # `~` may stretch from 1, not from anything: read out of bounds.
     ('(f64[*] a, f64[*, k~] b) -> b + a; dynamic="strict"', "(2,), (8,)", "refused"),
     ('(f64[*, ?~] a, f64[1, m!] b) -> a * b; dynamic="strict"', "(2, 2), (1, 8)", "refused"),
+    ("(f64[?] b, f64[*, ?~] c) -> b + c; stretch=False", "(2,), (0,)", "refused"),
+    ('(f64[*, ?~] a, f64[?] b) -> b + a; dynamic="strict"', "(0,), (1,)", "refused"),
     # A broadcast to an extent of 1, which then meets others like any value.
     ("(f64[?] a, f64[?] b) -> broadcast_to(a, (1,)) + b", "(1,), (3,)", "(3,)"),
     ("(f64[?] a, f64[?] b) -> broadcast_to(a, (1,)) + b", "(3,), (3,)", "refused"),
@@ -59,6 +64,7 @@ CASES = (
     # A name that an operand of another result, or of none, declares.
     ("(f64[?] a, f64[n] b) -> (broadcast_to(a, (n,)), b)", "(1,), (3,)", "(3,), (3,)"),
     ("(f64[?] a, f64[n] b) -> broadcast_to(a, (n,))", "(1,), (3,)", "(3,)"),
+    ("(f64[n] a) -> broadcast_to(3.0, (n,))", "(2,)", "(2,)"),
     # What is declared of an operand that nobody reads.
     ("(f64[n] a, f64[n] b, f64[?] c) -> a + c", "(2,), (1,), (2,)", "refused b 0"),
     ("(f64[n] a, f64[n%2] b, f64[?] c) -> a + c", "(3,), (3,), (3,)", "refused a 0"),
@@ -68,4 +74,6 @@ CASES = (
     ('(f64[?] a) -> broadcast_to(a, (3,)); dynamic="strict"', "(1,)", "(3,)"),
     ('(f64[?] a, f64[?] b) -> broadcast_to(a, (k,)) + b; dynamic="strict"', "(1,), (3,), k=3", "(3,)"),
     ('(f64[?] a, f64[?] b) -> broadcast_to(a, (k,)) + b; dynamic="strict"', "(1,), (3,), k=1", "refused"),
+    ('(f64[?] a) -> broadcast_to(a, (q,)); dynamic="strict"', "(2,)", "(2,)"),
+    ('(f64[?] a) -> broadcast_to(a, (q,)); dynamic="strict"', "(1,), q=2", "(2,)"),
 )

@@ -10,7 +10,7 @@ import ast
 import re
 
 from shape_kernels import Call
-from shape_model import Apply, Const, Dim, Kernel, NewAxes, Operand, Read, Spread, Transpose, Type
+from shape_model_kernel import Apply, Const, Dim, Kernel, NewAxes, Operand, Read, Spread, Transpose, Type
 
 OPTIONS = {
     'dynamic="strict"': {"strict": True},

@@ -25,7 +25,7 @@ import bcastgen as bg
 from bcastgen import kernel as kernels_module
 from bcastgen.kernel import background as background_module
 from shape_kernels import arrays
-from shape_model import listed, text_of
+from shape_model_kernel import listed, text_of
 
 HERE = Path(__file__).parent
 REFUSED = "refused"
@@ -160,25 +160,28 @@ OPTIONS = {
 def compiled_calls(kernels, calls, directory, **form):
     """What standalone C says of calls, a list for each kernel; kernels that have no C say nothing."""
     made = [outcome(lambda kernel=kernel: product(kernel)) for kernel in kernels]
-    texts = [
-        one if isinstance(one, str) else outcome(lambda one=one: one.emit_c(directory / "alone", "alone", **form))
-        for one in made
-    ]
-    there = {f"k{at}": made[at] for at, text in enumerate(texts) if not isinstance(text, str)}
-    answers = [
-        [None if NEEDS_RANKS in texts[at] else texts[at]] * len(calls[at]) if isinstance(texts[at], str) else []
-        for at in range(len(kernels))
-    ]
+    texts = {f"k{at}": one for at, one in enumerate(made) if isinstance(one, str)}
+    there = {f"k{at}": one for at, one in enumerate(made) if not isinstance(one, str)}
+    if there and isinstance(outcome(lambda: bg.emit_c(there, directory, "m", **form)), str):
+        # One of them has no C; which one?
+        alone = {name: outcome(lambda one=one: one.emit_c(directory / "alone", "alone")) for name, one in there.items()}
+        texts |= {name: text for name, text in alone.items() if isinstance(text, str)}
+        there = {name: one for name, one in there.items() if name not in texts}
+        if there:
+            bg.emit_c(there, directory, "m", **form)
+    answers = [[] for _ in kernels]
+    for name, text in texts.items():
+        at = int(name[1:])
+        answers[at] = [None if NEEDS_RANKS in text else text] * len(calls[at])
     if there:
-        program = _program(kernels, there, directory, form)
+        program = _program(kernels, there, directory)
         numbered = [(at, call) for at in range(len(kernels)) if f"k{at}" in there for call in calls[at]]
         for (at, _), answer in zip(numbered, _run(program, kernels, list(there), numbered, directory), strict=True):
             answers[at].append(answer)
     return answers
 
 
-def _program(kernels, there, directory, form):
-    bg.emit_c(there, directory, "m", **form)
+def _program(kernels, there, directory):
     header = (directory / "m.h").read_text()
     rows, functions = [], []
     for name in there:

@@ -62,7 +62,8 @@ def unproved(text):
     assert all(read), [line for line, found in zip(lines, read, strict=True) if not found]
     domain = [int(name) for line in lines for name in re.findall(r"\bd(\d+)\b", line)]
     domain += [int(dim) for line in lines for dim in re.findall(r"^r\d?\.(\d+)", line)]
-    parse = _Lines(max(domain, default=0) + 1)
+    said = re.search(r"the domain has (?:rank )?(\d+)", text)
+    parse = _Lines(int(said[1]) if said else max(domain, default=0) + 1)
     solver = z3.Solver()
     names = {name for line in lines for name in re.findall(r"\b[A-Za-z_]\w*\.\d+|\bd\d+", line)}
     solver.add(*(parse.term(name) >= 0 for name in names))
