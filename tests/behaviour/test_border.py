@@ -2,6 +2,8 @@
 
 The same functions run with NumPy and traced: dtypes and values are equal, or there is an error of ours. Values come
 from the typed expression by its ops' references, so that nothing is compiled.
+
+The file is long because each word of NumPy's that means something of its own has its refusals beside its meaning.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """csrc/runtime/pool.c: a C program that shares jobs out, forks and nests, compiled once for each sanitizer.
 
 In: the name of a check.  Out: nothing and status 0, or what went wrong.
+
+The file is long because the C program that is run is in it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Kernels: one binary per tuple of dtypes, found again by other processes, built once by several threads."""
+"""Kernels: one binary per tuple of dtypes, found again by other processes, built once by several threads.
+
+The file is long because everything a kernel's methods promise is asked here.
+"""
 
 from __future__ import annotations
 

@@ -92,6 +92,9 @@ def test_files_compile_without_a_warning(kind, language, tmp_path):
 
 
 def test_goldens_are_short():
-    """`a + b*2` over two dynamic operands, with its checks and messages."""
-    assert len((CASES / "plain.c").read_text().splitlines()) < 240
+    """`a + b*2` over two dynamic operands, with its checks and messages.
+
+    A good third of it is what keeps a call in bounds: bytes, strides that elements share, arrays that overlap.
+    """
+    assert len((CASES / "plain.c").read_text().splitlines()) < 250
     assert len((CASES / "specialised.c").read_text().splitlines()) < 330

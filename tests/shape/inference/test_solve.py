@@ -3,6 +3,8 @@
 For each combination of uses, all calls with small extents are enumerated, and what `broadcast` says is compared with
 what each call is: what is checked holds for exactly the calls that are legal, each check is needed, what is proved is
 true, what is refused has no legal call, and the inferred dims are true.
+
+The file is long because its semantics, its combinations and its budgets are asked of one enumeration.
 """
 
 from __future__ import annotations
