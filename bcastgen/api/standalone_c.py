@@ -103,7 +103,7 @@ def _part(name: str, kernel: Kernel) -> Part:
     compilation = kernel.declared_compilation
     return Part(
         name,
-        compilation.narrowed.program,
+        compilation.rewritten.program,
         compilation.typed,
         kernel.constant_values,
         compilation.options.math == "fast",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bcastgen import from_text
-from bcastgen.loops.rewrites.narrow import narrow
+from bcastgen.loops.rewrites.pipeline import rewrite
 from bcastgen.loops.rewrites.strength_reduction import without_division
 from bcastgen.loops.schedule.staging import costs_of
 from bcastgen.loops.schedule.variants import ZERO
@@ -31,7 +31,7 @@ def test_quotients_and_remainders_of_integers_are_numpys(dtype, divisor):
     ends = [info.min, info.min + 1, -divisor - 1, -divisor, -1, 0, 1, divisor - 1, divisor, 100, info.max - 1, info.max]
     values = np.array([end for end in ends if info.min <= end <= info.max], info.dtype)
     kernel = from_text(f"({dtype}[?] a) -> (a // {divisor}, a % {divisor})")
-    assert [row.op.name for row in kernel.compilation.narrowed.program.nests[0].body] == ["right_shift", "bitwise_and"]
+    assert [row.op.name for row in kernel.compilation.rewritten.program.nests[0].body] == ["right_shift", "bitwise_and"]
     for found, expected in zip(kernel(values), (values // divisor, values % divisor), strict=True):
         np.testing.assert_array_equal(found, expected, strict=True)
 
@@ -45,7 +45,7 @@ def test_quotients_of_floats_cost_what_products_cost(dtype, divisor):
     assert quotient == product
     assert [
         s.op.name
-        for s in narrow(from_text(f"({dtype}[?] a) -> a / {divisor}").compilation.program).program.nests[0].body
+        for s in rewrite(from_text(f"({dtype}[?] a) -> a / {divisor}").compilation.program).program.nests[0].body
     ] == ["divide"]
 
 

@@ -159,5 +159,5 @@ def test_stages_stand_still_in_the_places_of_their_operands():
 def test_memory_decides_where_ops_are_few_and_lanes_of_one_width(text, types, expected):
     kernel = from_text(f"({', '.join(f'{kind} {name}' for kind, name in zip(types, 'abc', strict=False))}) -> {text}")
     compilation = kernel.compilation
-    assert is_light(compilation.narrowed.program.nests[0], compilation.schedules[0]) is expected
+    assert is_light(compilation.rewritten.program.nests[0], compilation.schedules[0]) is expected
     assert compilation.source.light is expected
