@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BcastgenError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..core.c_source import CSource
     from ..emit.standalone import CForm, Part
     from ..kernel.kernel import Kernel
+    from ..pipeline.compilation import Compilation
 
-__all__ = ["emit_c", "module_source"]
+__all__ = ["emit_c", "module_source", "part_of"]
 
 
 def emit_c(
@@ -94,18 +97,19 @@ def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, f
         raise BcastgenError(
             f"module {name} has two kernels {twice!r}; give them names: {{'first': ..., 'second': ...}}"
         )
-    return render_module(name, [_part(label, kernel) for label, kernel in pairs], form)
+    parts = [part_of(label, kernel.declared_compilation, kernel.constant_values) for label, kernel in pairs]
+    return render_module(name, parts, form)
 
 
-def _part(name: str, kernel: Kernel) -> Part:
+def part_of(name: str, compilation: Compilation, constants: Sequence[np.ndarray[Any, Any]] = ()) -> Part:
+    """Return what a module takes a compilation as; `constants` are the values of its last operands."""
     from ..emit.standalone import Part
 
-    compilation = kernel.declared_compilation
     return Part(
         name,
         compilation.rewritten.program,
         compilation.typed,
-        kernel.constant_values,
+        constants,
         compilation.options.math == "fast",
         compilation.program,
     )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from ..loops.nest import LoopProgram
     from ..loops.rewrites.pipeline import Rewritten
-    from ..loops.schedule.variants import Schedule
+    from ..loops.schedule.schedule import Schedule
     from ..shape.dialect.program import Program
     from ..shape.inference.stretch_rules import Dynamic, Rules
     from ..shape.types.tensor_type import TensorType
@@ -163,20 +163,20 @@ class Compilation:
     @cached_property
     def schedules(self) -> tuple[Schedule, ...]:
         """Stage 5: the inner loops of each nest."""
-        from ..loops.schedule.variants import schedule
+        from ..loops.schedule.schedule import schedule
 
         nests = self.rewritten.program.nests
-        return tuple(self._dump("schedule", schedule(nest, self.options.variants)) for nest in nests)
+        variants, fast = self.options.variants, self.options.math == "fast"
+        return tuple(self._dump("schedule", schedule(nest, variants, fast)) for nest in nests)
 
     @cached_property
     def source(self) -> CSource:
         """Stage 6: the C of the kernel that serves every rank, shape and layout these types allow."""
         from ..emit.kernel.view import kernel_view
         from ..emit.templating.render import render_kernel
-        from ..loops.schedule.variants import is_light
 
         fast = self.options.math == "fast"
-        light = all(map(is_light, self.rewritten.program.nests, self.schedules))
+        light = all(scheduled.light for scheduled in self.schedules)
         view = kernel_view(self.options.name, self.rewritten.program, self.schedules, self.banner, fast=fast)
         return self._dump("c", render_kernel(view, fast, light))
 

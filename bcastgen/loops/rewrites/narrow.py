@@ -18,7 +18,7 @@ from dataclasses import replace
 from ...core.dtypes import BOOL, DTYPES, DType
 from ...core.frozen import dataclass
 from ...expr.nodes import Constant
-from ..analysis.demanded_bits import LOW, counts_of, mask_bits, shift_of
+from ..analysis.demanded_bits import LOW_BITS_SUFFICE, demanded_bits, mask_bits, shift_of
 from ..analysis.integer_ranges import RANGES, Range, fits, ranges_of, whole
 from ..nest import Apply, Let, Load, Nest, Value, users_of
 from .rebuilt import Body
@@ -77,7 +77,7 @@ class _Narrowing:
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
         self.ranges = ranges_of(nest)
-        self.counts = counts_of(nest)
+        self.counts = demanded_bits(nest)
         self.users = users_of(nest)
         self.made: list[_Made] = []
         self.body = Body()
@@ -101,7 +101,7 @@ class _Narrowing:
                 return self._cast(at, statement)
             integers = all(dtype.is_integer for dtype in statement.operand_dtypes[name == "where" :])
             counted = not name.endswith("_shift") or shift_of(statement) is not None
-            if integers and counted and name in LOW:
+            if integers and counted and name in LOW_BITS_SUFFICE:
                 return self._low(at, statement)
             if integers and counted and name in _VALUES:
                 return self._value(at, statement)
