@@ -7,7 +7,7 @@ operands, and where its results overflow and underflow.
     | exp | f64 | 1 | 0.96 (0.24) | 0.95 (0.24) | |
 
 The largest error is that of many samples: a wider dtype finds the worst of them, which mpmath then measures; a hard
-case may lie between them. The bounds are the rows'; tests/test_accuracy.py holds every function to its own.
+case may lie between them. The bounds are the rows'; tests/behaviour/test_accuracy.py holds every function to its own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _UNDERFLOWS = {"exp": (-1, -1e4), "exp2": (-1, -1e4), "sigmoid": (-1, -1e4), "er
 _PAGE = """\
 # Functions: accuracy and special values
 
-Written by `python -m bench.accuracy`, which measures; `tests/test_accuracy.py` holds every function to its bound. The
+Written by `python -m bench.accuracy`, which measures; `tests/behaviour/test_accuracy.py` holds every function to its bound. The
 functions are `csrc/bcg_vmath_*.h`: plain C without branches, which compilers vectorise; their polynomials come from
 `csrc/fit.py`.
 

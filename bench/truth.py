@@ -117,7 +117,7 @@ def error_in_ulps(got: float, truth: Any, dtype: DType) -> float:
 
     Examples
     --------
-    >>> from bcastgen.dtypes import F64
+    >>> from bcastgen.core.dtypes import F64
     >>> error_in_ulps(1.0, mpmath.mpf(1) + mpmath.mpf(2) ** -54, F64)
     0.25
     """

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..core.errors import BcastgenError
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from ..core.c_source import CSource
-    from ..emit.standalone import CForm, Part
+    from ..emit.standalone import CForm
     from ..kernel.kernel import Kernel
-    from ..pipeline.compilation import Compilation
 
-__all__ = ["emit_c", "module_source", "part_of"]
+__all__ = ["emit_c", "module_source"]
 
 
 def emit_c(
@@ -97,19 +94,5 @@ def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, f
         raise BcastgenError(
             f"module {name} has two kernels {twice!r}; give them names: {{'first': ..., 'second': ...}}"
         )
-    parts = [part_of(label, kernel.declared_compilation, kernel.constant_values) for label, kernel in pairs]
+    parts = [k.declared_compilation.standalone_part(label, k.constant_values) for label, k in pairs]
     return render_module(name, parts, form)
-
-
-def part_of(name: str, compilation: Compilation, constants: Sequence[np.ndarray[Any, Any]] = ()) -> Part:
-    """Return what a module takes a compilation as; `constants` are the values of its last operands."""
-    from ..emit.standalone import Part
-
-    return Part(
-        name,
-        compilation.rewritten.program,
-        compilation.typed,
-        constants,
-        compilation.options.math == "fast",
-        compilation.program,
-    )

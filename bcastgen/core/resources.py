@@ -38,28 +38,47 @@ def folder(name: str) -> Path:
     raise BcastgenError(f"the folder {name!r} is missing beside or under {_PACKAGE}; reinstall bcastgen")
 
 
+# The folders whose files decide the C of a kernel. Left out are those that read or print MLIR, print C that stands
+# alone, or ask for a kernel (the request is in the key itself): looking at files is a part of a first call from disk.
+_DECIDING_ROOMS = (
+    "core",
+    "emit",
+    "emit/c_text",
+    "emit/kernel",
+    "emit/templating",
+    "expr",
+    "kernel",
+    "loops",
+    "loops/analysis",
+    "loops/lowering",
+    "loops/rewrites",
+    "loops/schedule",
+    "ops",
+    "pipeline",
+    "runtime",
+    "shape",
+    "shape/inference",
+    "shape/types",
+)
+
+
 def package_files() -> list[os.DirEntry[str]]:
     """Return every file that decides what a kernel is: the package's Python, the templates and csrc, sorted."""
-    # In a wheel bench/ lies under the package, too. It decides nothing, as what reads and prints MLIR and what prints C
-    # that stands alone: a third of the files, and looking at them is a third of the time that a kernel on disk takes.
-    python = _files(str(_PACKAGE), (".py",), ("bench", "__pycache__", "csrc", "templates", "mlir", "standalone"))
+    python = [entry for room in _DECIDING_ROOMS for entry in _files(f"{_PACKAGE}/{room}", (".py",))]
     sources = [entry for entry in _files(str(folder("csrc")), (".h", ".def")) if entry.name.startswith("bcg_")]
-    templates = _files(str(folder("templates")), (".j2",), ("project",))
-    kept = [entry for entry in templates if not entry.name.startswith("standalone")]
-    return sorted([*python, *kept, *sources], key=os.fspath)
+    templates = [
+        entry
+        for place in ("", "/parts")
+        for entry in _files(f"{folder('templates')}{place}", (".j2",))
+        if not entry.name.startswith("standalone")
+    ]
+    return sorted([*python, *templates, *sources], key=os.fspath)
 
 
-def _files(directory: str, suffixes: tuple[str, ...], leave_out: tuple[str, ...] = ()) -> list[os.DirEntry[str]]:
-    """Return the files under a directory; part of every first call, and paths of pathlib take most of its time."""
-    found, folders = [], [directory]
-    while folders:
-        with os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                if entry.name.endswith(suffixes):
-                    found.append(entry)
-                elif entry.name not in leave_out and entry.is_dir():
-                    folders.append(entry.path)
-    return found
+def _files(directory: str, suffixes: tuple[str, ...]) -> list[os.DirEntry[str]]:
+    """Return the files of a directory; part of every first call, and paths of pathlib take most of its time."""
+    with os.scandir(directory) as entries:
+        return [entry for entry in entries if entry.name.endswith(suffixes)]
 
 
 @cache

@@ -36,8 +36,8 @@ def evaluate(typed: Typed, operands: Sequence[Array]) -> tuple[Array, ...]:
 
     Examples
     --------
-    >>> from .infer import infer
-    >>> from .text import parse
+    >>> from bcastgen.expr.infer import infer
+    >>> from bcastgen.expr.text import parse
     >>> typed = infer(parse("a + b * 2"), (F32, F32))
     >>> evaluate(typed, (np.float32([1, 2]), np.float32([[3], [4]])))
     (array([[7., 8.],

@@ -193,7 +193,7 @@ def users_of(nest: Nest) -> dict[Value, set[int]]:
 
     Examples
     --------
-    >>> from ..api import from_text
+    >>> from bcastgen import from_text
     >>> users_of(from_text("(f32[?] a) -> a * a + a").compilation.program.nests[0])[Let(0)]
     {1}
     """

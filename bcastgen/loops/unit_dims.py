@@ -21,8 +21,8 @@ def fold_unit_dims(type_: TensorType, map_: AffineMap) -> tuple[TensorType, Affi
 
     Examples
     --------
-    >>> from .affine import Index
-    >>> from ..shape.tensor_type import parse_type
+    >>> from bcastgen.loops.affine import Index
+    >>> from bcastgen.shape.types.tensor_type import parse_type
     >>> folded = fold_unit_dims(parse_type("f32[1, 5]"), AffineMap(2, (Index(None), Index(1))))
     >>> print(*folded)
     f32[5] (d0, d1) -> (d1)

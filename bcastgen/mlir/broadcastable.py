@@ -45,7 +45,7 @@ def verify_broadcastable(operation: Operation, source: Source, mode: Mode = "sou
 
     Examples
     --------
-    >>> from .parser import parse_module
+    >>> from bcastgen.mlir.read.parser import parse_module
     >>> text = '''func.func @f(%a: tensor<?xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
     ...   %0 = "test.broadcastable"(%a, %b) : (tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>
     ...   return %0 : tensor<4xf32>

@@ -38,7 +38,7 @@ def truncated_c(x: str, source: DType, result: DType) -> str:
 
     Examples
     --------
-    >>> from .dtypes import I64
+    >>> from bcastgen.core.dtypes import I64
     >>> truncated_c("x", F32, I64)
     'bcg_truncate_i64_f32(x, -0x1p63f, 0x1.fffffep62f, 0x7fffffffff)'
     """

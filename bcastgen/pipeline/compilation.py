@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from ..emit.standalone import Part
     from ..loops.nest import LoopProgram
     from ..loops.rewrites.pipeline import Rewritten
     from ..loops.schedule.schedule import Schedule
@@ -179,6 +180,13 @@ class Compilation:
         light = all(scheduled.light for scheduled in self.schedules)
         view = kernel_view(self.options.name, self.rewritten.program, self.schedules, self.banner, fast=fast)
         return self._dump("c", render_kernel(view, fast, light))
+
+    def standalone_part(self, name: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> Part:
+        """What a module of standalone C takes it as, under a name; `constants` are the values of the last operands."""
+        from ..emit.standalone import Part
+
+        fast = self.options.math == "fast"
+        return Part(name, self.rewritten.program, self.typed, constants, fast, self.program)
 
     @property
     def banner(self) -> str:

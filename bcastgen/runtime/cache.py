@@ -78,7 +78,7 @@ def cache_key(*parts: str, tools: Toolchain) -> str:
 
     Examples
     --------
-    >>> from bcastgen.jit.toolchain import toolchain
+    >>> from bcastgen.runtime.toolchain import toolchain
     >>> len(cache_key("a + b", "accurate", tools=toolchain()))
     64
     """

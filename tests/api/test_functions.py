@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.ops.table import OPS
+from bcastgen.ops.table import OPS, known_ops
 
 
 def test_jit_with_and_without_arguments():
@@ -107,11 +108,10 @@ def test_array_api_names():
         bg.cast  # noqa: B018
 
 
-def test_the_subpackage_does_not_hide_the_function():
-    import bcastgen.jit.cache
-
-    assert callable(bg.jit)
-    assert bcastgen.jit.__name__ == "jit"
+def test_no_room_of_the_package_hides_a_public_name():
+    rooms = {path.stem for path in Path(bg.__file__).parent.iterdir()}
+    assert len(rooms) > 12
+    assert not rooms & {*bg.__all__, *(op.name for op in known_ops())}
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed():

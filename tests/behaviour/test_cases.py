@@ -13,7 +13,7 @@ from bcastgen.api.functions import from_text
 from bcastgen.api.mlir_module import from_mlir
 from bcastgen.pipeline.compilation import MLIR_FORMS
 
-CASES = sorted((Path(__file__).parent / "cases").glob("*.case"))
+CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.case"))
 PROGRAMS = [path for path in CASES if path.read_text().startswith(("program ", "module "))]
 STRICT = "-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror -ffp-contract=off -c".split()
 

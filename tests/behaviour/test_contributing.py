@@ -10,11 +10,11 @@ from pathlib import Path
 
 from bcastgen.core.resources import folder
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 CHECK = """
 import numpy as np, bcastgen as bg
-from bcastgen.ops import OPS
+from bcastgen.ops.table import OPS
 a = np.linspace(-9, 9, 7)
 assert "radians" in OPS
 for got in (bg.radians(a), bg.evaluate("radians(a)"), bg.jit(np.radians)(a), bg.jit(lambda x: np.radians(x))(a)):
@@ -34,7 +34,7 @@ def test_the_example_adds_an_op(tmp_path):
     for name in ("templates", "csrc"):
         if not (tmp_path / "bcastgen" / name).exists():
             shutil.copytree(folder(name), tmp_path / name)
-    table = tmp_path / "bcastgen" / "ops.py"
+    table = tmp_path / "bcastgen" / "ops" / "table.py"
     before, rows, after = table.read_text().partition("_ROWS: tuple[Op, ...] = (\n")
     table.write_text(before + rows + block("python", "radians") + after)
     header = next(tmp_path.rglob("bcg_vmath_log.h"))

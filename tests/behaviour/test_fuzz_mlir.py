@@ -13,7 +13,6 @@ import pytest
 import bcastgen as bg
 import mlir_tools
 from bcastgen.api.mlir_module import is_shape_function, kernel_of, program_of, read_module, verify_module
-from bcastgen.api.standalone_c import part_of
 from bcastgen.cli.main import main
 from bcastgen.core.errors import BcastgenError
 from bcastgen.emit.shape_program.program import render_shape
@@ -101,7 +100,7 @@ def road(text, options=PLAIN):
                 continue
             kernel = kernel_of(function, module, options)
             typed = kernel.compilation
-            found.extend(render_module("k", (part_of("k", typed),), CForm(0)).files.values())
+            found.extend(render_module("k", [typed.standalone_part("k")], CForm(0)).files.values())
             found.extend(exported(kernel))
         except BcastgenError as error:
             found.append(str(error))

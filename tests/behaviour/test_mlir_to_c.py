@@ -22,7 +22,7 @@ from bcastgen.mlir.tosa.table import find_tosa
 TOOLS = conformance.Tools.find()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(TOOLS is None, reason=conformance.MISSING)]
 
-BLOCK = Path(__file__).with_name("quantised_block.mlir")
+BLOCK = Path(__file__).parents[1] / "support" / "quantised_block.mlir"
 NAME = BLOCK.stem
 WRITTEN = "2x6x5x8"
 # Extents of batch, height and width; eight channels have constants of their own.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bcastgen.ops.table import OPS
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def test_the_examples_run():

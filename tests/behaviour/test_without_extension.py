@@ -10,19 +10,19 @@ import pytest
 
 # The longest first, for it may be what two processes end with.
 FILES = (
-    "test_broadcast.py",
-    "test_views.py",
-    "test_sized.py",
-    "test_requirements.py",
-    "test_background.py",
-    "test_evaluate.py",
-    "jit/test_flat.py",
+    "behaviour/test_broadcast.py",
+    "api/test_views.py",
+    "kernel/test_caller_extents.py",
+    "behaviour/test_requirements.py",
+    "kernel/test_background.py",
+    "behaviour/test_evaluate.py",
+    "runtime/test_base_flat.py",
 )
 SCRIPT = """\
 import sys
 sys.modules["bcastgen._dispatch"] = None  # an ImportError for whoever asks
 import pytest
-from bcastgen.jit.base import implementation
+from bcastgen.runtime.base import implementation
 assert implementation == "cffi"
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
 """
@@ -31,7 +31,7 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_the_same_through_cffi(name):
-    here = Path(__file__).parent
+    here = Path(__file__).parents[1]
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(here / name)], cwd=here.parent, capture_output=True, text=True, check=False
     )

@@ -225,8 +225,8 @@ TYPES_AND_C = """\
 import pathlib
 import tempfile
 import bcastgen as bg
-from bcastgen.dtypes import BF16, F32, dtype, promote
-from bcastgen.shape.tensor_type import parse_type
+from bcastgen.core.dtypes import BF16, F32, dtype, promote
+from bcastgen.shape.types.tensor_type import parse_type
 assert dtype("bf16") is dtype("bfloat16") is parse_type("tensor<4xbf16>").dtype is BF16
 assert promote(BF16, dtype("i8")) is BF16 and promote(BF16, dtype("f16")) is F32
 kernel = bg.from_text("(bf16[n] a, f32[n] b) -> exp(a) * 0.1 + bf16(b) * (bf16(3) / bf16(7))")
@@ -237,7 +237,7 @@ with tempfile.TemporaryDirectory() as directory:
 ARRAYS = """\
 import numpy as np
 import bcastgen as bg
-from bcastgen.dtypes import BF16
+from bcastgen.core.dtypes import BF16
 kernel = bg.from_text("(f32[n] a) -> bf16(a)")
 for use in (lambda: BF16.np, lambda: kernel(np.ones(3, np.float32))):
     try:

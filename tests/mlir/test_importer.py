@@ -268,7 +268,7 @@ def test_a_chain_is_one_nest():
 
 
 def test_a_block_of_many_ops_and_results_is_one_nest():
-    kernel = bg.from_mlir(Path(__file__).with_name("quantised_block.mlir"))
+    kernel = bg.from_mlir(Path(__file__).parents[1] / "support" / "quantised_block.mlir")
     nest = kernel.stages["nest"]
     assert nest.count("nest (") == 1
     assert nest.count(" = ") > 50 and len(kernel.results) == 6

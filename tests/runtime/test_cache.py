@@ -283,10 +283,10 @@ def test_a_full_disk_is_a_cache_error_and_leaves_nothing(
 
 SMALL_FILES = """
 import resource, sys
-from bcastgen.csource import CSource
-from bcastgen.errors import BcastgenError
-from bcastgen.jit.cache import build, cache_key, find
-from bcastgen.jit.toolchain import toolchain
+from bcastgen.core.c_source import CSource
+from bcastgen.core.errors import BcastgenError
+from bcastgen.runtime.cache import build, cache_key, find
+from bcastgen.runtime.toolchain import toolchain
 tools = toolchain()
 key = cache_key("x", tools=tools)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))

@@ -82,9 +82,9 @@ SHARED_KEY = "5c" + 62 * "0"
 
 BUILDER = """
 import sys, threading
-from bcastgen.csource import CSource
-from bcastgen.jit.cache import build
-from bcastgen.jit.toolchain import toolchain
+from bcastgen.core.c_source import CSource
+from bcastgen.runtime.cache import build
+from bcastgen.runtime.toolchain import toolchain
 
 tools = toolchain()
 key = sys.argv[2]

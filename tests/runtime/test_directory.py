@@ -130,7 +130,7 @@ def test_without_any_home_there_is_a_private_one(monkeypatch: pytest.MonkeyPatch
 
 SCRIPT = """
 import os, sys
-from bcastgen.jit.directory import cache_directory, make_aside, remove
+from bcastgen.runtime.directory import cache_directory, make_aside, remove
 mine = cache_directory()
 child = os.fork()
 if child == 0:

@@ -113,7 +113,7 @@ import numpy
 before = set(sys.modules)
 module = sys.modules["bcastgen.runtime._ffi"] = types.ModuleType("bcastgen.runtime._ffi")
 exec(Path(sys.argv[1]).read_text(), module.__dict__)
-from bcastgen.jit.library import open_library
+from bcastgen.runtime.library import open_library
 open_library(Path(sys.argv[2]))
 print(sorted({"cffi", "pycparser", "jinja2", "subprocess"} & sys.modules.keys() - before))
 """

@@ -19,7 +19,7 @@ from bcastgen.runtime.lock import exclusive
 HOLDER = """
 import sys, time
 from pathlib import Path
-from bcastgen.jit.lock import exclusive
+from bcastgen.runtime.lock import exclusive
 with exclusive(Path(sys.argv[1])) as held:
     print(held, flush=True)
     time.sleep(1000)
@@ -115,7 +115,7 @@ def test_a_copy_of_the_descriptor_does_not_keep_the_lock(tmp_path: Path) -> None
 FORKER = """
 import os, sys, time
 from pathlib import Path
-from bcastgen.jit.lock import exclusive
+from bcastgen.runtime.lock import exclusive
 with exclusive(Path(sys.argv[1])):
     child = os.fork()
     if child:

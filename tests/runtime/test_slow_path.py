@@ -1,4 +1,4 @@
-"""bcastgen/runtime/slow_path.py: the parts of the slow path by themselves; whole calls are in test_dispatch.py."""
+"""bcastgen/runtime/slow_path.py: the parts of the slow path by themselves; whole calls are in test_base_dispatch.py."""
 
 from __future__ import annotations
 

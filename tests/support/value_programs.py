@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from bcastgen.api.functions import op_kernel
-from bcastgen.api.standalone_c import part_of
 from bcastgen.core.dtypes import dtype
 from bcastgen.core.errors import DTypeError
 from bcastgen.emit.c_text.body import storage_type
@@ -47,7 +46,7 @@ class Row:
         expression = trace(self.function, tuple("abc"[: len(types)]))
         options = Options(self.name, 0, math="fast" if fast else "accurate")
         compilation = Compilation(expression, tuple(map(dtype, self.kinds)), types, None, ("r",), options, None, 0)
-        return part_of(self.name, compilation)
+        return compilation.standalone_part(self.name)
 
 
 @functools.cache

@@ -32,7 +32,7 @@ def data_lines(values: np.ndarray[Any, Any], dtype: DType) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from bcastgen.dtypes import dtype
+    >>> from bcastgen.core.dtypes import dtype
     >>> data_lines(np.array([[0.5], [-0.1]], np.float32), dtype("f32")), data_lines(np.array([-1, 2]), dtype("i8"))
     (('0.5f, (-0x1.99999ap-4f)',), ('(-1), 2',))
     """

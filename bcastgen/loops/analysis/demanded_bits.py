@@ -27,7 +27,7 @@ def demanded_bits(nest: Nest) -> list[int]:
 
     Examples
     --------
-    >>> from ..api import from_text
+    >>> from bcastgen import from_text
     >>> demanded_bits(from_text("(i32[?] a, i32[?] b) -> (a + b) & 255").compilation.program.nests[0])
     [8, 32]
     """

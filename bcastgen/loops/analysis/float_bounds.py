@@ -142,7 +142,7 @@ def bounds_of(nest: Nest) -> list[Bounds]:
 
     Examples
     --------
-    >>> from ..api import from_text
+    >>> from bcastgen import from_text
     >>> for bounds in bounds_of(from_text("(u8[?] x) -> clip(sqrt(x), 1, 5)").compilation.program.nests[0]):
     ...     print(bounds)
     """

@@ -151,8 +151,8 @@ def ranges_of(nest: Nest) -> list[Range | None]:
 
     Examples
     --------
-    >>> from ..pipeline import Compilation
-    >>> from ..api import from_text
+    >>> from bcastgen.pipeline.compilation import Compilation
+    >>> from bcastgen import from_text
     >>> ranges_of(from_text("(u8[?] a) -> a.astype(i32) * 3 - 5").compilation.program.nests[0])
     [(0, 255), (0, 765), (-5, 760)]
     """

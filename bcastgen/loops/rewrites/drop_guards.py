@@ -54,7 +54,7 @@ def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
     Examples
     --------
-    >>> from ...api.functions import from_text
+    >>> from bcastgen import from_text
     >>> kernel = from_text("(f32[?] x) -> clip(x * 20, -128, 127).astype(i8)")
     >>> for statement in drop_guards(kernel.compilation.program.nests[0])[0].body:
     ...     print(statement.op.name, statement.dtype)

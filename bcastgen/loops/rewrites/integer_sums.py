@@ -31,7 +31,7 @@ def integer_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
     Examples
     --------
-    >>> from ...api.functions import from_text
+    >>> from bcastgen import from_text
     >>> kernel = from_text("(i8[?] x, i8[?] z) -> x.astype(f32) - z.astype(f32)")
     >>> for statement in integer_sums(kernel.compilation.program.nests[0])[0].body:
     ...     print(statement.op.name, statement.dtype)

@@ -59,10 +59,11 @@ def narrow(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
     Examples
     --------
-    >>> from ...api.functions import from_text
+    >>> from bcastgen import from_text
     >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(u8)")
     >>> print(*narrow(kernel.compilation.program.nests[0])[1], sep="\n")
     t2 is computed in i16, not i32: it is in [0, 510]
+    t3 is computed in i16, not i32: it and its operands are in [0, 510]
     """
     return _Narrowing(nest).run() if _is_wide(nest) else (nest, ())
 

@@ -23,7 +23,7 @@ def saturating_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
     Examples
     --------
-    >>> from ...api.functions import from_text
+    >>> from bcastgen import from_text
     >>> kernel = from_text("(i16[?] x, i16[?] y) -> clip(x.astype(i32) - y, -32768, 32767)")
     >>> for statement in saturating_sums(kernel.compilation.program.nests[0])[0].body:
     ...     print(statement.op.name, statement.dtype)

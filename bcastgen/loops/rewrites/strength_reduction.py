@@ -29,7 +29,7 @@ def strength_reduction(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
     Examples
     --------
-    >>> from ...api.functions import from_text
+    >>> from bcastgen import from_text
     >>> strength_reduction(from_text("(u8[?] a) -> a // 8").compilation.program.nests[0])[1]
     ('t0 is right_shift(a, 3:u8) instead of floor_divide(a, 8:u8)',)
     """
@@ -48,7 +48,7 @@ def without_division(statement: Apply) -> Apply:
 
     Examples
     --------
-    >>> from ...api.functions import from_text
+    >>> from bcastgen import from_text
     >>> nest = from_text("(u8[?] a) -> a // 8").compilation.program.nests[0]
     >>> without_division(nest.body[0]).op.name
     'right_shift'

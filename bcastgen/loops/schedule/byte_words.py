@@ -63,7 +63,7 @@ def byte_words(nest: Nest, variants: tuple[Variant, ...]) -> ByteWords | None:
 
     Examples
     --------
-    >>> from ...api.functions import from_text
+    >>> from bcastgen import from_text
     >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(u16) + b) >> 1).astype(u8)")
     >>> byte_words(kernel.compilation.rewritten.program.nests[0], ()).bits
     16

@@ -18,7 +18,7 @@ def signless(dtype: DType) -> str:
 
     Examples
     --------
-    >>> from ..dtypes import dtype
+    >>> from bcastgen.core.dtypes import dtype
     >>> [signless(dtype(name)) for name in ("bool", "u8", "f32")]
     ['i1', 'i8', 'f32']
     """

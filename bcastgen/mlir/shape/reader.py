@@ -51,7 +51,7 @@ def read_program(function: ir.Function, source: ir.Source) -> Program:
 
     Examples
     --------
-    >>> from .parser import parse_module
+    >>> from bcastgen.mlir.read.parser import parse_module
     >>> module = parse_module("func.func @same(%s: !shape.shape) -> !shape.shape { return %s : !shape.shape }")
     >>> str(read_program(module.functions[0], module.source).run((2, 3)))
     '[2, 3]'

@@ -37,8 +37,8 @@ def spelling(op: Op, operands: tuple[DType, ...], result: DType) -> str:
 
     Examples
     --------
-    >>> from ..dtypes import F32, BOOL
-    >>> from ..ops import OPS
+    >>> from bcastgen.core.dtypes import F32, BOOL
+    >>> from bcastgen.ops.table import OPS
     >>> spelling(OPS["less"], (F32, F32), BOOL), spelling(OPS["tanh"], (F32,), F32)
     ('greater(b, a)', 'tanh(a)')
     """

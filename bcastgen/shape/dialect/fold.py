@@ -156,7 +156,7 @@ def fold(program: Program) -> Program:
 
     Examples
     --------
-    >>> from .trace import op, program
+    >>> from bcastgen.shape.dialect.trace import op, program
     >>> print(program("five", lambda: op("add")(2, 3)).fold())
     func.func @five() -> !shape.size {
       %3 = shape.const_size 5

@@ -51,7 +51,7 @@ class Use:
 
     Examples
     --------
-    >>> from .tensor_type import parse_type
+    >>> from bcastgen.shape.types.tensor_type import parse_type
     >>> [(position, own, str(dim)) for position, own, dim in Use("a", parse_type("f32[n, 4]"), (1, 2)).aligned]
     [(1, 0, 'n'), (2, 1, '4')]
     """

@@ -14,7 +14,7 @@ from bcastgen.emit.shape_program.program import messages, render_shape, shape_fu
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import Shape, Size, Witness
 
-GOLDEN = Path(__file__).parents[1] / "cases" / "batched.shape"
+GOLDEN = Path(__file__).parents[2] / "cases" / "batched.shape"
 SANITIZE = "-std=c11 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all".split()
 
 

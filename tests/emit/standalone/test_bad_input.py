@@ -1,6 +1,6 @@
 """Numbers at the ends of their types, given to C between guard pages: refused with operand and dim, or harmless.
 
-Random kernels meet one fault each in test_random.py, and a table of all statuses is in test_standalone.py.
+Random kernels meet one fault each in test_random.py, and a table of all statuses is in test_module_calls.py.
 """
 
 from __future__ import annotations

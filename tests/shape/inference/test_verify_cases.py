@@ -12,7 +12,7 @@ from bcastgen.shape.inference.broadcast import Mode, broadcast, infer_broadcast
 from bcastgen.shape.inference.verify import verify_broadcast
 from bcastgen.shape.types.tensor_type import TensorType, parse_signature
 
-CASES = Path(__file__).parents[1] / "cases" / "broadcastable.case"
+CASES = Path(__file__).parents[2] / "cases" / "broadcastable.case"
 
 
 def read_cases() -> dict[str, list[str]]:
