@@ -25,7 +25,7 @@ def verify(nest: Nest) -> None:
 
     Examples
     --------
-    >>> from ..api.functions import from_text
+    >>> from bcastgen import from_text
     >>> verify(from_text("(f32[?] a) -> a * 2").compilation.program.nests[0])
     """
     for access in (*nest.operands, *nest.results, *nest.shapes, *nest.claims):

@@ -48,14 +48,14 @@ def schedule_text(scheduled: Schedule) -> str:
         names = ", ".join(label for label, access in accesses if access.dtype is F16)
         lines.append(f"f16 of {names}: {BLOCK} at a time are converted beside the loops, or gcc converts one by one")
     if scheduled.light:
-        lines.append("compiled for vectors of 256 bits: memory decides how long it takes, so wider ones gain nothing")
+        lines.append("light: memory decides how long it takes; if all nests are light, vectors of 256 bits are enough")
     return "\n".join(("schedule", *(f"  {line}" for line in lines)))
 
 
 def _loop_lines(nest: Nest, loop: InnerLoop) -> list[str]:
     lines = [str(variant) for variant in loop.variants]
     if all(variant.results == UNIT for variant in loop.variants):
-        lines.append("what is not adjacent, or has no variant here, is copied into a tile first")
+        lines.append("arrays that are not adjacent, or have no variant here, are copied into a tile first")
     return lines + _block_lines(nest, loop.blocks) + ([] if loop.words is None else _word_lines(loop.words))
 
 
@@ -83,7 +83,7 @@ def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
         if loop.pairs:
             apart = GROUP // 2
             lines.append(
-                f"{indent}pairs: points i and i + {apart} are computed side by side, or a CPU waits in one chain"
+                f"{indent}pairs: points i and i + {apart} are computed side by side, because one function is a long chain"
             )
     return lines
 
