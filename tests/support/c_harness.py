@@ -22,7 +22,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bcastgen.api.standalone_c import _part as part_of
 from bcastgen.core.c_source import C_WARNING_FLAGS, WARNING_FLAGS
 from bcastgen.core.errors import statuses
 from bcastgen.emit.c_text.body import storage_type
@@ -100,7 +99,7 @@ def result_ranks(compilation: Compilation) -> tuple[int | None, ...]:
 
 def emit_module(kernels: Sequence[Kernel], name: str, form: CForm = USUAL) -> list[Emitted]:
     """The kernels as one module, each with its names there."""
-    parts = [part_of(kernel.__name__, kernel) for kernel in kernels]
+    parts = [one.declared_compilation.standalone_part(one.__name__, one.constant_values) for one in kernels]
     files = dict(render_module(name, parts, form).files)
     made = []
     for kernel, view in zip(kernels, module_view(name, parts, form).kernels, strict=True):

@@ -83,7 +83,7 @@ def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
         if loop.pairs:
             apart = GROUP // 2
             lines.append(
-                f"{indent}pairs: points i and i + {apart} are computed side by side, because one function is a long chain"
+                f"{indent}pairs: points i and i + {apart} are computed side by side, as each is one long chain"
             )
     return lines
 
