@@ -392,11 +392,7 @@ class Kernel(KernelBase):
 
     def standalone_part(self, name: str) -> Part:
         """Return the kernel as a part, of this name, of a module of standalone C."""
-        from ..emit.standalone import Part
-
-        compilation = self.declared_compilation
-        nests, fast = compilation.narrowed.program, compilation.options.math == "fast"
-        return Part(name, nests, compilation.typed, self._values, fast, compilation.program)
+        return self.declared_compilation.standalone_part(name, self._values)
 
     @property
     def declared_compilation(self) -> Compilation:

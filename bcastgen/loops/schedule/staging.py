@@ -6,20 +6,20 @@ In: a nest.  Out: a :class:`Staging`, or None where nothing is worth it.
 
 A stage reads fewer operands than the nest, so with operands that broadcast it may span fewer points: `exp` of a column
 costs n calls, not n*m. Whether it does is known in a call, which runs the staged loops where they are less work, and
-else the one loop that computes all. What types prove to span the whole domain is no stage.
+else the one loop that computes all. A sub-expression that types prove to span the whole domain is no stage.
 """
 
 from __future__ import annotations
 
 from ...core.frozen import dataclass
 from ..nest import Let, Load, Nest, Value
-from ..rewrites.strength_reduction import without_division
+from .costs import total
 
-__all__ = ["Stage", "Staging", "costs_of", "hoisted", "reads_of", "stage", "statements_of", "tenths"]
+__all__ = ["Stage", "Staging", "hoisted", "reads_of", "stage", "statements_of"]
 
 MAX_STAGES = 4
-# What a stage has to save a point, and for each operand it reads: writing and reading its tile is not for nothing. More
-# than an addition, or one division in f32 (see Op.cost).
+# A stage has to save so much a point, and for each operand it reads, since its tile is written and read. More than an
+# addition, or one division in f32 (see Op.cost).
 _WORTH, _WORTH_AN_OPERAND = 2.2, 1.0
 # The part of a nest's cost that stages have to take, for the staged loops are compiled, too.
 _PART = 0.1
@@ -34,13 +34,13 @@ class Stage:
     value : the statement of the nest's body whose value it is.
     reads : operands, then values of earlier stages.
     statements : of the nest's body, that it computes.
-    cost : of a point, in tenths of a nanosecond.
+    cost_tenths_ns : of a point.
     """
 
     value: int
     reads: tuple[Load | Let, ...]
     statements: frozenset[int]
-    cost: float
+    cost_tenths_ns: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +50,12 @@ class Staging:
     stages: tuple[Stage, ...]
     reads: tuple[Load | Let, ...]
     statements: frozenset[int]
-    cost: float
+    cost_tenths_ns: float
 
     @property
     def values(self) -> frozenset[int]:
-        """The statements whose values stand in tiles."""
+        """The statements whose values are in tiles."""
         return frozenset(stage.value for stage in self.stages)
-
-
-def costs_of(nest: Nest) -> tuple[float, ...]:
-    """Return what each statement of a nest's body costs a point, in tenths of a nanosecond."""
-    return tuple(s.op.cost_for(s.operand_dtypes, s.dtype, s.constant) for s in map(without_division, nest.body))
-
-
-def tenths(cost: float) -> int:
-    """Return a cost as a whole number of tenths of a nanosecond, at least one."""
-    return max(1, round(cost))
 
 
 def stage(nest: Nest, costs: tuple[float, ...]) -> Staging | None:
@@ -93,15 +83,15 @@ def _staging(nest: Nest, costs: tuple[float, ...], chosen: list[int]) -> Staging
     for place, at in enumerate(chosen):
         tiles = frozenset(chosen[:place])
         statements = statements_of(nest, (Let(at),), tiles)
-        stages.append(Stage(at, reads_of(nest, (), statements, tiles), statements, _total(costs, statements)))
-    if sum(stage.cost for stage in stages) <= _PART * sum(costs):
+        stages.append(Stage(at, reads_of(nest, (), statements, tiles), statements, total(costs, statements)))
+    if sum(stage.cost_tenths_ns for stage in stages) <= _PART * sum(costs):
         return None
     tiles = frozenset(chosen)
     statements = statements_of(nest, nest.stores, tiles)
-    # Each value in the place of its first operand: what stands still side by side there does so here.
+    # Each value in the place of its first operand: operands that are stationary side by side are so here.
     sets = _operand_sets(nest)
     reads = sorted(reads_of(nest, nest.stores, statements, tiles), key=lambda read: _first_operand(read, sets))
-    return Staging(tuple(stages), tuple(reads), statements, _total(costs, statements))
+    return Staging(tuple(stages), tuple(reads), statements, total(costs, statements))
 
 
 def _first_operand(read: Load | Let, sets: list[int]) -> int:
@@ -114,7 +104,7 @@ def _chosen(nest: Nest, costs: tuple[float, ...]) -> list[int]:
     tiles: frozenset[int] = frozenset()
     worth: dict[int, float] = {}
     for at in _candidates(nest, sets):
-        cost = _total(costs, statements_of(nest, (Let(at),), tiles))
+        cost = total(costs, statements_of(nest, (Let(at),), tiles))
         if cost >= _WORTH and cost >= _WORTH_AN_OPERAND * sets[at].bit_count():
             worth[at] = cost / sets[at].bit_count()
             tiles |= {at}
@@ -151,7 +141,7 @@ def _candidates(nest: Nest, sets: list[int]) -> list[int]:
     found = [
         at
         for at, reads in enumerate(sets)
-        # Of all operands the points are the nest's, unless there are shapes that it is broadcast to.
+        # A statement of all operands has the nest's points, unless there are shapes that it is broadcast to.
         if is_last[at] and reads and (reads != every or nest.shapes) and not _spans_all(nest, reads, spans)
     ]
     return sorted(found, key=lambda at: (sets[at].bit_count(), at))
@@ -193,7 +183,3 @@ def reads_of(
     loads = sorted(value.access for value in seen if isinstance(value, Load))
     lets = sorted(value.index for value in seen if isinstance(value, Let) and value.index in tiles)
     return (*map(Load, loads), *map(Let, lets))
-
-
-def _total(costs: tuple[float, ...], statements: frozenset[int]) -> float:
-    return sum(costs[at] for at in sorted(statements))
