@@ -4,7 +4,7 @@
   takes either a search for packages or a list of them; this is a search and a list.
 - The extension needs NumPy's include path, known only when building. It is optional: without Python's headers the
   install succeeds, and calls go through cffi.
-- cffi_modules is cffi's own keyword: it writes bcastgen/runtime/_ffi.py from csrc/bcg_abi.h, so that no call parses C.
+- cffi_modules is cffi's own keyword: it writes bcastgen/runtime/_ffi.py from csrc/abi, so that no call parses C.
 - bcastgen/emit/templating/_templates.py is written beside it, so that no call compiles templates.
 """
 
@@ -42,15 +42,15 @@ setup(
     package_data={
         "bcastgen": ["py.typed"],
         "bcastgen.bench": ["data/*", "*.c"],
-        "bcastgen.csrc": ["*.c", "*.h", "*.def"],
+        "bcastgen.csrc": ["*/*.c", "*/*.h", "*/*.def"],
         "bcastgen.templates": ["*.j2", "**/*.j2"],
     },
     ext_modules=[
         Extension(
             "bcastgen._dispatch",
-            sources=["csrc/dispatch.c", "csrc/run.c", "csrc/pack.c", "csrc/pool.c"],
-            depends=[str(path) for suffix in ("h", "def") for path in sorted(Path("csrc").glob(f"*.{suffix}"))],
-            include_dirs=[numpy.get_include(), "csrc"],
+            sources=["csrc/dispatch/dispatch.c", *(f"csrc/runtime/{name}.c" for name in ("run", "pack", "pool"))],
+            depends=[str(path) for suffix in ("h", "def") for path in sorted(Path("csrc").rglob(f"*.{suffix}"))],
+            include_dirs=[numpy.get_include(), *(f"csrc/{room}" for room in ("abi", "helpers", "runtime", "dispatch"))],
             extra_compile_args=["-O3", "-fvisibility=hidden"],
             optional=True,
         )

@@ -28,6 +28,8 @@ from .core.errors import (
     RangeError,
     TraceError,
 )
+from .core.forks import undivided as _undivided
+from .core.version import __version__
 
 if TYPE_CHECKING:
     from .api.define_op import define_op
@@ -41,8 +43,6 @@ if TYPE_CHECKING:
     from .shape.inference.verify import verify_broadcast
     from .shape.types.dim import Dim
     from .shape.types.tensor_type import TensorType
-
-__version__ = "0.1.0"
 
 # Where each of the other public names lives.
 _HOMES = {
@@ -73,6 +73,7 @@ __all__ = [
     "RangeError",
     "TensorType",
     "TraceError",
+    "__version__",
     "broadcast_in_dim",
     "broadcast_to",
     "clear_memory",
@@ -94,9 +95,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "shape":
         # The package of that name is the shape dialect as users see it.
-        return importlib.import_module(".shape", __name__)
+        with _undivided:
+            return importlib.import_module(".shape", __name__)
     if name in _HOME_OF:
-        value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
+        with _undivided:
+            value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
     else:
         from .ops.table import find_op
 
@@ -105,7 +108,8 @@ def __getattr__(name: str) -> Any:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if op.definition is not None:
             # Not kept: the op may be replaced.
-            from .api.define_op import defined_kernel
+            with _undivided:
+                from .api.define_op import defined_kernel
 
             return defined_kernel(op)
         from .api.functions import op_kernel

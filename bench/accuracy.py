@@ -48,9 +48,9 @@ _UNDERFLOWS = {"exp": (-1, -1e4), "exp2": (-1, -1e4), "sigmoid": (-1, -1e4), "er
 _PAGE = """\
 # Functions: accuracy and special values
 
-Written by `python -m bench.accuracy`, which measures; `tests/behaviour/test_accuracy.py` holds every function to its bound. The
-functions are `csrc/bcg_vmath_*.h`: plain C without branches, which compilers vectorise; their polynomials come from
-`csrc/fit.py`.
+Written by `python -m bench.accuracy`, which measures; `tests/behaviour/test_accuracy.py` holds every function to its
+bound. The functions are in `csrc/vmath`: plain C without branches, which compilers vectorise; their polynomials come
+from `csrc/vmath/fit.py`.
 
 ## Errors
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DTYPES, DType, dtype
 from ..core.errors import BcastgenError, DTypeError, ParseError
+from ..core.forks import undivided
 from ..emit.c_text.helpers import helper_text
 from ..emit.c_text.names import is_word_of_c
 from ..kernel.kernel import Kernel
@@ -25,7 +25,7 @@ from ..ops.dtype_rules import RULES, Converted, Rule, Types, by_function, by_sig
 from ..ops.row import Definition, Op
 from ..ops.table import DEFINED, find_op
 from ..ops.user_c import Prelude, check_text, check_words, placed, read_prelude, unknown_words
-from .functions import op_kernel
+from .functions import check_names, op_kernel
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
@@ -39,7 +39,6 @@ Template = Callable[[tuple[DType, ...], DType], str]
 _KINDS = {"signed": ("signed",), "unsigned": ("unsigned",), "float": ("float",), "integer": ("signed", "unsigned")}
 
 _kernels: dict[str, tuple[Op, Kernel]] = {}
-_lock = threading.Lock()
 
 
 def define_op(
@@ -163,7 +162,7 @@ def define_op(
 
 def defined_kernel(op: Op) -> Kernel:
     """Return the one kernel of an op that was defined at run time."""
-    with _lock:
+    with undivided:
         known, kernel = _kernels.get(op.name, (None, None))
         if known is not op or kernel is None:
             kernel = (
@@ -218,6 +217,7 @@ def _operand_names(
         raise ParseError(f"{op} has no operands; name at least one, and use it in c=")
     for name in names:
         _check_identifier(f"{op}: the operand's name", name)
+    check_names(names, ParseError)
     twice = [name for at, name in enumerate(names) if name in names[:at]]
     if twice:
         raise ParseError(f"{op}: two operands are called {twice[0]!r}; give each a name of its own")

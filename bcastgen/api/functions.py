@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from ..core.errors import BcastgenError, DTypeError, ParseError, TraceError
+from ..core.forks import undivided
 from ..expr.build import Builder
 from ..expr.free_extents import has_views
 from ..expr.nodes import Expression
@@ -82,9 +83,14 @@ def jit(
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Compile an element-wise function of arrays; usable as a decorator.
 
-    The function is run once on stand-ins to learn its expression: operators, NumPy's element-wise functions,
+    The function is run once, here, on stand-ins to learn its expression: operators, NumPy's element-wise functions,
     ``.astype``, ``bcastgen`` kernels and other jitted functions. Its source is not needed. Each tuple of operand dtypes
     is compiled at the first call with it; ranks, shapes and layouts never compile again.
+
+    What else the function reads is taken when it is run, and stays: numbers of closures and globals, random numbers,
+    the time. A stand-in is no array and no number: ``isinstance(x, numpy.ndarray)``, ``numpy.isscalar(x)`` and
+    ``x is None`` are False, and the kernel holds what is on that side of a branch. Branches on values, in-place
+    operators (``x += y``) and what NumPy would compute otherwise are refused.
 
     Parameters
     ----------
@@ -113,7 +119,7 @@ def jit(
     Raises
     ------
     TraceError
-        If the function's parameters are not arrays by position. What its body may not do is found at the first use.
+        If the function's parameters are not arrays by position, or its body does what no expression holds.
     ParseError
         If the signature cannot be read.
     BcastgenError
@@ -140,10 +146,15 @@ def _options(
     dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants: int | None = None, math: str = "accurate"
 ) -> Options:
     if (dynamic, rank_expansion, stretch) != ("numpy", True, True):
-        from ..shape.inference.stretch_rules import Rules
+        with undivided:
+            from ..shape.inference.stretch_rules import Rules
 
         # Refuses what does not exist, now rather than at the first call.
         Rules(rank_expansion, stretch, dynamic)
+    if variants is not None:
+        from ..emit.standalone.form import CForm
+
+        CForm(variants).checked()
     debug = "BCASTGEN_DEBUG" in os.environ
     return Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), debug, math)
 
@@ -187,7 +198,8 @@ def _kernel_of(
     """Return the kernel of an expression; where no operand determines an extent of a result, one that asks for it."""
     kind: type[Kernel] = Kernel
     if has_views(expression.results):
-        from ..kernel.caller_extents import SizedKernel, with_slots
+        with undivided:
+            from ..kernel.caller_extents import SizedKernel, with_slots
 
         expression, signature = with_slots(expression, signature)
         kind = SizedKernel if expression.slots else Kernel
@@ -197,10 +209,17 @@ def _kernel_of(
     return kind(expression, name, names, len(expression.results), defaults, signature, options)
 
 
+def check_names(names: tuple[str, ...], error: type[BcastgenError]) -> None:
+    """Refuse operands with the name of the argument that a call gives results' arrays by."""
+    if "out" in names:
+        raise error("no operand can be called 'out', which a call's out= is; give it another name")
+
+
 def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[object, ...]]:
     if isinstance(function, np.ufunc):
         return _OPERAND_NAMES[: function.nin], ()
-    from inspect import Parameter, signature
+    with undivided:
+        from inspect import Parameter, signature
 
     try:
         parameters = signature(function).parameters.values()
@@ -212,12 +231,20 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[ob
     names = tuple(parameter.name for parameter in parameters)
     if not names:
         raise TraceError(f"{getattr(function, '__name__', 'the function')} takes no operands; give it at least one")
+    check_names(names, TraceError)
+    for parameter in parameters:
+        if parameter.default is None:
+            raise TraceError(
+                f"parameter '{parameter}' is an array, as every one is, and never None: the function is run once, on "
+                "stand-ins; leave the default out, and make a kernel for each case"
+            )
     return names, tuple(p.default for p in parameters if p.default is not Parameter.empty)
 
 
 def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str, ...]) -> Signature:
     """Give a signature the function's parameter names, which it may leave out but not contradict."""
-    from ..shape.types.tensor_type import Signature, parse_signature, parse_type
+    with undivided:
+        from ..shape.types.tensor_type import Signature, parse_signature, parse_type
 
     if not isinstance(text, (str, Signature)):
         text = Signature(tuple((None, parse_type(type_)) for type_ in text))
@@ -264,22 +291,30 @@ def from_text(
     >>> from_text("(f32[?] a, f32[?] b) -> a + b*2")(np.float32([1, 2]), np.float32([3]))
     array([7., 8.], dtype=float32)
     """
-    from ..expr.text import parse
+    with undivided:
+        from ..expr.text import parse
 
+    if not isinstance(text, str):
+        raise ParseError(f"an expression is text, not {type(text).__name__}")
+    if not isinstance(name, str):
+        raise BcastgenError(f"name={name!r} is no name; give text")
     _check_options(math, threads)
     options = _options(dynamic, rank_expansion, stretch, variants, math)
     if "->" not in text:
         expression = parse(text)
         names = tuple(operand.name for operand in expression.operands)
+        check_names(names, ParseError)
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
         return _with_threads(_kernel_of(expression, name, (), None, options), threads)
-    from ..shape.types.tensor_type import Signature, parse_signature
+    with undivided:
+        from ..shape.types.tensor_type import Signature, parse_signature
 
     signature = parse_signature(text)
     if signature.expression is None:
         raise ParseError("a signature alone computes nothing; end it in an expression: (f32[?] a) -> a + 1")
     names = tuple(declared or _letter(at) for at, (declared, _) in enumerate(signature.operands))
+    check_names(names, ParseError)
     expression = parse(signature.expression, names)
     declared_types = Signature(
         tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
@@ -338,6 +373,8 @@ def evaluate(
     array([[1., 3., 5.],
            [1., 3., 5.]])
     """
+    if not isinstance(expression, str):
+        raise ParseError(f"an expression is text, not {type(expression).__name__}")
     kernel = _evaluated(expression, DEFINED.replacements)
     if local_dict is None:
         frame = sys._getframe(1)
@@ -368,7 +405,7 @@ def op_kernel(op: Op) -> Kernel:
         raise DTypeError(f"{op.name} has static parameters, which have no place in a call")
     names = _OPERAND_NAMES[: op.arity] if op.definition is None else op.definition.operands
     builder = Builder(names)
-    result = builder.apply(op, tuple(builder.operands))
+    result = builder.call(op, tuple(builder.operands))
     expression: Expression = builder.finish((result,))
     kernel = Kernel(expression, op.name, names)
     kernel.__doc__ = op.doc

@@ -77,7 +77,7 @@ def broadcast_in_dim(x: Any, shape_or_like: Any, dims: Sequence[int] | None = No
     Examples
     --------
     >>> a = np.array([[1, 2], [3, 4]])
-    >>> broadcast_in_dim(a, (2, 3, 2), (2, 0))[1, 2, 0] == a[0, 1]
+    >>> bool(broadcast_in_dim(a, (2, 3, 2), (2, 0))[1, 2, 0] == a[0, 1])
     True
     """
     if trace.is_tracer(x) or trace.is_tracer(shape_or_like):

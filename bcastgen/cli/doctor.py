@@ -33,7 +33,7 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Look at Python, the compiler, the cache and the call path, and run one kernel."""
-    from .. import __version__
+    from ..core.version import __version__
     from ..runtime.base import implementation
 
     yield Finding(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ..kernel.kernel import Kernel
 
 __all__ = ["main"]
+
+# The largest extent.
+_MOST = 2**63 - 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,15 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What is wrong in a file says so itself, as compilers do.
         located = re.match(r".*:\d+:\d+: error: ", str(error))
         print(error if located else f"bcastgen: {error}", file=sys.stderr)
-    except OSError as error:
-        print(f"bcastgen: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        print(f"bcastgen: {error.filename or ''}: {error.strerror or error}", file=sys.stderr)
+    except MemoryError as error:
+        print(f"bcastgen: not enough memory: {error}", file=sys.stderr)
     return 1
 
 
 def _parser() -> argparse.ArgumentParser:
-    from .. import __version__
+    from ..core.version import __version__
     from . import opt
 
     parser = argparse.ArgumentParser(
@@ -75,13 +80,17 @@ def _parser() -> argparse.ArgumentParser:
 
     run = add("run", _run, "evaluate an expression over .npy files")
     run.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"; or a .mlir file')
+    several: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
+    run.add_argument("--in", dest="inputs", metavar="NAME=FILE", help="an operand: a .npy file or a number", **several)
     run.add_argument(
-        "--in", dest="inputs", nargs="+", default=[], metavar="NAME=FILE", help="an operand: a .npy file or a number"
+        "--extent", dest="extents", metavar="NAME=N", help="an extent that no operand determines", **several
     )
     run.add_argument(
-        "--extent", dest="extents", nargs="+", default=[], metavar="NAME=N", help="an extent that no operand determines"
+        "--out",
+        metavar="FILE",
+        help="the .npy file to write, one for each result, or one .npz for all; without it results are printed",
+        **several,
     )
-    run.add_argument("--out", metavar="FILE", help="the .npy file to write; without it the result is printed")
 
     emit = add("emit", _emit, "write standalone C: one .c and one .h")
     emit.add_argument(
@@ -180,10 +189,10 @@ def _kernel(options: argparse.Namespace) -> Kernel:
 
 
 def _run(options: argparse.Namespace) -> int:
-    import numpy as np
+    from .run_files import result_files, save_results
 
     kernel = _kernel(options)
-    operands = dict(map(_operand, options.inputs))
+    operands = _by_name("--in", map(_operand, options.inputs))
     slots = tuple(kernel.operands[at] for at in kernel.expression.slots)
     names = tuple(name for name in kernel.operands if name not in slots)
     unknown = sorted(set(operands) - set(names))
@@ -195,61 +204,62 @@ def _run(options: argparse.Namespace) -> int:
             else f"no value for '{missing[0]}'"
         )
         raise ParseError(f"{what}; the operands are {', '.join(names)}: give each as --in NAME=FILE.npy")
-    extents = dict(map(_extent, options.extents))
+    extents = _by_name("--extent", map(_extent, options.extents))
     if extents and not slots:
         raise ParseError(f"--extent gives {next(iter(extents))!r}, but the operands determine every extent")
+    files = result_files(options.out, kernel.results)
     given = {"extents": extents} if slots else {}
-    result = kernel(*(operands[name] for name in names), **given)
-    if options.out is None:
+    try:
+        result = kernel(*(operands[name] for name in names), **given)
+    except BcastgenError:
+        raise
+    except ValueError as error:
+        # NumPy's, of a result that no memory can hold.
+        raise BcastgenError(str(error)) from None
+    if not files:
         print(result)
         return 0
-    _save(Path(options.out), result)
-    print(f"wrote {options.out}: {np.asarray(result).dtype}{list(np.shape(result))}")
+    values = result if isinstance(result, tuple) else (result,)
+    for line in save_results(dict(zip(kernel.results, values, strict=True)), files):
+        print(line)
     return 0
 
 
-def _save(path: Path, result: Any) -> None:
-    """Write a .npy file that is there whole or not at all."""
-    import os
-
-    import numpy as np
-
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with aside.open("wb") as file:
-            np.save(file, result, allow_pickle=False)
-        os.replace(aside, path)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
+def _by_name(option: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ParseError(f"{option} gives '{name}' twice; give each name once")
+        found[name] = value
+    return found
 
 
 def _extent(text: str) -> tuple[str, int]:
+    from ..shape.types.cursor import excerpt
+
     name, _, value = text.partition("=")
-    if not value.isdigit():
-        raise ParseError(f"--extent {text!r} is not NAME=N; write --extent n=3")
+    if not (value.isascii() and value.isdigit()) or len(value) > len(str(_MOST)) or int(value) > _MOST:
+        raise ParseError(f"--extent {excerpt(text)} is not NAME=N; write --extent n=3")
     return name, int(value)
 
 
 def _operand(text: str) -> tuple[str, Any]:
-    import numpy as np
 
-    from ..core.dtypes import BF16
+    from ..shape.types.cursor import excerpt
+    from .run_files import load_array
 
     name, equals, value = text.partition("=")
     if not equals:
         raise ParseError(f"--in {text!r} is not NAME=FILE; write --in a=a.npy or --in n=3")
+    if value.lstrip("+-").isdigit() and len(value) > len(str(_MOST)) + 2:
+        # More digits than Python reads are an infinite float.
+        raise ParseError(f"--in {excerpt(text)}: the integer is beyond 64 bits; write a float")
     for number in (int, float):
         try:
             return name, number(value)
         except ValueError:
             continue
-    try:
-        array = np.load(value, allow_pickle=False)
-        # What numpy.save writes of bf16 says that an element has two bytes, and no more.
-        return name, array.view(BF16.np) if array.dtype == "V2" else array
-    except ValueError as error:
-        raise ParseError(f"{value} is not a .npy file of numbers ({error})") from None
+    return name, load_array(value)
 
 
 def _emit(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ stands in ``half``.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -35,6 +36,8 @@ __all__ = [
     "Weak",
     "dtype",
     "from_key",
+    "in_numpy_code",
+    "meant_by",
     "promote",
     "settle",
 ]
@@ -170,6 +173,8 @@ def dtype(spelling: object) -> DType:
         row = _BY_NAME.get(spelling) or _BY_MLIR.get(spelling) or _BY_NUMPY.get(spelling)
         if row is not None:
             return row
+        if meant := meant_by(spelling):
+            raise DTypeError(f"dtype {spelling!r} counts bytes in NumPy, and bits here; write {meant}")
     try:
         name = np.dtype(spelling).name  # type: ignore[call-overload]
     except TypeError:
@@ -177,6 +182,52 @@ def dtype(spelling: object) -> DType:
     if name in _BY_NUMPY:
         return _BY_NUMPY[name]
     raise DTypeError(f"dtype {str(spelling)!r} is not supported; use one of {', '.join(_BY_NAME)}")
+
+
+def meant_by(name: str) -> str | None:
+    """Return what to write instead of a name that has digits for bytes in NumPy, and for bits here; None for others.
+
+    Examples
+    --------
+    >>> meant_by("i8"), meant_by("f4"), meant_by("f32")
+    ('int8 or int64', 'float32', None)
+    """
+    found = re.fullmatch(r"([iuf])([1248])", name)
+    if found is None:
+        return None
+    # In MLIR i1 is a bool.
+    ours = _BY_NAME.get(name) or _BY_MLIR.get(name)
+    theirs = next((row for row in DTYPES[1:] if row.name == f"{found[1]}{int(found[2]) * 8}"), None)
+    return " or ".join(row.numpy for row in (ours, theirs) if row is not None)
+
+
+def in_numpy_code(spelling: object) -> DType:
+    """Return the row that a dtype names where NumPy's users write one: text is what ``numpy.dtype`` reads in it.
+
+    What NumPy does not know may be a name of ours: ``"f32"``, ``"bf16"``.
+
+    Raises
+    ------
+    DTypeError
+        For a type outside the table, and one of the other byte order, which results never have.
+
+    Examples
+    --------
+    >>> in_numpy_code("i8").name, in_numpy_code("i64").name, in_numpy_code("float").name, dtype("i8").name
+    ('i64', 'i64', 'f64', 'i8')
+    """
+    if isinstance(spelling, DType):
+        return spelling
+    # Sixteen bytes, on machines that have such floats.
+    if isinstance(spelling, str) and spelling == "f16":
+        raise DTypeError("dtype 'f16' counts bytes in NumPy, and bits here; write float16")
+    try:
+        found = np.dtype(spelling)  # type: ignore[call-overload]
+    except TypeError:
+        return dtype(spelling if isinstance(spelling, str) else repr(spelling))
+    if not found.isnative:
+        raise DTypeError(f"dtype {str(spelling)!r} is of the other byte order; write {found.name}, and swap the result")
+    return dtype(found)
 
 
 @cache

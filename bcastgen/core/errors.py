@@ -4,7 +4,7 @@ In: operand names, dims and sizes.  Out: an exception whose message names them a
 
     extent_mismatch("b", 1, 2, 3, "a") -> BroadcastError("operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')")
 
-The sentences of run-time statuses stand in ``csrc/bcg_status.def``; compile-time verdicts use the same ones.
+The sentences of run-time statuses stand in ``csrc/abi/bcg_status.def``; compile-time verdicts use the same ones.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def shape_statuses() -> dict[int, tuple[str, str]]:
 def _rows(macro: str) -> dict[int, tuple[str, str]]:
     package = Path(__file__).resolve().parents[1]
     home = next(p for p in (package / "csrc", package.parent / "csrc") if p.is_dir())
-    text = (home / "bcg_status.def").read_text(encoding="utf-8")
+    text = (home / "abi" / "bcg_status.def").read_text(encoding="utf-8")
     rows = re.findall(rf'^{macro}\((\w+),\s*(\d+),\s*"([^"]*)"\)', text, re.MULTILINE)
     return {int(value): (name, sentence) for name, value, sentence in rows}
 

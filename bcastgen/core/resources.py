@@ -3,7 +3,7 @@
 In: a folder's name.  Out: its path, in a wheel (installed under the package), an editable install and a bare checkout
 (beside the package) alike.
 
-    folder("csrc") / "bcg_abi.h"
+    csrc_file("bcg_abi.h")
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from types import ModuleType
 
 from .errors import BcastgenError
 
-__all__ = ["bench_module", "folder", "package_files"]
+__all__ = ["CSRC_ROOMS", "bench_module", "csrc_file", "folder", "package_files"]
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+
+# The folders of csrc: where a compiler looks for what its files include.
+CSRC_ROOMS = ("abi", "helpers", "vmath", "runtime", "dispatch")
 
 
 @cache
@@ -36,6 +39,27 @@ def folder(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise BcastgenError(f"the folder {name!r} is missing beside or under {_PACKAGE}; reinstall bcastgen")
+
+
+@cache
+def csrc_file(name: str) -> Path:
+    """Return the path of a file of csrc, whichever of its folders it is in.
+
+    Raises
+    ------
+    BcastgenError
+        If the installation lacks it.
+
+    Examples
+    --------
+    >>> csrc_file("bcg_abi.h").parent.name
+    'abi'
+    """
+    for room in CSRC_ROOMS:
+        path = folder("csrc") / room / name
+        if path.is_file():
+            return path
+    raise BcastgenError(f"the file {name!r} is missing under {folder('csrc')}; reinstall bcastgen")
 
 
 # The folders whose files decide the C of a kernel. Left out are those that read or print MLIR, print C that stands
@@ -65,13 +89,10 @@ _DECIDING_ROOMS = (
 def package_files() -> list[os.DirEntry[str]]:
     """Return every file that decides what a kernel is: the package's Python, the templates and csrc, sorted."""
     python = [entry for room in _DECIDING_ROOMS for entry in _files(f"{_PACKAGE}/{room}", (".py",))]
-    sources = [entry for entry in _files(str(folder("csrc")), (".h", ".def")) if entry.name.startswith("bcg_")]
-    templates = [
-        entry
-        for place in ("", "/parts")
-        for entry in _files(f"{folder('templates')}{place}", (".j2",))
-        if not entry.name.startswith("standalone")
+    sources = [
+        entry for room in ("abi", "helpers", "vmath") for entry in _files(f"{folder('csrc')}/{room}", (".h", ".def"))
     ]
+    templates = [entry for place in ("", "/parts") for entry in _files(f"{folder('templates')}{place}", (".j2",))]
     return sorted([*python, *templates, *sources], key=os.fspath)
 
 

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dtypes import BF16, BOOL, F32, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
+from bcastgen.core.subclasses import own_meaning
+
+from ..core.dtypes import BF16, BOOL, F32, F64, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
 from ..ops.table import OPS
 from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Params, Remap, topological
+from .views import check_view
 
 if TYPE_CHECKING:
     from .views import View
@@ -27,6 +30,10 @@ __all__ = ["Builder", "constant_from"]
 # Python evaluates an operator between its own scalars, and the result stays weak. Its ints have no bounds: refuse
 # growth that only a denial of service would ask for.
 _MAX_FOLDED_BITS = 4096
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+# numpy.power(x, 2) of bools is an int64, and x**2, which is a square, an int8.
+_NO_SQUARE: Params = (("square", False),)
 
 
 def constant_from(value: object) -> Constant | None:
@@ -35,10 +42,12 @@ def constant_from(value: object) -> Constant | None:
     Raises
     ------
     DTypeError
-        For a NumPy scalar of a dtype that is not supported.
+        For a NumPy scalar of a dtype that is not supported, and a 0-d array that is more than its number: a mask.
     RangeError
         For a Python int beyond 64 bits.
     """
+    if isinstance(value, np.ndarray) and (own := own_meaning(type(value))) is not None:
+        raise DTypeError(f"a {type(value).__name__} gives {own}; write numpy.asarray(x) if plain numbers are meant")
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         kind = dtype(value.dtype)
         return Constant(float(value) if kind.is_float else value.item(), kind)
@@ -46,9 +55,11 @@ def constant_from(value: object) -> Constant | None:
         case bool():
             return Constant(value, BOOL)
         case float():
-            return Constant(float(value), WEAK_FLOAT)
+            # What is of a subclass, as an enum's member, is not weak for NumPy.
+            return Constant(float(value), WEAK_FLOAT if type(value) is float else F64)
         case int():
-            return Constant(int(value), _weak_int(int(value)))
+            weak = _weak_int(int(value))
+            return Constant(int(value), weak if type(value) is int else weak.default)
     return None
 
 
@@ -98,7 +109,8 @@ class Builder:
         if len(operands) != op.arity:
             raise DTypeError(f"{op.name} takes {op.arity} operands, got {len(operands)}")
         constants = [node for node in operands if isinstance(node, Constant)]
-        if len(constants) == len(operands):
+        # What is left to typing beside the row's own parameters is decided there first.
+        if len(constants) == len(operands) and len(params) == len(op.params):
             folded = _fold(op, constants, params) if op.definition is None else _fold_defined(op, constants, dtype)
             if folded is not None:
                 return self.keep(folded)
@@ -109,8 +121,16 @@ class Builder:
         key = (op.name, operands, params, dtype)
         return self._made.setdefault(key, Apply(op, operands, params, dtype))
 
+    def call(self, op: Op, operands: tuple[Node, ...]) -> Node:
+        """Return the node of an op that is called by its name, where NumPy has its operator mean something else."""
+        if op.dunder != "pow" or all(isinstance(node, Constant) for node in operands):
+            return self.apply(op, operands)
+        other = isinstance(operands[-1], Constant) and operands[-1].value != 2
+        return self.apply(op, operands, () if other else _NO_SQUARE)
+
     def remap(self, node: Node, view: View, like: Operand | None = None, dtype: DType | Weak | None = None) -> Node:
         """Return the node of a value seen through another indexing map."""
+        check_view(view)
         key = (view, node, like, dtype)
         return self._made.setdefault(key, Remap(node, view, like, dtype))
 
@@ -122,6 +142,13 @@ class Builder:
                 f"{op.name} was replaced after a kernel that this expression uses was traced, and cannot mean both; "
                 "make that kernel again, or give the new op another name"
             )
+
+    def convert(self, node: Node, target: DType, op: Op = OPS["cast"], casting: str = "unsafe") -> Node:
+        """Return the node of a conversion that is written, which typing checks by NumPy's rule for it."""
+        if casting not in _CASTINGS:
+            raise TraceError(f"casting={casting!r} is none of {', '.join(_CASTINGS)}")
+        note = () if casting == "unsafe" else (("casting", casting),)
+        return self.apply(op, (node,), (("dtype", target), *note))
 
     def cast(self, node: Node, target: DType) -> Node:
         """Return the node converted to a dtype."""

@@ -40,8 +40,8 @@ def evaluate(typed: Typed, operands: Sequence[Array]) -> tuple[Array, ...]:
     >>> from bcastgen.expr.text import parse
     >>> typed = infer(parse("a + b * 2"), (F32, F32))
     >>> evaluate(typed, (np.float32([1, 2]), np.float32([[3], [4]])))
-    (array([[7., 8.],
-           [9., 10.]], dtype=float32),)
+    (array([[ 7.,  8.],
+           [ 9., 10.]], dtype=float32),)
     """
     expression = typed.expression
     order = topological(expression.results)

@@ -13,9 +13,12 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from ..core.dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak
+import numpy as np
+
+from ..core.dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak, in_numpy_code
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..core.frozen import dataclass
+from ..ops.dtype_rules import refuse
 from ..ops.row import Op
 from ..ops.table import OPS
 from .build import Builder
@@ -138,8 +141,15 @@ class _Inference:
         if node.op.converts:
             return self._conversion(node, operands[0])
         op = node.op
+        if op.name == "round":
+            # What is round already stays; the rest is the rint that later stages know.
+            kind = self._settled(operands[0]).dtype
+            if isinstance(kind, DType) and kind.is_integer:
+                return self._typed(self._settled(operands[0]), kind)
+            op = OPS["rint"]
+        operands = tuple(self._in_loop(node, operand) for operand in operands)
         if op.name == "power":
-            op, operands = self._simpler_power(op, *operands)
+            op, operands = self._simpler_power(op, operands, ("square", False) not in node.params)
         if op.name == "clip":
             operands = self._without_idle_bounds(*operands)
         kinds = tuple(self.types[operand] for operand in operands)
@@ -147,30 +157,47 @@ class _Inference:
         converted = tuple(self.convert(o, loop) for o, loop in zip(operands, loops, strict=True))
         if op.name == "power":
             _refuse_negative_exponent(loops[0], converted[1])
-        made = self.builder.apply(op, converted, node.params, result)
+        made = self.builder.apply(op, converted, node.params[: len(op.params)], result)
         weak = node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in kinds)
         return self._typed(made, (WEAK_FLOAT if result.is_float else WEAK_INT) if weak else result)
 
+    def _in_loop(self, node: Apply, operand: Node) -> Node:
+        """Return an operand in the dtype that a ufunc with these loops takes it in; as it is where none are noted."""
+        loops = dict(node.params).get("loops")
+        if loops is None:
+            return operand
+        kind = self.types[operand]
+        given = (kind.default if isinstance(kind, Weak) else kind).np
+        rows = [in_numpy_code(loop) for loop in loops]
+        safe = (row for row in rows if np.can_cast(given, row.np, "safe"))
+        taken = next((row for row in rows if row.np == given), None) or next(safe, None)
+        if taken is None:
+            raise refuse(node.op.name, (kind,), "the ufunc has no loop for it; use .astype(numpy.float64)")
+        return self.convert(operand, taken)
+
     def _conversion(self, node: Apply, source: Node) -> Node:
-        (_, target), *_ = node.params
+        (_, target), *notes = node.params
+        for _, casting in notes:
+            _check_casting(self.types[source], target, casting)
         if isinstance(source, Constant) or not isinstance(self.types[source], Weak):
             source = self._settled(source)
             if source.dtype is target:
                 return source
         # A node of its own even where nothing changes: the weak value itself must stay weak for its other users.
-        return self._typed(self.builder.apply(node.op, (source,), node.params, target), target)
+        return self._typed(self.builder.apply(node.op, (source,), node.params[:1], target), target)
 
-    def _simpler_power(self, op: Op, base: Node, exponent: Node) -> tuple[Op, tuple[Node, ...]]:
+    def _simpler_power(self, op: Op, operands: tuple[Node, ...], is_operator: bool) -> tuple[Op, tuple[Node, ...]]:
         """Return the op that NumPy takes for these Python numbers as exponents: a square, a square root, a quotient.
 
         And exp2 for powers of 2. Where one of these would have another dtype, or another value, the power stays.
         """
+        base, exponent = operands
         kind, by = self.types[base], self.types[exponent]
         is_float = isinstance(kind, DType) and kind.is_float
         # A float exponent turns an integer base into a float.
         keeps = exponent.dtype is WEAK_INT or is_float or kind is WEAK_FLOAT
         is_bool = isinstance(kind, DType) and kind.kind == "bool"
-        if self._is_weak(exponent, 2) and keeps and not is_bool:
+        if self._is_weak(exponent, 2) and keeps and (is_operator or not is_bool):
             return OPS["square"], (base,)
         if is_float and self._is_weak(exponent, 0.5):
             return OPS["sqrt"], (base,)
@@ -178,7 +205,7 @@ class _Inference:
             return OPS["reciprocal"], (base,)
         if self._is_weak(base, 2) and isinstance(by, DType) and by.is_float:
             return OPS["exp2"], (exponent,)
-        return op, (base, exponent)
+        return op, operands
 
     @staticmethod
     def _is_weak(node: Node, value: float) -> bool:
@@ -244,6 +271,15 @@ def _converted(node: Constant, target: DType) -> Constant:
         return Constant(int(value), target)
     converted = OPS["cast"].evaluate(node.dtype.computed_in.np.type(value), target)
     return Constant(int(converted), target)
+
+
+def _check_casting(kind: DType | Weak, target: DType, casting: str) -> None:
+    source = kind.default if isinstance(kind, Weak) else kind
+    if not np.can_cast(source.np, target.np, casting):  # type: ignore[arg-type]
+        raise DTypeError(
+            f"astype: {source} cannot be cast to {target} by the rule {casting!r}; leave casting= out, or convert to "
+            "what holds it"
+        )
 
 
 def _refuse_negative_exponent(loop: DType, exponent: Node) -> None:

@@ -14,7 +14,7 @@ Nodes compare by identity: a builder makes each distinct value once, so sharing 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DType, Weak
 from ..core.frozen import dataclass
@@ -38,7 +38,8 @@ __all__ = [
     "topological",
 ]
 
-Params = tuple[tuple[str, DType], ...]
+# The row's own, then notes for typing, which takes them away.
+Params = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

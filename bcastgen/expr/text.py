@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ..core.dtypes import DTYPES, DType, dtype
+from ..core.dtypes import DTYPES, DType, dtype, in_numpy_code, meant_by
 from ..core.errors import BcastgenError, ParseError
 from ..ops.row import Op
 from ..ops.table import OPS, find_op, known_ops
@@ -50,6 +50,7 @@ _OPERATORS: dict[type[ast.AST], str] = {
 }
 _BY_DUNDER = {row.dunder: row for row in OPS.values() if row.dunder is not None}
 _DTYPE_NAMES = {name: row for row in DTYPES for name in (row.name, row.numpy)}
+_ASTYPE = ("dtype", "order", "casting", "subok", "copy")
 _MODULES = ("np", "numpy", "bg", "bcastgen", "math")
 
 
@@ -201,7 +202,7 @@ class _Reader:
     def _call(self, tree: ast.Call) -> Node:
         match tree.func:
             case ast.Attribute(value=value, attr="astype") if not _is_module(value):
-                return self._cast(self.made[value], self._dtype(tree))
+                return self._astype(self.made[value], tree)
             case ast.Name(id=name):
                 pass
             case ast.Attribute(value=value, attr=name) if _is_module(value):
@@ -210,22 +211,41 @@ class _Reader:
                 raise self._error(tree, "only functions can be called; `bcastgen ops` lists them")
         operands = tuple(self.made[argument] for argument in tree.args)
         op = find_op(name)
-        if op is None and name in _DTYPE_NAMES and len(operands) == 1:
-            return self._cast(operands[0], _DTYPE_NAMES[name])
+        if op is None and len(operands) == 1 and (name in _DTYPE_NAMES or meant_by(name)):
+            return self.builder.convert(operands[0], self._plain_dtype(tree, name))
         if op is None or op.params:
             raise self._error(tree, f"unknown function {name!r}{_suggestion(name)}; `bcastgen ops` lists them")
         if len(operands) != op.arity:
             raise self._error(tree, f"{name} takes {op.arity} operands, got {len(operands)}")
-        return self.builder.apply(op, operands)
+        return self.builder.call(op, operands)
 
-    def _cast(self, node: Node, target: DType) -> Node:
-        return self.builder.apply(OPS["cast"], (node,), (("dtype", target),))
+    def _astype(self, node: Node, tree: ast.Call) -> Node:
+        given = dict(zip(_ASTYPE, tree.args, strict=False))
+        for keyword in tree.keywords:
+            if keyword.arg not in _ASTYPE or keyword.arg in given:
+                raise self._error(keyword.value, f"astype takes {', '.join(_ASTYPE)}, each once")
+            given[keyword.arg] = keyword.value
+        others = [given[name] for name in _ASTYPE[1:] if name in given]
+        plain = all(isinstance(value, ast.Constant) and isinstance(value.value, (str, bool)) for value in others)
+        if len(tree.args) > len(_ASTYPE) or "dtype" not in given or not plain:
+            raise self._error(tree, "astype takes the name of a dtype, as in x.astype(f32)")
+        casting = given.get("casting")
+        rule = str(casting.value) if isinstance(casting, ast.Constant) else "unsafe"
+        return self.builder.convert(node, self._dtype(given["dtype"]), casting=rule)
 
-    def _dtype(self, tree: ast.Call) -> DType:
-        match tree.args:
-            case [ast.Name(id=name) | ast.Constant(value=str(name)) | ast.Attribute(attr=name)]:
-                return dtype(name)
+    def _dtype(self, tree: ast.expr) -> DType:
+        match tree:
+            case ast.Constant(value=str(name)):
+                return in_numpy_code(name)
+            case ast.Name(id=name) | ast.Attribute(attr=name) if len(name) > 1:
+                return self._plain_dtype(tree, name)
         raise self._error(tree, "astype takes the name of a dtype, as in x.astype(f32)")
+
+    def _plain_dtype(self, tree: ast.expr, name: str) -> DType:
+        """Return the dtype of a name without quotes: ours, or NumPy's, but none that means two things."""
+        if meant := meant_by(name):
+            raise self._error(tree, f"{name!r} counts bytes in NumPy, and bits in types; write {meant}")
+        return dtype(name)
 
     def _error(self, tree: ast.expr, message: str) -> ParseError:
         return ParseError(f"column {tree.col_offset + 1}: {message} in {_excerpt(self.text)}")

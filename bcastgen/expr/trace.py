@@ -11,12 +11,13 @@ NumPy functions arrive through ``__array_ufunc__`` and ``__array_function__`` (N
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..core.dtypes import dtype
+from ..core.dtypes import dtype, in_numpy_code
 from ..core.errors import TraceError
 from ..ops.row import Op
 from ..ops.table import OPS, find_op
@@ -40,28 +41,38 @@ class Tracer:
         self.node = node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Tracer:
-        name = ufunc.__name__
+        name, op = _row_of(ufunc)
         if method != "__call__":
-            raise TraceError(f"numpy.{name}.{method} is not element-wise; call it outside the kernel")
+            raise TraceError(f"{name}.{method} is not element-wise; call it outside the kernel")
         given = [key for key, value in options.items() if value is not None]
         if given:
-            raise TraceError(f"numpy.{name}: {given[0]}= has no meaning inside a kernel; leave it out")
-        op = find_op(name)
-        if op is None:
-            raise TraceError(f"numpy.{name} is not an op of bcastgen; `bcastgen ops` lists what there is")
-        return _apply(self.builder, op, inputs)
+            raise TraceError(f"{name}: {given[0]}= has no meaning inside a kernel; leave it out")
+        nodes = _nodes(self.builder, op, inputs)
+        if not name.startswith("numpy."):
+            # SciPy's have other loops than the rows, in an order that decides what integers become.
+            loops = "".join(loop[0] for loop in ufunc.types if loop[0] in "efd")
+            return Tracer(self.builder, self.builder.apply(op, nodes, (("loops", loops),)))
+        return Tracer(self.builder, self.builder.call(op, nodes))
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Tracer:
-        handler = _NUMPY_FUNCTIONS.get(function.__name__)
+        handler = _NUMPY_FUNCTIONS.get(function)
+        name = f"{function.__module__}.{function.__name__}"
         if handler is None:
-            raise TraceError(
-                f"numpy.{function.__name__} is not element-wise or not supported inside a kernel; call it outside"
-            )
+            raise TraceError(f"{name} is not element-wise or not supported inside a kernel; call it outside")
+        for key in kwargs:
+            if key not in handler.__code__.co_varnames[: handler.__code__.co_argcount]:
+                raise TraceError(f"{name}: {key}= has no meaning inside a kernel; leave it out")
         return handler(self.builder, *args, **kwargs)
 
-    def astype(self, target: object, **_options: object) -> Tracer:
-        """Convert to a dtype; NaN to integer is 0, other out-of-range floats saturate, integers wrap."""
-        return converted(self, target)
+    def astype(
+        self, dtype: object, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    ) -> Tracer:
+        """Convert to a dtype; NaN to integer is 0, other out-of-range floats saturate, integers wrap.
+
+        `casting` is NumPy's rule of what may be converted. The others say how NumPy keeps the result, which is one of
+        the kernel's own here.
+        """
+        return converted(self, in_numpy_code(dtype), casting=casting)
 
     @property
     def T(self) -> Tracer:
@@ -75,6 +86,10 @@ class Tracer:
     def copy(self) -> Tracer:
         """Return the value itself: results are arrays of their own, so a broadcast one is materialised there."""
         return self
+
+    def round(self, decimals: int = 0) -> Tracer:
+        """Round to whole numbers, halves to even; integers stay."""
+        return _round(self.builder, self, decimals)
 
     def clip(self, min: Any = None, max: Any = None) -> Tracer:
         """Limit to an interval; None leaves a side open."""
@@ -139,8 +154,35 @@ def _node(builder: Builder, value: object, where: str) -> Node:
     raise TraceError(f"{where}: {type(value).__name__} is neither an operand nor a number")
 
 
+def _nodes(builder: Builder, op: Op, values: tuple[object, ...]) -> tuple[Node, ...]:
+    return tuple(_node(builder, value, op.name) for value in values)
+
+
 def _apply(builder: Builder, op: Op, values: tuple[object, ...]) -> Tracer:
-    return Tracer(builder, builder.apply(op, tuple(_node(builder, value, op.name) for value in values)))
+    return Tracer(builder, builder.apply(op, _nodes(builder, op, values)))
+
+
+# Ufuncs of scipy.special that are rows, and the rows' names.
+_SCIPY = {name: name for name in ("cbrt", "erf", "erfc", "exp2", "expm1", "log1p")} | {"expit": "sigmoid"}
+
+
+def _row_of(ufunc: np.ufunc) -> tuple[str, Op]:
+    """Return a ufunc's full name and its row: what is called as an op is called may be anybody's, and compute else."""
+    name = ufunc.__name__
+    if getattr(np, name, None) is ufunc:
+        op, full = find_op(name), f"numpy.{name}"
+        if op is None:
+            raise TraceError(f"{full} is not an op of bcastgen; `bcastgen ops` lists what there is")
+        return full, op
+    # Not imported: who has a ufunc of it has imported it.
+    special = sys.modules.get("scipy.special")
+    for theirs, ours in _SCIPY.items():
+        if special is not None and getattr(special, theirs, None) is ufunc:
+            return f"scipy.special.{theirs}", OPS[ours]
+    raise TraceError(
+        f"the ufunc {name!r} is not NumPy's, and what it computes is not known; call it outside the kernel, or define "
+        "it by bcastgen.define_op under a name of its own"
+    )
 
 
 def _where(builder: Builder, condition: object, x: object = None, y: object = None) -> Tracer:
@@ -165,12 +207,12 @@ def _clip(
 def _round(builder: Builder, a: object, decimals: int = 0) -> Tracer:
     if decimals != 0:
         raise TraceError("numpy.round with decimals is not supported; scale, round and scale back")
-    return _apply(builder, OPS["rint"], (a,))
+    return _apply(builder, OPS["round"], (a,))
 
 
-def converted(x: Tracer, target: object, op: Op = OPS["cast"]) -> Tracer:
+def converted(x: Tracer, target: object, op: Op = OPS["cast"], casting: str = "unsafe") -> Tracer:
     """Return a traced value converted to a dtype, as a row that is a conversion says."""
-    return Tracer(x.builder, x.builder.apply(op, (x.node,), (("dtype", dtype(target)),)))
+    return Tracer(x.builder, x.builder.convert(x.node, dtype(target), op, casting))
 
 
 def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:
@@ -209,15 +251,16 @@ def _expand_dims(builder: Builder, a: Tracer, axis: Any) -> Tracer:
     return a[None] if axis == 0 else a[..., None]
 
 
-# NumPy functions that are not ufuncs; the rest of the names are the rows' own.
-_NUMPY_FUNCTIONS: dict[str, Callable[..., Tracer]] = {
-    "where": _where,
-    "clip": _clip,
-    "round": _round,
-    "fix": lambda builder, x: _apply(builder, OPS["trunc"], (x,)),
-    "transpose": lambda builder, a, axes=None: transpose(a, axes),
-    "broadcast_to": _broadcast_to,
-    "expand_dims": _expand_dims,
+# NumPy functions that are not ufuncs, themselves: others may have their names.
+_NUMPY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Tracer]] = {
+    np.where: _where,
+    np.clip: _clip,
+    np.round: _round,
+    np.around: _round,
+    np.fix: lambda builder, x: _apply(builder, OPS["trunc"], (x,)),
+    np.transpose: lambda builder, a, axes=None: transpose(a, axes),
+    np.broadcast_to: _broadcast_to,
+    np.expand_dims: _expand_dims,
 }
 
 
@@ -235,8 +278,20 @@ def _known(other: object) -> bool:
     return isinstance(other, (Tracer, np.ndarray, np.generic))
 
 
+def _in_place(op: Op) -> Callable[..., NoReturn]:
+    def method(self: Tracer, other: object) -> NoReturn:
+        raise TraceError(
+            f"in-place {op.name} (as in x += y) writes into x in NumPy, with its dtype and shape; write x = x + y, and "
+            "pass out=x at the call to write into an array"
+        )
+
+    return method
+
+
 for _op in OPS.values():
     if _op.dunder is not None:
+        if hasattr(operator, f"__i{_op.dunder}__"):
+            setattr(Tracer, f"__i{_op.dunder}__", _in_place(_op))
         setattr(Tracer, f"__{_op.dunder}__", _operator(_op, reflected=False))
         if _op.arity == 2:
             setattr(Tracer, f"__r{_op.dunder}__", _operator(_op, reflected=True))

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from ..core.errors import BroadcastError
 from ..core.frozen import dataclass
-from ..shape.types.dim import Dim
+from ..shape.types.dim import Dim, check_rank
 
-__all__ = ["Broadcast", "Collapse", "NewAxes", "Resolved", "Transpose", "View", "dims_of", "is_free"]
+__all__ = ["Broadcast", "Collapse", "NewAxes", "Resolved", "Transpose", "View", "check_view", "dims_of", "is_free"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,20 @@ class Resolved:
     rank : of the view.
     shape : for each dim of the view what is said of its extent, or None where nothing is: it has the value's own, or
         that of what it meets.
+
+    Raises
+    ------
+    BroadcastError
+        If the view has more dims than a kernel holds.
     """
 
     dims: tuple[int | None, ...]
     rank: int
     shape: tuple[Dim | None, ...]
+
+    def __post_init__(self) -> None:
+        # Every rank that is not an operand's own comes from here.
+        check_rank("a view", self.rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +135,21 @@ class Collapse:
 
 
 View = Transpose | Broadcast | NewAxes | Collapse
+
+
+def check_view(view: View) -> None:
+    """Refuse a view that has more dims than a kernel holds, whatever it is a view of.
+
+    Raises
+    ------
+    BroadcastError
+        Naming its rank.
+    """
+    match view:
+        case Broadcast(shape=(_, *_) as shape):
+            check_rank("a view", len(shape))
+        case NewAxes(pattern=pattern):
+            check_rank("a view", len(pattern) - pattern.count("rest"))
 
 
 def _normal(dims: tuple[int, ...], rank: int, name: str) -> tuple[int, ...]:

@@ -50,6 +50,7 @@ class Job:
         self._checked = checked
         self._work = work
         self._done = threading.Event()
+        self._thread: int | None = None
 
     def start(self) -> None:
         """Begin; a daemon, so that a program may end before its kernels are compiled."""
@@ -61,6 +62,7 @@ class Job:
             self._run()
 
     def _run(self) -> None:
+        self._thread = threading.get_ident()
         try:
             self._work()
         except Exception as error:
@@ -73,9 +75,14 @@ class Job:
         """Whether the binary is there, or there is an error."""
         return self._done.is_set()
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the calling thread is the one at work: in a finaliser, which must not wait for what it interrupts."""
+        return self._thread == threading.get_ident() and not self.is_done
+
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it is done; give whether it is."""
-        return self._done.wait(timeout)
+        return self.is_done if self.is_own else self._done.wait(timeout)
 
     def answer(self, operands: tuple[object, ...]) -> tuple[Array, ...] | None:
         """Return the results for clean operands; None for what is not NumPy's to answer."""
@@ -132,15 +139,16 @@ class Jobs:
         if users or expression.slots or expression.claims:
             return False
         job = Job(compilation, checked, work)
-        if self._jobs.setdefault(key, job) is job:
+        known = self._jobs.setdefault(key, job)
+        if known is job:
             job.start()
-        return True
+        return not known.is_own
 
     def is_pending(self, key: bytes) -> bool:
         """Whether a binary is being made; where that has failed, forget it and raise its error."""
         job = self._find(key)
         if job is None or not job.is_done:
-            return job is not None
+            return job is not None and not job.is_own
         self._jobs.pop(key, None)
         if job.error is not None:
             raise job.error

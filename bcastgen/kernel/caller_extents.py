@@ -22,7 +22,7 @@ from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
 from ..runtime.keys import operand_code
 from ..runtime.slow_path import bind, clean_operand
-from .kernel import Kernel
+from .kernel import Kernel, stand_in
 
 if TYPE_CHECKING:
     from ..loops.nest import Slot
@@ -94,8 +94,11 @@ class SizedKernel(Kernel):
 
     def result_shape(self, *operand_shapes: Any, extents: Mapping[str, int] | None = None) -> Any:
         """Return the results' shapes for operands of these shapes and the caller's extents; see :class:`Kernel`."""
-        given = dict(extents or {})
-        stands = tuple(np.broadcast_to(np.float64(0), shape) for shape in operand_shapes)
+        given = dict(_checked(extents))
+        count = len(self.operands) - len(self.slots)
+        if len(operand_shapes) != count:
+            raise TypeError(f"{self._name}() has {count} operands, got {len(operand_shapes)} shapes")
+        stands = tuple(map(stand_in, self.operands, operand_shapes))
         given.update({name: array.shape[0] for name, array in self._given(stands, {}, None, extents).items()})
         return super().result_shape(*operand_shapes, *((given[name],) for name in self.slots))
 
@@ -108,7 +111,7 @@ class SizedKernel(Kernel):
         self, args: tuple[Any, ...], by_name: dict[str, Any], out: Any, extents: Mapping[str, int] | None
     ) -> dict[str, Any]:
         names = self.slots
-        given = dict(extents or {})
+        given = dict(_checked(extents))
         unknown = [name for name in given if name not in names]
         if unknown:
             raise BroadcastError(f"{self._name}(): extents has no {unknown[0]!r}; its names are {', '.join(names)}")
@@ -136,6 +139,18 @@ class SizedKernel(Kernel):
             compilation = self._compilation(kinds, key[1] if self._is_ranked else None)
             self._slot_table[key] = compilation.program.slots
         return self._slot_table[key]
+
+
+def _checked(extents: Mapping[str, int] | None) -> Mapping[str, int]:
+    """Return the extents that a caller gives, if they are such."""
+    from ..shape.types.dim import MAX_EXTENT, is_extent
+
+    if extents is not None and not isinstance(extents, Mapping):
+        raise BroadcastError(f"extents is {extents!r}, expected a dict from names to integers")
+    for name, extent in (extents or {}).items():
+        if not is_extent(extent):
+            raise BroadcastError(f"extents gives {name!r} as {extent!r}, expected an integer from 0 to {MAX_EXTENT}")
+    return extents or {}
 
 
 def _empty(extent: int) -> np.ndarray[Any, Any]:

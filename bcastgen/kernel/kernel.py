@@ -8,7 +8,6 @@ In: an expression, or a function to trace.  Out: a callable :class:`Kernel`.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
 from ..core.errors import BcastgenError, BroadcastError, CacheError, TraceError
+from ..core.forks import undivided
 from ..expr.free_extents import has_views
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
@@ -30,12 +30,13 @@ from ..runtime.slow_path import clean_operand
 from ..runtime.toolchain import toolchain
 
 if TYPE_CHECKING:
+    from ..emit.standalone import Part
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
     from .background import Jobs
 
-__all__ = ["Kernel", "result_names"]
+__all__ = ["Kernel", "result_names", "stand_in"]
 
 
 def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
@@ -71,6 +72,34 @@ def _constant_values(
         array.setflags(write=False)
         made.append(array)
     return tuple(made)
+
+
+def stand_in(name: str, shape: Any, dtype: DType = F64) -> np.ndarray[Any, Any]:
+    """Return an array without elements of its own that has the shape a caller gives for an operand.
+
+    Raises
+    ------
+    BroadcastError
+        If it is no shape that an array may have.
+    """
+    from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent
+
+    extents = shape.shape if isinstance(shape, np.ndarray) else shape
+    entries = extents if isinstance(extents, (tuple, list)) else (extents,)
+    check_rank(f"operand '{name}'", len(entries), name)
+    for dim, extent in enumerate(entries):
+        if not is_extent(extent):
+            raise BroadcastError(
+                f"operand '{name}' dim {dim} has extent {extent!r}, expected 0 to {MAX_EXTENT}; "
+                "give a tuple of integers, or an array of that shape",
+                operand=name,
+                dim=dim,
+            )
+    try:
+        return np.broadcast_to(np.zeros((), dtype.np), entries)
+    except ValueError as error:
+        why = f"operand '{name}' of shape {entries}: {error}; give smaller extents"
+        raise BroadcastError(why, operand=name) from None
 
 
 class Kernel(KernelBase):
@@ -125,7 +154,6 @@ class Kernel(KernelBase):
         self._signature = signature
         self._options = replace(options, name=name)
         self._latest: Compilation | None = None
-        self._lock = threading.Lock()
         self._jobs: Jobs | None = None
         self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
         self.compilations = 0
@@ -180,7 +208,7 @@ class Kernel(KernelBase):
         typed = compilation.typed
         if library is None:
             path, compiled = build(name, lambda: compilation.source, toolchain())
-            with self._lock:
+            with undivided:
                 self.compilations += compiled
             library = open_library(path)
         self._latest = compilation
@@ -208,7 +236,8 @@ class Kernel(KernelBase):
             self._jobs.wait()
             self._jobs = None
             return
-        from .background import Jobs
+        with undivided:
+            from .background import Jobs
 
         self._jobs = Jobs()
 
@@ -307,10 +336,9 @@ class Kernel(KernelBase):
         if len(shapes) != len(self.operands):
             raise TypeError(f"{self._name}() has {len(self.operands)} operands, got {len(shapes)} shapes")
         stands: list[np.ndarray[Any, Any]] = []
-        for kind, shape in zip(self._declared_kinds(), (*shapes, *self._values), strict=True):
-            dtype = kind.default if isinstance(kind, Weak) else kind
-            extents: Any = shape.shape if isinstance(shape, np.ndarray) else shape
-            stands.append(np.broadcast_to(np.zeros((), dtype.np), extents))
+        names = (*self.operands, *self._constants)
+        for name, kind, shape in zip(names, self._declared_kinds(), (*shapes, *self._values), strict=True):
+            stands.append(stand_in(name, shape, kind.default if isinstance(kind, Weak) else kind))
         if self._jobs is not None and self._compile(self._key_of(tuple(stands))):
             self.wait()
         found = self._infer(tuple(stands))[0]
@@ -356,10 +384,15 @@ class Kernel(KernelBase):
         ...     [path.name for path in bg.from_text("(f32[3] a) -> -a", "negated").emit_c(directory, static=True)]
         ['negated.c', 'negated.h']
         """
-        from ..api.standalone_c import emit_c
+        from ..emit.standalone import CForm, render_module, write_sources
 
         name = name or self.__name__
-        return emit_c({name: self}, directory, name, variants, **form)
+        made = CForm(variants, **{**form, "build": tuple(form.get("build", ()))})
+        return write_sources(render_module(name, [self.standalone_part(name)], made), Path(directory))
+
+    def standalone_part(self, name: str) -> Part:
+        """Return the kernel as a part, of this name, of a module of standalone C."""
+        return self.declared_compilation.standalone_part(name, self._values)
 
     @property
     def declared_compilation(self) -> Compilation:

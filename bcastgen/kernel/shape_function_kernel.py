@@ -24,6 +24,7 @@ from ..expr.views import Broadcast
 from ..ops.row import Op
 from ..pipeline.compilation import Options
 from ..runtime.slow_path import bind
+from ..shape.dialect.interpret import Machine
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import program
 from ..shape.dialect.values import Shape
@@ -48,7 +49,7 @@ def read_maps(name: str, maps: Sequence[str], arity: int) -> tuple[int, tuple[tu
     >>> read_maps("outer", ["(d0, d1) -> (d0)", "(d0, d1) -> (d1)"], 2)
     (2, ((0,), (1,)))
     """
-    if isinstance(maps, str) or len(maps) != arity:
+    if not isinstance(maps, (list, tuple)) or len(maps) != arity:
         raise ParseError(f"{name}: maps has to hold one indexing map for each of the {arity} operands")
     found = [_read_map(name, text) for text in maps]
     if len({dims for dims, _ in found}) != 1:
@@ -57,7 +58,7 @@ def read_maps(name: str, maps: Sequence[str], arity: int) -> tuple[int, tuple[tu
 
 
 def _read_map(name: str, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    matched = _MAP.fullmatch(text)
+    matched = _MAP.fullmatch(text) if isinstance(text, str) else None
     if matched is None:
         raise ParseError(f"{name}: {text!r} is no indexing map; write it as (d0, d1) -> (d1)")
     dims, read = (tuple(part.strip() for part in side.split(",") if part.strip()) for side in matched.groups())
@@ -73,7 +74,14 @@ def shape_program(name: str, shape: Program | Callable[..., Any], operands: Sequ
     ------
     BroadcastError
         If it does not take one shape an operand and return one.
+    TraceError
+        If it is neither.
     """
+    if not isinstance(shape, Program) and not callable(shape):
+        raise TraceError(
+            f"{name}: the shape function is {shape!r}, expected a program of bcastgen.shape, or the Python function "
+            f"that writes one: lambda {', '.join(operands)}: ..."
+        )
     made = shape if isinstance(shape, Program) else program(name, shape, **dict.fromkeys(operands, "!shape.shape"))
     made.verify()
     kinds = [value.type.kind for value in (*made.operands, *made.results)]
@@ -114,9 +122,16 @@ class ShapedKernel(SizedKernel):
         """Return the result's shape for operands of these shapes, without running anything."""
         return super().result_shape(*operand_shapes, extents=self._sized(operand_shapes))
 
-    def _sized(self, shapes: tuple[tuple[int, ...], ...]) -> dict[str, int]:
-        found = self.shape.run(*shapes)
-        extents = found.extents if isinstance(found, Shape) else found
+    def _sized(self, shapes: tuple[Any, ...]) -> dict[str, int]:
+        (result,) = Machine(running=True).execute(self.shape, shapes)
+        found = result.value if isinstance(result.value, Shape) else Shape(tuple(result.value or ()))  # type: ignore[arg-type]
+        if found.error is not None:
+            raise BroadcastError(f"{found.error}: {result.cause}" if found.error else result.cause)
+        if not found.is_known:
+            raise BroadcastError(
+                f"the shape function of {self._name} gives {found} for these shapes; give the extents of all operands"
+            )
+        extents: tuple[Any, ...] = found.extents
         if len(extents) != len(self.slots):
             raise BroadcastError(
                 f"the shape function of {self._name} gives rank {len(extents)}, its maps are of rank {len(self.slots)}"

@@ -182,7 +182,8 @@ class _Import:
         taken = {operand.name for operand in self.builder.operands}
         plain = re.fullmatch(r"[A-Za-z_]\w*", value.name, re.ASCII) and not keyword.iskeyword(value.name)
         name = value.name if plain else f"arg{len(taken)}" if value.name.isdigit() else re.sub(r"\W", "_", value.name)
-        while name in taken or not name.isidentifier():
+        # A call's out= is no operand.
+        while name in (*taken, "out") or not name.isidentifier():
             name = f"_{name}"
         self.types.append(type_)
         return self.builder.operand(name)

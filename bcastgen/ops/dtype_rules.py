@@ -13,7 +13,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..core.dtypes import BF16, BOOL, F16, F32, F64, I64, U64, WEAK_FLOAT, DType, Weak, dtype, promote, settle
+from ..core.dtypes import (
+    BF16,
+    BOOL,
+    F16,
+    F32,
+    F64,
+    I64,
+    U64,
+    WEAK_FLOAT,
+    DType,
+    Weak,
+    dtype,
+    in_numpy_code,
+    promote,
+    settle,
+)
 from ..core.errors import DTypeError, ParseError
 
 __all__ = ["RULES", "Converted", "Rule", "Types", "by_function", "by_signatures", "read_signatures", "refuse"]
@@ -132,6 +147,12 @@ def rounding(op: str, operands: Types) -> Converted:
     return arithmetic(op, operands)
 
 
+def rounded(op: str, operands: Types) -> Converted:
+    """Keep every dtype but bool, which is a float as for NumPy's functions."""
+    kinds = settle(operands)
+    return floating(op, operands) if kinds[0] is BOOL else rounding(op, operands)
+
+
 def float_test(_op: str, operands: Types) -> Converted:
     """Look at one float, and give bool; integers as f64."""
     loop = settle(operands)[0]
@@ -234,6 +255,6 @@ def by_function(function: Callable[..., Any], arity: int) -> Rule:
                 operands,
                 f"the op's dtype rule returned {said!r}; return the result's dtype, or ({arity} dtypes, result)",
             )
-        return tuple(map(dtype, loops)), dtype(result)
+        return tuple(map(in_numpy_code, loops)), in_numpy_code(result)
 
     return rule

@@ -15,7 +15,6 @@ This file is the table: it is long because it has a row for each op.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 
 from ..core.dtypes import F32, F64, DType
 from ..core.errors import BcastgenError
+from ..core.forks import undivided
 from . import dtype_rules as rules
 from .casts import cast_c, cast_reference
 from .row import Excess, Op, Param
@@ -463,6 +463,14 @@ _ROWS: tuple[Op, ...] = (
         )
     ),
     Op("rint", 1, rules.floating, "rint{f}({0})", "Nearest whole number, halves to even.", representable=True),
+    Op(
+        "round",
+        1,
+        rules.rounded,
+        {"float": "rint{f}({0})"} | dict.fromkeys(_INTEGERS, "{0}"),
+        "Nearest whole number, halves to even; integers stay.",
+        representable=True,
+    ),
     # extrema
     *(
         Op(
@@ -582,7 +590,6 @@ class _Defined:
     def __init__(self) -> None:
         self.rows: Mapping[str, Op] = {}
         self.replacements = 0
-        self._lock = threading.Lock()
 
     def add(self, op: Op, replace: bool) -> Op:
         """Add a row, or return the one with the same definition.
@@ -592,7 +599,7 @@ class _Defined:
         BcastgenError
             If there is another one of its name, and it is not to be replaced.
         """
-        with self._lock:
+        with undivided:
             known = self.rows.get(op.name)
             if known is not None and known.definition == op.definition:
                 return known

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from ..core.c_source import CSource
 from ..core.dtypes import DType, Weak
 from ..core.errors import BcastgenError
+from ..core.forks import undivided
 from ..core.frozen import dataclass
 from ..expr.infer import Typed, infer
 from ..expr.nodes import Expression
@@ -48,6 +49,27 @@ __all__ = ["MLIR_FORMS", "Compilation", "Options"]
 MLIR_FORMS = ("linalg", "tosa", "shape")
 
 Stage = TypeVar("Stage", bound=object)
+
+
+class made(Generic[Stage]):
+    """A property that is made once: before Python 3.12 a fork may find the lock of `functools.cached_property` held."""
+
+    def __init__(self, make: Callable[[Any], Stage]) -> None:
+        self._make, self._name = make, make.__name__
+        self.__doc__ = make.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> made[Stage]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Stage: ...
+    def __get__(self, instance: object | None, owner: type) -> made[Stage] | Stage:
+        if instance is None:
+            return self
+        with undivided:
+            values: dict[str, Stage] = instance.__dict__
+            if self._name not in values:
+                values[self._name] = self._make(instance)
+            return values[self._name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +97,8 @@ class Options:
     @property
     def rules(self) -> Rules:
         """The part that says how dims meet."""
-        from ..shape.inference.stretch_rules import Rules
+        with undivided:
+            from ..shape.inference.stretch_rules import Rules
 
         return Rules(self.rank_expansion, self.stretch, self.dynamic, self.debug)
 
@@ -115,13 +138,13 @@ class Compilation:
         self.ranks = ranks
         self.constants = constants
 
-    @cached_property
+    @made
     def typed(self) -> Typed:
         """Stage 2: every node has a dtype."""
         declared = tuple(t.dtype for t in self.declared) if self.declared is not None else None
         return self._dump("typed", infer(self.expression, self.kinds, declared))
 
-    @cached_property
+    @made
     def operand_types(self) -> tuple[TensorType, ...]:
         """The types operands are lowered with: as declared, or of any rank; a Python scalar has rank 0."""
         return tuple(self._operand_type(at) for at in range(len(self.kinds)))
@@ -139,7 +162,7 @@ class Compilation:
         added = max(self.ranks[at] - len(type_.dims), 0)
         return TensorType(dtype, (DYNAMIC,) * added + type_.dims)
 
-    @cached_property
+    @made
     def program(self) -> LoopProgram:
         """Stage 3: loop nests with their maps and constraints."""
         from ..loops.lowering.lower import lower
@@ -147,21 +170,21 @@ class Compilation:
         results, names, rules = self.result_types, self.result_names, self.options.rules
         return self._dump("nest", lower(self.typed, self.operand_types, results, names, rules, self.constants))
 
-    @cached_property
+    @made
     def shape_function(self) -> Program:
         """What sizes the results: derived from what stage 3 decided, and simplified by it."""
         from ..loops.shape_function import shape_function
 
         return self._dump("shape", shape_function(self.program, self.options.name))
 
-    @cached_property
+    @made
     def rewritten(self) -> Rewritten:
         """Stage 4: the nests that C is made of, and what each rewrite did to get there."""
         from ..loops.rewrites.pipeline import rewrite
 
         return self._dump("rewrite", rewrite(self.program))
 
-    @cached_property
+    @made
     def schedules(self) -> tuple[Schedule, ...]:
         """Stage 5: the inner loops of each nest."""
         from ..loops.schedule.schedule import schedule
@@ -170,7 +193,7 @@ class Compilation:
         variants, fast = self.options.variants, self.options.math == "fast"
         return tuple(self._dump("schedule", schedule(nest, variants, fast)) for nest in nests)
 
-    @cached_property
+    @made
     def source(self) -> CSource:
         """Stage 6: the C of the kernel that serves every rank, shape and layout these types allow."""
         from ..emit.kernel.view import kernel_view
@@ -239,11 +262,13 @@ class Compilation:
         """
         match form:
             case "linalg":
-                from ..mlir.linalg.printer import linalg_text
+                with undivided:
+                    from ..mlir.linalg.printer import linalg_text
 
                 return linalg_text(self.program, self.options.name, constants)
             case "tosa":
-                from ..mlir.tosa.printer import tosa_text
+                with undivided:
+                    from ..mlir.tosa.printer import tosa_text
 
                 return tosa_text(self.typed, self.program, self.options.name, constants)
             case "shape":

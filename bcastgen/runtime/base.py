@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT
+from ..core.errors import BcastgenError
 from . import keys, settings, slow_path
 
 __all__ = ["KernelBase", "implementation", "remembering"]
@@ -72,7 +73,7 @@ def remembering(find: Callable[[str, int], KernelBase], table: object) -> Callab
     def decorate(function: _Function) -> _Function:
         if implementation != "extension":
             return function
-        made: Any = _dispatch.Evaluator(function, find, table)
+        made: Any = _dispatch.Evaluator(function, find, table, BcastgenError)
         update_wrapper(made, function)
         return made  # type: ignore[no-any-return]
 

@@ -85,7 +85,7 @@ def cache_key(*parts: str, tools: Toolchain) -> str:
     # Of the command's path only the name counts (some programs act by it); the identity has the file it leads to.
     command = (os.path.basename(tools.command[0]), *tools.command[1:])
     machine = (platform.machine(), cpu_features())
-    # The package's files include csrc/bcg_abi.h, and with it the ABI version.
+    # The package's files include csrc/abi/bcg_abi.h, and with it the ABI version.
     groups = ((_package_digest(),), (tools.identity,), command, tools.flags, machine, parts)
     return _hash(_hash(text.encode() for text in group).encode() for group in groups)
 

@@ -13,6 +13,7 @@ import stat
 from pathlib import Path
 
 from ..core.errors import CacheError
+from ..core.forks import undivided
 
 __all__ = ["cache_directory", "is_ours", "make_aside", "remove"]
 
@@ -56,8 +57,13 @@ def _default_place() -> str:
 
 def _prepared(path: str) -> Path:
     """Create a cache directory and check that nobody else can put a binary into it."""
-    os.makedirs(path, mode=0o700, exist_ok=True)
     real = Path(os.path.realpath(path))
+    try:
+        str(real).encode()
+    except UnicodeEncodeError:
+        # What loads kernels takes text.
+        raise OSError(errno.EILSEQ, "its path is no text in UTF-8", str(real)) from None
+    os.makedirs(path, mode=0o700, exist_ok=True)
     status = real.stat()
     cure = "or set BCASTGEN_CACHE_DIR to a directory of your own"
     if status.st_uid != os.geteuid():
@@ -75,9 +81,10 @@ def _private_directory(reason: str) -> Path:
     """Return this process's own temporary cache; a forked child gets another, since its parent removes this one."""
     owner = os.getpid()
     if owner not in _PRIVATE:
-        import atexit
-        import logging
-        import tempfile
+        with undivided:
+            import atexit
+            import logging
+            import tempfile
 
         directory = _PRIVATE[owner] = Path(tempfile.mkdtemp(prefix="bcastgen-"))
         atexit.register(lambda: remove(directory) if os.getpid() == owner else None)
@@ -102,7 +109,8 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
         return
     # Imported here: most often there is nothing to remove.
-    import shutil
+    with undivided:
+        import shutil
 
     shutil.rmtree(path, ignore_errors=True)
 

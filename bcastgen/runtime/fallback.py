@@ -1,4 +1,4 @@
-"""`KernelBase` in Python over cffi: the same class as csrc/dispatch.c, for where that extension could not be built.
+"""`KernelBase` in Python over cffi: the class of csrc/dispatch/dispatch.c, for where that extension could not be built.
 
 In: a call `kernel(a, b, out=r)`.  Out: the ndarray (or tuple of them).  Every call takes the slow path of
 `arguments.py`, so what is here starts from clean operands: describe them, find the binary, infer shapes, allocate, run.
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import DTYPES
+from ..core.forks import undivided
 from .keys import Array, Limit, check_binary, check_signature, operand_code
 from .settings import check_threads, get_num_threads
 from .slow_path import call_slow, raise_limit, raise_no_binary, raise_status
@@ -177,7 +178,8 @@ class KernelBase:
         keepalive: object,
     ) -> None:
         """Register the compiled kernel whose bcg_entry lies at `address`; a key already there is left as it is."""
-        from .library import constant, ffi
+        with undivided:
+            from .library import constant, ffi
 
         entry = ffi().cast("const bcg_kernel *", address)
         found = (entry.abi_version, entry.operands, entry.results)
@@ -201,7 +203,8 @@ class KernelBase:
         self, operands: tuple[object, ...]
     ) -> tuple[_Binary, tuple[Array, ...], list[Shape], Any, list[object]]:
         """The binary, the operands as ndarrays, the results' shapes, the operands for C, and what those rest on."""
-        from .library import ffi
+        with undivided:
+            from .library import ffi
 
         binary = self._resolve(operands)
         arrays = tuple(value if isinstance(value, np.ndarray) else np.asarray(value) for value in operands)
@@ -240,8 +243,9 @@ class KernelBase:
 
     def _call_clean(self, operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any:
         """Call with operands and outs that the slow path made clean; overlap is not looked for."""
-        from .library import constant, ffi
-        from .native import runtime
+        with undivided:
+            from .library import constant, ffi
+            from .native import runtime
 
         binary, arrays, shapes, described, rests_on = self._prepare(operands)
         results = tuple(
@@ -267,7 +271,8 @@ class KernelBase:
 
 def _describe(arrays: tuple[Array, ...]) -> tuple[Any, list[object]]:
     """Return `bcg_array[]` for ndarrays, and the objects that must live as long as it is used."""
-    from .library import ffi
+    with undivided:
+        from .library import ffi
 
     described, rests_on = ffi().new("bcg_array[]", max(len(arrays), 1)), []
     for into, array in zip(described, arrays, strict=False):

@@ -1,4 +1,4 @@
-"""Tells cffi what a compiled kernel looks like and what runs it, from csrc/bcg_abi.h and csrc/run.h alone.
+"""Tells cffi what a compiled kernel looks like and what runs it, from csrc/abi/bcg_abi.h and csrc/runtime/run.h alone.
 
 In: these headers.  Out: `ffibuilder()`, from which setuptools (`cffi_modules`) writes `bcastgen/runtime/_ffi.py`.
 
@@ -25,7 +25,7 @@ def header() -> str:
     package = Path(__file__).resolve().parent.parent
     folders = (package / "csrc", package.parent / "csrc")
     found = next((path for path in folders if path.is_dir()), folders[0])
-    return b"\n".join((found / name).read_bytes() for name in ("bcg_abi.h", "run.h")).decode()
+    return b"\n".join((found / name).read_bytes() for name in ("abi/bcg_abi.h", "runtime/run.h")).decode()
 
 
 def fingerprint(text: str) -> int:

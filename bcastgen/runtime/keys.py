@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import struct
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from ..core.dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, from_key
 from ..core.errors import CompileError
+from ..core.forks import undivided
 
 __all__ = [
     "NO_CODE",
@@ -48,7 +48,6 @@ SCALAR_CODES: dict[type, int] = {t.type: _BY_NUMBER[t.num] for t in _BUILTIN if 
 # The code of each dtype that NumPy does not have itself, by its type number; and who else is told of one.
 _ADDED: dict[int, int] = {}
 ON_MEETING: list[Callable[[int, int, np.dtype[Any]], object]] = []
-_meeting = threading.Lock()
 
 
 def meet(row: DType) -> None:
@@ -62,7 +61,7 @@ def meet(row: DType) -> None:
     if row is not BF16 or _ADDED:
         return
     kind, code = row.np, DTYPES.index(row)
-    with _meeting:
+    with undivided:
         if kind.num in _ADDED:
             return
         for tell in ON_MEETING:

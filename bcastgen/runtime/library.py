@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import CacheError
+from ..core.forks import undivided
 from ..core.frozen import dataclass
 from . import ffi_build
 
@@ -50,7 +51,8 @@ class Library:
 def ffi() -> Any:
     """Return the cffi FFI that knows bcg_abi.h and run.h."""
     try:
-        from ._ffi import ffi as built
+        with undivided:
+            from ._ffi import ffi as built
     except ImportError:
         return ffi_build.ffibuilder()
     fresh = _constants(built).get("BCG_FINGERPRINT") == ffi_build.fingerprint(ffi_build.header())
@@ -69,7 +71,8 @@ def _errors(source: Any) -> tuple[type[Exception], ...]:
     """Return what the FFI raises; the kind that parses has other exceptions than the built one."""
     if hasattr(source, "error"):
         return (source.error,)
-    from cffi import CDefError, FFIError
+    with undivided:
+        from cffi import CDefError, FFIError
 
     return CDefError, FFIError
 

@@ -5,6 +5,9 @@ In: the path of a lock file.  Out: a context in which no one else holds it.
     with exclusive(shard / "lock") as held: ...
 
 The file is never removed: removing one that another process has opened to wait for is a race.
+
+A signal's handler or a finaliser may come here in a thread that holds such a lock already, or waits for one. It waits
+for nothing, since it could be for itself: it does without the lock, which costs a compilation at most.
 """
 
 from __future__ import annotations
@@ -13,32 +16,45 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock, get_ident
 
 from ..core.errors import CacheError
-
-if TYPE_CHECKING:
-    from threading import Lock
+from ..core.forks import undivided
 
 __all__ = ["exclusive"]
 
 _THREAD_LOCKS: dict[Path, Lock] = {}
 _DESCRIPTORS: set[int] = set()
+# Threads that hold one of these locks, or wait for it.
+_INSIDE: set[int] = set()
 
 
 @contextlib.contextmanager
 def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
     """Hold the lock of a file against threads and processes; give whether it is held.
 
-    It is not held where the system or the file system has no locks, and, without ``wait``, where another holds it.
+    It is not held where the system or the file system has no locks, and where another holds it: without ``wait``, or if
+    this thread is inside of one already.
 
     Raises
     ------
     CacheError
         If the file cannot be opened.
     """
-    from threading import Lock
+    thread = get_ident()
+    nested = thread in _INSIDE
+    wait = wait and not nested and not undivided.is_held
+    try:
+        _INSIDE.add(thread)
+        with _locked(path, wait) as held:
+            yield held
+    finally:
+        if not nested:
+            _INSIDE.discard(thread)
 
+
+@contextlib.contextmanager
+def _locked(path: Path, wait: bool) -> Iterator[bool]:
     # Threads need one of their own: where flock is emulated (NFS) it does not hold between the threads of a process.
     lock = _THREAD_LOCKS.setdefault(path, Lock())
     if not lock.acquire(blocking=wait):
@@ -54,7 +70,8 @@ def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
 @contextlib.contextmanager
 def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
     try:
-        import fcntl
+        with undivided:
+            import fcntl
     except ImportError:
         yield False
         return
@@ -81,6 +98,7 @@ def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
 def _forget() -> None:
     """In a forked child: the threads that held the locks do not exist here, and the files are the parent's."""
     _THREAD_LOCKS.clear()
+    _INSIDE.clear()
     while _DESCRIPTORS:
         os.close(_DESCRIPTORS.pop())
 

@@ -1,4 +1,4 @@
-"""The runtime without the extension: csrc/runtime.c, compiled once and kept in the cache like a kernel.
+"""The runtime without the extension: csrc/runtime/runtime.c, compiled once and kept in the cache like a kernel.
 
 In: nothing.  Out: `bcg_run` as a cffi function, which plans a call of a kernel and runs its loops.
 
@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from ..core.c_source import CSource
-from ..core.resources import folder
+from ..core.resources import csrc_file
 from .cache import build, cache_key, find
 from .library import open_shared
 from .toolchain import toolchain
@@ -24,7 +24,7 @@ _INCLUDE = re.compile(r'^#include "([\w.]+)"$', re.MULTILINE)
 
 def _inlined(name: str) -> str:
     """Return a file of csrc with the files it includes in their places: their guards let each in once."""
-    text = (folder("csrc") / name).read_text(encoding="utf-8")
+    text = csrc_file(name).read_text(encoding="utf-8")
     return _INCLUDE.sub(lambda found: _inlined(found[1]), text)
 
 

@@ -14,6 +14,8 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from bcastgen.core.subclasses import own_meaning
+
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
 from .keys import NO_CODE, Array, Limit, Named, meet, operand_code
@@ -200,6 +202,11 @@ def _as_array(what: str, value: object) -> Array:
             "pass numpy.asarray(x) if its plain numbers are meant"
         )
     if isinstance(value, np.ndarray):
+        own = own_meaning(kind)
+        if own is not None:
+            raise errors.DTypeError(
+                f"{what} is a {kind.__name__}, which gives {own}; pass numpy.asarray(x) if its plain numbers are meant"
+            )
         return value.view(np.ndarray)
     try:
         return np.asarray(value)

@@ -18,12 +18,14 @@ import os
 import platform
 import re
 import sys
+import time
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.c_source import RESULT_FLAGS, CSource, Flag
 from ..core.errors import CompileError
+from ..core.forks import undivided
 from ..core.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ BINARY = "kernel.so"
 
 _PROGRAMS = ("cc", "gcc", "clang")
 _TIMEOUT_SECONDS = 600.0
+_TICK_SECONDS = 0.1  # a look at a program that has not closed its output: what it left behind may hold that open
+_PIPE = 1 << 20  # bytes that a pipe holds, at most
+_MOST_PRINTED = 1 << 15  # bytes of what a program printed that are kept, half of them its first
 _CPUINFO = "/proc/cpuinfo"
 
 # What a compiler may emit unasked. Linux lists much else under "flags" that microcode, kernel or hypervisor change.
@@ -85,14 +90,19 @@ _REORDERS = "it lets the compiler reorder or approximate operations, so results 
 _FLUSHES = "it flushes subnormal numbers to zero, when linked for the whole process"
 _ROUNDS = "it changes the precision or rounding that the generated code relies on"
 _HIDES = "its options cannot be checked here; write them out"
+# Flags are told by what they do, however they are spelled: this header comes before what users' flags are for.
+_GUARD = "bcg_flags.h"
+_GUARDED = re.compile(r"(?:#error |: )\"?((?:results would be wrong|the kernel would crash)[^\"\n]*)")
 _REFUSED: tuple[tuple[str, str], ...] = (
     (r"-Ofast|-ffast-math|-ffp-model=(fast|aggressive)", f"{_REORDERS}, and {_FLUSHES}"),
     (r"-funsafe-math-optimizations|-menable-unsafe-fp-math|-fassociative-math|-freciprocal-math", _REORDERS),
     (r"-ffinite-math-only|-fno-honor-(nans|infinities)|-fno-signed-zeros|-fapprox-func|-mrecip(=.*)?", _REORDERS),
     (r"-mdaz-ftz|-fdenormal-fp-math(-f32)?=.*", _FLUSHES),
     (r"-frounding-math|-fsingle-precision-constant|-fexcess-precision=fast|-mfpmath=.*387.*", _ROUNDS),
-    (r"@.*|-specs=.*", _HIDES),
+    (r"@.*|--?specs(=.*)?|-Wp,.*|-Xpreprocessor|-Xclang|-mllvm|--config(=.*)?", _HIDES),
 )
+# Where compilers look for their own parts, for headers and for libraries.
+_PLACES = ("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LIBRARY_PATH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +113,17 @@ class Toolchain:
     ----------
     command : the program's full path and its leading arguments.
     flags : every flag, in order; ``-ffp-contract=off`` is the last.
-    identity : path, size and modification time of each program in ``command``, symlinks resolved.
+    identity : path, size and modification time of each program in ``command``, symlinks resolved; and where the
+        environment has it look for its parts.
     kind : ``"gcc"``, ``"clang"`` or ``"unknown"``, by the program's name.
+    given : what of all this the user's flags are.
     """
 
     command: tuple[str, ...]
     flags: tuple[str, ...]
     identity: str
     kind: str
+    given: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return " ".join((*self.command, *self.flags))
@@ -137,7 +150,9 @@ def toolchain() -> Toolchain:
     programs = [command[0], *filter(None, map(_program, command[1:]))]
     kind = next(filter(None, map(_kind, programs)), "unknown")
     flags = [row.text for row in FLAGS if _applies(row, kind)]
-    return Toolchain(command, (*flags[:-1], *extra, flags[-1]), " ".join(map(_identity, programs)), kind)
+    places = [f"{name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
+    identity = " ".join((*map(_identity, programs), *places))
+    return Toolchain(command, (*flags[:-1], *extra, flags[-1]), identity, kind, (*command[1:], *extra))
 
 
 def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
@@ -167,13 +182,25 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
     libraries = ["-lm"] if any(map(_NEEDS_LIBM.search, source.files.values())) else []
     libraries += ["-lgcc"] if "-nostdlib" in tools.flags else []
     flags = [_LIGHT if source.light and flag == _WIDEST else flag for flag in tools.flags]
-    command = [*tools.command, *flags, *source.flags, "-o", str(binary), str(unit), *libraries]
+    guard = _guard() if tools.given else ()
+    command = [*tools.command, *flags, *source.flags, *guard, "-o", str(binary), str(unit), *libraries]
     verdict, output = run(command, directory)
+    if verdict and guard and (found := _GUARDED.search(output)):
+        verdict = f"was given flags that are refused ({' '.join(tools.given)}): {found[1]}"
     if not verdict and not binary.is_file():
         verdict = f"succeeded but wrote no {BINARY} (does BCASTGEN_CFLAGS ask for another output?)"
     if verdict:
         raise CompileError(_report(verdict, command, unit, output))
     return binary
+
+
+def _guard() -> tuple[str, ...]:
+    """Return what has the compiler look at what the user's flags make of C."""
+    import struct
+
+    from ..core.resources import csrc_file
+
+    return (f"-DBCG_FLAGS_POINTER={struct.calcsize('P')}", "-include", str(csrc_file(_GUARD)))
 
 
 @cache
@@ -205,7 +232,8 @@ def _words(variable: str) -> tuple[str, ...]:
     text = os.environ.get(variable, "").strip()
     if not text:
         return ()
-    import shlex
+    with undivided:
+        import shlex
 
     try:
         return tuple(shlex.split(text))
@@ -234,8 +262,10 @@ def _command(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _refuse(variable: str, words: tuple[str, ...]) -> None:
     for word in words:
+        # Drivers take --fast-math for -ffast-math.
+        spellings = (word, word.replace("--", "-f", 1)) if word.startswith("--") else (word,)
         for pattern, reason in _REFUSED:
-            if re.fullmatch(pattern, word):
+            if any(re.fullmatch(pattern, spelled) for spelled in spellings):
                 raise CompileError(f"{variable} contains {word}, which is refused: {reason}; remove it")
 
 
@@ -272,7 +302,8 @@ def _environment(directory: Path) -> dict[str, str]:
 
 def run(command: list[str], directory: Path) -> tuple[str, str]:
     """Run a command and return what went wrong ("" for nothing) and what it printed."""
-    import subprocess
+    with undivided:
+        import subprocess
 
     try:
         # A session of its own, so that the programs a driver starts can be stopped with it.
@@ -287,23 +318,73 @@ def run(command: list[str], directory: Path) -> tuple[str, str]:
         )
     except OSError as error:
         return f"cannot be run: {error.strerror}; set BCASTGEN_CC to another one", ""
+    printed = _Printed()
     try:
-        output, _ = process.communicate(timeout=_TIMEOUT_SECONDS)
+        _follow(process, printed, time.monotonic() + _TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
-        return f"did not finish within {_TIMEOUT_SECONDS:g} s and was stopped", _stop(process)
+        _stop(process)
+        return f"did not finish within {_TIMEOUT_SECONDS:g} s and was stopped", str(printed)
     except BaseException:
         _stop(process)
         raise
-    return _verdict(process.returncode), output.decode("utf-8", "replace")
+    return _verdict(process.returncode), str(printed)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> str:
-    import signal
+class _Printed:
+    """The beginning and the end of what a program printed."""
+
+    def __init__(self) -> None:
+        self._head, self._tail, self._left_out = b"", b"", 0
+
+    def add(self, text: bytes) -> None:
+        """Take note of more of it."""
+        room = _MOST_PRINTED // 2 - len(self._head)
+        self._head += text[:room]
+        self._tail += text[room:]
+        excess = max(len(self._tail) - _MOST_PRINTED // 2, 0)
+        self._tail = self._tail[excess:]
+        self._left_out += excess
+
+    def __str__(self) -> str:
+        middle = f"\n... ({self._left_out} bytes are left out) ...\n".encode() if self._left_out else b""
+        return (self._head + middle + self._tail).decode("utf-8", "replace")
+
+
+def _follow(process: subprocess.Popen[bytes], printed: _Printed, deadline: float) -> None:
+    """Read what a program prints until it ends: not until its output is closed, which a child of it may hold open.
+
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        If it has not ended by then.
+    """
+    with undivided:
+        import selectors
+        import subprocess
+    assert process.stdout is not None
+    with selectors.DefaultSelector() as selector, process.stdout as pipe:
+        selector.register(pipe, selectors.EVENT_READ)
+        while True:
+            ended = process.poll() is not None
+            is_readable = selector.select(0 if ended else _TICK_SECONDS)
+            text = os.read(pipe.fileno(), _PIPE) if is_readable else b""
+            printed.add(text)
+            if is_readable and not text:
+                break
+            if ended:
+                return  # all that it printed and nobody had read lay in the pipe
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(process.args, _TIMEOUT_SECONDS)
+    process.wait(max(deadline - time.monotonic(), 0))
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    with undivided:
+        import signal
 
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    output, _ = process.communicate()
-    return output.decode("utf-8", "replace")
+    process.wait()
 
 
 def _verdict(status: int) -> str:
@@ -311,7 +392,8 @@ def _verdict(status: int) -> str:
         return ""
     if status > 0:
         return f"failed with exit status {status}"
-    import signal
+    with undivided:
+        import signal
 
     try:
         name = signal.Signals(-status).name
@@ -321,7 +403,8 @@ def _verdict(status: int) -> str:
 
 
 def _report(verdict: str, command: list[str], unit: Path, output: str) -> str:
-    import shlex
+    with undivided:
+        import shlex
 
     printed = output.strip() or "(it printed nothing)"
     return f"the C compiler {verdict}\ncommand: {shlex.join(command)}\nsource kept in: {unit}\noutput:\n{printed}"

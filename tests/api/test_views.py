@@ -238,3 +238,13 @@ def test_a_view_needs_ranks():
     with pytest.raises(bg.BroadcastError, match="known rank"):
         kernel.explain()
     assert (kernel(np.ones((2, 3))) == np.ones((3, 2))).all()
+
+
+def test_no_error_names_an_operand_that_nobody_has():
+    """The shape of an explicit broadcast, and who sets an extent where no operand does."""
+    with pytest.raises(bg.BroadcastError, match=r"^operand 'b' dim 0 has extent 2, expected 1 or 3 to meet a value"):
+        bg.from_text("(f64[2] b) -> b + broadcast_to(1.0, (3,))").explain()
+    with pytest.raises(bg.BroadcastError, match=r"^values broadcast to extents 3 and 2 meet"):
+        bg.from_text("broadcast_to(1.0, (3,)) + broadcast_to(a, (2,))")(np.ones(1))
+    with pytest.raises(bg.BroadcastError, match=r"^operand 'b' dim 0 has extent 2, expected 1 or 3$"):
+        bg.from_text("(f64[?] b) -> b + broadcast_to(1, (3,))")(np.ones(2))

@@ -1,6 +1,6 @@
 # Variables are read by the texts that name them.
 # ruff: noqa: B007, F841
-"""bcastgen.evaluate: names from the caller's frame, whether csrc/dispatch_evaluate.h or Python looks them up."""
+"""bcastgen.evaluate: names from the caller's frame, whether dispatch_evaluate.h or Python looks them up."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.core.errors import BroadcastError, DTypeError, ParseError
+from bcastgen.ops.table import DEFINED
+from bcastgen.runtime.base import remembering
 
 Evaluate = Callable[..., Any]
 
@@ -304,6 +306,51 @@ def test_no_references_are_kept(evaluate: Evaluate) -> None:
         attempt(held[0])
     gc.collect()
     assert max(abs(sys.getrefcount(value) - count) for value, count in zip(held, before, strict=True)) < 5
+
+
+def test_what_is_raised_while_a_text_is_read_comes_out() -> None:
+    """A signal's handler may raise anything, anywhere in Python code."""
+    raised: list[BaseException] = []
+    read = list[str]()
+
+    def find(text: str, _generation: int) -> Any:
+        read.append(text)
+        if raised:
+            raise raised.pop()
+        return bg.from_text(text)
+
+    def slow(text: str, local_dict: Any = None, global_dict: Any = None, *, out: Any = None) -> Any:
+        return find(text, 0)(*(local_dict[name] for name in "ab"), out=out)
+
+    evaluate = remembering(find, DEFINED)(slow)
+    values = {"a": shared, "b": shadowed}
+    for error in (KeyboardInterrupt(), TimeoutError(), MemoryError(), SystemExit(), LookupError(), OSError()):
+        raised.append(error)
+        read.clear()
+        with pytest.raises(type(error)) as caught:
+            evaluate("a + b", values)
+        assert caught.value is error and read == ["a + b"]
+    same(evaluate("a + b", values), shared + shadowed)
+    with pytest.raises(ParseError, match="column"):
+        evaluate("a + + * b", values)
+
+
+def test_keys_that_raise_when_they_are_compared(evaluate: Evaluate) -> None:
+    class Odd:
+        asked = 0
+
+        def __hash__(self) -> int:
+            return hash("a")
+
+        def __eq__(self, _other: object) -> bool:
+            Odd.asked += 1
+            raise TimeoutError
+
+    for _ in range(2):
+        Odd.asked = 0
+        with pytest.raises(TimeoutError):
+            evaluate("a + 1", {Odd(): 1, "a": shared})
+        assert Odd.asked == 1
 
 
 def test_it_looks_like_a_function() -> None:

@@ -1,4 +1,7 @@
-"""The whole road on text that nobody meant: an error of ours or a kernel, and C that compiles whatever names say."""
+"""The whole road on text that nobody meant: an error of ours or a kernel, and C that compiles whatever names say.
+
+The file is long because the texts, what is changed in them, and what may come of it are one generator.
+"""
 
 from __future__ import annotations
 

@@ -14,12 +14,14 @@
  *   In a diagnostic 0 = a, 1 = b, 2 = r.
  *   Shapes align on the right; ranks go up to ANY_RANK_MAX_RANK.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (ANY_RANK_ALIGNMENT).
- *   r may be a or b itself; otherwise the bytes of a result, from first to last, are no other array's
- *       (ANY_RANK_OVERLAP). No two elements of a result are one.
+ *       sign; they (ANY_RANK_STRIDE) and the data (ANY_RANK_ALIGNMENT) are multiples of the element size.
+ *   r may be a or b itself; otherwise no byte of a result is another array's (ANY_RANK_OVERLAP); interwoven arrays,
+ *       such as two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (ANY_RANK_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
+ *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387).
  */
 #ifndef ANY_RANK_H
 #define ANY_RANK_H
@@ -53,7 +55,6 @@ typedef struct {
 /* What a call returns. */
 typedef enum {
     ANY_RANK_OK = 0,
-    ANY_RANK_RANK = 1,
     ANY_RANK_NEGATIVE = 2,
     ANY_RANK_BROADCAST = 3,
     ANY_RANK_RESULT = 5,
@@ -61,23 +62,41 @@ typedef enum {
     ANY_RANK_ALIGNMENT = 7,
     ANY_RANK_OVERFLOW = 8,
     ANY_RANK_OVERLAP = 9,
-    ANY_RANK_RESULT_RANK = 11
+    ANY_RANK_RESULT_RANK = 11,
+    ANY_RANK_RANK_AT_LEAST = 20,
+    ANY_RANK_RANK_AT_MOST = 21,
+    ANY_RANK_NULL_EXTENTS = 22,
+    ANY_RANK_NULL_STRIDES = 23,
+    ANY_RANK_STRIDE = 24,
+    ANY_RANK_SPAN = 25,
+    ANY_RANK_REPEATS = 26
 } any_rank_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
 #define ANY_RANK_SENTENCES(SAY) \
     SAY(ANY_RANK_OK, "no error") \
-    SAY(ANY_RANK_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(ANY_RANK_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(ANY_RANK_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected} (from " \
-                            "'{against}')") \
+    SAY(ANY_RANK_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+                            "'{against}')]") \
     SAY(ANY_RANK_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                          "'{against}')]; results do not broadcast") \
-    SAY(ANY_RANK_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(ANY_RANK_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(ANY_RANK_OVERFLOW, "the extents of result '{operand}' multiply to more than a 64-bit integer holds") \
-    SAY(ANY_RANK_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate one") \
-    SAY(ANY_RANK_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast")
+    SAY(ANY_RANK_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(ANY_RANK_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its elements") \
+    SAY(ANY_RANK_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} bytes " \
+                           "that an array can have; compute it in parts") \
+    SAY(ANY_RANK_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways that " \
+                          "are not told apart; pass the same array or a separate one") \
+    SAY(ANY_RANK_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast") \
+    SAY(ANY_RANK_RANK_AT_LEAST, "operand '{operand}' has rank {actual}, expected at least {expected}") \
+    SAY(ANY_RANK_RANK_AT_MOST, "operand '{operand}' has rank {actual}, expected at most {expected}") \
+    SAY(ANY_RANK_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(ANY_RANK_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(ANY_RANK_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of {expected}, " \
+                         "the size of its elements") \
+    SAY(ANY_RANK_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                       "{expected} bytes that an array can have") \
+    SAY(ANY_RANK_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or " \
+                          "more, so that no two elements share memory")
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
 any_rank_status any_rank_shape(const any_rank_array *a, const any_rank_array *b, int32_t *r_rank,
@@ -87,7 +106,8 @@ any_rank_status any_rank_shape(const any_rank_array *a, const any_rank_array *b,
 any_rank_status any_rank(const any_rank_array *a, const any_rank_array *b, const any_rank_array *r,
                          any_rank_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t any_rank_message(any_rank_status status, const any_rank_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

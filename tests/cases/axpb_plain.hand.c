@@ -1,6 +1,7 @@
 /* r = a + b * 2, by hand: the contract of axpb_plain.h but for its messages.
- * tests/emit/standalone/test_by_hand.py holds the emitted file against it.
+ * tests/emit/standalone/test_module_by_hand.py holds the emitted file against it.
  */
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,7 +21,7 @@ static int64_t step(const axpb_plain_array *array, int dim)
     return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
 }
 
-/* The same array as a whole is fine, a shared byte is not. */
+/* The same array as a whole is fine, a shared byte is not; nor, here, are interwoven elements. */
 static bool overlaps(const axpb_plain_array *r, const axpb_plain_array *x)
 {
     if (r->data == x->data && step(r, 0) == step(x, 0) && step(r, 1) == step(x, 1)) return false;
@@ -42,7 +43,7 @@ static axpb_plain_status broadcast(const axpb_plain_array *a, const axpb_plain_a
     const axpb_plain_array *const operands[2] = {a, b};
     for (int32_t k = 0; k < 2; k++) {
         if (operands[k]->rank != 2) return refuse(why, AXPB_PLAIN_RANK, k, -1, -1, 2, operands[k]->rank);
-        if (operands[k]->extents == NULL) return refuse(why, AXPB_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+        if (operands[k]->extents == NULL) return refuse(why, AXPB_PLAIN_NULL_EXTENTS, k, -1, -1, 0, 2);
     }
     extents[0] = extents[1] = 1;
     from[0] = from[1] = -1;
@@ -56,8 +57,28 @@ static axpb_plain_status broadcast(const axpb_plain_array *a, const axpb_plain_a
             from[dim] = k;
         }
     }
-    if (extents[1] > 0 && extents[0] > INT64_MAX / extents[1]) {
-        return refuse(why, AXPB_PLAIN_OVERFLOW, 2, -1, -1, INT64_MAX, 0);
+    if (extents[1] > 0 && extents[0] > PTRDIFF_MAX / 4 / extents[1]) {
+        return refuse(why, AXPB_PLAIN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, sizeof(float));
+    }
+    return AXPB_PLAIN_OK;
+}
+
+/* What is wrong with an array whose elements are read or written. */
+static axpb_plain_status look(const axpb_plain_array *array, int32_t k, axpb_plain_diagnostic *why)
+{
+    int64_t most = PTRDIFF_MAX - 4; /* bytes, from the first element to the last */
+    if (array->data == NULL) return refuse(why, AXPB_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % sizeof(float) != 0) return refuse(why, AXPB_PLAIN_ALIGNMENT, k, -1, -1, sizeof(float), 0);
+    for (int32_t dim = 0; dim < 2; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return refuse(why, AXPB_PLAIN_NULL_STRIDES, k, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if (stride % 4 != 0) return refuse(why, AXPB_PLAIN_STRIDE, k, dim, -1, sizeof(float), stride);
+        if (stride == INT64_MIN || (stride < 0 ? -stride : stride) > most / (extent - 1)) {
+            return refuse(why, AXPB_PLAIN_SPAN, k, dim, -1, PTRDIFF_MAX, stride);
+        }
+        most -= (stride < 0 ? -stride : stride) * (extent - 1);
     }
     return AXPB_PLAIN_OK;
 }
@@ -65,8 +86,11 @@ static axpb_plain_status broadcast(const axpb_plain_array *a, const axpb_plain_a
 axpb_plain_status axpb_plain_shape(const axpb_plain_array *a, const axpb_plain_array *b, int64_t r_extents[2],
                                    axpb_plain_diagnostic *why)
 {
+    int64_t extents[2];
     int32_t from[2];
-    return broadcast(a, b, r_extents, from, why);
+    const axpb_plain_status status = broadcast(a, b, extents, from, why);
+    for (int dim = 0; status == AXPB_PLAIN_OK && dim < 2; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 axpb_plain_status axpb_plain(const axpb_plain_array *a, const axpb_plain_array *b, const axpb_plain_array *r,
@@ -75,24 +99,21 @@ axpb_plain_status axpb_plain(const axpb_plain_array *a, const axpb_plain_array *
     const axpb_plain_array *const arrays[3] = {a, b, r};
     int64_t extents[2];
     int32_t from[2];
-    const axpb_plain_status status = broadcast(a, b, extents, from, why);
+    axpb_plain_status status = broadcast(a, b, extents, from, why);
     if (status != AXPB_PLAIN_OK) return status;
     if (r->rank != 2) return refuse(why, AXPB_PLAIN_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return refuse(why, AXPB_PLAIN_NULL_DATA, 2, -1, -1, 0, 0);
+    if (r->extents == NULL) return refuse(why, AXPB_PLAIN_NULL_EXTENTS, 2, -1, -1, 0, 2);
     for (int32_t dim = 0; dim < 2; dim++) {
         if (r->extents[dim] == extents[dim]) continue;
         return refuse(why, AXPB_PLAIN_RESULT, 2, dim, from[dim], extents[dim], r->extents[dim]);
     }
     if (extents[0] == 0 || extents[1] == 0) return AXPB_PLAIN_OK;
-    for (int32_t k = 0; k < 3; k++) {
-        if (arrays[k]->data == NULL || arrays[k]->byte_strides == NULL) {
-            return refuse(why, AXPB_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
-        }
-        const uintptr_t bits = (uintptr_t)arrays[k]->data | (uintptr_t)(step(arrays[k], 0) | step(arrays[k], 1));
-        if (bits % sizeof(float) != 0) return refuse(why, AXPB_PLAIN_ALIGNMENT, k, -1, -1, sizeof(float), 0);
-    }
-    for (int dim = 0; dim < 2; dim++) {
-        if (extents[dim] > 1 && step(r, dim) == 0) return refuse(why, AXPB_PLAIN_OVERLAP, 2, -1, 2, 0, 0);
+    for (int32_t k = 0; status == AXPB_PLAIN_OK && k < 3; k++) status = look(arrays[k], k, why);
+    if (status != AXPB_PLAIN_OK) return status;
+    for (int32_t dim = 0; dim < 2; dim++) {
+        const int64_t own = imaxabs(step(r, dim)), other = imaxabs(step(r, 1 - dim));
+        const int64_t least = (int64_t)sizeof(float) + (other <= own ? (extents[1 - dim] - 1) * other : 0);
+        if (extents[dim] > 1 && own < least) return refuse(why, AXPB_PLAIN_REPEATS, 2, dim, -1, least, step(r, dim));
     }
     if (overlaps(r, a)) return refuse(why, AXPB_PLAIN_OVERLAP, 2, -1, 0, 0, 0);
     if (overlaps(r, b)) return refuse(why, AXPB_PLAIN_OVERLAP, 2, -1, 1, 0, 0);

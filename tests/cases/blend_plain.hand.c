@@ -1,5 +1,5 @@
 /* r = (a * w + b * (255 - w)) / 255 of bytes, by hand: the contract of blend_plain.h but for its messages.
- * tests/emit/standalone/test_by_hand.py holds the emitted file against it.
+ * tests/emit/standalone/test_module_by_hand.py holds the emitted file against it.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static int64_t step(const blend_plain_array *array)
     return array->extents[0] == 1 ? 0 : array->byte_strides[0];
 }
 
-/* The same array as a whole is fine, a shared byte is not. */
+/* The same array as a whole is fine, a shared byte is not; nor, here, are interwoven elements. */
 static bool overlaps(const blend_plain_array *r, const blend_plain_array *x)
 {
     if (r->data == x->data && step(r) == step(x)) return false;
@@ -41,7 +41,7 @@ static blend_plain_status broadcast(const blend_plain_array *const *arrays, int6
 {
     for (int32_t k = 0; k < OPERANDS; k++) {
         if (arrays[k]->rank != 1) return refuse(why, BLEND_PLAIN_RANK, k, -1, -1, 1, arrays[k]->rank);
-        if (arrays[k]->extents == NULL) return refuse(why, BLEND_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+        if (arrays[k]->extents == NULL) return refuse(why, BLEND_PLAIN_NULL_EXTENTS, k, -1, -1, 0, 1);
     }
     *extent = 1;
     *from = -1;
@@ -56,12 +56,33 @@ static blend_plain_status broadcast(const blend_plain_array *const *arrays, int6
     return BLEND_PLAIN_OK;
 }
 
+/* What is wrong with an array whose elements are read or written. */
+static blend_plain_status look(const blend_plain_array *array, int32_t k, blend_plain_diagnostic *why)
+{
+    int64_t most = PTRDIFF_MAX - 1; /* bytes, from the first element to the last */
+    if (array->data == NULL) return refuse(why, BLEND_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+    for (int32_t dim = 0; dim < 1; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return refuse(why, BLEND_PLAIN_NULL_STRIDES, k, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if (stride == INT64_MIN || (stride < 0 ? -stride : stride) > most / (extent - 1)) {
+            return refuse(why, BLEND_PLAIN_SPAN, k, dim, -1, PTRDIFF_MAX, stride);
+        }
+        most -= (stride < 0 ? -stride : stride) * (extent - 1);
+    }
+    return BLEND_PLAIN_OK;
+}
+
 blend_plain_status blend_plain_shape(const blend_plain_array *a, const blend_plain_array *b,
                                      const blend_plain_array *w, int64_t r_extents[1], blend_plain_diagnostic *why)
 {
     const blend_plain_array *const operands[] = {a, b, w};
+    int64_t extent;
     int32_t from;
-    return broadcast(operands, r_extents, &from, why);
+    const blend_plain_status status = broadcast(operands, &extent, &from, why);
+    if (status == BLEND_PLAIN_OK) r_extents[0] = extent;
+    return status;
 }
 
 blend_plain_status blend_plain(const blend_plain_array *a, const blend_plain_array *b, const blend_plain_array *w,
@@ -70,18 +91,15 @@ blend_plain_status blend_plain(const blend_plain_array *a, const blend_plain_arr
     const blend_plain_array *const arrays[] = {a, b, w, r};
     int64_t extent;
     int32_t from;
-    const blend_plain_status status = broadcast(arrays, &extent, &from, why);
+    blend_plain_status status = broadcast(arrays, &extent, &from, why);
     if (status != BLEND_PLAIN_OK) return status;
     if (r->rank != 1) return refuse(why, BLEND_PLAIN_RESULT_RANK, OPERANDS, -1, -1, 1, r->rank);
-    if (r->extents == NULL) return refuse(why, BLEND_PLAIN_NULL_DATA, OPERANDS, -1, -1, 0, 0);
+    if (r->extents == NULL) return refuse(why, BLEND_PLAIN_NULL_EXTENTS, OPERANDS, -1, -1, 0, 1);
     if (r->extents[0] != extent) return refuse(why, BLEND_PLAIN_RESULT, OPERANDS, 0, from, extent, r->extents[0]);
     if (extent == 0) return BLEND_PLAIN_OK;
-    for (int32_t k = 0; k < ARRAYS; k++) {
-        if (arrays[k]->data == NULL || arrays[k]->byte_strides == NULL) {
-            return refuse(why, BLEND_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
-        }
-    }
-    if (extent > 1 && step(r) == 0) return refuse(why, BLEND_PLAIN_OVERLAP, OPERANDS, -1, OPERANDS, 0, 0);
+    for (int32_t k = 0; status == BLEND_PLAIN_OK && k < ARRAYS; k++) status = look(arrays[k], k, why);
+    if (status != BLEND_PLAIN_OK) return status;
+    if (extent > 1 && step(r) == 0) return refuse(why, BLEND_PLAIN_REPEATS, OPERANDS, 0, -1, sizeof(uint8_t), 0);
     for (int32_t k = 0; k < OPERANDS; k++) {
         if (overlaps(r, arrays[k])) return refuse(why, BLEND_PLAIN_OVERLAP, OPERANDS, -1, k, 0, 0);
     }

@@ -20,13 +20,16 @@
  *   In a diagnostic 0 = x, 1 = y, 2 = r.
  *   An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (DISTANCE_ALIGNMENT).
- *   r may be x or y itself; otherwise the bytes of a result, from first to last, are no other array's
- *       (DISTANCE_OVERLAP). No two elements of a result are one.
+ *       sign; they (DISTANCE_STRIDE) and the data (DISTANCE_ALIGNMENT) are multiples of the element size.
+ *   r may be x or y itself; otherwise no byte of a result is another array's (DISTANCE_OVERLAP); interwoven arrays,
+ *       such as two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (DISTANCE_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag. Largest errors: exp 1
- *       ULP; all else is as IEEE 754 has it.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine, but for
+ *       functions, which keep within their errors: their last bits differ where the machine multiplies and adds with
+ *       one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). Largest
+ *       errors: exp 1 ULP; all else is as IEEE 754 has it.
  */
 #ifndef DISTANCE_H
 #define DISTANCE_H
@@ -64,8 +67,14 @@ typedef enum {
     DISTANCE_RESULT = 5,
     DISTANCE_NULL_DATA = 6,
     DISTANCE_ALIGNMENT = 7,
+    DISTANCE_OVERFLOW = 8,
     DISTANCE_OVERLAP = 9,
-    DISTANCE_RESULT_RANK = 11
+    DISTANCE_RESULT_RANK = 11,
+    DISTANCE_NULL_EXTENTS = 22,
+    DISTANCE_NULL_STRIDES = 23,
+    DISTANCE_STRIDE = 24,
+    DISTANCE_SPAN = 25,
+    DISTANCE_REPEATS = 26
 } distance_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
@@ -73,14 +82,25 @@ typedef enum {
     SAY(DISTANCE_OK, "no error") \
     SAY(DISTANCE_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(DISTANCE_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(DISTANCE_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected} (from " \
-                            "'{against}')") \
+    SAY(DISTANCE_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+                            "'{against}')]") \
     SAY(DISTANCE_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                          "'{against}')]; results do not broadcast") \
-    SAY(DISTANCE_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(DISTANCE_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(DISTANCE_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate one") \
-    SAY(DISTANCE_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast")
+    SAY(DISTANCE_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(DISTANCE_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its elements") \
+    SAY(DISTANCE_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} bytes " \
+                           "that an array can have; compute it in parts") \
+    SAY(DISTANCE_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways that " \
+                          "are not told apart; pass the same array or a separate one") \
+    SAY(DISTANCE_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast") \
+    SAY(DISTANCE_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(DISTANCE_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(DISTANCE_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of {expected}, " \
+                         "the size of its elements") \
+    SAY(DISTANCE_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                       "{expected} bytes that an array can have") \
+    SAY(DISTANCE_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or " \
+                          "more, so that no two elements share memory")
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
 distance_status distance_shape(const distance_array *x, const distance_array *y, int64_t r_extents[1],
@@ -90,7 +110,8 @@ distance_status distance_shape(const distance_array *x, const distance_array *y,
 distance_status distance(const distance_array *x, const distance_array *y, const distance_array *r,
                          distance_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t distance_message(distance_status status, const distance_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

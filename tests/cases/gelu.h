@@ -16,13 +16,16 @@
  * Contract
  *   In a diagnostic 0 = x, 1 = r.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (GELU_ALIGNMENT).
- *   r may be x itself; otherwise the bytes of a result, from first to last, are no other array's (GELU_OVERLAP). No two
- *       elements of a result are one.
+ *       sign; they (GELU_STRIDE) and the data (GELU_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (GELU_OVERLAP); interwoven arrays, such as two
+ *       colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (GELU_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag. Largest errors: erf 1
- *       ULP; all else is as IEEE 754 has it.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine, but for
+ *       functions, which keep within their errors: their last bits differ where the machine multiplies and adds with
+ *       one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). Largest
+ *       errors: erf 1 ULP; all else is as IEEE 754 has it.
  *   Needs no library: functions and square roots are its own. With -fno-math-errno a square root is one instruction
  *       where the machine has one. As everywhere, a compiler may call memcpy, memmove and memset by itself.
  */
@@ -61,8 +64,14 @@ typedef enum {
     GELU_RESULT = 5,
     GELU_NULL_DATA = 6,
     GELU_ALIGNMENT = 7,
+    GELU_OVERFLOW = 8,
     GELU_OVERLAP = 9,
-    GELU_RESULT_RANK = 11
+    GELU_RESULT_RANK = 11,
+    GELU_NULL_EXTENTS = 22,
+    GELU_NULL_STRIDES = 23,
+    GELU_STRIDE = 24,
+    GELU_SPAN = 25,
+    GELU_REPEATS = 26
 } gelu_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
@@ -72,10 +81,21 @@ typedef enum {
     SAY(GELU_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
     SAY(GELU_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from '{against}')]; " \
                      "results do not broadcast") \
-    SAY(GELU_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(GELU_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(GELU_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate one") \
-    SAY(GELU_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast")
+    SAY(GELU_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(GELU_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its elements") \
+    SAY(GELU_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} bytes that " \
+                       "an array can have; compute it in parts") \
+    SAY(GELU_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways that are " \
+                      "not told apart; pass the same array or a separate one") \
+    SAY(GELU_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast") \
+    SAY(GELU_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(GELU_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(GELU_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of {expected}, the " \
+                     "size of its elements") \
+    SAY(GELU_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                   "{expected} bytes that an array can have") \
+    SAY(GELU_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or more, so" \
+                      " that no two elements share memory")
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
 gelu_status gelu_shape(const gelu_array *x, int64_t r_extents[1], gelu_diagnostic *why);
@@ -83,7 +103,8 @@ gelu_status gelu_shape(const gelu_array *x, int64_t r_extents[1], gelu_diagnosti
 /* Computes r, of exactly these extents. */
 gelu_status gelu(const gelu_array *x, const gelu_array *r, gelu_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t gelu_message(gelu_status status, const gelu_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

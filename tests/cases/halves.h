@@ -14,13 +14,15 @@
  * Contract
  *   In a diagnostic 0 = x, 1 = y, 2 = r.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (HALVES_ALIGNMENT).
- *   r may be x itself; otherwise the bytes of a result, from first to last, are no other array's (HALVES_OVERLAP). No
- *       two elements of a result are one.
+ *       sign; they (HALVES_STRIDE) and the data (HALVES_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (HALVES_OVERLAP); interwoven arrays, such as
+ *       two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (HALVES_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
  *   In memory an element of f16 or bf16 is its bits, a uint16_t; every operation rounds its result once.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
+ *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387).
  */
 #ifndef HALVES_H
 #define HALVES_H
@@ -60,7 +62,12 @@ typedef enum {
     HALVES_ALIGNMENT = 7,
     HALVES_OVERFLOW = 8,
     HALVES_OVERLAP = 9,
-    HALVES_RESULT_RANK = 11
+    HALVES_RESULT_RANK = 11,
+    HALVES_NULL_EXTENTS = 22,
+    HALVES_NULL_STRIDES = 23,
+    HALVES_STRIDE = 24,
+    HALVES_SPAN = 25,
+    HALVES_REPEATS = 26
 } halves_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
@@ -71,11 +78,21 @@ typedef enum {
     SAY(HALVES_EXTENT, "operand '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from '{against}')]") \
     SAY(HALVES_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from '{against}')];" \
                        " results do not broadcast") \
-    SAY(HALVES_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(HALVES_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(HALVES_OVERFLOW, "the extents of result '{operand}' multiply to more than a 64-bit integer holds") \
-    SAY(HALVES_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate one") \
-    SAY(HALVES_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast")
+    SAY(HALVES_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(HALVES_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its elements") \
+    SAY(HALVES_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} bytes " \
+                         "that an array can have; compute it in parts") \
+    SAY(HALVES_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways that are" \
+                        " not told apart; pass the same array or a separate one") \
+    SAY(HALVES_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast") \
+    SAY(HALVES_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(HALVES_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(HALVES_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of {expected}, " \
+                       "the size of its elements") \
+    SAY(HALVES_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                     "{expected} bytes that an array can have") \
+    SAY(HALVES_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or more, " \
+                        "so that no two elements share memory")
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
 halves_status halves_shape(const halves_array *x, const halves_array *y, int64_t r_extents[2], halves_diagnostic *why);
@@ -83,7 +100,8 @@ halves_status halves_shape(const halves_array *x, const halves_array *y, int64_t
 /* Computes r, of exactly these extents. */
 halves_status halves(const halves_array *x, const halves_array *y, const halves_array *r, halves_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t halves_message(halves_status status, const halves_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -16,13 +16,16 @@
  *   In a diagnostic 0 = x, 1 = s, 2 = r.
  *   An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (HOISTED_ALIGNMENT).
- *   r may be x itself; otherwise the bytes of a result, from first to last, are no other array's (HOISTED_OVERLAP). No
- *       two elements of a result are one.
+ *       sign; they (HOISTED_STRIDE) and the data (HOISTED_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (HOISTED_OVERLAP); interwoven arrays, such as
+ *       two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (HOISTED_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag. Largest errors: exp 1
- *       ULP; all else is as IEEE 754 has it.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine, but for
+ *       functions, which keep within their errors: their last bits differ where the machine multiplies and adds with
+ *       one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). Largest
+ *       errors: exp 1 ULP; all else is as IEEE 754 has it.
  */
 #ifndef HOISTED_H
 #define HOISTED_H
@@ -63,7 +66,12 @@ typedef enum {
     HOISTED_ALIGNMENT = 7,
     HOISTED_OVERFLOW = 8,
     HOISTED_OVERLAP = 9,
-    HOISTED_RESULT_RANK = 11
+    HOISTED_RESULT_RANK = 11,
+    HOISTED_NULL_EXTENTS = 22,
+    HOISTED_NULL_STRIDES = 23,
+    HOISTED_STRIDE = 24,
+    HOISTED_SPAN = 25,
+    HOISTED_REPEATS = 26
 } hoisted_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
@@ -71,17 +79,27 @@ typedef enum {
     SAY(HOISTED_OK, "no error") \
     SAY(HOISTED_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(HOISTED_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(HOISTED_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected} (from " \
-                           "'{against}')") \
+    SAY(HOISTED_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+                           "'{against}')]") \
     SAY(HOISTED_EXTENT, "operand '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                         "'{against}')]") \
     SAY(HOISTED_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                         "'{against}')]; results do not broadcast") \
-    SAY(HOISTED_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(HOISTED_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(HOISTED_OVERFLOW, "the extents of result '{operand}' multiply to more than a 64-bit integer holds") \
-    SAY(HOISTED_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate one") \
-    SAY(HOISTED_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast")
+    SAY(HOISTED_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(HOISTED_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its elements") \
+    SAY(HOISTED_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} bytes " \
+                          "that an array can have; compute it in parts") \
+    SAY(HOISTED_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways that " \
+                         "are not told apart; pass the same array or a separate one") \
+    SAY(HOISTED_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast") \
+    SAY(HOISTED_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(HOISTED_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(HOISTED_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of {expected}, " \
+                        "the size of its elements") \
+    SAY(HOISTED_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                      "{expected} bytes that an array can have") \
+    SAY(HOISTED_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or more," \
+                         " so that no two elements share memory")
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
 hoisted_status hoisted_shape(const hoisted_array *x, const hoisted_array *s, int64_t r_extents[2],
@@ -90,7 +108,8 @@ hoisted_status hoisted_shape(const hoisted_array *x, const hoisted_array *s, int
 /* Computes r, of exactly these extents. */
 hoisted_status hoisted(const hoisted_array *x, const hoisted_array *s, const hoisted_array *r, hoisted_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t hoisted_message(hoisted_status status, const hoisted_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

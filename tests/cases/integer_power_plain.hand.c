@@ -1,5 +1,5 @@
 /* r = a to the power of b - 1, by hand: the contract of integer_power_plain.h but for its messages.
- * tests/emit/standalone/test_by_hand.py holds the emitted file against it.
+ * tests/emit/standalone/test_module_by_hand.py holds the emitted file against it.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static int64_t step(const integer_power_plain_array *array)
     return array->extents[0] == 1 ? 0 : array->byte_strides[0];
 }
 
-/* The same array as a whole is fine, a shared byte is not. */
+/* The same array as a whole is fine, a shared byte is not; nor, here, are interwoven elements. */
 static bool overlaps(const integer_power_plain_array *r, const integer_power_plain_array *x)
 {
     if (r->data == x->data && step(r) == step(x)) return false;
@@ -42,7 +42,7 @@ static integer_power_plain_status broadcast(const integer_power_plain_array *con
 {
     for (int32_t k = 0; k < OPERANDS; k++) {
         if (arrays[k]->rank != 1) return refuse(why, INTEGER_POWER_PLAIN_RANK, k, -1, -1, 1, arrays[k]->rank);
-        if (arrays[k]->extents == NULL) return refuse(why, INTEGER_POWER_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+        if (arrays[k]->extents == NULL) return refuse(why, INTEGER_POWER_PLAIN_NULL_EXTENTS, k, -1, -1, 0, 1);
     }
     *extent = 1;
     *from = -1;
@@ -54,6 +54,7 @@ static integer_power_plain_status broadcast(const integer_power_plain_array *con
         *extent = own;
         *from = k;
     }
+    if (*extent > PTRDIFF_MAX / 4) return refuse(why, INTEGER_POWER_PLAIN_OVERFLOW, OPERANDS, -1, -1, PTRDIFF_MAX, sizeof(int32_t));
     return INTEGER_POWER_PLAIN_OK;
 }
 
@@ -74,13 +75,36 @@ static int32_t exponent_at(const integer_power_plain_array *b, int64_t i)
     return (int32_t)((uint32_t)*(const int32_t *)((const char *)b->data + i * step(b)) - 1);
 }
 
+/* What is wrong with an array whose elements are read or written. */
+static integer_power_plain_status look(const integer_power_plain_array *array, int32_t k, integer_power_plain_diagnostic *why)
+{
+    int64_t most = PTRDIFF_MAX - 4; /* bytes, from the first element to the last */
+    if (array->data == NULL) return refuse(why, INTEGER_POWER_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % sizeof(int32_t) != 0) return refuse(why, INTEGER_POWER_PLAIN_ALIGNMENT, k, -1, -1, sizeof(int32_t), 0);
+    for (int32_t dim = 0; dim < 1; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return refuse(why, INTEGER_POWER_PLAIN_NULL_STRIDES, k, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if (stride % 4 != 0) return refuse(why, INTEGER_POWER_PLAIN_STRIDE, k, dim, -1, sizeof(int32_t), stride);
+        if (stride == INT64_MIN || (stride < 0 ? -stride : stride) > most / (extent - 1)) {
+            return refuse(why, INTEGER_POWER_PLAIN_SPAN, k, dim, -1, PTRDIFF_MAX, stride);
+        }
+        most -= (stride < 0 ? -stride : stride) * (extent - 1);
+    }
+    return INTEGER_POWER_PLAIN_OK;
+}
+
 integer_power_plain_status integer_power_plain_shape(const integer_power_plain_array *a,
                                                      const integer_power_plain_array *b, int64_t r_extents[1],
                                                      integer_power_plain_diagnostic *why)
 {
     const integer_power_plain_array *const operands[] = {a, b};
+    int64_t extent;
     int32_t from;
-    return broadcast(operands, r_extents, &from, why);
+    const integer_power_plain_status status = broadcast(operands, &extent, &from, why);
+    if (status == INTEGER_POWER_PLAIN_OK) r_extents[0] = extent;
+    return status;
 }
 
 integer_power_plain_status integer_power_plain(const integer_power_plain_array *a, const integer_power_plain_array *b,
@@ -89,24 +113,17 @@ integer_power_plain_status integer_power_plain(const integer_power_plain_array *
     const integer_power_plain_array *const arrays[] = {a, b, r};
     int64_t extent;
     int32_t from;
-    const integer_power_plain_status status = broadcast(arrays, &extent, &from, why);
+    integer_power_plain_status status = broadcast(arrays, &extent, &from, why);
     if (status != INTEGER_POWER_PLAIN_OK) return status;
     if (r->rank != 1) return refuse(why, INTEGER_POWER_PLAIN_RESULT_RANK, OPERANDS, -1, -1, 1, r->rank);
-    if (r->extents == NULL) return refuse(why, INTEGER_POWER_PLAIN_NULL_DATA, OPERANDS, -1, -1, 0, 0);
+    if (r->extents == NULL) return refuse(why, INTEGER_POWER_PLAIN_NULL_EXTENTS, OPERANDS, -1, -1, 0, 1);
     if (r->extents[0] != extent) {
         return refuse(why, INTEGER_POWER_PLAIN_RESULT, OPERANDS, 0, from, extent, r->extents[0]);
     }
     if (extent == 0) return INTEGER_POWER_PLAIN_OK;
-    for (int32_t k = 0; k < ARRAYS; k++) {
-        if (arrays[k]->data == NULL || arrays[k]->byte_strides == NULL) {
-            return refuse(why, INTEGER_POWER_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
-        }
-        const uintptr_t bits = (uintptr_t)arrays[k]->data | (uintptr_t)step(arrays[k]);
-        if (bits % sizeof(int32_t) != 0) {
-            return refuse(why, INTEGER_POWER_PLAIN_ALIGNMENT, k, -1, -1, sizeof(int32_t), 0);
-        }
-    }
-    if (extent > 1 && step(r) == 0) return refuse(why, INTEGER_POWER_PLAIN_OVERLAP, OPERANDS, -1, OPERANDS, 0, 0);
+    for (int32_t k = 0; status == INTEGER_POWER_PLAIN_OK && k < ARRAYS; k++) status = look(arrays[k], k, why);
+    if (status != INTEGER_POWER_PLAIN_OK) return status;
+    if (extent > 1 && step(r) == 0) return refuse(why, INTEGER_POWER_PLAIN_REPEATS, OPERANDS, 0, -1, sizeof(int32_t), 0);
     for (int32_t k = 0; k < OPERANDS; k++) {
         if (overlaps(r, arrays[k])) return refuse(why, INTEGER_POWER_PLAIN_OVERLAP, OPERANDS, -1, k, 0, 0);
     }

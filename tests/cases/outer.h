@@ -14,7 +14,8 @@
  *       r[3][4].
  *   No result shares memory with another array.
  *   Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
+ *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387).
  */
 #ifndef OUTER_H
 #define OUTER_H

@@ -18,13 +18,16 @@
  *   In a diagnostic 0 = x, 1 = y, 2 = r0, 3 = r1, 4 = r2.
  *   An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (POLAR_ALIGNMENT).
- *   r0 may be x or y itself, r1 may be x or y itself; otherwise the bytes of a result, from first to last, are no other
- *       array's (POLAR_OVERLAP). No two elements of a result are one.
+ *       sign; they (POLAR_STRIDE) and the data (POLAR_ALIGNMENT) are multiples of the element size.
+ *   r0 may be x or y itself, r1 may be x or y itself; otherwise no byte of a result is another array's (POLAR_OVERLAP);
+ *       interwoven arrays, such as two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (POLAR_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag. Largest errors: hypot 1
- *       ULP; all else is as IEEE 754 has it.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine, but for
+ *       functions, which keep within their errors: their last bits differ where the machine multiplies and adds with
+ *       one rounding (FMA). Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387). Largest
+ *       errors: hypot 1 ULP; all else is as IEEE 754 has it.
  */
 #ifndef POLAR_H
 #define POLAR_H
@@ -64,7 +67,12 @@ typedef enum {
     POLAR_ALIGNMENT = 7,
     POLAR_OVERFLOW = 8,
     POLAR_OVERLAP = 9,
-    POLAR_RESULT_RANK = 11
+    POLAR_RESULT_RANK = 11,
+    POLAR_NULL_EXTENTS = 22,
+    POLAR_NULL_STRIDES = 23,
+    POLAR_STRIDE = 24,
+    POLAR_SPAN = 25,
+    POLAR_REPEATS = 26
 } polar_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
@@ -72,15 +80,25 @@ typedef enum {
     SAY(POLAR_OK, "no error") \
     SAY(POLAR_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(POLAR_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(POLAR_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected} (from " \
-                         "'{against}')") \
+    SAY(POLAR_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+                         "'{against}')]") \
     SAY(POLAR_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from '{against}')]; " \
                       "results do not broadcast") \
-    SAY(POLAR_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(POLAR_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(POLAR_OVERFLOW, "the extents of result '{operand}' multiply to more than a 64-bit integer holds") \
-    SAY(POLAR_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate one") \
-    SAY(POLAR_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast")
+    SAY(POLAR_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(POLAR_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its elements") \
+    SAY(POLAR_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} bytes that" \
+                        " an array can have; compute it in parts") \
+    SAY(POLAR_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways that are " \
+                       "not told apart; pass the same array or a separate one") \
+    SAY(POLAR_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast") \
+    SAY(POLAR_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(POLAR_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(POLAR_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of {expected}, the" \
+                      " size of its elements") \
+    SAY(POLAR_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                    "{expected} bytes that an array can have") \
+    SAY(POLAR_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or more, " \
+                       "so that no two elements share memory")
 
 /* Gives the extents of r0, r1, r2, to size them before the call. Reads no data. */
 polar_status polar_shape(const polar_array *x, const polar_array *y, int64_t r0_extents[2], int64_t r1_extents[2],
@@ -90,7 +108,8 @@ polar_status polar_shape(const polar_array *x, const polar_array *y, int64_t r0_
 polar_status polar(const polar_array *x, const polar_array *y, const polar_array *r0, const polar_array *r1,
                    const polar_array *r2, polar_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t polar_message(polar_status status, const polar_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -36,19 +36,99 @@ static int64_t power_stride(const power_array *array, int32_t dim)
     return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
 }
 
-/* One array ends before the other begins: the bytes of each run from its first to its last, whatever its strides. */
-static int power_apart(const power_array *x, int64_t x_bytes, const power_array *y, int64_t y_bytes)
+static uint64_t power_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+/* The largest stride of two arrays, of either sign, below a bound (0: none), and how many steps of it both have. */
+static uint64_t power_next_stride(const power_array *const arrays[2], uint64_t bound, uint64_t *steps)
+{
+    uint64_t largest = 0;
+    *steps = 0;
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const uint64_t stride = power_magnitude(power_stride(arrays[at], dim));
+            if (stride < largest || stride >= bound) continue;
+            if (stride > largest) *steps = 0;
+            largest = stride;
+            *steps += (uint64_t)(arrays[at]->extents[dim] - 1);
+        }
+    }
+    return largest;
+}
+
+/* Two arrays share no byte: one ends before the other begins, or they are interwoven, as colours or columns are.
+ *
+ * Bytes are one where steps of both arrays' strides add up to `left`, give or take the elements' own bytes; `reach` is
+ * what the smaller strides and these come to. From the largest stride on, either no number of steps is possible, or one
+ * is, or there is a choice; then they are left `open`, as steps of the next stride if it divides this one. If it does
+ * not, it is not looked into any further, and 0 says that bytes may be shared. */
+static int power_apart(const power_array *x, int32_t x_bytes, const power_array *y, int32_t y_bytes)
 {
     const power_array *const arrays[] = {x, y};
     uintptr_t first[] = {(uintptr_t)x->data, (uintptr_t)y->data};
-    uintptr_t last[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
-    for (int k = 0; k < 2; k++) {
-        for (int32_t dim = 0; dim < arrays[k]->rank; dim++) {
-            const int64_t stride = power_stride(arrays[k], dim);
-            *(stride < 0 ? &first[k] : &last[k]) += (uintptr_t)(arrays[k]->extents[dim] - 1) * (uintptr_t)stride;
+    uintptr_t end[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const int64_t stride = power_stride(arrays[at], dim);
+            *(stride < 0 ? &first[at] : &end[at]) += (uintptr_t)(arrays[at]->extents[dim] - 1) * (uintptr_t)stride;
         }
     }
-    return last[0] < first[1] || last[1] < first[0];
+    if (end[0] < first[1] || end[1] < first[0]) return 1;
+    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t stride = power_next_stride(arrays, UINT64_MAX, &steps);
+    for (uint64_t last = stride; stride > 0; last = stride, stride = power_next_stride(arrays, stride, &steps)) {
+        if (open > 0 && last % stride != 0) return 0;
+        steps += open / stride;
+        reach -= stride * steps;
+        const uint64_t least = left > reach ? (left - reach - 1) / stride + 1 : 0;
+        const uint64_t most = left / stride < steps ? left / stride : steps;
+        if (least > most) return 1;
+        open = least < most ? stride * steps : 0;
+        if (least < most) reach += open;
+        else left -= most * stride;
+    }
+    return 0;
+}
+
+/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power of
+ * two, and reaches no further than an object can. */
+static power_status power_check_data(const power_array *array, int32_t position, int32_t bytes, power_diagnostic *why)
+{
+    uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
+    if (array->data == NULL) return power_fail(why, POWER_NULL_DATA, position, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) {
+        return power_fail(why, POWER_ALIGNMENT, position, -1, -1, bytes, 0);
+    }
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) return power_fail(why, POWER_NULL_STRIDES, position, dim, -1, 0, extent);
+        const int64_t stride = array->byte_strides[dim];
+        if ((stride & (bytes - 1)) != 0) return power_fail(why, POWER_STRIDE, position, dim, -1, bytes, stride);
+        const uint64_t steps = (uint64_t)extent - 1, step = power_magnitude(stride);
+        if (step > room / steps) return power_fail(why, POWER_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        room -= steps * step;
+    }
+    return POWER_OK;
+}
+
+/* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
+static power_status power_check_distinct(const power_array *result, int32_t position, int32_t bytes,
+                                         power_diagnostic *why)
+{
+    for (int32_t dim = 0; dim < result->rank; dim++) {
+        if (result->extents[dim] == 1) continue;
+        const int64_t stride = result->byte_strides[dim];
+        int64_t reach = bytes;
+        for (int32_t other = 0; other < result->rank; other++) {
+            const uint64_t step = power_magnitude(power_stride(result, other));
+            if (other == dim || step > power_magnitude(stride)) continue;
+            reach += (result->extents[other] - 1) * (int64_t)step;
+        }
+        if (power_magnitude(stride) < (uint64_t)reach) {
+            return power_fail(why, POWER_REPEATS, position, dim, -1, reach, stride);
+        }
+    }
+    return POWER_OK;
 }
 
 /* Wraps; serves every width, since the low bits of a product depend on low bits only. */
@@ -113,7 +193,7 @@ static power_status power_domain(const power_array *const *arrays, int32_t count
 {
     for (int32_t at = 0; at < 2; at++) {
         if (arrays[at]->rank != 1) return power_fail(why, POWER_RANK, at, -1, -1, 1, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return power_fail(why, POWER_NULL_DATA, at, -1, -1, 0, 0);
+        if (arrays[at]->extents == NULL) return power_fail(why, POWER_NULL_EXTENTS, at, -1, -1, 0, 1);
     }
     int32_t from[] = {-1};
     extents[0] = 1;
@@ -127,9 +207,10 @@ static power_status power_domain(const power_array *const *arrays, int32_t count
             from[dim] = at;
         }
     }
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 4) return power_fail(why, POWER_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
     for (int32_t at = 2; at < count; at++) {
         if (arrays[at]->rank != 1) return power_fail(why, POWER_RESULT_RANK, at, -1, -1, 1, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return power_fail(why, POWER_NULL_DATA, at, -1, -1, 0, 0);
+        if (arrays[at]->extents == NULL) return power_fail(why, POWER_NULL_EXTENTS, at, -1, -1, 0, 1);
         for (int32_t dim = 0; dim < 1; dim++) {
             const int64_t extent = arrays[at]->extents[dim];
             if (extent != extents[dim]) return power_fail(why, POWER_RESULT, at, dim, from[dim], extents[dim], extent);
@@ -141,28 +222,27 @@ static power_status power_domain(const power_array *const *arrays, int32_t count
 power_status power_shape(const power_array *base, const power_array *exponent, int64_t r_extents[1],
                          power_diagnostic *why)
 {
+    int64_t extents[1];
     const power_array *const operands[] = {base, exponent};
-    return power_domain(operands, 2, r_extents, why);
+    power_status status = power_domain(operands, 2, extents, why);
+    for (int32_t dim = 0; status == POWER_OK && dim < 1; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 power_status power(const power_array *base, const power_array *exponent, const power_array *r, power_diagnostic *why)
 {
     const power_array *const arrays[] = {base, exponent, r};
     int64_t extents[1];
-    const power_status status = power_domain(arrays, 3, extents, why);
+    power_status status = power_domain(arrays, 3, extents, why);
     if (status != POWER_OK) return status;
     const int64_t d0 = r->extents[0];
     if (d0 == 0) return POWER_OK;
-    for (int32_t at = 0; at < 3; at++) {
-        const power_array *const one = arrays[at];
-        if (one->data == NULL || one->byte_strides == NULL) return power_fail(why, POWER_NULL_DATA, at, -1, -1, 0, 0);
-        const uintptr_t bits = (uintptr_t)one->data | (uintptr_t)power_stride(one, 0);
-        if (bits % 4 != 0) return power_fail(why, POWER_ALIGNMENT, at, -1, -1, 4, 0);
-    }
+    for (int32_t at = 0; status == POWER_OK && at < 3; at++) status = power_check_data(arrays[at], at, 4, why);
+    if (status == POWER_OK) status = power_check_distinct(r, 2, 4, why);
+    if (status != POWER_OK) return status;
     const int64_t base_d0 = power_stride(base, 0); /* base.0 is 1 or d0 */
     const int64_t exponent_d0 = power_stride(exponent, 0); /* exponent.0 is 1 or d0 */
     const int64_t r_d0 = power_stride(r, 0);
-    if (d0 > 1 && r_d0 == 0) return power_fail(why, POWER_OVERLAP, 2, -1, 2, 0, 0);
     const int r_is_base = r->data == base->data && r_d0 == base_d0;
     if (!r_is_base && !power_apart(r, 4, base, 4)) return power_fail(why, POWER_OVERLAP, 2, -1, 0, 0, 0);
     const int r_is_exponent = r->data == exponent->data && r_d0 == exponent_d0;
@@ -197,12 +277,13 @@ size_t power_message(power_status status, const power_diagnostic *why, char *tex
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        if (*from == '[' && why->against < 0) while (*from != ']') from++;
+        if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
         if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
-            const int32_t array = field == 'p' ? why->operand : why->against;
+            const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;
             if (field == 'p' || field == 'g') piece = array >= 0 && array < 3 ? names[array] : "?";
+            else if (why == NULL) piece = "?";
             else piece = power_digits(field == 'i' ? why->dim : field == 'x' ? why->expected : why->actual, spelled);
             while (*from != '}') from++;
         }

@@ -14,12 +14,12 @@
  *   In a diagnostic 0 = base, 1 = exponent, 2 = r.
  *   An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (POWER_ALIGNMENT).
- *   r may be base or exponent itself; otherwise the bytes of a result, from first to last, are no other array's
- *       (POWER_OVERLAP). No two elements of a result are one.
+ *       sign; they (POWER_STRIDE) and the data (POWER_ALIGNMENT) are multiples of the element size.
+ *   r may be base or exponent itself; otherwise no byte of a result is another array's (POWER_OVERLAP); interwoven
+ *       arrays, such as two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (POWER_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.
  */
 #ifndef POWER_H
 #define POWER_H
@@ -57,9 +57,15 @@ typedef enum {
     POWER_RESULT = 5,
     POWER_NULL_DATA = 6,
     POWER_ALIGNMENT = 7,
+    POWER_OVERFLOW = 8,
     POWER_OVERLAP = 9,
     POWER_DOMAIN = 10,
-    POWER_RESULT_RANK = 11
+    POWER_RESULT_RANK = 11,
+    POWER_NULL_EXTENTS = 22,
+    POWER_NULL_STRIDES = 23,
+    POWER_STRIDE = 24,
+    POWER_SPAN = 25,
+    POWER_REPEATS = 26
 } power_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
@@ -67,16 +73,27 @@ typedef enum {
     SAY(POWER_OK, "no error") \
     SAY(POWER_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(POWER_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(POWER_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected} (from " \
-                         "'{against}')") \
+    SAY(POWER_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+                         "'{against}')]") \
     SAY(POWER_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from '{against}')]; " \
                       "results do not broadcast") \
-    SAY(POWER_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(POWER_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(POWER_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate one") \
+    SAY(POWER_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(POWER_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its elements") \
+    SAY(POWER_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} bytes that" \
+                        " an array can have; compute it in parts") \
+    SAY(POWER_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways that are " \
+                       "not told apart; pass the same array or a separate one") \
     SAY(POWER_DOMAIN, "an element is outside the domain of an operation: Integers to negative integer powers are " \
                       "not allowed; cast to float first") \
-    SAY(POWER_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast")
+    SAY(POWER_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast") \
+    SAY(POWER_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(POWER_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(POWER_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of {expected}, the" \
+                      " size of its elements") \
+    SAY(POWER_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                    "{expected} bytes that an array can have") \
+    SAY(POWER_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or more, " \
+                       "so that no two elements share memory")
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
 power_status power_shape(const power_array *base, const power_array *exponent, int64_t r_extents[1],
@@ -85,7 +102,8 @@ power_status power_shape(const power_array *base, const power_array *exponent, i
 /* Computes r, of exactly these extents. */
 power_status power(const power_array *base, const power_array *exponent, const power_array *r, power_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t power_message(power_status status, const power_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

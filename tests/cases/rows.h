@@ -38,7 +38,12 @@ typedef enum {
     ROWS_ALIGNMENT = 7,
     ROWS_OVERFLOW = 8,
     ROWS_OVERLAP = 9,
-    ROWS_RESULT_RANK = 11
+    ROWS_RESULT_RANK = 11,
+    ROWS_NULL_EXTENTS = 22,
+    ROWS_NULL_STRIDES = 23,
+    ROWS_STRIDE = 24,
+    ROWS_SPAN = 25,
+    ROWS_REPEATS = 26
 } rows_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
@@ -49,11 +54,21 @@ typedef enum {
     SAY(ROWS_EXTENT, "operand '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from '{against}')]") \
     SAY(ROWS_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from '{against}')]; " \
                      "results do not broadcast") \
-    SAY(ROWS_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(ROWS_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(ROWS_OVERFLOW, "the extents of result '{operand}' multiply to more than a 64-bit integer holds") \
-    SAY(ROWS_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate one") \
-    SAY(ROWS_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast")
+    SAY(ROWS_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(ROWS_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its elements") \
+    SAY(ROWS_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} bytes that " \
+                       "an array can have; compute it in parts") \
+    SAY(ROWS_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways that are " \
+                      "not told apart; pass the same array or a separate one") \
+    SAY(ROWS_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast") \
+    SAY(ROWS_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(ROWS_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(ROWS_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of {expected}, the " \
+                     "size of its elements") \
+    SAY(ROWS_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                   "{expected} bytes that an array can have") \
+    SAY(ROWS_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or more, so" \
+                      " that no two elements share memory")
 
 /* rows_centre
  *
@@ -70,12 +85,14 @@ typedef enum {
  * Contract
  *   In a diagnostic 0 = x, 1 = mean, 2 = r.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (ROWS_ALIGNMENT).
- *   r may be x itself; otherwise the bytes of a result, from first to last, are no other array's (ROWS_OVERLAP). No two
- *       elements of a result are one.
+ *       sign; they (ROWS_STRIDE) and the data (ROWS_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (ROWS_OVERLAP); interwoven arrays, such as two
+ *       colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (ROWS_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
+ *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387).
  */
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
@@ -84,7 +101,8 @@ rows_status rows_centre_shape(const rows_array *x, const rows_array *mean, int64
 /* Computes r, of exactly these extents. */
 rows_status rows_centre(const rows_array *x, const rows_array *mean, const rows_array *r, rows_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t rows_centre_message(rows_status status, const rows_diagnostic *why, char *text, size_t size);
 
 /* rows_scale
@@ -102,12 +120,14 @@ size_t rows_centre_message(rows_status status, const rows_diagnostic *why, char 
  * Contract
  *   In a diagnostic 0 = x, 1 = deviation, 2 = r.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (ROWS_ALIGNMENT).
- *   r may be x itself; otherwise the bytes of a result, from first to last, are no other array's (ROWS_OVERLAP). No two
- *       elements of a result are one.
+ *       sign; they (ROWS_STRIDE) and the data (ROWS_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (ROWS_OVERLAP); interwoven arrays, such as two
+ *       colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (ROWS_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
+ *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387).
  */
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
@@ -117,7 +137,8 @@ rows_status rows_scale_shape(const rows_array *x, const rows_array *deviation, i
 /* Computes r, of exactly these extents. */
 rows_status rows_scale(const rows_array *x, const rows_array *deviation, const rows_array *r, rows_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t rows_scale_message(rows_status status, const rows_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -2,6 +2,17 @@
  *     NOLINTBEGIN(bugprone-easily-swappable-parameters) */
 #include "specialised.h"
 
+/* The order of operations is what results are made of. */
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
+#error "results would be wrong: compile without -ffast-math and the flags that are part of it"
+#endif
+
+/* And so is the type that each is rounded to. */
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
+#error "results would be wrong in registers wider than the types: compile with -msse2 -mfpmath=sse"
+#endif
+
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
@@ -37,19 +48,114 @@ static int64_t specialised_stride(const specialised_array *array, int32_t dim)
     return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
 }
 
-/* One array ends before the other begins: the bytes of each run from its first to its last, whatever its strides. */
-static int specialised_apart(const specialised_array *x, int64_t x_bytes, const specialised_array *y, int64_t y_bytes)
+static uint64_t specialised_magnitude(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+/* The bytes of a dense array, or -1 if no object can have so many; an extent of 0 makes it 0. */
+static int64_t specialised_bytes(int32_t rank, const int64_t *extents, int64_t bytes)
+{
+    for (int32_t dim = 0; dim < rank; dim++) {
+        if (extents[dim] == 0) return 0;
+        bytes = bytes < 0 || bytes > PTRDIFF_MAX / extents[dim] ? -1 : bytes * extents[dim];
+    }
+    return bytes;
+}
+
+/* The largest stride of two arrays, of either sign, below a bound (0: none), and how many steps of it both have. */
+static uint64_t specialised_next_stride(const specialised_array *const arrays[2], uint64_t bound, uint64_t *steps)
+{
+    uint64_t largest = 0;
+    *steps = 0;
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const uint64_t stride = specialised_magnitude(specialised_stride(arrays[at], dim));
+            if (stride < largest || stride >= bound) continue;
+            if (stride > largest) *steps = 0;
+            largest = stride;
+            *steps += (uint64_t)(arrays[at]->extents[dim] - 1);
+        }
+    }
+    return largest;
+}
+
+/* Two arrays share no byte: one ends before the other begins, or they are interwoven, as colours or columns are.
+ *
+ * Bytes are one where steps of both arrays' strides add up to `left`, give or take the elements' own bytes; `reach` is
+ * what the smaller strides and these come to. From the largest stride on, either no number of steps is possible, or one
+ * is, or there is a choice; then they are left `open`, as steps of the next stride if it divides this one. If it does
+ * not, it is not looked into any further, and 0 says that bytes may be shared. */
+static int specialised_apart(const specialised_array *x, int32_t x_bytes, const specialised_array *y, int32_t y_bytes)
 {
     const specialised_array *const arrays[] = {x, y};
     uintptr_t first[] = {(uintptr_t)x->data, (uintptr_t)y->data};
-    uintptr_t last[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
-    for (int k = 0; k < 2; k++) {
-        for (int32_t dim = 0; dim < arrays[k]->rank; dim++) {
-            const int64_t stride = specialised_stride(arrays[k], dim);
-            *(stride < 0 ? &first[k] : &last[k]) += (uintptr_t)(arrays[k]->extents[dim] - 1) * (uintptr_t)stride;
+    uintptr_t end[] = {first[0] + (uintptr_t)x_bytes - 1, first[1] + (uintptr_t)y_bytes - 1};
+    for (int at = 0; at < 2; at++) {
+        for (int32_t dim = 0; dim < arrays[at]->rank; dim++) {
+            const int64_t stride = specialised_stride(arrays[at], dim);
+            *(stride < 0 ? &first[at] : &end[at]) += (uintptr_t)(arrays[at]->extents[dim] - 1) * (uintptr_t)stride;
         }
     }
-    return last[0] < first[1] || last[1] < first[0];
+    if (end[0] < first[1] || end[1] < first[0]) return 1;
+    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t stride = specialised_next_stride(arrays, UINT64_MAX, &steps);
+    for (uint64_t last = stride; stride > 0; last = stride, stride = specialised_next_stride(arrays, stride, &steps)) {
+        if (open > 0 && last % stride != 0) return 0;
+        steps += open / stride;
+        reach -= stride * steps;
+        const uint64_t least = left > reach ? (left - reach - 1) / stride + 1 : 0;
+        const uint64_t most = left / stride < steps ? left / stride : steps;
+        if (least > most) return 1;
+        open = least < most ? stride * steps : 0;
+        if (least < most) reach += open;
+        else left -= most * stride;
+    }
+    return 0;
+}
+
+/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power of
+ * two, and reaches no further than an object can. */
+static specialised_status specialised_check_data(const specialised_array *array, int32_t position, int32_t bytes,
+                                                 specialised_diagnostic *why)
+{
+    uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
+    if (array->data == NULL) return specialised_fail(why, SPECIALISED_NULL_DATA, position, -1, -1, 0, 0);
+    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) {
+        return specialised_fail(why, SPECIALISED_ALIGNMENT, position, -1, -1, bytes, 0);
+    }
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        const int64_t extent = array->extents[dim];
+        if (extent == 1) continue;
+        if (array->byte_strides == NULL) {
+            return specialised_fail(why, SPECIALISED_NULL_STRIDES, position, dim, -1, 0, extent);
+        }
+        const int64_t stride = array->byte_strides[dim];
+        if ((stride & (bytes - 1)) != 0) {
+            return specialised_fail(why, SPECIALISED_STRIDE, position, dim, -1, bytes, stride);
+        }
+        const uint64_t steps = (uint64_t)extent - 1, step = specialised_magnitude(stride);
+        if (step > room / steps) return specialised_fail(why, SPECIALISED_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        room -= steps * step;
+    }
+    return SPECIALISED_OK;
+}
+
+/* No two elements of a result are one: each stride is beyond all that smaller ones, or equal ones, reach. */
+static specialised_status specialised_check_distinct(const specialised_array *result, int32_t position, int32_t bytes,
+                                                     specialised_diagnostic *why)
+{
+    for (int32_t dim = 0; dim < result->rank; dim++) {
+        if (result->extents[dim] == 1) continue;
+        const int64_t stride = result->byte_strides[dim];
+        int64_t reach = bytes;
+        for (int32_t other = 0; other < result->rank; other++) {
+            const uint64_t step = specialised_magnitude(specialised_stride(result, other));
+            if (other == dim || step > specialised_magnitude(stride)) continue;
+            reach += (result->extents[other] - 1) * (int64_t)step;
+        }
+        if (specialised_magnitude(stride) < (uint64_t)reach) {
+            return specialised_fail(why, SPECIALISED_REPEATS, position, dim, -1, reach, stride);
+        }
+    }
+    return SPECIALISED_OK;
 }
 
 static void specialised_unit(const float *a, const float *b, float *r, int64_t n)
@@ -107,7 +213,7 @@ static specialised_status specialised_domain(const specialised_array *const *arr
 {
     for (int32_t at = 0; at < 2; at++) {
         if (arrays[at]->rank != 2) return specialised_fail(why, SPECIALISED_RANK, at, -1, -1, 2, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return specialised_fail(why, SPECIALISED_NULL_DATA, at, -1, -1, 0, 0);
+        if (arrays[at]->extents == NULL) return specialised_fail(why, SPECIALISED_NULL_EXTENTS, at, -1, -1, 0, 2);
     }
     int32_t from[] = {-1, -1};
     extents[0] = extents[1] = 1;
@@ -123,13 +229,14 @@ static specialised_status specialised_domain(const specialised_array *const *arr
             from[dim] = at;
         }
     }
-    const int64_t most = extents[1] > 0 ? INT64_MAX / extents[1] : INT64_MAX;
-    if (extents[0] > most) return specialised_fail(why, SPECIALISED_OVERFLOW, 2, -1, -1, INT64_MAX, 0);
+    if (specialised_bytes(2, extents, 4) < 0) {
+        return specialised_fail(why, SPECIALISED_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
+    }
     for (int32_t at = 2; at < count; at++) {
         if (arrays[at]->rank != 2) {
             return specialised_fail(why, SPECIALISED_RESULT_RANK, at, -1, -1, 2, arrays[at]->rank);
         }
-        if (arrays[at]->extents == NULL) return specialised_fail(why, SPECIALISED_NULL_DATA, at, -1, -1, 0, 0);
+        if (arrays[at]->extents == NULL) return specialised_fail(why, SPECIALISED_NULL_EXTENTS, at, -1, -1, 0, 2);
         for (int32_t dim = 0; dim < 2; dim++) {
             const int64_t extent = arrays[at]->extents[dim];
             if (extent != extents[dim]) {
@@ -143,8 +250,11 @@ static specialised_status specialised_domain(const specialised_array *const *arr
 specialised_status specialised_shape(const specialised_array *a, const specialised_array *b, int64_t r_extents[2],
                                      specialised_diagnostic *why)
 {
+    int64_t extents[2];
     const specialised_array *const operands[] = {a, b};
-    return specialised_domain(operands, 2, r_extents, why);
+    specialised_status status = specialised_domain(operands, 2, extents, why);
+    for (int32_t dim = 0; status == SPECIALISED_OK && dim < 2; dim++) r_extents[dim] = extents[dim];
+    return status;
 }
 
 specialised_status specialised(const specialised_array *a, const specialised_array *b, const specialised_array *r,
@@ -152,27 +262,19 @@ specialised_status specialised(const specialised_array *a, const specialised_arr
 {
     const specialised_array *const arrays[] = {a, b, r};
     int64_t extents[2];
-    const specialised_status status = specialised_domain(arrays, 3, extents, why);
+    specialised_status status = specialised_domain(arrays, 3, extents, why);
     if (status != SPECIALISED_OK) return status;
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return SPECIALISED_OK;
-    for (int32_t at = 0; at < 3; at++) {
-        const specialised_array *const one = arrays[at];
-        if (one->data == NULL || one->byte_strides == NULL) {
-            return specialised_fail(why, SPECIALISED_NULL_DATA, at, -1, -1, 0, 0);
-        }
-        const uintptr_t bits = (uintptr_t)one->data | (uintptr_t)(specialised_stride(one, 0) |
-                                                            specialised_stride(one, 1));
-        if (bits % 4 != 0) return specialised_fail(why, SPECIALISED_ALIGNMENT, at, -1, -1, 4, 0);
-    }
+    for (int32_t at = 0; status == SPECIALISED_OK && at < 3; at++) status =
+        specialised_check_data(arrays[at], at, 4, why);
+    if (status == SPECIALISED_OK) status = specialised_check_distinct(r, 2, 4, why);
+    if (status != SPECIALISED_OK) return status;
     const int64_t a_d0 = specialised_stride(a, 0); /* a.0 is 1 or d0 */
     const int64_t a_d1 = specialised_stride(a, 1); /* a.1 is 1 or d1 */
     const int64_t b_d0 = specialised_stride(b, 0); /* b.0 is 1 or d0 */
     const int64_t b_d1 = specialised_stride(b, 1); /* b.1 is 1 or d1 */
     const int64_t r_d0 = specialised_stride(r, 0), r_d1 = specialised_stride(r, 1);
-    if ((d0 > 1 && r_d0 == 0) || (d1 > 1 && r_d1 == 0)) {
-        return specialised_fail(why, SPECIALISED_OVERLAP, 2, -1, 2, 0, 0);
-    }
     const int r_is_a = r->data == a->data && r_d0 == a_d0 && r_d1 == a_d1;
     if (!r_is_a && !specialised_apart(r, 4, a, 4)) return specialised_fail(why, SPECIALISED_OVERLAP, 2, -1, 0, 0, 0);
     const int r_is_b = r->data == b->data && r_d0 == b_d0 && r_d1 == b_d1;
@@ -205,12 +307,13 @@ size_t specialised_message(specialised_status status, const specialised_diagnost
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        if (*from == '[' && why->against < 0) while (*from != ']') from++;
+        if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
         if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
-            const int32_t array = field == 'p' ? why->operand : why->against;
+            const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;
             if (field == 'p' || field == 'g') piece = array >= 0 && array < 3 ? names[array] : "?";
+            else if (why == NULL) piece = "?";
             else piece = specialised_digits(field == 'i' ? why->dim : field == 'x' ? why->expected : why->actual,
                                             spelled);
             while (*from != '}') from++;

@@ -15,12 +15,14 @@
  *   In a diagnostic 0 = a, 1 = b, 2 = r.
  *   An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (SPECIALISED_ALIGNMENT).
- *   r may be a or b itself; otherwise the bytes of a result, from first to last, are no other array's
- *       (SPECIALISED_OVERLAP). No two elements of a result are one.
+ *       sign; they (SPECIALISED_STRIDE) and the data (SPECIALISED_ALIGNMENT) are multiples of the element size.
+ *   r may be a or b itself; otherwise no byte of a result is another array's (SPECIALISED_OVERLAP); interwoven arrays,
+ *       such as two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (SPECIALISED_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
+ *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387).
  */
 #ifndef SPECIALISED_H
 #define SPECIALISED_H
@@ -60,7 +62,12 @@ typedef enum {
     SPECIALISED_ALIGNMENT = 7,
     SPECIALISED_OVERFLOW = 8,
     SPECIALISED_OVERLAP = 9,
-    SPECIALISED_RESULT_RANK = 11
+    SPECIALISED_RESULT_RANK = 11,
+    SPECIALISED_NULL_EXTENTS = 22,
+    SPECIALISED_NULL_STRIDES = 23,
+    SPECIALISED_STRIDE = 24,
+    SPECIALISED_SPAN = 25,
+    SPECIALISED_REPEATS = 26
 } specialised_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
@@ -68,17 +75,27 @@ typedef enum {
     SAY(SPECIALISED_OK, "no error") \
     SAY(SPECIALISED_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(SPECIALISED_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(SPECIALISED_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected} (from " \
-                               "'{against}')") \
+    SAY(SPECIALISED_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+                               "'{against}')]") \
     SAY(SPECIALISED_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                             "'{against}')]; results do not broadcast") \
-    SAY(SPECIALISED_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(SPECIALISED_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(SPECIALISED_OVERFLOW, "the extents of result '{operand}' multiply to more than a 64-bit integer holds") \
-    SAY(SPECIALISED_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate " \
-                             "one") \
+    SAY(SPECIALISED_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(SPECIALISED_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its " \
+                               "elements") \
+    SAY(SPECIALISED_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} " \
+                              "bytes that an array can have; compute it in parts") \
+    SAY(SPECIALISED_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways " \
+                             "that are not told apart; pass the same array or a separate one") \
     SAY(SPECIALISED_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not " \
-                                 "broadcast")
+                                 "broadcast") \
+    SAY(SPECIALISED_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(SPECIALISED_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(SPECIALISED_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of " \
+                            "{expected}, the size of its elements") \
+    SAY(SPECIALISED_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                          "{expected} bytes that an array can have") \
+    SAY(SPECIALISED_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or " \
+                             "more, so that no two elements share memory")
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
 specialised_status specialised_shape(const specialised_array *a, const specialised_array *b, int64_t r_extents[2],
@@ -88,7 +105,8 @@ specialised_status specialised_shape(const specialised_array *a, const specialis
 specialised_status specialised(const specialised_array *a, const specialised_array *b, const specialised_array *r,
                                specialised_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t specialised_message(specialised_status status, const specialised_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

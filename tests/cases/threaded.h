@@ -14,12 +14,14 @@
  * Contract
  *   In a diagnostic 0 = x, 1 = bias, 2 = r.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they and the data are multiples of the element size (THREADED_ALIGNMENT).
- *   r may be x itself; otherwise the bytes of a result, from first to last, are no other array's (THREADED_OVERLAP). No
- *       two elements of a result are one.
+ *       sign; they (THREADED_STRIDE) and the data (THREADED_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (THREADED_OVERLAP); interwoven arrays, such as
+ *       two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (THREADED_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
- *   Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.
+ *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
+ *       -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387).
  *   Compiled with -fopenmp, threads share large loops; results are the same.
  */
 #ifndef THREADED_H
@@ -60,7 +62,12 @@ typedef enum {
     THREADED_ALIGNMENT = 7,
     THREADED_OVERFLOW = 8,
     THREADED_OVERLAP = 9,
-    THREADED_RESULT_RANK = 11
+    THREADED_RESULT_RANK = 11,
+    THREADED_NULL_EXTENTS = 22,
+    THREADED_NULL_STRIDES = 23,
+    THREADED_STRIDE = 24,
+    THREADED_SPAN = 25,
+    THREADED_REPEATS = 26
 } threaded_status;
 
 /* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
@@ -72,11 +79,21 @@ typedef enum {
                          "'{against}')]") \
     SAY(THREADED_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                          "'{against}')]; results do not broadcast") \
-    SAY(THREADED_NULL_DATA, "'{operand}' has no data (a null pointer) but its extents are not 0") \
-    SAY(THREADED_ALIGNMENT, "'{operand}' is not aligned to its element size of {expected} bytes") \
-    SAY(THREADED_OVERFLOW, "the extents of result '{operand}' multiply to more than a 64-bit integer holds") \
-    SAY(THREADED_OVERLAP, "result '{operand}' overlaps '{against}' in part; pass the same array or a separate one") \
-    SAY(THREADED_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast")
+    SAY(THREADED_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
+    SAY(THREADED_ALIGNMENT, "the data of '{operand}' is not aligned to {expected} bytes, the size of its elements") \
+    SAY(THREADED_OVERFLOW, "result '{operand}' has elements of {actual} bytes, and more than the {expected} bytes " \
+                           "that an array can have; compute it in parts") \
+    SAY(THREADED_OVERLAP, "result '{operand}' overlaps '{against}' in part, or is interwoven with it in ways that " \
+                          "are not told apart; pass the same array or a separate one") \
+    SAY(THREADED_RESULT_RANK, "result '{operand}' has rank {actual}, expected {expected}; results do not broadcast") \
+    SAY(THREADED_NULL_EXTENTS, "'{operand}' has rank {actual}, but its extents are a null pointer") \
+    SAY(THREADED_NULL_STRIDES, "'{operand}' dim {dim} has extent {actual}, but its strides are a null pointer") \
+    SAY(THREADED_STRIDE, "'{operand}' dim {dim} has a stride of {actual} bytes, expected a multiple of {expected}, " \
+                         "the size of its elements") \
+    SAY(THREADED_SPAN, "'{operand}' dim {dim} has a stride of {actual} bytes, with which it spans more than the " \
+                       "{expected} bytes that an array can have") \
+    SAY(THREADED_REPEATS, "result '{operand}' dim {dim} has a stride of {actual} bytes, expected {expected} or " \
+                          "more, so that no two elements share memory")
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
 threaded_status threaded_shape(const threaded_array *x, const threaded_array *bias, int64_t r_extents[2],
@@ -86,7 +103,8 @@ threaded_status threaded_shape(const threaded_array *x, const threaded_array *bi
 threaded_status threaded(const threaded_array *x, const threaded_array *bias, const threaded_array *r,
                          threaded_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. */
+/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
+ * `why` is null, "?" stands for names and numbers. */
 size_t threaded_message(threaded_status status, const threaded_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

@@ -46,6 +46,12 @@ def test_run_takes_numbers_and_prints(tmp_path, arrays, capsys):
         (["run", "a + b", "--in", "a=1"], "no value for 'b'; the operands are a, b"),
         (["run", "a", "--in", "a=1", "z=2"], "--in gives 'z'"),
         (["run", "a", "--in", "a"], "not NAME=FILE"),
+        (["run", "a", "--in", "a=1", "a=2"], "--in gives 'a' twice"),
+        (["run", "a", "--in", "a=1", "--in", "a=2"], "--in gives 'a' twice"),
+        (["run", "a", "--in", f"a={'9' * 5000}"], "the integer is beyond 64 bits; write a float"),
+        (["run", "out + 1", "--in", "out=1"], "no operand can be called 'out'"),
+        (["run", "broadcast_to(a, (k,))", "--in", "a=1", "--extent", "k=2", "k=3"], "--extent gives 'k' twice"),
+        (["emit", "a + 1", "--variants=-1"], "variants is -1, expected 0 or more"),
         (["run", "a +", "--in", "a=1"], "invalid syntax"),
         (["run", "foo(a)", "--in", "a=1"], "unknown function 'foo'"),
         (["run", "a", "--in", "a=/nonexistent.npy"], "No such file"),
@@ -80,6 +86,75 @@ def test_run_reads_and_writes_16_bit_floats(tmp_path, capsys):
     assert "bfloat16[3]" in capsys.readouterr().out
 
 
+def test_every_result_has_its_file_and_keeps_its_dtype_and_shape(tmp_path, capsys):
+    i, b = np.array([2**53, 1]), np.ones((2, 1), np.float32)
+    np.save(tmp_path / "i.npy", i)
+    np.save(tmp_path / "b.npy", b)
+    run = ["run", "(i + 1, b, b > 1)", "--in", f"i={tmp_path / 'i.npy'}", "--in", f"b={tmp_path / 'b.npy'}", "--out"]
+    wanted = (i + 1, b, b > 1)
+    assert main([*run, *(str(tmp_path / f"{at}.npy") for at in range(3))]) == 0
+    assert main([*run, str(tmp_path / "all.npz")]) == 0
+    assert "all.npz: r0 int64[2], r1 float32[2, 1], r2 bool[2, 1]\n" in capsys.readouterr().out
+    with np.load(tmp_path / "all.npz") as archive:
+        for at, value in enumerate(wanted):
+            for got in (np.load(tmp_path / f"{at}.npy"), archive[f"r{at}"]):
+                assert (got.dtype, got.tolist()) == (value.dtype, value.tolist())
+    for files in (["r.npy"], ["r.npy", "s.npy"], ["r.npy", "s.npy", "r.npy"], ["r.npy", "missing/s.npy", "t.npy"]):
+        assert main([*run, *(str(tmp_path / name) for name in files)]) == 1
+        error = capsys.readouterr().err
+        assert "one .npy for each, or one .npz" in error or "a file twice" in error or "missing/s.npy: No such" in error
+    assert not [path for path in tmp_path.iterdir() if path.stem in "rst" or path.name.startswith(".")]
+
+
+def header(text):
+    """A .npy file with this header and no data."""
+    return b"\x93NUMPY\x01\x00" + (len(text) + 1).to_bytes(2, "little") + text.encode() + b"\n"
+
+
+def of_shape(extent):
+    return header(f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({extent},), }}")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x93NUMPY",
+        b"PK\x03\x04",
+        b"PK\x05\x06" + b"\0" * 18,
+        header("{{{('("),
+        header("(" * 9000),
+        header("1"),
+        of_shape(3),
+        of_shape(-3),
+        of_shape(10**14),
+        of_shape(2**63),
+        of_shape("'x'"),
+        header("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"),
+        header("{'descr': 'nothing', 'fortran_order': False, 'shape': (1,), }"),
+    ],
+    ids=lambda content: repr(content[:24]),
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::SyntaxWarning")
+def test_files_that_are_no_arrays_are_errors_of_one_line(content, tmp_path, capsys):
+    (tmp_path / "a.npy").write_bytes(content)
+    assert main(["run", "a + 1", "--in", f"a={tmp_path / 'a.npy'}"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"bcastgen: {tmp_path / 'a.npy'} is ") and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("extent", ["²", "", "-1", "1_0", "1.5", "x", str(2**63), "9" * 5000, "٣"])
+def test_extents_that_are_none(extent, capsys):
+    assert main(["run", "broadcast_to(a, (k,))", "--in", "a=1", "--extent", f"k={extent}"]) == 1
+    assert "is not NAME=N; write --extent n=3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("extent", [10**14, 2**62, 2**63 - 1])
+def test_extents_that_no_memory_holds(extent, capsys):
+    assert main(["run", "broadcast_to(a, (k,))", "--in", "a=1.5", "--extent", f"k={extent}"]) == 1
+    assert capsys.readouterr().err.count("\n") == 1
+
+
 def test_a_failed_run_leaves_no_file(tmp_path, arrays):
     np.save(tmp_path / "b.npy", np.ones((2, 2)))
     files = [f"{name}={tmp_path / name}.npy" for name in "ab"]
@@ -91,6 +166,12 @@ def test_a_file_that_is_no_array(tmp_path, capsys):
     (tmp_path / "a.npy").write_bytes(b"nonsense")
     assert main(["run", "a", "--in", f"a={tmp_path / 'a.npy'}"]) == 1
     assert "not a .npy file" in capsys.readouterr().err
+
+
+def test_an_archive_is_no_array(tmp_path, capsys):
+    np.savez(tmp_path / "a.npz", x=np.ones(2), y=np.ones(3))
+    assert main(["run", "a", "--in", f"a={tmp_path / 'a.npz'}"]) == 1
+    assert "a.npz is an archive ('x, y'), not a .npy file; save the array alone" in capsys.readouterr().err
 
 
 def test_a_pickle_is_never_loaded(tmp_path, capsys):

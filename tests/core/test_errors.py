@@ -7,11 +7,11 @@ import re
 import pytest
 
 from bcastgen.core import errors
-from bcastgen.core.resources import folder
+from bcastgen.core.resources import csrc_file
 
 
 def test_statuses_are_pinned_and_unique():
-    text = (folder("csrc") / "bcg_status.def").read_text()
+    text = csrc_file("bcg_status.def").read_text()
     every = re.findall(r"^BCG_(?:SHAPE_)?STATUS\((\w+),\s*(\d+)", text, re.MULTILINE)
     rows = re.findall(r"^BCG_STATUS\((\w+),\s*(\d+)", text, re.MULTILINE)
     assert sorted(int(value) for _, value in every) == list(range(len(every)))

@@ -18,7 +18,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.core.dtypes import BF16, DTYPES, F16
 from bcastgen.core.float16 import bits_of, nearest
-from bcastgen.core.resources import folder
+from csrc_includes import CSRC_FLAGS
 
 HALVES = (F16, BF16)
 PATTERNS = np.arange(1 << 16, dtype=np.uint16)
@@ -53,7 +53,7 @@ def c(request, tmp_path_factory):
         LOOP.format(name=name, source=source, target=target, call=call) for name, source, target, call in loops()
     )
     (directory / "half.c").write_text(text, encoding="utf-8")
-    flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", f"-I{folder('csrc')}")
+    flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", *CSRC_FLAGS)
     command = ["gcc", *request.param.split(), *flags, "-o", "half.so", "half.c", "-lm"]
     subprocess.run(command, cwd=directory, check=True)
     library = ctypes.CDLL(str(directory / "half.so"))

@@ -14,7 +14,7 @@ from bcastgen.core.resources import bench_module, folder, package_files
 
 
 @pytest.mark.parametrize(
-    ("name", "file"), [("templates", "kernel.c.j2"), ("csrc", "bcg_abi.h"), ("bench", "data/capitals.csv")]
+    ("name", "file"), [("templates", "kernel.c.j2"), ("csrc", "abi/bcg_abi.h"), ("bench", "data/capitals.csv")]
 )
 def test_folders(name, file):
     assert (folder(name) / file).is_file()

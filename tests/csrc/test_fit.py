@@ -9,14 +9,16 @@ import sys
 import mpmath
 import pytest
 
-from bcastgen.core.resources import folder
+from bcastgen.core.resources import csrc_file, folder
 
-_SPEC = importlib.util.spec_from_file_location("fit", folder("csrc") / "fit.py")
+_SPEC = importlib.util.spec_from_file_location("fit", csrc_file("fit.py"))
 fit = importlib.util.module_from_spec(_SPEC)
 sys.modules["fit"] = fit
 _SPEC.loader.exec_module(fit)
 
-HEADERS = "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder("csrc").glob("bcg_vmath*.h")))
+HEADERS = "\n".join(
+    path.read_text(encoding="utf-8") for path in sorted((folder("csrc") / "vmath").glob("bcg_vmath*.h"))
+)
 QUICK = ("exp_f32", "log_f32", "cbrt_f64")
 _HEX = re.compile(r"-?0x[0-9a-f.]+p[+-]?\d+")
 

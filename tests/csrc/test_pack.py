@@ -1,4 +1,4 @@
-"""csrc/pack.c: every copy into a tile and out of one against NumPy's own indexing.
+"""csrc/runtime/pack.c: every copy into a tile and out of one against NumPy's own indexing.
 
 A case is numbers: extents, and the steps of both sides. NumPy says what `to` holds after the copy, the bytes between
 and around its elements included; pack_main.c, compiled here for each set of instructions, what the C makes of it.
@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-CSRC = Path(__file__).resolve().parents[2] / "csrc"
+from csrc_includes import CSRC_FLAGS
+
 MAIN = Path(__file__).with_name("pack_main.c")
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 SANITIZE = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -148,7 +149,7 @@ CASES = [*row_cases(), *far_cases(), *box_cases(), *repeated_cases(), *stream_ca
 def build(tmp_path_factory: pytest.TempPathFactory) -> Builder:
     def built(*command: str) -> Path:
         program = tmp_path_factory.mktemp("pack") / "pack"
-        subprocess.run([*command, *WARNINGS, f"-I{CSRC}", str(MAIN), "-o", str(program)], check=True)
+        subprocess.run([*command, *WARNINGS, *CSRC_FLAGS, str(MAIN), "-o", str(program)], check=True)
         return program
 
     return built

@@ -1,6 +1,8 @@
-"""csrc/pool.c: a C program that shares jobs out, forks and nests, compiled once for each sanitizer.
+"""csrc/runtime/pool.c: a C program that shares jobs out, forks and nests, compiled once for each sanitizer.
 
 In: the name of a check.  Out: nothing and status 0, or what went wrong.
+
+The file is long because the C program that is run is in it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-CSRC = Path(__file__).resolve().parents[2] / "csrc"
+from csrc_includes import CSRC_FLAGS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the pool is serial there")
 
@@ -405,7 +407,7 @@ def harness(tmp_path_factory: pytest.TempPathFactory) -> Builder:
             directory = tmp_path_factory.mktemp("pool")
             rows = " ".join(f"ROW({name})" for name in CHECKS)
             (directory / "harness.c").write_text(HARNESS.replace("        CHECKS\n", f"        {rows}\n"))
-            warnings = ["-std=c11", "-Wall", "-Wextra", "-Werror", f"-I{CSRC}"]
+            warnings = ["-std=c11", "-Wall", "-Wextra", "-Werror", *CSRC_FLAGS]
             files = [str(directory / "harness.c"), "-o", str(directory / "harness"), "-lpthread", "-ldl"]
             subprocess.run([os.environ.get("CC", "gcc"), "-g", "-O1", *warnings, *flags, *files], check=True)
             made[flags] = directory / "harness"

@@ -1,7 +1,7 @@
 """The vector functions in builds of every kind: within their bounds, exact at their limits, and vectorised.
 
-What a kernel of the JIT computes is tests/behaviour/test_accuracy.py's affair; here the headers are compiled with other flags and
-by another compiler: without FMA, for a plain x86-64, with contraction as ``math="fast"`` has it.
+What a kernel of the JIT computes is tests/behaviour/test_accuracy.py's affair; here the headers are compiled with other
+flags and by another compiler: without FMA, for a plain x86-64, with contraction as ``math="fast"`` has it.
 """
 
 from __future__ import annotations

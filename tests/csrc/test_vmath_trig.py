@@ -16,14 +16,14 @@ import pytest
 
 import vmath
 from bcastgen.core.dtypes import F32, F64
-from bcastgen.core.resources import folder
+from bcastgen.core.resources import csrc_file
 from bcastgen.ops.table import OPS
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
 
 NAMES = ("sin", "cos", "tan")
 DTYPES = pytest.mark.parametrize("dtype", [F32, F64], ids=str)
-HEADER = (folder("csrc") / "bcg_vmath_trig.h").read_text(encoding="utf-8")
+HEADER = csrc_file("bcg_vmath_trig.h").read_text(encoding="utf-8")
 
 
 def near_bound(dtype):

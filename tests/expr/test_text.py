@@ -18,7 +18,7 @@ from bcastgen.expr.trace import trace
         ("-a**2 / ~b", lambda a, b: -(a**2) / ~b),
         ("where(a < b, a, 0.5)", lambda a, b: np.where(a < b, a, 0.5)),
         ("np.sin(a) + numpy.cos(a)", lambda a: np.sin(a) + np.cos(a)),
-        ("a.astype(float32) + b.astype('i8')", lambda a, b: a.astype(np.float32) + b.astype(np.int8)),
+        ("a.astype(float32) + b.astype('i1')", lambda a, b: a.astype(np.float32) + b.astype(np.int8)),
         ("float32(a)", lambda a: a.astype("f4")),
         ("asin(a) + pow(a, 2)", lambda a: np.arcsin(a) + np.power(a, 2)),
         ("a << 2 | b & 3 ^ 1", lambda a, b: a << 2 | b & 3 ^ 1),

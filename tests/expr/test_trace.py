@@ -65,14 +65,16 @@ def test_every_binary_operator_works_from_both_sides(op):
 )
 def test_every_numpy_ufunc_of_the_table_traces_to_its_row(name):
     names = ("a", "b", "c")[: OPS[name].arity]
-    assert f"t0 = {name}({', '.join(names)})" in text(getattr(np, name), *names)
+    # numpy.power(x, 2) is no square for every dtype.
+    note = ", square=False" if name == "power" else ""
+    assert f"t0 = {name}({', '.join(names)}{note})" in text(getattr(np, name), *names)
 
 
 def test_numpy_functions_that_are_not_ufuncs():
     assert "where(t0, a, 0.5)" in text(lambda a: np.where(a > 0, a, 0.5), "a")
     assert "clip(a, 0, 1)" in text(lambda a: np.clip(a, 0, 1), "a")
     assert "minimum(a, 1)" in text(lambda a: a.clip(max=1), "a")
-    assert "rint(a)" in text(np.round, "a")
+    assert "round(a)" in text(np.round, "a")
     assert "cast(a, dtype=f32)" in text(lambda a: a.astype(np.float32), "a")
 
 

@@ -278,3 +278,30 @@ def test_a_program_ends_and_forks_while_it_compiles(fork, tmp_path):
         check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("done", "")
+
+
+@pytest.mark.parametrize("operands", [(np.arange(1, 4), 2), (np.arange(1, 4), -1)])
+def test_a_finaliser_in_the_thread_that_compiles_does_not_wait_for_itself(operands, monkeypatch, tmp_path):
+    """It calls the kernel that is being made: with what NumPy answers, and with what only the binary can tell."""
+    seen, usual, done = [], kernels.build, threading.Event()
+
+    def call():
+        try:
+            return kernel(*operands).tolist()
+        except DomainError:
+            return "refused"
+
+    def build(name, render, tools):
+        if threading.current_thread() is not threading.main_thread() and not seen:
+            seen.append(None)
+            seen[0] = call()
+            done.set()
+        return usual(name, render, tools)
+
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(kernels, "build", build)
+    kernel = jit(lambda a, b: a**b + 1234567, background=True)
+    wanted = "refused" if operands[1] < 0 else (operands[0] ** operands[1] + 1234567).tolist()
+    assert call() == wanted
+    assert done.wait(60) and kernel.wait(60)
+    assert seen == [wanted] and call() == wanted

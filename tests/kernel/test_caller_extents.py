@@ -118,6 +118,37 @@ def test_the_authors_message_is_the_error():
     assert kernel.shape_function.check((3,), (3,)) is True
 
 
+@pytest.mark.parametrize("rank", [0, 1, 2, 3])
+def test_an_invalid_shape_is_refused_at_every_rank_in_the_authors_words(rank):
+    """[invalid] has no extents, as a scalar's shape has none."""
+    dims = ", ".join(f"d{at}" for at in range(rank))
+    for at, (message, said) in enumerate([("a has to have 7", "a has to have 7: shape.join"), (None, "shape.join of")]):
+        kernel = bg.define_op(
+            f"invalid_at_{rank}_{at}",
+            "a",
+            c="a + 1",
+            maps=[f"({dims}) -> ({dims})"],
+            shape=lambda a, message=message: bg.shape.join(a, (7,) * (rank + 1), error=message),
+        )
+        for asked in (lambda k=kernel: k(np.ones((2,) * rank)), lambda k=kernel: k.result_shape((2,) * rank)):
+            with pytest.raises(bg.BroadcastError, match=f"^{said}"):
+                asked()
+    dynamic = bg.define_op(
+        f"open_{rank}", "a", c="a + 1", maps=[f"({dims}) -> ({dims})"], shape=lambda a: a, replace=True
+    )
+    assert dynamic(np.ones((2,) * rank)).shape == dynamic.result_shape((2,) * rank) == (2,) * rank
+    with pytest.raises(bg.BroadcastError, match=r"gives \[\*\] for these shapes; give the extents"):
+        dynamic.result_shape(None)
+
+
+def test_a_shape_function_is_a_program_or_writes_one():
+    for wrong in ("func.func @x3(%a: !shape.shape) -> !shape.shape { return %a : !shape.shape }", 3):
+        with pytest.raises(bg.TraceError, match=r"the shape function is .*, expected a program .*: lambda a: "):
+            bg.define_op("no_program", "a", c="a", shape=wrong, maps=["(d0) -> (d0)"])
+    with pytest.raises(bg.ParseError, match="3 is no indexing map"):
+        bg.define_op("no_map", "a", c="a", shape=lambda a: a, maps=[3])
+
+
 def test_operands_have_the_extents_they_map_to():
     kernel = bg.define_op("first_of", "a, b", c="a", shape=lambda a, b: a, maps=["(d0) -> (d0)"] * 2, replace=True)
     with pytest.raises(bg.BroadcastError, match=r"operand 'b' dim 0 has extent 1, expected 3.*does not stretch"):
@@ -150,3 +181,19 @@ def test_such_an_op_is_a_kernel_of_its_own(outer):
 def test_what_cannot_be_a_shape_function(options, error, message):
     with pytest.raises(error, match=message):
         bg.define_op("no_such_op", "a, b", c="a + b", **options)
+
+
+@pytest.mark.parametrize("extents", [{"k": -3}, {"k": 3.0}, {"k": "3"}, {"k": True}, {"k": None}, {"k": 2**63}, 3])
+def test_extents_that_are_none(extents):
+    spread = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)))
+    for asked in (lambda: spread(np.ones(2), extents=extents), lambda: spread.result_shape((2,), extents=extents)):
+        with pytest.raises(bg.BroadcastError, match=r"^extents (gives 'k' as .*|is 3), expected"):
+            asked()
+
+
+def test_result_shape_of_shapes_that_are_none():
+    spread = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)))
+    with pytest.raises(bg.BroadcastError, match="operand 'x' dim 0 has extent -2"):
+        spread.result_shape((-2,), extents={"k": 3})
+    with pytest.raises(TypeError, match="has 1 operands, got 2 shapes"):
+        spread.result_shape((2,), (3,), extents={"k": 3})

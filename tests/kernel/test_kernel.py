@@ -1,4 +1,7 @@
-"""Kernels: one binary per tuple of dtypes, found again by other processes, built once by several threads."""
+"""Kernels: one binary per tuple of dtypes, found again by other processes, built once by several threads.
+
+The file is long because everything a kernel's methods promise is asked here.
+"""
 
 from __future__ import annotations
 
@@ -389,3 +392,14 @@ class TestConstants:
             )
         with pytest.raises(bg.DTypeError, match="declared f64"):
             self.kernel("(f32[?,3] a, f32[?,1] b, f64[3] w)")(np.ones((1, 3), np.float32), np.ones((1, 1), np.float32))
+
+
+@pytest.mark.parametrize("called", [False, True])
+def test_result_shape_refuses_what_is_no_shape(called):
+    """With a binary that could tell and without one, in our words."""
+    add = bg.jit(lambda a, b: a + b)
+    if called:
+        add(np.ones(3), np.ones(3))
+    for wrong in (None, (None,), (-1,), (2**63,), (1,) * 65, (2.0,), (True,), "ab", ((1,),), (2**63 - 1, 3.5)):
+        with pytest.raises(bg.BroadcastError, match=r"^operand 'b' (dim . has extent .*, expected 0 to|has rank 65, )"):
+            add.result_shape((3,), wrong)

@@ -1,4 +1,4 @@
-"""Verification of "test.broadcastable": its errors, and what it leaves to run time. See also test_broadcastable_verdicts.py."""
+"""Verification of "test.broadcastable": its errors, and what it leaves to run time."""
 
 from __future__ import annotations
 

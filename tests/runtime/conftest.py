@@ -1,4 +1,4 @@
-"""Hand-written kernels that keep to csrc/bcg_abi.h, compiled on demand, and `KernelBase` subclasses made of them.
+"""Hand-written kernels that keep to csrc/abi/bcg_abi.h, compiled on demand, and `KernelBase` subclasses made of them.
 
 In: the C statement for one element, `OUT(0, double) = IN(0, double) + IN(1, double);`.  Out: a kernel to call, on
 either implementation of `KernelBase`. All is done where a kernel says whether it admits a call, element by element, so
@@ -20,8 +20,7 @@ from bcastgen.core.dtypes import DTYPES, DType, Weak, dtype, from_key, promote, 
 from bcastgen.emit.c_text.body import loaded, storage_type, stored
 from bcastgen.runtime import base, fallback
 from bcastgen.runtime.library import open_library
-
-CSRC = Path(__file__).resolve().parents[2] / "csrc"
+from csrc_includes import CSRC_FLAGS
 
 SOURCE = r"""
 #include <stdbool.h>
@@ -128,7 +127,7 @@ class Compiler:
         with self.lock:
             if flags not in self.made:
                 path = self.directory / f"kernel{len(self.made)}.so"
-                command = [os.environ.get("CC", "gcc"), "-shared", "-fPIC", "-O1", "-ffp-contract=off", f"-I{CSRC}"]
+                command = [os.environ.get("CC", "gcc"), "-shared", "-fPIC", "-O1", "-ffp-contract=off", *CSRC_FLAGS]
                 subprocess.run([*command, *flags, str(self.directory / "kernel.c"), "-o", str(path)], check=True)
                 self.made[flags] = path
             return self.made[flags]

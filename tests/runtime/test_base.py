@@ -16,7 +16,7 @@ import numpy
 before = set(sys.modules)
 if {blocked}:
     sys.modules["bcastgen._dispatch"] = None
-from bcastgen.jit import base
+from bcastgen.runtime import base
 print(base.implementation, base.KernelBase.__module__)
 heavy = {{"cffi", "jinja2", "pycparser", "subprocess", "numpy.ma"}}
 print(sorted(heavy & sys.modules.keys() - before))

@@ -93,7 +93,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", ["csrc/bcg_abi.h", "csrc/bcg_status.def", "templates/kernel.c.j2", "bcastgen/loops/lowering/fuse.py"]
+    "name",
+    ["csrc/abi/bcg_abi.h", "csrc/abi/bcg_status.def", "templates/kernel.c.j2", "bcastgen/loops/lowering/fuse.py"],
 )
 def test_each_file_of_the_package_decides(name: str, package: Path, tools: Toolchain) -> None:
     before = cache_key("x", tools=tools)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 
 import pytest
 
-# `bcastgen.jit` is a function to whoever goes by attributes.
-COMPILERS = importlib.import_module("bcastgen.runtime.compilers")
+from bcastgen.runtime import compilers
 
 
 @pytest.fixture
@@ -34,7 +32,7 @@ def test_each_is_found_once_however_many_names_it_has(program, tmp_path):
     program("gcc-nm", "GNU nm (GNU Binutils for Debian) 2.40")
     program("x86_64-linux-gnu-gcc", "gcc 12.2.0")
     (tmp_path / "gcc").symlink_to("gcc-12")
-    found = {str(compiler): compiler for compiler in COMPILERS.compilers()}
+    found = {str(compiler): compiler for compiler in compilers.compilers()}
     assert sorted(found) == ["clang 19.1.7", "gcc 12.2.0"]
     assert (found["clang 19.1.7"].kind, found["clang 19.1.7"].cxx) == ("clang", None)
     assert os.path.basename(found["gcc 12.2.0"].cxx[0]) == "g++-12"
@@ -42,20 +40,20 @@ def test_each_is_found_once_however_many_names_it_has(program, tmp_path):
 
 def test_what_tells_no_version_is_found_all_the_same(program):
     program("gcc", "no numbers here")
-    (compiler,) = COMPILERS.compilers()
+    (compiler,) = compilers.compilers()
     assert str(compiler) == "gcc of unknown version"
 
 
 def test_zig_may_be_a_program_or_a_package(program, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name == "ziglang" or None)
-    monkeypatch.setattr(COMPILERS, "run", lambda command, directory: ("", "0.15.1\n"))
-    (zig,) = COMPILERS.compilers()
+    monkeypatch.setattr(compilers, "run", lambda command, directory: ("", "0.15.1\n"))
+    (zig,) = compilers.compilers()
     assert (str(zig), zig.c, zig.cxx[-1]) == ("zig 0.15.1", (sys.executable, "-m", "ziglang", "cc"), "c++")
     path = program("zig", "0.14.0")
-    (zig,) = COMPILERS.compilers()
+    (zig,) = compilers.compilers()
     assert zig.c == (str(path), "cc")
 
 
 def test_there_may_be_none(program):
     program("unused", "").unlink()
-    assert COMPILERS.compilers() == ()
+    assert compilers.compilers() == ()

@@ -172,3 +172,10 @@ def test_files_links_and_trees_are_removed_and_what_is_not_there_is_no_error(tmp
     assert [path.name for path in tmp_path.iterdir() if path.name != "home"] == ["tree"]
     remove(tmp_path / "tree")
     assert not (tmp_path / "tree").exists()
+
+
+def test_a_path_that_is_no_text_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    with pytest.raises(CacheError, match="its path is no text in UTF-8; set BCASTGEN_CACHE_DIR"):
+        cache_directory()
+    assert os.listdir(tmp_path) == ["home"]

@@ -49,7 +49,7 @@ def test_numbers_come_from_the_header() -> None:
     text = ffi_build.header()
     assert f"#define BCG_ABI_VERSION {library.constant('BCG_ABI_VERSION')}\n" in text
     assert f"#define BCG_MAX_RANK {library.constant('BCG_MAX_RANK')}\n" in text
-    files = (resources.folder("csrc") / name for name in ("bcg_abi.h", "run.h"))
+    files = (resources.csrc_file(name) for name in ("bcg_abi.h", "run.h"))
     assert text == "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 

@@ -142,3 +142,76 @@ def test_a_lock_that_cannot_be_opened_is_a_cache_error(tmp_path: Path) -> None:
     with pytest.raises(CacheError, match=r"cannot open the lock .*remove it"), exclusive(tmp_path / "lock"):
         pass
     assert not (tmp_path / "elsewhere").exists()
+
+
+# ---- who comes here twice: handlers of signals, finalisers -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["lock", "other"])
+def test_a_thread_that_is_inside_waits_for_nothing(path: str, tmp_path: Path) -> None:
+    with holder(tmp_path / "other") as process:
+        with exclusive(tmp_path / "lock") as held:
+            assert held
+            with exclusive(tmp_path / path) as again:
+                assert not again
+            with exclusive(tmp_path / "third") as third:
+                assert third
+            with exclusive(tmp_path / "lock", wait=False) as again:
+                assert not again
+        process.kill()
+    with exclusive(tmp_path / path) as held:
+        assert held
+
+
+def test_a_thread_that_waits_is_inside(tmp_path: Path) -> None:
+    """A handler runs in the thread that waits, and must not wait for what that will not release meanwhile."""
+    found = list[bool]()
+
+    def handle(*_signal: object) -> None:
+        with exclusive(tmp_path / "lock") as held:
+            found.append(held)
+
+    before = signal.signal(signal.SIGUSR1, handle)
+    try:
+        with holder(tmp_path / "lock") as process:
+            threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGUSR1]).start()
+            threading.Timer(0.5, process.kill).start()
+            with exclusive(tmp_path / "lock") as held:
+                assert held
+        assert found == [False]
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+# The handler and the finaliser come while the compiler runs, in the thread that waits for it.
+TWICE = """
+import gc, os, signal, sys
+import numpy as np, bcastgen as bg
+kernel, seen = bg.from_text("a * b + 71"), []
+
+def call(*_signal):
+    seen.append(float(kernel(2.0, 3.0)))
+
+class Calling:
+    def __del__(self):
+        call()
+
+def finalise(*_signal):
+    Calling()
+
+signal.signal(signal.SIGUSR1, call if sys.argv[1] == "handler" else finalise)
+assert kernel(1.0, 2.0) == 73.0
+print(seen, kernel.compilations)
+"""
+
+
+@pytest.mark.parametrize("who", ["handler", "finaliser"])
+def test_the_kernel_that_is_compiled_may_be_called(who: str, tmp_path: Path) -> None:
+    slow = tmp_path / "cc"
+    slow.write_text('#!/bin/sh\nmkdir "$0.seen" 2>&- && kill -USR1 $PPID && sleep 0.3\nexec gcc "$@"\n')
+    slow.chmod(0o755)
+    environment = {**os.environ, "BCASTGEN_CC": str(slow), "BCASTGEN_CACHE_DIR": str(tmp_path / "cache")}
+    program = [sys.executable, "-c", TWICE, who]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60, env=environment)
+    assert (done.stdout.strip(), done.returncode) == ("[77.0] 2", 0), done.stderr
+    assert [path.name[:4] for path in (tmp_path / "cache").glob("??/tmp.*")] == []

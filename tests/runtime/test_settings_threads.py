@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -236,3 +237,69 @@ def test_the_pool_has_no_more_threads_than_cpus() -> None:
     )
     found, most = map(int, python(program).split())
     assert found <= most
+
+
+# ---- the floating-point unit's mode ----------------------------------------------------------------------------------
+
+MODES = r"""
+#include <stdint.h>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+uint64_t get(void) { return _mm_getcsr() & 0xffc0; }
+void set(uint64_t mode) { _mm_setcsr((_mm_getcsr() & ~0xffc0u) | (unsigned)mode); }
+#else
+uint64_t get(void) { uint64_t mode; __asm__ volatile("mrs %0, fpcr" : "=r"(mode)); return mode; }
+void set(uint64_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"(mode)); }
+#endif
+"""
+
+# A call under each mode, on one thread and on two; `first` is the mode in which the pool's threads are made.
+MODES_PROGRAM = """
+import ctypes, sys
+if sys.argv[2] == "cffi":
+    sys.modules["bcastgen._dispatch"] = None
+import numpy as np, bcastgen as bg
+from bcastgen.runtime import base
+assert base.implementation == sys.argv[2]
+library, modes, first = ctypes.CDLL(sys.argv[1]), eval(sys.argv[3]), int(sys.argv[4])
+library.get.restype, library.set.argtypes = ctypes.c_uint64, [ctypes.c_uint64]
+usual = library.get()
+kernel = bg.from_text("a * 0.5 + a / 7")
+x = np.concatenate([np.arange(1, 600_001) * 5e-324, np.linspace(0.1, 9, 600_000)])
+into = {threads: np.empty_like(x) for threads in (1, 2)}
+kernel(1.0)
+seen = {}
+for mode in (modes[first], 0, *modes, 0):
+    for threads in (2, 1, 2):
+        kernel.threads = threads
+        library.set(usual | mode)
+        kernel(x, out=into[threads])
+        after = library.get()
+        library.set(usual)
+        assert after == usual | mode, (after, usual, mode)
+        bits = into[threads].tobytes()
+        assert seen.setdefault(mode, bits) == bits, (mode, threads)
+assert seen[0] == (x * 0.5 + x / 7).tobytes()
+assert len(set(seen.values())) == len(modes) + 1, "every mode has results of its own"
+print("done")
+"""
+
+X86_MODES, ARM_MODES = (0x8040, 0x2000, 0x4000), (1 << 24, 1 << 22, 2 << 22)  # flush subnormals, round up, round down
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("implementation", ["extension", "cffi"])
+def test_threads_round_and_flush_as_the_caller_does(implementation: str, first: int, tmp_path: Path) -> None:
+    if implementation == "extension" and base.implementation != "extension":
+        pytest.skip("the extension was not built here")
+    machine = platform.machine()
+    if machine not in ("x86_64", "aarch64", "arm64"):
+        pytest.skip("the pool does nothing here")
+    (tmp_path / "modes.c").write_text(MODES)
+    library = tmp_path / "modes.so"
+    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", str(tmp_path / "modes.c"), "-o", str(library)]
+    subprocess.run(command, check=True)
+    modes = X86_MODES if machine == "x86_64" else ARM_MODES
+    program = [sys.executable, "-c", MODES_PROGRAM, str(library), implementation, repr(modes), str(first)]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=120)
+    assert (done.stdout.strip(), done.returncode) == ("done", 0), done.stderr

@@ -222,6 +222,10 @@ REFUSED = [
     "-fsingle-precision-constant",
     "-mfpmath=387",
     "@options.txt",
+    "--fast-math",
+    "-Wp,-ffast-math",
+    "-Xpreprocessor",
+    "-Xclang",
 ]
 
 
@@ -242,6 +246,14 @@ def test_flags_that_change_results_are_refused(flag: str, monkeypatch: pytest.Mo
 def test_flags_that_change_no_result_are_taken(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BCASTGEN_CFLAGS", flag)
     assert flag in toolchain().flags
+
+
+@pytest.mark.parametrize("name", ["CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "LIBRARY_PATH"])
+def test_where_the_compiler_looks_for_its_parts_is_of_its_identity(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(name, raising=False)
+    usual = toolchain()
+    monkeypatch.setenv(name, "/opt/parts")
+    assert toolchain().identity == f"{usual.identity} {name}=/opt/parts"
 
 
 # --- the CPU

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import platform
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -67,6 +71,41 @@ def test_products_are_rounded_before_they_are_added(tmp_path: Path, monkeypatch:
     library.f.restype, library.f.argtypes = ctypes.c_double, [ctypes.c_double] * 3
     a, b = 1.0 + 2.0**-30, 1.0 - 2.0**-30
     assert library.f(a, b, -1.0) == a * b - 1.0 == 0.0  # fused: -2**-60
+
+
+# Flags that no list of names has, by what they do.
+HIDDEN = {
+    "--optimize=fast": "without -ffast-math",
+    "-fno-associative-math --optimize=fast": "without -ffast-math",
+    "-mfpmath=both": "registers wider than the types",
+    "-m32": "registers wider than the types|pointers have another size",
+    "-mx32": "pointers have another size",
+    "-fpack-struct": "structs have another layout",
+    "-fpack-struct=2": "structs have another layout",
+    "-fshort-enums": "enums have another size",
+}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the flags are those of x86-64")
+@pytest.mark.parametrize(
+    ("variable", "flags"), [*(("BCASTGEN_CFLAGS", flags) for flags in HIDDEN), ("BCASTGEN_CC", "-fpack-struct")]
+)
+def test_what_flags_do_counts_not_their_names(
+    variable: str, flags: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BCASTGEN_CC", "gcc")
+    monkeypatch.setenv(variable, f"gcc {flags}" if variable == "BCASTGEN_CC" else flags)
+    with pytest.raises(CompileError, match=rf"was given flags that are refused \({flags}\): .*({HIDDEN[flags]})"):
+        compile_source(ANSWER, tmp_path, toolchain())
+
+
+def test_flags_are_looked_at_where_there_are_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    show = script(tmp_path / "show", f'echo "$@" > args; exec {toolchain().command[0]} "$@"')
+    for flags, is_looked_at in (("", False), ("-g -march=native", True)):
+        monkeypatch.setenv("BCASTGEN_CC", str(show))
+        monkeypatch.setenv("BCASTGEN_CFLAGS", flags)
+        compile_source(ANSWER, tmp_path, toolchain())
+        assert ("-include" in (tmp_path / "args").read_text()) is is_looked_at
 
 
 def test_subnormals_survive_the_loading_of_a_kernel(tmp_path: Path) -> None:
@@ -133,6 +172,49 @@ def test_a_compiler_that_hangs_is_stopped_with_its_children(tmp_path: Path, monk
     while child.exists() and "\nState:\tZ" not in child.read_text() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not child.exists() or "\nState:\tZ" in child.read_text()
+
+
+@pytest.mark.parametrize(("child", "shown"), [("sleep 30", "first\nlast$"), ("yes again", "first\n")])
+def test_a_child_that_holds_the_output_open_is_not_waited_for(
+    child: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a compile server may that the first compilation starts."""
+    leave = f"setsid {child} &\necho $! >> '{tmp_path}/children'"
+    began = time.monotonic()
+    try:
+        with pytest.raises(CompileError, match=rf"exit status 3(.|\n)*output:\n{shown}"):
+            compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", f"echo first\n{leave}\necho last\nexit 3")))
+        monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
+        with pytest.raises(CompileError, match=r"did not finish within 0.5 s(.|\n)*output:\nfirst"):
+            compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", f"echo first\n{leave}\nsleep 1000")))
+        assert time.monotonic() - began < 15
+    finally:
+        for number in (tmp_path / "children").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(number), signal.SIGKILL)
+
+
+def test_a_compiler_that_closes_its_output_and_goes_on_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
+    with pytest.raises(CompileError, match=r"did not finish within 0.5 s(.|\n)*output:\nstarted$"):
+        compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", "echo started\nexec >&- 2>&-\nsleep 1000")))
+
+
+@pytest.mark.parametrize("size", [100, 20_000, 5_000_000])
+def test_of_much_output_the_beginning_and_the_end_are_told(size: int, tmp_path: Path) -> None:
+    body = f"echo first\nhead -c {size} /dev/zero | tr '\\0' x\necho; echo last; exit 1"
+    with pytest.raises(CompileError, match="failed with exit status 1") as caught:
+        compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", body)))
+    printed = str(caught.value).partition("output:\n")[2]
+    assert printed.startswith("first\nxxx") and printed.endswith("xxx\nlast")
+    assert len(printed) < module._MOST_PRINTED + 100
+    left_out = re.search(r"\n\.\.\. \((\d+) bytes are left out\) \.\.\.\n", printed)
+    assert (left_out is not None) == (size > module._MOST_PRINTED)
+    kept = len(printed) - (len(left_out[0]) if left_out else 0)
+    # The newline at the very end is stripped.
+    assert kept + (int(left_out[1]) if left_out else 0) == size + len("first\n\nlast")
 
 
 def test_success_without_a_binary_is_an_error(tmp_path: Path) -> None:

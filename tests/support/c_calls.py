@@ -98,7 +98,8 @@ def by_jit(subject, operands, outs):
     except DomainError:
         return Expected(statuses=("DOMAIN",))
     except BroadcastError as error:
-        refusals = "RANK BROADCAST EXTENT RESULT RESULT_RANK AT_LEAST AT_MOST MULTIPLE STRICT"
+        ranks = "RANK RANK_AT_LEAST RESULT_RANK RESULT_RANK_AT_LEAST"
+        refusals = f"{ranks} BROADCAST EXTENT RESULT AT_LEAST AT_MOST MULTIPLE STRICT"
         return Expected(statuses=tuple(refusals.split()), message=_without_origin(str(error)))
     raise AssertionError("the JIT takes results of another shape")
 
@@ -205,13 +206,14 @@ def other_rank(chance, spoilt):
     if not spoilt.is_seen:
         return None
     ranks = [-1, -(2**31), 2**31 - 1, 65]
-    return spoilt.case(rank=chance.choice(ranks)), spoilt.refused("RESULT_RANK" if spoilt.is_result else "RANK")
+    statuses = ("RESULT_RANK",) if spoilt.is_result else ("RANK", "RANK_AT_LEAST", "RANK_AT_MOST")
+    return spoilt.case(rank=chance.choice(ranks)), spoilt.refused(*statuses)
 
 
 def null_extents(chance, spoilt):
     if not spoilt.is_seen or spoilt.array.ndim == 0:
         return None
-    return spoilt.case(no_extents=True), spoilt.refused("NULL_DATA", dim=-1)
+    return spoilt.case(no_extents=True), spoilt.refused("NULL_EXTENTS", dim=-1)
 
 
 def null_data(chance, spoilt):
@@ -224,10 +226,11 @@ def null_data(chance, spoilt):
 
 
 def null_strides(chance, spoilt):
-    # Strides of dims of extent 1 are not read, and where types know that, nobody looks for them.
-    if not spoilt.is_used or all(extent == 1 for extent in spoilt.array.shape):
+    # Strides of dims of extent 1 are not read.
+    long = [dim for dim, extent in enumerate(spoilt.array.shape) if extent != 1]
+    if not spoilt.is_used:
         return None
-    return spoilt.case(no_strides=True), spoilt.refused("NULL_DATA", dim=-1)
+    return spoilt.case(no_strides=True), spoilt.refused("NULL_STRIDES", dim=long[0]) if long else spoilt.wanted
 
 
 def odd_data(chance, spoilt):
@@ -244,7 +247,7 @@ def odd_stride(chance, spoilt):
         return None
     strides, dim = list(array.strides), chance.choice(long)
     strides[dim] += chance.choice((-1, 1)) * chance.randrange(1, size)
-    return _bent(spoilt, array.shape, strides), spoilt.refused("ALIGNMENT", dim=-1)
+    return _bent(spoilt, array.shape, strides), spoilt.refused("STRIDE", dim=dim)
 
 
 def _bent(spoilt, extents, strides):
@@ -275,7 +278,7 @@ def result_in_one_place(chance, spoilt):
     if not spoilt.is_result or not long or spoilt.array.size == 0:
         return None
     strides = [0 if dim == long[0] else stride for dim, stride in enumerate(spoilt.array.strides)]
-    return _bent(spoilt, spoilt.array.shape, strides), spoilt.refused("OVERLAP", dim=-1)
+    return _bent(spoilt, spoilt.array.shape, strides), spoilt.refused("REPEATS", dim=long[0])
 
 
 def _shared(chance, spoilt, shift):

@@ -99,7 +99,7 @@ def result_ranks(compilation: Compilation) -> tuple[int | None, ...]:
 
 def emit_module(kernels: Sequence[Kernel], name: str, form: CForm = USUAL) -> list[Emitted]:
     """The kernels as one module, each with its names there."""
-    parts = [one.declared_compilation.standalone_part(one.__name__, one.constant_values) for one in kernels]
+    parts = [kernel.standalone_part(kernel.__name__) for kernel in kernels]
     files = dict(render_module(name, parts, form).files)
     made = []
     for kernel, view in zip(kernels, module_view(name, parts, form).kernels, strict=True):
@@ -257,7 +257,11 @@ static void run_{at}(const harness_array *given, int told, harness_answer *got)
 {{
     {name}_array a[{operands + results}];
     {name}_diagnostic why = {{-77, -77, -77, -77, -77}};
-    int32_t ranks[{results}] = {{0}};
+    int32_t ranks[{results}];
+    for (int k = 0; k < {results}; k++) {{
+        ranks[k] = -77;
+        for (int dim = 1; dim < RANKS; dim++) got->extents[k][dim] = -77;
+    }}
     for (int k = 0; k < {operands + results}; k++) {{
         a[k].data = given[k].data;
         a[k].extents = given[k].extents;
@@ -265,7 +269,13 @@ static void run_{at}(const harness_array *given, int told, harness_answer *got)
         a[k].rank = given[k].rank;
     }}
     const {name}_status fits = {shape_function}({", ".join(shape_arguments)}, told ? &why : NULL);
-    (void)ranks;
+    for (int k = 0; fits != 0 && k < {results}; k++) {{
+        /* What fails leaves what it would have filled in as it was. */
+        if (ranks[k] != -77) abort();
+        for (int dim = 1; dim < RANKS; dim++) {{
+            if (got->extents[k][dim] != -77) abort();
+        }}
+    }}
     got->shape = (harness_outcome){copy % "fits"};
     {" ".join(after)}
     why = ({name}_diagnostic){{-77, -77, -77, -77, -77}};

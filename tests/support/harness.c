@@ -136,7 +136,7 @@ static void expect_written(const harness_array *array, size_t bytes)
     if (is_empty(array)) return;
     for (int32_t dim = array->rank; dim >= 0;) {
         const char *at = array->data;
-        for (int32_t own = 0; own < array->rank; own++) at += index[own] * array->byte_strides[own];
+        for (int32_t own = 0; own < array->rank; own++) at += index[own] > 0 ? index[own] * array->byte_strides[own] : 0;
         EXPECT_WRITTEN(at, bytes);
         for (dim = array->rank - 1; dim >= 0 && ++index[dim] == array->extents[dim]; dim--) index[dim] = 0;
     }

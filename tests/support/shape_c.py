@@ -1,4 +1,4 @@
-"""The functions of csrc/bcg_shape.h and its neighbours, compiled as a library, on values that tests write down easily.
+"""The functions of bcg_shape.h and its neighbours, compiled as a library, on values that tests write down easily.
 
 A size is an int, ``"?"`` or an :class:`Error`; a shape is a tuple of sizes, ``"*"`` or an Error.
 """
@@ -9,7 +9,8 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-from bcastgen.core.resources import folder
+from bcastgen.core.resources import csrc_file
+from csrc_includes import CSRC_FLAGS
 
 
 @dataclass(frozen=True)
@@ -53,13 +54,11 @@ class Library:
     def __init__(self, directory):
         import cffi
 
-        texts = "".join((folder("csrc") / name).read_text() for name in HEADERS)
+        texts = "".join(csrc_file(name).read_text() for name in HEADERS)
         prototypes = re.findall(r"^static inline ([^;{]*\))", texts, re.MULTILINE)
         (directory / "all.c").write_text(EXPORTED)
         flags = "-std=c11 -O1 -Wall -Wextra -Werror -shared -fPIC".split()
-        subprocess.run(
-            ["gcc", *flags, "-I", folder("csrc"), "all.c", "-o", "all.so"], cwd=directory, check=True, timeout=100
-        )
+        subprocess.run(["gcc", *flags, *CSRC_FLAGS, "all.c", "-o", "all.so"], cwd=directory, check=True, timeout=100)
         self.ffi = cffi.FFI()
         self.ffi.cdef(STRUCTS)
         self.ffi.cdef("".join(f"{text};\n" for text in prototypes).replace("bcg_status ", "int32_t "))

@@ -7,6 +7,8 @@ In: a random number generator.  Out: a :class:`Case`; verdicts are True where it
 
 DIFFERENCES is the one list: docs/mlir.md shows it as a table, with the same names and verdicts; a test compares them.
 Each has a predicate that is exact: where it applies the verdicts are the two it says, and where none does they are one.
+
+The file is long because each difference has its text, its verdicts and its predicate.
 """
 
 from __future__ import annotations

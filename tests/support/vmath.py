@@ -23,10 +23,11 @@ import mpmath
 import numpy as np
 
 from bcastgen.core.dtypes import F32, F64
-from bcastgen.core.resources import folder
+from bcastgen.core.resources import csrc_file, folder
 from bcastgen.ops.table import OPS
+from csrc_includes import CSRC_FLAGS
 
-HEADERS = tuple(sorted(path.name for path in folder("csrc").glob("bcg_vmath*.h")))
+HEADERS = tuple(sorted(path.name for path in (folder("csrc") / "vmath").glob("bcg_vmath*.h")))
 NO_FMA = ("-mno-fma", "-mno-avx512f")
 PORTABLE = ("-march=x86-64",)
 _KERNEL_FLAGS = (
@@ -43,7 +44,7 @@ def functions():
     """Name -> C type and number of operands of every function of the headers."""
     found = {}
     for header in HEADERS:
-        for c_type, name, operands in _FUNCTION.findall((folder("csrc") / header).read_text(encoding="utf-8")):
+        for c_type, name, operands in _FUNCTION.findall(csrc_file(header).read_text(encoding="utf-8")):
             found[name] = (c_type, operands.count(",") + 1)
     return found
 
@@ -105,7 +106,7 @@ def _compiled(compiler, flags, output):
     with tempfile.TemporaryDirectory() as directory:
         text, made = Path(directory, "loops.c"), Path(directory, "loops.out")
         text.write_text(source(), encoding="utf-8")
-        command = [compiler, *_KERNEL_FLAGS, *flags, *output, f"-I{folder('csrc')}", str(text), "-o", str(made), "-lm"]
+        command = [compiler, *_KERNEL_FLAGS, *flags, *output, *CSRC_FLAGS, str(text), "-o", str(made), "-lm"]
         if compiler.startswith("clang"):
             command = [flag for flag in command if flag != "-fvect-cost-model=dynamic"]
         done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from ...core.resources import folder
+from ...core.resources import csrc_file
 
 __all__ = ["for_loops", "functions_of", "helper_names", "helper_text"]
 
@@ -57,7 +57,7 @@ _DEFINED = (
 @cache
 def _text(header: str) -> str:
     # Bytes: opening text takes longer than reading it, and a first call reads all headers.
-    return (folder("csrc") / header).read_bytes().decode()
+    return csrc_file(header).read_bytes().decode()
 
 
 @cache

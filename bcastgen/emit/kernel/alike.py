@@ -34,7 +34,7 @@ def all_alike(operands: Sequence[str], rank: int, nest: NestView) -> bool:
         for at, name in enumerate(operands)
         for pair in (
             (f"{name}->rank != {rank}", f"BCG_RANK, {at}, -1, -1, {rank}, {name}->rank"),
-            (f"{name}->extents == NULL", f"BCG_NULL_DATA, {at}, -1, -1, 0, 0"),
+            (f"{name}->extents == NULL", f"BCG_NULL_EXTENTS, {at}, -1, -1, 0, {name}->rank"),
         )
     ]
     met = [Step(meet=f"bcg_meet({name}, {at}, 0, {rank}, {rank}") for at, name in enumerate(operands)]

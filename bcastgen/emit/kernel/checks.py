@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from ...core.dtypes import I64
 from ...core.frozen import dataclass
 from ...loops.nest import Access, Nest
 from ...shape.constraints import (
@@ -53,13 +52,16 @@ __all__ = [
 ]
 
 
+# Of an object where addresses have 32 bits: PTRDIFF_MAX there.
+_MOST_BYTES = 2**31 - 1
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of a domain function: a check, a meeting, or a dim that sets an extent.
 
     `condition` holds if a check fails, and `facts` are the diagnostic's. `meet` and `widen` are calls but for their
-    last arguments; a dim that nothing has to be asked about may still set an extent (`widen`). `most` is the value of a
-    variable of that name that the condition speaks of.
+    last arguments; a dim that nothing has to be asked about may still set an extent (`widen`).
     """
 
     condition: str = ""
@@ -67,7 +69,6 @@ class Step:
     comment: str = ""
     meet: str = ""
     widen: str = ""
-    most: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +121,17 @@ def guards(nest: Nest, members: Members) -> tuple[Step, ...]:
         if members.is_constant(access.position):
             continue
         rank, least = f"{members.member(access.position)}rank", len(access.type.dims)
-        facts = f"BCG_RANK, {access.position}, -1, -1"
+        where = f"{access.position}, -1, -1"
         if not access.type.unranked:
-            found.append(Step(f"{rank} != {least}", f"{facts}, {least}, {rank}"))
-        elif members.separate:
-            wanted = f"{rank} < {least} ? {least} : BCG_MAX_RANK"
-            found.append(Step(f"{rank} < {least} || {rank} > BCG_MAX_RANK", f"{facts}, {wanted}, {rank}"))
-        elif least:
-            found.append(Step(f"{rank} < {least}", f"{facts}, {least}, {rank}"))
+            found.append(Step(f"{rank} != {least}", f"BCG_RANK, {where}, {least}, {rank}"))
+        elif members.separate or least:
+            found.append(Step(f"{rank} < {least}", f"BCG_RANK_AT_LEAST, {where}, {least}, {rank}"))
+        if access.type.unranked and members.separate:
+            found.append(Step(f"{rank} > BCG_MAX_RANK", f"BCG_RANK_AT_MOST, {where}, BCG_MAX_RANK, {rank}"))
         if members.separate and (least or access.type.unranked):
             extents = f"{members.member(access.position)}extents == NULL"
             condition = extents if not access.type.unranked or least else f"{rank} > 0 && {extents}"
-            found.append(Step(condition, f"BCG_NULL_DATA, {access.position}, -1, -1, 0, 0"))
+            found.append(Step(condition, f"BCG_NULL_EXTENTS, {access.position}, -1, -1, 0, {rank}"))
     return (*found, *(_negative(nest, members) if members.separate else ()))
 
 
@@ -188,10 +188,12 @@ def result_steps(nest: Nest, members: Members) -> Iterator[Step]:
     """Return what declared result types ask of the extents that the operands' meeting gave, and what a stranger may."""
     for constraint in nest.domain.constraints:
         yield from _result_steps(nest, constraint, members)
-    overflow, most = _overflow(nest) if members.separate and nest.results else ("", "")
-    if overflow:
-        first = members.result(nest.results[0].position)
-        yield Step(overflow, f"BCG_OVERFLOW, {first}, -1, -1, INT64_MAX, 0", most=most)
+    if nest.results:
+        widest = max(nest.results, key=lambda access: access.dtype.bytes)
+        overflow = _overflow(nest, widest.dtype.bytes)
+        facts = f"BCG_OVERFLOW, {members.result(widest.position)}, -1, -1, PTRDIFF_MAX, {widest.dtype.bytes}"
+        if overflow:
+            yield Step(overflow, facts)
 
 
 def _result_steps(nest: Nest, constraint: Constraint, members: Members) -> list[Step]:
@@ -199,7 +201,8 @@ def _result_steps(nest: Nest, constraint: Constraint, members: Members) -> list[
     match constraint:
         case ResultRank(result=name, rank=rank) | ResultRankAtLeast(result=name, rank=rank):
             comparison = "!=" if isinstance(constraint, ResultRank) else "<"
-            facts = f"BCG_RESULT_RANK, {_result_position(nest, name, members)}, -1, -1, {rank}, rank"
+            status = "BCG_RESULT_RANK" if isinstance(constraint, ResultRank) else "BCG_RESULT_RANK_AT_LEAST"
+            facts = f"{status}, {_result_position(nest, name, members)}, -1, -1, {rank}, rank"
             return [Step(f"rank {comparison} {rank}", facts, f"{name} is declared so")]
         case ResultExtent(result=name, dim=dim, domain_dim=domain_dim, extent=int(extent)):
             met = f"extents[{domain_dim_text(domain_dim)}]"
@@ -259,22 +262,22 @@ def _own_dim(nest: Nest, dim: int) -> str:
     return domain_dim_text(dim if dim >= 0 or nest.domain.open else len(nest.domain.dims) + dim)
 
 
-def _overflow(nest: Nest) -> tuple[str, str]:
-    """Return the condition under which the number of points does not fit 63 bits, and the value of its `most`.
+def _overflow(nest: Nest, size: int) -> str:
+    """Return the condition under which a result with elements of a size has more bytes than an object can have.
 
-    The condition is empty where types exclude it.
+    It is empty where types exclude it, on a machine with addresses of 32 bits, too.
     """
-    dims = nest.domain.dims
+    extents = [dim.extent for dim in nest.domain.dims]
     if nest.domain.open:
-        return "bcg_points(rank, extents) < 0", ""
-    known = prod(dim.extent for dim in dims if dim.extent is not None)
-    unknown = [at for at, dim in enumerate(dims) if dim.extent is None]
-    if known == 0 or (known <= I64.max and not unknown) or (known == 1 and len(unknown) == 1):
-        return "", ""
-    match unknown:
-        case [only] if known <= I64.max:
-            return f"extents[{only}] > INT64_MAX / {known}", ""
-        case [first, second] if known == 1:
-            return f"extents[{first}] > most", f"extents[{second}] > 0 ? INT64_MAX / extents[{second}] : INT64_MAX"
-        case _:
-            return f"bcg_points({len(dims)}, extents) < 0", ""
+        return f"bcg_bytes(rank, extents, {size}) < 0"
+    known = prod(extent for extent in extents if extent is not None) * size
+    unknown = [at for at, extent in enumerate(extents) if extent is None]
+    if known == 0 or (known <= _MOST_BYTES and not unknown):
+        return ""
+    if len(unknown) == 1:
+        return f"(uint64_t)extents[{unknown[0]}] > {_most(known)}"
+    return f"bcg_bytes({len(extents)}, extents, {size}) < 0"
+
+
+def _most(known: int) -> str:
+    return "PTRDIFF_MAX" if known == 1 else f"PTRDIFF_MAX / {known}"

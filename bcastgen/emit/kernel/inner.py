@@ -224,7 +224,6 @@ def _tile_view(nest: Nest, value: int, place: int, namer: Namer) -> ArrayView:
         is_result=False,
         load=f"t{value}",
         step="",
-        bits="",
         map_name="",
         dims=(),
         mapped=False,

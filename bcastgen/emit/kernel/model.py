@@ -49,7 +49,6 @@ class NestView:
     shapes : the descriptors its extents come from: of the operands it reads, and of those whose shape alone counts.
     ranks : what goes in front of the rank of those that its domain's rank comes from.
     guards, starts, steps : what its domain function does, see :mod:`.checks`.
-    distinct : for each result, the C condition under which elements of it share memory, in a ranked nest.
     stages, staged : the loops that compute stages, and the one behind them, where there are any.
     alike : whether loops over its arrays ask all that is asked of their extents.
     claims : the names of what is claimed of its domain. A nest without results is its domain function.
@@ -66,7 +65,6 @@ class NestView:
     starts: tuple[tuple[str, ...], tuple[str, ...]]
     steps: tuple[Step, ...]
     overlaps: tuple[OverlapView, ...]
-    distinct: tuple[str, ...]
     demand_body: tuple[str, ...]
     demand: str
     demand_arrays: tuple[ArrayView, ...]

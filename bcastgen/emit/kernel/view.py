@@ -167,7 +167,6 @@ def _nest_view(
             for others in _by_position((*arrays[: len(nest.operands)], *results[: result.place - len(nest.operands)]))
             if not others[0].is_constant
         ),
-        distinct=tuple(map(_shared_elements, results)),
         demand_body=tuple(demand_body),
         demand=demand,
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.place in demanded),
@@ -229,7 +228,6 @@ def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members
         is_result=is_result,
         load=namer.take(f"{name}0"),
         step=namer.take(f"{name}_step"),
-        bits=namer.take(f"{name}_bits"),
         map_name=namer.take(f"{name}_dims"),
         dims=tuple(dims),
         mapped=not _is_aligned(access),
@@ -281,13 +279,3 @@ def _overlaps_across(nests: tuple[NestView, ...]) -> tuple[OverlapView, ...]:
                     if other.position not in own and not other.is_constant:
                         found.setdefault(pair, OverlapView(result, other, "", ""))
     return tuple(found.values())
-
-
-def _shared_elements(result: ArrayView) -> str:
-    """Return when a result writes one place twice: where a stride is 0 along several elements."""
-    terms = [
-        f"d{dim.domain} > 1 && {dim.stride} == 0" if dim.selects else f"{dim.stride} == 0"
-        for dim in result.dims
-        if dim.own is not None
-    ]
-    return terms[0] if len(terms) == 1 else " || ".join(f"({term})" if "&&" in term else term for term in terms)

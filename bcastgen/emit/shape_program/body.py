@@ -1,4 +1,4 @@
-"""Lowering of shape programs: operations become lines of C that call csrc/bcg_shape.h.
+"""Lowering of shape programs: operations become lines of C that call csrc/helpers/bcg_shape.h.
 
 In: a program, and names for what it takes and returns.  Out: the lines of a function's body.
 

@@ -7,6 +7,9 @@ In: a kernel's view and program.  Out: the text of a comment.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from ...core.resources import csrc_file
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
 from ..kernel.model import KernelView
@@ -15,7 +18,10 @@ from .form import CForm
 from .static import StaticView, static_sentences
 from .target import find_target
 
-__all__ = ["contract", "renamed"]
+__all__ = ["contract", "guards", "renamed"]
+
+# What csrc/helpers/bcg_flags.h refuses, as far as compilers tell it.
+_NEVER = "Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387)."
 
 
 def contract(
@@ -56,8 +62,9 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
         for at, name in (*enumerate(view.arrays), *view.claims)
     )
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
-    apart = "the bytes of a result, from first to last, are no other array's"
-    in_place = f"{', '.join(places)}; otherwise {apart}" if places else f"T{apart[1:]}"
+    apart = "no byte of a result is another array's"
+    in_place = f"{', '.join(places)}; otherwise {apart}" if places else f"N{apart[1:]}"
+    strides = any(nest.rank is None or array.strides for nest in view.nests for array in nest.results)
     selects = any(dim.reason for nest in view.nests for array in nest.arrays for dim in array.dims)
     ranks = any(nest.rank is None for nest in view.nests)
     trusted = [d.constraint for nest in program.nests for d in nest.domain.decisions if d.fate == "trusted"]
@@ -68,8 +75,10 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
         else "",
         f"Shapes align on the right; ranks go up to {view.macros}_MAX_RANK." if ranks else "",
         "Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have "
-        f"any sign; they and the data are multiples of the element size ({view.macros}_ALIGNMENT).",
-        f"{in_place} ({view.macros}_OVERLAP). No two elements of a result are one.",
+        f"any sign; they ({view.macros}_STRIDE) and the data ({view.macros}_ALIGNMENT) are multiples of the element "
+        "size.",
+        f"{in_place} ({view.macros}_OVERLAP); interwoven arrays, such as two colours of an image, are apart.",
+        f"A result's strides nest: each is beyond what smaller ones reach ({view.macros}_REPEATS)." if strides else "",
         f"On trust, and not checked: {'; '.join(map(str, trusted))}. Where it does not hold, behaviour is undefined."
         if trusted
         else "",
@@ -78,12 +87,34 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
     )
 
 
+def guards(programs: Iterable[LoopProgram], helpers: str) -> tuple[str, ...]:
+    """Return what keeps a module, with these helpers, from compilers' flags that would make its results wrong."""
+    _, order, wide, *_ = csrc_file("bcg_flags.h").read_text(encoding="utf-8").split("\n\n")
+    if any(map(_has_floats, programs)):
+        return order, wide
+    # Integers are divided as doubles; wider ones do as well.
+    return (order,) if "double" in helpers else ()
+
+
+def _has_floats(program: LoopProgram) -> bool:
+    """Return whether it computes with floats, so that what a compiler makes of these changes its results."""
+    statements = (statement for nest in program.nests for statement in nest.body)
+    return any(row.is_float for statement in statements for row in (*statement.operand_dtypes, statement.dtype))
+
+
 def _accuracy(program: LoopProgram, fast: bool) -> str:
     """What results depend on, and how far functions are from what is right."""
+    if not _has_floats(program):
+        return ""
     rows = [statement for nest in program.nests for statement in nest.body if statement.dtype.is_float]
     bounds = {row.op.name: row.op.ulp_for(row.dtype, fast) for row in rows}
-    named = [f"{name} {ulp} ULP" for name, ulp in bounds.items() if ulp]
-    functions = f" Largest errors: {', '.join(named)}; all else is as IEEE 754 has it." if named else ""
+    named = ", ".join(f"{name} {ulp} ULP" for name, ulp in bounds.items() if ulp)
+    functions = f" Largest errors: {named}; all else is as IEEE 754 has it." if named else ""
     if fast:
-        return f"Mathematics is fast: sums and products may be fused.{functions}"
-    return f"Compile with -ffp-contract=off: floating-point results depend on it, and on no other flag.{functions}"
+        return f"Mathematics is fast: sums and products may be fused. {_NEVER}{functions}"
+    but = (
+        ", but for functions, which keep within their errors: their last bits differ where the machine multiplies and "
+        "adds with one rounding (FMA)"
+    )
+    same = f"results then have the same bits for every other flag, compiler and machine{but if named else ''}."
+    return f"Compile with -ffp-contract=off: {same} {_NEVER}{functions}"

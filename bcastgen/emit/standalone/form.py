@@ -52,10 +52,10 @@ class CForm:
         --------
         >>> CForm(variants=-1).checked()
         Traceback (most recent call last):
-        bcastgen.core.errors.BcastgenError: variants is -1, expected 0 or more (0 is the one plain nest)
+        bcastgen.BcastgenError: variants is -1, expected 0 or more (0 is the one plain nest)
         """
-        if self.variants is not None and self.variants < 0:
-            raise BcastgenError(f"variants is {self.variants}, expected 0 or more (0 is the one plain nest)")
+        if self.variants is not None and (type(self.variants) is not int or self.variants < 0):
+            raise BcastgenError(f"variants is {self.variants!r}, expected 0 or more (0 is the one plain nest)")
         if self.target is not None:
             find_target(self.target)
         unknown = [name for name in self.build if name not in BUILDS]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["environment", "module_text", "python"]
 
-# What jinja's code begins with; `template_run` has the names of its own.
+# What jinja's code begins with; `run` has the names of its own.
 _IMPORT = "from jinja2.runtime import "
 
 
@@ -58,5 +58,5 @@ def module_text(templates: Path) -> str:
             code = marshal.dumps(compile(source, f"templates/{name}", "exec", dont_inherit=True))
             found[name] = (crc32(text), b2a_base64(compress(code), newline=False).decode())
     rows = "".join(f"    {name!r}: {entry!r},\n" for name, entry in found.items())
-    head = "# Written when the package was built, by template_build.py."
+    head = "# Written when the package was built, by emit/templating/build.py."
     return f"{head}\nPYTHON = {python()!r}\nCODE = {{\n{rows}}}\n"

@@ -1,6 +1,6 @@
 """Runs the code that jinja made of the templates: as much of its runtime as they use, for importing jinja takes 20 ms.
 
-In: `_templates.py`, written by `template_build` when the package was built; values.  Out: text.
+In: `_templates.py`, written by `build` when the package was built; values.  Out: text.
 
     Compiled(folder("templates"), CODE, {"unused": ...}).render("kernel.c.j2", {"kernel": view}) -> "/* axpy, ..."
 

@@ -2,7 +2,7 @@
 
 In: a nest.  Out: for each statement a number of bits; that of its dtype where the whole value counts.
 
-    a, b : i32;  ((a + b) & 255).astype(u8)   ->   8 of the sum, 8 of the mask, 8 of what is stored
+    a, b : i32;  ((a + b) & 255).astype(uint8)   ->   8 of the sum, 8 of the mask, 8 of what is stored
 
 Sums, products and bitwise ops need no higher bits of their operands than those of the result that count; a mask leaves
 its own, a shift to the right needs as many more as it drops.

@@ -143,8 +143,10 @@ def bounds_of(nest: Nest) -> list[Bounds]:
     Examples
     --------
     >>> from bcastgen import from_text
-    >>> for bounds in bounds_of(from_text("(u8[?] x) -> clip(sqrt(x), 1, 5)").compilation.program.nests[0]):
+    >>> for bounds in bounds_of(from_text("(u8[?] x) -> x.astype(f32) * 2.0").compilation.program.nests[0]):
     ...     print(bounds)
+    Bounds(low=0.0, high=255.0, is_number=True)
+    Bounds(low=0.0, high=510.0000305175781, is_number=True)
     """
     found: list[Bounds] = []
     ranges = ranges_of(nest)

@@ -25,7 +25,7 @@ from ...shape.decision import Decision
 from ...shape.inference.operand_use import Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.inference.verify import Bound
-from ...shape.types.dim import Dim
+from ...shape.types.dim import Dim, check_rank
 from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap, identity_map, use_map
 from ..nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Value
@@ -108,6 +108,7 @@ def _dtype_of(node: Node) -> DType:
 
 
 def _with_dtype(type_: TensorType, dtype: DType, name: str) -> TensorType:
+    check_rank(f"'{name}'", len(type_.dims), name)
     if type_.dtype is not None and type_.dtype is not dtype:
         raise DTypeError(f"'{name}' is declared as {type_}, but its dtype is {dtype}; declare {dtype}, or cast")
     return TensorType(dtype, type_.dims, type_.unranked, type_.container)

@@ -2,8 +2,8 @@
 
 In: a nest.  Out: one of the same results, bit for bit, with rows of :mod:`...ops.internal_rows`.
 
-    x : f32;  clip(rint(x * 20), -128, 127).astype(i8)   ->   truncate(rint(x * 20), -128, 127) : i32, then its low byte
-    x : u8;   (x * 0.5 + 3).astype(u8)                   ->   truncate_number_within(x * 0.5 + 3) : i32, its low byte
+    x : f32;  clip(rint(x * 20), -128, 127).astype(int8)  ->  truncate(rint(x * 20), -128, 127) : i32, then its low byte
+    x : u8;   (x * 0.5 + 3).astype(uint8)                 ->  truncate_number_within(x * 0.5 + 3) : i32, its low byte
 
 A cast of a float checks for NaN and saturates. The check goes where :mod:`..analysis.float_bounds` proves that there is
 no NaN, saturation where it proves the range; a clip in front goes because saturation does its work. An extremum checks
@@ -55,7 +55,7 @@ def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     Examples
     --------
     >>> from bcastgen import from_text
-    >>> kernel = from_text("(f32[?] x) -> clip(x * 20, -128, 127).astype(i8)")
+    >>> kernel = from_text("(f32[?] x) -> clip(x * 20, -128, 127).astype(int8)")
     >>> for statement in drop_guards(kernel.compilation.program.nests[0])[0].body:
     ...     print(statement.op.name, statement.dtype)
     multiply f32

@@ -2,7 +2,7 @@
 
 In: a nest.  Out: one of the same results, bit for bit, and a line for each statement that became narrower.
 
-    a, b, w : u8;  ((a.astype(i32)*w + b.astype(i32)*(255 - w)) >> 8).astype(u8)   ->   in u16, twice the lanes of i32
+    a, b, w : u8;  ((a.astype(i32)*w + b.astype(i32)*(255 - w)) >> 8).astype(uint8)  ->  in u16, twice the lanes of i32
 
 Two reasons are each enough. The dtype holds the value's range (:mod:`..analysis.integer_ranges`). Or only the value's
 low bits count (:mod:`..analysis.demanded_bits`), because it ends in a narrow dtype: sums, products and bits of a result
@@ -60,7 +60,7 @@ def narrow(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     Examples
     --------
     >>> from bcastgen import from_text
-    >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(u8)")
+    >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(uint8)")
     >>> print(*narrow(kernel.compilation.program.nests[0])[1], sep="\n")
     t2 is computed in i16, not i32: it is in [0, 510]
     t3 is computed in i16, not i32: it and its operands are in [0, 510]

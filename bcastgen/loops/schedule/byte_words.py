@@ -3,9 +3,9 @@
 In: a nest, its variants.  Out: :class:`ByteWords`: what is computed of each byte, and what is stored of it; None where
 that is no gain.
 
-    (a.astype(u16) * w.astype(u16) >> 8).astype(u8)   ->   of word & 255, then of word >> 8, in u16; low | high << 8
-    (a * f32(0.5) + f32(3)).astype(u8)                ->   of four bytes, each as a float; their whole parts in one word
-    a * f32(0.5) + f32(3)                             ->   of four bytes that are 16 apart: their floats are adjacent
+    (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)  ->  of word & 255, then of word >> 8, in u16; low | high << 8
+    (a * f32(0.5) + f32(3)).astype(uint8)            ->  of four bytes, each as a float; their whole parts in one word
+    a * f32(0.5) + f32(3)                            ->  of four bytes that are 16 apart: their floats are adjacent
 
 A compiler that widens vectors of bytes takes them apart, and puts the results together again, by shuffles; the bytes
 of a word cost an operation each, as cheap as any. That pays only where every statement computes in so many bits: what
@@ -64,7 +64,7 @@ def byte_words(nest: Nest, variants: tuple[Variant, ...]) -> ByteWords | None:
     Examples
     --------
     >>> from bcastgen import from_text
-    >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(u16) + b) >> 1).astype(u8)")
+    >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(u16) + b) >> 1).astype(uint8)")
     >>> byte_words(kernel.compilation.rewritten.program.nests[0], ()).bits
     16
     """

@@ -372,6 +372,7 @@ ROWS: Mapping[str, Spelling] = {
     "ceil": _rounding("ceil"),
     "trunc": _rounding("trunc"),
     "rint": _math("roundeven"),
+    "round": _rounding("roundeven"),
     # extrema
     "minimum": _extremum("min", "andi", "ole", 0),
     "maximum": _extremum("max", "ori", "oge", 0),

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from bcastgen.shape.types.facts import MAX_RANK
+
 from ..ir import Dense, Type
 from .lexer import Lexer, shown
 from .numbers import ElementKind, element_kind, float_values, from_bytes, integer_values
@@ -29,8 +31,6 @@ _HEX = re.compile(r'"0x([0-9a-fA-F]*)"')
 _LONG = 1000
 _IN_NUMBERS = b"0123456789.+-eExabcdfABCDFtrulsn" + _BLANK.encode()
 _BLANKED = bytes.maketrans(b"[]", b"  ")
-# NumPy's own limit.
-_MAX_RANK = 64
 _MAX_EMPTY = 1 << 40
 
 
@@ -101,8 +101,8 @@ def _type_of(lexer: Lexer, start: int, type_: Type) -> tuple[tuple[int, ...], El
     kind = element_kind(element)
     if kind is None:
         raise lexer.fail(f"dense literals of element type {shown(element)} are not read here", start)
-    if len(extents) > _MAX_RANK:
-        raise lexer.fail(f"a dense literal has rank {len(extents)}, expected at most {_MAX_RANK}", start)
+    if len(extents) > MAX_RANK:
+        raise lexer.fail(f"a dense literal has rank {len(extents)}, expected at most {MAX_RANK}", start)
     return extents, kind
 
 
@@ -167,7 +167,7 @@ def _regular_shape(skeleton: bytes) -> tuple[int, ...] | None:
     ((2, 3), None)
     """
     rank = len(skeleton) - len(skeleton.lstrip(b"["))
-    if not 1 <= rank <= _MAX_RANK:
+    if not 1 <= rank <= MAX_RANK:
         return None
     extents: list[int] = []
     unit = b""
@@ -235,8 +235,8 @@ def _open(lexer: Lexer, literal: _Literal, offset: int, after: bool) -> None:
         raise lexer.fail("expected ',' or ']'" if depth else "expected '>'", offset)
     if depth == literal.leaf:
         raise lexer.fail("the brackets of the literal are not of one rank", offset)
-    if depth >= _MAX_RANK:
-        raise lexer.fail(f"a dense literal nests deeper than {_MAX_RANK} brackets", offset)
+    if depth >= MAX_RANK:
+        raise lexer.fail(f"a dense literal nests deeper than {MAX_RANK} brackets", offset)
     literal.open.append(0)
 
 

@@ -15,12 +15,10 @@ import re
 from bisect import bisect_right
 
 from ...core.errors import ParseError
+from ...shape.dialect.program import MAX_DEPTH
 from ..ir import Location, Source
 
 __all__ = ["MAX_DEPTH", "Lexer"]
-
-# How deep regions, attributes and types may nest: far beyond what programs print, far below Python's stack.
-MAX_DEPTH = 100
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*(?:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 
 from ...core.dtypes import BOOL, DTYPES, DType
-from ...core.errors import BroadcastError, DTypeError
+from ...core.errors import DTypeError
 from ...ops.dtype_rules import compare
 from ...ops.table import OPS
-from ...shape.dialect.values import MAX_RANK
+from ...shape.types.dim import check_rank
 from ..ir import Operation, Type, Value
 from .meeting import tensor_of
 from .table import TosaOp
@@ -45,8 +45,7 @@ def check_supported(value: Value) -> None:
     type_ = value.type.tensor
     if type_ is None or type_.container != "tensor":
         raise DTypeError(f"'{value}': {_unsupported(value.type)}")
-    if len(type_.dims) > MAX_RANK:
-        raise BroadcastError(f"'{value}' has rank {len(type_.dims)}, expected at most {MAX_RANK}", operand=str(value))
+    check_rank(f"'{value}'", len(type_.dims), str(value))
 
 
 def _unsupported(type_: Type) -> str:

@@ -8,6 +8,7 @@ In: ints, tuples, arrays, texts of types, lattice values, functions.  Out: latti
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -114,7 +115,7 @@ _CONVERTERS: dict[Kind, Callable[[Any], Any]] = {
     "element_type": lambda given: ElementType(given if isinstance(given, DType) else dtype(given)),
     "index": _index,
     "i1": _bool,
-    "extents": lambda given: Shape(tuple(given)).extents,
+    "extents": _shape,
     "tensor": _tensor,
 }
 
@@ -124,15 +125,23 @@ def _is_type(given: Any) -> bool:
 
 
 def _type_shape(given: str | TensorType) -> Shape:
+    if isinstance(given, str) and re.fullmatch(r"\s*\[\s*invalid\s*\]\s*", given):
+        return Shape(error="")
+    type_ = parse_tensor_type(given)
+    said = next((dim for dim in type_.dims if not dim.is_static and str(dim) != "?"), None)
+    if said is not None:
+        raise BroadcastError(
+            f"'{type_}' says {said} of a dim, and what a shape program knows of one is its extent or nothing; write ?"
+        )
     # A dim of unknown extent before the known ones is more than a shape can say: unranked it is.
-    return Type("tensor", None, parse_tensor_type(given)).unknown()  # type: ignore[return-value]
+    return Type("tensor", None, type_).unknown()  # type: ignore[return-value]
 
 
 def _conforming(operand: Value, value: LatticeValue) -> LatticeValue:
     """Return a value of an operand whose type says more than its kind, as the type and the value together say."""
     own = operand.type.unknown()
-    if operand.type.kind == "extents" and isinstance(value, tuple):
-        value, own = Shape(value), Shape(own) if isinstance(own, tuple) else Shape(unranked=True)
+    if operand.type.kind == "extents" and isinstance(value, Shape):
+        own = Shape(own) if isinstance(own, tuple) else Shape(unranked=True)
     elif operand.type.kind != "tensor" or not isinstance(value, Shape) or not isinstance(own, Shape):
         return value
     if value.is_invalid:
@@ -142,7 +151,9 @@ def _conforming(operand: Value, value: LatticeValue) -> LatticeValue:
     both = join_shapes(value, own, "")
     if both.is_invalid:
         raise _unsuitable(operand, value)
-    return both.extents if operand.type.kind == "extents" else both
+    if operand.type.kind != "extents":
+        return both
+    return None if both.unranked else both.extents
 
 
 def _unsuitable(operand: Value, given: Any) -> BroadcastError:

@@ -1,6 +1,7 @@
 """Folding: a program with the same runs and less in it.
 
 In: a verified program.  Out: one whose runs give the same results, raise the same way, and check no more than before.
+On operands that are not known it may decide what was open: nobody asks any more, or it is true of every shape.
 
     %0 = shape.const_size 2; %1 = shape.const_size 3; %2 = shape.add %0, %1   ->   %2 = shape.const_size 5
     %w = shape.cstr_broadcastable %a, %a; shape.assuming %w { ... }           ->   what is in the region

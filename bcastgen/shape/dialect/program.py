@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from .row import Row
     from .values import LatticeValue
 
-__all__ = ["Attribute", "Block", "Operation", "Program", "Value"]
+__all__ = ["MAX_DEPTH", "Attribute", "Block", "Operation", "Program", "Value"]
+
+# How deep regions, and in text attributes and types, may nest: who walks them recurses, and this is far below Python's
+# stack.
+MAX_DEPTH = 100
 
 Attribute: TypeAlias = int | bool | str | tuple[int, ...]
 

@@ -20,9 +20,9 @@ from functools import cache
 from threading import local
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import TraceError
+from ...core.errors import BroadcastError, TraceError
 from .ops import find_row
-from .program import Attribute, Block, Operation, Program, Value
+from .program import MAX_DEPTH, Attribute, Block, Operation, Program, Value
 from .row import Parameter, Row
 from .types import INDEX, SIZE, Type, extents_type, parse_type
 from .verify import verify_operation
@@ -103,13 +103,24 @@ def program(name: str, function: Callable[..., Any], /, **operands: str | Type) 
     >>> str(outer.run((2, 3), (4,))), str(outer.evaluate(None, (4,)))
     ('[2, 3, 4]', '[*]')
     """
-    types = {key: parse_type(type_) if isinstance(type_, str) else type_ for key, type_ in operands.items()}
+    if not isinstance(name, str) or not callable(function):
+        raise TraceError(f"program {name!r} of {function!r}: give it a name, then the function that describes it")
+    types = {key: _type(key, type_) for key, type_ in operands.items()}
     arguments = tuple(Value(key, type_) for key, type_ in types.items())
     builder = _Builder({id(value): value for value in arguments}, set(types))
     with _building(builder):
         returned = function(**{value.name: value for value in arguments})
         results = tuple(_value(builder, value, (), "the program's result") for value in _sequence(returned))
     return Program(name, Block(arguments, tuple(builder.blocks[0])), results).verify()
+
+
+def _type(name: str, given: str | Type) -> Type:
+    if isinstance(given, (str, Type)):
+        return parse_type(given) if isinstance(given, str) else given
+    raise BroadcastError(
+        f"operand '{name}' has the type {given!r}, expected the text of one: '!shape.shape', 'index', 'f32[?, 3]'",
+        operand=name,
+    )
 
 
 def _sequence(returned: Any) -> Sequence[Any]:
@@ -243,6 +254,8 @@ def _with_region(
         dim = SIZE if operands[0].type.kind == "shape" else INDEX
         types = (INDEX, dim, *(value.type for value in operands[1:]))
     arguments = tuple(builder.value(type_) for type_ in types)
+    if len(builder.blocks) > MAX_DEPTH:
+        raise TraceError(f"{row.name} nests regions deeper than {MAX_DEPTH} levels; join witnesses by assuming_all")
     builder.blocks.append([])
     yielded = tuple(
         _value(builder, value, types[1:2], f"{row.name}'s region result") for value in _sequence(body(*arguments))

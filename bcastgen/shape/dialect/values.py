@@ -22,6 +22,7 @@ from ...core.dtypes import DType
 from ...core.errors import BroadcastError
 from ...core.frozen import dataclass
 from ..types.dim import MAX_EXTENT
+from ..types.facts import MAX_RANK
 
 __all__ = [
     "MAX_RANK",
@@ -36,9 +37,6 @@ __all__ = [
     "instance_of",
     "show",
 ]
-
-# BCG_MAX_RANK of csrc/bcg_abi.h; a test compares them. A shape of higher rank is invalid.
-MAX_RANK = 64
 
 
 def _extent(what: str, value: Any) -> int:

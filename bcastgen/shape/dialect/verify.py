@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.errors import BroadcastError
-from .program import Block, Operation, Program, Value
+from .program import MAX_DEPTH, Block, Operation, Program, Value
 from .row import Parameter, Row
 from .types import INDEX, SHAPE, SIZE, Type
 
@@ -33,6 +33,7 @@ def verify(program: Program) -> None:
     """
     if not program.name.isidentifier():
         raise BroadcastError(f"program name {program.name!r} is no identifier")
+    _depth(program)
     defined: dict[str, Value] = {}
     every = {value: operation for operation in program.body.walk() for value in operation.results}
     _define(defined, program.operands, f"program '{program.name}'")
@@ -46,6 +47,16 @@ def verify(program: Program) -> None:
             raise BroadcastError(
                 f"program '{program.name}' returns '{value.name}', which it does not define; return one of its values",
                 operand=value.name,
+            )
+
+
+def _depth(program: Program) -> None:
+    level, depth = [program.body], 0
+    while level := [region for block in level for operation in block.operations for region in operation.regions]:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise BroadcastError(
+                f"program '{program.name}' nests regions deeper than {MAX_DEPTH} levels; join witnesses by assuming_all"
             )
 
 

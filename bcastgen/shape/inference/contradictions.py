@@ -26,6 +26,8 @@ def check_extents(claims: Sequence[Sequence[Claim]]) -> None:
         actual, expected = claim.dim.extent or 0, first.dim.extent or 0
         if actual == expected:
             continue
+        if claim.phantom or first.phantom:
+            raise _target_mismatch(claim, first)
         strict = next((one for one in (claim, first) if one.way != "numpy" and one.dim.extent == 1), None)
         if strict is None:
             raise broadcast_mismatch(claim.name, claim.own, actual, expected, first.name)
@@ -38,6 +40,27 @@ def check_extents(claims: Sequence[Sequence[Claim]]) -> None:
             actual=actual,
             against=first.name,
         )
+
+
+def _target_mismatch(claim: Claim, first: Claim) -> BroadcastError:
+    """Return the error for extents that cannot meet, one of which is that of no array, but of an explicit broadcast."""
+    target, met = (claim, first) if claim.phantom else (first, claim)
+    wanted, actual = target.dim.extent or 0, met.dim.extent or 0
+    if met.phantom:
+        return BroadcastError(
+            f"values broadcast to extents {actual} and {wanted} meet, {claim.position} from the last dim; "
+            "broadcast both to one extent",
+            expected=wanted,
+            actual=actual,
+        )
+    return BroadcastError(
+        f"operand '{met.name}' dim {met.own} has extent {actual}, expected {_one_or(wanted)} to meet a value that is "
+        f"broadcast to {wanted}; broadcast that to {actual}, or give another shape",
+        operand=met.name,
+        dim=met.own,
+        expected=wanted,
+        actual=actual,
+    )
 
 
 def check_targets(claims: Sequence[Sequence[Claim]]) -> None:

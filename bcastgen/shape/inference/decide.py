@@ -38,7 +38,7 @@ from ..decision import Decision
 from ..types.dim import Dim
 from ..types.facts import Facts, Range
 from .dim_uses import Claim, Meeting
-from .entailment import Atom, Clause, breakable
+from .entailment import Atom, Clause, Work, breakable
 from .obligations import Candidate, Scene
 
 __all__ = ["Axioms", "Proofs", "axioms", "decide", "stretching", "tied"]
@@ -46,6 +46,7 @@ __all__ = ["Axioms", "Proofs", "axioms", "decide", "stretching", "tied"]
 _ONE = Range(1, 1)
 _NO_OTHER = "nothing else has an extent there"
 _IMPLIED = "what else is checked implies it"
+_GAVE_UP = "whether what else is checked implies it takes too long to tell"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,15 @@ class Axioms:
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """What proofs start from: axioms, everything that is asked, and what holds where all of that does."""
+    """What proofs start from: axioms, everything that is asked, and what holds where all of that does.
+
+    They share the work that they may be.
+    """
 
     axioms: Axioms
     asked: tuple[Clause, ...]
     closure: Facts
+    work: Work
 
 
 def tied(claims: Sequence[Sequence[Claim]], meetings: Sequence[Meeting]) -> frozenset[int]:
@@ -114,35 +119,43 @@ def decide(
     ties : the positions that cannot be looked at one by one; with them `proofs`.
     """
     reasons: dict[int, str] = {}
+    open_: frozenset[int] = frozenset()
     for at, candidate in enumerate(found):
         reason = _obvious(candidate, scene, ties)
         if reason is not None:
             reasons[at] = reason
     if proofs is not None:
-        reasons |= _implied(found, reasons, scene, ties, proofs)
+        implied, open_ = _implied(found, reasons, scene, ties, proofs)
+        reasons |= implied
     return tuple(
         Decision(candidate.constraint, "proved", reasons[at])
         if at in reasons
         else Decision(candidate.constraint, "trusted", "the caller vouches for it")
         if candidate.trusted
-        else Decision(candidate.constraint, "checked", _why_checked(candidate))
+        else Decision(candidate.constraint, "checked", _GAVE_UP if at in open_ else _why_checked(candidate))
         for at, candidate in enumerate(found)
     )
 
 
 def _implied(
     found: Sequence[Candidate], reasons: Mapping[int, str], scene: Scene, ties: frozenset[int], proofs: Proofs
-) -> dict[int, str]:
-    """Return why candidates are proved that only repeat others: of meetings the last first, declared facts at last."""
+) -> tuple[dict[int, str], frozenset[int]]:
+    """Return why candidates are proved that only repeat others, and of which that cannot be told in a bounded time.
+
+    Of meetings the last comes first, declared facts come at last.
+    """
     kept = [at for at in range(len(found)) if at not in reasons]
     doubtful = [at for at in kept if found[at].broken and not found[at].trusted and _is_tied(found[at], ties)]
-    given, implied = proofs.axioms, {}
+    given, work, implied, open_ = proofs.axioms, proofs.work, {}, set()
     for at in sorted(doubtful, key=lambda at: (_order(found[at]), -at)):
         others = [clause for other in kept if other != at for clause in found[other].clauses]
-        if not breakable(given.facts, [*given.clauses, *others], found[at].broken):
+        work.begin()
+        if not breakable(given.facts, [*given.clauses, *others], found[at].broken, work):
             kept.remove(at)
             implied[at] = _reason(found[at], scene, proofs.closure)
-    return implied
+        elif work.gave_up:
+            open_.add(at)
+    return implied, frozenset(open_)
 
 
 def _is_tied(candidate: Candidate, ties: frozenset[int]) -> bool:
@@ -232,7 +245,7 @@ def stretching(scene: Scene, ties: frozenset[int], proofs: Proofs | None = None)
         stretches = scene.meetings[claim.position].is_contested
         if proofs is not None and claim.position in ties:
             one = (Atom("same", claim.node, _ONE), Atom("differ", claim.position, _ONE))
-            stretches = breakable(proofs.axioms.facts, [*proofs.axioms.clauses, *proofs.asked], (one,))
+            stretches = breakable(proofs.axioms.facts, [*proofs.axioms.clauses, *proofs.asked], (one,), proofs.work)
         if stretches:
             found.add((claim.name, claim.own, claim.position))
     return frozenset(found)

@@ -5,8 +5,9 @@ In: :class:`Facts` and clauses, each a choice of alternatives, each some stateme
     n in {1, d0}, m in {1, d0}, d0 = n or d0 = m, n >= 2  ->  n = d0
     the same, and m not in {1, n}                         ->  cannot hold together: m in {1, n} is proved
 
-A search through the alternatives, with a bound on its length: past it nothing is claimed to be impossible, so that
-what a caller concludes (a check is not needed, a call is refused) is always true.
+A search through the alternatives, with a bound on its length, and another one on the work of all searches for one
+broadcast: past them nothing is claimed to be impossible, so that what a caller concludes (a check is not needed, a call
+is refused) is always true.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from typing import Literal, TypeAlias
 from ...core.frozen import dataclass
 from ..types.facts import Facts, Range
 
-__all__ = ["Alternative", "Atom", "Clause", "breakable", "known", "possible"]
+__all__ = ["Alternative", "Atom", "Clause", "Work", "breakable", "known", "possible"]
 
 # How many choices are tried before the answer is "possible".
 _LIMIT = 200
+# How many statements are looked at for one broadcast: symbols that stand in many dims would take hours.
+_STATEMENTS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +53,55 @@ Alternative: TypeAlias = tuple[Atom, ...]
 Clause: TypeAlias = tuple[Alternative, ...]
 
 
-def _told(facts: Facts, statements: Alternative) -> Facts | None:
+class Work:
+    """How many statements may still be looked at: a count, so that what is proved depends on types alone.
+
+    Attributes
+    ----------
+    left : that many.
+    gave_up : whether an answer since the last :meth:`begin` is what is always safe to say, for want of work.
+    """
+
+    __slots__ = ("gave_up", "left")
+
+    def __init__(self) -> None:
+        self.left, self.gave_up = _STATEMENTS, False
+
+    def begin(self) -> None:
+        """Forget that an answer before was none."""
+        self.gave_up = False
+
+    def is_over(self) -> bool:
+        """Tell whether nothing is left, and take note that somebody had to stop."""
+        self.gave_up |= self.left <= 0
+        return self.left <= 0
+
+
+def _told(facts: Facts, statements: Alternative, work: Work) -> Facts | None:
     more: Facts | None = facts
     for atom in statements:
         if more is None:
             return None
-        more = atom.told(more)
+        before, more = more, atom.told(more)
+        # What is learned is kept in a copy.
+        work.left -= 1 if more is before else 1 + before.size // 16
     return more
 
 
-def known(facts: Facts, clauses: Iterable[Clause]) -> tuple[Facts, list[Clause]] | None:
-    """Return what clauses leave no choice about, and the clauses that do; None if they contradict each other."""
+def known(facts: Facts, clauses: Iterable[Clause], work: Work) -> tuple[Facts, list[Clause]] | None:
+    """Return what clauses leave no choice about, and the clauses that do; None if they contradict each other.
+
+    Once the work is over, what has not been looked at is among the latter.
+    """
     left, changed = list(clauses), True
     while changed:
         changed = False
         pending: list[Clause] = []
         for clause in left:
-            told = [(statements, more) for statements in clause if (more := _told(facts, statements)) is not None]
+            if work.is_over():
+                pending.append(clause)
+                continue
+            told = [(more_of, more) for more_of in clause if (more := _told(facts, more_of, work)) is not None]
             if any(more is facts for _, more in told):
                 continue
             match told:
@@ -80,19 +115,21 @@ def known(facts: Facts, clauses: Iterable[Clause]) -> tuple[Facts, list[Clause]]
     return facts, left
 
 
-def possible(facts: Facts, clauses: Sequence[Clause]) -> bool:
+def possible(facts: Facts, clauses: Sequence[Clause], work: Work) -> bool:
     """Tell whether clauses may hold together: False only if they certainly cannot."""
-    return _search(facts, clauses, [_LIMIT])
+    return _search(facts, clauses, [_LIMIT], work)
 
 
-def breakable(facts: Facts, clauses: Sequence[Clause], broken: Clause) -> bool:
+def breakable(facts: Facts, clauses: Sequence[Clause], broken: Clause, work: Work) -> bool:
     """Tell whether something may be broken while clauses, which may hold together, do: if not, they imply it."""
+    if work.is_over():
+        return True
     nodes, relevant, left = _nodes(broken), [broken], [(clause, _nodes(clause)) for clause in clauses]
-    while near := [clause for clause, own in left if not nodes.isdisjoint(own)]:
-        relevant += near
-        nodes = nodes.union(*map(_nodes, near))
-        left = [(clause, own) for clause, own in left if clause not in near]
-    return _search(facts, relevant, [_LIMIT])
+    while near := [pair for pair in left if not nodes.isdisjoint(pair[1])]:
+        relevant += (clause for clause, _ in near)
+        left = [pair for pair in left if nodes.isdisjoint(pair[1])]
+        nodes = nodes.union(*(own for _, own in near))
+    return _search(facts, relevant, [_LIMIT], work)
 
 
 def _nodes(clause: Clause) -> frozenset[Hashable]:
@@ -102,11 +139,12 @@ def _nodes(clause: Clause) -> frozenset[Hashable]:
     return frozenset((*(atom.node for atom in atoms), *others))
 
 
-def _search(facts: Facts, clauses: Sequence[Clause], budget: list[int]) -> bool:
+def _search(facts: Facts, clauses: Sequence[Clause], budget: list[int], work: Work) -> bool:
     budget[0] -= 1
-    if budget[0] < 0:
+    if budget[0] < 0 or work.is_over():
+        work.gave_up = True
         return True
-    reached = known(facts, clauses)
+    reached = known(facts, clauses, work)
     if reached is None:
         return False
     facts, left = reached
@@ -114,4 +152,5 @@ def _search(facts: Facts, clauses: Sequence[Clause], budget: list[int]) -> bool:
         return True
     chosen = min(left, key=len)
     rest = [clause for clause in left if clause is not chosen]
-    return any(_search(more, rest, budget) for statements in chosen if (more := _told(facts, statements)) is not None)
+    ways = (more for statements in chosen if (more := _told(facts, statements, work)) is not None)
+    return any(_search(more, rest, budget, work) for more in ways)

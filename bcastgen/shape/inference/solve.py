@@ -20,7 +20,7 @@ from ..types.facts import Facts, Range
 from .contradictions import check_extents, check_targets, refuted
 from .decide import Axioms, Proofs, axioms, decide, stretching, tied
 from .dim_uses import Claim, Meeting, claims_of, first_occurrences, meetings_of, symbol_facts
-from .entailment import Clause, known, possible
+from .entailment import Clause, Work, known, possible
 from .obligations import Candidate, Scene, candidates, rank_candidates
 from .operand_use import Use
 from .stretch_rules import Rules
@@ -75,10 +75,11 @@ def solve(uses: tuple[Use, ...], rules: Rules, entry: bool) -> Solution:
     if not ties:
         return Solution(scene, decide([*ranks, *found], scene, ties), stretching(scene, ties), facts)
     given = axioms(scene, Facts() if entry else _declared(claims, facts))
-    closure = _closure(found, scene, given)
+    work = Work()
+    closure = _closure(found, scene, given, work)
     scene = Scene(uses, claims, symbols, facts, meetings, _dims(meetings, closure, rank), unranked)
     found = candidates(scene, entry)
-    proofs = Proofs(given, tuple(_clauses(found)), closure)
+    proofs = Proofs(given, tuple(_clauses(found)), closure, work)
     return Solution(scene, decide([*ranks, *found], scene, ties, proofs), stretching(scene, ties, proofs), closure)
 
 
@@ -117,19 +118,20 @@ def _dims(meetings: Mapping[int, Meeting], facts: Facts, rank: int) -> tuple[Dim
     return tuple(_dim(meetings[position], facts, position) for position in range(rank, 0, -1))
 
 
-def _closure(found: Sequence[Candidate], scene: Scene, given: Axioms) -> Facts:
+def _closure(found: Sequence[Candidate], scene: Scene, given: Axioms, work: Work) -> Facts:
     """Return what holds where everything does that is asked, or raise for the first that cannot."""
     clauses = [*given.clauses, *_clauses(found)]
-    reached = known(given.facts, clauses)
-    if reached is not None and possible(*reached):
+    reached = known(given.facts, clauses, work)
+    if reached is not None and possible(*reached, work):
         return reached[0]
-    # The first without which the rest would do.
+    # The first without which the rest would do; only the message depends on it.
+    work = Work()
     for count in range(1, len(found)):
-        if not possible(given.facts, [*given.clauses, *_clauses(found[:count])]):
+        if not possible(given.facts, [*given.clauses, *_clauses(found[:count])], work):
             break
     else:
         count = len(found)
-    before = known(given.facts, [*given.clauses, *_clauses(found[: count - 1])])
+    before = known(given.facts, [*given.clauses, *_clauses(found[: count - 1])], work)
     raise refuted(found[count - 1], scene, given.facts if before is None else before[0])
 
 

@@ -12,7 +12,7 @@ letter of the trait's pseudo-code. Neither has rules on element types or on mixi
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from typing import TypeAlias
 
 from ...core.errors import BroadcastError, result_mismatch, result_rank_mismatch
@@ -73,7 +73,8 @@ def verify_broadcast(
     >>> verify_broadcast(["f32[2, 1]", "f32[3]"], "f32[2, ?]")
     ()
     """
-    types = [operand_types] if isinstance(operand_types, (str, TensorType)) else list(operand_types)
+    is_one = isinstance(operand_types, (str, TensorType)) or not isinstance(operand_types, Iterable)
+    types = [parse_type(operand_types)] if is_one else list(operand_types)  # type: ignore[arg-type]
     names = operand_names(len(types))
     info = broadcast(list(zip(names, types, strict=True)), mode)
     return (*info.constraints, *verify_result(info, "result" if "r" in names else "r", parse_type(result_type)))

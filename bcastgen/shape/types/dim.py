@@ -13,9 +13,9 @@ import operator
 from dataclasses import KW_ONLY, dataclass
 
 from ...core.errors import BroadcastError
-from .facts import ANY_EXTENT, MAX_EXTENT, Range
+from .facts import ANY_EXTENT, MAX_EXTENT, MAX_RANK, Range
 
-__all__ = ["DYNAMIC", "MAX_EXTENT", "Dim"]
+__all__ = ["DYNAMIC", "MAX_EXTENT", "Dim", "check_rank", "is_extent"]
 
 BCAST = "bcast"
 _NO_EXTENT = "is no extent and no name; write Dim(4), Dim('n') or Dim() for ?"
@@ -215,3 +215,25 @@ def _range(shown: str, low: int | None, high: int | None, step: int | None) -> R
 
 
 DYNAMIC = Dim()
+
+
+def is_extent(value: object) -> bool:
+    """Tell whether something that users give is an extent: an integer of any kind but bool, in range."""
+    return not isinstance(value, bool) and hasattr(value, "__index__") and 0 <= operator.index(value) <= MAX_EXTENT
+
+
+def check_rank(what: str, rank: int, operand: str | None = None) -> None:
+    """Refuse a value of more dims than kernels hold; inference alone knows no such limit.
+
+    Raises
+    ------
+    BroadcastError
+        Naming the value and its rank.
+    """
+    if rank > MAX_RANK:
+        raise BroadcastError(
+            f"{what} has rank {rank}, expected at most {MAX_RANK}; leave dims of extent 1 out",
+            operand=operand,
+            expected=MAX_RANK,
+            actual=rank,
+        )

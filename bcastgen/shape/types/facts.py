@@ -15,10 +15,12 @@ from math import lcm
 
 from ...core.frozen import dataclass
 
-__all__ = ["ANY_EXTENT", "MAX_EXTENT", "Facts", "Range"]
+__all__ = ["ANY_EXTENT", "MAX_EXTENT", "MAX_RANK", "Facts", "Range"]
 
 # Extents are int64_t in the C of every kernel.
 MAX_EXTENT = 2**63 - 1
+# BCG_MAX_RANK of csrc/abi/bcg_abi.h, which sizes the arrays of extents there; a test compares them.
+MAX_RANK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,11 @@ class Facts:
         while node in self._parents:
             node = self._parents[node]
         return node
+
+    @property
+    def size(self) -> int:
+        """How much is known: what a copy takes grows with it."""
+        return len(self._parents) + len(self._ranges) + len(self._apart) + len(self._odd)
 
     def range(self, node: Hashable) -> Range:
         """Return the range that a node's extent lies in; a range is a node as well, and lies in itself."""

@@ -11,7 +11,7 @@ TEXTS = {
     "wild": "(f16[*] a, i8[*] b) -> where(a > b, a, clip(a, -1, 2.5)) + b",
     "wide": "(f64[n] a, i64[n] b, u64[n] c, i32[n] d) -> f16(a) + f16(b) - f16(c) + f16(d)",
     "wide_bf16": "(f64[n] a, i64[n] b, u64[n] c, u32[n] d) -> bf16(a) + bf16(b) - bf16(c) + bf16(d)",
-    "back": "(bf16[n] a, f16[n] b) -> i8(a) + u64(b)",
+    "back": "(bf16[n] a, f16[n] b) -> int8(a) + u64(b)",
     "tests": "(bf16[n] a) -> isinf(a) | isnan(a) | signbit(a) | isfinite(a)",
     "named": "(f16[n] memcpy, bf16[n] bits) -> memcpy + f16(bits)",
     "exact": "(f16[n] a, f16[n] b) -> copysign(floor(-a), abs(maximum(b, 1)))",

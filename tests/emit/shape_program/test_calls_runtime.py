@@ -1,4 +1,4 @@
-"""csrc/bcg_shape.h: every operation on every value of a small domain, against a reference that shares nothing with it.
+"""bcg_shape.h: every operation on every value of a small domain, against a reference that shares nothing with it.
 
 Values are those of shape_c.py; a witness is True, False, ``"?"`` or an Error.
 """

@@ -1,4 +1,4 @@
-"""csrc/bcg_shape_value.h and bcg_index.h: what callers may pass, index arithmetic, and that the headers compile."""
+"""bcg_shape_value.h and bcg_index.h: what callers may pass, index arithmetic, and that the headers compile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import operator
 import pytest
 
 import shape_c
-from bcastgen.core.resources import folder
+from bcastgen.core.resources import csrc_file
 
 MOST = 2**63 - 1
 LEAST = -(2**63)
@@ -60,7 +60,7 @@ def test_shapes_that_are_none(c):
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_the_headers_compile_without_a_warning(language, compile_strictly, tmp_path):
     names = ("bcg_status.def", "bcg_abi.h", "bcg_check.h", *shape_c.HEADERS)
-    files = {name: (folder("csrc") / name).read_text() for name in names}
+    files = {name: csrc_file(name).read_text() for name in names}
     compile_strictly(files | {"all.c": f"{shape_c.UNIT}{shape_c.INCLUDES}"}, tmp_path, language=language)
 
 

@@ -9,15 +9,16 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.core.errors import BcastgenError
-from bcastgen.core.resources import folder
+from bcastgen.core.resources import csrc_file, folder
 from bcastgen.emit.c_text.helpers import helper_names, helper_text
 from bcastgen.emit.standalone import CForm
 from bcastgen.emit.standalone.freestanding import FREESTANDING_FLAGS, refuse_library, without_library
 from bcastgen.ops.table import OPS
 from c_harness import STRICT, compiler
+from csrc_includes import CSRC_FLAGS
 from value_programs import ValueProgram, differences, rows
 
-OURS = sorted(path.name for path in folder("csrc").glob("bcg_*.h"))
+OURS = sorted(path.name for path in folder("csrc").rglob("bcg_*.h"))
 RESULTS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", *STRICT)
 CHECK = r"""
 #include <stdio.h>
@@ -72,7 +73,7 @@ int main(void)
 
 @pytest.mark.parametrize("name", [name for name in OURS if "freestanding" not in name])
 def test_no_helper_calls_the_library(name):
-    text = without_library((folder("csrc") / name).read_text(encoding="utf-8"))
+    text = without_library(csrc_file(name).read_text(encoding="utf-8"))
     refuse_library(re.sub(r"(?m)^#include.*$", "", text))
     assert not re.search(r"\b(?:NAN|INFINITY)\b|\bmem\w+\(", re.sub(r"(?s)/\*.*?\*/", "", text))
 
@@ -131,7 +132,7 @@ def test_users_c_that_needs_the_library_is_refused(tmp_path):
 @pytest.mark.parametrize("flags", [(), ("-msse4.1", "-fno-math-errno")], ids=["own", "instructions"])
 def test_values_are_the_librarys(tmp_path, flags):
     (tmp_path / "check.c").write_text(CHECK)
-    command = [compiler("gcc"), "-std=c11", "-O2", "-ffp-contract=off", f"-I{folder('csrc')}", "-DSTEP=97", *flags]
+    command = [compiler("gcc"), "-std=c11", "-O2", "-ffp-contract=off", *CSRC_FLAGS, "-DSTEP=97", *flags]
     subprocess.run([*command, "check.c", "-o", "check", "-lm"], cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "check"], check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["0"] * 9

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,7 @@ KERNELS = {
     "strict": bg.from_text("(f32[?] a, f32[?] b) -> a - b", dynamic="strict"),
     "power": bg.from_text("(i32[?] base, i32[?] exponent) -> base ** exponent"),
     "wild": bg.from_text("(f32[*,2] größe, f32[*] v_for) -> größe - v_for"),
+    "deep": bg.jit(lambda a: -a, signature="(f32[*] a) -> f32[*,?,?]"),
     "two": bg.jit(lambda a, b: (a + b, a - b), signature="(f32[?] a, f32[?] b)"),
     "claims": bg.from_mlir(CLAIMS),
 }
@@ -38,7 +41,7 @@ def zeros(*shape, dtype="f4"):
 REFUSED = [
     ("RANK", "plain", [zeros(3), zeros(2, 3)], None),
     ("RANK", "plain", [zeros(2, 3), zeros(2, 2, 2)], None),
-    ("RANK", "wild", [zeros(), zeros(2)], None),
+    ("RANK_AT_LEAST", "wild", [zeros(), zeros(2)], None),
     ("BROADCAST", "plain", [zeros(2, 3), zeros(4, 3)], None),
     ("BROADCAST", "plain", [zeros(2, 3), zeros(2, 2)], None),
     ("BROADCAST", "wild", [zeros(4, 2), zeros(3, 1)], None),
@@ -49,6 +52,7 @@ REFUSED = [
     ("MULTIPLE", "facts", [zeros(3)], None),
     ("STRICT", "strict", [zeros(3), zeros(1)], None),
     ("DOMAIN", "power", [zeros(2, dtype="i4"), np.array([1, -1], "i4")], [zeros(2, dtype="i4")]),
+    ("RESULT_RANK_AT_LEAST", "deep", [zeros(3)], None),
     ("RESULT", "plain", [zeros(2, 3), zeros(1, 3)], [zeros(3, 3)]),
     ("RESULT", "plain", [zeros(1, 1), zeros(1, 1)], [zeros(1, 2)]),
     ("RESULT", "two", [zeros(2), zeros(1)], [zeros(2), zeros(3)]),
@@ -77,9 +81,8 @@ def test_a_message_is_what_python_raises(status, name, operands, results, module
 
 def test_every_status_is_told_as_python_tells_it(module):
     """Those that only C returns, and every name of every kernel."""
-    assert {row[0] for row in REFUSED} | {"OK", "NEGATIVE", "NULL_DATA", "ALIGNMENT", "OVERFLOW", "OVERLAP"} == set(
-        NUMBERS
-    )
+    memory = "NULL_DATA NULL_EXTENTS NULL_STRIDES ALIGNMENT STRIDE SPAN OVERFLOW OVERLAP REPEATS".split()
+    assert {row[0] for row in REFUSED} | {"OK", "NEGATIVE", "RANK_AT_MOST", *memory} == set(NUMBERS)
     for name, kernel in KERNELS.items():
         names = (*kernel.operands, *kernel.results, *(claim.name for claim in kernel.expression.claims))
         for value in NUMBERS.values():
@@ -101,6 +104,13 @@ def test_a_text_that_does_not_fit_is_cut(module):
         assert module.say("plain", NUMBERS["RANK"], why, size) == (whole[: max(size - 1, 0)], length)
 
 
+def test_without_a_diagnostic_sentences_have_no_names_and_numbers(module):
+    for kernel in ("plain", "claims"):
+        for value, (name, sentence) in statuses().items():
+            words = re.sub(r"{\w+}", "?", sentence.replace("{origin}", ""))
+            assert module.say(kernel, value, None) == (words, len(words.encode())), name
+
+
 def test_strange_statuses_and_numbers_are_told_all_the_same(module):
     assert module.say("plain", 77, None)[0] == "unknown status"
     assert module.say("plain", NUMBERS["OK"], None)[0] == "no error"
@@ -120,7 +130,8 @@ def test_a_header_lists_what_its_calls_return(tmp_path):
         header = KERNELS[name].emit_c(tmp_path, name)[1].read_text()
         return {status for status in NUMBERS if f" {name.upper()}_{status} = {NUMBERS[status]}" in header}
 
-    always = {"OK", "RANK", "NULL_DATA", "ALIGNMENT", "OVERLAP", "RESULT", "RESULT_RANK"}
+    memory = set("NULL_DATA NULL_EXTENTS NULL_STRIDES ALIGNMENT STRIDE SPAN REPEATS OVERLAP".split())
+    always = {"OK", "RANK", "RESULT", "RESULT_RANK", *memory}
     assert listed("plain") == always | {"NEGATIVE", "BROADCAST", "OVERFLOW"}
-    assert listed("facts") == always | {"AT_LEAST", "AT_MOST", "MULTIPLE"}
+    assert listed("facts") == always | {"AT_LEAST", "AT_MOST", "MULTIPLE", "OVERFLOW"}
     assert "DOMAIN" in listed("power")

@@ -100,7 +100,7 @@ def test_jinja_says_where_a_name_is_missing(monkeypatch):
         cached.cache_clear()
     try:
         with pytest.raises(jinja2.UndefinedError, match="is undefined"):
-            render.render_template("parts/shape.c.j2")
+            render.render_template("shape/body.c.j2")
     finally:
         for cached in (render._compiled, render._environment):
             cached.cache_clear()

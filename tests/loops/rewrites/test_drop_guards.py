@@ -53,7 +53,7 @@ def around(kind):
     ],
 )
 def test_every_end(body, function, source, to):
-    kernel = from_text(f"({source}[?] x) -> {body}.astype({to})".replace("x.astype", "(x).astype"))
+    kernel = from_text(f"({source}[?] x) -> {body}.astype({dtype(to).numpy})".replace("x.astype", "(x).astype"))
     values = around({"f32": np.float32, "f64": np.float64}[source])
     with np.errstate(invalid="ignore"):
         expected = cast_reference(function(values).astype(values.dtype), dtype(to))
@@ -68,7 +68,7 @@ def test_every_end(body, function, source, to):
 @pytest.mark.parametrize("body", ["X", "X * 0.5", "X * 2 - 100", "X * 1e8", "sqrt(absolute(X))", "maximum(X, X * 3)"])
 def test_every_byte(body, source, wide, to):
     """Of bounds that are known: in range, out of it, never NaN."""
-    kernel = from_text(f"({source}[?] x) -> ({body}).astype({to})".replace("X", f"x.astype({wide})"))
+    kernel = from_text(f"({source}[?] x) -> ({body}).astype({dtype(to).numpy})".replace("X", f"x.astype({wide})"))
     values = np.arange(256, dtype=np.uint8).view({"i8": np.int8, "u8": np.uint8}[source])
     x = values.astype({"f32": np.float32, "f64": np.float64}[wide])
     names = {"X": x, "sqrt": np.sqrt, "absolute": np.absolute, "maximum": np.maximum}
@@ -79,18 +79,18 @@ def test_every_byte(body, source, wide, to):
 @pytest.mark.parametrize(
     ("text", "ops"),
     [
-        ("(f32[?] x) -> clip(x, -128, 127).astype(i8)", ["truncate", "cast"]),
+        ("(f32[?] x) -> clip(x, -128, 127).astype(int8)", ["truncate", "cast"]),
         ("(f32[?] x) -> (x * 3).astype(u16)", ["multiply", "truncate", "cast"]),
-        ("(u8[?] x) -> clip(x.astype(f32) * 3, 0, 255).astype(u8)", ["cast", "multiply", "truncate_number", "cast"]),
-        ("(u8[?] x) -> (x.astype(f32) * 0.5).astype(u8)", ["cast", "multiply", "truncate_number_within", "cast"]),
-        ("(f32[?] x) -> clip(x, 3, 7).astype(u8)", ["clip", "truncate_within", "cast"]),
+        ("(u8[?] x) -> clip(x.astype(f32) * 3, 0, 255).astype(uint8)", ["cast", "multiply", "truncate_number", "cast"]),
+        ("(u8[?] x) -> (x.astype(f32) * 0.5).astype(uint8)", ["cast", "multiply", "truncate_number_within", "cast"]),
+        ("(f32[?] x) -> clip(x, 3, 7).astype(uint8)", ["clip", "truncate_within", "cast"]),
         ("(f32[?] x) -> clip(x, -9, 7).astype(i32)", ["truncate"]),
         ("(f32[?] x) -> clip(x, 3, 7).astype(i32)", ["clip", "truncate_within"]),
         ("(f32[?] x) -> clip(x, 0, 9).astype(u32)", ["truncate", "cast"]),
         ("(f32[?] x) -> clip(x, 0, 3e9).astype(u32)", ["clip", "cast"]),
         ("(f32[?] x) -> x.astype(i32)", ["cast"]),
         ("(f32[?] x) -> clip(x, 0, 9).astype(u64)", ["clip", "cast"]),
-        ("(f16[?] x) -> clip(x, 0, 9).astype(u8)", ["clip", "cast"]),
+        ("(f16[?] x) -> clip(x, 0, 9).astype(uint8)", ["clip", "cast"]),
         ("(i8[?] x, f32[?] y) -> maximum(x.astype(f32), y)", ["cast", "maximum_number_0"]),
         ("(i8[?] x, f32[?] y) -> minimum(y, x.astype(f32))", ["cast", "minimum_number_1"]),
         ("(f32[?] x, f32[?] y) -> minimum(y, x)", ["minimum"]),
@@ -112,7 +112,7 @@ def test_a_bound_that_is_nan():
 
 
 def test_a_clip_that_others_use_stays():
-    text = "(f32[?] x) -> (clip(x, -9, 7).astype(i8), clip(x, -9, 7))"
+    text = "(f32[?] x) -> (clip(x, -9, 7).astype(int8), clip(x, -9, 7))"
     assert ops_of(text) == ["clip", "truncate_within", "cast"]
     values = around(np.float32)
     narrow, wide = from_text(text)(values)

@@ -118,17 +118,17 @@ def test_random_programs_keep_their_values(chance, samples):
     check(program, chance, samples)
 
 
-BLEND = "(u8[?] a, u8[?] b, u8[?] w) -> ((a.astype(i32)*w + b.astype(i32)*(255 - w)) {} 255).astype(u8)"
+BLEND = "(u8[?] a, u8[?] b, u8[?] w) -> ((a.astype(i32)*w + b.astype(i32)*(255 - w)) {} 255).astype(uint8)"
 
 # The narrow dtypes, statement by statement; and why, of the first that is told.
 CASES = {
     BLEND.format("//"): ("u16 u16 u16 u16 u16 u16 u16 u16 u8", "t2 is computed in u16, not i32: it is in [0, 65025]"),
-    "(u8[?] a, u8[?] b) -> abs(a.astype(i64) - b).astype(u8)": (
+    "(u8[?] a, u8[?] b) -> abs(a.astype(i64) - b).astype(uint8)": (
         "i16 i16 i16 i16 u8",
         "t2 is computed in i16, not i64: it is in [-255, 255]",
     ),
     # Three products of 255 are more than 16 bits hold; of those, 16 count.
-    "(u8[?] a, u8[?] b) -> ((a.astype(i32)*255 + b.astype(i32)*510) >> 8).astype(u8)": (
+    "(u8[?] a, u8[?] b) -> ((a.astype(i32)*255 + b.astype(i32)*510) >> 8).astype(uint8)": (
         "u16 u16 u16 u16 u16 u16 u8",
         "t1 is computed in u16, not i32: it is in [0, 65025]",
     ),
@@ -138,7 +138,7 @@ CASES = {
     ),
     "(u8[?] a) -> a.astype(i64).astype(f32)": ("f32", "t0 takes u8, not i64: it is in [0, 255]"),
     "(u8[?] a) -> a.astype(i32) * 3 > 300": ("i16 i16 bool", "t1 is computed in i16, not i32: it is in [0, 765]"),
-    "(u8[?] a, i64[] s) -> (a.astype(i64) * s).astype(u8)": (
+    "(u8[?] a, i64[] s) -> (a.astype(i64) * s).astype(uint8)": (
         "u8 u8",
         "t1 is computed in u8, not i64: its low 8 bits count",
     ),
@@ -164,7 +164,7 @@ CASES = {
 }
 # What comes in wide lanes, and what may need them, stays as it is.
 KEPT = (
-    "(i32[?] a, i32[?] b) -> (a + b).astype(u8)",
+    "(i32[?] a, i32[?] b) -> (a + b).astype(uint8)",
     "(i32[?] a, i32[?] b) -> a.astype(i64) * b",
     "(u8[?] a, u8[?] b) -> a * b + 3",
     "(f32[?] a) -> a.astype(i32) + 1",

@@ -17,7 +17,7 @@ def test_the_order():
 
 
 def test_every_step_is_kept_with_the_program_after_it():
-    program = compiled("(u8[?] a) -> (a.astype(i32) // 8).astype(u8)").program
+    program = compiled("(u8[?] a) -> (a.astype(i32) // 8).astype(uint8)").program
     rewritten = rewrite(program)
     assert [step.changed for step in rewritten.steps] == [True, False, False, True, False]
     first, *_, narrow, last = rewritten.steps
@@ -33,7 +33,7 @@ def test_notes_name_the_values_of_the_nest_after():
 
 
 def test_each_rewrite_that_changed_something_is_a_stage():
-    stages = compiled("(f32[?] x) -> clip(x * 20, -128, 127).astype(i8)").stages
+    stages = compiled("(f32[?] x) -> clip(x * 20, -128, 127).astype(int8)").stages
     assert [name for name in stages if name in NAMES] == ["drop_guards"]
     assert stages["other_rewrites"] == "strength_reduction, integer_sums, saturating_sums, narrow (unchanged)"
     assert "truncate(t0, -128.0:f32, 127.0:f32)" in stages["drop_guards"]

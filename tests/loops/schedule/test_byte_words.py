@@ -10,7 +10,7 @@ from bcastgen.loops.schedule.byte_words import byte_words
 
 BLEND = (
     "(u8[*] a, u8[*] b, u8[*] w) -> "
-    "((a.astype(u16)*w.astype(u16) + b.astype(u16)*(255 - w.astype(u16))) >> 8).astype(u8)"
+    "((a.astype(u16)*w.astype(u16) + b.astype(u16)*(255 - w.astype(u16))) >> 8).astype(uint8)"
 )
 
 
@@ -67,7 +67,7 @@ def test_every_number_of_bytes_from_any_place():
 
 def test_two_results():
     kernel = from_text(
-        "(u8[n] a, u8[n] b) -> ((a.astype(u16)*b.astype(u16) >> 8).astype(u8), (a.astype(u16)*3 >> 2).astype(i8))"
+        "(u8[n] a, u8[n] b) -> ((a.astype(u16)*b.astype(u16) >> 8).astype(uint8), (a.astype(u16)*3 >> 2).astype(int8))"
     )
     assert "bcg_word_16(" in kernel.source
     a, b = pairs("uint8")
@@ -80,13 +80,13 @@ def test_two_results():
     "text",
     [
         "(u8[?] a, u8[?] b) -> a & b",
-        "(u8[?] a, u8[?] b) -> (a.astype(u16) + b.astype(u16) + (a & b).astype(u16) >> 2).astype(u8)",
+        "(u8[?] a, u8[?] b) -> (a.astype(u16) + b.astype(u16) + (a & b).astype(u16) >> 2).astype(uint8)",
         "(u8[?] a, u8[?] b) -> a.astype(u16) * b.astype(u16)",
-        "(u8[?] a, u16[?] b) -> (a.astype(u16) * b).astype(u8)",
-        "(u8[?] a, u8[?] b) -> (a.astype(u16) * b.astype(u16) >> b.astype(u16)).astype(u8)",
-        "(u8[?] a, u8[?] b) -> (a.astype(u64) * b.astype(u64) * 77 >> 32).astype(u8)",
-        "(u8[?] a, u8[?] b) -> (a.astype(f64) * b.astype(f64)).astype(u8)",
-        "(u8[?] a) -> exp(a.astype(f32)).astype(u8)",
+        "(u8[?] a, u16[?] b) -> (a.astype(u16) * b).astype(uint8)",
+        "(u8[?] a, u8[?] b) -> (a.astype(u16) * b.astype(u16) >> b.astype(u16)).astype(uint8)",
+        "(u8[?] a, u8[?] b) -> (a.astype(u64) * b.astype(u64) * 77 >> 32).astype(uint8)",
+        "(u8[?] a, u8[?] b) -> (a.astype(f64) * b.astype(f64)).astype(uint8)",
+        "(u8[?] a) -> exp(a.astype(f32)).astype(uint8)",
         "(u8[?] a, u8[?] b) -> where(a.astype(u16) * b.astype(u16) > 99, a, b)",
         "(u8[?] a) -> a",
     ],

@@ -133,7 +133,7 @@ def test_mlir_opt_takes_shape_functions_of_kernels():
 
 
 def upstream_programs(count):
-    """Random programs, the same each time: see tests/shape/dialect/test_mlir.py."""
+    """Random programs, the same each time: see tests/shape/dialect/test_printer_mlir.py."""
     chance = random.Random(0)
     return [replace(shape_programs.make_program(chance, UPSTREAM_TYPES), name=f"p{at}") for at in range(count)]
 

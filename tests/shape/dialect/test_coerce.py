@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import bcastgen as bg
 from bcastgen.core.dtypes import F32
 from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.coerce import coerce
 from bcastgen.shape.dialect.program import Value
 from bcastgen.shape.dialect.types import parse_type
 from bcastgen.shape.dialect.values import UNRANKED, ElementType, Shape, Size, ValueShape, Witness
+from bcastgen.shape.types.tensor_type import parse_type as parse_tensor_type
+
+shape = bg.shape
 
 
 def given(type_, value, running=False):
@@ -73,3 +77,32 @@ def test_what_does_not(type_, value, message):
 def test_a_function_is_called_when_the_program_runs():
     assert given("!shape.value_shape", lambda: np.zeros(4)) == ValueShape()
     assert given("!shape.value_shape", lambda: np.zeros(4), running=True).shape == Shape.of(4)
+
+
+SHAPES = {"a": "!shape.shape", "b": "!shape.shape"}
+
+
+def test_what_prints_as_invalid_reads_back():
+    program = shape.program("p", lambda a, b: shape.broadcast(a, b), **SHAPES)
+    assert str(program.evaluate("[*]", "[invalid]")) == "[invalid]"
+    assert program.check("[2]", " [ invalid ] ") is False
+    for type_ in ("f32[?]", "tensor<?xindex>"):
+        with pytest.raises(BroadcastError, match=r"operand 't' is \[invalid\], expected a value of type"):
+            shape.program("p", lambda t: t, t=type_).evaluate("[invalid]")
+
+
+@pytest.mark.parametrize("text", ["[n, 4]", "[?>=2, 4]", "f32[?, m%8]", "[*, k!]", "[valid]", "tensor_type"])
+def test_names_and_facts_are_not_dropped_silently(text):
+    given = parse_tensor_type("f32[n, 3]") if text == "tensor_type" else text
+    for type_ in ("!shape.shape", "f32[?, ?]", "tensor<?xindex>", "!shape.value_shape"):
+        program = shape.program("p", lambda a: a, a=type_)
+        with pytest.raises(BroadcastError, match=r"^operand 'a': .* says .* of a dim, .*; write \?$"):
+            program.evaluate(given)
+
+
+def test_extents_as_text():
+    program = shape.program("p", lambda a: a, a="tensor<?xindex>")
+    assert [program.evaluate(text) for text in ("[2, 3]", "[?, 3]", "[*]")] == [(2, 3), (None, 3), None]
+    assert shape.program("p", lambda a: a, a="tensor<2xindex>").evaluate("[*]") == (None, None)
+    with pytest.raises(BroadcastError, match="expected a value of type tensor<2xindex>"):
+        shape.program("p", lambda a: a, a="tensor<2xindex>").evaluate("[1, 2, 3]")

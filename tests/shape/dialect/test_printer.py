@@ -1,4 +1,4 @@
-"""The text of programs. That mlir-opt-22 reads it is for test_mlir.py to say."""
+"""The text of programs. That mlir-opt-22 reads it is for test_printer_mlir.py to say."""
 
 from __future__ import annotations
 

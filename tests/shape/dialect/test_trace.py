@@ -9,7 +9,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.core.errors import BroadcastError, TraceError
 from bcastgen.shape.dialect.ops import ROWS
-from bcastgen.shape.dialect.program import Program
+from bcastgen.shape.dialect.program import Block, Operation, Program, Value
 from bcastgen.shape.dialect.values import Shape, Size
 
 shape = bg.shape
@@ -140,3 +140,58 @@ def test_names_of_modules_are_ops_and_the_modules_are_found():
     assert str(Dim(2)) == "2"
     assert shape.broadcast.__doc__.startswith("Returns the shape that shapes broadcast to")
     assert shape.dim.__doc__.startswith("Returns one extent of a tensor")
+
+
+@pytest.mark.parametrize("wrong", [3, None, ("!shape.shape",)])
+def test_an_operand_has_a_type(wrong):
+    with pytest.raises(BroadcastError, match=r"operand 'a' has the type .*, expected the text of one"):
+        shape.program("p", lambda a: a, a=wrong)
+
+
+def test_a_program_has_a_name_and_a_function():
+    for name, function in (("p", "text"), (3, lambda a: a)):
+        with pytest.raises(TraceError, match="give it a name, then the function that describes"):
+            shape.program(name, function, a="!shape.shape")
+
+
+def nested(depth, kind):
+    """Regions in regions, this deep."""
+
+    def write(a):
+        witness = shape.cstr_eq(a, a)
+
+        def inside(left, *_):
+            if left == 0:
+                return a if kind == "assuming" else 0
+            if kind == "assuming":
+                return shape.assuming(witness, lambda: inside(left - 1))
+            return shape.reduce(a, 0, lambda index, dim, acc: shape.add(inside(left - 1), acc))
+
+        return inside(depth)
+
+    return shape.program("nested", write, a="!shape.shape")
+
+
+@pytest.mark.parametrize("kind", ["assuming", "reduce"])
+def test_regions_nest_as_deep_as_all_that_walks_them_can(kind):
+    program = nested(100, kind)
+    folded = program.fold().verify()
+    one = (1,)
+    assert str(program) and hash(program) == hash(nested(100, kind))
+    assert program == nested(100, kind)
+    assert program.run(one) == folded.run(one)
+    assert program.evaluate(one) == program.run(one)
+    assert program.check(one) is True
+    for depth in (101, 200, 900, 5000):
+        with pytest.raises(TraceError, match="nests regions deeper than 100 levels"):
+            nested(depth, kind)
+
+
+def test_programs_by_hand_have_the_same_limit():
+    program = nested(100, "assuming")
+    inner, outer = program.body.operations
+    value = Value("more", outer.results[0].type)
+    region = Block((), (outer, Operation("shape.assuming_yield", outer.results)))
+    more = Operation("shape.assuming", outer.operands, (value,), (), (region,))
+    with pytest.raises(BroadcastError, match="program 'nested' nests regions deeper than 100 levels"):
+        Program("nested", Block(program.operands, (inner, more)), (value,)).verify()

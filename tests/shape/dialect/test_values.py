@@ -10,7 +10,7 @@ import pytest
 
 from bcastgen.core.dtypes import F32, I64
 from bcastgen.core.errors import BroadcastError
-from bcastgen.core.resources import folder
+from bcastgen.core.resources import csrc_file
 from bcastgen.shape.dialect.values import (
     MAX_RANK,
     UNKNOWN,
@@ -116,4 +116,4 @@ def test_invalid_values_are_instances_of_every_promise_but_admit_nothing_else():
 
 
 def test_the_highest_rank_is_the_c_one():
-    assert re.search(rf"#define BCG_MAX_RANK {MAX_RANK}\b", (folder("csrc") / "bcg_abi.h").read_text())
+    assert re.search(rf"#define BCG_MAX_RANK {MAX_RANK}\b", csrc_file("bcg_abi.h").read_text())

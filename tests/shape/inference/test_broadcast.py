@@ -3,6 +3,8 @@
 For each combination of types, the arrays they describe are enumerated, and what `broadcast` says of the types is
 compared with what NumPy does with all of the arrays: errors are certain, inferred dims are true and as exact as they
 can be, and the constraints hold for exactly the arrays that broadcast.
+
+The file is long because the enumeration and what is asked of it share their domain of types.
 """
 
 from __future__ import annotations

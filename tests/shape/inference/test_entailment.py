@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bcastgen.shape.inference.entailment import Atom, Clause, breakable, known, possible
+from bcastgen.shape.inference.entailment import Atom, Clause, Work, breakable, known, possible
 from bcastgen.shape.types.facts import Facts, Range
 
 ONE = Range(1, 1)
@@ -17,7 +17,7 @@ def always(*atoms: Atom) -> Clause:
 
 
 def test_what_leaves_no_choice_is_known() -> None:
-    reached = known(Facts(), [one_or("a", "d"), one_or("b", "d"), always(Atom("within", "a", Range(2)))])
+    reached = known(Facts(), [one_or("a", "d"), one_or("b", "d"), always(Atom("within", "a", Range(2)))], Work())
     assert reached is not None
     facts, left = reached
     assert facts.same("a", "d") and facts.range("d") == Range(2)
@@ -28,8 +28,8 @@ def test_contradictions() -> None:
     facts = Facts().within("d", Range(5, 5))
     assert facts is not None
     clauses = [one_or("a", "d"), always(Atom("within", "a", Range(2, 3)))]
-    assert known(facts, clauses) is None
-    assert not possible(facts, clauses)
+    assert known(facts, clauses, Work()) is None
+    assert not possible(facts, clauses, Work())
 
 
 def test_what_takes_a_search() -> None:
@@ -43,20 +43,20 @@ def test_what_takes_a_search() -> None:
         ),
         always(Atom("differ", "a", "b")),
     ]
-    assert possible(Facts(), clauses)
-    assert not possible(Facts(), [*clauses, always(Atom("differ", "b", ONE))])
+    assert possible(Facts(), clauses, Work())
+    assert not possible(Facts(), [*clauses, always(Atom("differ", "b", ONE))], Work())
 
 
 def test_breakable_looks_at_what_is_connected_only() -> None:
     impossible = [always(Atom("same", "x", ONE)), always(Atom("differ", "x", ONE))]
-    assert breakable(Facts(), impossible, always(Atom("differ", "a", ONE)))
-    assert not breakable(Facts(), impossible, always(Atom("differ", "a", "x")))
+    assert breakable(Facts(), impossible, always(Atom("differ", "a", ONE)), Work())
+    assert not breakable(Facts(), impossible, always(Atom("differ", "a", "x")), Work())
 
 
 def test_what_is_implied_cannot_be_broken() -> None:
     given = [one_or("a", "t"), one_or("t", "d")]
-    assert not breakable(Facts(), given, always(Atom("differ", "a", ONE), Atom("differ", "a", "d")))
-    assert breakable(Facts(), given[:1], always(Atom("differ", "a", ONE), Atom("differ", "a", "d")))
+    assert not breakable(Facts(), given, always(Atom("differ", "a", ONE), Atom("differ", "a", "d")), Work())
+    assert breakable(Facts(), given[:1], always(Atom("differ", "a", ONE), Atom("differ", "a", "d")), Work())
 
 
 def test_nothing_is_claimed_past_the_limit() -> None:
@@ -66,4 +66,4 @@ def test_nothing_is_claimed_past_the_limit() -> None:
         tuple((Atom("same", node, Range(extent, extent)),) for extent in range(1, 13)) for node in nodes
     ]
     clauses += [always(Atom("differ", a, b)) for at, a in enumerate(nodes) for b in nodes[:at]]
-    assert possible(Facts(), clauses)
+    assert possible(Facts(), clauses, Work())

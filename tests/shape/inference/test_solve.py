@@ -3,11 +3,14 @@
 For each combination of uses, all calls with small extents are enumerated, and what `broadcast` says is compared with
 what each call is: what is checked holds for exactly the calls that are legal, each check is needed, what is proved is
 true, what is refused has no legal call, and the inferred dims are true.
+
+The file is long because its semantics, its combinations and its budgets are asked of one enumeration.
 """
 
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,8 +20,10 @@ from hypothesis import strategies as st
 
 from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.constraints import Constraint, RankAtLeast, RankIs, SameRank
+from bcastgen.shape.inference import entailment
 from bcastgen.shape.inference.broadcast import BroadcastInfo, broadcast, operand_names
 from bcastgen.shape.inference.operand_use import Use
+from bcastgen.shape.inference.solve import solve
 from bcastgen.shape.inference.stretch_rules import Rules
 from bcastgen.shape.types.dim import Dim
 from bcastgen.shape.types.tensor_type import TensorType, parse_type
@@ -374,3 +379,69 @@ def ranked_forms(type_: TensorType) -> list[TensorType]:
     if not type_.unranked:
         return [type_]
     return [TensorType(None, (Dim(),) * front + type_.dims) for front in range(3)]
+
+
+@pytest.mark.parametrize("statements", [0, 1, 5, 20, 60, 200])
+def test_what_is_not_proved_for_want_of_work_is_checked(
+    semantics: Any, monkeypatch: pytest.MonkeyPatch, statements: int
+) -> None:
+    """However early proofs end, what is checked holds for the legal calls alone, and what is proved is true."""
+    monkeypatch.setattr(entailment, "_STATEMENTS", statements)
+    solve.cache_clear()
+    rows = [
+        ["[n, n]", "[n, ?]"],
+        ["[n, m]", "[m, n]"],
+        ["[n, n]", "[m, m]", "[?, n]"],
+        ["[n>=2, m]", "[m, n]", "[n, 1]"],
+    ]
+    rows += [["[n, m!]", "[m, ?]"], ["[n%2, n]", "[3, ?]"], ["[n, ?>=2]", "[?, n<=3]", "[n]"]]
+    open_ = 0
+    for uses in (uses_of(*row) for row in rows):
+        info = infer(uses, NUMPY)
+        every = semantics.calls(uses, (0, 1, 2, 3))
+        legal = [(call, semantics.accepts(uses, call, NUMPY)) for call in every]
+        if info is None:
+            assert not any(domain is not None for _, domain in legal)
+            continue
+        proved = [decision.constraint for decision in info.decisions if decision.fate == "proved"]
+        checked = [one for one in info.constraints if not isinstance(one, (RankIs, SameRank))]
+        open_ += sum("takes too long" in decision.reason for decision in info.decisions)
+        for call, expected in legal:
+            domain = info.domain(call)
+            assert all(one.holds(call, domain) for one in checked) == (expected is not None), (uses, call, str(info))
+            if expected is None:
+                continue
+            assert domain == expected
+            assert all(one.holds(call, domain) for one in proved), (uses, call, str(info))
+            stretched = {
+                (use.name, own, position)
+                for use in uses
+                for position, own, dim in use.aligned
+                if not dim.is_static and call[use.name][own] == 1 != expected[-position]
+            }
+            assert stretched <= info.stretching_at
+    solve.cache_clear()
+    assert open_ > 0
+
+
+@pytest.mark.parametrize(("symbols", "rank"), [(4, 12), (7, 12), (10, 15), (16, 64)])
+def test_symbols_that_stand_in_many_dims_take_bounded_work(
+    monkeypatch: pytest.MonkeyPatch, symbols: int, rank: int
+) -> None:
+    started: list[entailment.Work] = []
+
+    class Counted(entailment.Work):
+        def __init__(self) -> None:
+            super().__init__()
+            started.append(self)
+
+    monkeypatch.setattr("bcastgen.shape.solve.Work", Counted)
+    solve.cache_clear()
+    chance = random.Random(symbols)
+    rows = [", ".join(f"s{chance.randrange(symbols)}" for _ in range(rank)) for _ in range(3)]
+    info = broadcast(uses_of(*(f"[{row}]" for row in rows)))
+    assert len(started) == 1
+    # One statement may copy all that is known.
+    assert started[0].left > -1000
+    late = [decision for decision in info.decisions if "takes too long" in decision.reason]
+    assert late and all(decision.fate == "checked" for decision in late)

@@ -313,3 +313,9 @@ def test_refuses(call: Callable[[], object], error: type[BcastgenError], message
     with pytest.raises(error) as caught:
         call()
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("operands", [None, 3, [None], [3, "f32[3]"]])
+def test_operands_that_are_no_types(operands: Any) -> None:
+    with pytest.raises(ParseError, match="a type is a text or a TensorType, not"):
+        verify_broadcast(operands, "f32[3]")

@@ -1,0 +1,72 @@
+"""What no fork may divide: imports on the way, and stages of a compilation.
+
+In: nothing.  Out: `undivided`, a context that a fork in another thread waits for.
+
+    with undivided: from .emit.render import render_kernel
+
+A fork copies the locks of threads that the child does not have: those of modules that are being imported, which nobody
+can renew, and those of this package. So imports inside functions, and what else takes a lock, stand in this context.
+What is done in it ends soon and waits for no other lock: the compiler runs outside of it.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import RLock, get_ident
+
+__all__ = ["Undivided", "undivided"]
+
+# A fork that has waited for so long goes on; the child may then find an import that never ends.
+_MOST_SECONDS = 30.0
+
+
+class Undivided:
+    """A lock that one thread may take several times, and that :func:`os.fork` takes, too."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._depth = 0
+        self._holder: int | None = None
+        self._forking = False
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._depth += 1
+        self._holder = get_ident()
+
+    def __exit__(self, *_exception: object) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._holder = None
+        self._lock.release()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the calling thread is in it."""
+        return self._holder == get_ident()
+
+    def before_fork(self) -> None:
+        """Wait until no other thread is in it."""
+        self._forking = self._lock.acquire(timeout=_MOST_SECONDS)
+
+    def after_fork(self) -> None:
+        """Let others in again."""
+        if self._forking:
+            self._lock.release()
+
+    def after_fork_in_child(self) -> None:
+        """Let the child in: who was in it does not exist here, unless it is the thread that forked."""
+        if self._forking:
+            self._lock.release()
+        else:
+            self._lock, self._depth, self._holder = RLock(), 0, None
+
+
+undivided = Undivided()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=undivided.before_fork,
+        after_in_parent=undivided.after_fork,
+        after_in_child=undivided.after_fork_in_child,
+    )

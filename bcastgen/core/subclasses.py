@@ -1,0 +1,39 @@
+"""Kinds of arrays whose operators are not NumPy's: matrices, masks, units.
+
+In: the type of an array.  Out: whether its operators or NumPy's functions mean something of their own for it.
+
+    np.matrix -> "operators its own meaning (__mul__)"        np.memmap -> None
+"""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+__all__ = ["own_meaning"]
+
+# What reads and writes elements has no part in an expression, nor has what writes in place.
+_NO_PART = ("__getitem__", "__setitem__", "__delitem__", "__contains__", "__index__")
+_WORDS = tuple(word.rstrip("_") for word in operator.__all__ if f"__{word[1:].rstrip('_')}__" not in dir(operator))
+_OPERATORS = tuple(
+    name
+    for word in _WORDS
+    for name in (f"__{word}__", f"__r{word}__")
+    if name in vars(np.ndarray) and name not in _NO_PART
+)
+
+
+def own_meaning(kind: type) -> str | None:
+    """Return what a subclass of ndarray gives a meaning of its own; None if it is NumPy's everywhere.
+
+    Examples
+    --------
+    >>> own_meaning(np.recarray), own_meaning(np.matrix)
+    (None, 'operators its own meaning (__mul__)')
+    """
+    for name in ("__array_ufunc__", "__array_function__"):
+        if getattr(kind, name) is not getattr(np.ndarray, name):
+            return f"NumPy's functions its own meaning ({name})"
+    own = next((name for name in _OPERATORS if getattr(kind, name) is not getattr(np.ndarray, name)), None)
+    return None if own is None else f"operators its own meaning ({own})"

@@ -1,0 +1,12 @@
+"""What tests of behaviour share."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+
+@pytest.fixture
+def chance():
+    return random.Random(0)

@@ -1,0 +1,39 @@
+"""The examples in docstrings run, and give what they say."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import bcastgen
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def modules():
+    """Every module of the package but the command line's entry and what the build writes."""
+    for found in pkgutil.walk_packages(bcastgen.__path__, "bcastgen."):
+        if not found.name.endswith(("__main__", "._dispatch", "._ffi", "._templates")) and ".bench" not in found.name:
+            yield found.name
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_examples(name, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    failed, tried = 0, 0
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(name), name):
+        result = runner.run(test, out=report.append)
+        failed, tried = failed + result.failed, tried + result.attempted
+    assert failed == 0, "".join(report)
+
+
+def test_there_are_examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    assert (
+        sum(len(test.examples) for name in modules() for test in finder.find(importlib.import_module(name), name)) > 150
+    )

@@ -1,0 +1,173 @@
+"""The product against the shape model: random kernels and calls, asked in every way there is, and cases of old.
+
+    python tests/behaviour/test_shape_model.py --seed 0 --kernels 4000      # for as long as one likes
+
+prints every class of differences, shrunk. A class is which sides part from the model, and how. What it prints of one is
+a case of `shape_model_cases.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from shape_differences import answers, by_class, difference, drawn, found, reported
+from shape_kernels import blanks, expected, make_calls, make_kernel
+from shape_model import Refusal, blame
+from shape_model_cases import CASES
+from shape_model_kernel import Kernel, text_of
+from shape_model_text import parse_call, parse_kernel
+from shape_sides import answered, compiled_calls, held
+
+PER_MODULE = 40
+
+# ---- the model itself ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "call", "wanted"), CASES)
+def test_the_model_says_what_a_case_does(text, call, wanted):
+    kernel, call = parse_kernel(text), parse_call(call)
+    results = expected(kernel, call)
+    verdict, *named = wanted.split(" ") if wanted.startswith("refused") else [wanted]
+    assert verdict == ("refused" if isinstance(results, Refusal) else ", ".join(str(one.shape) for one in results))
+    if named:
+        array, dim = blame(kernel, blanks(call), dict(call.given))
+        assert named == [array, *[str(dim)] * (dim is not None)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_declarations_the_model_is_numpy(seed, chance):
+    """Operands of `f64[*]` and no explicit broadcasts: the expression, evaluated by NumPy."""
+    chance.seed(seed)
+    for _ in range(40):
+        kernel = make_kernel(chance)
+        kernel = Kernel(kernel.operands, kernel.results)
+        if "broadcast" in str(kernel):
+            continue
+        for call in make_calls(chance, kernel, 10):
+            results = expected(kernel, call)
+            scope = {op.name: np.ones(extents) for op, extents in zip(kernel.operands, call.extents, strict=True)}
+            try:
+                shapes = [np.shape(eval(text_of(one, quoted=True), {"np": np}, scope)) for one in kernel.results]
+            except ValueError:
+                assert isinstance(results, Refusal)
+                continue
+            # What NumPy takes, the declared types may not.
+            assert isinstance(results, Refusal) or [one.shape for one in results] == shapes
+
+
+def test_random_kernels_are_what_their_text_says(chance):
+    for _ in range(25):
+        kernel = make_kernel(chance)
+        again = parse_kernel(str(kernel))
+        for call in make_calls(chance, kernel, 10):
+            assert parse_call(str(call)) == call
+            one, other = expected(kernel, call), expected(again, call)
+            assert type(one) is type(other)
+            if not isinstance(one, Refusal):
+                assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
+
+
+def test_about_half_of_the_calls_are_legal(chance):
+    legal = [
+        not isinstance(expected(kernel, call), Refusal)
+        for kernel in (make_kernel(chance) for _ in range(30))
+        for call in make_calls(chance, kernel, 10)
+    ]
+    assert 0.35 < sum(legal) / len(legal) < 0.75
+
+
+# ---- the product -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    """Loops are compiled as they stand: their speed is not looked at."""
+    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+
+
+def test_cases(tmp_path):
+    kernels, calls = [parse_kernel(text) for text, _, _ in CASES], [[parse_call(call)] for _, call, _ in CASES]
+    compiled = compiled_calls(kernels, calls, tmp_path, variants=0)
+    rows = [(*row, next(answers(*row, theirs))) for *row, theirs in zip(kernels, calls, compiled, strict=True)]
+    differences = [one for kernel, (call,), said in rows if (one := difference(kernel, call, said))]
+    assert not differences, "\n".join([f"{len(differences)} of {len(CASES)}:", *map(str, differences)])
+
+
+def checked(seed, kernels, calls, directory):
+    classes = by_class(found(seed, kernels, calls, directory))
+    assert not classes, "\n\n".join(reported(same, directory, 25) for same in classes[:4])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_kernels_do_what_the_model_says(seed, tmp_path):
+    checked(seed, 8, 40, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_many_random_kernels_do_what_the_model_says(seed, tmp_path):
+    checked(seed, PER_MODULE, 250, tmp_path)
+
+
+def background(seed, kernels, calls):
+    """Differences of answers that are given before the compiler is done."""
+    for kernel, called in zip(*drawn(seed, kernels, calls), strict=True):
+        for call, answer in zip(called, answered(kernel, called), strict=True):
+            one = difference(kernel, call, {"background": answer})
+            if one:
+                yield one
+
+
+def test_what_is_refused_is_not_answered_before_the_compiler_is_done():
+    kernel, calls = parse_kernel("(f64[n, ?] a, f64[n] b) -> a.T + b"), ("(2, 3), (2,)", "(2, 3), (1,)")
+    with held():
+        taken, refused = answered(kernel, list(map(parse_call, calls)))
+    assert [one.shape for one in taken] == [(3, 2)]
+    assert refused is None
+
+
+@pytest.mark.parametrize("seed", range(200, 202))
+def test_answers_before_the_compiler_is_done_are_the_models(seed, tmp_path):
+    with held():
+        differences = list(background(seed, 20, 30))
+    # Not shrunk: a kernel answers in the background only once.
+    assert not differences, "\n\n".join(map(str, sorted(differences, key=lambda one: len(str(one)))[:3]))
+
+
+# ---- without an end --------------------------------------------------------------------------------------------------
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kernels", type=int, default=400)
+    parser.add_argument("--calls", type=int, default=100)
+    parser.add_argument("--patience", type=int, default=80, help="kernels tried to shrink one class")
+    parser.add_argument("--examples", type=int, default=1, help="of each class")
+    options = parser.parse_args()
+    differences, count = [], 0
+    for at in range(0, options.kernels, PER_MODULE):
+        part = min(PER_MODULE, options.kernels - at)
+        with tempfile.TemporaryDirectory() as directory:
+            differences += found(options.seed * 1_000_003 + at, part, options.calls, Path(directory))
+        with held():
+            differences += background(options.seed * 1_000_003 + at, part, options.calls)
+        count += part * options.calls
+        print(f"{count} calls, {len(differences)} differences", file=sys.stderr, flush=True)
+    for same in by_class(differences):
+        with tempfile.TemporaryDirectory() as directory:
+            print(reported(same, Path(directory), options.patience, options.examples), end="\n\n", flush=True)
+    return bool(differences)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

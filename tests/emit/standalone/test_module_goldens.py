@@ -1,0 +1,100 @@
+"""Emitted files as they stand in tests/cases, to be read as a reviewer would; and every one under strict compilers.
+
+After a change that is meant to show: BCASTGEN_UPDATE_CASES=1, as for the other cases.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import bcastgen as bg
+from c_harness import LANGUAGES, STRICT, compiler
+
+CASES = Path(__file__).parents[2] / "cases"
+AXPB = "(f32[?,?] a, f32[?,?] b) -> a + b*2"
+
+
+def gelu():
+    return bg.jit(lambda x: 0.5 * x * (1 + bg.erf(x * 0.7071067811865476)), signature="(f32[?] x)")
+
+
+# Name of the files: the kernels, and the form.
+GOLDENS = {
+    "plain": ({"plain": bg.from_text(AXPB)}, {"variants": 0}),
+    "specialised": ({"specialised": bg.from_text(AXPB)}, {}),
+    "outer": ({"outer": bg.from_text("(f32[3,1] a, f32[1,4] b) -> a * b")}, {"static": True}),
+    "gelu": ({"gelu": gelu()}, {"freestanding": True}),
+    "threaded": (
+        {"threaded": bg.from_text("(f32[?,n] x, f32[n] bias) -> maximum(x + bias, 0)")},
+        {"openmp": True, "variants": 0},
+    ),
+    "rows": (
+        {
+            "centre": bg.from_text("(f32[?,n] x, f32[n] mean) -> x - mean"),
+            "scale": bg.from_text("(f32[?,n] x, f32[n] deviation) -> x / deviation"),
+        },
+        {"variants": 0},
+    ),
+    "distance": (
+        {"distance": bg.from_text("(f64[?] x, f64[?] y) -> sqrt(x*x + y*y) + exp(-x)")},
+        {"single_file": False},
+    ),
+    "halves": ({"halves": bg.from_text("(f16[?,3] x, f16[3] y) -> x * y + 1")}, {"variants": 0}),
+    "power": ({"power": bg.from_text("(i32[?] base, i32[?] exponent) -> base ** exponent")}, {}),
+    "any_rank": ({"any_rank": bg.from_text("(f32[*] a, f32[*] b) -> a - b")}, {}),
+    "hoisted": ({"hoisted": bg.from_text("(f32[?,?] x, f32[1,?] s) -> x * exp(s) + 1")}, {}),
+    "polar": (
+        {"polar": bg.jit(lambda x, y: (bg.hypot(x, y), x * y, x < y), signature="(f64[?,?] x, f64[?,?] y)")},
+        {"variants": 0},
+    ),
+}
+
+
+def emitted(name, directory):
+    kernels, form = GOLDENS[name]
+    return {path.name: path.read_text() for path in bg.emit_c(kernels, directory, name, **form)}
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_files_are_as_the_cases_say(name, tmp_path):
+    got = emitted(name, tmp_path)
+    if os.environ.get("BCASTGEN_UPDATE_CASES"):
+        for file, text in got.items():
+            (CASES / file).write_text(text)
+    assert got == {path.name: path.read_text() for path in (*CASES.glob(f"{name}.[ch]"), *CASES.glob(f"{name}_*.h"))}
+
+
+@pytest.mark.parametrize(
+    ("kind", "language"),
+    [
+        ("gcc", "c"),
+        ("gcc", "c++"),
+        pytest.param("clang", "c", marks=pytest.mark.slow),
+        pytest.param("clang", "c++", marks=pytest.mark.slow),
+    ],
+)
+def test_files_compile_without_a_warning(kind, language, tmp_path):
+    command = [compiler(kind, language), *LANGUAGES[language], "-O1", *STRICT, "-c"]
+    for name in GOLDENS:
+        for flags in ([], ["-fopenmp"]) if name == "threaded" else ([],):
+            done = subprocess.run(
+                [*command, *flags, f"{name}.c", "-o", tmp_path / f"{name}.o"],
+                cwd=CASES,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+
+
+def test_goldens_are_short():
+    """`a + b*2` over two dynamic operands, with its checks and messages.
+
+    A good third of it is what keeps a call in bounds: bytes, strides that elements share, arrays that overlap.
+    """
+    assert len((CASES / "plain.c").read_text().splitlines()) < 250
+    assert len((CASES / "specialised.c").read_text().splitlines()) < 330
