@@ -59,7 +59,7 @@ def test_run_takes_numbers_and_prints(tmp_path, arrays, capsys):
         (["emit", "(f32[3] a, f32[2] b) -> a + b"], "operand 'b' dim 0 has extent 2, expected 1 or 3 (from 'a')"),
         (
             ["explain", "a", "--stage", "none"],
-            "the stages are expression, typed, nest, constraints, shape, schedule, c",
+            "the stages are expression, typed, nest, constraints, shape, other_rewrites, schedule, c",
         ),
     ],
 )

@@ -45,10 +45,9 @@ class ArrayView:
     `place` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's name
     of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
     descriptor's address, `member` what goes in front of a field of it. `loaded` is the C of the value of an element
-    `{}`, of type `c` in memory and of type `value_c` then; `load`, `step`, `bits` and `map_name` name that value, its
-    stride along an inner loop, the bits that show its alignment, and the table of its own dims if it is `mapped`
-    otherwise than by aligning on the right. It `is_widened` if an inner loop has floats where memory has 16-bit ones,
-    which the loop's caller converts.
+    `{}`, of type `c` in memory and of type `value_c` then; `load`, `step` and `map_name` name that value, its
+    stride along an inner loop, and the table of its own dims if it is `mapped` otherwise than by aligning on the right.
+    It `is_widened` if an inner loop has floats where memory has 16-bit ones, which the loop's caller converts.
     """
 
     name: str

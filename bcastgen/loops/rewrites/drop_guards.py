@@ -3,7 +3,7 @@
 In: a nest.  Out: one of the same results, bit for bit, with rows of :mod:`...ops.internal_rows`.
 
     x : f32;  clip(rint(x * 20), -128, 127).astype(int8)  ->  truncate(rint(x * 20), -128, 127) : i32, then its low byte
-    x : u8;   (x * 0.5 + 3).astype(uint8)                   ->   truncate_number_within(x * 0.5 + 3) : i32, its low byte
+    x : u8;   (x * 0.5 + 3).astype(uint8)                 ->  truncate_number_within(x * 0.5 + 3) : i32, its low byte
 
 A cast of a float checks for NaN and saturates. The check goes where :mod:`..analysis.float_bounds` proves that there is
 no NaN, saturation where it proves the range; a clip in front goes because saturation does its work. An extremum checks

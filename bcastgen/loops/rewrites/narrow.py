@@ -91,7 +91,11 @@ class _Narrowing:
         pairs = zip(self.nest.stores, self.nest.results, strict=True)
         stores = tuple(self._as(value, access.dtype) for value, access in pairs)
         body = tuple(self.body.statements)
-        changed = self.changed or len(body) < len(self.nest.body)
+        dropped = len(self.nest.body) - len(body)
+        if dropped > 0:
+            casts = "1 cast is" if dropped == 1 else f"{dropped} casts are"
+            self.notes.append(f"{casts} dropped, as nothing needs the dtype in between")
+        changed = self.changed or dropped > 0
         return (replace(self.nest, body=body, stores=stores) if changed else self.nest), tuple(self.notes)
 
     def _make(self, at: int, statement: Apply) -> _Made:

@@ -4,8 +4,8 @@ In: a nest, its variants.  Out: :class:`ByteWords`: what is computed of each byt
 that is no gain.
 
     (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)  ->  of word & 255, then of word >> 8, in u16; low | high << 8
-    (a * f32(0.5) + f32(3)).astype(uint8)               ->  of four bytes, each as a float; their whole parts in a word
-    a * f32(0.5) + f32(3)                               ->  of four bytes that are 16 apart: their floats are adjacent
+    (a * f32(0.5) + f32(3)).astype(uint8)            ->  of four bytes, each as a float; their whole parts in one word
+    a * f32(0.5) + f32(3)                            ->  of four bytes that are 16 apart: their floats are adjacent
 
 A compiler that widens vectors of bytes takes them apart, and puts the results together again, by shuffles; the bytes
 of a word cost an operation each, as cheap as any. That pays only where every statement computes in so many bits: what

@@ -75,9 +75,8 @@ def test_emit_takes_what_the_schedule_holds():
 
 
 def test_byte_words_serve_the_variants_that_it_pays_in():
-    mixed = "(a.astype(u16) * w + b.astype(u16) * (255 - w.astype(u16))) >> 8"
-    blend = f"(u8[*] a, u8[*] b, u8[*] w) -> ({mixed}).astype(uint8)"
-    words = scheduled(blend).inline.words
+    blend = "((a.astype(u16) * w + b.astype(u16) * (255 - w.astype(u16))) >> 8).astype(uint8)"
+    words = scheduled(f"(u8[*] a, u8[*] b, u8[*] w) -> {blend}").inline.words
     assert words is not None and words.bits == 16
     assert {variant.operands.count("zero") for variant in words.variants} == {0, 1}
     wide = scheduled("(u8[*] a, u8[*] b) -> a.astype(f32) * b").inline.words
