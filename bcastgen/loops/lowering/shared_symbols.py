@@ -17,11 +17,13 @@ from ...shape.constraints import (
     AtLeast,
     AtMost,
     Constraint,
+    EqualsExtent,
     ExtentIs,
     Fits,
     MultipleOf,
     ResultSame,
     SameExtent,
+    Stretches,
 )
 from ...shape.decision import Decision
 from ...shape.types.tensor_type import TensorType
@@ -33,7 +35,7 @@ __all__ = ["tie"]
 Operands = Sequence[tuple[str, TensorType]]
 Places = dict[str, tuple[str, int]]
 # What is asked of operands whatever domain they meet in.
-_ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Fits)
+_ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Fits, EqualsExtent)
 
 
 def tie(nests: tuple[Nest, ...], operands: Operands) -> tuple[Nest, ...]:
@@ -41,7 +43,7 @@ def tie(nests: tuple[Nest, ...], operands: Operands) -> tuple[Nest, ...]:
     read = {access.name for nest in nests for access in (*nest.operands, *nest.shapes)}
     first = _first_places([(name, type_) for name, type_ in operands if name in read])
     if len(nests) == 1:
-        return nests
+        return tuple(_tied(nest, operands, {}) for nest in nests)
     return _once(tuple(_tied(nest, operands, first) for nest in nests))
 
 
@@ -64,7 +66,9 @@ def _once(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
 def _without_idle(nest: Nest) -> Nest:
     """Drop the operands of other nests that nothing is compared with any more."""
     asked = {c.operand for c in nest.domain.constraints if not isinstance(c, OF_RESULTS)}
-    asked |= {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame))}
+    asked |= {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame, Fits, EqualsExtent))}
+    asked |= {name for places in nest.domain.meeting for name, _ in places}
+    asked |= {source[0] for source in nest.domain.sources if source is not None}
     shapes = tuple(a for a in nest.shapes if None not in (a.positions or ()) or a.name in asked)
     return replace(nest, shapes=shapes)
 
@@ -85,12 +89,26 @@ def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
     decisions = [
         Decision(SameExtent(*place, *first[symbol], symbol), "checked", f"{symbol} is bound in another nest")
         for symbol, place in mine.items()
-        if first[symbol] != place
+        if first.get(symbol, place) != place
     ]
     known = {name for name, _ in operands}
     others = {d.constraint.other for d in decisions if isinstance(d.constraint, SameExtent)}
-    others |= {c.other for c in nest.domain.constraints if isinstance(c, ResultSame) and c.other in known}
+    others |= {name for c in nest.domain.constraints for name in _compared(c) if name in known}
+    others |= {name for places in nest.domain.meeting for name, _ in places}
+    others |= {source[0] for source in nest.domain.sources if source is not None}
     return _looking_at(nest, others - own, operands, decisions)
+
+
+def _compared(constraint: Constraint) -> tuple[str, ...]:
+    """Return the operands whose extents a constraint speaks of, apart from those of operands that have one domain."""
+    match constraint:
+        case Fits() | EqualsExtent():
+            return (constraint.operand, constraint.other)
+        case Stretches() | ExtentIs():
+            return (constraint.operand,)
+        case ResultSame():
+            return (constraint.other,)
+    return ()
 
 
 def _looking_at(nest: Nest, names: set[str], operands: Operands, decisions: list[Decision]) -> Nest:
