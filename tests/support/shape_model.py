@@ -97,6 +97,10 @@ def blame(kernel, arrays, extents=None):
     None where there is none, or where more than one is right: where something else is wrong, too, or where it is an
     extent, which others may be said not to meet.
     """
+    # Ranks come first: dims mean nothing in arrays of other ranks.
+    for operand, array in zip(kernel.operands, arrays, strict=True):
+        if not operand.type.admits_rank(array.ndim):
+            return operand.name, None
     names, first = dict(extents or {}), None
     said = [dim for operand in kernel.operands for dim in operand.type.dims]
     given = dict(zip((operand.name for operand in kernel.operands), arrays, strict=True))

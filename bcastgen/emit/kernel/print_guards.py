@@ -107,6 +107,8 @@ def entry_steps(nest: NestGuards, members: Members) -> tuple[Step, ...]:
     for step in nest.entry:
         if isinstance(step, HasRank):
             found += _rank(step, members)
+        elif isinstance(step, Check):
+            found.append(_check(step, members))
         elif members.separate:
             found.append(_not_negative(step, members))
     return tuple(found)

@@ -65,6 +65,8 @@ from .ir import (
 __all__ = ["build_guards"]
 
 Named = Sequence[tuple[str, TensorType]]
+# What is declared of one extent alone.
+_DECLARED = (AtLeast, AtMost, MultipleOf)
 # What is asked of one dim of an operand, whatever map it is read through.
 _Own = ExtentIs | SameExtent | AtLeast | AtMost | MultipleOf | Fits | Equals | EqualsExtent
 _OperandStep = HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check
@@ -175,17 +177,20 @@ class _Builder:
 
     # ---- before the operands meet
 
-    def _entry(self) -> Iterator[HasRank | NotNegative]:
+    def _entry(self) -> Iterator[HasRank | NotNegative | Check]:
         for access in self.first:
             if access.position in self.constants:
                 continue
             rank, exact = len(access.type.dims), not access.type.unranked
             yield HasRank(access.position, rank, exact)
             self.left.pop(RankIs(access.name, rank) if exact else RankAtLeast(access.name, rank), None)
-        # An extent that others are compared with before its own operand's turn comes.
+        # What is declared of an extent that others are compared with before its own operand's turn comes.
         for name, dim in dict.fromkeys(source for source in self.nest.domain.sources if source is not None):
             if name != self.first[0].name and self._is_foreign(name):
                 yield NotNegative(Own(self.numbers[name], dim))
+                for c in [c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (name, dim)]:
+                    del self.left[c]
+                    yield self._check(c)
 
     def _defines(self) -> Iterator[Define]:
         domain = self.nest.domain
@@ -241,9 +246,8 @@ class _Builder:
         """What is asked of the dim itself, once for all maps it is read through."""
         if place in self.asked:
             return
-        found = [c for c in self.constraints if isinstance(c, _Own) and (c.operand, c.dim) == place]
-        for constraint in found:
-            self.left.pop(constraint, None)
+        for constraint in [c for c in self.left if isinstance(c, _Own) and (c.operand, c.dim) == place]:
+            del self.left[constraint]
             yield self._check(constraint)
 
     def _lie(self, place: Place, where: int, aligned: bool) -> Iterator[_OperandStep]:

@@ -94,7 +94,7 @@ class _Run:
     def failure(self) -> Failure | None:
         """Run the steps; return what fails first."""
         for entry in self.nest.entry:
-            failure = self._rank(entry) if isinstance(entry, HasRank) else self._sign(entry)
+            failure = self._step(entry)
             if failure is not None:
                 return failure
         rank = self.nest.least_rank
@@ -111,6 +111,8 @@ class _Run:
 
     def _step(self, step: object) -> Failure | None:  # noqa: PLR0911
         match step:
+            case HasRank():
+                return self._rank(step)
             case HasDomainRank(operand=operand):
                 rank, wanted = len(self.shapes[operand]), len(self.extents)
                 says = f"{self.program.named[operand]}.rank = d.rank"

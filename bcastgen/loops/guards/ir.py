@@ -255,7 +255,7 @@ class NestGuards:
     operands: tuple[int, ...]
     spanning: tuple[int, ...]
     whole: tuple[int, ...]
-    entry: tuple[HasRank | NotNegative, ...]
+    entry: tuple[HasRank | NotNegative | Check, ...]
     defines: tuple[Define, ...]
     steps: tuple[HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check, ...]
     results: tuple[ResultHasRank | Check | Overflow, ...]

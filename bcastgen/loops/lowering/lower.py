@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from ...core.dtypes import DType
 from ...core.errors import BroadcastError, DTypeError
+from ...expr.free_extents import slot_names
 from ...expr.infer import Typed
 from ...expr.nodes import Apply as ExprApply
 from ...expr.nodes import Constant, Node, Remap
@@ -25,7 +26,7 @@ from ...shape.decision import Decision
 from ...shape.inference.operand_use import Place, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.inference.verify import Bound
-from ...shape.types.dim import Dim, check_rank
+from ...shape.types.dim import DYNAMIC, Dim, check_rank
 from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap, identity_map, use_map
 from ..guards.build import build_guards
@@ -87,6 +88,9 @@ def lower(
     spans = spans_of(expression, tuple(claim.node for claim in expression.claims), types, rules.rank_expansion)
     groups = groups_of(reads, spans)
     bound = _bound(operands, groups)
+    for at, name in zip(expression.slots, slot_names(expression.results, _symbols(types)), strict=True):
+        if name is not None:
+            bound.setdefault(name, (operands[at][0], 0, DYNAMIC))
     homes = _homes(operands)
     nests = tuple(
         _lower_group(
@@ -106,10 +110,8 @@ def lower(
         for group in groups
     )
     nests, proved = _asking(nests)
-    nests = tie(
-        tuple(_without_own(nest, {name for name, _ in operands[len(operands) - constants :]}) for nest in nests),
-        operands,
-    )
+    own = frozenset(name for name, _ in operands[len(operands) - constants :])
+    nests = tie(tuple(_without_own(nest, own) for nest in nests), operands, rules, own)
     by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
     results = tuple(by_position[at] for at in range(len(expression.results)))
     guards = build_guards(operands, results, claims, nests, constants)
@@ -139,6 +141,10 @@ def _bound(operands: Named, groups: Sequence[Group]) -> Bound:
             if dim.symbol is not None:
                 bound.setdefault(dim.symbol, (name, own, Dim.within(dim.symbol, dim.range)))
     return bound
+
+
+def _symbols(types: tuple[TensorType, ...]) -> set[str | None]:
+    return {dim.symbol for type_ in types for dim in type_.dims}
 
 
 def _homes(operands: Named) -> Homes:
@@ -181,7 +187,7 @@ def _asking(nests: Sequence[Nest]) -> tuple[tuple[Nest, ...], tuple[Decision, ..
     return tuple(kept), tuple(proved)
 
 
-def _without_own(nest: Nest, constants: set[str]) -> Nest:
+def _without_own(nest: Nest, constants: frozenset[str]) -> Nest:
     """Ask nothing of the shapes of arrays that are the kernel's own."""
     decisions = tuple(
         Decision(decision.constraint, "proved", "it is a constant's own")

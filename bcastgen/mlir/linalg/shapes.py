@@ -76,7 +76,7 @@ class Shapes:
         at = self.program.nests.index(nest)
         guards = self.program.guards
         ties = [tie for tie in guards.ties if isinstance(tie.actual, DomainDim) and tie.actual.nest == at]
-        for step in (*guards.nests[at].steps, *guards.nests[at].results, *ties):
+        for step in (*guards.nests[at].entry, *guards.nests[at].steps, *guards.nests[at].results, *ties):
             test, says = self._test(at, step)
             if test is True:
                 continue

@@ -108,11 +108,13 @@ def candidates(scene: Scene, entry: bool) -> list[Candidate]:
         for own in use.dropped if entry and not use.phantom else ():
             constraint = ExtentIs(use.name, own, 1)
             found.setdefault(constraint, Candidate(constraint))
+        # What is said of all dims of an operand of unknown rank is said of those that its type knows, too.
+        is_whole = any(claim.front and claim.way == "numpy" for claim in claims)
         for claim in claims:
             if claim.front:
                 continue
             declared = () if claim.phantom else _declared(claim, scene, entry)
-            for candidate in (*declared, *_target(claim, scene), *_meeting(claim, scene, use.type.unranked)):
+            for candidate in (*declared, *_target(claim, scene), *_meeting(claim, scene, is_whole)):
                 found.setdefault(candidate.constraint, candidate)
         if use.type.unranked:
             candidate = _front(use, claims, scene)
@@ -201,7 +203,7 @@ def _equal(node: Hashable, other: Hashable) -> tuple[tuple[Clause, ...], tuple[A
     return (((Atom("same", node, other),),),), ((Atom("differ", node, other),),)
 
 
-def _meeting(claim: Claim, scene: Scene, unranked: bool) -> Iterator[Candidate]:
+def _meeting(claim: Claim, scene: Scene, is_whole: bool) -> Iterator[Candidate]:
     """What meeting the other operands says: 1 or the domain's extent, or the domain's extent outright."""
     if claim.is_aside:
         return
@@ -211,7 +213,7 @@ def _meeting(claim: Claim, scene: Scene, unranked: bool) -> Iterator[Candidate]:
     sets = setter is not None and setter.place == claim.place
     stretches = claim.dim.is_static or sets or scene.facts.can_be(claim.node, 1)
     loose = claim.way == "numpy" and stretches
-    if (unranked and loose and not sets) or (claim.phantom and claim.dim.is_static):
+    if (is_whole and loose and not sets) or (claim.phantom and claim.dim.is_static):
         return
     if loose:
         said = _one_or(claim.node, claim.position)
