@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ...core.dtypes import DType
-from ...core.errors import BroadcastError, DTypeError
+from ...core.errors import BcastgenError, BroadcastError, DTypeError
 from ...expr.free_extents import slot_names
 from ...expr.infer import Typed
 from ...expr.nodes import Apply as ExprApply
@@ -30,6 +30,7 @@ from ...shape.types.dim import DYNAMIC, Dim, check_rank
 from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap, identity_map, use_map
 from ..guards.build import build_guards
+from ..guards.verify import unguarded
 from ..nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Value
 from .columns import columns_of
 from .domain import iteration_domain
@@ -117,7 +118,10 @@ def lower(
     guards = build_guards(operands, results, claims, nests, constants)
     slots = _slots(typed, nests, reads)
     columns = columns_of(reads, dict(homes)) if slots else ()
-    return LoopProgram(operands, results, nests, guards, slots, claims, proved, constants, columns)
+    program = LoopProgram(operands, results, nests, guards, slots, claims, proved, constants, columns)
+    if rules.debug and (open_reads := unguarded(program)):
+        raise BcastgenError(f"internal error: {'; '.join(open_reads)}")
+    return program
 
 
 def _dtype_of(node: Node) -> DType:
