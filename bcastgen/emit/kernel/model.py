@@ -65,7 +65,6 @@ class NestView:
     starts: tuple[tuple[str, ...], tuple[str, ...]]
     steps: tuple[Step, ...]
     overlaps: tuple[OverlapView, ...]
-    distinct: tuple[str, ...]
     demand_body: tuple[str, ...]
     demand: str
     demand_arrays: tuple[ArrayView, ...]
