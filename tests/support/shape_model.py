@@ -97,10 +97,6 @@ def blame(kernel, arrays, extents=None):
     None where there is none, or where more than one is right: where something else is wrong, too, or where it is an
     extent, which others may be said not to meet.
     """
-    # Ranks come first: dims mean nothing in arrays of other ranks.
-    for operand, array in zip(kernel.operands, arrays, strict=True):
-        if not operand.type.admits_rank(array.ndim):
-            return operand.name, None
     names, first = dict(extents or {}), None
     said = [dim for operand in kernel.operands for dim in operand.type.dims]
     given = dict(zip((operand.name for operand in kernel.operands), arrays, strict=True))
@@ -112,6 +108,9 @@ def blame(kernel, arrays, extents=None):
             if refusal.dim is not None and type_.dim(rank, refusal.dim).extent is not None:
                 return None
             first = first or refusal
+    ranks = [operand.name for operand in kernel.operands if not operand.type.admits_rank(given[operand.name].ndim)]
+    if first is not None and ranks and (first.array, first.dim) != (ranks[0], None):
+        return None  # Ranks may be looked at first.
     try:
         infer_names(kernel, given, names)
         results = tuple(_Scope(kernel, given, names, True).value(result).array for result in kernel.results)

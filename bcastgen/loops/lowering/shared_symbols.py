@@ -120,6 +120,9 @@ def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
     own = {access.name for access in (*nest.operands, *nest.shapes)}
     mine = _first_places([(name, type_) for name, type_ in operands if name in own])
     decisions = [_same(place, first[symbol], symbol) for symbol, place in mine.items() if first[symbol] != place]
+    homes = {place: first[symbol] for symbol, place in mine.items()}
+    own_decisions = tuple(_at_first(decision, homes) for decision in nest.domain.decisions)
+    nest = replace(nest, domain=replace(nest.domain, decisions=own_decisions))
     known = {name for name, _ in operands}
     others = {d.constraint.other for d in decisions if isinstance(d.constraint, SameExtent)}
     others |= {name for c in nest.domain.constraints for name in _compared(c) if name in known}
