@@ -124,7 +124,10 @@ def _sentence(name: str) -> str:
 def _shape_error(
     status: str, operand: str, dim: int | None, actual: int, expected: int, against: str | None
 ) -> BroadcastError:
-    message = _sentence(status).format(
+    sentence = _sentence(status)
+    if expected == 1:
+        sentence = sentence.replace("1 or {expected}", "{expected}")
+    message = sentence.format(
         operand=operand,
         dim=dim,
         actual=actual,

@@ -74,6 +74,7 @@ _DECIDING_ROOMS = (
     "kernel",
     "loops",
     "loops/analysis",
+    "loops/guards",
     "loops/lowering",
     "loops/rewrites",
     "loops/schedule",

@@ -10,8 +10,8 @@ Seed 004: the shape of ``broadcast a : ? x ? -> ? x ? x ?`` has to come from a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -25,10 +25,13 @@ from ..runtime.slow_path import bind, clean_operand
 from .kernel import Kernel, stand_in
 
 if TYPE_CHECKING:
-    from ..loops.nest import Slot
+    from ..loops.lowering.columns import Column
+    from ..loops.nest import LoopProgram
     from ..shape.types.tensor_type import Signature
 
 __all__ = ["SizedKernel", "with_slots"]
+
+Shapes: TypeAlias = dict[str, tuple[int, ...]]
 
 
 def with_slots(expression: Expression, signature: Signature | None) -> tuple[Expression, Signature | None]:
@@ -65,7 +68,7 @@ class SizedKernel(Kernel):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._slot_table: dict[object, tuple[Slot, ...]] = {}
+        self._programs: dict[object, LoopProgram] = {}
 
     def __call__(  # type: ignore[override]
         self, /, *args: Any, out: Any = None, extents: Mapping[str, int] | None = None, **by_name: Any
@@ -116,7 +119,8 @@ class SizedKernel(Kernel):
         if unknown:
             raise BroadcastError(f"{self._name}(): extents has no {unknown[0]!r}; its names are {', '.join(names)}")
         outs = out if isinstance(out, tuple) else (out,) * (len(self.results) == 1)
-        for slot in self._slots_for(args, by_name):
+        program, shapes = self._lowered(args, by_name)
+        for slot in program.slots:
             name, target = names[slot.number], outs[slot.result] if slot.result < len(outs) else None
             if target is not None and slot.dim < np.ndim(target):
                 given.setdefault(name, np.shape(target)[slot.dim])
@@ -127,18 +131,47 @@ class SizedKernel(Kernel):
                     operand=self.results[slot.result],
                     dim=slot.dim,
                 )
+        given.update(_inferred(names, given, program.columns, shapes))
         return {name: _empty(given.get(name, 1)) for name in names}
 
-    def _slots_for(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> tuple[Slot, ...]:
-        """Return the result dims that extents are for, with operands of these dtypes and ranks."""
+    def _lowered(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> tuple[LoopProgram, Shapes]:
+        """Return the nests for operands of these dtypes and ranks, and the operands' extents."""
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         clean = tuple(clean_operand(name, value) for name, value in zip(self.operands, values, strict=True))
         key = (tuple(map(operand_code, clean)), tuple(np.asarray(value).ndim for value in clean))
-        if key not in self._slot_table:
+        if key not in self._programs:
             kinds: tuple[DType | Weak, ...] = tuple(map(from_key, key[0]))
-            compilation = self._compilation(kinds, key[1] if self._is_ranked else None)
-            self._slot_table[key] = compilation.program.slots
-        return self._slot_table[key]
+            self._programs[key] = self._compilation(kinds, key[1] if self._is_ranked else None).program
+        ranked = zip(self.operands, map(np.asarray, clean), strict=True)
+        return self._programs[key], {name: array.shape for name, array in ranked}
+
+
+def _inferred(
+    names: tuple[str, ...], given: Mapping[str, int], columns: Iterable[Column], shapes: Shapes
+) -> dict[str, int]:
+    """Return the extents of names that the caller leaves out: of all that they stand beside the first that is not 1.
+
+    Where there are two such, the kernel refuses the call.
+    """
+    found: dict[str, int] = {}
+    for name in names:
+        if name in given or name in found:
+            continue
+        joined, met = {name}, [column for column in columns if (name, 0) in column]
+        extents: list[int] = []
+        for column in met:
+            for item in column:
+                if isinstance(item, int):
+                    extents.append(item)
+                elif item[0] not in names:
+                    extents += shapes[item[0]][item[1] : item[1] + 1]
+                elif item[0] in given:
+                    extents.append(given[item[0]])
+                elif item[0] not in joined:
+                    joined.add(item[0])
+                    met += [other for other in columns if item in other and other not in met]
+        found.update(dict.fromkeys(joined, next((extent for extent in extents if extent != 1), 1)))
+    return found
 
 
 def _checked(extents: Mapping[str, int] | None) -> Mapping[str, int]:

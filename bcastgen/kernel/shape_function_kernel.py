@@ -149,7 +149,7 @@ def shaped_kernel(op: Op, shape: Program, names: tuple[str, ...], maps: Sequence
     ]
     expression, _ = with_slots(builder.finish((builder.apply(op, tuple(views)),)), None)
     operands = tuple(operand.name for operand in expression.operands)
-    kernel = ShapedKernel(expression, op.name, operands, 1, (), None, Options(op.name, stretch=False))
+    kernel = ShapedKernel(expression, op.name, operands, 1, (), None, Options(op.name, stretch=False, explicit=False))
     kernel.shape = shape
     kernel.__doc__ = op.doc
     return kernel

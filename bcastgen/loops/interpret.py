@@ -4,20 +4,20 @@ In: a loop program and NumPy arrays.  Out: its results, or the error that the C 
 
     interpret(program, (a, b))  ->  one ndarray a result
 
-It checks the printed constraints and follows the printed maps element by element, so what `explain` shows is what is
+It runs the kernel's guards and follows the printed maps element by element, so what `explain` shows is what is
 tested. Values come from the rows' references, which are NumPy's own functions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import BroadcastError, DomainError
 from ..expr.nodes import Constant
-from ..shape.constraints import RankAtLeast, RankIs
+from .guards.interpret import Failure, domains, results_of
 from .nest import Let, Load, LoopProgram, Nest, Value
 
 __all__ = ["interpret", "result_extents"]
@@ -42,12 +42,9 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
         If an element is outside the domain of an operation.
     """
     results: dict[int, Array] = {}
-    known: dict[str, Extents] = {}
-    shapes = [np.shape(operand) for operand in operands]
-    for nest in program.nests:
+    spanned = _domains(program, [np.shape(operand) for operand in operands])
+    for nest, domain in zip(program.nests, spanned, strict=True):
         arrays = [np.asarray(operands[access.position]) for access in nest.operands]
-        domain = _domain(nest, shapes, known)
-        known.update((access.name, domain) for access in nest.named)
         if not nest.results:
             continue
         outs = [np.empty(domain, access.dtype.np) for access in nest.results]
@@ -76,47 +73,22 @@ def result_extents(program: LoopProgram, shapes: Sequence[Extents]) -> tuple[Ext
     BroadcastError
         If a constraint does not hold, one that is trusted included; the message is the constraint.
     """
-    results: dict[int, Extents] = {}
-    known: dict[str, Extents] = {}
-    for nest in program.nests:
-        domain = _domain(nest, shapes, known)
-        known.update((access.name, domain) for access in nest.named)
-        extents = known | {name: shape for (name, _), shape in zip(program.operands, shapes, strict=True)}
+    spanned = _domains(program, shapes)
+    known: dict[str, Extents] = {name: shape for (name, _), shape in zip(program.operands, shapes, strict=True)}
+    for nest, domain in zip(program.nests, spanned, strict=True):
+        extents = {access.name: domain for access in nest.named} | known
         for decision in nest.domain.decisions:
             if decision.fate == "trusted" and not decision.constraint.holds(extents, domain):
                 raise BroadcastError(f"{decision.constraint} does not hold")
-        results.update((access.position, domain) for access in nest.results)
-    return tuple(results[at] for at in range(len(program.results)))
+    return results_of(program.guards, spanned)
 
 
-def _domain(nest: Nest, shapes: Sequence[Extents], known: Mapping[str, Extents]) -> Extents:
-    """Return the extents of the domain, having asked everything that is printed; `known` are those of earlier ones."""
-    extents = dict(known)
-    extents.update((access.name, shapes[access.position]) for access in (*nest.operands, *nest.shapes))
-    # Ranks first: dims mean nothing in arrays of other ranks.
-    for constraint in nest.domain.constraints:
-        if isinstance(constraint, (RankIs, RankAtLeast)) and not constraint.holds(extents, ()):
-            raise BroadcastError(f"{constraint} does not hold")
-    dims = nest.domain.dims
-    aligned = [extents[access.name] for access in (*nest.operands, *nest.shapes) if access.positions is None]
-    rank = max([len(dims), *map(len, aligned)]) if nest.domain.open else len(dims)
-    domain = [1] * (rank - len(dims)) + [1 if dim.extent is None else dim.extent for dim in dims]
-    decided = {position for position, dim in enumerate(reversed(dims), 1) if dim.extent is not None}
-    for position, source in enumerate(reversed(nest.domain.sources), 1):
-        if source is not None:
-            domain[-position] = extents[source[0]][source[1]]
-            decided.add(position)
-    for access in (*nest.operands, *nest.shapes):
-        shape = extents[access.name]
-        places: Sequence[int | None] = range(len(shape), 0, -1) if access.positions is None else access.positions
-        for place, extent in zip(places, shape, strict=False):
-            position = place or 0
-            if 0 < position <= rank and position not in decided and domain[-position] == 1:
-                domain[-position] = extent
-    for constraint in nest.domain.constraints:
-        if not constraint.holds(extents, tuple(domain)):
-            raise BroadcastError(f"{constraint} does not hold")
-    return tuple(domain)
+def _domains(program: LoopProgram, shapes: Sequence[Extents]) -> tuple[Extents, ...]:
+    """Return the extents of the nests' domains, having asked everything that is checked."""
+    found = domains(program.guards, shapes)
+    if isinstance(found, Failure):
+        raise BroadcastError(f"{found.says} does not hold")
+    return found
 
 
 def _values(nest: Nest, read: Sequence[Any]) -> list[Any]:

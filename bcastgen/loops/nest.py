@@ -12,6 +12,8 @@ In: what `lower` decides.  Out: a :class:`LoopProgram`, which prints; `interpret
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..core.dtypes import DType
 from ..core.frozen import dataclass
 from ..expr.nodes import Constant, Params, literal
@@ -22,6 +24,9 @@ from ..shape.types.dim import Dim
 from ..shape.types.tensor_type import TensorType
 from .affine import AffineMap
 from .unit_dims import fold_unit_dims
+
+if TYPE_CHECKING:
+    from .guards.ir import GuardProgram
 
 __all__ = ["Access", "Apply", "Domain", "Let", "Load", "LoopProgram", "Nest", "Slot", "Value", "made_of", "users_of"]
 
@@ -36,6 +41,7 @@ class Domain:
     stretching : the operands' own dims, with their positions, that stretch if their extent proves to be 1.
     sources : for each dim, the place (operand, its own dim) that is known to set its extent, or None.
     decisions : what has to hold, and whether types prove it or the run time checks it.
+    meeting : for each dim, the places of unknown extent that meet there; none of operands' dims that types do not show.
     """
 
     dims: tuple[Dim, ...]
@@ -44,6 +50,7 @@ class Domain:
     sources: tuple[tuple[str, int] | None, ...]
     stretching: frozenset[tuple[str, int, int]]
     decisions: tuple[Decision, ...]
+    meeting: tuple[tuple[tuple[str, int], ...], ...]
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -237,17 +244,21 @@ class Slot:
 class LoopProgram:
     """All nests of a kernel; operands and results by position, with their declared types.
 
+    `guards` are what the nests' decisions ask, as the program that everything which asks it is printed from.
     `claims` are what is said of values that are not stored, `proved` what types prove of it and no nest says. The last
-    `constants` operands are arrays of the kernel's own, of static types.
+    `constants` operands are arrays of the kernel's own, of static types. `columns` are extents, known or operands'
+    dims, that stand beside each other: a name that the caller leaves out has the one that is not 1.
     """
 
     operands: tuple[tuple[str, TensorType], ...]
     results: tuple[tuple[str, TensorType], ...]
     nests: tuple[Nest, ...]
+    guards: GuardProgram
     slots: tuple[Slot, ...] = ()
     claims: tuple[tuple[str, TensorType], ...] = ()
     proved: tuple[Decision, ...] = ()
     constants: int = 0
+    columns: tuple[tuple[int | tuple[str, int], ...], ...] = ()
 
     @property
     def constraints(self) -> str:

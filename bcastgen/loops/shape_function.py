@@ -1,43 +1,35 @@
-"""The shape function of a kernel: a program of the shape dialect that sizes its results.
+"""The shape function of a kernel: its guards, printed as a program of the shape dialect that sizes its results.
 
 In: a loop program.  Out: a :class:`Program`, from the extents of the operands to those of the results.
 
-    nest (d0, d1), a.0 in {1, d0}, a.1 = 4   ->   %w = ... cstr_require ...; assuming %w { broadcast ... }
+    %0.1 = 4; meet %0.0 at d0; meet %1.0 at d0  ->  cstr_require, cstr_broadcastable; assuming { broadcast }
 
-It says what the decisions of the nests' domains say, no more: what facts have proved is not asked. The same decisions
-become the C that runs before the loops (`emit/kernel/operand_checks.py`); a test runs both over the same shapes.
+It decides nothing of what is asked: that is in the guards (`guards/build.py`), from which the C is printed, too.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..shape.constraints import (
-    AtLeast,
-    AtMost,
-    Constraint,
-    Equals,
-    EqualsAll,
-    ExtentIs,
-    Fits,
-    MultipleOf,
-    RankAtLeast,
-    ResultAtLeast,
-    ResultAtMost,
-    ResultExtent,
-    ResultMultipleOf,
-    ResultRank,
-    ResultRankAtLeast,
-    ResultSame,
-    SameExtent,
-    SameRank,
-    Stretches,
-    StretchesAll,
-)
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import op, program
-from ..shape.inference.operand_use import Place
-from .nest import LoopProgram, Nest
+from .guards.ir import (
+    Check,
+    Const,
+    Define,
+    DomainDim,
+    GuardProgram,
+    HasDomainRank,
+    HasRank,
+    Meet,
+    MeetFront,
+    NestGuards,
+    Own,
+    ResultHasRank,
+    Term,
+    Widen,
+)
+from .nest import LoopProgram
 
 __all__ = ["shape_function"]
 
@@ -55,59 +47,56 @@ def shape_function(loops: LoopProgram, name: str) -> Program:
     Program
         Its operands are extent tensors, one for each operand that a call gives, and so are its results.
     """
+    guards = loops.guards
     given = loops.operands[: len(loops.operands) - loops.constants]
     types = {
         operand: "tensor<?xindex>" if type_.rank is None else f"tensor<{type_.rank}xindex>" for operand, type_ in given
     }
-    read = {access.name for nest in loops.nests for access in (*nest.operands, *nest.shapes)}
+    seen = {operand for nest in guards.nests for operand in nest.operands}
 
-    def body(**values: Any) -> Any:
-        for operand, type_ in loops.operands[len(given) :]:
+    def body(**given_values: Any) -> Any:
+        values = list(given_values.values())
+        for at, (_, type_) in enumerate(loops.operands[len(given) :], len(given)):
             extents = tuple(dim.extent for dim in type_.dims)
-            if operand in read:
-                values[operand] = op("const_shape")(extents, type=f"tensor<{len(extents)}xindex>")
-        shapes: dict[int, Any] = {}
-        named: dict[str, Any] = {}
+            made = op("const_shape")(extents, type=f"tensor<{len(extents)}xindex>") if at in seen else None
+            values.append(made)
+        domains: list[Any] = []
         claimed: list[Any] = []
-        for nest in loops.nests:
-            author = _Author(nest, values, named)
-            if nest.results:
-                shape = author.shape(claimed)
-                shapes.update((access.position, shape) for access in nest.results)
+        for at in range(len(guards.nests)):
+            printer = _Printer(guards, at, values, domains)
+            if at in guards.stored:
+                domains.append(printer.shape(claimed))
             else:
-                shape, asked = author.spanned()
+                shape, asked = printer.spanned()
+                domains.append(shape)
                 claimed += asked
-            named.update((access.name, shape) for access in nest.named)
-        made = tuple(shapes[at] for at in range(len(loops.results)))
+        made = tuple(domains[nest] for nest in guards.stored)
         return made if len(made) > 1 else made[0]
 
     return program(name, body, **types)
 
 
-class _Author:
-    """Writes what one nest asks of its operands' extents, and the extents of its domain.
+class _Printer:
+    """Writes the guards of one nest, and the extents of its domain.
 
     Attributes
     ----------
-    claims : for each dim of the domain, by number, the operands' dims that lie in it and are not static.
-    named : the extents of what other nests have, results and claims, by name.
+    values : the extents of the operands, by number; `domains` those of the nests before this one.
+    met : for each dim of the domain that nobody defines, the dims that it may have its extent from.
     """
 
-    def __init__(self, nest: Nest, values: dict[str, Any], named: dict[str, Any]) -> None:
-        self.nest = nest
+    def __init__(self, guards: GuardProgram, at: int, values: list[Any], domains: list[Any]) -> None:
+        self.guards = guards
+        self.at = at
+        self.nest: NestGuards = guards.nests[at]
         self.values = values
-        self.named = named
-        self.accesses = [a for a in (*nest.operands, *nest.shapes) if not a.stands_by]
-        self.claims: dict[int, list[Place]] = {}
+        self.domains = domains
+        self.defined: dict[int, Define] = {define.at: define for define in self.nest.defines}
+        self.met: dict[int, list[Own]] = {}
+        for step in self.nest.steps:
+            if isinstance(step, (Meet, Widen)) and step.at not in self.defined:
+                self.met.setdefault(step.at, []).append(step.term)
         self.made: dict[Any, Any] = {}
-        for access in self.accesses:
-            for at, (position, own, dim) in enumerate(access.type.aligned):
-                place = position if access.positions is None else access.positions[at]
-                if place is None:
-                    continue
-                known = self.claims.setdefault(len(nest.domain.dims) - place, [])
-                if not dim.is_static and (access.name, own) not in known:
-                    known.append((access.name, own))
 
     def shape(self, claimed: list[Any]) -> Any:
         """Return the domain's extents, which exist only where all that is asked, and what is claimed, holds."""
@@ -116,10 +105,11 @@ class _Author:
 
     def spanned(self) -> tuple[Any, list[Any]]:
         """Return the extents that the operands span, and the witnesses that these are as declared and claimed."""
-        constraints = self.nest.domain.constraints
-        asked = [w for c in constraints for w in self._of_operands(c)] + self._meetings() + self._sources()
+        steps = (*self.nest.entry, *self.nest.steps)
+        asked = [witness for step in steps for witness in self._of_operands(step)] + self._meetings() + self._spans()
         shape = self._assuming(asked, self._domain)
-        return shape, [self._require(c, test) for c in constraints for test in self._of_results(c, shape)]
+        ties = [tie for tie in self.guards.ties if isinstance(tie.actual, DomainDim) and tie.actual.nest == self.at]
+        return shape, [self._of_result(step, shape) for step in (*self.nest.results, *ties) if _is_asked(step)]
 
     def _assuming(self, witnesses: list[Any], body: Any) -> Any:
         if not witnesses:
@@ -146,102 +136,79 @@ class _Author:
 
     # ---- what is asked
 
-    def _of_operands(self, c: Constraint) -> list[Any]:
-        """Return the witness of a constraint on an operand alone."""
-        test: Any = None
-        match c:
-            case ExtentIs(operand=a, dim=dim, extent=extent):
-                test = self._compare("eq", self._extent(a, dim), extent)
-            case AtLeast(operand=a, dim=dim, bound=bound):
-                test = self._compare("sge", self._extent(a, dim), bound)
-            case AtMost(operand=a, dim=dim, bound=bound):
-                test = self._compare("sle", self._extent(a, dim), bound)
-            case MultipleOf(operand=a, dim=dim, bound=bound):
-                test = self._is_multiple(self._extent(a, dim), bound)
-            case SameExtent(operand=a, dim=dim, other=b, other_dim=other):
-                test = self._compare("eq", self._extent(a, dim), self._extent(b, other))
-            case Fits(operand=a, dim=dim, other=b, other_dim=other):
-                test = self._fits(self._extent(a, dim), self._extent(b, other))
-            case RankAtLeast(operand=a, rank=rank):
-                test = self._compare("sge", self._op("rank", self.values[a]), rank)
-            case Stretches(operand=a, dim=dim, domain_dim=at) if not self._is_open(at):
-                test = self._fits(self._extent(a, dim), self._met(at))
-            case Equals(operand=a, dim=dim, domain_dim=at):
-                test = self._compare("eq", self._extent(a, dim), self._met(at))
-            case SameRank(operand=a, other=b):
-                return [self._require(c, self._has_rank_or_none(name)) for name in (b, a)]
-            case EqualsAll(operand=a):
-                domain = self._domain()
-                lead = self._op("subi", self._op("rank", domain), self._op("rank", self.values[a]))
-                return [self._op("cstr_eq", self.values[a], self._op("split_at", domain, lead)[1])]
-        return [] if test is None else [self._require(c, test)]
+    def _of_operands(self, step: object) -> list[Any]:
+        """Return the witnesses of a step that is about operands alone, or about a dim that is known."""
+        match step:
+            case HasRank(operand=at, rank=rank, exact=False) if rank:
+                says = f"{self.guards.named[at]}.rank >= {rank}"
+                return [self._require(says, self._compare("sge", self._op("rank", self.values[at]), rank))]
+            case HasDomainRank(operand=at):
+                return [self._require(f"{self.guards.named[at]}.rank = d.rank", self._has_rank_or_none(at))]
+            case Check() if not self._is_of_span(step):
+                return [self._require(step.says, self._test(step))]
+            case Meet(term=term, at=at, says=says) if at in self.defined and not self.nest.whole:
+                return [self._require(says, self._fits(self._value(term), self._met(at)))]
+        return []
+
+    def _is_of_span(self, step: Check) -> bool:
+        """Whether a check is about the extents that operands span as wholes."""
+        return self.nest.open and isinstance(step.expected, DomainDim)
 
     def _meetings(self) -> list[Any]:
         """Return the witnesses that what meets in a dim nobody sets alone is equal or 1."""
-        asked = [c for c in self.nest.domain.constraints if isinstance(c, (Stretches, StretchesAll))]
-        if self._is_whole():
+        if self.nest.whole:
+            asked = any(isinstance(step, (Meet, MeetFront)) and step.says for step in self.nest.steps)
+            asked = asked or (
+                self.nest.open and any(isinstance(s, Check) and self._is_of_span(s) for s in self.nest.steps)
+            )
             return [self._op("cstr_broadcastable", *self._shapes())] if asked and len(self._shapes()) > 1 else []
-        dims = sorted({c.domain_dim for c in asked if isinstance(c, Stretches) and self._is_open(c.domain_dim)})
-        return [self._op("cstr_broadcastable", *map(self._vector, self.claims[at])) for at in dims]
+        dims = dict.fromkeys(step.at for step in self.nest.steps if isinstance(step, Meet) and step.at in self.met)
+        found = [list(dict.fromkeys(self.met[at])) for at in sorted(dims)]
+        return [self._op("cstr_broadcastable", *map(self._vector, terms)) for terms in found if len(terms) > 1]
 
-    def _sources(self) -> list[Any]:
-        """Return the witnesses that operands which meet as wholes span the extents that are known to be somebody's."""
-        domain = self.nest.domain
-        # Where nothing but broadcasting meets, the other constraints see to that.
-        if not self._is_whole() or not any(isinstance(c, EqualsAll) for c in domain.constraints):
+    def _spans(self) -> list[Any]:
+        """Return the witnesses of what is asked of the extents that operands of unknown rank span."""
+        if not self.nest.open:
             return []
-        known = [(at - len(domain.dims), source) for at, source in enumerate(domain.sources) if source is not None]
-        tests = [
-            (f"d[{at}] = {a}.{dim}", self._compare("eq", self._of(self._domain(), at), self._extent(a, dim)))
-            for at, (a, dim) in known
-        ]
-        fixed = [(at - len(domain.dims), dim.extent) for at, dim in enumerate(domain.dims) if dim.extent is not None]
-        tests += [
-            (f"d[{at}] = {extent}", self._compare("eq", self._of(self._domain(), at), extent)) for at, extent in fixed
-        ]
-        return [self._op("cstr_require", test, msg=f"{said} does not hold") for said, test in tests]
+        found = []
+        for define in self.nest.defines if len(self.nest.whole) > 1 else ():
+            # What meets a known extent has that or 1: the operands span it unless it is 1 itself.
+            if isinstance(define.term, Own) or define.term.extent == 1:
+                test = self._compare("eq", self._met(define.at), self._value(define.term))
+                found.append(self._require(f"d[{define.at}] = {self._shown(define.term)}", test))
+        for step in dict.fromkeys(self.nest.steps):
+            if isinstance(step, Check) and self._is_of_span(step):
+                found.append(self._require(step.says, self._test(step)))
+            elif isinstance(step, MeetFront) and step.how == "match":
+                found.append(self._op("cstr_eq", *self._fronts(step)))
+        return found
 
-    def _of_results(self, c: Constraint, shape: Any) -> list[Any]:
-        """Return the test of a declared result type, or of a claim."""
-        test: Any = None
-        match c:
-            case ResultRank(rank=rank):
-                test = self._compare("eq", self._op("rank", shape), rank)
-            case ResultRankAtLeast(rank=rank):
-                test = self._compare("sge", self._op("rank", shape), rank)
-            case ResultExtent(domain_dim=at, extent=int(extent)):
-                test = self._compare("eq", self._of(shape, at), extent)
-            case ResultSame(domain_dim=at, other=other, other_dim=dim):
-                own = any(access.name == other for access in self.nest.named)
-                home = self.values[other] if other in self.values else shape if own else self.named[other]
-                test = self._compare("eq", self._of(shape, at), self._of(home, dim))
-            case ResultAtLeast(domain_dim=at, bound=bound):
-                test = self._compare("sge", self._of(shape, at), bound)
-            case ResultAtMost(domain_dim=at, bound=bound):
-                test = self._compare("sle", self._of(shape, at), bound)
-            case ResultMultipleOf(domain_dim=at, bound=bound):
-                test = self._is_multiple(self._of(shape, at), bound)
-        return [] if test is None else [test]
+    def _fronts(self, step: MeetFront) -> tuple[Any, Any]:
+        """Return the front of an operand, and what lies there of the domain."""
+        own, domain = self.values[step.operand], self._domain()
+        lead = self._op("subi", self._op("rank", domain), self._op("rank", own))
+        there = self._op("split_at", domain, lead)[1]
+        if step.known:
+            return tuple(self._op("split_at", shape, -step.known)[0] for shape in (own, there))
+        return own, there
+
+    def _of_result(self, step: object, shape: Any) -> Any:
+        """Return the witness of a declared result type, or of a claim."""
+        match step:
+            case ResultHasRank(subject=subject, rank=rank, exact=exact):
+                says = f"{self.guards.named[subject]}.rank {'=' if exact else '>='} {rank}"
+                return self._require(says, self._compare("eq" if exact else "sge", self._op("rank", shape), rank))
+            case Check(says=says):
+                return self._require(says, self._test(step, shape))
+        raise AssertionError(step)
 
     # ---- the domain
 
-    def _is_whole(self) -> bool:
-        """Whether operands meet as wholes: they align on the right, and no dim is known to be somebody's."""
-        domain = self.nest.domain
-        aligned = all(access.positions is None for access in self.accesses)
-        return aligned and bool(self.accesses) and (domain.open or all(source is None for source in domain.sources))
-
-    def _is_open(self, at: int) -> bool:
-        """Whether only the run time tells what a dim of the domain is."""
-        if self._is_whole():
-            return True
-        return self.nest.domain.dims[at].extent is None and self.nest.domain.sources[at] is None
-
     def _domain(self) -> Any:
-        if self._is_whole():
+        if self.nest.whole:
             shapes = self._shapes()
             return self._op("broadcast", *shapes) if len(shapes) > 1 else shapes[0]
-        rank = len(self.nest.domain.dims)
+        rank = self.nest.least_rank
         if rank == 0:
             return self._op("const_shape", (), type="tensor<0xindex>")
         extents = [self._met(at) for at in range(rank)]
@@ -250,18 +217,18 @@ class _Author:
 
     def _met(self, at: int) -> Any:
         """Return the extent of one dim of the domain."""
-        dim = self.nest.domain.dims[at]
-        if dim.extent is not None:
-            return self._op("constant", dim.extent)
-        source = self.nest.domain.sources[at]
-        if source is not None:
-            return self._extent(*source)
-        if self._is_whole():
+        if self.nest.open:
             return self._of(self._domain(), at)
-        vectors = [self._vector(place) for place in self.claims.get(at, [])]
+        if at in self.defined:
+            return self._value(self.defined[at].term)
+        if self.nest.whole:
+            return self._of(self._domain(), at)
+        vectors = [self._vector(term) for term in dict.fromkeys(self.met.get(at, []))]
+        if not vectors:
+            return self._op("constant", 1)
         return self._of(self._op("broadcast", *vectors) if len(vectors) > 1 else vectors[0], 0)
 
-    def _has_rank_or_none(self, operand: str) -> Any:
+    def _has_rank_or_none(self, operand: int) -> Any:
         """Return whether an operand has the domain's rank, or none: a scalar goes with every rank."""
         rank = self._op("rank", self.values[operand])
         is_scalar = self._compare("eq", rank, 0)
@@ -277,28 +244,48 @@ class _Author:
     # ---- pieces
 
     def _shapes(self) -> list[Any]:
-        return [self.values[name] for name in dict.fromkeys(access.name for access in self.accesses)]
+        return [self.values[operand] for operand in self.nest.whole]
 
-    def _vector(self, place: Place) -> Any:
-        made = self._op("from_extents", self._extent(*place))
+    def _vector(self, term: Own) -> Any:
+        made = self._op("from_extents", self._value(term))
         return self._op("to_extent_tensor", made, type="tensor<1xindex>")
 
-    def _extent(self, operand: str, dim: int) -> Any:
-        return self._of(self.values[operand], dim)
+    def _shown(self, term: Const | Own) -> str:
+        return str(term.extent) if isinstance(term, Const) else f"{self.guards.named[term.operand]}.{term.dim}"
+
+    def _value(self, term: Term, shape: Any = None) -> Any:
+        match term:
+            case Const(extent=extent):
+                return self._op("constant", extent)
+            case Own(operand=operand, dim=dim):
+                return self._of(self.values[operand], dim)
+            case DomainDim(nest=nest, at=at) if nest != self.at:
+                return self._of(self.domains[nest], at)
+        return self._met(term.at) if shape is None else self._of(shape, term.at)
 
     def _of(self, shape: Any, dim: int) -> Any:
         at = dim if dim >= 0 else self._op("subi", self._op("rank", shape), -dim)
         return self._op("get_extent", shape, at)
 
+    def _test(self, step: Check, shape: Any = None) -> Any:
+        actual, expected = self._value(step.actual, shape), self._value(step.expected, shape)
+        match step.test:
+            case "one_or_eq":
+                return self._fits(actual, expected)
+            case "multiple":
+                return self._compare("eq", self._op("muli", self._op("divsi", actual, expected), expected), actual)
+        return self._compare({"eq": "eq", "ge": "sge", "le": "sle"}[step.test], actual, expected)
+
     def _compare(self, predicate: str, x: Any, y: Any) -> Any:
         return self._op("cmpi", x, y, predicate=predicate)
-
-    def _is_multiple(self, extent: Any, bound: int) -> Any:
-        return self._compare("eq", self._op("muli", self._op("divsi", extent, bound), bound), extent)
 
     def _fits(self, extent: Any, expected: Any) -> Any:
         is_one = self._compare("eq", extent, 1)
         return self._op("select", is_one, is_one, self._compare("eq", extent, expected))
 
-    def _require(self, c: Constraint, test: Any) -> Any:
-        return self._op("cstr_require", test, msg=f"{c} does not hold")
+    def _require(self, says: str, test: Any) -> Any:
+        return self._op("cstr_require", test, msg=f"{says} does not hold")
+
+
+def _is_asked(step: object) -> bool:
+    return isinstance(step, (ResultHasRank, Check))

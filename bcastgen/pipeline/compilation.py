@@ -83,6 +83,7 @@ class Options:
     dynamic : how dims of unknown extent meet: ``"numpy"``, ``"strict"`` or ``"trusted"``.
     rank_expansion, stretch : whether missing dims are added in front, and whether an extent of 1 stretches.
     debug : check what is trusted.
+    explicit : whether explicit broadcasts stretch; they do but for maps of :func:`bcastgen.define_op`.
     math : ``"accurate"``, or ``"fast"``: functions of wider bounds where there are any, and a*b + c may round once.
     """
 
@@ -93,6 +94,7 @@ class Options:
     stretch: bool = True
     debug: bool = False
     math: str = "accurate"
+    explicit: bool = True
 
     @property
     def rules(self) -> Rules:
@@ -100,7 +102,7 @@ class Options:
         with undivided:
             from ..shape.inference.stretch_rules import Rules
 
-        return Rules(self.rank_expansion, self.stretch, self.dynamic, self.debug)
+        return Rules(self.rank_expansion, self.stretch, self.dynamic, self.debug, self.explicit)
 
 
 class Compilation:

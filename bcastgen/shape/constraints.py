@@ -27,6 +27,7 @@ __all__ = [
     "Constraint",
     "Equals",
     "EqualsAll",
+    "EqualsExtent",
     "ExtentIs",
     "Fits",
     "MultipleOf",
@@ -210,6 +211,24 @@ class Fits:
 
 
 @dataclass(frozen=True, slots=True)
+class EqualsExtent:
+    """The dim of an operand that is broadcast explicitly and does not stretch has the extent of another one's dim."""
+
+    operand: str
+    dim: int
+    other: str
+    other_dim: int
+
+    def holds(self, extents: Mapping[str, Extents], domain: Extents) -> bool:
+        """Evaluate on actual extents."""
+        actual = _extent(extents[self.operand], self.dim)
+        return actual is not None and actual == _extent(extents[self.other], self.other_dim)
+
+    def __str__(self) -> str:
+        return f"{self.operand}.{self.dim} = {self.other}.{self.other_dim}"
+
+
+@dataclass(frozen=True, slots=True)
 class SameExtent:
     """Two dims that carry the same symbol have the same extent; `other` is where the symbol occurs first."""
 
@@ -309,6 +328,7 @@ Constraint: TypeAlias = (
     | StretchesAll
     | Equals
     | EqualsAll
+    | EqualsExtent
     | Fits
     | SameExtent
     | ResultRank

@@ -60,12 +60,16 @@ def accepts(uses: Sequence[Use], call: Call, rules: Rules = NUMPY) -> Extents | 
         shape = shape_of(use, call, bound)
         for position, own, dim in use.aligned:
             target = use.target(own)
-            at.setdefault(position, []).append((shape[own], may_stretch(dim, rules, target is not None)))
+            loose = may_stretch(dim, rules, target is not None)
+            # An explicit broadcast has exactly its target's extents: these meet the others in a use of their own.
+            at.setdefault(position, [])
+            if target is None or not loose:
+                at[position].append((shape[own], loose))
             if isinstance(target, Dim):
                 aim = target.extent if target.extent is not None else bound[target.symbol or ""]
             elif target is not None:
                 aim = call[target[0]][target[1]]
-            if target is not None and shape[own] not in (1, aim):
+            if target is not None and shape[own] != aim and (shape[own] != 1 or not loose):
                 return None
     domain = []
     for position in range(max(at, default=0), 0, -1):

@@ -108,6 +108,9 @@ def blame(kernel, arrays, extents=None):
             if refusal.dim is not None and type_.dim(rank, refusal.dim).extent is not None:
                 return None
             first = first or refusal
+    ranks = [operand.name for operand in kernel.operands if not operand.type.admits_rank(given[operand.name].ndim)]
+    if first is not None and ranks and (first.array, first.dim) != (ranks[0], None):
+        return None  # Ranks may be looked at first.
     try:
         infer_names(kernel, given, names)
         results = tuple(_Scope(kernel, given, names, True).value(result).array for result in kernel.results)

@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen import kernel as kernels_module
 from bcastgen.kernel import background as background_module
+from bcastgen.kernel import kernel as kernels_module
 from shape_kernels import arrays
 from shape_model_kernel import listed, text_of
 

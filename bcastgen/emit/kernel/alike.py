@@ -1,6 +1,6 @@
-"""Which checks of a nest are told once, in a loop over its arrays, since they are the same for each.
+"""Which guards of a nest are told once, in a loop over its arrays, since they are the same for each.
 
-In: what a domain function does, step by step; the arrays of a nest.  Out: what the loops need to know.
+In: the guards of a nest; its arrays.  Out: what the loops need to know.
 
     a.rank = 2; b.rank = 2; meet(a); meet(b)   ->   for each operand: rank = 2; for each operand, each dim: meet
 """
@@ -8,42 +8,35 @@ In: what a domain function does, step by step; the arrays of a nest.  Out: what 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from .checks import Step
+from ...loops.guards.ir import Check, DomainDim, HasRank, Meet, NestGuards, Own
 from .loop_model import ArrayView
-
-if TYPE_CHECKING:
-    from .model import NestView
 
 __all__ = ["all_alike", "in_a_row"]
 
 
-def all_alike(operands: Sequence[str], rank: int, nest: NestView) -> bool:
-    """Whether every dim of operands of a domain's rank meets the others', and no more is asked of any.
+def all_alike(operands: int, nest: NestGuards) -> bool:
+    """Whether every dim of a nest's operands, the kernel's first ones, meets the others', and no more is asked of any.
 
     Parameters
     ----------
-    operands : C names of the kernel's first ones.
-    rank : of the domain.
-    nest : what its domain function does.
+    operands : how many they are.
+    nest : what is asked.
     """
-    extents, setters = (" = ".join(f"{name}[{dim}]" for dim in range(rank)) for name in ("extents", "from"))
-    asked = [
-        Step(*pair)
-        for at, name in enumerate(operands)
-        for pair in (
-            (f"{name}->rank != {rank}", f"BCG_RANK, {at}, -1, -1, {rank}, {name}->rank"),
-            (f"{name}->extents == NULL", f"BCG_NULL_EXTENTS, {at}, -1, -1, 0, {name}->rank"),
-        )
-    ]
-    met = [Step(meet=f"bcg_meet({name}, {at}, 0, {rank}, {rank}") for at, name in enumerate(operands)]
-    rest = nest.steps[len(met) :]
+    rank = nest.least_rank
+    ranks = tuple(HasRank(at, rank, True) for at in range(operands))
+    meets = [(Own(at, dim), dim, True) for at in range(operands) for dim in range(rank)]
     return (
-        (list(nest.guards), list(nest.steps[: len(met)])) == (asked, met)
-        and nest.starts == ((f"{extents} = 1;",), (f"{setters} = -1;",))
-        and not any(step.meet or step.widen or "->" in step.condition + step.facts for step in rest)
+        nest.entry == ranks
+        and not nest.defines
+        and [(s.term, s.at, s.aligned) for s in nest.steps if isinstance(s, Meet)] == meets
+        and len(nest.steps) == len(meets)
+        and not any(isinstance(s, Check) and not _is_of_domain(s) for s in nest.results)
     )
+
+
+def _is_of_domain(step: Check) -> bool:
+    return not isinstance(step.expected, Own) and not isinstance(step.against, DomainDim)
 
 
 def in_a_row(arrays: Sequence[ArrayView]) -> bool:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from ...core.frozen import dataclass
 from ..c_text.names import constant_prefix
 from .alike import in_a_row
-from .checks import Step
 from .loop_model import ArrayView, LoopView, VariantView
+from .print_guards import Step
 
 __all__ = [
     "ConstantView",
@@ -48,7 +48,7 @@ class NestView:
     inline : the loop that computes all, with the nest's arrays.
     shapes : the descriptors its extents come from: of the operands it reads, and of those whose shape alone counts.
     ranks : what goes in front of the rank of those that its domain's rank comes from.
-    guards, starts, steps : what its domain function does, see :mod:`.checks`.
+    guards, starts, steps : what its domain function does, see :mod:`.print_guards`.
     stages, staged : the loops that compute stages, and the one behind them, where there are any.
     alike : whether loops over its arrays ask all that is asked of their extents.
     claims : the names of what is claimed of its domain. A nest without results is its domain function.

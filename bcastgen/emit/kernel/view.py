@@ -13,19 +13,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
+from ...loops.guards.ir import NestGuards
 from ...loops.nest import Access, LoopProgram, Nest
 from ...loops.schedule.schedule import Schedule
 from ..c_text.body import demand_lines, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
 from .alike import all_alike
-from .checks import Members, guards, operands_of, result_steps, starts
 from .constants import constant_views
 from .half_blocks import in_floats
 from .inner import inline_loop, stage_loops
 from .loop_model import ArrayView, DimView
 from .model import ConstantView, KernelView, NestView, OverlapView, ResultView
-from .operand_checks import meeting_steps
-from .shared_symbols import ties_of
+from .print_guards import Members, entry_steps, meeting_steps, result_steps, starts
+from .print_ties import ties_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +69,7 @@ def kernel_view(
         for at in range(len(program.nests))
     )
     ranks = {access.position: v.rank for v, nest in zip(nests, program.nests, strict=True) for access in nest.results}
+    given_count = len(operands) + len(results)
     given = (*(operand for operand, _ in program.operands), *(result for result, _ in program.results))
     return KernelView(
         prefix,
@@ -84,10 +85,10 @@ def kernel_view(
         nests,
         _overlaps_across(nests),
         tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
-        ties_of(program, nests, members),
+        ties_of(program.guards, nests),
         all(_is_aligned(access) for nest in program.nests for access in nest.operands),
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
-        claims=tuple((members.claim(claim.position), claim.name) for nest in program.nests for claim in nest.claims),
+        claims=tuple((given_count + c.position, c.name) for nest in program.nests for c in nest.claims),
         constants=_constants(prefix, program, operands, nests, constants, namer),
         constant_count=program.constants if separate else 0,
         shown=(*given, *(name for name, _ in program.claims)),
@@ -143,7 +144,8 @@ def _nest_view(
     own = in_floats(nest, arrays) if scheduled.f16_blocks else arrays
     stages, staged = stage_loops(name, scheduled, own, fast, namer)
     later = {access.position for after in program.nests[place + 1 :] for access in after.operands}
-    asked = guards(nest, members)
+    guards = program.guards.nests[place]
+    asked = entry_steps(guards, members)
     view = NestView(
         name=name,
         rank=None if nest.domain.open else len(nest.domain.dims),
@@ -153,14 +155,14 @@ def _nest_view(
         stages=stages,
         staged=staged,
         guards=asked,
-        starts=starts(nest, members),
-        steps=tuple(s for s in (*meeting_steps(nest, members), *result_steps(nest, members)) if s not in asked),
-        shapes=_shapes(nest, members),
-        ranks=tuple(
-            members.member(access.position)
-            for access in operands_of(nest)
-            if not (access.stands_by or members.is_constant(access.position))
+        starts=starts(guards, members),
+        steps=tuple(
+            step
+            for step in (*meeting_steps(guards, members), *result_steps(guards, program.guards, members))
+            if step not in asked
         ),
+        shapes=_shapes(guards, members),
+        ranks=tuple(map(members.member, guards.spanning)),
         overlaps=tuple(
             _overlap_view(nest, result, others, namer, others[0].position in later)
             for result in results
@@ -176,7 +178,7 @@ def _nest_view(
         return view
     alike = view.in_a_row
     count = len(view.whole_arrays) - len(results)
-    return replace(view, alike=alike and all_alike(members.operands[:count], len(nest.domain.dims), view))
+    return replace(view, alike=alike and all_alike(count, guards))
 
 
 def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:
@@ -187,13 +189,9 @@ def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], 
     return tuple(map(tuple, groups.values()))
 
 
-def _shapes(nest: Nest, members: Members) -> tuple[tuple[str, str], ...]:
+def _shapes(guards: NestGuards, members: Members) -> tuple[tuple[str, str], ...]:
     """Return the names and members of the operands that a nest's extents come from, in order; no constants."""
-    return tuple(
-        (members.operands[access.position], members.member(access.position))
-        for access in operands_of(nest)
-        if not members.is_constant(access.position)
-    )
+    return tuple((members.operands[at], members.member(at)) for at in guards.operands if not members.is_constant(at))
 
 
 def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members: Members, namer: Namer) -> ArrayView:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...shape.inference.broadcast import broadcast
-from ...shape.inference.operand_use import Use
+from ...shape.inference.operand_use import Place, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.inference.verify import Bound, decide_result
 from ...shape.types.dim import Dim
@@ -26,6 +26,7 @@ def iteration_domain(
     results: tuple[tuple[str, TensorType | None], ...],
     rules: Rules,
     bound: Bound,
+    homes: tuple[tuple[str, Place], ...] = (),
 ) -> Domain:
     """Infer the domain of operands that meet, and verify the declared results against it.
 
@@ -36,6 +37,7 @@ def iteration_domain(
     results : names, and declared types where there are any.
     rules : how dims meet.
     bound : the symbols that results of other nests have bound; added to.
+    homes : where in the kernel's operands symbols stand, of which some may not be in use here.
 
     Raises
     ------
@@ -48,7 +50,7 @@ def iteration_domain(
         if uses and rank is None
         else (Use("", TensorType(None, (Dim(1, broadcast=True),) * (rank or 0)), phantom=True),)
     )
-    info = broadcast((*uses, *scaffold), entry=bool(uses), rules=rules)
+    info = broadcast((*uses, *scaffold), entry=bool(uses), rules=rules, homes=homes)
     decisions = list(info.decisions)
     for name, declared in results:
         if declared is not None:
@@ -57,4 +59,4 @@ def iteration_domain(
     setters = tuple(
         setter if source is None else source[0] for setter, source in zip(info.setters, sources, strict=True)
     )
-    return Domain(info.dims, info.unranked, setters, sources, info.stretching_at, tuple(decisions))
+    return Domain(info.dims, info.unranked, setters, sources, info.stretching_at, tuple(decisions), info.meeting)

@@ -16,19 +16,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ...core.dtypes import DType
-from ...core.errors import BroadcastError, DTypeError
+from ...core.errors import BcastgenError, BroadcastError, DTypeError
+from ...expr.free_extents import slot_names
 from ...expr.infer import Typed
 from ...expr.nodes import Apply as ExprApply
 from ...expr.nodes import Constant, Node, Remap
 from ...shape.constraints import OF_RESULTS, ExtentIs, RankIs, ResultSame, StretchesAll
 from ...shape.decision import Decision
-from ...shape.inference.operand_use import Use
+from ...shape.inference.operand_use import Place, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.inference.verify import Bound
-from ...shape.types.dim import Dim, check_rank
+from ...shape.types.dim import DYNAMIC, Dim, check_rank
 from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap, identity_map, use_map
+from ..guards.build import build_guards
+from ..guards.verify import unguarded
 from ..nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Value
+from .columns import columns_of
 from .domain import iteration_domain
 from .fuse import Group, groups_of
 from .shared_symbols import tie
@@ -39,6 +43,7 @@ __all__ = ["lower"]
 _NUMPY = Rules()
 
 Named = tuple[tuple[str, TensorType], ...]
+Homes = tuple[tuple[str, Place], ...]
 
 
 def lower(
@@ -84,22 +89,39 @@ def lower(
     spans = spans_of(expression, tuple(claim.node for claim in expression.claims), types, rules.rank_expansion)
     groups = groups_of(reads, spans)
     bound = _bound(operands, groups)
+    for at, name in zip(expression.slots, slot_names(expression.results, _symbols(types)), strict=True):
+        if name is not None:
+            bound.setdefault(name, (operands[at][0], 0, DYNAMIC))
+    homes = _homes(operands)
     nests = tuple(
         _lower_group(
-            typed, operands, declared, result_names, group, [reads[at] for at in group.results], claims, rules, bound
+            typed,
+            operands,
+            declared,
+            result_names,
+            group,
+            [reads[at] for at in group.results],
+            claims,
+            rules,
+            bound,
+            homes,
         )
         if group.results
-        else _lower_checks(operands, group, claims, rules, bound)
+        else _lower_checks(operands, group, claims, rules, bound, homes)
         for group in groups
     )
     nests, proved = _asking(nests)
-    nests = tie(
-        tuple(_without_own(nest, {name for name, _ in operands[len(operands) - constants :]}) for nest in nests),
-        operands,
-    )
+    own = frozenset(name for name, _ in operands[len(operands) - constants :])
+    nests = tie(tuple(_without_own(nest, own) for nest in nests), operands, rules, own)
     by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
     results = tuple(by_position[at] for at in range(len(expression.results)))
-    return LoopProgram(operands, results, nests, _slots(typed, nests, reads), claims, proved, constants)
+    guards = build_guards(operands, results, claims, nests, constants)
+    slots = _slots(typed, nests, reads)
+    columns = columns_of(reads, dict(homes)) if slots else ()
+    program = LoopProgram(operands, results, nests, guards, slots, claims, proved, constants, columns)
+    if rules.debug and (open_reads := unguarded(program)):
+        raise BcastgenError(f"internal error: {'; '.join(open_reads)}")
+    return program
 
 
 def _dtype_of(node: Node) -> DType:
@@ -125,11 +147,25 @@ def _bound(operands: Named, groups: Sequence[Group]) -> Bound:
     return bound
 
 
-def _lower_checks(operands: Named, group: Group, claims: Named, rules: Rules, bound: Bound) -> Nest:
+def _symbols(types: tuple[TensorType, ...]) -> set[str | None]:
+    return {dim.symbol for type_ in types for dim in type_.dims}
+
+
+def _homes(operands: Named) -> Homes:
+    """Return where each symbol stands first, whoever reads that operand."""
+    found: dict[str, Place] = {}
+    for name, type_ in operands:
+        for _, own, dim in type_.aligned:
+            if dim.symbol is not None:
+                found.setdefault(dim.symbol, (name, own))
+    return tuple(found.items())
+
+
+def _lower_checks(operands: Named, group: Group, claims: Named, rules: Rules, bound: Bound, homes: Homes) -> Nest:
     """Return the nest of claims alone: it looks at shapes."""
     indices = {name: at for at, (name, _) in enumerate(operands)}
     uses = _in_order(group.uses, indices)
-    domain = iteration_domain(uses, group.rank, tuple(claims[at] for at in group.claims), rules, bound)
+    domain = iteration_domain(uses, group.rank, tuple(claims[at] for at in group.claims), rules, bound, homes)
     shapes = _accesses([use for use in uses if not use.phantom], indices, domain)
     return Nest(domain, (), (), (), (), shapes, _claimed(group, claims, domain))
 
@@ -155,7 +191,7 @@ def _asking(nests: Sequence[Nest]) -> tuple[tuple[Nest, ...], tuple[Decision, ..
     return tuple(kept), tuple(proved)
 
 
-def _without_own(nest: Nest, constants: set[str]) -> Nest:
+def _without_own(nest: Nest, constants: frozenset[str]) -> Nest:
     """Ask nothing of the shapes of arrays that are the kernel's own."""
     decisions = tuple(
         Decision(decision.constraint, "proved", "it is a constant's own")
@@ -176,11 +212,12 @@ def _lower_group(
     claims: Named,
     rules: Rules,
     bound: Bound,
+    homes: Homes,
 ) -> Nest:
     indices = {name: at for at, (name, _) in enumerate(operands)}
     uses = _in_order(group.uses, indices)
     said = (*(claims[at] for at in group.claims), *((names[at], declared[at]) for at in group.results))
-    domain = iteration_domain(uses, group.rank, said, rules, bound)
+    domain = iteration_domain(uses, group.rank, said, rules, bound, homes)
     loads = _in_order([use for read in reads for use in read.uses.values()], indices)
     accesses = _accesses(loads, indices, domain)
     stored = tuple(

@@ -4,7 +4,7 @@ In: a kernel's operands and its nests.  Out: the nests, some of which now look a
 
     (f32[n] a, f32[n] b) -> a + 1, b * 2   ->  the second nest checks b.0 = a.0 (n)
 
-An operand that no result reads may be anything.
+What an operand that no result reads declares is checked in the first nest, as everybody's is.
 """
 
 from __future__ import annotations
@@ -17,13 +17,20 @@ from ...shape.constraints import (
     AtLeast,
     AtMost,
     Constraint,
+    EqualsExtent,
     ExtentIs,
     Fits,
     MultipleOf,
+    RankAtLeast,
+    RankIs,
     ResultSame,
     SameExtent,
+    Stretches,
 )
 from ...shape.decision import Decision
+from ...shape.inference.broadcast import broadcast
+from ...shape.inference.operand_use import Place, Use
+from ...shape.inference.stretch_rules import Rules
 from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap
 from ..nest import Access, Nest
@@ -31,18 +38,46 @@ from ..nest import Access, Nest
 __all__ = ["tie"]
 
 Operands = Sequence[tuple[str, TensorType]]
-Places = dict[str, tuple[str, int]]
+Places = dict[str, Place]
 # What is asked of operands whatever domain they meet in.
-_ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Fits)
+_ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Fits, EqualsExtent)
 
 
-def tie(nests: tuple[Nest, ...], operands: Operands) -> tuple[Nest, ...]:
-    """Return the nests with what has to hold between them."""
+def tie(nests: tuple[Nest, ...], operands: Operands, rules: Rules, constants: frozenset[str]) -> tuple[Nest, ...]:
+    """Return the nests with what has to hold between them.
+
+    Parameters
+    ----------
+    nests, operands : of the kernel.
+    rules : how dims meet.
+    constants : the names of operands that are the kernel's own: nothing is asked of them.
+    """
     read = {access.name for nest in nests for access in (*nest.operands, *nest.shapes)}
-    first = _first_places([(name, type_) for name, type_ in operands if name in read])
-    if len(nests) == 1:
-        return nests
-    return _once(tuple(_tied(nest, operands, first) for nest in nests))
+    # Where a symbol stands first, those operands before others that a result reads.
+    order = sorted(operands, key=lambda operand: operand[0] not in read)
+    first = _first_places(order)
+    tied = tuple(_tied(nest, operands, first) for nest in nests)
+    unread = [operand for operand in order if operand[0] not in read | constants]
+    return _once((_with_declared(tied[0], operands, unread, first, rules), *tied[1:]))
+
+
+def _with_declared(nest: Nest, operands: Operands, unread: Operands, first: Places, rules: Rules) -> Nest:
+    """Return a nest that checks what operands declare that no nest reads."""
+    decisions: list[Decision] = []
+    for name, type_ in unread:
+        declared = broadcast([Use(name, type_)], entry=True, rules=rules).decisions
+        places = {place: first[symbol] for symbol, place in _first_places([(name, type_)]).items()}
+        decisions += (
+            _at_first(d, places) for d in declared if isinstance(d.constraint, (RankIs, RankAtLeast, *_ALONE))
+        )
+        symbols = {place: type_.dims[place[1]].symbol or "" for place in places}
+        decisions += (_same(place, home, symbols[place]) for place, home in places.items() if place != home)
+    known = {access.name for access in (*nest.operands, *nest.shapes)}
+    names = {name for name, type_ in unread if type_.dims or not type_.unranked}
+    names |= {d.constraint.other for d in decisions if isinstance(d.constraint, SameExtent)}
+    names |= {d.constraint.operand for d in decisions if not isinstance(d.constraint, OF_RESULTS)}
+    asked = set(nest.domain.decisions)
+    return _looking_at(nest, names - known, operands, [d for d in decisions if d not in asked])
 
 
 def _once(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
@@ -64,8 +99,10 @@ def _once(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
 def _without_idle(nest: Nest) -> Nest:
     """Drop the operands of other nests that nothing is compared with any more."""
     asked = {c.operand for c in nest.domain.constraints if not isinstance(c, OF_RESULTS)}
-    asked |= {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame))}
-    shapes = tuple(a for a in nest.shapes if None not in (a.positions or ()) or a.name in asked)
+    asked |= {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame, Fits, EqualsExtent))}
+    asked |= {name for places in nest.domain.meeting for name, _ in places}
+    asked |= {source[0] for source in nest.domain.sources if source is not None}
+    shapes = tuple(a for a in nest.shapes if not a.stands_by or a.name in asked)
     return replace(nest, shapes=shapes)
 
 
@@ -82,15 +119,41 @@ def _first_places(operands: Operands) -> Places:
 def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
     own = {access.name for access in (*nest.operands, *nest.shapes)}
     mine = _first_places([(name, type_) for name, type_ in operands if name in own])
-    decisions = [
-        Decision(SameExtent(*place, *first[symbol], symbol), "checked", f"{symbol} is bound in another nest")
-        for symbol, place in mine.items()
-        if first[symbol] != place
-    ]
+    decisions = [_same(place, first[symbol], symbol) for symbol, place in mine.items() if first[symbol] != place]
+    homes = {place: first[symbol] for symbol, place in mine.items()}
+    own_decisions = tuple(_at_first(decision, homes) for decision in nest.domain.decisions)
+    nest = replace(nest, domain=replace(nest.domain, decisions=own_decisions))
     known = {name for name, _ in operands}
     others = {d.constraint.other for d in decisions if isinstance(d.constraint, SameExtent)}
-    others |= {c.other for c in nest.domain.constraints if isinstance(c, ResultSame) and c.other in known}
+    others |= {name for c in nest.domain.constraints for name in _compared(c) if name in known}
+    others |= {name for places in nest.domain.meeting for name, _ in places}
+    others |= {source[0] for source in nest.domain.sources if source is not None}
     return _looking_at(nest, others - own, operands, decisions)
+
+
+def _at_first(decision: Decision, homes: dict[Place, Place]) -> Decision:
+    """Return a decision on an extent as one on where its symbol stands first: all others are compared with that."""
+    c = decision.constraint
+    if isinstance(c, (AtLeast, AtMost, MultipleOf)) and (c.operand, c.dim) in homes:
+        operand, dim = homes[c.operand, c.dim]
+        return replace(decision, constraint=replace(c, operand=operand, dim=dim))
+    return decision
+
+
+def _same(place: Place, first: Place, symbol: str) -> Decision:
+    return Decision(SameExtent(*place, *first, symbol), "checked", f"{symbol} is bound in another nest")
+
+
+def _compared(constraint: Constraint) -> tuple[str, ...]:
+    """Return the operands whose extents a constraint speaks of, apart from those of operands that have one domain."""
+    match constraint:
+        case Fits() | EqualsExtent():
+            return (constraint.operand, constraint.other)
+        case Stretches() | ExtentIs():
+            return (constraint.operand,)
+        case ResultSame():
+            return (constraint.other,)
+    return ()
 
 
 def _looking_at(nest: Nest, names: set[str], operands: Operands, decisions: list[Decision]) -> Nest:

@@ -177,7 +177,7 @@ class _Walk:
         self.slots = slots_of(expression.results, self.bound)
         self.operands = [expression.operands[at] for at in expression.slots]
         self.shapes: dict[Use, None] = {}
-        self.free: dict[tuple[int, int], bool] = {}
+        self.free: dict[tuple[int, int, Target], bool] = {}
 
     def run(self, result: Node) -> Reads:
         rank = self._rank(result)
@@ -192,12 +192,14 @@ class _Walk:
         claimed = {position for use in known for position, _, dim in use.aligned if not dim.is_one}
         for use in known:
             _check_dropped(use)
-        for (slot, position), is_named in self.free.items():
+        for (slot, position, target), is_named in self.free.items():
             if position in claimed and not is_named:
                 continue  # It has the extent of what it meets.
             operand = self.operands[slot]
-            self.shapes[Use(operand.name, self.types[operand.index], (position,), shape_only=True)] = None
-        return Reads(top, rank, below, uses, list(self.shapes), list(self.free))
+            use = Use(operand.name, self.types[operand.index], (position,), (target,), shape_only=True)
+            self.shapes[use] = None
+        slots = list(dict.fromkeys((slot, position) for slot, position, _ in self.free))
+        return Reads(top, rank, below, uses, list(self.shapes), slots)
 
     def _everything(self, top: Seen) -> dict[Seen, tuple[Seen, ...]]:
         made: dict[Seen, tuple[Seen, ...]] = {}
@@ -254,7 +256,7 @@ class _Walk:
                 if dim is not None or at not in view.dims:
                     _check_unit(node, at, dim)
             elif slot is not None and slot < len(self.operands) and (dim is not None or at not in view.dims):
-                self.free[(slot, position)] = dim is not None
+                self.free[slot, position, targets[at]] = dim is not None
         known = [
             at
             for at, dim in enumerate(view.shape)
@@ -265,7 +267,16 @@ class _Walk:
             places = tuple(positions[at] for at in known)
             outer = tuple(targets[at] for at in known)
             self.shapes[Use("shape", type_, places, outer, phantom=True)] = None
-        return tuple(dim if dim is not None and self._is_known(dim) else None for dim in view.shape)
+        return tuple(self._aim(node, at, dim) for at, dim in enumerate(view.shape))
+
+    def _aim(self, node: Remap, at: int, dim: Dim | None) -> Target:
+        """Return what a dim is broadcast to: what its view says, or the extent that the caller gives by a name."""
+        if dim is None:
+            return None
+        slot = self.slots.get((node, at))
+        if not self._is_known(dim) and slot is not None and slot < len(self.operands):
+            return self.operands[slot].name, 0
+        return dim if self._is_known(dim) else None
 
     def _is_known(self, dim: Dim) -> bool:
         return dim.is_static or (dim.symbol is not None and dim.symbol in self.bound)

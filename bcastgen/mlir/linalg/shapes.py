@@ -1,8 +1,8 @@
-"""Extents of nests' domains, and the checks of what types leave open, as MLIR of index, arith and cf.
+"""Prints the guards of a kernel as assertions, and its domains' extents, in MLIR of index, arith and cf.
 
-In: a nest.  Out: lines of a block, and the extents of its domain: numbers, or names of values.
+In: a nest of a program with guards.  Out: lines of a block, and the extents of its domain: numbers, or names of values.
 
-    a.0 in {1, d0}  ->  cf.assert %ok, "a.0 in {1, d0} does not hold"
+    meet %0.0 at d0  ->  cf.assert %ok, "a.0 in {1, d0} does not hold"
 
 The extent at which operands meet is the first one that is not 1, never the largest: 0 with 1 is 0. What the operands'
 MLIR types say is not asked again.
@@ -13,28 +13,18 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ...core.errors import BcastgenError
-from ...loops.nest import LoopProgram, Nest
-from ...shape.constraints import (
-    AtLeast,
-    AtMost,
-    Constraint,
-    Equals,
-    ExtentIs,
-    Fits,
-    MultipleOf,
-    RankAtLeast,
-    RankIs,
-    ResultAtLeast,
-    ResultAtMost,
-    ResultExtent,
-    ResultMultipleOf,
-    ResultRank,
-    ResultRankAtLeast,
-    ResultSame,
-    SameExtent,
-    SameRank,
-    Stretches,
+from ...loops.guards.ir import (
+    Check,
+    Const,
+    DomainDim,
+    HasDomainRank,
+    Meet,
+    MeetFront,
+    Term,
+    Widen,
 )
+from ...loops.guards.ir import Test as Predicate
+from ...loops.nest import LoopProgram, Nest
 from .block import Block, quoted
 from .types import declared_type
 
@@ -79,29 +69,33 @@ class Shapes:
 
     def domain(self, nest: Nest) -> tuple[Extent, ...]:
         """Return the extents of a nest's domain."""
-        return tuple(self._domain_extent(nest, at) for at in range(len(nest.domain.dims)))
+        return self._domain(self.program.nests.index(nest))
 
     def check(self, nest: Nest) -> None:
-        """Write an assertion for each constraint that is left to the run time, in the order they are printed in."""
-        for constraint in nest.domain.constraints:
-            test = self._test(nest, constraint)
+        """Write an assertion for each step of its guards that asks something."""
+        at = self.program.nests.index(nest)
+        guards = self.program.guards
+        ties = [tie for tie in guards.ties if isinstance(tie.actual, DomainDim) and tie.actual.nest == at]
+        for step in (*guards.nests[at].entry, *guards.nests[at].steps, *guards.nests[at].results, *ties):
+            test, says = self._test(at, step)
             if test is True:
                 continue
             holds = test if isinstance(test, str) else self.block.constant(False, "i1")
-            self.block.once(f"cf.assert {holds}, {quoted(f'{constraint} does not hold')}")
+            self.block.once(f"cf.assert {holds}, {quoted(f'{says} does not hold')}")
 
-    # ---- the domain
+    def _domain(self, nest: int) -> tuple[Extent, ...]:
+        return tuple(self._domain_extent(nest, at) for at in range(self.program.guards.nests[nest].least_rank))
 
-    def _domain_extent(self, nest: Nest, at: int) -> Extent:
-        known = nest.domain.dims[at].extent
+    def _domain_extent(self, nest: int, at: int) -> Extent:
+        guards = self.program.guards.nests[nest]
+        known = next((define.term for define in guards.defines if define.at == at), None)
         if known is not None:
-            return known
-        source = nest.domain.sources[at]
-        if source is not None:
-            return self.extent(*source)
+            return self._value(known)
         met: Extent = 1
-        for operand, dim in _meeting(nest, at):
-            extent = self.extent(operand, dim)
+        # Who meets there, in the order in which they do: the first that is not 1 wins.
+        terms = [step.term for step in guards.steps if isinstance(step, (Meet, Widen)) and step.at == at]
+        for term in dict.fromkeys(terms):
+            extent = self._value(term)
             if met == 1:
                 met = extent
                 continue
@@ -109,69 +103,42 @@ class Shapes:
             met = self.block.op(f"d{at}", f"arith.select {one}, {self.index(extent)}, {self.index(met)} : index")
         return met
 
-    # ---- what is asked
+    def _value(self, term: Term) -> Extent:
+        if isinstance(term, Const):
+            return term.extent
+        if isinstance(term, DomainDim):
+            return self._domain_extent(term.nest, term.at)
+        return self.extent(self.program.operands[term.operand][0], term.dim)
 
-    def _test(self, nest: Nest, constraint: Constraint) -> Test:
-        match constraint:
-            case RankIs() | RankAtLeast() | ResultRank() | ResultRankAtLeast():
-                # The types have said so: every rank is known.
-                return True
-            case SameRank(operand=a, other=b):
-                ranks = (len(self.types[name].dims) for name in (a, b))
-                return all(rank in (0, len(nest.domain.dims)) for rank in ranks)
-            case ResultExtent() | ResultSame() | ResultAtLeast() | ResultAtMost() | ResultMultipleOf():
-                return self._test_result(nest, constraint)
-        return self._test_operand(nest, constraint)
+    def _test(self, nest: int, step: object) -> tuple[Test, str]:
+        match step:
+            case Check(test=test, actual=actual, expected=expected, says=says):
+                return self._holds(test, self._value(actual), self._value(expected)), says
+            case Meet(term=term, at=at, says=says):
+                return self._fits(self._value(term), self._domain_extent(nest, at)), says
+            case HasDomainRank(operand=operand):
+                name, type_ = self.program.operands[operand]
+                rank = self.program.guards.nests[nest].least_rank
+                return len(type_.dims) in (0, rank), f"{name}.rank = {rank}"
+            case MeetFront(says=says):
+                raise BcastgenError(f"linalg cannot check '{says}', which is about ranks; declare them")
+        # The types have said so: every rank is known, and no extent of a tensor is below 0.
+        return True, ""
 
-    def _test_operand(self, nest: Nest, constraint: Constraint) -> Test:
-        match constraint:
-            case ExtentIs(operand=a, dim=dim, extent=extent):
-                return self._compare("eq", self.extent(a, dim), extent)
-            case SameExtent(operand=a, dim=dim, other=b, other_dim=other):
-                return self._compare("eq", self.extent(a, dim), self.extent(b, other))
-            case Fits(operand=a, dim=dim, other=b, other_dim=other):
-                return self._fits(self.extent(a, dim), self.extent(b, other))
-            case Stretches(operand=a, dim=dim, domain_dim=at, extent=extent):
-                return self._fits(self.extent(a, dim), self._expected(nest, at, extent))
-            case Equals(operand=a, dim=dim, domain_dim=at, extent=extent):
-                return self._compare("eq", self.extent(a, dim), self._expected(nest, at, extent))
-            case AtLeast() | AtMost() | MultipleOf():
-                return self._test_range(constraint, self.extent(constraint.operand, constraint.dim))
-        raise BcastgenError(f"linalg cannot check '{constraint}', which is about ranks; declare them")
-
-    def _test_result(
-        self, nest: Nest, constraint: ResultExtent | ResultSame | ResultAtLeast | ResultAtMost | ResultMultipleOf
-    ) -> Test:
-        actual = self._domain_extent(nest, constraint.domain_dim)
-        match constraint:
-            case ResultExtent(dim=dim, extent=extent):
-                return self._compare("eq", actual, self._expected(nest, dim, extent))
-            case ResultSame(other=other, other_dim=dim):
-                return self._compare("eq", actual, self._result_extent(nest, other, dim))
-        return self._test_range(constraint, actual)
-
-    def _test_range(self, constraint: Constraint, actual: Extent) -> Test:
-        match constraint:
-            case AtLeast(bound=bound) | ResultAtLeast(bound=bound):
-                return self._compare("sge", actual, bound)
-            case AtMost(bound=bound) | ResultAtMost(bound=bound):
-                return self._compare("sle", actual, bound)
-            case MultipleOf(bound=bound) | ResultMultipleOf(bound=bound):
-                if isinstance(actual, int):
-                    return actual % bound == 0
-                rest = self.block.op("rest", f"arith.remui {actual}, {self.index(bound)} : index")
-                return self._compare("eq", rest, 0)
-        raise AssertionError(constraint)
-
-    def _expected(self, nest: Nest, at: int, extent: int | None) -> Extent:
-        return extent if extent is not None else self._domain_extent(nest, at)
-
-    def _result_extent(self, nest: Nest, other: str, dim: int) -> Extent:
-        """Return an extent of an operand, or of what some nest's domain is the extents of."""
-        if other in self.types:
-            return self.extent(other, dim)
-        home = (nest, *self.program.nests)
-        return self._domain_extent(next(at for at in home if any(x.name == other for x in at.named)), dim)
+    def _holds(self, test: Predicate, actual: Extent, expected: Extent) -> Test:
+        match test:
+            case "eq":
+                return self._compare("eq", actual, expected)
+            case "one_or_eq":
+                return self._fits(actual, expected)
+            case "ge":
+                return self._compare("sge", actual, expected)
+            case "le":
+                return self._compare("sle", actual, expected)
+        if isinstance(actual, int) and isinstance(expected, int):
+            return actual % expected == 0
+        rest = self.block.op("rest", f"arith.remui {self.index(actual)}, {self.index(expected)} : index")
+        return self._compare("eq", rest, 0)
 
     # ---- pieces
 
@@ -191,15 +158,3 @@ class Shapes:
         if isinstance(one, str) and isinstance(same, str):
             return self.block.op("fits", f"arith.ori {one}, {same} : i1") if one != same else one
         return one if isinstance(one, str) else same
-
-
-def _meeting(nest: Nest, at: int) -> tuple[tuple[str, int], ...]:
-    """Return the dims of operands that lie in a dim of the domain and may decide its extent, in order."""
-    position = len(nest.domain.dims) - at
-    found: dict[tuple[str, int], None] = {}
-    for access in (*nest.operands, *nest.shapes):
-        for number, (own_position, own, dim) in enumerate(access.type.aligned):
-            place = own_position if access.positions is None else access.positions[number]
-            if place == position and dim.extent != 1:
-                found[access.name, own] = None
-    return tuple(found)

@@ -23,6 +23,7 @@ from ..range_constraints import Extents, extent_of
 from ..types.dim import DYNAMIC, Dim
 from ..types.facts import Facts
 from ..types.tensor_type import TensorType, parse_type
+from .dim_uses import Meeting
 from .obligations import Scene
 from .operand_use import Place, Use
 from .solve import check_ranks, solve
@@ -47,6 +48,7 @@ class BroadcastInfo:
         stretches, or None where it is any's.
     places : for each of `dims` of unknown extent, the operand and its dim whose extent it is in every legal call, or
         None where that differs from call to call.
+    meeting : for each of `dims` the operands' dims of unknown extent that meet there, each once; no fronts.
     constraints : what must hold at run time: ranks first, the rest in operand, then dim order.
     stretching : the dims (operand, own dim) of unknown extent that stretch if it proves to be 1 at run time. An operand
         of unknown rank may stretch its further dims, too, where there is a `StretchesAll` for it.
@@ -70,6 +72,7 @@ class BroadcastInfo:
     uses: tuple[Use, ...] = ()
     stretching_at: frozenset[tuple[str, int, int]] = frozenset()
     places: tuple[Place | None, ...] = ()
+    meeting: tuple[tuple[Place, ...], ...] = ()
     decisions: tuple[Decision, ...] = ()
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
 
@@ -159,6 +162,7 @@ def broadcast(
     mode: Mode = "sound",
     entry: bool = False,
     rules: Rules | None = None,
+    homes: tuple[tuple[str, Place], ...] = (),
 ) -> BroadcastInfo:
     """Infer the iteration domain of operands.
 
@@ -169,6 +173,7 @@ def broadcast(
         unknown rank are ignored if there are others, as in seed 000; nothing about them is inferred or checked.
     entry : include what a caller could break although types decide it: ranks, known extents and declared facts.
     rules : which of broadcasting's freedoms the operands have; by default all of NumPy's.
+    homes : where symbols stand that operands not given here name.
 
     Raises
     ------
@@ -190,7 +195,7 @@ def broadcast(
     uses = tuple(_considered([_as_use(operand) for operand in operands], mode))
     if not rules.rank_expansion:
         check_ranks(uses)
-    result = solve(uses, rules, entry)
+    result = solve(uses, rules, entry, homes)
     scene, decisions = result.scene, result.decisions
     return BroadcastInfo(
         dims=scene.dims,
@@ -204,6 +209,7 @@ def broadcast(
         uses=uses,
         stretching_at=result.stretching,
         places=tuple(_place(scene, position) for position in range(len(scene.dims), 0, -1)),
+        meeting=tuple(_met(scene.meetings[position]) for position in range(len(scene.dims), 0, -1)),
         decisions=decisions,
         facts=result.facts,
     )
@@ -223,8 +229,12 @@ def _place(scene: Scene, position: int) -> Place | None:
         return None
     if meeting.setter is not None:
         return meeting.setter.place
-    live = [claim for claim in meeting.claims if not claim.is_silent]
+    live = meeting.live
     return live[0].place if not meeting.is_contested and not any(claim.front for claim in meeting.claims) else None
+
+
+def _met(meeting: Meeting) -> tuple[Place, ...]:
+    return tuple(dict.fromkeys(dim.place for dim in meeting.live if not (dim.dim.is_static or dim.front)))
 
 
 def _as_use(operand: Use | tuple[str, TensorType | str]) -> Use:

@@ -21,7 +21,7 @@ __all__ = ["check_extents", "check_targets", "refuted"]
 def check_extents(claims: Sequence[Sequence[Claim]]) -> None:
     """Raise where known extents can never broadcast."""
     setters: dict[int, Claim] = {}
-    for claim in (claim for row in claims for claim in row if claim.dim.is_static and not claim.is_silent):
+    for claim in (claim for row in claims for claim in row if _is_said(claim)):
         first = setters.setdefault(claim.position, claim)
         actual, expected = claim.dim.extent or 0, first.dim.extent or 0
         if actual == expected:
@@ -61,6 +61,10 @@ def _target_mismatch(claim: Claim, first: Claim) -> BroadcastError:
         expected=wanted,
         actual=actual,
     )
+
+
+def _is_said(claim: Claim) -> bool:
+    return claim.dim.is_static and not (claim.is_silent or claim.is_aside)
 
 
 def check_targets(claims: Sequence[Sequence[Claim]]) -> None:

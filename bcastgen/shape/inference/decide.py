@@ -23,6 +23,7 @@ from ..constraints import (
     AtMost,
     Equals,
     EqualsAll,
+    EqualsExtent,
     ExtentIs,
     Fits,
     MultipleOf,
@@ -168,7 +169,7 @@ def _order(candidate: Candidate) -> int:
             return 3
         case SameExtent():
             return 2
-        case Fits():
+        case Fits() | EqualsExtent():
             return 1
         case _:
             return 0
@@ -242,7 +243,7 @@ def stretching(scene: Scene, ties: frozenset[int], proofs: Proofs | None = None)
     for claim in (claim for row in scene.claims for claim in row):
         if claim.front or claim.phantom or claim.dim.is_static or claim.way != "numpy":
             continue
-        stretches = scene.meetings[claim.position].is_contested
+        stretches = claim.is_aside or scene.meetings[claim.position].is_contested
         if proofs is not None and claim.position in ties:
             one = (Atom("same", claim.node, _ONE), Atom("differ", claim.position, _ONE))
             stretches = breakable(proofs.axioms.facts, [*proofs.axioms.clauses, *proofs.asked], (one,), proofs.work)

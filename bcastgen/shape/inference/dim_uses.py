@@ -62,6 +62,12 @@ class Claim:
         return self.dim.is_one and self.way == "numpy"
 
     @property
+    def is_aside(self) -> bool:
+        """True for a dim that an explicit broadcast makes its target of: it is the target that meets the others."""
+        known = self.target is not None and not (isinstance(self.target, Dim) and self.target.value is None)
+        return known and self.way == "numpy"
+
+    @property
     def key(self) -> Hashable:
         """What the claim says, the same for two that say the same: an extent, a symbol, or a place."""
         return self.place if self.dim.value is None else self.dim.value
@@ -69,12 +75,18 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """The claims that meet in a dim of the domain, and the one that sets it, if there is one."""
+    """The claims that lie in a dim of the domain, and the one that sets it, if any; those `aside` do not meet there."""
 
     position: int
     claims: tuple[Claim, ...]
     setter: Claim | None = None
     keys: frozenset[Hashable] = field(default=frozenset())
+    aside: tuple[Claim, ...] = ()
+
+    @property
+    def live(self) -> tuple[Claim, ...]:
+        """The claims that say something of the domain's extent."""
+        return tuple(claim for claim in self.claims if not claim.is_silent)
 
     @property
     def is_contested(self) -> bool:
@@ -82,8 +94,8 @@ class Meeting:
         return len(self.keys) > 1
 
 
-def first_occurrences(uses: Sequence[Use], rules: Rules) -> dict[str, Place]:
-    """Return where each symbol occurs first, by preference where it is checked.
+def first_occurrences(uses: Sequence[Use], rules: Rules, homes: Symbols) -> dict[str, Place]:
+    """Return where each symbol occurs first, by preference where it is checked; `homes` are of operands not in use.
 
     Raises
     ------
@@ -100,6 +112,8 @@ def first_occurrences(uses: Sequence[Use], rules: Rules) -> dict[str, Place]:
     symbols = {**symbols, **{symbol: place for symbol, place in vouched.items() if symbol not in symbols}}
     for use in uses:
         for _, own, dim in use.aligned if use.phantom else ():
+            if dim.symbol is not None and dim.symbol in homes:
+                symbols.setdefault(dim.symbol, homes[dim.symbol])
             if dim.symbol is not None and dim.symbol not in symbols:
                 why = f"the shape '{use.name}' dim {own} is {dim}, which no operand's type names"
                 cure = "name a dim of an operand so, or write its extent"
@@ -164,9 +178,11 @@ def meetings_of(claims: Sequence[Sequence[Claim]], facts: Facts, rank: int) -> l
         by_position.setdefault(claim.position, []).append(claim)
     found = []
     for position, met in sorted(by_position.items()):
-        setters = sorted((claim for claim in met if _sets(claim, facts)), key=_preference)
-        keys = frozenset(claim.key for claim in met if not claim.is_silent)
-        found.append(Meeting(position, tuple(met), setters[0] if setters else None, keys))
+        here = tuple(claim for claim in met if not claim.is_aside)
+        setters = sorted((claim for claim in here if _sets(claim, facts)), key=_preference)
+        keys = frozenset(claim.key for claim in here if not claim.is_silent)
+        aside = tuple(claim for claim in met if claim.is_aside)
+        found.append(Meeting(position, here, setters[0] if setters else None, keys, aside))
     return found
 
 

@@ -19,6 +19,7 @@ from ..constraints import (
     Constraint,
     Equals,
     EqualsAll,
+    EqualsExtent,
     ExtentIs,
     Fits,
     MultipleOf,
@@ -107,11 +108,13 @@ def candidates(scene: Scene, entry: bool) -> list[Candidate]:
         for own in use.dropped if entry and not use.phantom else ():
             constraint = ExtentIs(use.name, own, 1)
             found.setdefault(constraint, Candidate(constraint))
+        # What is said of all dims of an operand of unknown rank is said of those that its type knows, too.
+        is_whole = any(claim.front and claim.way == "numpy" for claim in claims)
         for claim in claims:
             if claim.front:
                 continue
             declared = () if claim.phantom else _declared(claim, scene, entry)
-            for candidate in (*declared, *_target(claim, scene), *_meeting(claim, scene, use.type.unranked)):
+            for candidate in (*declared, *_target(claim, scene), *_meeting(claim, scene, is_whole)):
                 found.setdefault(candidate.constraint, candidate)
         if use.type.unranked:
             candidate = _front(use, claims, scene)
@@ -157,18 +160,20 @@ def _target(claim: Claim, scene: Scene) -> Iterator[Candidate]:
     domain_dim, own = scene.domain_dim(claim.position), claim.dim.extent if claim.phantom else None
     if target is None or own in (1, target):
         return
+    stretches = claim.way == "numpy"
     if isinstance(target, int):
-        says = _one_or(claim.node, Range(target, target))
+        says = (_one_or if stretches else _equal)(claim.node, Range(target, target))
         fits: Constraint = Stretches(*claim.place, domain_dim, target)
-        if target == 1:
-            fits = Equals(*claim.place, domain_dim, 1)
+        if target == 1 or not stretches:
+            fits = Equals(*claim.place, domain_dim, target)
     elif own is not None:
         # No array has that extent, so it is the other's that is checked.
-        known = Range(own, own)
-        says = (((Atom("same", target, known),),),), ((Atom("differ", target, known),),)
+        says = _equal(target, Range(own, own))
         fits = ExtentIs(*target, own)
-    else:
+    elif stretches:
         says, fits = _one_or(claim.node, target), Fits(*claim.place, *target)
+    else:
+        says, fits = _equal(claim.node, target), EqualsExtent(*claim.place, *target)
     if target != claim.node:
         yield Candidate(fits, *says, claim=claim, trusted=trusted)
 
@@ -194,23 +199,28 @@ def _one_or(node: Hashable, other: Hashable) -> tuple[tuple[Clause, ...], tuple[
     return (says,), ((Atom("differ", node, _ONE), Atom("differ", node, other)),)
 
 
-def _meeting(claim: Claim, scene: Scene, unranked: bool) -> Iterator[Candidate]:
+def _equal(node: Hashable, other: Hashable) -> tuple[tuple[Clause, ...], tuple[Alternative, ...]]:
+    return (((Atom("same", node, other),),),), ((Atom("differ", node, other),),)
+
+
+def _meeting(claim: Claim, scene: Scene, is_whole: bool) -> Iterator[Candidate]:
     """What meeting the other operands says: 1 or the domain's extent, or the domain's extent outright."""
+    if claim.is_aside:
+        return
     place, extent = claim.place, scene.extent(claim.position)
     domain_dim = scene.domain_dim(claim.position)
     setter = scene.meetings[claim.position].setter
     sets = setter is not None and setter.place == claim.place
     stretches = claim.dim.is_static or sets or scene.facts.can_be(claim.node, 1)
     loose = claim.way == "numpy" and stretches
-    if (unranked and loose and not sets) or (claim.phantom and claim.dim.is_static):
+    if (is_whole and loose and not sets) or (claim.phantom and claim.dim.is_static):
         return
     if loose:
         said = _one_or(claim.node, claim.position)
         yield Candidate(Stretches(*place, domain_dim, extent), *said, claim=claim, meets=True)
         return
-    equal: tuple[Clause, ...] = (((Atom("same", claim.node, claim.position),),),)
-    broken = ((Atom("differ", claim.node, claim.position),),)
-    yield Candidate(Equals(*place, domain_dim, extent), equal, broken, claim, claim.way == "trusted", True)
+    says = _equal(claim.node, claim.position)
+    yield Candidate(Equals(*place, domain_dim, extent), *says, claim, claim.way == "trusted", True)
 
 
 def _front(use: Use, claims: Sequence[Claim], scene: Scene) -> Candidate:

@@ -22,7 +22,7 @@ from .decide import Axioms, Proofs, axioms, decide, stretching, tied
 from .dim_uses import Claim, Meeting, claims_of, first_occurrences, meetings_of, symbol_facts
 from .entailment import Clause, Work, known, possible
 from .obligations import Candidate, Scene, candidates, rank_candidates
-from .operand_use import Use
+from .operand_use import Place, Use
 from .stretch_rules import Rules
 
 __all__ = ["Solution", "check_ranks", "solve"]
@@ -52,8 +52,8 @@ def check_ranks(uses: Sequence[Use]) -> None:
 
 # Each declared result of a call asks for the same operands again.
 @lru_cache(maxsize=256)
-def solve(uses: tuple[Use, ...], rules: Rules, entry: bool) -> Solution:
-    """Infer the domain and decide what is asked.
+def solve(uses: tuple[Use, ...], rules: Rules, entry: bool, homes: tuple[tuple[str, Place], ...] = ()) -> Solution:
+    """Infer the domain and decide what is asked; `homes` says where symbols stand that no use has.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def solve(uses: tuple[Use, ...], rules: Rules, entry: bool) -> Solution:
         If no extents could be what is asked.
     """
     rank = max(use.span for use in uses)
-    symbols = first_occurrences(uses, rules)
+    symbols = first_occurrences(uses, rules, dict(homes))
     claims = claims_of(uses, rules, symbols, rank)
     facts = symbol_facts(claims, symbols)
     meetings = {meeting.position: meeting for meeting in meetings_of(claims, facts, rank)}
@@ -98,7 +98,7 @@ def _dim(meeting: Meeting, facts: Facts, position: int) -> Dim:
         return Dim(setter.dim.extent)
     if setter is not None:
         return _open(setter.dim.symbol, facts.range(setter.node))
-    live = [claim for claim in meeting.claims if not claim.is_silent]
+    live = meeting.live
     if not live:
         return Dim(1)
     range_ = facts.range(live[0].node)

@@ -33,6 +33,7 @@ class Rules:
     dynamic : how dims of unknown extent take part: ``"numpy"`` (an extent of 1 stretches), ``"strict"`` (the extent is
         the result's) or ``"trusted"`` (as strict, and nothing is checked).
     debug : what is trusted is checked all the same.
+    explicit : an explicit broadcast stretches an extent of 1, whatever `stretch` and `dynamic` say.
 
     Raises
     ------
@@ -49,6 +50,7 @@ class Rules:
     stretch: bool = True
     dynamic: Dynamic = "numpy"
     debug: bool = False
+    explicit: bool = True
 
     def __post_init__(self) -> None:
         if self.dynamic not in get_args(Dynamic):
@@ -62,7 +64,7 @@ class Rules:
             return "strict"
         if dim.trusted:
             return "strict" if self.debug else "trusted"
-        if explicit:
+        if explicit and self.explicit:
             return "numpy"
         if dim.is_static or self.dynamic == "numpy":
             return "numpy" if self.stretch else "strict"

@@ -51,9 +51,13 @@ def test_what_is_only_looked_at_for_its_symbol_takes_no_part_in_a_nest_of_any_ra
         kernel(np.ones(first), np.ones((2, 6)))
 
 
-def test_an_operand_that_is_not_read_may_be_anything():
+def test_an_operand_that_is_not_read_is_what_it_declares():
     kernel = bg.jit(lambda a, b: a + 1, signature="(f64[n] a, f64[n, 4] b) -> f64[n]")
-    assert kernel(np.ones(3), np.ones((9, 9))).shape == (3,)
+    assert kernel(np.ones(3), np.ones((3, 4))).shape == (3,)
+    with pytest.raises(bg.BroadcastError, match=r"operand 'b' dim 0 has extent 9, expected 3 \(from 'a'\)"):
+        kernel(np.ones(3), np.ones((9, 4)))
+    with pytest.raises(bg.BroadcastError, match=r"operand 'b' dim 1 has extent 9, expected 4"):
+        kernel(np.ones(3), np.ones((3, 9)))
 
 
 def test_a_symbol_of_a_result_is_that_of_an_operand_in_a_later_nest():

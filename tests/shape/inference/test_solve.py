@@ -222,7 +222,8 @@ def test_an_extent_that_others_are_broadcast_to_may_lie_in_another_dim(semantics
     some = dims("?", "n", "n>=2", "?%2")
     for x, y, z in itertools.product(some, repeat=3):
         target = Use("x", TensorType(None, (x,)), (1,), (("y", 0),))
-        meeting = [Use("y", TensorType(None, (y,)), (2,)), Use("z", TensorType(None, (z,)), (2,))]
+        like = Use("y", TensorType(None, (y,)), (1,), shape_only=True)
+        meeting = [like, Use("y", TensorType(None, (y,)), (2,)), Use("z", TensorType(None, (z,)), (2,))]
         compare(semantics, [target, *meeting])
 
 

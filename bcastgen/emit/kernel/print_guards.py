@@ -1,0 +1,292 @@
+"""Prints the guards of a nest as C, step by step; decides nothing of what is asked.
+
+In: a kernel's guard program.  Out: :class:`Step` values in the order in which they run.
+
+    %0.rank = 2; %0.1 = 4; meet %0.0 at d0  ->  if (a->rank != 2) ...; if (a->extents[1] != 4) ...; bcg_meet(dim 0 of a)
+
+Neighbours that meet one after the other are one call. What only a stranger's descriptors could break is left out where
+these are the caller's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import prod
+
+from ...core.frozen import dataclass
+from ...loops.guards.ir import (
+    Check,
+    Const,
+    Define,
+    DomainDim,
+    GuardProgram,
+    HasDomainRank,
+    HasRank,
+    Meet,
+    MeetFront,
+    NestGuards,
+    NotNegative,
+    Overflow,
+    Own,
+    ResultHasRank,
+    Term,
+    Widen,
+)
+
+__all__ = ["Members", "Step", "entry_steps", "meeting_steps", "result_steps", "starts"]
+
+
+# Of an object where addresses have 32 bits: PTRDIFF_MAX there.
+_MOST_BYTES = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a domain function: a check, a meeting, or a dim that sets an extent.
+
+    `condition` holds if a check fails, and `facts` are the diagnostic's. `meet` and `widen` are calls but for their
+    last arguments; a dim that nothing has to be asked about may still set an extent (`widen`).
+    """
+
+    condition: str = ""
+    facts: str = ""
+    comment: str = ""
+    meet: str = ""
+    widen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """How generated C reaches a descriptor: `a->rank` if they are `separate` parameters, or `operands[0].rank`.
+
+    Arrays that come separately come from a stranger: nothing about their descriptors is taken for granted.
+    """
+
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+    separate: bool
+    constants: int = 0
+
+    def is_constant(self, position: int) -> bool:
+        """Whether an operand is an array of the kernel's own: nothing of it is checked."""
+        return position >= len(self.operands) - self.constants
+
+    def pointer(self, position: int, is_result: bool = False) -> str:
+        """Return the address of an operand's or result's descriptor."""
+        names, table = (self.results, "results") if is_result else (self.operands, "operands")
+        return names[position] if self.separate else f"&{table}[{position}]"
+
+    def member(self, position: int, is_result: bool = False) -> str:
+        """Return what goes in front of a field."""
+        names, table = (self.results, "results") if is_result else (self.operands, "operands")
+        return f"{names[position]}->" if self.separate else f"{table}[{position}]."
+
+    def dim(self, position: int, dim: int) -> str:
+        """Return the number of an operand's dim, counted from the end where it is negative."""
+        return str(dim) if dim >= 0 else f"{self.member(position)}rank - {-dim}"
+
+    def extent(self, position: int, dim: int) -> str:
+        """Return an operand's extent."""
+        return f"{self.member(position)}extents[{self.dim(position, dim)}]"
+
+    def term(self, term: Term) -> str:
+        """Return an extent."""
+        match term:
+            case Const(extent=extent):
+                return str(extent)
+            case Own(operand=operand, dim=dim):
+                return self.extent(operand, dim)
+            case DomainDim(at=at):
+                return f"extents[{_domain_dim(at)}]"
+
+
+def entry_steps(nest: NestGuards, members: Members) -> tuple[Step, ...]:
+    """Return what must hold before an extent can be looked at: ranks and, of a stranger's arrays, that it is there."""
+    found: list[Step] = []
+    for step in nest.entry:
+        if isinstance(step, HasRank):
+            found += _rank(step, members)
+        elif isinstance(step, Check):
+            found.append(_check(step, members))
+        elif members.separate:
+            found.append(_not_negative(step, members))
+    return tuple(found)
+
+
+def _rank(step: HasRank, members: Members) -> Iterator[Step]:
+    rank, where = f"{members.member(step.operand)}rank", f"{step.operand}, -1, -1"
+    if step.exact:
+        yield Step(f"{rank} != {step.rank}", f"BCG_RANK, {where}, {step.rank}, {rank}")
+    elif members.separate or step.rank:
+        yield Step(f"{rank} < {step.rank}", f"BCG_RANK_AT_LEAST, {where}, {step.rank}, {rank}")
+    if not members.separate:
+        return
+    if not step.exact:
+        yield Step(f"{rank} > BCG_MAX_RANK", f"BCG_RANK_AT_MOST, {where}, BCG_MAX_RANK, {rank}")
+    absent = f"{members.member(step.operand)}extents == NULL"
+    if step.rank or not step.exact:
+        condition = absent if step.rank else f"{rank} > 0 && {absent}"
+        yield Step(condition, f"BCG_NULL_EXTENTS, {where}, 0, {rank}")
+
+
+def _not_negative(step: NotNegative, members: Members) -> Step:
+    term = step.term
+    extent, dim = members.term(term), members.dim(term.operand, term.dim)
+    return Step(f"{extent} < 0", f"BCG_NEGATIVE, {term.operand}, {dim}, -1, 0, {extent}")
+
+
+def starts(nest: NestGuards, members: Members) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the statements that start `extents` with what is known of them, and `from` with the operands that told.
+
+    In a domain of any rank all of both have been set to 1 and -1 before.
+    """
+    extents: dict[str, list[str]] = {}
+    setters: dict[str, list[str]] = {}
+    defined = {define.at: define for define in nest.defines}
+    everywhere = [define.at for define in nest.defines] if nest.open else range(nest.least_rank)
+    for at in everywhere:
+        define = defined.get(at, Define(at, Const(1), -1))
+        extents.setdefault(members.term(define.term), []).append(f"extents[{_domain_dim(at)}]")
+        setters.setdefault(str(define.setter), []).append(f"from[{_domain_dim(at)}]")
+    return tuple(map(_assign, extents, extents.values())), tuple(map(_assign, setters, setters.values()))
+
+
+def _assign(value: str, places: list[str]) -> str:
+    return f"{' = '.join(places)} = {value};"
+
+
+def meeting_steps(nest: NestGuards, members: Members) -> Iterator[Step]:
+    """Return the checks and meetings of a nest's operands, after their ranks."""
+    for is_run, steps in groupby(nest.steps, lambda step: isinstance(step, (Meet, MeetFront))):
+        if is_run:
+            yield from _meetings([step for step in steps if isinstance(step, (Meet, MeetFront))], nest, members)
+            continue
+        for step in steps:
+            match step:
+                case HasDomainRank(operand=at):
+                    rank = f"{members.member(at)}rank"
+                    # A scalar goes with every rank.
+                    yield Step(f"{rank} != 0 && {rank} != rank", f"BCG_RANK, {at}, -1, -1, rank, {rank}")
+                case NotNegative() if members.separate:
+                    yield _not_negative(step, members)
+                case Widen():
+                    yield Step(widen=f"bcg_widen({_one(step, members)}")
+                case Check():
+                    yield _check(step, members)
+                case _:
+                    pass  # The descriptors are the caller's own.
+
+
+def _meetings(steps: Sequence[Meet | MeetFront], nest: NestGuards, members: Members) -> Iterator[Step]:
+    """Return calls for neighbours that meet; each begins with a front, or with the first dim of a run."""
+    runs: list[list[Meet | MeetFront]] = []
+    for step in steps:
+        if runs and _follows(runs[-1][-1], step):
+            runs[-1].append(step)
+        else:
+            runs.append([step])
+    for first, *rest in runs:
+        if isinstance(first, Meet) and not first.aligned:
+            yield Step(meet=f"bcg_meet_dim({_one(first, members)}")
+            continue
+        operand = first.operand if isinstance(first, MeetFront) else first.term.operand
+        helper = f"bcg_{first.how}" if isinstance(first, MeetFront) else "bcg_meet"
+        start = "0" if isinstance(first, MeetFront) else members.dim(operand, first.term.dim)
+        end = _end([first, *rest][-1], members)
+        rank = "rank" if nest.open else str(nest.least_rank)
+        yield Step(meet=f"{helper}({members.pointer(operand)}, {operand}, {start}, {end}, {rank}")
+
+
+def _follows(before: Meet | MeetFront, step: Meet | MeetFront) -> bool:
+    """Whether a dim is the next one of the same operand, and meets in the same way."""
+    if not isinstance(step, Meet) or not step.aligned:
+        return False
+    if isinstance(before, MeetFront):
+        return before.how == "meet" and (before.operand, -before.known) == (step.term.operand, step.term.dim)
+    return before.aligned and (before.term.operand, before.term.dim + 1) == (step.term.operand, step.term.dim)
+
+
+def _end(last: Meet | MeetFront, members: Members) -> str:
+    if isinstance(last, MeetFront):
+        rank = f"{members.member(last.operand)}rank"
+        return f"{rank} - {last.known}" if last.known else rank
+    end = last.term.dim + 1
+    return f"{members.member(last.term.operand)}rank" if end == 0 else members.dim(last.term.operand, end)
+
+
+def _one(step: Meet | Widen, members: Members) -> str:
+    """Return the arguments that name one dim of an operand and where it lies."""
+    operand, dim = step.term.operand, step.term.dim
+    return f"{members.pointer(operand)}, {operand}, {members.dim(operand, dim)}, {_domain_dim(step.at)}"
+
+
+def _check(step: Check, members: Members) -> Step:
+    actual, expected = members.term(step.actual), members.term(step.expected)
+    match step.test:
+        case "eq":
+            fails = f"{actual} != {expected}"
+        case "one_or_eq":
+            fails = f"{actual} != 1 && {actual} != {expected}"
+        case "ge":
+            fails = f"{actual} < {expected}"
+        case "le":
+            fails = f"{actual} > {expected}"
+        case "multiple":
+            fails = f"{actual} % {expected} != 0"
+    is_own = isinstance(step.actual, Own)
+    dim = members.dim(step.subject, step.dim) if is_own else _domain_dim(step.dim)
+    against = f"from[{_domain_dim(step.against.at)}]" if isinstance(step.against, DomainDim) else step.against
+    # A result's type is what was said first; the extent that is told is the operands'.
+    told = (actual, expected) if _is_result(step) else (expected, actual)
+    comment = f"both are {step.symbol}" if step.symbol else ""
+    return Step(fails, f"BCG_{step.status}, {step.subject}, {dim}, {against}, {told[0]}, {told[1]}", comment)
+
+
+def _is_result(step: Check) -> bool:
+    """Whether it is the extent of a result that is wrong, not what is inferred for it."""
+    return step.status == "RESULT" and isinstance(step.expected, Const)
+
+
+def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> Iterator[Step]:
+    """Return what declared result types ask of the extents that the operands' meeting gave, and what a stranger may."""
+    for step in nest.results:
+        match step:
+            case ResultHasRank(subject=subject, rank=rank, exact=exact):
+                comment = f"{guards.named[subject]} is declared so"
+                status = "BCG_RESULT_RANK" if exact else "BCG_RESULT_RANK_AT_LEAST"
+                facts = f"{status}, {subject}, -1, -1, {rank}, rank"
+                yield Step(f"rank {'!=' if exact else '<'} {rank}", facts, comment)
+            case Check():
+                made = _check(step, members)
+                yield Step(made.condition, made.facts, made.comment or f"{guards.named[step.subject]} is declared so")
+            case Overflow(subject=subject, size=size):
+                overflow = _overflow(nest, size)
+                if overflow:
+                    yield Step(overflow, f"BCG_OVERFLOW, {subject}, -1, -1, PTRDIFF_MAX, {size}")
+
+
+def _domain_dim(dim: int) -> str:
+    """Return the number of a dim of the domain, counted from the end where it is negative."""
+    return str(dim) if dim >= 0 else f"rank - {-dim}"
+
+
+def _overflow(nest: NestGuards, size: int) -> str:
+    """Return the condition under which a result with elements of a size has more bytes than an object can have.
+
+    It is empty where types exclude it, on a machine with addresses of 32 bits, too.
+    """
+    if nest.open:
+        return f"bcg_bytes(rank, extents, {size}) < 0"
+    found = {define.at: define.term.extent for define in nest.defines if isinstance(define.term, Const)}
+    known = prod(found.values()) * size
+    unknown = [at for at in range(nest.least_rank) if at not in found]
+    if known == 0 or (known <= _MOST_BYTES and not unknown):
+        return ""
+    if len(unknown) == 1:
+        return f"(uint64_t)extents[{unknown[0]}] > {_most(known)}"
+    return f"bcg_bytes({nest.least_rank}, extents, {size}) < 0"
+
+
+def _most(known: int) -> str:
+    return "PTRDIFF_MAX" if known == 1 else f"PTRDIFF_MAX / {known}"

@@ -1,0 +1,30 @@
+"""Prints the guards between nests: dims of results and claims that carry one symbol, and are known in two functions.
+
+In: a guard program and the views of its nests.  Out: :class:`TieView` values.
+
+    nest 0: %0 is f32[k]; nest 1: r is f32[k]   ->   r's dim 0 against the extents that nest 0 has written
+"""
+
+from __future__ import annotations
+
+from ...loops.guards.ir import DomainDim, GuardProgram
+from .model import NestView, PlaceView, TieView
+
+__all__ = ["ties_of"]
+
+
+def ties_of(guards: GuardProgram, nests: tuple[NestView, ...]) -> tuple[TieView, ...]:
+    """Return the symbols that results, or claims, of different nests share and only the run time can compare."""
+    found = []
+    for tie in guards.ties:
+        assert isinstance(tie.actual, DomainDim)
+        assert isinstance(tie.expected, DomainDim)
+        assert isinstance(tie.against, int)
+        places = _place(guards, nests, tie.subject, tie.actual), _place(guards, nests, tie.against, tie.expected)
+        found.append(TieView(*places, tie.symbol))
+    return tuple(found)
+
+
+def _place(guards: GuardProgram, nests: tuple[NestView, ...], number: int, dim: DomainDim) -> PlaceView:
+    result = number - guards.operands
+    return PlaceView(number, result if result < len(guards.stored) else -1, dim.at, nests[dim.nest].name)

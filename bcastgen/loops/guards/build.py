@@ -1,0 +1,486 @@
+"""Builds the guard program of a kernel from the decisions of its nests.
+
+In: a kernel's operands, results and claims, and its nests.  Out: a :class:`GuardProgram`.
+
+    a.0 in {1, d0}; a.1 = 4; b.0 in {1, d0}  ->  meet a.0 at d0; a.1 = 4 or EXTENT; meet b.0 at d0
+
+Ranks come first, since dims mean nothing in arrays of other ranks; the rest goes in operand, then dim order, so that of
+several violations the first is told. What types decide is not asked again. Every constraint that is left to be checked
+becomes steps here, once; one that does not is an error of this module's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...core.errors import BcastgenError
+from ...shape.constraints import (
+    OF_RESULTS,
+    AtLeast,
+    AtMost,
+    Constraint,
+    Equals,
+    EqualsAll,
+    EqualsExtent,
+    ExtentIs,
+    Fits,
+    MultipleOf,
+    RankAtLeast,
+    RankIs,
+    ResultAtLeast,
+    ResultAtMost,
+    ResultExtent,
+    ResultMultipleOf,
+    ResultRank,
+    ResultRankAtLeast,
+    ResultSame,
+    SameExtent,
+    SameRank,
+    Stretches,
+    StretchesAll,
+)
+from ...shape.inference.operand_use import Place
+from ...shape.types.tensor_type import TensorType
+from ..nest import Access, Nest
+from .ir import (
+    Check,
+    Const,
+    Define,
+    DomainDim,
+    Front,
+    GuardProgram,
+    HasDomainRank,
+    HasRank,
+    Meet,
+    MeetFront,
+    NestGuards,
+    NotNegative,
+    Overflow,
+    Own,
+    ResultHasRank,
+    Term,
+    Widen,
+)
+
+__all__ = ["build_guards"]
+
+Named = Sequence[tuple[str, TensorType]]
+# What is declared of one extent alone.
+_DECLARED = (AtLeast, AtMost, MultipleOf)
+# What is asked of one dim of an operand, whatever map it is read through.
+_Own = ExtentIs | SameExtent | AtLeast | AtMost | MultipleOf | Fits | Equals | EqualsExtent
+_OperandStep = HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check
+
+
+def build_guards(
+    operands: Named, results: Named, claims: Named, nests: Sequence[Nest], constants: int = 0
+) -> GuardProgram:
+    """Return the guards of a kernel.
+
+    Parameters
+    ----------
+    operands, results, claims : names and types.
+    nests : of the kernel.
+    constants : how many of the last operands are the kernel's own.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> print(from_text("(f32[?, 4] a, f32[?, 1] b) -> a + b").compilation.program.guards)
+    guards of nest 0, a, b
+      %0.rank = 2
+      %1.rank = 2
+      d1 := 4
+      meet %0.0 at d0
+      %0.1 = 4 or EXTENT of %0
+      meet %1.0 at d0
+      %1.1 = 1 or EXTENT of %1
+      the bytes of %2 are countable
+    """
+    names = tuple(name for name, _ in (*operands, *results, *claims))
+    own = frozenset(range(len(operands) - constants, len(operands)))
+    numbers = {name: at for at, name in reversed(list(enumerate(names)))}
+    builders = [_Builder(at, nest, dict(operands), numbers, own) for at, nest in enumerate(nests)]
+    made = tuple(builder.build() for builder in builders)
+    homes = {access.name: (at, nest, access.position) for at, nest in enumerate(nests) for access in nest.named}
+    ties = tuple(tie for builder in builders for tie in builder.ties(homes))
+    for builder in builders:
+        builder.check_all_asked()
+    stored = {access.position: at for at, nest in enumerate(nests) for access in nest.results}
+    return GuardProgram(names, len(operands), tuple(stored[at] for at in range(len(results))), own, made, ties)
+
+
+class _Builder:
+    """Goes through the operands of one nest.
+
+    Attributes
+    ----------
+    left : the constraints that are checked and have no step yet.
+    asked : the dims of operands that have been checked for themselves.
+    placed : the dims, and the symbols, that have met the domain, each with the number of its dim there.
+    """
+
+    def __init__(
+        self, at: int, nest: Nest, types: dict[str, TensorType], numbers: dict[str, int], constants: frozenset[int]
+    ) -> None:
+        self.at = at
+        self.nest = nest
+        self.types = types
+        self.numbers = numbers
+        self.constants = constants
+        self.constraints = nest.domain.constraints
+        self.left: dict[Constraint, None] = dict.fromkeys(self.constraints)
+        self.asked: set[Place] = set()
+        self.placed: set[tuple[Place | str, int]] = set()
+        self.accesses = sorted((*nest.operands, *nest.shapes), key=lambda access: access.position)
+        self.first = tuple({a.position: a for a in reversed(self.accesses)}.values())[::-1]
+        self.defined = {define.at: define for define in self._defines()}
+
+    def build(self) -> NestGuards:
+        """Return the guards of the nest."""
+        domain = self.nest.domain
+        entry = tuple(self._entry())
+        steps = (*self._ranks(), *(step for access in self.accesses for step in self._operand(access)))
+        steps = (*steps, *self._elsewhere())
+        steps = (*steps, *self._still_defined(steps))
+        steps = (*steps, *self._not_negative((*entry, *steps)))
+        return NestGuards(
+            len(domain.dims),
+            domain.open,
+            tuple(access.position for access in self.first),
+            tuple(a.position for a in self.first if not (a.stands_by or a.position in self.constants)),
+            self._whole(),
+            entry,
+            tuple(self.defined.values()),
+            steps,
+            tuple(self._results()),
+        )
+
+    def _whole(self) -> tuple[int, ...]:
+        """Return the operands that meet as wholes, in the order the nest has them in; none if some do not."""
+        domain = self.nest.domain
+        met = [access for access in (*self.nest.operands, *self.nest.shapes) if not access.stands_by]
+        if any(access.positions is not None for access in met):
+            return ()
+        if not domain.open and any(source is not None for source in domain.sources):
+            return ()
+        return tuple(dict.fromkeys(access.position for access in met))
+
+    def check_all_asked(self) -> None:
+        """Raise if a constraint that is left to the run time became no step: nobody would ask it."""
+        if self.left:
+            asked = "; ".join(map(str, self.left))
+            raise BcastgenError(f"internal error: {asked} is checked at run time, but no step of the guards asks it")
+
+    def _is_foreign(self, name: str) -> bool:
+        return self.numbers[name] not in self.constants
+
+    # ---- before the operands meet
+
+    def _entry(self) -> Iterator[HasRank | NotNegative | Check]:
+        for access in self.first:
+            if access.position in self.constants:
+                continue
+            rank, exact = len(access.type.dims), not access.type.unranked
+            yield HasRank(access.position, rank, exact)
+            self.left.pop(RankIs(access.name, rank) if exact else RankAtLeast(access.name, rank), None)
+        # What is declared of an extent that others are compared with before its own operand's turn comes.
+        for name, dim in dict.fromkeys(source for source in self.nest.domain.sources if source is not None):
+            if name != self.first[0].name and self._is_foreign(name):
+                yield NotNegative(Own(self.numbers[name], dim))
+                for c in [c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (name, dim)]:
+                    del self.left[c]
+                    yield self._check(c)
+
+    def _defines(self) -> Iterator[Define]:
+        domain = self.nest.domain
+        present = {access.name for access in self.accesses}
+        for at, (dim, setter, source) in enumerate(zip(domain.dims, domain.setters, domain.sources, strict=True)):
+            number = self.numbers[setter] if setter in present and setter is not None else -1
+            if dim.extent is not None:
+                yield Define(self._domain_dim(at), Const(dim.extent), number)
+            elif source is not None:
+                yield Define(self._domain_dim(at), Own(self.numbers[source[0]], source[1]), number)
+
+    def _domain_dim(self, at: int) -> int:
+        return at - len(self.nest.domain.dims) if self.nest.domain.open else at
+
+    def _ranks(self) -> Iterator[HasDomainRank]:
+        same = [c for c in self.constraints if isinstance(c, SameRank)]
+        for constraint in same:
+            self.left.pop(constraint)
+        for name in dict.fromkeys(name for c in same for name in (c.other, c.operand)):
+            yield HasDomainRank(self.numbers[name])
+
+    # ---- operands
+
+    def _operand(self, access: Access) -> Iterator[_OperandStep]:
+        """Go through the dims of an access."""
+        if access.type.unranked and not access.stands_by:
+            yield self._front(access)
+        for at, (_, own, _) in enumerate(access.type.aligned):
+            place = (access.name, own)
+            yield from self._checks(place)
+            if access.positions is not None and access.positions[at] is None:
+                self.asked.add(place)  # Looked at only: no dim of this domain is its own.
+                continue
+            yield from self._lie(place, self._where(access, at), access.positions is None)
+            self.asked.add(place)
+
+    def _where(self, access: Access, at: int) -> int:
+        position = len(access.type.dims) - at if access.positions is None else access.positions[at]
+        assert position is not None
+        return -position if self.nest.domain.open else len(self.nest.domain.dims) - position
+
+    def _front(self, access: Access) -> MeetFront:
+        known, whole = len(access.type.dims), StretchesAll(access.name)
+        self.left.pop(whole, None)
+        for decision in self.nest.domain.decisions:
+            if isinstance(decision.constraint, EqualsAll) and decision.constraint.operand == access.name:
+                self.left.pop(decision.constraint, None)
+                how: Front = "take" if decision.fate == "trusted" else "match"
+                return MeetFront(access.position, known, how, str(decision.constraint))
+        return MeetFront(access.position, known, "meet", str(whole) if whole in self.constraints else "")
+
+    def _checks(self, place: Place) -> Iterator[_OperandStep]:
+        """What is asked of the dim itself, once for all maps it is read through."""
+        if place in self.asked:
+            return
+        for constraint in [c for c in self.left if isinstance(c, _Own) and (c.operand, c.dim) == place]:
+            del self.left[constraint]
+            yield self._check(constraint)
+
+    def _lie(self, place: Place, where: int, aligned: bool) -> Iterator[_OperandStep]:
+        """What a dim that lies in a dim of the domain has to do with it."""
+        if (place, where) in self.placed:
+            return
+        constraint = self._stretch(place, where, aligned)
+        term = Own(self.numbers[place[0]], place[1])
+        if constraint is not None:
+            self.left.pop(constraint, None)
+            yield self._meet(term, where, aligned, constraint)
+        else:
+            bounded = any(isinstance(c, _BOUNDING) and (c.operand, c.dim) == place for c in self.constraints)
+            if place not in self.asked and not bounded and self._is_foreign(place[0]):
+                yield NotNegative(term)
+            if self._may_set(place, where):
+                yield Widen(term, where)
+        self._remember(place, where)
+
+    def _meet(self, term: Own, where: int, aligned: bool, constraint: Constraint) -> _OperandStep:
+        define = self.defined.get(where)
+        if (
+            isinstance(constraint, Stretches)
+            and constraint.extent is not None
+            and (define is None or define.term != Const(constraint.extent))
+        ):
+            # A broadcast to a known extent, in a dim that may have another one.
+            expected = Const(constraint.extent)
+            return Check("one_or_eq", term, expected, "BROADCAST", term.operand, term.dim, -1, str(constraint))
+        if define is None or (isinstance(define.term, Const) and define.term.extent != 1):
+            return Meet(term, where, aligned, str(constraint))
+        # It is known who sets the extent: a 1 there is not "nobody yet".
+        dim = DomainDim(self.at, where)
+        return Check("one_or_eq", term, dim, "BROADCAST", term.operand, term.dim, dim, str(constraint))
+
+    def _stretch(self, place: Place, where: int, aligned: bool) -> Constraint | None:
+        """Return what says that a dim is 1 or the extent of its dim of the domain, if that is to be checked."""
+        whole = StretchesAll(place[0])
+        if whole in self.constraints and self._is_loose(place):
+            # What is said of all its dims is said of those that the type knows, too.
+            return None if (self._symbol(place), where) in self.placed else whole
+        for c in self.constraints:
+            if isinstance(c, Stretches) and (c.operand, c.dim) == place and (aligned or c.domain_dim == where):
+                return c
+        return None
+
+    def _is_loose(self, place: Place) -> bool:
+        name, own = place
+        type_ = self.types[name]
+        if type_.dims[own].is_static:
+            return False
+        decided = (decision.constraint for decision in self.nest.domain.decisions)
+        return not any(isinstance(c, Equals) and (c.operand, c.dim) == place for c in decided)
+
+    def _symbol(self, place: Place) -> str:
+        return self.types[place[0]].dims[place[1]].symbol or ""
+
+    def _may_set(self, place: Place, where: int) -> bool:
+        """Whether it may be this dim that a dim of the domain has its extent from."""
+        if where in self.defined or place not in self.nest.domain.meeting[where]:
+            return False
+        return (self._symbol(place), where) not in self.placed
+
+    def _remember(self, place: Place, where: int) -> None:
+        self.placed.add((place, where))
+        if self._symbol(place):
+            self.placed.add((self._symbol(place), where))
+
+    # ---- what lies where no operand is read
+
+    def _elsewhere(self) -> Iterator[_OperandStep]:
+        """What explicit broadcasts ask: their targets, dims of operands elsewhere, take part in the domain."""
+        domain = self.nest.domain
+        for at, places in enumerate(domain.meeting):
+            where = self._domain_dim(at)
+            for place in places:
+                if (place, where) not in self.placed:
+                    yield from self._lie(place, where, False)
+        for constraint in [c for c in self.left if isinstance(c, Stretches)]:
+            if constraint.extent is None:
+                continue
+            del self.left[constraint]
+            term = Own(self.numbers[constraint.operand], constraint.dim)
+            expected = Const(constraint.extent)
+            yield Check("one_or_eq", term, expected, "BROADCAST", term.operand, term.dim, -1, str(constraint))
+
+    def _still_defined(self, steps: Sequence[_OperandStep]) -> Iterator[_OperandStep]:
+        """Ask again what the fronts of operands of unknown rank, or what meets after them, may have widened."""
+        fronts = [step for step in steps if isinstance(step, MeetFront)]
+        for define in self.defined.values() if fronts else ():
+            if not any(step.known < -define.at for step in fronts) or _is_never_widened(define):
+                continue
+            dim = DomainDim(self.at, define.at)
+            own = define.term if isinstance(define.term, Own) else self._strict_one(define)
+            if own is not None:
+                says = f"{self._name(own.operand)}.{own.dim} = d[{define.at}]"
+                yield Check("eq", own, dim, "STRICT", own.operand, own.dim, dim, says)
+        if any(
+            isinstance(step, (Meet, Widen)) or (isinstance(step, MeetFront) and step.how == "meet") for step in steps
+        ):
+            yield from (step for step in fronts if step.how == "match")
+
+    def _strict_one(self, define: Define) -> Own | None:
+        """Return the dim of extent 1 that sets a dim of the domain, since it does not stretch."""
+        for access in self.accesses:
+            if access.position == define.setter:
+                found = [at for at, _ in enumerate(access.type.aligned) if self._where(access, at) == define.at]
+                return Own(access.position, access.type.aligned[found[0]][1]) if found else None
+        return None
+
+    def _name(self, number: int) -> str:
+        return next(access.name for access in self.accesses if access.position == number)
+
+    def _not_negative(self, steps: Sequence[object]) -> Iterator[NotNegative]:
+        """Ask of each extent that it is none below 0, where no other step sees to that."""
+        known: set[Term] = set()
+        size = -1
+        while size != len(known):
+            size = len(known)
+            for step in steps:
+                known |= _nonnegative(step, known, self.defined)
+        for access in self.first:
+            for _, own, _ in access.type.aligned:
+                if Own(access.position, own) not in known and self._is_foreign(access.name):
+                    yield NotNegative(Own(access.position, own))
+
+    # ---- checks
+
+    def _check(self, c: _Own) -> Check:  # noqa: PLR0911
+        number = self.numbers[c.operand]
+        actual, says = Own(number, c.dim), str(c)
+        match c:
+            case ExtentIs(extent=extent):
+                return Check("eq", actual, Const(extent), "EXTENT", number, c.dim, -1, says)
+            case SameExtent(other=other, other_dim=dim, symbol=symbol):
+                against = self.numbers[other]
+                return Check("eq", actual, Own(against, dim), "EXTENT", number, c.dim, against, says, symbol)
+            case AtLeast(bound=bound):
+                return Check("ge", actual, Const(bound), "AT_LEAST", number, c.dim, -1, says)
+            case AtMost(bound=bound):
+                return Check("le", actual, Const(bound), "AT_MOST", number, c.dim, -1, says)
+            case MultipleOf(bound=bound):
+                return Check("multiple", actual, Const(bound), "MULTIPLE", number, c.dim, -1, says)
+            case Fits(other=other, other_dim=dim):
+                against = self.numbers[other]
+                return Check("one_or_eq", actual, Own(against, dim), "BROADCAST", number, c.dim, against, says)
+            case EqualsExtent(other=other, other_dim=dim):
+                against = self.numbers[other]
+                return Check("eq", actual, Own(against, dim), "STRICT", number, c.dim, against, says)
+            case Equals(domain_dim=where, extent=None):
+                met = DomainDim(self.at, where)
+                return Check("eq", actual, met, "STRICT", number, c.dim, met, says)
+            case Equals(domain_dim=where, extent=int(extent)):
+                defined = self.defined.get(where)
+                is_there = defined is not None and defined.term == Const(extent)
+                setter = DomainDim(self.at, where) if is_there else -1
+                return Check("eq", actual, Const(extent), "STRICT", number, c.dim, setter, says)
+        raise BcastgenError(f"internal error: no step asks {c}")
+
+    def _results(self) -> Iterator[ResultHasRank | Check | Overflow]:
+        for constraint in self.constraints:
+            if not isinstance(constraint, OF_RESULTS) or self._is_elsewhere(constraint):
+                continue
+            self.left.pop(constraint, None)
+            yield self._result(constraint)
+        if self.nest.results:
+            widest = max(self.nest.results, key=lambda access: access.dtype.bytes)
+            yield Overflow(self.numbers[widest.name], widest.dtype.bytes)
+
+    def _is_elsewhere(self, constraint: Constraint) -> bool:
+        """Whether it ties a dim to a result, or claim, of another nest: compared where both are known."""
+        if not isinstance(constraint, ResultSame):
+            return False
+        here = {access.name for access in (*self.accesses, *self.nest.named)}
+        return constraint.other not in here
+
+    def _result(self, c: Constraint) -> ResultHasRank | Check:  # noqa: PLR0911
+        assert isinstance(c, OF_RESULTS)
+        subject, says = self.numbers[c.result], str(c)
+        if isinstance(c, (ResultRank, ResultRankAtLeast)):
+            return ResultHasRank(subject, c.rank, isinstance(c, ResultRank))
+        met, own = DomainDim(self.at, c.domain_dim), self._own_dim(c.dim)
+        match c:
+            case ResultExtent(extent=int(extent)):
+                return Check("eq", met, Const(extent), "RESULT", subject, own, -1, says)
+            case ResultSame(other=other, other_dim=dim, symbol=symbol):
+                if other in self.types:
+                    against = self.numbers[other]
+                    return Check("eq", met, Own(against, dim), "RESULT", subject, own, against, says, symbol)
+                same = DomainDim(self.at, self._own_dim(dim))
+                return Check("eq", met, same, "RESULT", subject, own, -1, says, symbol)
+            case ResultAtLeast(bound=bound):
+                return Check("ge", met, Const(bound), "AT_LEAST", subject, own, -1, says)
+            case ResultAtMost(bound=bound):
+                return Check("le", met, Const(bound), "AT_MOST", subject, own, -1, says)
+            case ResultMultipleOf(bound=bound):
+                return Check("multiple", met, Const(bound), "MULTIPLE", subject, own, -1, says)
+        raise BcastgenError(f"internal error: no step asks {c}")
+
+    def _own_dim(self, dim: int) -> int:
+        """Return the number of a result's dim: one of unknown rank counts its dims from the domain's end."""
+        return dim if dim >= 0 or self.nest.domain.open else len(self.nest.domain.dims) + dim
+
+    def ties(self, homes: dict[str, tuple[int, Nest, int]]) -> Iterator[Check]:
+        """Give the checks of what only two nests together know."""
+        for c in [c for c in self.left if isinstance(c, ResultSame) and c.other in homes]:
+            del self.left[c]
+            at, nest, _ = homes[c.other]
+            other = c.other_dim
+            other = other if other >= 0 or nest.domain.open else len(nest.domain.dims) + other
+            own = self._own_dim(c.dim)
+            actual, expected = DomainDim(self.at, own), DomainDim(at, other)
+            subject, against = self.numbers[c.result], self.numbers[c.other]
+            yield Check("eq", actual, expected, "RESULT", subject, own, against, str(c), c.symbol)
+
+
+# What an extent below 0 does not pass.
+_BOUNDING = (ExtentIs, SameExtent, Equals, AtLeast, Fits, EqualsExtent)
+
+
+def _is_never_widened(define: Define) -> bool:
+    return isinstance(define.term, Const) and define.term.extent != 1
+
+
+def _nonnegative(step: object, known: set[Term], defined: dict[int, Define]) -> set[Term]:
+    """Return the extents that a step shows not to be below 0, if `known` are not."""
+    match step:
+        case NotNegative(term=term) | Meet(term=term):
+            return {term}
+        case Check(test="eq" | "one_or_eq" | "ge", actual=actual, expected=expected):
+            while isinstance(expected, DomainDim):
+                expected = defined[expected.at].term if expected.at in defined else Const(0)
+            if isinstance(expected, Const) or expected in known:
+                return {actual}
+            return {expected} if actual in known and step.test == "eq" else set()
+    return set()

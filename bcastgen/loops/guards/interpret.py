@@ -1,0 +1,217 @@
+"""Runs a guard program in Python: extents of operands in, extents of results out, or what forbids them.
+
+    run_guards(program, [(2, 4), (1, 1)])  ->  ((2, 4),), or Failure(status="BROADCAST", subject=1, dim=0, ...)
+
+It does what the C does, in the same order, so the first failure is the one that C reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ...core.frozen import dataclass
+from .ir import (
+    Check,
+    Const,
+    DomainDim,
+    GuardProgram,
+    HasDomainRank,
+    HasRank,
+    Meet,
+    MeetFront,
+    NestGuards,
+    NotNegative,
+    Overflow,
+    Own,
+    ResultHasRank,
+    Term,
+    Widen,
+)
+
+__all__ = ["Failure", "domains", "results_of", "run_guards"]
+
+Extents: TypeAlias = tuple[int, ...]
+_MOST = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A diagnostic: a status, the operand, result or claim, its dim, who set the expected extent, and both extents.
+
+    -1 stands for no operand and no dim. `says` is the constraint that does not hold.
+    """
+
+    status: str
+    subject: int
+    dim: int
+    against: int
+    expected: int
+    actual: int
+    says: str
+
+
+def run_guards(program: GuardProgram, shapes: Sequence[Extents]) -> tuple[Extents, ...] | Failure:
+    """Return the extents of the results for operands of these extents, constants included, or the first failure."""
+    found = domains(program, shapes)
+    return found if isinstance(found, Failure) else results_of(program, found)
+
+
+def results_of(program: GuardProgram, domains: Sequence[Extents]) -> tuple[Extents, ...]:
+    """Return the extents of the results, where those of the nests' domains are known."""
+    return tuple(domains[nest] for nest in program.stored)
+
+
+def domains(program: GuardProgram, shapes: Sequence[Extents]) -> tuple[Extents, ...] | Failure:
+    """Return the extents of each nest's domain, or the first failure."""
+    found: list[list[int]] = []
+    for nest in program.nests:
+        run = _Run(program, nest, shapes, found)
+        failure = run.failure()
+        if failure is not None:
+            return failure
+        found.append(run.extents)
+    for tie in program.ties:
+        failure = _Run(program, program.nests[0], shapes, found).check(tie)
+        if failure is not None:
+            return failure
+    return tuple(map(tuple, found))
+
+
+class _Run:
+    """One nest: `extents` of its domain so far, and who set each."""
+
+    def __init__(
+        self, program: GuardProgram, nest: NestGuards, shapes: Sequence[Extents], before: Sequence[Sequence[int]]
+    ) -> None:
+        self.program = program
+        self.nest = nest
+        self.shapes = shapes
+        self.before = before
+        self.extents: list[int] = []
+        self.setters: list[int] = []
+
+    def failure(self) -> Failure | None:
+        """Run the steps; return what fails first."""
+        for entry in self.nest.entry:
+            failure = self._step(entry)
+            if failure is not None:
+                return failure
+        rank = self.nest.least_rank
+        if self.nest.open:
+            rank = max([rank, *(len(self.shapes[operand]) for operand in self.nest.spanning)])
+        self.extents, self.setters = [1] * rank, [-1] * rank
+        for define in self.nest.defines:
+            self.extents[define.at], self.setters[define.at] = self._value(define.term), define.setter
+        for step in (*self.nest.steps, *self.nest.results):
+            failure = self._step(step)
+            if failure is not None:
+                return failure
+        return None
+
+    def _step(self, step: object) -> Failure | None:  # noqa: PLR0911
+        match step:
+            case HasRank():
+                return self._rank(step)
+            case HasDomainRank(operand=operand):
+                rank, wanted = len(self.shapes[operand]), len(self.extents)
+                says = f"{self.program.named[operand]}.rank = d.rank"
+                return None if rank in (0, wanted) else Failure("RANK", operand, -1, -1, wanted, rank, says)
+            case NotNegative():
+                return self._sign(step)
+            case Meet(term=term, at=at, says=says):
+                return self._meet(term.operand, term.dim, at, says)
+            case Widen(term=term, at=at):
+                if self.extents[at] == 1:
+                    self.extents[at], self.setters[at] = self._value(term), term.operand
+                return None
+            case MeetFront():
+                return self._front(step)
+            case Check():
+                return self.check(step)
+            case ResultHasRank(subject=subject, rank=rank, exact=exact):
+                actual = len(self.extents)
+                says = f"{self.program.named[subject]}.rank {'=' if exact else '>='} {rank}"
+                fits = actual == rank if exact else actual >= rank
+                status = "RESULT_RANK" if exact else "RESULT_RANK_AT_LEAST"
+                return None if fits else Failure(status, subject, -1, -1, rank, actual, says)
+            case Overflow():
+                return self._overflow(step)
+        raise AssertionError(step)
+
+    def _rank(self, step: HasRank) -> Failure | None:
+        rank = len(self.shapes[step.operand])
+        if rank == step.rank if step.exact else rank >= step.rank:
+            return None
+        says = f"{self.program.named[step.operand]}.rank {'=' if step.exact else '>='} {step.rank}"
+        status = "RANK" if step.exact else "RANK_AT_LEAST"
+        return Failure(status, step.operand, -1, -1, step.rank, rank, says)
+
+    def _sign(self, step: NotNegative) -> Failure | None:
+        extent = self._value(step.term)
+        says = f"{self.program.named[step.term.operand]}.{step.term.dim} >= 0"
+        return Failure("NEGATIVE", step.term.operand, step.term.dim, -1, 0, extent, says) if extent < 0 else None
+
+    def _meet(self, operand: int, dim: int, at: int, says: str) -> Failure | None:
+        extent = self.shapes[operand][dim]
+        if extent < 0:
+            return Failure("NEGATIVE", operand, dim, -1, 0, extent, says)
+        if extent in (1, self.extents[at]):
+            return None
+        if self.extents[at] != 1:
+            return Failure("BROADCAST", operand, dim, self.setters[at], self.extents[at], extent, says)
+        self.extents[at], self.setters[at] = extent, operand
+        return None
+
+    def _front(self, step: MeetFront) -> Failure | None:
+        shape = self.shapes[step.operand]
+        for dim in range(len(shape) - step.known):
+            at = len(self.extents) - len(shape) + dim
+            if step.how == "meet":
+                failure = self._meet(step.operand, dim, at, step.says)
+                if failure is not None:
+                    return failure
+                continue
+            is_set = self.setters[at] >= 0
+            if is_set and step.how == "match" and shape[dim] != self.extents[at]:
+                against, expected = self.setters[at], self.extents[at]
+                return Failure("STRICT", step.operand, dim, against, expected, shape[dim], step.says)
+            if not is_set:
+                self.extents[at], self.setters[at] = shape[dim], step.operand
+        return None
+
+    def check(self, step: Check) -> Failure | None:
+        """Return the failure of a check, if it fails."""
+        actual, expected = self._value(step.actual), self._value(step.expected)
+        match step.test:
+            case "eq":
+                holds = actual == expected
+            case "one_or_eq":
+                holds = actual in (1, expected)
+            case "ge":
+                holds = actual >= expected
+            case "le":
+                holds = actual <= expected
+            case "multiple":
+                holds = actual % expected == 0
+        if holds:
+            return None
+        against = self.setters[step.against.at] if isinstance(step.against, DomainDim) else step.against
+        if step.status == "RESULT" and isinstance(step.expected, Const):
+            actual, expected = expected, actual
+        return Failure(step.status, step.subject, step.dim, against, expected, actual, step.says)
+
+    def _overflow(self, step: Overflow) -> Failure | None:
+        counted = step.size
+        for extent in self.extents:
+            counted *= extent
+        return Failure("OVERFLOW", step.subject, -1, -1, _MOST, step.size, str(step)) if counted > _MOST else None
+
+    def _value(self, term: Term) -> int:
+        match term:
+            case Const(extent=extent):
+                return extent
+            case Own(operand=operand, dim=dim):
+                return self.shapes[operand][dim]
+            case DomainDim(nest=nest, at=at):
+                return (self.before[nest] if nest < len(self.before) else self.extents)[at]

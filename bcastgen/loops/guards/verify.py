@@ -1,0 +1,111 @@
+"""Verifies that the guards of a kernel let no nest read out of bounds.
+
+In: a program with guards.  Out: what they do not exclude, as text; nothing for a sound one.
+
+    a at (d0|0), b at (d0); meet %0.0 at d0                  ->  "nest 0: b.0 = d0 does not follow"
+
+Where the steps have passed, every dim that an operand is read along has the extent of its dim of the domain, or 1 where
+its map says that it then stands still. It is proved from the steps alone; of what is trusted nothing is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from ...shape.inference.entailment import Atom, Clause, Work, breakable
+from ...shape.types.facts import MAX_EXTENT, Facts, Range
+from ..nest import Access, LoopProgram, Nest
+from .ir import Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Term, Widen
+
+__all__ = ["unguarded"]
+
+_ONE = Range(1, 1)
+
+
+def unguarded(program: LoopProgram) -> tuple[str, ...]:
+    """Return the dims that may be read out of bounds as far as the guards go.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> unguarded(from_text("(f32[?, n] a, f32[n] b) -> a * broadcast_to(b, (n, n))").compilation.program)
+    ()
+    """
+    found: list[str] = []
+    before: list[Clause] = []
+    for at, nest in enumerate(program.nests):
+        guards = program.guards.nests[at]
+        before += _clauses(at, guards)
+        if all(decision.fate != "trusted" for decision in nest.domain.decisions):
+            found += _of_nest(at, nest, before)
+    return tuple(found)
+
+
+def _of_nest(at: int, nest: Nest, clauses: list[Clause]) -> Iterator[str]:
+    for access in nest.operands:
+        for own, index in enumerate(access.map.indices):
+            dim = own - len(access.map.indices) if access.type.unranked else own
+            term = _node(Own(access.position, dim))
+            if index.dim is None:
+                expected = None
+            elif nest.domain.open:
+                expected = _node(DomainDim(at, index.dim - len(nest.domain.dims)))
+            else:
+                expected = _node(DomainDim(at, index.dim))
+            broken = [Atom("differ", term, _ONE)] if expected is None or index.stretches else []
+            broken += [] if expected is None else [Atom("differ", term, expected)]
+            if breakable(Facts(), clauses, (tuple(broken),), Work()):
+                yield f"nest {at}: {access.name}.{dim} {_shown(access, own)} does not follow from its guards"
+
+
+def _shown(access: Access, own: int) -> str:
+    index = access.map.indices[own]
+    if index.dim is None:
+        return "= 1"
+    return f"in {{1, d{index.dim}}}" if index.stretches else f"= d{index.dim}"
+
+
+def _node(term: Term) -> Hashable:
+    return Range(term.extent, term.extent) if isinstance(term, Const) else term
+
+
+def _clauses(at: int, guards: NestGuards) -> Iterator[Clause]:
+    """Return what holds where the steps of a nest have passed."""
+    known = [step.known for step in guards.steps if isinstance(step, MeetFront)]
+    reach = -min(known) if known else 0  # A front may set dims before this one, whoever defines them.
+    for define in guards.defines:
+        if not known or define.at >= reach or (isinstance(define.term, Const) and define.term.extent != 1):
+            yield ((Atom("same", DomainDim(at, define.at), _node(define.term)),),)
+    met: dict[int, list[Own]] = {}
+    for step in (*guards.entry, *guards.steps, *guards.results):
+        if isinstance(step, (Meet, Widen)):
+            met.setdefault(step.at, []).append(step.term)
+        if isinstance(step, Meet):
+            yield ((Atom("same", step.term, _ONE),), (Atom("same", step.term, DomainDim(at, step.at)),))
+        elif isinstance(step, Check):
+            yield from _checked(step)
+    defined = {define.at for define in guards.defines}
+    for dim, terms in met.items():
+        if dim in defined or (known and dim < reach):
+            continue
+        here = DomainDim(at, dim)
+        some = [(Atom("same", here, term), Atom("differ", term, _ONE)) for term in dict.fromkeys(terms)]
+        yield (*some, tuple(Atom("same", node, _ONE) for node in (here, *dict.fromkeys(terms))))
+
+
+def _checked(step: Check) -> Iterator[Clause]:
+    actual, expected = _node(step.actual), _node(step.expected)
+    match step.test:
+        case "eq":
+            yield ((Atom("same", actual, expected),),)
+        case "one_or_eq":
+            yield ((Atom("same", actual, _ONE),), (Atom("same", actual, expected),))
+    if isinstance(step.expected, Const):
+        bound = step.expected.extent
+        match step.test:
+            case "ge":
+                yield ((Atom("within", actual, Range(bound)),),)
+            case "le":
+                yield ((Atom("within", actual, Range(0, bound)),),)
+            case "multiple":
+                yield ((Atom("within", actual, Range(0, MAX_EXTENT // bound * bound, bound)),),)

@@ -1,0 +1,52 @@
+"""Columns: the extents beside which a name stands that only the caller gives, so that it may be left out.
+
+In: what results read.  Out: the extents, known or operands' dims, that lie in one dim, or that one is broadcast to.
+
+    (f64[?] a, f64[?] b) -> broadcast_to(a, (k,)) + b    ->   (k.0, b.0), (a.0, k.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ...shape.inference.operand_use import Place, Target, Use
+from ...shape.types.dim import Dim
+from .uses import Reads
+
+__all__ = ["Column", "columns_of"]
+
+Column = tuple[int | Place, ...]
+
+
+def columns_of(reads: Iterable[Reads], homes: Mapping[str, Place]) -> tuple[Column, ...]:
+    """Return the columns of all results; `homes` says which operand's dim a symbol is."""
+    found: dict[Column, None] = {}
+    for read in reads:
+        met: dict[int, dict[int | Place, None]] = {}
+        for use in read.all_uses:
+            for position, item, target in _items(use, homes):
+                if target is None:
+                    met.setdefault(position, {})[item] = None
+                else:
+                    found[item, target] = None
+        found.update(dict.fromkeys(map(tuple, met.values())))
+    return tuple(found)
+
+
+def _items(use: Use, homes: Mapping[str, Place]) -> Iterator[tuple[int, int | Place, int | Place | None]]:
+    """Give position, extent and target of each dim of a use that is not dropped."""
+    for position, own, dim in use.aligned:
+        item = _item(dim, homes) if use.phantom else None
+        known = (use.name, own) if dim.extent is None else dim.extent
+        yield position, known if item is None else item, _item(use.target(own), homes)
+
+
+def _item(target: Target, homes: Mapping[str, Place]) -> int | Place | None:
+    match target:
+        case Dim(value=int(extent)):
+            return extent
+        case Dim(value=str(symbol)):
+            return homes[symbol]
+        case Dim():
+            return None
+    return target
