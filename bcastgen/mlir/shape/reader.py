@@ -19,8 +19,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...core.errors import BroadcastError, ParseError
+from ...shape.dialect.ir import Attribute, Block, Operation, Value
 from ...shape.dialect.ops import find_row
-from ...shape.dialect.program import Attribute, Block, Operation, Program, Value
+from ...shape.dialect.program import Program
 from ...shape.dialect.types import EXTENTS, Type
 from ...shape.dialect.values import MAX_RANK
 from ...shape.dialect.verify import verify_operation

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ...shape.dialect.arithmetic import COMPARISONS
-from ...shape.dialect.program import Operation, Value
+from ...shape.dialect.ir import Operation, Value
 from ...shape.dialect.types import SHAPE, extents_type
 from .. import ir
 from .values import settings

@@ -18,7 +18,7 @@ from ...core.dtypes import DType, dtype
 from ...core.errors import BroadcastError
 from ..types.tensor_type import TensorType
 from ..types.tensor_type import parse_type as parse_tensor_type
-from .program import Program, Value
+from .ir import Program, Value
 from .types import Kind, Type
 from .values import ElementType, LatticeValue, Shape, Size, ValueShape, Witness, show
 
