@@ -172,7 +172,7 @@ def program_of(function: Function, module: Module) -> Program:
     ParseError, BroadcastError
         With its place, if it is none, or malformed.
     """
-    from ..mlir.shape.reader import read_program
+    from ..mlir.shape.read_program import read_program
 
     return read_program(function, module.source)
 
