@@ -33,9 +33,10 @@ from .core.version import __version__
 
 if TYPE_CHECKING:
     from .api.define_op import define_op
-    from .api.functions import emit_shape, evaluate, from_text, jit
+    from .api.evaluate import evaluate
+    from .api.functions import from_text, jit
     from .api.mlir_module import from_mlir
-    from .api.standalone_c import emit_c
+    from .api.standalone_c import emit_c, emit_shape
     from .api.views import broadcast_in_dim, broadcast_to, transpose
     from .kernel.kernel import Kernel
     from .runtime.settings import clear_memory, get_num_threads, set_num_threads
@@ -47,9 +48,10 @@ if TYPE_CHECKING:
 # Where each of the other public names lives.
 _HOMES = {
     "api.define_op": ("define_op",),
-    "api.functions": ("emit_shape", "evaluate", "from_text", "jit"),
+    "api.evaluate": ("evaluate",),
+    "api.functions": ("from_text", "jit"),
     "api.mlir_module": ("from_mlir",),
-    "api.standalone_c": ("emit_c",),
+    "api.standalone_c": ("emit_c", "emit_shape"),
     "api.views": ("broadcast_in_dim", "broadcast_to", "transpose"),
     "kernel.kernel": ("Kernel",),
     "runtime.settings": ("clear_memory", "get_num_threads", "set_num_threads"),

@@ -1,18 +1,15 @@
 """The public functions: from Python functions, text and ops to kernels.
 
-In: a function, an expression, a signature.  Out: a :class:`Kernel`, or its result.
+In: a function, an expression, a signature, an op.  Out: a :class:`Kernel`.
 
-    @bg.jit                              bg.evaluate("a*b + exp(c)")
-    def gelu(x): ...                     bg.add(a, b)
+    @bg.jit                              bg.from_text("a*b + exp(c)")
+    def gelu(x): ...                     bg.add
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -25,17 +22,14 @@ from ..expr.nodes import Expression
 from ..expr.trace import trace
 from ..kernel.kernel import Kernel
 from ..ops.row import Op
-from ..ops.table import DEFINED
 from ..pipeline.compilation import Options
-from ..runtime.base import remembering
 from ..runtime.settings import check_threads
 
 if TYPE_CHECKING:
-    from ..shape.dialect.program import Program
     from ..shape.inference.stretch_rules import Dynamic as DynamicMode
     from ..shape.types.tensor_type import Signature, TensorType
 
-__all__ = ["emit_shape", "evaluate", "from_text", "jit", "op_kernel"]
+__all__ = ["check_names", "from_text", "jit", "op_kernel"]
 
 _OPERAND_NAMES = ("a", "b", "c", "d")
 
@@ -331,68 +325,6 @@ def _letter(at: int) -> str:
     return chr(ord("a") + at) if at < 26 else f"operand{at}"
 
 
-@lru_cache(maxsize=1024)
-def _evaluated(text: str, _replacements: int) -> Kernel:
-    """Return the kernel of a text, which an op that is replaced gives another meaning."""
-    return from_text(text)
-
-
-@remembering(_evaluated, DEFINED)
-def evaluate(
-    expression: str,
-    /,
-    local_dict: Mapping[str, Any] | None = None,
-    global_dict: Mapping[str, Any] | None = None,
-    *,
-    out: np.ndarray[Any, Any] | None = None,
-) -> np.ndarray[Any, Any]:
-    """Evaluate an expression over arrays by name, in NumExpr's calling convention.
-
-    Parameters
-    ----------
-    expression : as in ``"a*b + exp(c)"``; parsed against an allowlist, never run by Python.
-    local_dict, global_dict : where names are looked up; by default the caller's variables.
-    out : the array to write to.
-
-    Returns
-    -------
-    ndarray
-        Of the broadcast shape, with NumPy's result dtype; a tuple of them where the text is one.
-
-    Raises
-    ------
-    ParseError
-        If the text is not an expression, or a name in it has no value.
-    BroadcastError, DTypeError
-        If the operands do not fit.
-
-    Examples
-    --------
-    >>> a, b = np.arange(3.0), np.ones((2, 1))
-    >>> evaluate("2*a + b")
-    array([[1., 3., 5.],
-           [1., 3., 5.]])
-    """
-    if not isinstance(expression, str):
-        raise ParseError(f"an expression is text, not {type(expression).__name__}")
-    kernel = _evaluated(expression, DEFINED.replacements)
-    if local_dict is None:
-        frame = sys._getframe(1)
-        local_dict = frame.f_locals
-        global_dict = frame.f_globals if global_dict is None else global_dict
-    operands = [_look_up(name, local_dict, global_dict) for name in kernel.operands]
-    result: np.ndarray[Any, Any] = kernel(*operands, out=out)
-    return result
-
-
-def _look_up(name: str, local_dict: Mapping[str, Any], global_dict: Mapping[str, Any] | None) -> Any:
-    if name in local_dict:
-        return local_dict[name]
-    if global_dict is not None and name in global_dict:
-        return global_dict[name]
-    raise ParseError(f"name '{name}' has no value: it is no variable of the caller; pass it in local_dict")
-
-
 def op_kernel(op: Op) -> Kernel:
     """Return an op as a ready kernel.
 
@@ -410,39 +342,3 @@ def op_kernel(op: Op) -> Kernel:
     kernel = Kernel(expression, op.name, names)
     kernel.__doc__ = op.doc
     return kernel
-
-
-def emit_shape(program: Program, directory: str | Path, name: str | None = None) -> tuple[Path, ...]:
-    """Write a program of the shape dialect as standalone C11: one .c and one .h, without any header of ours.
-
-    Parameters
-    ----------
-    program : see :mod:`bcastgen.shape`; a kernel's is ``kernel.shape_function``.
-    directory : made if missing.
-    name : of the files and of the function; the program's own by default.
-
-    Returns
-    -------
-    tuple of Path
-        The .c, then the .h, which says what the function takes and returns.
-
-    Raises
-    ------
-    BroadcastError
-        If the program is malformed, or computes with element types, which are static.
-    BcastgenError
-        If the directory cannot be written to.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import bcastgen as bg
-    >>> add = bg.from_text("(f32[n, ?] a, f32[?] b) -> a + b", "add_kernel")
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     [path.name for path in bg.emit_shape(add.shape_function, directory)]
-    ['add_kernel.c', 'add_kernel.h']
-    """
-    from ..emit.shape_program.program import render_shape
-    from ..emit.standalone import write_sources
-
-    return write_sources(render_shape(program, name), Path(directory))

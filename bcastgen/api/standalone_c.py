@@ -1,6 +1,6 @@
-"""Kernels as C for other people's projects: one module of standalone C for one kernel or several.
+"""Kernels and programs of shapes as C for other people's projects.
 
-In: kernels and a directory.  Out: files.
+In: one kernel or several, or a program, and a directory.  Out: files.
 
     bg.emit_c({"scaled": scaled, "shifted": shifted}, "out", "ops")   ->   out/ops.c, out/ops.h
 """
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from ..core.c_source import CSource
     from ..emit.standalone import CForm
     from ..kernel.kernel import Kernel
+    from ..shape.dialect.program import Program
 
-__all__ = ["emit_c", "module_source"]
+__all__ = ["emit_c", "emit_shape", "module_source"]
 
 
 def emit_c(
@@ -95,3 +96,39 @@ def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, f
             f"module {name} has two kernels {twice!r}; give them names: {{'first': ..., 'second': ...}}"
         )
     return render_module(name, [kernel.standalone_part(label) for label, kernel in pairs], form)
+
+
+def emit_shape(program: Program, directory: str | Path, name: str | None = None) -> tuple[Path, ...]:
+    """Write a program of the shape dialect as standalone C11: one .c and one .h, without any header of ours.
+
+    Parameters
+    ----------
+    program : see :mod:`bcastgen.shape`; a kernel's is ``kernel.shape_function``.
+    directory : made if missing.
+    name : of the files and of the function; the program's own by default.
+
+    Returns
+    -------
+    tuple of Path
+        The .c, then the .h, which says what the function takes and returns.
+
+    Raises
+    ------
+    BroadcastError
+        If the program is malformed, or computes with element types, which are static.
+    BcastgenError
+        If the directory cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bcastgen as bg
+    >>> add = bg.from_text("(f32[n, ?] a, f32[?] b) -> a + b", "add_kernel")
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     [path.name for path in bg.emit_shape(add.shape_function, directory)]
+    ['add_kernel.c', 'add_kernel.h']
+    """
+    from ..emit.shape_program.program import render_shape
+    from ..emit.standalone import write_sources
+
+    return write_sources(render_shape(program, name), Path(directory))

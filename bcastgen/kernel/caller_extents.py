@@ -22,7 +22,8 @@ from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
 from ..runtime.keys import operand_code
 from ..runtime.slow_path import bind, clean_operand
-from .kernel import Kernel, stand_in
+from .kernel import Kernel
+from .operands import stand_in
 
 if TYPE_CHECKING:
     from ..loops.nest import Slot
