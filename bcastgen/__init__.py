@@ -103,7 +103,7 @@ def __getattr__(name: str) -> Any:
         with _undivided:
             value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
     else:
-        from .ops.table import find_op
+        from .ops.table import find_op  # noqa: PLC0415 - a name costs when it is first used
 
         op = None if name.startswith("_") else find_op(name)
         if op is None or op.params:
@@ -111,10 +111,10 @@ def __getattr__(name: str) -> Any:
         if op.definition is not None:
             # Not kept: the op may be replaced.
             with _undivided:
-                from .api.define_op import defined_kernel
+                from .api.define_op import defined_kernel  # noqa: PLC0415 - a name costs when it is first used
 
             return defined_kernel(op)
-        from .api.functions import op_kernel
+        from .api.functions import op_kernel  # noqa: PLC0415 - a name costs when it is first used
 
         value = op_kernel(op)
     globals()[name] = value
@@ -122,6 +122,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from .ops.table import known_ops
+    from .ops.table import known_ops  # noqa: PLC0415 - a name costs when it is first used
 
     return sorted({*globals(), *__all__, *(op.name for op in known_ops() if not op.params)})

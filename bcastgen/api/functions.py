@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -141,12 +142,12 @@ def _options(
 ) -> Options:
     if (dynamic, rank_expansion, stretch) != ("numpy", True, True):
         with undivided:
-            from ..shape.inference.stretch_rules import Rules
+            from ..shape.inference.stretch_rules import Rules  # noqa: PLC0415 - most kernels have the usual rules
 
         # Refuses what does not exist, now rather than at the first call.
         Rules(rank_expansion, stretch, dynamic)
     if variants is not None:
-        from ..emit.standalone.form import CForm
+        from ..emit.standalone.form import CForm  # noqa: PLC0415 - calls need no C that stands alone
 
         CForm(variants).checked()
     debug = "BCASTGEN_DEBUG" in os.environ
@@ -193,7 +194,7 @@ def _kernel_of(
     kind: type[Kernel] = Kernel
     if has_views(expression.results):
         with undivided:
-            from ..kernel.caller_extents import SizedKernel, with_slots
+            from ..kernel.caller_extents import SizedKernel, with_slots  # noqa: PLC0415 - most kernels have no views
 
         expression, signature = with_slots(expression, signature)
         kind = SizedKernel if expression.slots else Kernel
@@ -212,9 +213,6 @@ def check_names(names: tuple[str, ...], error: type[BcastgenError]) -> None:
 def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[object, ...]]:
     if isinstance(function, np.ufunc):
         return _OPERAND_NAMES[: function.nin], ()
-    with undivided:
-        from inspect import Parameter, signature
-
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError) as error:
@@ -238,7 +236,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[ob
 def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str, ...]) -> Signature:
     """Give a signature the function's parameter names, which it may leave out but not contradict."""
     with undivided:
-        from ..shape.types.tensor_type import Signature, parse_signature, parse_type
+        from ..shape.types.tensor_type import Signature, parse_signature, parse_type  # noqa: PLC0415 - most kernels have no signature
 
     if not isinstance(text, (str, Signature)):
         text = Signature(tuple((None, parse_type(type_)) for type_ in text))
@@ -286,7 +284,7 @@ def from_text(
     array([7., 8.], dtype=float32)
     """
     with undivided:
-        from ..expr.text import parse
+        from ..expr.text import parse  # noqa: PLC0415 - most kernels come from functions
 
     if not isinstance(text, str):
         raise ParseError(f"an expression is text, not {type(text).__name__}")
@@ -302,7 +300,7 @@ def from_text(
             raise ParseError(f"{text!r} has no operands; name at least one array")
         return _with_threads(_kernel_of(expression, name, (), None, options), threads)
     with undivided:
-        from ..shape.types.tensor_type import Signature, parse_signature
+        from ..shape.types.tensor_type import Signature, parse_signature  # noqa: PLC0415 - most kernels have no signature
 
     signature = parse_signature(text)
     if signature.expression is None:

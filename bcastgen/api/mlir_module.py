@@ -172,7 +172,7 @@ def program_of(function: Function, module: Module) -> Program:
     ParseError, BroadcastError
         With its place, if it is none, or malformed.
     """
-    from ..mlir.shape.read_program import read_program
+    from ..mlir.shape.read_program import read_program  # noqa: PLC0415 - most modules compute no shapes
 
     return read_program(function, module.source)
 

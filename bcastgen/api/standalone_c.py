@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..core.c_source import CSource
 from ..core.errors import BcastgenError
+from ..emit.shape_program.program import render_shape
+from ..emit.standalone import CForm, render_module, write_sources
 
 if TYPE_CHECKING:
-    from ..core.c_source import CSource
-    from ..emit.standalone import CForm
     from ..kernel.kernel import Kernel
     from ..shape.dialect.program import Program
 
@@ -71,8 +72,6 @@ def emit_c(
     ...     [path.name for path in bg.emit_c(kernels, directory, "rows")]
     ['rows.c', 'rows.h']
     """
-    from ..emit.standalone import CForm, write_sources
-
     form = CForm(variants, static, freestanding, openmp, target, single_file, main, tuple(build))
     return write_sources(module_source(kernels, name, form), Path(directory))
 
@@ -85,8 +84,6 @@ def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, f
     BcastgenError
         If there is no kernel, or two have one name.
     """
-    from ..emit.standalone import render_module
-
     pairs = list(kernels.items()) if isinstance(kernels, Mapping) else [(kernel.__name__, kernel) for kernel in kernels]
     if not pairs:
         raise BcastgenError(f"module {name} has no kernel")
@@ -128,7 +125,4 @@ def emit_shape(program: Program, directory: str | Path, name: str | None = None)
     ...     [path.name for path in bg.emit_shape(add.shape_function, directory)]
     ['add_kernel.c', 'add_kernel.h']
     """
-    from ..emit.shape_program.program import render_shape
-    from ..emit.standalone import write_sources
-
     return write_sources(render_shape(program, name), Path(directory))

@@ -39,7 +39,7 @@ def read_kernel(options: argparse.Namespace) -> Kernel:
     """Return the kernel of a command."""
     if is_mlir(options):
         _check_rules(options)
-        from . import mlir_files
+        from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
 
         return mlir_files.read_kernel(options)
     if options.function is not None:
@@ -57,7 +57,7 @@ def read_kernel(options: argparse.Namespace) -> Kernel:
 def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
     """Return the kernels of all functions of a file of MLIR."""
     _check_rules(options)
-    from . import mlir_files
+    from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
 
     return mlir_files.read_kernels(options)
 

@@ -176,7 +176,7 @@ class Kernel(KernelBase):
             self._jobs = None
             return
         with undivided:
-            from .background import Jobs
+            from .background import Jobs  # noqa: PLC0415 - most kernels wait for the compiler
 
         self._jobs = Jobs()
 
@@ -323,7 +323,7 @@ class Kernel(KernelBase):
         ...     [path.name for path in bg.from_text("(f32[3] a) -> -a", "negated").emit_c(directory, static=True)]
         ['negated.c', 'negated.h']
         """
-        from ..emit.standalone import CForm, render_module, write_sources
+        from ..emit.standalone import CForm, render_module, write_sources  # noqa: PLC0415 - calls need no C that stands alone
 
         name = name or self.__name__
         made = CForm(variants, **{**form, "build": tuple(form.get("build", ()))})

@@ -64,7 +64,7 @@ def stand_in(name: str, shape: Any, dtype: DType = F64) -> np.ndarray[Any, Any]:
     BroadcastError
         If it is no shape that an array may have.
     """
-    from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent
+    from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent  # noqa: PLC0415 - calls size results themselves
 
     extents = shape.shape if isinstance(shape, np.ndarray) else shape
     entries = extents if isinstance(extents, (tuple, list)) else (extents,)
