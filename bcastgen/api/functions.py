@@ -8,7 +8,6 @@ In: a function, an expression, a signature, an op.  Out: a :class:`Kernel`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, overload
@@ -23,7 +22,7 @@ from ..expr.nodes import Expression
 from ..expr.trace import trace
 from ..kernel.kernel import Kernel
 from ..ops.row import Op
-from ..pipeline.compilation import Options
+from ..pipeline.options import Options, options_for
 from ..runtime.settings import check_threads
 
 if TYPE_CHECKING:
@@ -130,28 +129,11 @@ def jit(
     array([[1., 3., 5.],
            [1., 3., 5.]])
     """
-    _check_options(math, threads)
-    options = _options(dynamic, rank_expansion, stretch, math=math)
+    check_threads(threads)
+    options = options_for(dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
     if function is None:
         return lambda decorated: _jitted(decorated, signature, name, options, threads, background)
     return _jitted(function, signature, name, options, threads, background)
-
-
-def _options(
-    dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants: int | None = None, math: str = "accurate"
-) -> Options:
-    if (dynamic, rank_expansion, stretch) != ("numpy", True, True):
-        with undivided:
-            from ..shape.inference.stretch_rules import Rules  # noqa: PLC0415 - most kernels have the usual rules
-
-        # Refuses what does not exist, now rather than at the first call.
-        Rules(rank_expansion, stretch, dynamic)
-    if variants is not None:
-        from ..emit.standalone.form import CForm  # noqa: PLC0415 - calls need no C that stands alone
-
-        CForm(variants).checked()
-    debug = "BCASTGEN_DEBUG" in os.environ
-    return Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), debug, math)
 
 
 def _jitted(
@@ -175,12 +157,6 @@ def _jitted(
     kernel.__module__ = getattr(function, "__module__", __name__)
     kernel.__wrapped__ = function
     return kernel
-
-
-def _check_options(math: str, threads: int | None) -> None:
-    if math not in ("accurate", "fast"):
-        raise BcastgenError(f"math={math!r} is not available; use 'accurate' or 'fast'")
-    check_threads(threads)
 
 
 def _kernel_of(
@@ -269,7 +245,7 @@ def from_text(
     ----------
     text : ``"a*b + c"``, or with types ``"(f32[?,?] a, f32[?,?] b) -> a + b*2"``.
     name : of the kernel, in messages and in C.
-    variants : number of specialised inner loops, None for the usual one.
+    variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
     dynamic, rank_expansion, stretch : how dims meet, as for :func:`jit`.
     math, threads : as for :func:`jit`.
 
@@ -290,8 +266,8 @@ def from_text(
         raise ParseError(f"an expression is text, not {type(text).__name__}")
     if not isinstance(name, str):
         raise BcastgenError(f"name={name!r} is no name; give text")
-    _check_options(math, threads)
-    options = _options(dynamic, rank_expansion, stretch, variants, math)
+    check_threads(threads)
+    options = options_for(variants=variants, dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
     if "->" not in text:
         expression = parse(text)
         names = tuple(operand.name for operand in expression.operands)

@@ -44,11 +44,11 @@ def emit_c(
     kernels : what is in it; by the names that they have there, or by their own.
     directory : made if missing.
     name : of the module: of its files, and the prefix of every name in them.
-    variants : number of specialised inner loops; 0 for the one plain nest.
+    variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
     static : all extents are known: plain nested loops over pointers, no descriptors.
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.
-    target : the machine that vectors are meant for, by name.
+    target : the machine that vectors are meant for, by name; None says nothing of it.
     single_file : the helpers stand in the .c; else in a header of their own, beside it.
     main : a program that checks the module against a reference goes with it.
     build : what goes with it beside that: ``"cmake"``, ``"meson"``, ``"makefile"``, ``"cffi"``.

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..api.standalone_c import emit_c
-from ..core.c_source import BUILDS
+from ..core.options import options_of
 from ..emit.standalone import CForm
 from .check_emitted import check_files
+from .flags import add_flags, flag_values
 from .kernels import add_rules, is_mlir, read_kernel, read_kernels
 
 if TYPE_CHECKING:
@@ -33,46 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", default=".", metavar="DIR", help="where to write (default: here)")
     parser.add_argument("--name", help="of the files, the functions and the prefix of every name (default: kernel)")
-    _add_form(parser)
+    add_flags(parser, options_of(CForm))
+    parser.add_argument("--check", action="store_true", help="compile it with every compiler there is, warnings errors")
     add_rules(parser)
-
-
-def _add_form(emit: argparse.ArgumentParser) -> None:
-    """Add the options of :func:`bcastgen.emit_c`."""
-    emit.add_argument("--variants", type=int, metavar="N", help="specialised inner loops; 0 for the one plain nest")
-    emit.add_argument("--static", action="store_true", help="all extents are known: plain loops over pointers")
-    emit.add_argument("--freestanding", action="store_true", help="no library: maths of its own")
-    emit.add_argument("--openmp", action="store_true", help="threads by OpenMP, where the work pays")
-    emit.add_argument("--target", metavar="NAME", help="the machine that vectors are meant for")
-    emit.add_argument(
-        "--single-file",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="the helpers stand in the .c, or in a header of their own",
-    )
-    emit.add_argument("--main", action="store_true", help="add a program that checks the C against a reference")
-    for name, text in BUILDS.items():
-        emit.add_argument(f"--{name}", action="store_true", help=text)
-    emit.add_argument("--check", action="store_true", help="compile it with every compiler there is, warnings errors")
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the C, and compile it if asked to."""
-    build = [name for name in BUILDS if getattr(options, name)]
+    form = flag_values(options, options_of(CForm))
     kernels, name = _module(options)
-    paths = emit_c(
-        kernels,
-        options.output,
-        name,
-        options.variants,
-        static=options.static,
-        freestanding=options.freestanding,
-        openmp=options.openmp,
-        target=options.target,
-        single_file=options.single_file,
-        main=options.main,
-        build=build,
-    )
+    paths = emit_c(kernels, options.output, name, **form)
     for path in paths:
         print(path)
     return _check(paths, options) if options.check else 0

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from ..api.functions import from_text
 from ..core.errors import ParseError
+from ..pipeline.options import OPTIONS
+from .flags import add_flags, flag_names, flag_values
 from .reading import add_reading
 
 if TYPE_CHECKING:
@@ -19,13 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["add_rules", "is_mlir", "read_kernel", "read_kernels"]
 
+_RULES = tuple(OPTIONS[name] for name in ("dynamic", "stretch", "rank_expansion"))
+
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """Say what a command takes beside an expression or a file: how dims meet, and how MLIR is read."""
-    # Not "trusted": what is undefined behaviour if it is wrong is asked for in code.
-    parser.add_argument("--dynamic", choices=("numpy", "strict"), default="numpy", help="how unknown dims broadcast")
-    parser.add_argument("--no-stretch", action="store_true", help="an extent of 1 meets no other")
-    parser.add_argument("--no-rank-expansion", action="store_true", help="operands have as many dims as the result")
+    add_flags(parser, _RULES)
     parser.add_argument("--function", metavar="NAME", help="of a .mlir file")
     add_reading(parser)
 
@@ -48,9 +49,7 @@ def read_kernel(options: argparse.Namespace) -> Kernel:
         options.expression,
         getattr(options, "name", None) or "kernel",
         getattr(options, "variants", None),
-        dynamic=options.dynamic,
-        rank_expansion=not options.no_rank_expansion,
-        stretch=not options.no_stretch,
+        **flag_values(options, _RULES),
     )
 
 
@@ -64,5 +63,6 @@ def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
 
 def _check_rules(options: argparse.Namespace) -> None:
     """Refuse switches that say of an expression what MLIR's types say of a module."""
-    if options.dynamic != "numpy" or options.no_stretch or options.no_rank_expansion:
-        raise ParseError("--dynamic, --no-stretch and --no-rank-expansion are for expressions, not for .mlir files")
+    if any(value != OPTIONS[name].default for name, value in flag_values(options, _RULES).items()):
+        *others, last = (flag for row in _RULES for flag in flag_names(row))
+        raise ParseError(f"{', '.join(others)} and {last} are for expressions, not for .mlir files")

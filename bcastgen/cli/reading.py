@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import argparse
 
+from ..core.options import options_of
 from ..mlir.options import Options
+from .flags import add_flags, flag_values
 
 __all__ = ["add_reading", "read_options"]
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Say what reading MLIR takes, wherever it is read."""
-    parser.add_argument("--rank-expansion", action="store_true", help="in MLIR: operands may have fewer dims")
-    parser.add_argument("--strict-types", action="store_true", help="in MLIR: element types of TOSA's tables only")
+    add_flags(parser, options_of(Options))
 
 
 def read_options(options: argparse.Namespace) -> Options:
     """Return how MLIR is read, as the command line says."""
-    return Options(options.rank_expansion, options.strict_types)
+    return Options(**flag_values(options, options_of(Options)))

@@ -20,7 +20,8 @@ from ..core.errors import BcastgenError, CacheError, TraceError
 from ..core.forks import undivided
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
-from ..pipeline.compilation import Compilation, Options
+from ..pipeline.compilation import Compilation
+from ..pipeline.options import Options
 from ..runtime.base import KernelBase
 from ..runtime.cache import build, cache_key, find
 from ..runtime.keys import operand_code
@@ -302,7 +303,7 @@ class Kernel(KernelBase):
         ----------
         directory : made if missing.
         name : of the files and functions; the kernel's own by default.
-        variants : number of specialised inner loops; 0 for the one plain nest.
+        variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
         **form : what else is asked of the C, as for :func:`bcastgen.emit_c`, which writes several kernels.
 
         Returns
