@@ -33,9 +33,10 @@ from .core.version import __version__
 
 if TYPE_CHECKING:
     from .api.define_op import define_op
-    from .api.functions import emit_shape, evaluate, from_text, jit
+    from .api.evaluate import evaluate
+    from .api.functions import from_text, jit
     from .api.mlir_module import from_mlir
-    from .api.standalone_c import emit_c
+    from .api.standalone_c import emit_c, emit_shape
     from .api.views import broadcast_in_dim, broadcast_to, transpose
     from .kernel.kernel import Kernel
     from .runtime.settings import clear_memory, get_num_threads, set_num_threads
@@ -47,9 +48,10 @@ if TYPE_CHECKING:
 # Where each of the other public names lives.
 _HOMES = {
     "api.define_op": ("define_op",),
-    "api.functions": ("emit_shape", "evaluate", "from_text", "jit"),
+    "api.evaluate": ("evaluate",),
+    "api.functions": ("from_text", "jit"),
     "api.mlir_module": ("from_mlir",),
-    "api.standalone_c": ("emit_c",),
+    "api.standalone_c": ("emit_c", "emit_shape"),
     "api.views": ("broadcast_in_dim", "broadcast_to", "transpose"),
     "kernel.kernel": ("Kernel",),
     "runtime.settings": ("clear_memory", "get_num_threads", "set_num_threads"),
@@ -101,7 +103,7 @@ def __getattr__(name: str) -> Any:
         with _undivided:
             value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
     else:
-        from .ops.table import find_op
+        from .ops.table import find_op  # noqa: PLC0415 - a name costs when it is first used
 
         op = None if name.startswith("_") else find_op(name)
         if op is None or op.params:
@@ -109,10 +111,10 @@ def __getattr__(name: str) -> Any:
         if op.definition is not None:
             # Not kept: the op may be replaced.
             with _undivided:
-                from .api.define_op import defined_kernel
+                from .api.define_op import defined_kernel  # noqa: PLC0415 - a name costs when it is first used
 
             return defined_kernel(op)
-        from .api.functions import op_kernel
+        from .api.functions import op_kernel  # noqa: PLC0415 - a name costs when it is first used
 
         value = op_kernel(op)
     globals()[name] = value
@@ -120,6 +122,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from .ops.table import known_ops
+    from .ops.table import known_ops  # noqa: PLC0415 - a name costs when it is first used
 
     return sorted({*globals(), *__all__, *(op.name for op in known_ops() if not op.params)})

@@ -12,6 +12,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DTYPES, DType, dtype
@@ -183,8 +185,6 @@ def _shaped(definition: Definition, op: Op) -> Kernel:
 
 
 def _check_identifier(what: str, name: object) -> None:
-    from keyword import iskeyword
-
     if not isinstance(name, str) or not name.isascii() or not name.isidentifier() or name.startswith("_"):
         raise ParseError(f"{what} {name!r} is no plain name; use letters, digits and _, with a letter in front")
     if iskeyword(name) or is_word_of_c(name):
@@ -225,8 +225,6 @@ def _operand_names(
 
 
 def _check_arity(op: str, what: str, function: Callable[..., Any], arity: int) -> None:
-    from inspect import signature
-
     if not callable(function):
         raise ParseError(f"{op}: {what}={function!r} is no function of {arity} operands")
     try:

@@ -1,18 +1,15 @@
 """The public functions: from Python functions, text and ops to kernels.
 
-In: a function, an expression, a signature.  Out: a :class:`Kernel`, or its result.
+In: a function, an expression, a signature, an op.  Out: a :class:`Kernel`.
 
-    @bg.jit                              bg.evaluate("a*b + exp(c)")
-    def gelu(x): ...                     bg.add(a, b)
+    @bg.jit                              bg.from_text("a*b + exp(c)")
+    def gelu(x): ...                     bg.add
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -25,17 +22,14 @@ from ..expr.nodes import Expression
 from ..expr.trace import trace
 from ..kernel.kernel import Kernel
 from ..ops.row import Op
-from ..ops.table import DEFINED
-from ..pipeline.compilation import Options
-from ..runtime.base import remembering
+from ..pipeline.options import Options, options_for
 from ..runtime.settings import check_threads
 
 if TYPE_CHECKING:
-    from ..shape.dialect.program import Program
     from ..shape.inference.stretch_rules import Dynamic as DynamicMode
     from ..shape.types.tensor_type import Signature, TensorType
 
-__all__ = ["emit_shape", "evaluate", "from_text", "jit", "op_kernel"]
+__all__ = ["check_names", "from_text", "jit", "op_kernel"]
 
 _OPERAND_NAMES = ("a", "b", "c", "d")
 
@@ -135,28 +129,11 @@ def jit(
     array([[1., 3., 5.],
            [1., 3., 5.]])
     """
-    _check_options(math, threads)
-    options = _options(dynamic, rank_expansion, stretch, math=math)
+    check_threads(threads)
+    options = options_for(dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
     if function is None:
         return lambda decorated: _jitted(decorated, signature, name, options, threads, background)
     return _jitted(function, signature, name, options, threads, background)
-
-
-def _options(
-    dynamic: DynamicMode, rank_expansion: bool, stretch: bool, variants: int | None = None, math: str = "accurate"
-) -> Options:
-    if (dynamic, rank_expansion, stretch) != ("numpy", True, True):
-        with undivided:
-            from ..shape.inference.stretch_rules import Rules
-
-        # Refuses what does not exist, now rather than at the first call.
-        Rules(rank_expansion, stretch, dynamic)
-    if variants is not None:
-        from ..emit.standalone.form import CForm
-
-        CForm(variants).checked()
-    debug = "BCASTGEN_DEBUG" in os.environ
-    return Options("kernel", variants, dynamic, bool(rank_expansion), bool(stretch), debug, math)
 
 
 def _jitted(
@@ -182,12 +159,6 @@ def _jitted(
     return kernel
 
 
-def _check_options(math: str, threads: int | None) -> None:
-    if math not in ("accurate", "fast"):
-        raise BcastgenError(f"math={math!r} is not available; use 'accurate' or 'fast'")
-    check_threads(threads)
-
-
 def _kernel_of(
     expression: Expression,
     name: str,
@@ -199,7 +170,7 @@ def _kernel_of(
     kind: type[Kernel] = Kernel
     if has_views(expression.results):
         with undivided:
-            from ..kernel.caller_extents import SizedKernel, with_slots
+            from ..kernel.caller_extents import SizedKernel, with_slots  # noqa: PLC0415 - most kernels have no views
 
         expression, signature = with_slots(expression, signature)
         kind = SizedKernel if expression.slots else Kernel
@@ -218,9 +189,6 @@ def check_names(names: tuple[str, ...], error: type[BcastgenError]) -> None:
 def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[object, ...]]:
     if isinstance(function, np.ufunc):
         return _OPERAND_NAMES[: function.nin], ()
-    with undivided:
-        from inspect import Parameter, signature
-
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError) as error:
@@ -244,7 +212,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[ob
 def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str, ...]) -> Signature:
     """Give a signature the function's parameter names, which it may leave out but not contradict."""
     with undivided:
-        from ..shape.types.tensor_type import Signature, parse_signature, parse_type
+        from ..shape.types.tensor_type import Signature, parse_signature, parse_type  # noqa: PLC0415 - most kernels have no signature
 
     if not isinstance(text, (str, Signature)):
         text = Signature(tuple((None, parse_type(type_)) for type_ in text))
@@ -277,7 +245,7 @@ def from_text(
     ----------
     text : ``"a*b + c"``, or with types ``"(f32[?,?] a, f32[?,?] b) -> a + b*2"``.
     name : of the kernel, in messages and in C.
-    variants : number of specialised inner loops, None for the usual one.
+    variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
     dynamic, rank_expansion, stretch : how dims meet, as for :func:`jit`.
     math, threads : as for :func:`jit`.
 
@@ -292,14 +260,14 @@ def from_text(
     array([7., 8.], dtype=float32)
     """
     with undivided:
-        from ..expr.text import parse
+        from ..expr.text import parse  # noqa: PLC0415 - most kernels come from functions
 
     if not isinstance(text, str):
         raise ParseError(f"an expression is text, not {type(text).__name__}")
     if not isinstance(name, str):
         raise BcastgenError(f"name={name!r} is no name; give text")
-    _check_options(math, threads)
-    options = _options(dynamic, rank_expansion, stretch, variants, math)
+    check_threads(threads)
+    options = options_for(variants=variants, dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
     if "->" not in text:
         expression = parse(text)
         names = tuple(operand.name for operand in expression.operands)
@@ -308,7 +276,7 @@ def from_text(
             raise ParseError(f"{text!r} has no operands; name at least one array")
         return _with_threads(_kernel_of(expression, name, (), None, options), threads)
     with undivided:
-        from ..shape.types.tensor_type import Signature, parse_signature
+        from ..shape.types.tensor_type import Signature, parse_signature  # noqa: PLC0415 - most kernels have no signature
 
     signature = parse_signature(text)
     if signature.expression is None:
@@ -331,68 +299,6 @@ def _letter(at: int) -> str:
     return chr(ord("a") + at) if at < 26 else f"operand{at}"
 
 
-@lru_cache(maxsize=1024)
-def _evaluated(text: str, _replacements: int) -> Kernel:
-    """Return the kernel of a text, which an op that is replaced gives another meaning."""
-    return from_text(text)
-
-
-@remembering(_evaluated, DEFINED)
-def evaluate(
-    expression: str,
-    /,
-    local_dict: Mapping[str, Any] | None = None,
-    global_dict: Mapping[str, Any] | None = None,
-    *,
-    out: np.ndarray[Any, Any] | None = None,
-) -> np.ndarray[Any, Any]:
-    """Evaluate an expression over arrays by name, in NumExpr's calling convention.
-
-    Parameters
-    ----------
-    expression : as in ``"a*b + exp(c)"``; parsed against an allowlist, never run by Python.
-    local_dict, global_dict : where names are looked up; by default the caller's variables.
-    out : the array to write to.
-
-    Returns
-    -------
-    ndarray
-        Of the broadcast shape, with NumPy's result dtype; a tuple of them where the text is one.
-
-    Raises
-    ------
-    ParseError
-        If the text is not an expression, or a name in it has no value.
-    BroadcastError, DTypeError
-        If the operands do not fit.
-
-    Examples
-    --------
-    >>> a, b = np.arange(3.0), np.ones((2, 1))
-    >>> evaluate("2*a + b")
-    array([[1., 3., 5.],
-           [1., 3., 5.]])
-    """
-    if not isinstance(expression, str):
-        raise ParseError(f"an expression is text, not {type(expression).__name__}")
-    kernel = _evaluated(expression, DEFINED.replacements)
-    if local_dict is None:
-        frame = sys._getframe(1)
-        local_dict = frame.f_locals
-        global_dict = frame.f_globals if global_dict is None else global_dict
-    operands = [_look_up(name, local_dict, global_dict) for name in kernel.operands]
-    result: np.ndarray[Any, Any] = kernel(*operands, out=out)
-    return result
-
-
-def _look_up(name: str, local_dict: Mapping[str, Any], global_dict: Mapping[str, Any] | None) -> Any:
-    if name in local_dict:
-        return local_dict[name]
-    if global_dict is not None and name in global_dict:
-        return global_dict[name]
-    raise ParseError(f"name '{name}' has no value: it is no variable of the caller; pass it in local_dict")
-
-
 def op_kernel(op: Op) -> Kernel:
     """Return an op as a ready kernel.
 
@@ -410,39 +316,3 @@ def op_kernel(op: Op) -> Kernel:
     kernel = Kernel(expression, op.name, names)
     kernel.__doc__ = op.doc
     return kernel
-
-
-def emit_shape(program: Program, directory: str | Path, name: str | None = None) -> tuple[Path, ...]:
-    """Write a program of the shape dialect as standalone C11: one .c and one .h, without any header of ours.
-
-    Parameters
-    ----------
-    program : see :mod:`bcastgen.shape`; a kernel's is ``kernel.shape_function``.
-    directory : made if missing.
-    name : of the files and of the function; the program's own by default.
-
-    Returns
-    -------
-    tuple of Path
-        The .c, then the .h, which says what the function takes and returns.
-
-    Raises
-    ------
-    BroadcastError
-        If the program is malformed, or computes with element types, which are static.
-    BcastgenError
-        If the directory cannot be written to.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import bcastgen as bg
-    >>> add = bg.from_text("(f32[n, ?] a, f32[?] b) -> a + b", "add_kernel")
-    >>> with tempfile.TemporaryDirectory() as directory:
-    ...     [path.name for path in bg.emit_shape(add.shape_function, directory)]
-    ['add_kernel.c', 'add_kernel.h']
-    """
-    from ..emit.shape_program.program import render_shape
-    from ..emit.standalone import write_sources
-
-    return write_sources(render_shape(program, name), Path(directory))

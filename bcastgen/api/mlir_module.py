@@ -19,7 +19,7 @@ from ..mlir.importer import import_function
 from ..mlir.ir import Function, Module, Operation
 from ..mlir.options import Options as ReadOptions
 from ..mlir.read.parser import parse_module
-from ..pipeline.compilation import Options
+from ..pipeline.options import Options
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
@@ -172,7 +172,7 @@ def program_of(function: Function, module: Module) -> Program:
     ParseError, BroadcastError
         With its place, if it is none, or malformed.
     """
-    from ..mlir.shape.reader import read_program
+    from ..mlir.shape.read_program import read_program  # noqa: PLC0415 - most modules compute no shapes
 
     return read_program(function, module.source)
 

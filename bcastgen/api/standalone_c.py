@@ -1,6 +1,6 @@
-"""Kernels as C for other people's projects: one module of standalone C for one kernel or several.
+"""Kernels and programs of shapes as C for other people's projects.
 
-In: kernels and a directory.  Out: files.
+In: one kernel or several, or a program, and a directory.  Out: files.
 
     bg.emit_c({"scaled": scaled, "shifted": shifted}, "out", "ops")   ->   out/ops.c, out/ops.h
 """
@@ -11,14 +11,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..core.c_source import CSource
 from ..core.errors import BcastgenError
+from ..emit.shape_program.program import render_shape
+from ..emit.standalone import CForm, render_module, write_sources
 
 if TYPE_CHECKING:
-    from ..core.c_source import CSource
-    from ..emit.standalone import CForm
     from ..kernel.kernel import Kernel
+    from ..shape.dialect.program import Program
 
-__all__ = ["emit_c", "module_source"]
+__all__ = ["emit_c", "emit_shape", "module_source"]
 
 
 def emit_c(
@@ -42,11 +44,11 @@ def emit_c(
     kernels : what is in it; by the names that they have there, or by their own.
     directory : made if missing.
     name : of the module: of its files, and the prefix of every name in them.
-    variants : number of specialised inner loops; 0 for the one plain nest.
+    variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
     static : all extents are known: plain nested loops over pointers, no descriptors.
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.
-    target : the machine that vectors are meant for, by name.
+    target : the machine that vectors are meant for, by name; None says nothing of it.
     single_file : the helpers stand in the .c; else in a header of their own, beside it.
     main : a program that checks the module against a reference goes with it.
     build : what goes with it beside that: ``"cmake"``, ``"meson"``, ``"makefile"``, ``"cffi"``.
@@ -70,8 +72,6 @@ def emit_c(
     ...     [path.name for path in bg.emit_c(kernels, directory, "rows")]
     ['rows.c', 'rows.h']
     """
-    from ..emit.standalone import CForm, write_sources
-
     form = CForm(variants, static, freestanding, openmp, target, single_file, main, tuple(build))
     return write_sources(module_source(kernels, name, form), Path(directory))
 
@@ -84,8 +84,6 @@ def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, f
     BcastgenError
         If there is no kernel, or two have one name.
     """
-    from ..emit.standalone import render_module
-
     pairs = list(kernels.items()) if isinstance(kernels, Mapping) else [(kernel.__name__, kernel) for kernel in kernels]
     if not pairs:
         raise BcastgenError(f"module {name} has no kernel")
@@ -95,3 +93,36 @@ def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, f
             f"module {name} has two kernels {twice!r}; give them names: {{'first': ..., 'second': ...}}"
         )
     return render_module(name, [kernel.standalone_part(label) for label, kernel in pairs], form)
+
+
+def emit_shape(program: Program, directory: str | Path, name: str | None = None) -> tuple[Path, ...]:
+    """Write a program of the shape dialect as standalone C11: one .c and one .h, without any header of ours.
+
+    Parameters
+    ----------
+    program : see :mod:`bcastgen.shape`; a kernel's is ``kernel.shape_function``.
+    directory : made if missing.
+    name : of the files and of the function; the program's own by default.
+
+    Returns
+    -------
+    tuple of Path
+        The .c, then the .h, which says what the function takes and returns.
+
+    Raises
+    ------
+    BroadcastError
+        If the program is malformed, or computes with element types, which are static.
+    BcastgenError
+        If the directory cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bcastgen as bg
+    >>> add = bg.from_text("(f32[n, ?] a, f32[?] b) -> a + b", "add_kernel")
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     [path.name for path in bg.emit_shape(add.shape_function, directory)]
+    ['add_kernel.c', 'add_kernel.h']
+    """
+    return write_sources(render_shape(program, name), Path(directory))

@@ -13,15 +13,16 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.c_source import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
 from ..core.errors import CompileError
 from ..core.frozen import dataclass
-
-if TYPE_CHECKING:
-    from ..emit.standalone import CForm
-    from ..runtime.compilers import Compiler
+from ..emit.standalone import CForm
+from ..emit.standalone.freestanding import FREESTANDING_FLAGS
+from ..emit.standalone.openmp import OPENMP_FLAGS
+from ..emit.standalone.target import find_target
+from ..runtime.compilers import Compiler, compilers
+from ..runtime.toolchain import run
 
 __all__ = ["Finding", "check_files"]
 
@@ -74,8 +75,6 @@ def check_files(files: Mapping[str, str], form: CForm) -> Iterator[Finding]:
     CompileError
         If there is no compiler, or none for the machine that is meant.
     """
-    from ..runtime.compilers import compilers
-
     found = compilers()
     if not found:
         raise CompileError("no C compiler: neither gcc, clang nor zig is on the PATH; install one (apt install gcc)")
@@ -118,16 +117,12 @@ def _check(files: Mapping[str, str], form: CForm, compiler: Compiler) -> Iterato
 
 def _forms(form: CForm) -> tuple[tuple[str, ...], ...]:
     """Return the options that a form asks to be compiled with."""
-    from ..emit.standalone.freestanding import FREESTANDING_FLAGS
-
     own = FREESTANDING_FLAGS if form.freestanding else ()
     return tuple((*own, *threads) for threads in _threads(form))
 
 
 def _machine_flags(form: CForm, compiler: Compiler) -> tuple[str, ...] | None:
     """Return what a compiler is told of the machine that is meant; None if it compiles for another one."""
-    from ..emit.standalone.target import find_target
-
     if form.target is None:
         return ()
     target = find_target(form.target)
@@ -144,8 +139,6 @@ def _compile(
     units: tuple[str, ...],
     directory: Path,
 ) -> Finding:
-    from ..runtime.toolchain import run
-
     result = (flag.text for flag in RESULT_FLAGS)
     verdict, output = run([*command, *language, *WARNING_FLAGS, "-O2", *options, *result, "-c", *units], directory)
     how = " ".join((next(flag for flag in language if flag.startswith("-std=")), *options))
@@ -154,8 +147,6 @@ def _compile(
 
 def _threads(form: CForm) -> tuple[tuple[str, ...], ...]:
     """Return the options that a program is built with, and run: without threads, and with them where there are any."""
-    from ..emit.standalone.openmp import OPENMP_FLAGS
-
     return ((), OPENMP_FLAGS) if form.openmp else ((),)
 
 
@@ -168,8 +159,6 @@ def _run_program(
     directory: Path,
 ) -> Finding:
     """Build the self-checking program as C, and run it if it is for this machine."""
-    from ..runtime.toolchain import run
-
     how = " ".join(("built" if form.target else "run", *threads))
     program, result = str(directory / "checks"), tuple(flag.text for flag in RESULT_FLAGS)
     (directory / "threads.c").write_text(_THREADS, encoding="utf-8")

@@ -8,15 +8,21 @@ In: nothing.  Out: findings, each ok or with its cure.
 
 from __future__ import annotations
 
+import argparse
 import platform
 from collections.abc import Iterator
 
 import numpy as np
 
+from ..api.functions import from_text
 from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
+from ..core.version import __version__
+from ..runtime.base import implementation
+from ..runtime.cache import info
+from ..runtime.toolchain import toolchain
 
-__all__ = ["Finding", "examine"]
+__all__ = ["Finding", "add_arguments", "examine", "run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +37,21 @@ class Finding:
         return f"{'ok  ' if self.ok else 'FAIL'}  {self.what}: {self.text}"
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes: nothing."""
+
+
+def run(_options: argparse.Namespace) -> int:
+    """Print what is found."""
+    healthy = True
+    for finding in examine():
+        print(finding)
+        healthy = healthy and finding.ok
+    return 0 if healthy else 1
+
+
 def examine() -> Iterator[Finding]:
     """Look at Python, the compiler, the cache and the call path, and run one kernel."""
-    from ..core.version import __version__
-    from ..runtime.base import implementation
-
     yield Finding(
         True, "versions", f"bcastgen {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
     )
@@ -56,21 +72,15 @@ def _attempt(what: str, look: object) -> Finding:
 
 
 def _compiler() -> str:
-    from ..runtime.toolchain import toolchain
-
     tools = toolchain()
     return f"{' '.join(tools.command)} {' '.join(tools.flags)}"
 
 
 def _cache() -> str:
-    from ..runtime.cache import info
-
     return str(info())
 
 
 def _kernel() -> str:
-    from ..api.functions import from_text
-
     kernel = from_text("a*b + 1")
     a, b = np.arange(6.0).reshape(2, 3), np.arange(3.0)
     if not np.array_equal(kernel(a, b), a * b + 1):

@@ -13,19 +13,16 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..api.mlir_module import choose, is_shape_function, kernel_of, program_of, verify_module
 from ..core.errors import BcastgenError, ParseError
 from ..mlir.ir import Function, Module
-from ..mlir.options import Options
 from ..mlir.read.parser import parse_module
 from ..pipeline.compilation import MLIR_FORMS
+from .mlir_files import read_text
+from .reading import add_reading, read_options
 
-if TYPE_CHECKING:
-    from ..kernel.kernel import Kernel
-
-__all__ = ["add_arguments", "add_reading", "read_kernel", "read_kernels", "run"]
+__all__ = ["add_arguments", "run"]
 
 _STAGES = ("expression", "typed", "nest", "constraints", "schedule", "c")
 _SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
@@ -40,57 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--function", metavar="NAME", help="this function only")
     parser.add_argument("--split-input-file", action="store_true", help="take the text as modules between // -----")
     add_reading(parser)
-
-
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Say what reading MLIR takes, wherever it is read."""
-    parser.add_argument("--rank-expansion", action="store_true", help="in MLIR: operands may have fewer dims")
-    parser.add_argument("--strict-types", action="store_true", help="in MLIR: element types of TOSA's tables only")
-
-
-def read_options(options: argparse.Namespace) -> Options:
-    """Return how MLIR is read, as the command line says."""
-    return Options(options.rank_expansion, options.strict_types)
-
-
-def read_kernel(options: argparse.Namespace) -> Kernel:
-    """Return the kernel of a command that takes an expression or a file of MLIR."""
-    _check_rules(options)
-    text, name = read_text(options.expression)
-    module = parse_module(text, name)
-    return kernel_of(choose(module, options.function), module, read_options(options))
-
-
-def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
-    """Return the kernels of all functions of a file."""
-    _check_rules(options)
-    text, name = read_text(options.expression)
-    module = parse_module(text, name)
-    if not module.functions:
-        raise ParseError(f"{name}: the module has no function")
-    return tuple(kernel_of(function, module, read_options(options)) for function in module.functions)
-
-
-def _check_rules(options: argparse.Namespace) -> None:
-    """Refuse switches that say of an expression what MLIR's types say of a module."""
-    if options.dynamic != "numpy" or options.no_stretch or options.no_rank_expansion:
-        raise ParseError("--dynamic, --no-stretch and --no-rank-expansion are for expressions, not for .mlir files")
-
-
-def read_text(file: str) -> tuple[str, str]:
-    """Return a file's text and its name; - is stdin.
-
-    Raises
-    ------
-    ParseError
-        If it is not text.
-    """
-    try:
-        if file == "-":
-            return sys.stdin.buffer.read().decode(), "<stdin>"
-        return Path(file).read_text(encoding="utf-8"), file
-    except UnicodeDecodeError as error:
-        raise ParseError(f"{file} is no text in UTF-8 ({error.reason} at byte {error.start})") from None
 
 
 def run(options: argparse.Namespace) -> int:

@@ -35,7 +35,7 @@ def nearest(value: float | int, name: str) -> float:
     >>> nearest(65519, "f16"), nearest(65520.0, "f16"), nearest(-1e-8, "f16")
     (65504.0, inf, -0.0)
     """
-    from fractions import Fraction
+    from fractions import Fraction  # noqa: PLC0415 - most kernels have no constant of 16 bits
 
     if value == 0 or (isinstance(value, float) and not math.isfinite(value)):
         return float(value)
@@ -70,10 +70,10 @@ def numpy_bfloat16() -> np.dtype[Any]:
     DTypeError
         If ml_dtypes is not installed; the message says what installs it.
     """
-    import numpy as np
+    import numpy as np  # noqa: PLC0415 - the build reads dtypes without NumPy
 
     try:
-        from ml_dtypes import bfloat16
+        from ml_dtypes import bfloat16  # noqa: PLC0415 - the package may be missing
     except ImportError:
         raise DTypeError(
             'arrays of bf16 need the package ml_dtypes, which is not installed: pip install "bcastgen[bf16]"'

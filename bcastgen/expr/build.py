@@ -20,7 +20,6 @@ from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
 from ..ops.table import OPS
 from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Params, Remap, topological
-from .views import check_view
 
 if TYPE_CHECKING:
     from .views import View
@@ -130,6 +129,8 @@ class Builder:
 
     def remap(self, node: Node, view: View, like: Operand | None = None, dtype: DType | Weak | None = None) -> Node:
         """Return the node of a value seen through another indexing map."""
+        from .views import check_view  # noqa: PLC0415 - most kernels have no views
+
         check_view(view)
         key = (view, node, like, dtype)
         return self._made.setdefault(key, Remap(node, view, like, dtype))

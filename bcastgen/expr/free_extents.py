@@ -28,7 +28,7 @@ def slots_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[tuple[Re
     results : of an expression.
     bound : the names that operands' types give an extent to.
     """
-    from .views import Broadcast, is_free
+    from .views import Broadcast, is_free  # noqa: PLC0415 - most kernels have no views
 
     slots: dict[tuple[Remap, int], int] = {}
     names: dict[str, int] = {}
@@ -53,7 +53,7 @@ def slots_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[tuple[Re
 
 def slot_names(results: tuple[Node, ...], bound: set[str | None]) -> tuple[str | None, ...]:
     """Return the name of each slot, None where it has none."""
-    from .views import Broadcast
+    from .views import Broadcast  # noqa: PLC0415 - most kernels have no views
 
     found: dict[int, str | None] = {}
     for (node, at), slot in slots_of(results, bound).items():

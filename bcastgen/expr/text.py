@@ -269,7 +269,7 @@ def _cure(tree: ast.AST) -> str:
 
 
 def _suggestion(name: str) -> str:
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # noqa: PLC0415 - only to say which name was meant
 
     close = get_close_matches(name, [op.name for op in known_ops()], n=1)
     return f" (did you mean {close[0]}?)" if close else ""

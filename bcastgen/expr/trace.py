@@ -115,7 +115,7 @@ class Tracer:
         whole = all(part is None or part is ... or part == slice(None) for part in parts)
         if not whole or pattern.count("rest") > 1:
             raise TraceError("indexing is not element-wise; index the array before it comes into the kernel")
-        from .views import NewAxes
+        from .views import NewAxes  # noqa: PLC0415 - most kernels have no views
 
         return _viewed(self, NewAxes(pattern))
 
@@ -221,14 +221,14 @@ def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:
 
 def transpose(x: Tracer, axes: Any = None) -> Tracer:
     """Return a traced value with its dims in another order, reversed by default."""
-    from .views import Transpose
+    from .views import Transpose  # noqa: PLC0415 - most kernels have no views
 
     return _viewed(x, Transpose(None if axes is None else tuple(map(operator.index, axes))))
 
 
 def broadcast_in_dim(x: Any, shape: Any, dims: Any = None) -> Tracer:
     """Return a traced value broadcast to a shape, or to that of a traced operand; its dim i becomes dim ``dims[i]``."""
-    from .views import Broadcast, dims_of
+    from .views import Broadcast, dims_of  # noqa: PLC0415 - most kernels have no views
 
     builder = next(value.builder for value in (x, shape) if isinstance(value, Tracer))
     value = Tracer(builder, _node(builder, x, "broadcast_in_dim"))

@@ -22,12 +22,14 @@ from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
 from ..runtime.keys import operand_code
 from ..runtime.slow_path import bind, clean_operand
-from .kernel import Kernel, stand_in
+from ..shape.types.dim import DYNAMIC, MAX_EXTENT, is_extent
+from ..shape.types.tensor_type import Signature, TensorType
+from .kernel import Kernel
+from .operands import stand_in
 
 if TYPE_CHECKING:
     from ..loops.lowering.columns import Column
     from ..loops.nest import LoopProgram
-    from ..shape.types.tensor_type import Signature
 
 __all__ = ["SizedKernel", "with_slots"]
 
@@ -36,9 +38,6 @@ Shapes: TypeAlias = dict[str, tuple[int, ...]]
 
 def with_slots(expression: Expression, signature: Signature | None) -> tuple[Expression, Signature | None]:
     """Return an expression, and its signature, with one operand more for each extent that is the caller's to give."""
-    from ..shape.types.dim import DYNAMIC
-    from ..shape.types.tensor_type import Signature, TensorType
-
     types = () if signature is None else signature.operands
     bound = {dim.symbol for _, type_ in types for dim in type_.dims}
     count = len(expression.operands)
@@ -176,8 +175,6 @@ def _inferred(
 
 def _checked(extents: Mapping[str, int] | None) -> Mapping[str, int]:
     """Return the extents that a caller gives, if they are such."""
-    from ..shape.types.dim import MAX_EXTENT, is_extent
-
     if extents is not None and not isinstance(extents, Mapping):
         raise BroadcastError(f"extents is {extents!r}, expected a dict from names to integers")
     for name, extent in (extents or {}).items():

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
-from ..core.errors import BcastgenError, BroadcastError, CacheError, TraceError
+from ..core.errors import BcastgenError, CacheError, TraceError
 from ..core.forks import undivided
-from ..expr.free_extents import has_views
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
-from ..pipeline.compilation import Compilation, Options
+from ..pipeline.compilation import Compilation
+from ..pipeline.options import Options
 from ..runtime.base import KernelBase
 from ..runtime.cache import build, cache_key, find
 from ..runtime.keys import operand_code
 from ..runtime.library import Library, open_library
-from ..runtime.slow_path import clean_operand
 from ..runtime.toolchain import toolchain
+from .operands import constant_values, depends_on_ranks, result_names, stand_in
 
 if TYPE_CHECKING:
     from ..emit.standalone import Part
@@ -36,70 +36,10 @@ if TYPE_CHECKING:
     from ..shape.types.tensor_type import Signature
     from .background import Jobs
 
-__all__ = ["Kernel", "result_names", "stand_in"]
-
-
-def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
-    """Name results r, or r0, r1, ..., clear of the operands' names."""
-    stem = "r"
-    while stem in taken or any(f"{stem}{at}" in taken for at in range(count)):
-        stem += "_"
-    return (stem,) if count == 1 else tuple(f"{stem}{at}" for at in range(count))
+__all__ = ["Kernel"]
 
 
 _DEFAULT = Options()
-
-
-def _depends_on_ranks(expression: Expression | Callable[[], Expression], signature: Signature | None) -> bool:
-    """Whether the maps of a kernel depend on ranks that only a call shows, so that each combination is compiled."""
-    if not isinstance(expression, Expression) or not has_views(expression.results):
-        return False
-    return signature is None or any(type_.unranked for _, type_ in signature.operands)
-
-
-def _constant_values(
-    name: str, values: tuple[object, ...], signature: Signature | None
-) -> tuple[np.ndarray[Any, Any], ...]:
-    """Return constant arrays as the kernel's own, which nobody can change; they have the types of its signature."""
-    types = [] if signature is None else signature.operands[len(signature.operands) - len(values) :]
-    if len(types) != len(values):
-        raise BroadcastError(f"{name}() has {len(values)} constants; a signature has to give their types")
-    made = []
-    for (label, type_), value in zip(types, values, strict=True):
-        array = np.array(clean_operand(str(label), np.asarray(value)), order="C", copy=True)
-        if type_.unranked or tuple(dim.extent for dim in type_.dims) != array.shape:
-            raise BroadcastError(f"constant '{label}' of {name}() has shape {array.shape}, declared {type_}")
-        array.setflags(write=False)
-        made.append(array)
-    return tuple(made)
-
-
-def stand_in(name: str, shape: Any, dtype: DType = F64) -> np.ndarray[Any, Any]:
-    """Return an array without elements of its own that has the shape a caller gives for an operand.
-
-    Raises
-    ------
-    BroadcastError
-        If it is no shape that an array may have.
-    """
-    from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent
-
-    extents = shape.shape if isinstance(shape, np.ndarray) else shape
-    entries = extents if isinstance(extents, (tuple, list)) else (extents,)
-    check_rank(f"operand '{name}'", len(entries), name)
-    for dim, extent in enumerate(entries):
-        if not is_extent(extent):
-            raise BroadcastError(
-                f"operand '{name}' dim {dim} has extent {extent!r}, expected 0 to {MAX_EXTENT}; "
-                "give a tuple of integers, or an array of that shape",
-                operand=name,
-                dim=dim,
-            )
-    try:
-        return np.broadcast_to(np.zeros((), dtype.np), entries)
-    except ValueError as error:
-        why = f"operand '{name}' of shape {entries}: {error}; give smaller extents"
-        raise BroadcastError(why, operand=name) from None
 
 
 class Kernel(KernelBase):
@@ -145,9 +85,9 @@ class Kernel(KernelBase):
         options: Options = _DEFAULT,
         constants: int = 0,
     ) -> None:
-        self._is_ranked = _depends_on_ranks(expression, signature)
+        self._is_ranked = depends_on_ranks(expression, signature)
         first = len(defaults) - constants
-        self._values = _constant_values(name, defaults[max(first, 0) :], signature) if constants else ()
+        self._values = constant_values(name, defaults[max(first, 0) :], signature) if constants else ()
         defaults = (*defaults[: max(first, 0)], *self._values)
         super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants)
         self._expression = expression
@@ -237,7 +177,7 @@ class Kernel(KernelBase):
             self._jobs = None
             return
         with undivided:
-            from .background import Jobs
+            from .background import Jobs  # noqa: PLC0415 - most kernels wait for the compiler
 
         self._jobs = Jobs()
 
@@ -363,7 +303,7 @@ class Kernel(KernelBase):
         ----------
         directory : made if missing.
         name : of the files and functions; the kernel's own by default.
-        variants : number of specialised inner loops; 0 for the one plain nest.
+        variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
         **form : what else is asked of the C, as for :func:`bcastgen.emit_c`, which writes several kernels.
 
         Returns
@@ -384,7 +324,7 @@ class Kernel(KernelBase):
         ...     [path.name for path in bg.from_text("(f32[3] a) -> -a", "negated").emit_c(directory, static=True)]
         ['negated.c', 'negated.h']
         """
-        from ..emit.standalone import CForm, render_module, write_sources
+        from ..emit.standalone import CForm, render_module, write_sources  # noqa: PLC0415 - calls need no C that stands alone
 
         name = name or self.__name__
         made = CForm(variants, **{**form, "build": tuple(form.get("build", ()))})

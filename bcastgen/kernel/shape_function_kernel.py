@@ -22,7 +22,7 @@ from ..expr.build import Builder
 from ..expr.trace import is_tracer
 from ..expr.views import Broadcast
 from ..ops.row import Op
-from ..pipeline.compilation import Options
+from ..pipeline.options import Options
 from ..runtime.slow_path import bind
 from ..shape.dialect.interpret import Machine
 from ..shape.dialect.program import Program

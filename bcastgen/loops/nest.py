@@ -26,7 +26,7 @@ from .affine import AffineMap
 from .unit_dims import fold_unit_dims
 
 if TYPE_CHECKING:
-    from .guards.ir import GuardProgram
+    from .guard_ir import GuardProgram
 
 __all__ = ["Access", "Apply", "Domain", "Let", "Load", "LoopProgram", "Nest", "Slot", "Value", "made_of", "users_of"]
 

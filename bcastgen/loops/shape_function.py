@@ -13,7 +13,7 @@ from typing import Any
 
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import op, program
-from .guards.ir import (
+from .guard_ir import (
     Check,
     Const,
     Define,

@@ -8,19 +8,22 @@ In: switches.  Out: a frozen record that verification and import pass on.
 from __future__ import annotations
 
 from ..core.frozen import dataclass
+from ..core.options import option
 
 __all__ = ["Options"]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How MLIR is verified.
+    """How MLIR is verified; each field says what it is for."""
 
-    Attributes
-    ----------
-    rank_expansion : operands of a TOSA op may have fewer dims than its result, as before TOSA 1.0.
-    strict_types : element types are those of the specification's table of each op, not all that have a meaning.
-    """
-
-    rank_expansion: bool = False
-    strict_types: bool = False
+    rank_expansion: bool = option(
+        False,
+        "operands may have fewer dims than the result, as before TOSA 1.0.",
+        flag="in MLIR: operands may have fewer dims",
+    )
+    strict_types: bool = option(
+        False,
+        "take only the element types of the specification's tables.",
+        flag="in MLIR: element types of TOSA's tables only",
+    )

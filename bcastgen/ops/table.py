@@ -15,6 +15,7 @@ This file is the table: it is long because it has a row for each op.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -190,15 +191,11 @@ def _as_float(x: Any) -> Any:
 
 
 def _erf(x: Any) -> Any:
-    import math
-
     x = _as_float(x)
     return np.vectorize(math.erf, otypes=[np.float64])(x).astype(x.dtype)
 
 
 def _erfc(x: Any) -> Any:
-    import math
-
     x = _as_float(x)
     return np.vectorize(math.erfc, otypes=[np.float64])(x).astype(x.dtype)
 

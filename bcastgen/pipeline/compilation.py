@@ -26,9 +26,9 @@ from ..core.c_source import CSource
 from ..core.dtypes import DType, Weak
 from ..core.errors import BcastgenError
 from ..core.forks import undivided
-from ..core.frozen import dataclass
 from ..expr.infer import Typed, infer
 from ..expr.nodes import Expression
+from .options import Options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,10 +40,9 @@ if TYPE_CHECKING:
     from ..loops.rewrites.pipeline import Rewritten
     from ..loops.schedule.schedule import Schedule
     from ..shape.dialect.program import Program
-    from ..shape.inference.stretch_rules import Dynamic, Rules
     from ..shape.types.tensor_type import TensorType
 
-__all__ = ["MLIR_FORMS", "Compilation", "Options"]
+__all__ = ["MLIR_FORMS", "Compilation"]
 
 # What `Compilation.mlir` prints.
 MLIR_FORMS = ("linalg", "tosa", "shape")
@@ -70,39 +69,6 @@ class made(Generic[Stage]):
             if self._name not in values:
                 values[self._name] = self._make(instance)
             return values[self._name]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a kernel is compiled with, beside its expression; all of it is part of the key.
-
-    Attributes
-    ----------
-    name : the kernel's name, in C too.
-    variants : how many specialised inner loops stand beside the plain one; None for the usual number.
-    dynamic : how dims of unknown extent meet: ``"numpy"``, ``"strict"`` or ``"trusted"``.
-    rank_expansion, stretch : whether missing dims are added in front, and whether an extent of 1 stretches.
-    debug : check what is trusted.
-    explicit : whether explicit broadcasts stretch; they do but for maps of :func:`bcastgen.define_op`.
-    math : ``"accurate"``, or ``"fast"``: functions of wider bounds where there are any, and a*b + c may round once.
-    """
-
-    name: str = "kernel"
-    variants: int | None = None
-    dynamic: Dynamic = "numpy"
-    rank_expansion: bool = True
-    stretch: bool = True
-    debug: bool = False
-    math: str = "accurate"
-    explicit: bool = True
-
-    @property
-    def rules(self) -> Rules:
-        """The part that says how dims meet."""
-        with undivided:
-            from ..shape.inference.stretch_rules import Rules
-
-        return Rules(self.rank_expansion, self.stretch, self.dynamic, self.debug, self.explicit)
 
 
 class Compilation:

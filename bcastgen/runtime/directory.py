@@ -82,9 +82,9 @@ def _private_directory(reason: str) -> Path:
     owner = os.getpid()
     if owner not in _PRIVATE:
         with undivided:
-            import atexit
-            import logging
-            import tempfile
+            import atexit  # noqa: PLC0415 - only where nothing can be kept
+            import logging  # noqa: PLC0415 - only where nothing can be kept
+            import tempfile  # noqa: PLC0415 - only where nothing can be kept
 
         directory = _PRIVATE[owner] = Path(tempfile.mkdtemp(prefix="bcastgen-"))
         atexit.register(lambda: remove(directory) if os.getpid() == owner else None)
@@ -110,7 +110,7 @@ def remove(path: Path) -> None:
         return
     # Imported here: most often there is nothing to remove.
     with undivided:
-        import shutil
+        import shutil  # noqa: PLC0415 - only where nothing can be kept
 
     shutil.rmtree(path, ignore_errors=True)
 

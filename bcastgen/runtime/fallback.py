@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import DTYPES
-from ..core.forks import undivided
 from .keys import Array, Limit, check_binary, check_signature, operand_code
+from .library import constant, ffi
+from .native import runtime
 from .settings import check_threads, get_num_threads
 from .slow_path import call_slow, raise_limit, raise_no_binary, raise_status
 
@@ -178,9 +179,6 @@ class KernelBase:
         keepalive: object,
     ) -> None:
         """Register the compiled kernel whose bcg_entry lies at `address`; a key already there is left as it is."""
-        with undivided:
-            from .library import constant, ffi
-
         entry = ffi().cast("const bcg_kernel *", address)
         found = (entry.abi_version, entry.operands, entry.results)
         check_binary(self, key, operand_codes, result_codes, limits, found, constant("BCG_ABI_VERSION"))
@@ -203,9 +201,6 @@ class KernelBase:
         self, operands: tuple[object, ...]
     ) -> tuple[_Binary, tuple[Array, ...], list[Shape], Any, list[object]]:
         """The binary, the operands as ndarrays, the results' shapes, the operands for C, and what those rest on."""
-        with undivided:
-            from .library import ffi
-
         binary = self._resolve(operands)
         arrays = tuple(value if isinstance(value, np.ndarray) else np.asarray(value) for value in operands)
         described, rests_on = _describe(arrays)
@@ -243,10 +238,6 @@ class KernelBase:
 
     def _call_clean(self, operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any:
         """Call with operands and outs that the slow path made clean; overlap is not looked for."""
-        with undivided:
-            from .library import constant, ffi
-            from .native import runtime
-
         binary, arrays, shapes, described, rests_on = self._prepare(operands)
         results = tuple(
             _allocate(arrays if binary.entry.aligned else (), shape, code) if out is None else out
@@ -271,9 +262,6 @@ class KernelBase:
 
 def _describe(arrays: tuple[Array, ...]) -> tuple[Any, list[object]]:
     """Return `bcg_array[]` for ndarrays, and the objects that must live as long as it is used."""
-    with undivided:
-        from .library import ffi
-
     described, rests_on = ffi().new("bcg_array[]", max(len(arrays), 1)), []
     for into, array in zip(described, arrays, strict=False):
         extents, strides = ffi().new("int64_t[]", array.shape), ffi().new("int64_t[]", array.strides)

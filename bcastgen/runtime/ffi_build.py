@@ -49,7 +49,7 @@ def declarations(text: str) -> str:
 
 def ffibuilder() -> Any:
     """Return the FFI that cffi's setuptools hook writes out; it can be used as it is, too."""
-    import cffi
+    import cffi  # noqa: PLC0415 - slow, and not needed where the build has run it
 
     builder = cffi.FFI()
     builder.set_source("bcastgen.runtime._ffi", None)

@@ -52,7 +52,7 @@ def ffi() -> Any:
     """Return the cffi FFI that knows bcg_abi.h and run.h."""
     try:
         with undivided:
-            from ._ffi import ffi as built
+            from ._ffi import ffi as built  # noqa: PLC0415 - the build may not have written it
     except ImportError:
         return ffi_build.ffibuilder()
     fresh = _constants(built).get("BCG_FINGERPRINT") == ffi_build.fingerprint(ffi_build.header())
@@ -72,7 +72,7 @@ def _errors(source: Any) -> tuple[type[Exception], ...]:
     if hasattr(source, "error"):
         return (source.error,)
     with undivided:
-        from cffi import CDefError, FFIError
+        from cffi import CDefError, FFIError  # noqa: PLC0415 - only where the build has not run cffi
 
     return CDefError, FFIError
 

@@ -71,7 +71,7 @@ def _locked(path: Path, wait: bool) -> Iterator[bool]:
 def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
     try:
         with undivided:
-            import fcntl
+            import fcntl  # noqa: PLC0415 - the system may not have it
     except ImportError:
         yield False
         return

@@ -196,9 +196,9 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
 
 def _guard() -> tuple[str, ...]:
     """Return what has the compiler look at what the user's flags make of C."""
-    import struct
+    import struct  # noqa: PLC0415 - a kernel found on disk needs no compiler
 
-    from ..core.resources import csrc_file
+    from ..core.resources import csrc_file  # noqa: PLC0415 - a kernel found on disk needs no compiler
 
     return (f"-DBCG_FLAGS_POINTER={struct.calcsize('P')}", "-include", str(csrc_file(_GUARD)))
 
@@ -233,7 +233,7 @@ def _words(variable: str) -> tuple[str, ...]:
     if not text:
         return ()
     with undivided:
-        import shlex
+        import shlex  # noqa: PLC0415 - a kernel found on disk needs no compiler
 
     try:
         return tuple(shlex.split(text))
@@ -303,7 +303,7 @@ def _environment(directory: Path) -> dict[str, str]:
 def run(command: list[str], directory: Path) -> tuple[str, str]:
     """Run a command and return what went wrong ("" for nothing) and what it printed."""
     with undivided:
-        import subprocess
+        import subprocess  # noqa: PLC0415 - a kernel found on disk needs no compiler
 
     try:
         # A session of its own, so that the programs a driver starts can be stopped with it.
@@ -359,8 +359,8 @@ def _follow(process: subprocess.Popen[bytes], printed: _Printed, deadline: float
         If it has not ended by then.
     """
     with undivided:
-        import selectors
-        import subprocess
+        import selectors  # noqa: PLC0415 - a kernel found on disk needs no compiler
+        import subprocess  # noqa: PLC0415 - a kernel found on disk needs no compiler
     assert process.stdout is not None
     with selectors.DefaultSelector() as selector, process.stdout as pipe:
         selector.register(pipe, selectors.EVENT_READ)
@@ -380,7 +380,7 @@ def _follow(process: subprocess.Popen[bytes], printed: _Printed, deadline: float
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
     with undivided:
-        import signal
+        import signal  # noqa: PLC0415 - a kernel found on disk needs no compiler
 
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -393,7 +393,7 @@ def _verdict(status: int) -> str:
     if status > 0:
         return f"failed with exit status {status}"
     with undivided:
-        import signal
+        import signal  # noqa: PLC0415 - a kernel found on disk needs no compiler
 
     try:
         name = signal.Signals(-status).name
@@ -404,7 +404,7 @@ def _verdict(status: int) -> str:
 
 def _report(verdict: str, command: list[str], unit: Path, output: str) -> str:
     with undivided:
-        import shlex
+        import shlex  # noqa: PLC0415 - a kernel found on disk needs no compiler
 
     printed = output.strip() or "(it printed nothing)"
     return f"the C compiler {verdict}\ncommand: {shlex.join(command)}\nsource kept in: {unit}\noutput:\n{printed}"

@@ -46,7 +46,7 @@ __all__ = [
 
 
 def _op(name: str) -> Any:
-    from .dialect.trace import op
+    from .dialect.trace import op  # noqa: PLC0415 - a name costs when it is first used
 
     return op(name)
 
@@ -57,8 +57,8 @@ def __getattr__(name: str) -> Any:
     else:
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from ..core.errors import BroadcastError
-        from .dialect.ops import find_row
+        from ..core.errors import BroadcastError  # noqa: PLC0415 - a name costs when it is first used
+        from .dialect.ops import find_row  # noqa: PLC0415 - a name costs when it is first used
 
         try:
             row = find_row(name)
@@ -70,6 +70,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    from .dialect.ops import ROWS
+    from .dialect.ops import ROWS  # noqa: PLC0415 - a name costs when it is first used
 
     return sorted({*globals(), *__all__, *(row.python for row in ROWS.values() if not row.terminator)})

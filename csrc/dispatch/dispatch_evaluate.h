@@ -2,7 +2,7 @@
  *
  * In: evaluate("a*b + c", out=r), called from Python code. Out: the call of the kernel of this text with the caller's
  * variables of these names: its locals, then its globals. Everything else, and every error, is the Python function's
- * (`slow`, bcastgen/api/functions.py), which is called with the same arguments from the same frame.
+ * (`slow`, bcastgen/api/evaluate.py), which is called with the same arguments from the same frame.
  */
 #ifndef DISPATCH_EVALUATE_H
 #define DISPATCH_EVALUATE_H

@@ -205,7 +205,7 @@ def test_a_kernel_that_is_off_ends_in_1_and_says_by_how_much(monkeypatch):
             result[3, 5] += 1e-3
             return result
 
-    monkeypatch.setattr("bcastgen.api.functions.jit", lambda function: Wrong())
+    monkeypatch.setattr("bcastgen.jit", lambda function: Wrong())
     stream = io.StringIO()
     assert demo.run(stream) == 1
     assert "FAILED: largest difference 1.0e-03 km" in stream.getvalue()
@@ -220,7 +220,7 @@ def test_a_kernel_of_another_dtype_ends_in_1(monkeypatch):
         def __call__(self, *operands):
             return demo.haversine(*operands).astype(np.float32)
 
-    monkeypatch.setattr("bcastgen.api.functions.jit", lambda function: Narrow())
+    monkeypatch.setattr("bcastgen.jit", lambda function: Narrow())
     stream = io.StringIO()
     assert demo.run(stream) == 1
     assert "FAILED: the kernel gave float32[195, 195], NumPy float64[195, 195]" in stream.getvalue()

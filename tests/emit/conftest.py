@@ -12,7 +12,8 @@ from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.expr.nodes import Apply, Constant, Expression, topological
 from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
-from bcastgen.pipeline.compilation import Compilation, Options
+from bcastgen.pipeline.compilation import Compilation
+from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.tensor_type import parse_signature, parse_type
 from c_harness import ADDRESS, LANGUAGES, STRICT, UNTOLD, Case, Emitted, Harness, compiler, result_ranks
 

@@ -6,7 +6,8 @@ import itertools
 
 from bcastgen.core.dtypes import F32, F64, WEAK_FLOAT
 from bcastgen.expr.text import parse
-from bcastgen.pipeline.compilation import Compilation, Options
+from bcastgen.pipeline.compilation import Compilation
+from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.tensor_type import parse_type
 
 

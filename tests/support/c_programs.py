@@ -24,7 +24,7 @@ from bcastgen.expr.nodes import Operand, topological
 from bcastgen.expr.views import NewAxes, Transpose
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.ops.table import OPS
-from bcastgen.pipeline.compilation import Options
+from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.tensor_type import Signature, parse_type
 
 NAMES = ("a", "b", "c", "d")

@@ -18,7 +18,7 @@ from bcastgen.core.errors import DTypeError
 from bcastgen.expr.trace import converted, trace
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.ops.table import OPS
-from bcastgen.pipeline.compilation import Options
+from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.tensor_type import Signature, parse_type
 
 CASES = Path(__file__).parents[1] / "cases"

@@ -23,7 +23,8 @@ from bcastgen.emit.c_text.body import storage_type
 from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.expr.trace import converted, trace
 from bcastgen.ops.table import OPS
-from bcastgen.pipeline.compilation import Compilation, Options
+from bcastgen.pipeline.compilation import Compilation
+from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.tensor_type import parse_type
 
 COUNT = 1024

@@ -174,7 +174,7 @@ def _is_function_of(name: str, kernel: str) -> bool:
 
 def _composed(name: str) -> str:
     # Imported here: few names need it.
-    import unicodedata
+    import unicodedata  # noqa: PLC0415 - most names are ASCII
 
     return unicodedata.normalize("NFC", name)
 

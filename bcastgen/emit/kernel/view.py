@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
-from ...loops.guards.ir import NestGuards
+from ...loops.guard_ir import NestGuards
 from ...loops.nest import Access, LoopProgram, Nest
 from ...loops.schedule.schedule import Schedule
 from ..c_text.body import demand_lines, loaded, storage_type

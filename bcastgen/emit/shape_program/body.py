@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...shape.dialect.program import Block, Operation, Program, Value
+from ...shape.dialect.ir import Block, Operation, Program, Value
+from ...shape.dialect.ops import find_row
 from ..c_text.names import Namer
 from .calls import c_type, constant, function, literal, messages, refuses, takes_sizes
 
@@ -133,7 +134,7 @@ class Body:
 
     def _operations(self, block: Block) -> None:
         for operation in block.operations:
-            row = operation.row
+            row = find_row(operation.name)
             if row.terminator or not (refuses(operation) or self._wanted.intersection(operation.results)):
                 continue
             if operation.name == "shape.assuming":
@@ -211,10 +212,10 @@ class Body:
         """Return what a call passes before its results: operands, the variadic ones in an array, and the message."""
         sizes = takes_sizes(operation)
         operands = [self._operand(value, sizes) for value in operation.operands]
-        parameters = operation.row.parameters
+        parameters = find_row(operation.name).parameters
         if parameters and parameters[0].variadic:
             operands = [str(len(operands)), self._array(operation, operands)]
-        settings = {setting.name for setting in operation.row.settings}
+        settings = {setting.name for setting in find_row(operation.name).settings}
         given = (operation.attribute(name, "") for name in ("error", "msg") if name in settings)
         return [*operands, *(str(self._messages[message]) for message in given)]
 
@@ -325,7 +326,7 @@ def _live(operation: Operation, wanted: set[Value]) -> list[int]:
 def _want(block: Block, wanted: set[Value]) -> set[Value]:
     """Add to the wanted values those that they, and what refuses, are computed from."""
     for operation in reversed(block.operations):
-        if operation.row.terminator or not (refuses(operation) or wanted.intersection(operation.results)):
+        if find_row(operation.name).terminator or not (refuses(operation) or wanted.intersection(operation.results)):
             continue
         known = -1
         while operation.regions and known != len(wanted):

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core.errors import BroadcastError
-from ...shape.dialect.program import Operation, Program
+from ...shape.dialect.ir import Operation, Program
+from ...shape.dialect.ops import find_row
 from ...shape.dialect.row import Failed
 from ...shape.dialect.values import LatticeValue, Shape, Size, Witness
 
@@ -70,7 +71,7 @@ def _are_numbers(operation: Operation) -> bool:
 
 def function(operation: Operation) -> str:
     """Return the name of the C function: that of the row, for sizes or indices where it computes one from such."""
-    name = operation.row.c
+    name = find_row(operation.name).c
     if operation.name == "shape.split_at" and operation.operands[1].type.kind == "size":
         return f"{name}_size"
     if operation.name == "arith.cmpi":
@@ -89,7 +90,7 @@ def takes_sizes(operation: Operation) -> bool:
 
 def refuses(operation: Operation) -> bool:
     """Tell whether the C of an operation may return a status, or does something else that can be seen."""
-    if operation.row.region or operation.name == "shape.debug_print":
+    if find_row(operation.name).region or operation.name == "shape.debug_print":
         return True
     kinds = {value.type.kind for value in operation.results}
     if not operation.operands or not kinds & {"index", "i1", "extents"}:
@@ -97,12 +98,12 @@ def refuses(operation: Operation) -> bool:
     operands = [value.type for value in operation.operands]
     if any(type_.can_fail for type_ in operands):
         return True
-    return not operation.row.is_certain(operation, [type_.unknown() for type_ in operands])
+    return not find_row(operation.name).is_certain(operation, [type_.unknown() for type_ in operands])
 
 
 def constant(operation: Operation) -> str:
     """Return the C of the value of an operation without operands."""
-    value = operation.row.apply(operation, ())[0]
+    value = find_row(operation.name).apply(operation, ())[0]
     if isinstance(value, Failed):
         raise AssertionError(operation)
     return literal(value)

@@ -7,38 +7,37 @@ In: options as users write them.  Out: a :class:`CForm`.
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from ...core.c_source import BUILDS
-from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
+from ...core.options import VARIANTS, option, options_of
 from .target import find_target
 
 __all__ = ["CForm"]
 
+_NAMES = ", ".join(f'``"{name}"``' for name in BUILDS)
+
 
 @dataclass(frozen=True, slots=True)
 class CForm:
-    """The form of a module of standalone C.
+    """The form of a module of standalone C; each field says what it is for."""
 
-    Attributes
-    ----------
-    variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
-    static : all extents are known: plain nested loops over pointers, no descriptors.
-    freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
-    openmp : threads by OpenMP, where the work pays.
-    target : the machine that vectors are meant for, by name; None says nothing of it.
-    single_file : the helpers stand in the .c; else in a header of their own, beside it.
-    main : a program that checks the module against a reference goes with it.
-    build : what goes with it beside that, of :data:`bcastgen.core.c_source.BUILDS`.
-    """
-
-    variants: int | None = None
-    static: bool = False
-    freestanding: bool = False
-    openmp: bool = False
-    target: str | None = None
-    single_file: bool = True
-    main: bool = False
-    build: tuple[str, ...] = ()
+    variants: int | None = field(default=VARIANTS.default, metadata={"option": VARIANTS})
+    static: bool = option(False, "all extents are known: plain nested loops over pointers, no descriptors.")
+    freestanding: bool = option(False, "no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.")
+    openmp: bool = option(False, "threads by OpenMP, where the work pays.")
+    target: str | None = option(
+        None,
+        "the machine that vectors are meant for, by name; None says nothing of it.",
+        flag="the machine that vectors are meant for",
+        metavar="NAME",
+    )
+    single_file: bool = option(
+        True, "the helpers stand in the .c; else in a header of their own, beside it.", both=True
+    )
+    main: bool = option(False, "a program that checks the module against a reference goes with it.")
+    build: tuple[str, ...] = option((), f"what goes with it beside that: {_NAMES}.", parts=BUILDS)
 
     def checked(self) -> CForm:
         """Return the form, if there is such C.
@@ -54,11 +53,8 @@ class CForm:
         Traceback (most recent call last):
         bcastgen.BcastgenError: variants is -1, expected 0 or more (0 is the one plain nest)
         """
-        if self.variants is not None and (type(self.variants) is not int or self.variants < 0):
-            raise BcastgenError(f"variants is {self.variants!r}, expected 0 or more (0 is the one plain nest)")
+        for row in options_of(CForm):
+            row.check(getattr(self, row.name))
         if self.target is not None:
             find_target(self.target)
-        unknown = [name for name in self.build if name not in BUILDS]
-        if unknown:
-            raise BcastgenError(f"there is no build {unknown[0]!r}; there are {', '.join(BUILDS)}")
         return self

@@ -1,6 +1,6 @@
 """A module of standalone C: several kernels that share types, statuses and helpers.
 
-In: loop programs, by name, and a :class:`CForm`.  Out: a :class:`CSource`: m.c, m.h, and what the form asks for beside.
+In: loop programs, by name, and a :class:`CForm`.  Out: the texts of m.c, of m.h, and of a third file for helpers.
 
     {"axpb": ..., "blend": ...}, named ops  ->  ops.h (ops_array, ops_axpb(...), ops_blend(...)), ops.c
 
@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...core.c_source import CSource
 from ...core.errors import statuses
 from ...core.frozen import dataclass
 from ...expr.infer import Typed
@@ -36,9 +35,8 @@ from .target import Target, find_target, vector_words, with_vectors
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["ModuleView", "Part", "module_view", "render_module"]
+__all__ = ["ModuleView", "Part", "module_files", "module_view"]
 
-_USUAL = CForm()
 # Declared in the header, so not repeated in the source.
 _PUBLIC = "bcg_array bcg_diagnostic BCG_MAX_RANK"
 
@@ -91,29 +89,6 @@ class ModuleView:
         return tuple(dict.fromkeys(row for kernel in self.kernels for row in kernel.users))
 
 
-def render_module(name: str, parts: Sequence[Part], form: CForm = _USUAL) -> CSource:
-    """Return the C of a module for other people's projects.
-
-    Parameters
-    ----------
-    name : of the files, and the prefix of every name; made a C identifier.
-    parts : its kernels.
-    form : what is asked of the C.
-
-    Raises
-    ------
-    BcastgenError
-        For a form that there is not.
-    """
-    module = module_view(name, parts, form.checked())
-    files = _files(module)
-    if form.main or form.build:
-        from .project import project_files
-
-        files |= project_files(module, files)
-    return CSource(module.name, files)
-
-
 def module_view(name: str, parts: Sequence[Part], form: CForm) -> ModuleView:
     """Decide every name and line of a module."""
     # Where a module's name is in upper case, so are its constants and its functions.
@@ -159,8 +134,8 @@ def _bodies(module: ModuleView, target: Target | None, spell: Callable[[str], st
     return bodies
 
 
-def _files(module: ModuleView) -> dict[str, str]:
-    """Render every file."""
+def module_files(module: ModuleView) -> dict[str, str]:
+    """Render every file of C."""
     form = module.form
     target = None if form.target is None else find_target(form.target)
     spell = without_library if form.freestanding else None

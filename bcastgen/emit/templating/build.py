@@ -14,8 +14,10 @@ from __future__ import annotations
 import importlib.util
 import marshal
 import sys
+from binascii import b2a_base64, crc32
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import compress
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,7 +30,7 @@ _IMPORT = "from jinja2.runtime import "
 
 def environment(templates: Path) -> Environment:
     """Return what renders the templates of a folder, and compiles them."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - slow, and not needed where templates are compiled
 
     return Environment(
         loader=FileSystemLoader(templates),
@@ -47,9 +49,6 @@ def python() -> str:
 
 def module_text(templates: Path) -> str:
     """Return the text of a module with the code of every template."""
-    from binascii import b2a_base64, crc32
-    from zlib import compress
-
     made, found = environment(templates), {}
     for path in sorted(templates.rglob("*.j2")):
         name, text = path.relative_to(templates).as_posix(), path.read_bytes()

@@ -31,10 +31,10 @@ __all__ = ["render_kernel", "render_template"]
 @cache
 def _compiled() -> Compiled | None:
     """The templates as they were compiled when the package was built; None where they cannot be used here."""
-    from .build import python
+    from .build import python  # noqa: PLC0415 - the build may not have written what it is for
 
     try:
-        from ._templates import CODE, PYTHON
+        from ._templates import CODE, PYTHON  # noqa: PLC0415 - the build may not have written it
     except ImportError:
         return None
     return Compiled(folder("templates"), CODE, _known()) if python() == PYTHON else None
@@ -42,8 +42,7 @@ def _compiled() -> Compiled | None:
 
 @cache
 def _environment() -> Environment:
-    # Imported here: it takes long, and is not needed where the templates are compiled.
-    from .build import environment as environment_of
+    from .build import environment as environment_of  # noqa: PLC0415 - slow, and not needed where templates are compiled
 
     environment = environment_of(folder("templates"))
     environment.globals.update(_known())

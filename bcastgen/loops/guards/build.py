@@ -41,8 +41,7 @@ from ...shape.constraints import (
 )
 from ...shape.inference.operand_use import Place
 from ...shape.types.tensor_type import TensorType
-from ..nest import Access, Nest
-from .ir import (
+from ..guard_ir import (
     Check,
     Const,
     Define,
@@ -61,6 +60,7 @@ from .ir import (
     Term,
     Widen,
 )
+from ..nest import Access, Nest
 
 __all__ = ["build_guards"]
 

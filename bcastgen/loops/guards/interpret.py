@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from ...core.frozen import dataclass
-from .ir import (
+from ..guard_ir import (
     Check,
     Const,
     DomainDim,

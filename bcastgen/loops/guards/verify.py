@@ -14,8 +14,8 @@ from collections.abc import Hashable, Iterator
 
 from ...shape.inference.entailment import Atom, Clause, Work, breakable
 from ...shape.types.facts import MAX_EXTENT, Facts, Range
+from ..guard_ir import Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Term, Widen
 from ..nest import Access, LoopProgram, Nest
-from .ir import Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Term, Widen
 
 __all__ = ["unguarded"]
 

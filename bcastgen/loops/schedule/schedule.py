@@ -70,8 +70,7 @@ class Schedule:
     light: bool = False
 
     def __str__(self) -> str:
-        # Imported here: calls of a kernel print nothing.
-        from .text import schedule_text
+        from .text import schedule_text  # noqa: PLC0415 - calls of a kernel print nothing
 
         return schedule_text(self)
 

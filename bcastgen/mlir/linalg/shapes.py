@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ...core.errors import BcastgenError
-from ...loops.guards.ir import (
+from ...loops.guard_ir import (
     Check,
     Const,
     DomainDim,
@@ -23,7 +23,7 @@ from ...loops.guards.ir import (
     Term,
     Widen,
 )
-from ...loops.guards.ir import Test as Predicate
+from ...loops.guard_ir import Test as Predicate
 from ...loops.nest import LoopProgram, Nest
 from .block import Block, quoted
 from .types import declared_type

@@ -1,6 +1,6 @@
 """The custom forms of ops that are read: one table, each row an op's syntax as steps from left to right.
 
-In: an op's name.  Out: its :class:`Form`, whose steps read what stands behind the name into a draft.
+In: an op's name.  Out: its :class:`~.operations.Form`, whose steps read what stands behind the name into a draft.
 
     tosa.clamp %x min_val(-1.0 : f32) {nan_mode = IGNORE} : (T) -> T     operands, clauses, attributes, ":" function
     shape.add %a, %b : !shape.size, !shape.size -> !shape.size           operands, attributes, ":" types "->" types
@@ -12,22 +12,13 @@ such a row calls "custom" has steps of its own here.
 
 from __future__ import annotations
 
-from ...core.frozen import dataclass
 from ...shape.dialect.ops import ROWS
 from ...shape.dialect.row import Row
 from . import steps as read
 from .heads import function_body, module_body
-from .steps import Step
+from .operations import Form, Step
 
-__all__ = ["Form", "find_form"]
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A custom form: its steps, and the op's full name where the text may have a short one."""
-
-    steps: tuple[Step, ...]
-    name: str | None = None
+__all__ = ["find_form"]
 
 
 def find_form(name: str) -> Form | None:

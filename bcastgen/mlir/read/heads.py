@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from ..ir import Block, FunctionType, Type
 
 if TYPE_CHECKING:
-    from .operations import Draft, Operations
+    from .draft import Draft
+    from .operations import Operations
 
 __all__ = ["function_body", "module_body"]
 

@@ -15,7 +15,7 @@ import re
 from bisect import bisect_right
 
 from ...core.errors import ParseError
-from ...shape.dialect.program import MAX_DEPTH
+from ...shape.dialect.ir import MAX_DEPTH
 from ..ir import Location, Source
 
 __all__ = ["MAX_DEPTH", "Lexer"]

@@ -1,6 +1,7 @@
-"""Operations and regions: generic form here, custom forms by the table in :mod:`.forms`.
+"""Operations and regions: generic form here, custom forms by a table that is handed in (:mod:`.forms` has it).
 
-In: a lexer at an operation.  Out: an :class:`~..ir.Operation`, its operands the values of that name in sight.
+In: a text, and what finds the form of an op.  Out: an :class:`~..ir.Operation`, its operands the values of that name in
+sight.
 
     %0 = "tosa.add"(%a, %b) : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>   and
     %0 = tosa.add %a, %b : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>      are the same operation
@@ -11,41 +12,33 @@ further in. It has one definition there, and every use says the definition's typ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from ...core.errors import ParseError
-from ..ir import Attribute, Block, Operation, Source, Type, Value
+from ..ir import Block, Operation, Source, Type, Value
 from .attributes import Attributes
-from .forms import find_form
+from .draft import Draft
 from .lexer import Lexer, shown
 from .types import Types
 
-__all__ = ["Draft", "Operations"]
+__all__ = ["Form", "Operations", "Step"]
 
 # Their regions see no value from outside.
 _ISOLATED = ("func.func", "builtin.module")
 
 
-@dataclass(slots=True)
-class Draft:
-    """An operation that is being read.
+# What stands in a custom form, read into the draft.
+Step: TypeAlias = "Callable[[Operations, Draft], None]"
 
-    Attributes
-    ----------
-    name : with the dialect.
-    start : the offset of its name.
-    operands : names (with their ``%``) and offsets of the values it uses.
-    operand_types, result_types : as they stand there.
-    """
 
-    name: str
-    start: int
-    operands: list[tuple[str, int]] = field(default_factory=list)
-    operand_types: list[Type] = field(default_factory=list)
-    result_types: list[Type] = field(default_factory=list)
-    attributes: dict[str, Attribute] = field(default_factory=dict)
-    regions: list[Block] = field(default_factory=list)
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A custom form: its steps, and the op's full name where the text may have a short one."""
+
+    steps: tuple[Step, ...]
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +56,13 @@ class Operations:
     Attributes
     ----------
     lexer, types, attributes : of the text.
+    find_form : an op's name -> its custom form, or None if that is not read.
     """
 
-    __slots__ = ("_defined", "_values", "attributes", "lexer", "types")
+    __slots__ = ("_defined", "_values", "attributes", "find_form", "lexer", "types")
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, find_form: Callable[[str], Form | None]) -> None:
+        self.find_form = find_form
         self.lexer = Lexer(source)
         self.types = Types(self.lexer)
         self.attributes = Attributes(self.lexer, self.types)
@@ -80,7 +75,8 @@ class Operations:
 
         Examples
         --------
-        >>> operation = Operations(Source("m.mlir", "%0:2 = \"x.y\"() {n = 1 : i8} : () -> (i1, index)")).parse()
+        >>> source = Source("m.mlir", "%0:2 = \"x.y\"() {n = 1 : i8} : () -> (i1, index)")
+        >>> operation = Operations(source, lambda name: None).parse()
         >>> operation.name, [str(value) for value in operation.results], operation.attributes["n"].value
         ('x.y', ['%0#0', '%0#1'], 1)
         """
@@ -88,7 +84,7 @@ class Operations:
         bindings = self._bindings() if lexer.kind == "value" else ()
         draft = Draft(lexer.text, lexer.start)
         if lexer.kind == "word":
-            form = find_form(draft.name)
+            form = self.find_form(draft.name)
             if form is None:
                 raise lexer.fail(
                     f"'{draft.name}' has a custom form that is not read here; "

@@ -10,8 +10,7 @@ Which op consists of which steps is in :mod:`.forms`. Defaults that only the gen
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +20,10 @@ from ..ir import Block, Dense, DialectAttribute, Keyword, Number, Operation, Typ
 from .types import extents_of
 
 if TYPE_CHECKING:
-    from .operations import Draft, Operations
+    from .draft import Draft
+    from .operations import Operations, Step
 
 __all__ = [
-    "Step",
     "arrow_types",
     "assuming",
     "attributes",
@@ -55,8 +54,6 @@ __all__ = [
     "truths",
     "witness_value",
 ]
-
-Step: TypeAlias = "Callable[[Operations, Draft], None]"
 
 
 def operands(reader: Operations, draft: Draft) -> None:

@@ -1,82 +1,31 @@
-"""Reading shape programs: a function of the shape dialect as a :class:`~...shape.dialect.program.Program`.
+"""One function being read as a shape program: what is in sight, which names are taken, what has been read so far.
 
-In: a parsed function.  Out: a verified program, whose operations know their place in the text.
+In: the values and types of a text, operations of the dialect.  Out: blocks, values, a verified program.
 
-    func.func @twice(%a: !shape.shape) -> !shape.shape {
-      %0 = shape.concat %a, %a : !shape.shape, !shape.shape -> !shape.shape
-      return %0 : !shape.shape
-    }                                        -> Program("twice", ...).run((2,)) == Shape.of(2, 2)
+    reader.add_as("shape.rank", operation, (shape,))   ->   %r = shape.rank %shape, its place that of the operation
 
-What other dialects call an op of ours is read as that op (`SPELLINGS`): `tensor.dim` of an operand is `shape.dim`, a
-`tensor.cast` of an extent tensor is `to_extent_tensor`, and that of a constant the constant of that type, which is how
-programs print. Every other op, type and attribute is refused by its name.
+How an operation is read is not said here: whoever makes a reader hands that in (`read_program`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...core.errors import BroadcastError, ParseError
-from ...shape.dialect.ops import find_row
-from ...shape.dialect.program import Attribute, Block, Operation, Program, Value
-from ...shape.dialect.types import EXTENTS, Type
+from ...shape.dialect.ir import Attribute, Block, Operation, Value
+from ...shape.dialect.program import Program
+from ...shape.dialect.types import Type
 from ...shape.dialect.values import MAX_RANK
 from ...shape.dialect.verify import verify_operation
 from .. import ir
-from .spellings import SPELLINGS
-from .values import Settings, program_type, settings
+from .values import Settings, program_type
 
-__all__ = ["Reader", "read_program"]
+__all__ = ["Reader"]
 
 _TYPES = """!shape.shape, !shape.size, !shape.witness, !shape.value_shape, !shape.element_type, index, i1, \
 tensor<?xindex> or a tensor of numbers"""
-
-
-def read_program(function: ir.Function, source: ir.Source) -> Program:
-    """Return the shape program that a function is.
-
-    Parameters
-    ----------
-    function : of one block, which ends in ``func.return``. A name that is no identifier gets underscores.
-    source : the text it stands in, for messages.
-
-    Raises
-    ------
-    ParseError
-        For an op that is none of the shape dialect's, and a type that its programs do not have.
-    BroadcastError
-        For an operation that is not as its row says. All errors begin with the place in the text.
-
-    Examples
-    --------
-    >>> from bcastgen.mlir.read.parser import parse_module
-    >>> module = parse_module("func.func @same(%s: !shape.shape) -> !shape.shape { return %s : !shape.shape }")
-    >>> str(read_program(module.functions[0], module.source).run((2, 3)))
-    '[2, 3]'
-    """
-    if function.body is None:
-        error = ParseError(f"function '{function.name}' has no body; a shape program has one")
-        raise source.locate(error, function.location)
-    return Reader(source, _only_cast(function.body)).program(function, function.body)
-
-
-def _only_cast(body: ir.Block) -> frozenset[ir.Value]:
-    """Return the values that casts to an extent tensor of unknown length use, and nothing else does."""
-    cast: set[ir.Value] = set()
-    used: set[ir.Value] = set()
-    for operation in _walk(body):
-        forgets = operation.name == "tensor.cast" and [str(value.type) for value in operation.results] == [str(EXTENTS)]
-        (cast if forgets else used).update(operation.operands)
-    return frozenset(cast - used)
-
-
-def _walk(block: ir.Block) -> Iterator[ir.Operation]:
-    for operation in block.operations:
-        yield operation
-        for region in operation.regions:
-            yield from _walk(region)
 
 
 @dataclass(slots=True)
@@ -87,6 +36,7 @@ class Reader:
     ----------
     source : the text.
     only_cast : values that nothing but casts use: as constants they are read where they are cast.
+    read : reads one operation.
     scope : what stands for the values in sight, those defined last at its end.
     constants : what constants the values in sight are, if they are any.
     names : those given so far, and how many others begin with each.
@@ -95,6 +45,7 @@ class Reader:
 
     source: ir.Source
     only_cast: frozenset[ir.Value]
+    read: Callable[[Reader, ir.Operation], None]
     scope: dict[ir.Value, Value] = field(default_factory=dict)
     constants: dict[ir.Value, Attribute] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
@@ -127,7 +78,7 @@ class Reader:
         own = tuple(self.define(value, location) for value in arguments)
         self.blocks.append([])
         for operation in operations:
-            SPELLINGS.get(operation.name, _read_row)(self, operation)
+            self.read(self, operation)
         return Block(own, tuple(self.blocks.pop()))
 
     def region(self, block: ir.Block, location: ir.Location) -> Block:
@@ -197,17 +148,3 @@ class Reader:
     def add_as(self, name: str, place: ir.Operation, operands: Sequence[Value], settings: Settings = ()) -> None:
         """Append one of our operations, for one of the text and with its results."""
         self.add(Operation(name, tuple(operands), self.results(place), settings), place)
-
-
-def _read_row(reader: Reader, operation: ir.Operation) -> None:
-    """Read an operation that has a row."""
-    try:
-        # Rows answer to short names, too, which MLIR has not.
-        row = find_row(operation.name if "." in operation.name else f"?{operation.name}")
-    except BroadcastError:
-        others = ", ".join(name for name in SPELLINGS if name.startswith("tensor."))
-        text = f"'{operation.name}' is no op of a shape program; use the shape dialect's, arith's on indices, {others}"
-        raise reader.error(text, operation.location) from None
-    operands = reader.operands(operation)
-    regions = tuple(reader.region(region, operation.location) for region in operation.regions)
-    reader.add(Operation(row.name, operands, reader.results(operation), settings(operation), regions), operation)

@@ -11,16 +11,13 @@ In: an operation of the text, and the reader it is read by.  Out: operations of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ...shape.dialect.arithmetic import COMPARISONS
-from ...shape.dialect.program import Operation, Value
+from ...shape.dialect.ir import Operation, Value
 from ...shape.dialect.types import SHAPE, extents_type
 from .. import ir
+from .reader import Reader
 from .values import settings
-
-if TYPE_CHECKING:
-    from .reader import Reader
 
 __all__ = ["SPELLINGS"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ...core.errors import ParseError
-from ...shape.dialect.program import Attribute
+from ...shape.dialect.ir import Attribute
 from ...shape.dialect.types import Type, parse_type
 from ...shape.dialect.values import MAX_RANK
 from .. import ir

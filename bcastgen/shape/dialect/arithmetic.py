@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from .program import Operation
+from .ir import Operation
 from .row import Failed
 
 __all__ = ["COMPARISONS", "binary", "checked", "compare", "divide", "floor_divide", "select", "wrap"]

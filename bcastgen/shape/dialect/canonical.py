@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from .program import Operation, Value
+from .ir import Operation, Value
 from .row import Facts, Rewrite
+from .types import WITNESS
 from .values import LatticeValue, Shape, Size, Witness
 
 __all__ = [
@@ -85,7 +86,7 @@ def predicate(least: int, reflexive: bool) -> Canonicalise:
     def rule(operation: Operation, facts: Facts) -> Rewrite:
         operands = tuple(dict.fromkeys(operation.operands))
         if len(operands) == 1 and (reflexive or facts.certain(operands[0])):
-            constraint = operation.row.constraint
+            constraint = operation.results[0].type == WITNESS
             name, setting = ("shape.const_witness", "passing") if constraint else ("arith.constant", "value")
             return Operation(name, (), operation.results, ((setting, True),), location=operation.location)
         return _narrowed(operation, operands, least)

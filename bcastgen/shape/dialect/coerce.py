@@ -18,7 +18,8 @@ from ...core.dtypes import DType, dtype
 from ...core.errors import BroadcastError
 from ..types.tensor_type import TensorType
 from ..types.tensor_type import parse_type as parse_tensor_type
-from .program import Program, Value
+from .ir import Program, Value
+from .lattice import join_shapes
 from .types import Kind, Type
 from .values import ElementType, LatticeValue, Shape, Size, ValueShape, Witness, show
 
@@ -146,8 +147,6 @@ def _conforming(operand: Value, value: LatticeValue) -> LatticeValue:
         return value
     if value.is_invalid:
         raise _unsuitable(operand, value)
-    from .lattice import join_shapes
-
     both = join_shapes(value, own, "")
     if both.is_invalid:
         raise _unsuitable(operand, value)

@@ -16,14 +16,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from .interpret import Environment, Known, Machine
-from .program import Attribute, Block, Operation, Program, Value
+from .ir import Attribute, Block, Operation, Program, Value
+from .ops import find_row
 from .row import Rewrite
 from .types import Type
 from .values import LatticeValue, Shape, Size, Witness
 
 __all__ = ["fold"]
+
+AnyProgram = TypeVar("AnyProgram", bound=Program)
 
 _CONSTANTS = ("shape.const_shape", "shape.const_size", "shape.const_witness", "arith.constant")
 
@@ -72,7 +76,7 @@ class _Folder:
 
     def operation(self, operation: Operation) -> list[Operation]:
         """Return what an operation becomes."""
-        if operation.row.terminator:
+        if find_row(operation.name).terminator:
             return [operation]
         if operation.name == "shape.assuming" and self.known(operation.operands[0]) == Witness(True):
             return self._inline(operation)
@@ -104,7 +108,7 @@ class _Folder:
         return [*constants, operation]
 
     def _rewrite(self, operation: Operation) -> tuple[list[Operation], tuple[Value, ...]] | Operation | None:
-        row = operation.row
+        row = find_row(operation.name)
         rewrite: Rewrite = row.canonicalise(operation, self) if row.canonicalise is not None else None
         if rewrite is None or isinstance(rewrite, Operation):
             return rewrite
@@ -152,7 +156,7 @@ def _literal(known: LatticeValue, type_: Type) -> tuple[str, tuple[str, Attribut
     return None
 
 
-def fold(program: Program) -> Program:
+def fold(program: AnyProgram) -> AnyProgram:
     """Return a folded program; see `Program.fold`.
 
     Examples
@@ -175,14 +179,18 @@ def fold(program: Program) -> Program:
         body = _without_dead(body, set(results), folder.known_)
         if (body, results) == (program.body, program.results):
             return program
-        program = Program(program.name, body, results)
+        program = replace(program, body=body, results=results)
 
 
 def _without_dead(block: Block, used: set[Value], known: Environment) -> Block:
     """Return a block without what nobody uses and no run can tell; adds to `used` what is left of it uses."""
     kept: list[Operation] = []
     for operation in reversed(block.operations):
-        if not operation.row.terminator and used.isdisjoint(operation.results) and not _tells(operation, known):
+        if (
+            not find_row(operation.name).terminator
+            and used.isdisjoint(operation.results)
+            and not _tells(operation, known)
+        ):
             continue
         inner: set[Value] = set()
         regions = tuple(_without_dead(region, inner, known) for region in operation.regions)
@@ -194,7 +202,7 @@ def _without_dead(block: Block, used: set[Value], known: Environment) -> Block:
 
 def _tells(operation: Operation, known: Environment) -> bool:
     """Tell whether a run could tell that an operation is not there although nobody uses its results."""
-    row = operation.row
+    row = find_row(operation.name)
     if row.constraint:
         verdict = known[operation.results[0]].value
         return not (isinstance(verdict, Witness) and verdict.passing)
@@ -210,4 +218,4 @@ def _tells(operation: Operation, known: Environment) -> bool:
 def _reduce_tells(operation: Operation, known: Environment) -> bool:
     if not all(value.type.can_fail for value in operation.results) and not known[operation.operands[0]].certain:
         return True
-    return any(_tells(inner, known) for inner in operation.regions[0].operations if not inner.row.terminator)
+    return any(_tells(inner, known) for inner in operation.regions[0].operations if not find_row(inner.name).terminator)

@@ -18,7 +18,8 @@ from typing import Any
 
 from ...core.errors import BroadcastError
 from .coerce import coerce_all
-from .program import Block, Operation, Program, Value
+from .ir import Block, Operation, Program, Value
+from .ops import find_row
 from .row import Failed, Outcome, lift
 from .values import LatticeValue, Size, Witness, show
 
@@ -81,7 +82,7 @@ class Machine:
     def operations(self, block: Block, values: Environment) -> None:
         """Run a block's operations, adding their results to the values."""
         for operation in block.operations:
-            if not operation.row.terminator:
+            if not find_row(operation.name).terminator:
                 values.update(zip(operation.results, self.step(operation, values), strict=True))
 
     def step(self, operation: Operation, values: Environment) -> tuple[Known, ...]:
@@ -98,7 +99,7 @@ class Machine:
         return results
 
     def _plain(self, operation: Operation, operands: tuple[Known, ...]) -> tuple[Known, ...]:
-        row, given = operation.row, _values(operands)
+        row, given = find_row(operation.name), _values(operands)
         outcomes = row.apply(operation, given)
         valid = all(operand.certain for operand in operands)
         certain = self.running or (valid and row.is_certain(operation, given))
@@ -123,7 +124,7 @@ class Machine:
         cause = _cause(operation, operands, failing) if invalid or failing else ""
         if self.running and type_.kind in ("index", "i1", "extents") and _is_open(outcome):
             raise _undecided(operation, operands)
-        loose = not certain and (operation.row.loose or any(operand.loose for operand in operands))
+        loose = not certain and (find_row(operation.name).loose or any(operand.loose for operand in operands))
         if type_.can_fail or certain:
             return Known(outcome, certain and not invalid, cause, loose)
         if type_.kind in ("i1", "witness"):

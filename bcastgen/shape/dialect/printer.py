@@ -18,7 +18,8 @@ import json
 import re
 from collections.abc import Sequence
 
-from .program import Attribute, Block, Operation, Program, Value
+from .ir import Attribute, Block, Operation, Program, Value, print_operations_by
+from .ops import find_row
 from .types import extents_type
 
 __all__ = ["print_operation", "print_program"]
@@ -83,7 +84,7 @@ def _dict(attributes: Sequence[tuple[str, Attribute]]) -> str:
 
 
 def _lines(operation: Operation) -> list[str]:
-    row = operation.row
+    row = find_row(operation.name)
     results = f"{_names(operation.results)} = " if operation.results else ""
     name = results + (row.name if row.mlir is None else row.mlir)
     operands, types = _names(operation.operands), _types(operation.operands)
@@ -114,7 +115,7 @@ def _generic(operation: Operation) -> str:
     results = f"{_names(operation.results)} = " if operation.results else ""
     types = _types(operation.results)
     returned = types if len(operation.results) == 1 else f"({types})"
-    name = operation.row.mlir or operation.name
+    name = find_row(operation.name).mlir or operation.name
     signature = f"({_types(operation.operands)}) -> {returned}"
     return f'{results}"{name}"({_names(operation.operands)}){_dict(operation.attributes)} : {signature}'
 
@@ -164,3 +165,6 @@ def _region(block: Block) -> list[str]:
         return _indented(lines)
     arguments = ", ".join(f"{_name(value)}: {value.type}" for value in block.arguments)
     return [f"^bb0({arguments}):", *_indented(lines)]
+
+
+print_operations_by(print_operation)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 from ...core.frozen import dataclass
-from .program import Attribute, Operation, Value
+from .ir import Attribute, Operation, Value
 from .types import EXTENTS, INDEX, SHAPE, SIZE, Kind, Type
 from .values import MAX_RANK, LatticeValue, Shape, Size
 

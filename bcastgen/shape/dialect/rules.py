@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import arithmetic, lattice
-from .program import Operation
+from .ir import Operation
 from .row import Parameter, Setting, as_size, number, shape_like, size_like
 from .types import SHAPE, Kind, Type, extents_type
 from .values import MAX_RANK, Shape, Size, ValueShape, Witness

@@ -21,8 +21,9 @@ from threading import local
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import BroadcastError, TraceError
+from .ir import MAX_DEPTH, Attribute, Block, Operation, Value
 from .ops import find_row
-from .program import MAX_DEPTH, Attribute, Block, Operation, Program, Value
+from .program import Program
 from .row import Parameter, Row
 from .types import INDEX, SIZE, Type, extents_type, parse_type
 from .verify import verify_operation

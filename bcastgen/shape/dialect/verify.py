@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.errors import BroadcastError
-from .program import MAX_DEPTH, Block, Operation, Program, Value
+from .ir import MAX_DEPTH, Block, Operation, Program, Value
+from .ops import find_row
 from .row import Parameter, Row
 from .types import INDEX, SHAPE, SIZE, Type
 
@@ -38,7 +39,7 @@ def verify(program: Program) -> None:
     every = {value: operation for operation in program.body.walk() for value in operation.results}
     _define(defined, program.operands, f"program '{program.name}'")
     for operation in program.body.operations:
-        if operation.row.terminator:
+        if find_row(operation.name).terminator:
             raise _error(operation, "stands outside a region; a program returns its results without an operation")
     scope = dict.fromkeys(program.operands)
     _block(program.body, scope, defined, every)
@@ -124,7 +125,7 @@ def _depends(operation: Operation, values: set[Value], every: dict[Value, Operat
 
 def verify_operation(operation: Operation) -> None:
     """Raise unless an operation has what its row says; nothing about where its operands come from."""
-    row = operation.row
+    row = find_row(operation.name)
     _operands(operation, row)
     _attributes(operation, row)
     _results(operation, row)
@@ -222,7 +223,7 @@ def _region(operation: Operation) -> None:
     end, name = block.terminator, "shape.yield" if reduces else "shape.assuming_yield"
     if end is None or end.name != name:
         raise _error(operation, f"its region ends in {end.name if end else 'nothing'}, expected {name}")
-    early = next((inner.name for inner in block.operations[:-1] if inner.row.terminator), None)
+    early = next((inner.name for inner in block.operations[:-1] if find_row(inner.name).terminator), None)
     if early is not None:
         raise _error(operation, f"its region has {early} before its end; only the last operation yields")
     _types(operation, f"its region's {name} yields", end.operands, wanted)

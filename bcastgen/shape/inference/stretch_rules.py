@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
-from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
+from ...core.options import Option
 from ..types.dim import Dim
 
 __all__ = ["Dynamic", "Rules", "Way"]
@@ -20,6 +20,7 @@ __all__ = ["Dynamic", "Rules", "Way"]
 Dynamic: TypeAlias = Literal["numpy", "strict", "trusted"]
 # How a dim takes part: it may stretch, its extent is the domain's, or the caller vouches that it is.
 Way: TypeAlias = Literal["numpy", "strict", "trusted"]
+_DYNAMIC = Option("dynamic", "numpy", "how dims of unknown extent take part.", get_args(Dynamic))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,7 @@ class Rules:
     explicit: bool = True
 
     def __post_init__(self) -> None:
-        if self.dynamic not in get_args(Dynamic):
-            raise BcastgenError(f"dynamic {self.dynamic!r} is unknown; use one of {', '.join(get_args(Dynamic))}")
+        _DYNAMIC.check(self.dynamic)
 
     def way(self, dim: Dim, explicit: bool = False) -> Way:
         """Tell how a dim takes part; `explicit` if it is broadcast explicitly, for which the switches are not meant."""

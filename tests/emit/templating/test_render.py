@@ -12,7 +12,8 @@ from bcastgen.core.dtypes import DTYPES
 from bcastgen.core.errors import DTypeError
 from bcastgen.expr.trace import converted, trace
 from bcastgen.ops.table import OPS
-from bcastgen.pipeline.compilation import Compilation, Options
+from bcastgen.pipeline.compilation import Compilation
+from bcastgen.pipeline.options import Options
 
 # Results of one kernel.
 MANY = 120

@@ -16,7 +16,7 @@ from bcastgen.expr.views import Broadcast
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.loops.interpret import interpret
 from bcastgen.loops.lowering.lower import lower
-from bcastgen.pipeline.compilation import Options
+from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.dim import Dim
 from bcastgen.shape.types.tensor_type import Signature, parse_type
 from claim_cases import CASES, Case

@@ -18,7 +18,7 @@ from bcastgen.expr.trace import trace
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.loops.interpret import interpret
 from bcastgen.mlir.linalg.printer import linalg_text
-from bcastgen.pipeline.compilation import Options
+from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.dim import Dim
 from bcastgen.shape.types.tensor_type import Signature, TensorType
 from expression_programs import EITHER_ZERO, Value, as_written, by_numpy, make_program

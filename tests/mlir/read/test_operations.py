@@ -4,12 +4,13 @@ import pytest
 
 from bcastgen.core.errors import ParseError
 from bcastgen.mlir.ir import Source
+from bcastgen.mlir.read.forms import find_form
 from bcastgen.mlir.read.operations import Operations
 from bcastgen.mlir.read.parser import parse_module
 
 
 def operation(text):
-    reader = Operations(Source("m", text))
+    reader = Operations(Source("m", text), find_form)
     found = reader.parse()
     assert reader.lexer.kind == "end"
     return found

@@ -6,6 +6,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.core.errors import BroadcastError
+from bcastgen.shape.dialect.ops import find_row
 
 shape = bg.shape
 SHAPES = {"a": "!shape.shape", "b": "!shape.shape"}
@@ -13,7 +14,9 @@ SHAPES = {"a": "!shape.shape", "b": "!shape.shape"}
 
 def ops(function, **operands):
     """The names of the operations that are left."""
-    return [operation.row.python for operation in shape.program("p", function, **operands).fold().body.walk()]
+    return [
+        find_row(operation.name).python for operation in shape.program("p", function, **operands).fold().body.walk()
+    ]
 
 
 def text(function, **operands):
@@ -91,7 +94,7 @@ def test_witnesses_that_pass_go_and_nested_ones_merge():
         return shape.assuming_all(inner, inner, shape.const_witness(True))
 
     folded = shape.program("p", all_of, **SHAPES).fold()
-    assert [operation.row.python for operation in folded.body.operations] == ["cstr_eq"]
+    assert [find_row(operation.name).python for operation in folded.body.operations] == ["cstr_eq"]
     assert folded.results == folded.body.operations[0].results
 
 

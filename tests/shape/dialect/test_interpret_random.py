@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import shape_programs
 from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.interpret import Machine
+from bcastgen.shape.dialect.ops import find_row
 from bcastgen.shape.dialect.row import lift
 from bcastgen.shape.dialect.values import Witness, instance_of, show
 
@@ -77,7 +78,7 @@ def verify_one(program, concrete, promises):
             assert instance_of(value, promise), (str(program), show(value), show(promise))
             assert instance_of(value, still), (str(folded), show(value), show(still))
     broken = error is not None or any(wrong(value) for value in results)
-    failing = any(step[0].row.constraint and wrong(step[2][0]) for step in machine.trace)
+    failing = any(find_row(step[0].name).constraint and wrong(step[2][0]) for step in machine.trace)
     assert verdict is not True or not (broken or failing), (str(program), error)
     assert verdict is not False or broken or failing, str(program)
 

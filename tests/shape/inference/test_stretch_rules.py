@@ -45,7 +45,7 @@ def test_what_is_broadcast_explicitly_follows_its_dims_only() -> None:
 
 def test_refuses() -> None:
     unknown: Any = "loose"
-    with pytest.raises(BcastgenError, match="dynamic 'loose' is unknown; use one of numpy, strict, trusted"):
+    with pytest.raises(BcastgenError, match="dynamic='loose' is not available; use 'numpy', 'strict' or 'trusted'"):
         Rules(dynamic=unknown)
 
 

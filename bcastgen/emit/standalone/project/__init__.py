@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from .build import BUILD_FILES, build_text
+from .cffi import cffi_wrapper
+from .main import main_program
+
 if TYPE_CHECKING:
     from ..module import ModuleView
 
@@ -24,10 +28,6 @@ def project_files(module: ModuleView, files: Mapping[str, str]) -> dict[str, str
     module : its view.
     files : the names and texts of its C.
     """
-    from .build import BUILD_FILES, build_text
-    from .cffi import cffi_wrapper
-    from .main import main_program
-
     made = {name: build_text(module, files, kind) for kind, name in BUILD_FILES.items() if kind in module.form.build}
     if "cffi" in module.form.build:
         made[f"{module.name}_cffi.py"] = cffi_wrapper(module, files)

@@ -16,7 +16,7 @@ import mlir_tools
 import shape_programs
 from bcastgen.core.errors import BcastgenError, BroadcastError, ParseError
 from bcastgen.mlir.read.parser import parse_module
-from bcastgen.mlir.shape.reader import read_program
+from bcastgen.mlir.shape.read_program import read_program
 from bcastgen.shape.dialect.ops import ROWS
 from bcastgen.shape.dialect.program import Block, Program
 from bcastgen.shape.dialect.trace import op, program

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from ...core.frozen import dataclass
+from ..core.frozen import dataclass
 
 __all__ = [
     "Check",

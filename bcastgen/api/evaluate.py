@@ -1,0 +1,88 @@
+"""Expressions evaluated at once, over the caller's variables.
+
+In: a text, and where its names are looked up.  Out: an array.
+
+    a, b = numpy.arange(3.0), 2.0; bg.evaluate("a*b + exp(a)")
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import ParseError
+from ..ops.table import DEFINED
+from ..runtime.base import remembering
+from .functions import from_text
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..kernel.kernel import Kernel
+
+__all__ = ["evaluate"]
+
+
+@lru_cache(maxsize=1024)
+def _evaluated(text: str, _replacements: int) -> Kernel:
+    """Return the kernel of a text, which an op that is replaced gives another meaning."""
+    return from_text(text)
+
+
+@remembering(_evaluated, DEFINED)
+def evaluate(
+    expression: str,
+    /,
+    local_dict: Mapping[str, Any] | None = None,
+    global_dict: Mapping[str, Any] | None = None,
+    *,
+    out: np.ndarray[Any, Any] | None = None,
+) -> np.ndarray[Any, Any]:
+    """Evaluate an expression over arrays by name, in NumExpr's calling convention.
+
+    Parameters
+    ----------
+    expression : as in ``"a*b + exp(c)"``; parsed against an allowlist, never run by Python.
+    local_dict, global_dict : where names are looked up; by default the caller's variables.
+    out : the array to write to.
+
+    Returns
+    -------
+    ndarray
+        Of the broadcast shape, with NumPy's result dtype; a tuple of them where the text is one.
+
+    Raises
+    ------
+    ParseError
+        If the text is not an expression, or a name in it has no value.
+    BroadcastError, DTypeError
+        If the operands do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a, b = np.arange(3.0), np.ones((2, 1))
+    >>> evaluate("2*a + b")
+    array([[1., 3., 5.],
+           [1., 3., 5.]])
+    """
+    if not isinstance(expression, str):
+        raise ParseError(f"an expression is text, not {type(expression).__name__}")
+    kernel = _evaluated(expression, DEFINED.replacements)
+    if local_dict is None:
+        frame = sys._getframe(1)
+        local_dict = frame.f_locals
+        global_dict = frame.f_globals if global_dict is None else global_dict
+    operands = [_look_up(name, local_dict, global_dict) for name in kernel.operands]
+    result: np.ndarray[Any, Any] = kernel(*operands, out=out)
+    return result
+
+
+def _look_up(name: str, local_dict: Mapping[str, Any], global_dict: Mapping[str, Any] | None) -> Any:
+    if name in local_dict:
+        return local_dict[name]
+    if global_dict is not None and name in global_dict:
+        return global_dict[name]
+    raise ParseError(f"name '{name}' has no value: it is no variable of the caller; pass it in local_dict")

@@ -1,0 +1,18 @@
+"""``bcastgen bench``: comparisons with NumPy and its peers, in the folder bench.
+
+In: arguments, which that folder reads itself.  Out: tables on stdout, and an exit code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..core.resources import bench_module
+
+__all__ = ["run"]
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the benchmark."""
+    result: int = bench_module("runner").main(arguments)
+    return result

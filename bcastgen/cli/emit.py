@@ -1,0 +1,78 @@
+"""``bcastgen emit``: standalone C.
+
+In: an expression, or a file of MLIR with all of its functions.  Out: files, and their names on stdout.
+
+    bcastgen emit "(f32[?,?] a, f32[?,?] b) -> a + b*2" --name axpb -o DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..api.standalone_c import emit_c
+from ..core.options import options_of
+from ..emit.standalone import CForm
+from .check_emitted import check_files
+from .flags import add_flags, flag_values
+from .kernels import add_rules, is_mlir, read_kernel, read_kernels
+
+if TYPE_CHECKING:
+    from ..kernel.kernel import Kernel
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument(
+        "expression",
+        help='best with types: "(f32[?,?] a, f32[?,?] b) -> a + b*2"; or a .mlir file, all of its functions',
+    )
+    parser.add_argument("-o", "--output", default=".", metavar="DIR", help="where to write (default: here)")
+    parser.add_argument("--name", help="of the files, the functions and the prefix of every name (default: kernel)")
+    add_flags(parser, options_of(CForm))
+    parser.add_argument("--check", action="store_true", help="compile it with every compiler there is, warnings errors")
+    add_rules(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the C, and compile it if asked to."""
+    form = flag_values(options, options_of(CForm))
+    kernels, name = _module(options)
+    paths = emit_c(kernels, options.output, name, **form)
+    for path in paths:
+        print(path)
+    return _check(paths, options) if options.check else 0
+
+
+def _check(paths: Sequence[Path], options: argparse.Namespace) -> int:
+    """Compile what was written, and say how it went."""
+    files = {path.name: path.read_text(encoding="utf-8") for path in paths}
+    form = CForm(freestanding=options.freestanding, openmp=options.openmp, target=options.target)
+    well = True
+    for finding in check_files(files, form):
+        print(finding, flush=True)
+        well = well and finding.ok
+    return 0 if well else 1
+
+
+def _module(options: argparse.Namespace) -> tuple[Mapping[str, Kernel], str]:
+    """Return what a module is made of, and its name: the one that is asked for, the only kernel's, or the file's."""
+    if not is_mlir(options) or options.function is not None:
+        kernel = read_kernel(options)
+        name = options.name or kernel.__name__
+        return {name: kernel}, name
+    kernels = read_kernels(options)
+    if len(kernels) == 1:
+        name = options.name or kernels[0].__name__
+        return {name: kernels[0]}, name
+    named: dict[str, Kernel] = {}
+    for kernel in kernels:
+        # Python, and C, have fewer characters for names than MLIR.
+        same = sum(re.fullmatch(rf"{kernel.__name__}(_\d+)?", name) is not None for name in named)
+        named[f"{kernel.__name__}_{same + 1}" if kernel.__name__ in named else kernel.__name__] = kernel
+    return named, options.name or Path(options.expression).stem

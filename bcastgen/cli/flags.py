@@ -1,0 +1,68 @@
+"""Flags of the command line from rows of options.
+
+In: rows.  Out: flags that a parser takes; the values that a command line gives, by the rows' names.
+
+    rank_expansion, on by default   ->   --no-rank-expansion        build, of parts   ->   --cmake --meson ...
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from ..core.options import Option
+
+__all__ = ["add_flags", "flag_names", "flag_values"]
+
+
+def flag_names(row: Option) -> tuple[str, ...]:
+    """Return the flags of an option, as they are typed.
+
+    Examples
+    --------
+    >>> flag_names(Option("stretch", True, "...")), flag_names(Option("static", False, "...", flag=None))
+    (('--no-stretch',), ())
+    """
+    word = row.name.replace("_", "-")
+    if row.flag is None:
+        return ()
+    if row.parts is not None:
+        return tuple(f"--{part}" for part in row.parts)
+    if row.default is True:
+        return (f"--{word}", f"--no-{word}") if row.both else (f"--no-{word}",)
+    return (f"--{word}",)
+
+
+def add_flags(parser: argparse.ArgumentParser, rows: Iterable[Option]) -> None:
+    """Let a parser take the flags of options."""
+    for row in rows:
+        if row.flag is None:
+            continue
+        text, names = row.flag or row.doc.rstrip("."), flag_names(row)
+        if row.parts is not None:
+            for name, what in zip(names, row.parts.values(), strict=True):
+                parser.add_argument(name, action="store_true", help=what)
+        elif row.both:
+            parser.add_argument(names[0], action=argparse.BooleanOptionalAction, default=True, help=text)
+        elif isinstance(row.default, bool):
+            parser.add_argument(*names, action="store_true", help=text)
+        else:
+            kind = str if row.least is None else int
+            choices = row.offered or row.choices or None
+            parser.add_argument(*names, type=kind, default=row.default, choices=choices, metavar=row.metavar, help=text)
+
+
+def flag_values(options: argparse.Namespace, rows: Iterable[Option]) -> dict[str, Any]:
+    """Return what a command line says of each option that has a flag."""
+    found: dict[str, Any] = {}
+    for row in rows:
+        if row.flag is None:
+            continue
+        if row.parts is not None:
+            found[row.name] = tuple(part for part in row.parts if getattr(options, part))
+        elif row.default is True and not row.both:
+            found[row.name] = not getattr(options, f"no_{row.name}")
+        else:
+            found[row.name] = getattr(options, row.name)
+    return found

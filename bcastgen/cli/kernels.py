@@ -1,0 +1,68 @@
+"""Kernels as commands are given them: an expression, or a function of a file of MLIR.
+
+In: a command line that has been read.  Out: a :class:`Kernel`.
+
+    "a*b + c"  or  "(f32[?] a) -> a + 1"  or  model.mlir --function f
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ..api.functions import from_text
+from ..core.errors import ParseError
+from ..pipeline.options import OPTIONS
+from .flags import add_flags, flag_names, flag_values
+from .reading import add_reading
+
+if TYPE_CHECKING:
+    from ..kernel.kernel import Kernel
+
+__all__ = ["add_rules", "is_mlir", "read_kernel", "read_kernels"]
+
+_RULES = tuple(OPTIONS[name] for name in ("dynamic", "stretch", "rank_expansion"))
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Say what a command takes beside an expression or a file: how dims meet, and how MLIR is read."""
+    add_flags(parser, _RULES)
+    parser.add_argument("--function", metavar="NAME", help="of a .mlir file")
+    add_reading(parser)
+
+
+def is_mlir(options: argparse.Namespace) -> bool:
+    """Tell whether a command is given a file of MLIR."""
+    return str(options.expression).endswith(".mlir")
+
+
+def read_kernel(options: argparse.Namespace) -> Kernel:
+    """Return the kernel of a command."""
+    if is_mlir(options):
+        _check_rules(options)
+        from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
+
+        return mlir_files.read_kernel(options)
+    if options.function is not None:
+        raise ParseError(f"--function {options.function!r} is for .mlir files")
+    return from_text(
+        options.expression,
+        getattr(options, "name", None) or "kernel",
+        getattr(options, "variants", None),
+        **flag_values(options, _RULES),
+    )
+
+
+def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
+    """Return the kernels of all functions of a file of MLIR."""
+    _check_rules(options)
+    from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
+
+    return mlir_files.read_kernels(options)
+
+
+def _check_rules(options: argparse.Namespace) -> None:
+    """Refuse switches that say of an expression what MLIR's types say of a module."""
+    if any(value != OPTIONS[name].default for name, value in flag_values(options, _RULES).items()):
+        *others, last = (flag for row in _RULES for flag in flag_names(row))
+        raise ParseError(f"{', '.join(others)} and {last} are for expressions, not for .mlir files")

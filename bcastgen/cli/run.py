@@ -1,0 +1,107 @@
+"""``bcastgen run``: an expression evaluated over files and numbers.
+
+In: an expression, or a file of MLIR; operands.  Out: results on stdout, or in files.
+
+    bcastgen run "a*b + c" --in a=a.npy b=b.npy c=2 --out r.npy
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from ..core.errors import BcastgenError, ParseError
+from ..shape.types.cursor import excerpt
+from ..shape.types.dim import MAX_EXTENT
+from .kernels import add_rules, read_kernel
+from .run_files import load_array, result_files, save_results
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"; or a .mlir file')
+    several: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
+    parser.add_argument(
+        "--in", dest="inputs", metavar="NAME=FILE", help="an operand: a .npy file or a number", **several
+    )
+    parser.add_argument(
+        "--extent", dest="extents", metavar="NAME=N", help="an extent that no operand determines", **several
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="the .npy file to write, one for each result, or one .npz for all; without it results are printed",
+        **several,
+    )
+    add_rules(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Evaluate over what is given, and print or write the results."""
+    kernel = read_kernel(options)
+    operands = _by_name("--in", map(_operand, options.inputs))
+    slots = tuple(kernel.operands[at] for at in kernel.expression.slots)
+    names = tuple(name for name in kernel.operands if name not in slots)
+    unknown = sorted(set(operands) - set(names))
+    missing = [name for name in names if name not in operands]
+    if unknown or missing:
+        what = (
+            f"--in gives '{unknown[0]}', which the expression does not name"
+            if unknown
+            else f"no value for '{missing[0]}'"
+        )
+        raise ParseError(f"{what}; the operands are {', '.join(names)}: give each as --in NAME=FILE.npy")
+    extents = _by_name("--extent", map(_extent, options.extents))
+    if extents and not slots:
+        raise ParseError(f"--extent gives {next(iter(extents))!r}, but the operands determine every extent")
+    files = result_files(options.out, kernel.results)
+    given = {"extents": extents} if slots else {}
+    try:
+        result = kernel(*(operands[name] for name in names), **given)
+    except BcastgenError:
+        raise
+    except ValueError as error:
+        # NumPy's, of a result that no memory can hold.
+        raise BcastgenError(str(error)) from None
+    if not files:
+        print(result)
+        return 0
+    values = result if isinstance(result, tuple) else (result,)
+    for line in save_results(dict(zip(kernel.results, values, strict=True)), files):
+        print(line)
+    return 0
+
+
+def _by_name(option: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ParseError(f"{option} gives '{name}' twice; give each name once")
+        found[name] = value
+    return found
+
+
+def _extent(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if not (value.isascii() and value.isdigit()) or len(value) > len(str(MAX_EXTENT)) or int(value) > MAX_EXTENT:
+        raise ParseError(f"--extent {excerpt(text)} is not NAME=N; write --extent n=3")
+    return name, int(value)
+
+
+def _operand(text: str) -> tuple[str, Any]:
+
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ParseError(f"--in {text!r} is not NAME=FILE; write --in a=a.npy or --in n=3")
+    if value.lstrip("+-").isdigit() and len(value) > len(str(MAX_EXTENT)) + 2:
+        # More digits than Python reads are an infinite float.
+        raise ParseError(f"--in {excerpt(text)}: the integer is beyond 64 bits; write a float")
+    for number in (int, float):
+        try:
+            return name, number(value)
+        except ValueError:
+            continue
+    return name, load_array(value)

@@ -1,0 +1,38 @@
+"""A module of standalone C with all that its form asks for.
+
+In: kernels and a :class:`CForm`.  Out: a :class:`CSource`: m.c, m.h, and what goes beside them.
+
+    render_module("axpb", parts, CForm(build=("cmake",)))   ->   axpb.c, axpb.h, CMakeLists.txt
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...core.c_source import CSource
+from .form import CForm
+from .module import Part, module_files, module_view
+from .project import project_files
+
+__all__ = ["render_module"]
+
+_USUAL = CForm()
+
+
+def render_module(name: str, parts: Sequence[Part], form: CForm = _USUAL) -> CSource:
+    """Return the C of a module for other people's projects.
+
+    Parameters
+    ----------
+    name : of the files, and the prefix of every name; made a C identifier.
+    parts : its kernels.
+    form : what is asked of the C.
+
+    Raises
+    ------
+    BcastgenError
+        For a form that there is not.
+    """
+    module = module_view(name, parts, form.checked())
+    files = module_files(module)
+    return CSource(module.name, {**files, **project_files(module, files)})

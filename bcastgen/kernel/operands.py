@@ -1,0 +1,84 @@
+"""What a kernel makes of what it is told of operands: results' names, constants' values, arrays that only have a shape.
+
+In: names, values, types of a signature, shapes.  Out: names and arrays.
+
+    result_names(2, ("a", "b")) -> ("r0", "r1")        stand_in("a", (2, 3)).shape -> (2, 3), of no memory to speak of
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.dtypes import F64, DType
+from ..core.errors import BroadcastError
+from ..expr.free_extents import has_views
+from ..expr.nodes import Expression
+from ..runtime.slow_path import clean_operand
+
+if TYPE_CHECKING:
+    from ..shape.types.tensor_type import Signature
+
+__all__ = ["constant_values", "depends_on_ranks", "result_names", "stand_in"]
+
+
+def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
+    """Name results r, or r0, r1, ..., clear of the operands' names."""
+    stem = "r"
+    while stem in taken or any(f"{stem}{at}" in taken for at in range(count)):
+        stem += "_"
+    return (stem,) if count == 1 else tuple(f"{stem}{at}" for at in range(count))
+
+
+def depends_on_ranks(expression: Expression | Callable[[], Expression], signature: Signature | None) -> bool:
+    """Whether the maps of a kernel depend on ranks that only a call shows, so that each combination is compiled."""
+    if not isinstance(expression, Expression) or not has_views(expression.results):
+        return False
+    return signature is None or any(type_.unranked for _, type_ in signature.operands)
+
+
+def constant_values(
+    name: str, values: tuple[object, ...], signature: Signature | None
+) -> tuple[np.ndarray[Any, Any], ...]:
+    """Return constant arrays as the kernel's own, which nobody can change; they have the types of its signature."""
+    types = [] if signature is None else signature.operands[len(signature.operands) - len(values) :]
+    if len(types) != len(values):
+        raise BroadcastError(f"{name}() has {len(values)} constants; a signature has to give their types")
+    made = []
+    for (label, type_), value in zip(types, values, strict=True):
+        array = np.array(clean_operand(str(label), np.asarray(value)), order="C", copy=True)
+        if type_.unranked or tuple(dim.extent for dim in type_.dims) != array.shape:
+            raise BroadcastError(f"constant '{label}' of {name}() has shape {array.shape}, declared {type_}")
+        array.setflags(write=False)
+        made.append(array)
+    return tuple(made)
+
+
+def stand_in(name: str, shape: Any, dtype: DType = F64) -> np.ndarray[Any, Any]:
+    """Return an array without elements of its own that has the shape a caller gives for an operand.
+
+    Raises
+    ------
+    BroadcastError
+        If it is no shape that an array may have.
+    """
+    from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent  # noqa: PLC0415 - calls size results themselves
+
+    extents = shape.shape if isinstance(shape, np.ndarray) else shape
+    entries = extents if isinstance(extents, (tuple, list)) else (extents,)
+    check_rank(f"operand '{name}'", len(entries), name)
+    for dim, extent in enumerate(entries):
+        if not is_extent(extent):
+            raise BroadcastError(
+                f"operand '{name}' dim {dim} has extent {extent!r}, expected 0 to {MAX_EXTENT}; "
+                "give a tuple of integers, or an array of that shape",
+                operand=name,
+                dim=dim,
+            )
+    try:
+        return np.broadcast_to(np.zeros((), dtype.np), entries)
+    except ValueError as error:
+        why = f"operand '{name}' of shape {entries}: {error}; give smaller extents"
+        raise BroadcastError(why, operand=name) from None

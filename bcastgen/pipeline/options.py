@@ -1,0 +1,130 @@
+"""The options of a kernel: one table, and the record of those that its binary depends on.
+
+In: what callers of `jit`, `from_text` and the command line say.  Out: :class:`Options`, or an error.
+
+    options_for(dynamic="strict", math="fast") -> Options("kernel", None, "strict", True, True, False, "fast")
+
+`signature`, `threads` and `background` are no part of a binary's key: the first is there as types, the others are said
+of calls.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ..core.forks import undivided
+from ..core.frozen import dataclass
+from ..core.options import VARIANTS, Option
+
+if TYPE_CHECKING:
+    from ..shape.inference.stretch_rules import Dynamic, Rules
+
+__all__ = ["OPTIONS", "Options", "options_for"]
+
+OPTIONS: dict[str, Option] = {
+    row.name: row
+    for row in (
+        Option(
+            "signature",
+            None,
+            'declared types, as in ``"(f32[?, 4] x, f32[4] b) -> f32[?, 4]"``, or the operands\' as a list; checked at '
+            "each call. Dims may carry facts (:class:`bcastgen.Dim`): ``f32[n>=2, m%8]``.",
+            flag=None,
+        ),
+        Option("name", None, "of the kernel; the function's by default.", flag=None),
+        VARIANTS,
+        Option(
+            "dynamic",
+            "numpy",
+            'how dims of unknown extent broadcast. ``"numpy"``: an extent that proves to be 1 stretches; '
+            '``"strict"``: it has the result\'s extent, and others may stretch to it (seed 004); ``"trusted"``: the '
+            "same, and nobody checks: a wrong shape is then undefined behaviour, except where the environment sets "
+            "BCASTGEN_DEBUG.",
+            ("numpy", "strict", "trusted"),
+            "how unknown dims broadcast",
+            # What is undefined behaviour if it is wrong is asked for in code.
+            offered=("numpy", "strict"),
+        ),
+        Option(
+            "rank_expansion",
+            True,
+            "whether operands may have fewer dims than the result; scalars always may.",
+            flag="operands have as many dims as the result",
+        ),
+        Option(
+            "stretch",
+            True,
+            "whether an extent of 1 meets any other. Dims declared as ``bcast`` always do.",
+            flag="an extent of 1 meets no other",
+        ),
+        Option(
+            "math",
+            "accurate",
+            "``\"accurate\"``: functions keep the bound of the op's row, and ``+ - * / sqrt`` give NumPy's bits; "
+            '``"fast"``: functions may be off by 4 ULP, and a product that is added to may be rounded once with the '
+            "sum.",
+            ("accurate", "fast"),
+            None,
+        ),
+        Option(
+            "threads",
+            None,
+            "how many threads a call may take; None: as :func:`bcastgen.get_num_threads` says. ``kernel.threads`` is "
+            "the same and may be set. Small calls take one; results do not depend on it.",
+            flag=None,
+        ),
+        Option(
+            "background",
+            None,
+            "whether NumPy answers calls while their binary is compiled in a thread; None: if the environment sets "
+            "BCASTGEN_BACKGROUND. Arithmetic has the same bits; functions of f64 are NumPy's own then. Calls that a "
+            "kernel refuses, and those of ops defined at run time, wait for the compiler, as ``kernel.wait()`` does.",
+            flag=None,
+        ),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a kernel is compiled with, beside its expression; all of it is part of the key.
+
+    Attributes
+    ----------
+    name : the kernel's name, in C too.
+    variants, dynamic, rank_expansion, stretch, math : see :data:`OPTIONS`.
+    debug : check what is trusted.
+    explicit : whether explicit broadcasts stretch; they do but for maps of :func:`bcastgen.define_op`.
+    """
+
+    name: str = "kernel"
+    variants: int | None = OPTIONS["variants"].default
+    dynamic: Dynamic = OPTIONS["dynamic"].default
+    rank_expansion: bool = OPTIONS["rank_expansion"].default
+    stretch: bool = OPTIONS["stretch"].default
+    debug: bool = False
+    math: str = OPTIONS["math"].default
+    explicit: bool = True
+
+    @property
+    def rules(self) -> Rules:
+        """The part that says how dims meet."""
+        with undivided:
+            from ..shape.inference.stretch_rules import Rules  # noqa: PLC0415 - a kernel on disk has no use for them
+
+        return Rules(self.rank_expansion, self.stretch, self.dynamic, self.debug, self.explicit)
+
+
+def options_for(**given: Any) -> Options:
+    """Return the record of options that callers give by name, each as its row says.
+
+    Raises
+    ------
+    BcastgenError
+        For what an option may not be.
+    """
+    for name, value in given.items():
+        OPTIONS[name].check(value)
+    switches = {name: bool(value) for name, value in given.items() if OPTIONS[name].default is True}
+    return Options(**{**given, **switches}, debug="BCASTGEN_DEBUG" in os.environ)
