@@ -119,19 +119,20 @@ class SizedKernel(Kernel):
             raise BroadcastError(f"{self._name}(): extents has no {unknown[0]!r}; its names are {', '.join(names)}")
         outs = out if isinstance(out, tuple) else (out,) * (len(self.results) == 1)
         program, shapes = self._lowered(args, by_name)
+        found = _inferred(names, given, program.columns, shapes)
         for slot in program.slots:
             name, target = names[slot.number], outs[slot.result] if slot.result < len(outs) else None
             if target is not None and slot.dim < np.ndim(target):
                 given.setdefault(name, np.shape(target)[slot.dim])
-            elif slot.open and name not in given:
+            elif slot.open and name not in found and name not in given:
                 raise BroadcastError(
                     f"result '{self.results[slot.result]}' dim {slot.dim} has an extent that no operand determines; "
                     f"pass extents={{{name!r}: ...}}, or out=",
                     operand=self.results[slot.result],
                     dim=slot.dim,
                 )
-        given.update(_inferred(names, given, program.columns, shapes))
-        return {name: _empty(given.get(name, 1)) for name in names}
+        found = _inferred(names, given, program.columns, shapes)
+        return {name: _empty(given.get(name, found.get(name, 1))) for name in names}
 
     def _lowered(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> tuple[LoopProgram, Shapes]:
         """Return the nests for operands of these dtypes and ranks, and the operands' extents."""
@@ -169,7 +170,8 @@ def _inferred(
                 elif item[0] not in joined:
                     joined.add(item[0])
                     met += [other for other in columns if item in other and other not in met]
-        found.update(dict.fromkeys(joined, next((extent for extent in extents if extent != 1), 1)))
+        if extents:
+            found.update(dict.fromkeys(joined, next((extent for extent in extents if extent != 1), 1)))
     return found
 
 

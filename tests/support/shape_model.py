@@ -97,9 +97,12 @@ def blame(kernel, arrays, extents=None):
     None where there is none, or where more than one is right: where something else is wrong, too, or where it is an
     extent, which others may be said not to meet.
     """
-    names, first = dict(extents or {}), None
+    names, refused = dict(extents or {}), []
     said = [dim for operand in kernel.operands for dim in operand.type.dims]
     given = dict(zip((operand.name for operand in kernel.operands), arrays, strict=True))
+    ranks = {len(operand.type.dims) for operand in kernel.operands if not operand.type.open} - {0}
+    if len(ranks) > 1 and not kernel.rank_expansion:
+        return None  # No call may be legal, which is said before there is one.
     for operand in kernel.operands:
         try:
             _check(operand.name, operand.type, given[operand.name].shape, names, said)
@@ -107,18 +110,19 @@ def blame(kernel, arrays, extents=None):
             type_, rank = operand.type, given[operand.name].ndim
             if refusal.dim is not None and type_.dim(rank, refusal.dim).extent is not None:
                 return None
-            first = first or refusal
-    ranks = [operand.name for operand in kernel.operands if not operand.type.admits_rank(given[operand.name].ndim)]
-    if first is not None and ranks and (first.array, first.dim) != (ranks[0], None):
-        return None  # Ranks may be looked at first.
+            refused.append(refusal)
+    # Ranks are looked at before extents, and what results of several extents ask one result after the other.
+    if len(kernel.results) > 1 or (len(refused) > 1 and any(refusal.dim is None for refusal in refused)):
+        return None
     try:
         infer_names(kernel, given, names)
         results = tuple(_Scope(kernel, given, names, True).value(result).array for result in kernel.results)
-        if first is None:
-            check_results(kernel, results, names)
+        check_results(kernel, results, names)
     except (Refusal, KeyError) as refusal:
-        first = refusal if first is None and isinstance(refusal, Refusal) else None
-    return None if first is None or first.array is None else (first.array, first.dim)
+        if refused or not isinstance(refusal, Refusal):
+            return None
+        refused = [refusal]
+    return None if not refused or refused[0].array is None else (refused[0].array, refused[0].dim)
 
 
 @dataclass(frozen=True)
