@@ -42,14 +42,14 @@ setup(
     package_data={
         "bcastgen": ["py.typed"],
         "bcastgen.bench": ["data/*", "*.c"],
-        "bcastgen.csrc": ["*/*.c", "*/*.h", "*/*.def"],
+        "bcastgen.csrc": ["*/*.c", "*/*.h", "*/*.inc", "*/*.def"],
         "bcastgen.templates": ["*.j2", "**/*.j2"],
     },
     ext_modules=[
         Extension(
             "bcastgen._dispatch",
             sources=["csrc/dispatch/dispatch.c", *(f"csrc/runtime/{name}.c" for name in ("run", "pack", "pool"))],
-            depends=[str(path) for suffix in ("h", "def") for path in sorted(Path("csrc").rglob(f"*.{suffix}"))],
+            depends=[str(path) for suffix in ("h", "inc", "def") for path in sorted(Path("csrc").rglob(f"*.{suffix}"))],
             include_dirs=[numpy.get_include(), *(f"csrc/{room}" for room in ("abi", "helpers", "runtime", "dispatch"))],
             extra_compile_args=["-O3", "-fvisibility=hidden"],
             optional=True,

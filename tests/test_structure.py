@@ -55,7 +55,13 @@ def test_every_module_is_in_a_room_that_says_what_it_is_for():
 
 
 def sources() -> list[Path]:
-    folders = {"bcastgen": ("py",), "csrc": ("c", "h", "py"), "templates": ("j2",), "tests": ("py",), "bench": ("py",)}
+    folders = {
+        "bcastgen": ("py",),
+        "csrc": ("c", "h", "inc", "py"),
+        "templates": ("j2",),
+        "tests": ("py",),
+        "bench": ("py",),
+    }
     made = ("_ffi.py", "_templates.py")
     return [
         path

@@ -1,13 +1,18 @@
 /* dispatch.c: the CPython extension bcastgen._dispatch, the call path of a kernel.
  *
  * In: a call `kernel(a, b, out=r)`. Out: the ndarray (or tuple of them), with nothing but this between Python and the
- * compiled loop. dispatch_call.h is the call, dispatch_flat.h its shortest way, dispatch_memory.h where large results
- * come from, dispatch_size.h sizes results without a call, dispatch_kernel.h is what a kernel holds, dispatch_layout.h
- * the arithmetic of strides and overlap, dispatch_evaluate.h the way from a text to a kernel; here are the type and the
- * module. What is not an aligned native ndarray of a supported dtype, a NumPy scalar or a Python number, and every
- * error, goes to bcastgen/runtime/slow_path.py ("the slow path"), which comes back through _call_clean.
- * bcastgen/runtime/fallback.py is the same class in Python; the tests run both alike. The file is long because the type has
- * many methods, each with its documentation.
+ * compiled loop. This file has the type and the module. dispatch_operands.inc reads arguments, dispatch_call.inc makes
+ * the call, dispatch_flat.inc is its shortest way, dispatch_memory.inc gives memory for large results,
+ * dispatch_size.inc sizes results without a call, dispatch_kernel.inc is what a kernel holds, dispatch_layout.inc is
+ * the arithmetic of strides and overlap, dispatch_evaluate.inc goes from a text to a kernel. A file *.inc is not a
+ * header but a part of this one, which alone includes it; its static functions begin with its last word, or with the
+ * type that they belong to.
+ *
+ * An argument that is no aligned native ndarray of a supported dtype, no NumPy scalar and no Python number goes to
+ * bcastgen/runtime/slow_path.py ("the slow path"), which comes back through _call_clean; so does every error.
+ * bcastgen/runtime/fallback.py is the same class in Python; the tests run both alike.
+ *
+ * The file is long because the type has many methods, each with its documentation.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -17,8 +22,8 @@
 #define NPY_TARGET_VERSION NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
 
-#include "dispatch_evaluate.h"
-#include "dispatch_size.h"
+#include "dispatch_evaluate.inc"
+#include "dispatch_size.inc"
 #include "pool.h"
 
 #ifndef NPY_2_0_API_VERSION
@@ -35,7 +40,7 @@ static PyTypeObject *kernel_type;
 
 /* ---- the three ways in: a call, and what the slow path comes back with ------------------------------------------- */
 
-static PyObject *call_slow(kernel *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
+static PyObject *kernel_call_slow(kernel *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     PyObject *by_name = PyDict_New(), *positional = PyTuple_New(count), *answer = NULL;
     if (by_name == NULL || positional == NULL) goto done;
@@ -59,11 +64,11 @@ static PyObject *kernel_vectorcall(PyObject *callable, PyObject *const *args, si
     const Py_ssize_t count = PyVectorcall_NARGS(flags_count);
     frame f;
     if (frame_open(&f, self) < 0) return NULL;
-    verdict v = bind(&f, args, count, names);
-    if (v == READY) v = call(&f, 1);
-    PyObject *answer = v == READY ? deliver(&f) : NULL;
+    verdict v = operands_bind(&f, args, count, names);
+    if (v == READY) v = call_perform(&f, 1);
+    PyObject *answer = v == READY ? call_deliver(&f) : NULL;
     frame_close(&f);
-    return v == SLOW ? call_slow(self, args, count, names) : answer;
+    return v == SLOW ? kernel_call_slow(self, args, count, names) : answer;
 }
 
 static PyObject *uninitialised_vectorcall(PyObject *self, PyObject *const *args, size_t count, PyObject *names)
@@ -74,7 +79,7 @@ static PyObject *uninitialised_vectorcall(PyObject *self, PyObject *const *args,
 }
 
 /* Binds the tuples that the slow path passes; they hold every operand, clean. */
-static int bind_clean(frame *f, kernel *self, PyObject *operands, PyObject *outs)
+static int kernel_bind_clean(frame *f, kernel *self, PyObject *operands, PyObject *outs)
 {
     if (self->name == NULL || PyTuple_GET_SIZE(operands) != self->operand_count) {
         PyErr_SetString(PyExc_TypeError, "not one clean operand each");
@@ -83,13 +88,13 @@ static int bind_clean(frame *f, kernel *self, PyObject *operands, PyObject *outs
     if (frame_open(f, self) < 0) return -1;
     for (Py_ssize_t i = 0; i < self->operand_count; i++) f->bound[i] = PyTuple_GET_ITEM(operands, i);
     f->operands = f->bound;
-    if (take_out(f, outs) == READY) return 0;
+    if (operands_take_out(f, outs) == READY) return 0;
     PyErr_SetString(PyExc_TypeError, "not one clean out each");
     frame_close(f);
     return -1;
 }
 
-static verdict no_slower(verdict v)
+static verdict kernel_no_slower(verdict v)
 {
     if (v != SLOW) return v;
     PyErr_SetString(PyExc_TypeError, "operands or outs are not clean");
@@ -104,8 +109,8 @@ static PyObject *kernel_call_clean(PyObject *object, PyObject *args)
     PyObject *operands, *outs;
     frame f;
     if (!PyArg_ParseTuple(args, "O!O:_call_clean", &PyTuple_Type, &operands, &outs)) return NULL;
-    if (bind_clean(&f, (kernel *)object, operands, outs) < 0) return NULL;
-    PyObject *answer = no_slower(call(&f, 0)) == READY ? deliver(&f) : NULL;
+    if (kernel_bind_clean(&f, (kernel *)object, operands, outs) < 0) return NULL;
+    PyObject *answer = kernel_no_slower(call_perform(&f, 0)) == READY ? call_deliver(&f) : NULL;
     frame_close(&f);
     return answer;
 }
@@ -118,10 +123,10 @@ static PyObject *kernel_infer(PyObject *object, PyObject *operands)
 {
     frame f;
     if (!PyTuple_CheckExact(operands)) return PyErr_Format(PyExc_TypeError, "operands must be a tuple");
-    if (bind_clean(&f, (kernel *)object, operands, Py_None) < 0) return NULL;
-    verdict v = no_slower(resolve(&f));
-    if (v == READY) v = infer(&f);
-    PyObject *shapes = v == READY ? shapes_of(&f) : NULL, *answer = NULL;
+    if (kernel_bind_clean(&f, (kernel *)object, operands, Py_None) < 0) return NULL;
+    verdict v = kernel_no_slower(call_resolve(&f));
+    if (v == READY) v = call_infer(&f);
+    PyObject *shapes = v == READY ? size_shapes(&f) : NULL, *answer = NULL;
     if (shapes != NULL) {
         answer = Py_BuildValue("Ny#O", shapes, (const char *)f.found->result_codes, f.self->result_count,
                                f.found->entry->aligned ? Py_True : Py_False);
@@ -157,8 +162,9 @@ static PyObject *kernel_add_binary(PyObject *object, PyObject *args)
                                              BCG_ABI_VERSION);
     if (ranges == NULL) return NULL;
     int failed = PyBytes_GET_SIZE(key) != self->key_length;
-    if (failed) PyErr_Format(PyExc_ValueError, "the key has %zd bytes, not %zd", PyBytes_GET_SIZE(key), self->key_length);
-    if (!failed && find(self, (const unsigned char *)PyBytes_AS_STRING(key)) == NULL) {
+    if (failed)
+        PyErr_Format(PyExc_ValueError, "the key has %zd bytes, not %zd", PyBytes_GET_SIZE(key), self->key_length);
+    if (!failed && kernel_find_binary(self, (const unsigned char *)PyBytes_AS_STRING(key)) == NULL) {
         binary *b = binary_new(self, entry, PyBytes_AS_STRING(key), PyBytes_AS_STRING(result_codes),
                                PyBytes_AS_STRING(ranges), limits, keepalive);
         failed = b == NULL || binary_add(self, b) < 0;
@@ -360,10 +366,11 @@ static PyType_Spec kernel_spec = {
 PyDoc_STRVAR(configure_doc,
              "configure(type_codes, scalar_codes, descrs, weak, hooks)\n--\n\n"
              "Hand over bcastgen's dtype codes, by NumPy type number and by NumPy scalar type; the dtype of each\n"
-             "code, None where it comes with meet(); the codes of weak int, uint and float; and the functions that stand in Python.");
+             "code, None where it comes with meet(); the codes of weak int, uint and float; and the functions that\n"
+             "stand in Python.");
 
 /* Called once, when bcastgen.runtime.base is imported; what it stores lives as long as the process. */
-static PyObject *configure(PyObject *module, PyObject *args)
+static PyObject *module_configure(PyObject *module, PyObject *args)
 {
     (void)module;
     const char *type_codes;
@@ -402,7 +409,7 @@ static PyObject *configure(PyObject *module, PyObject *args)
 PyDoc_STRVAR(meet_doc, "meet(number, code, descr)\n--\n\n"
                        "Hand over a dtype that a package has added to NumPy: its type number, its code, the dtype.");
 
-static PyObject *meet(PyObject *module, PyObject *args)
+static PyObject *module_meet(PyObject *module, PyObject *args)
 {
     (void)module;
     int number;
@@ -423,7 +430,7 @@ static PyObject *meet(PyObject *module, PyObject *args)
 PyDoc_STRVAR(set_threads_doc,
              "set_threads(threads)\n--\n\nSet how many threads a call may take, unless its kernel says.");
 
-static PyObject *set_threads(PyObject *module, PyObject *value)
+static PyObject *module_set_threads(PyObject *module, PyObject *value)
 {
     (void)module;
     const long threads = PyLong_AsLong(value);
@@ -434,7 +441,7 @@ static PyObject *set_threads(PyObject *module, PyObject *value)
 
 PyDoc_STRVAR(cpus_doc, "cpus()\n--\n\nReturn how many CPUs this process may use.");
 
-static PyObject *cpus(PyObject *module, PyObject *none)
+static PyObject *module_cpus(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
     return PyLong_FromLong(bcg_pool_cpus());
@@ -443,7 +450,7 @@ static PyObject *cpus(PyObject *module, PyObject *none)
 PyDoc_STRVAR(set_memory_bound_doc,
              "set_memory_bound(size)\n--\n\nSet how many bytes of freed results are kept; 0 leaves all to NumPy.");
 
-static PyObject *set_memory_bound(PyObject *module, PyObject *value)
+static PyObject *module_set_memory_bound(PyObject *module, PyObject *value)
 {
     (void)module;
     const size_t bound = PyLong_AsSize_t(value);
@@ -454,19 +461,19 @@ static PyObject *set_memory_bound(PyObject *module, PyObject *value)
 
 PyDoc_STRVAR(clear_memory_doc, "clear_memory()\n--\n\nGive back what is kept of freed results; return its bytes.");
 
-static PyObject *clear_memory(PyObject *module, PyObject *none)
+static PyObject *module_clear_memory(PyObject *module, PyObject *none)
 {
     (void)module, (void)none;
     return PyLong_FromSize_t(memory_clear());
 }
 
 static PyMethodDef module_methods[] = {
-    {"set_threads", set_threads, METH_O, set_threads_doc},
-    {"cpus", cpus, METH_NOARGS, cpus_doc},
-    {"set_memory_bound", set_memory_bound, METH_O, set_memory_bound_doc},
-    {"clear_memory", clear_memory, METH_NOARGS, clear_memory_doc},
-    {"meet", meet, METH_VARARGS, meet_doc},
-    {"configure", configure, METH_VARARGS, configure_doc},
+    {"set_threads", module_set_threads, METH_O, set_threads_doc},
+    {"cpus", module_cpus, METH_NOARGS, cpus_doc},
+    {"set_memory_bound", module_set_memory_bound, METH_O, set_memory_bound_doc},
+    {"clear_memory", module_clear_memory, METH_NOARGS, clear_memory_doc},
+    {"meet", module_meet, METH_VARARGS, meet_doc},
+    {"configure", module_configure, METH_VARARGS, configure_doc},
     {NULL, NULL, 0, NULL},
 };
 

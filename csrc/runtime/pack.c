@@ -6,12 +6,12 @@
 #include "pack.h"
 
 #include "bcg_abi.h"
-#include "pack_lines.h"
-#include "pack_rows.h"
-#include "pack_scatter.h"
-#include "pack_stream.h"
-#include "pack_transpose.h"
-#include "pack_words.h"
+#include "pack_lines.inc"
+#include "pack_rows.inc"
+#include "pack_scatter.inc"
+#include "pack_stream.inc"
+#include "pack_transpose.inc"
+#include "pack_words.inc"
 
 typedef void (*pack_form)(const bcg_copy *copy, char *to, const char *from);
 

@@ -45,7 +45,7 @@ void bcg_pool_rouse(int32_t threads) { (void)threads; }
 #include <stdlib.h>
 #include <time.h>
 
-#include "cpus.h"
+#include "cpus.inc"
 
 enum {
     POOL_SPIN_NS = 50000, /* back-to-back calls find a worker awake; a sleeping one takes about as long to wake */

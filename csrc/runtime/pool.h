@@ -3,9 +3,10 @@
  * Contract. One pool a process, started at the first call that wants it, of as many threads as were ever asked for less
  * the caller's own (bounded by the CPUs the process may use, at that call). bcg_pool_run calls task(argument, index)
  * once for each index of [0, tasks) on at most `threads` threads, the calling one among them, and returns when all have
- * ended. All round, trap and treat subnormals as the calling thread does (x86, aarch64). Where the pool is at work for another call, or in a thread of the pool, the calling thread does it all: never
- * more threads than CPUs. Workers spin a short while before they sleep. After fork() the child has a pool of its own,
- * started anew when it is needed. Needs no GIL and knows no Python.
+ * ended. All round, trap and treat subnormals as the calling thread does (x86, aarch64). Where the pool is at work for
+ * another call, or in a thread of the pool, the calling thread does it all: never more threads than CPUs. Workers spin
+ * a short while before they sleep. After fork() the child has a pool of its own, started anew when it is needed. The
+ * pool needs no GIL and knows no Python.
  */
 #ifndef BCG_POOL_H
 #define BCG_POOL_H

@@ -1,5 +1,8 @@
 /* run.c: the plan of a call: see run.h.
  *
+ * A file *.inc of this folder is not a header but a part of the one file *.c that includes it (run_*.inc of this one,
+ * pack_*.inc of pack.c, cpus.inc of pool.c); its static functions begin with its last word, those of pack.c with pack_.
+ *
  * A nest's dims are ordered by the result's strides and merged (bcg_odometer.h); large ones are cut into parts, one a
  * task of the pool. A part is walked in blocks of rows (dim i) of points (dim j), with the other dims, o, around,
  * between or inside the blocks. In a block an array is read in place where its elements are adjacent along j, or one;
@@ -20,12 +23,12 @@ typedef enum {
 #include "bcg_odometer.h"
 #include "pack.h"
 #include "pool.h"
-#include "run_plan.h"
-#include "run_walk.h"
+#include "run_plan.inc"
+#include "run_walk.inc"
 
 /* ---- one part of a nest ------------------------------------------------------------------------------------------ */
 
-static int64_t points_of(const domain *d)
+static int64_t run_points(const domain *d)
 {
     int64_t points = 1;
     for (int32_t dim = 0; dim < d->rank; dim++) points *= d->extents[dim];
@@ -36,11 +39,11 @@ static void run_part(domain *d, int streams)
 {
     if (d->nest->arrays + d->nest->stages <= FEW) {
         _Alignas(LINE) char memory[FEW_BYTES];
-        run_blocks(d, memory, MOST_TILE_BYTES, streams);
+        walk_run(d, memory, MOST_TILE_BYTES, streams);
         return;
     }
     /* The whole nest was promised this much memory before anything was written. */
-    run_blocks(d, d->spare, many_tile_bytes(d->nest), streams);
+    walk_run(d, d->spare, source_many_tile_bytes(d->nest), streams);
 }
 
 /* ---- parts and threads ------------------------------------------------------------------------------------------- */
@@ -83,7 +86,7 @@ static void run_task(void *argument, int64_t index)
 }
 
 /* About how long the nest takes on one core: its maths, or moving its bytes where that takes longer. */
-static double nanoseconds(const bcg_nest *nest, int64_t points)
+static double run_nanoseconds(const bcg_nest *nest, int64_t points)
 {
     int64_t bytes = 0;
     for (int32_t k = 0; k < nest->arrays; k++) bytes += nest->bytes[k];
@@ -92,7 +95,7 @@ static double nanoseconds(const bcg_nest *nest, int64_t points)
 }
 
 /* The outermost dim that is long enough to be cut into parts, or the longest. */
-static int32_t dim_to_cut(const domain *d, int64_t parts)
+static int32_t run_dim_to_cut(const domain *d, int64_t parts)
 {
     int32_t longest = 0;
     for (int32_t dim = 0; dim < d->rank; dim++) {
@@ -103,7 +106,7 @@ static int32_t dim_to_cut(const domain *d, int64_t parts)
 }
 
 /* The bytes of an array's elements, each once. */
-static int64_t bytes_of(const domain *d, int32_t k)
+static int64_t run_bytes(const domain *d, int32_t k)
 {
     int64_t bytes = d->nest->bytes[k];
     for (int32_t dim = 0; dim < d->rank; dim++) {
@@ -113,7 +116,7 @@ static int64_t bytes_of(const domain *d, int32_t k)
 }
 
 /* Whether an operand is one before it, moved: both are one stream of memory. */
-static int is_near(const domain *d, int32_t k)
+static int run_is_near(const domain *d, int32_t k)
 {
     for (int32_t other = 0; other < k; other++) {
         const intptr_t apart = (intptr_t)((uintptr_t)d->at[k] - (uintptr_t)d->at[other]);
@@ -123,13 +126,13 @@ static int is_near(const domain *d, int32_t k)
 }
 
 /* Whether results that are large go past the caches. */
-static int streaming_pays(const domain *d)
+static int run_streaming_pays(const domain *d)
 {
     const int32_t operands = d->nest->operands;
     int64_t read = 0, written = 0;
-    for (int32_t k = 0; k < operands; k++) read += is_near(d, k) ? 0 : bytes_of(d, k);
+    for (int32_t k = 0; k < operands; k++) read += run_is_near(d, k) ? 0 : run_bytes(d, k);
     for (int32_t k = operands; k < d->nest->arrays; k++) {
-        written += bytes_of(d, k);
+        written += run_bytes(d, k);
         /* A line that is read to be written in place is in the cache already. */
         for (int32_t other = 0; other < operands; other++) {
             if (d->at[other] == d->at[k]) return 0;
@@ -141,9 +144,9 @@ static int streaming_pays(const domain *d)
 static void run_domain(domain *d, const bcg_run_options *options)
 {
     const bcg_nest *const nest = d->nest;
-    const int64_t points = points_of(d);
-    const int streams = options->warm && streaming_pays(d);
-    const double work = options->threads > 1 ? nanoseconds(nest, points) : 0;
+    const int64_t points = run_points(d);
+    const int streams = options->warm && run_streaming_pays(d);
+    const double work = options->threads > 1 ? run_nanoseconds(nest, points) : 0;
     const int awake = work >= 2 * PART_NS && bcg_pool_awake();
     const double share = work / (awake ? PART_NS : PART_NS_ASLEEP);
     if (share < 2 || nest->arrays + nest->stages > FEW) {
@@ -153,7 +156,7 @@ static void run_domain(domain *d, const bcg_run_options *options)
         const int32_t threads = share < options->threads ? (int32_t)share : options->threads;
         const int64_t most = (int64_t)threads * PARTS_A_THREAD;
         division parts = {d, 0, share < (double)most ? (int64_t)share : most, 1, streams};
-        parts.cut = dim_to_cut(d, parts.count);
+        parts.cut = run_dim_to_cut(d, parts.count);
         if (parts.cut == d->rank - 1) parts.grain = LINE;
         bcg_pool_run(threads, parts.count, run_task, &parts);
     }
@@ -161,15 +164,15 @@ static void run_domain(domain *d, const bcg_run_options *options)
 
 /* ---- a nest, a kernel -------------------------------------------------------------------------------------------- */
 
-static const bcg_array *array_of(const bcg_kernel *kernel, const bcg_nest *nest, int32_t k, const bcg_array *operands,
-                                 const bcg_array *results)
+static const bcg_array *run_array(const bcg_kernel *kernel, const bcg_nest *nest, int32_t k, const bcg_array *operands,
+                                  const bcg_array *results)
 {
     const int32_t position = nest->positions[k];
     return position < kernel->operands ? &operands[position] : &results[position - kernel->operands];
 }
 
 /* Whether elements follow each other in C order. */
-static int is_adjacent(const bcg_array *array, int64_t bytes)
+static int run_is_adjacent(const bcg_array *array, int64_t bytes)
 {
     for (int32_t dim = array->rank - 1; dim >= 0; dim--) {
         if (array->extents[dim] != 1 && array->byte_strides[dim] != bytes) return 0;
@@ -178,7 +181,7 @@ static int is_adjacent(const bcg_array *array, int64_t bytes)
     return 1;
 }
 
-static int has_shape(const bcg_array *array, const bcg_array *other)
+static int run_has_shape(const bcg_array *array, const bcg_array *other)
 {
     if (array->rank != other->rank) return 0;
     for (int32_t dim = 0; dim < array->rank; dim++) {
@@ -187,7 +190,7 @@ static int has_shape(const bcg_array *array, const bcg_array *other)
     return 1;
 }
 
-static int is_one(const bcg_array *array)
+static int run_is_one(const bcg_array *array)
 {
     for (int32_t dim = 0; dim < array->rank; dim++) {
         if (array->extents[dim] != 1) return 0;
@@ -202,16 +205,16 @@ static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_ar
     int64_t steps[FEW];
     uint64_t still = 0;
     if (nest->arrays > FEW) return 0;
-    const bcg_array *const first = array_of(kernel, nest, nest->operands, operands, results);
+    const bcg_array *const first = run_array(kernel, nest, nest->operands, operands, results);
     const int64_t n = bcg_points(first->rank, first->extents);
     if (n == 0) return 1;
     if (n > SMALL_BYTES / nest->bytes[nest->operands]) return 0;
     for (int32_t k = 0; k < nest->arrays; k++) {
-        const bcg_array *const array = array_of(kernel, nest, k, operands, results);
+        const bcg_array *const array = run_array(kernel, nest, k, operands, results);
         at[k] = array->data;
         steps[k] = 0;
-        if (k < nest->operands && n > 1 && is_one(array)) still |= (uint64_t)1 << k;
-        else if ((n > 1 && !has_shape(array, first)) || !is_adjacent(array, nest->bytes[k])) return 0;
+        if (k < nest->operands && n > 1 && run_is_one(array)) still |= (uint64_t)1 << k;
+        else if ((n > 1 && !run_has_shape(array, first)) || !run_is_adjacent(array, nest->bytes[k])) return 0;
         else if (nest->maps != NULL && nest->maps[k] != NULL && n > 1) return 0;
     }
     for (int32_t v = 0; v < nest->variants; v++) {
@@ -223,23 +226,23 @@ static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_ar
 }
 
 /* Fills in a domain for the arrays at hand; 0 where it has no points. */
-static int describe(domain *d, const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results)
+static int run_describe(domain *d, const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results)
 {
     const bcg_nest *const nest = d->nest;
-    const bcg_array *const first = array_of(kernel, nest, nest->operands, operands, results);
+    const bcg_array *const first = run_array(kernel, nest, nest->operands, operands, results);
     const int32_t rank = first->rank;
     for (int32_t dim = 0; dim < rank; dim++) {
         d->extents[dim] = first->extents[dim];
         if (d->extents[dim] == 0) return 0;
     }
     for (int32_t k = 0; k < nest->arrays; k++) {
-        const bcg_array *const array = array_of(kernel, nest, k, operands, results);
+        const bcg_array *const array = run_array(kernel, nest, k, operands, results);
         const int8_t *const own = nest->maps == NULL ? NULL : nest->maps[k];
         d->at[k] = array->data;
         if (own != NULL) bcg_plan_mapped(d->steps, nest->arrays, k, rank, array, own);
         else bcg_plan_array(d->steps, nest->arrays, k, rank, array);
     }
-    turn_round(d, rank);
+    source_turn_dims(d, rank);
     d->rank = bcg_plan(rank, d->extents, d->steps, nest->arrays, nest->operands);
     return 1;
 }
@@ -253,26 +256,27 @@ static int32_t run_nest(const bcg_kernel *kernel, const bcg_nest *nest, const bc
         int64_t steps[BCG_MAX_RANK * FEW];
         char *at[FEW];
         domain d = {nest, 0, extents, steps, at, NULL};
-        if (describe(&d, kernel, operands, results)) run_domain(&d, options);
+        if (run_describe(&d, kernel, operands, results)) run_domain(&d, options);
         return BCG_OK;
     }
     int64_t *const steps = spare;
     char **const at = (char **)(void *)(steps + (size_t)BCG_MAX_RANK * (size_t)nest->arrays);
     const uintptr_t rest = (uintptr_t)(at + nest->arrays);
     domain d = {nest, 0, extents, steps, at, (char *)((rest + LINE - 1) / LINE * LINE)};
-    if (describe(&d, kernel, operands, results)) run_domain(&d, options);
+    if (run_describe(&d, kernel, operands, results)) run_domain(&d, options);
     return BCG_OK;
 }
 
 /* The memory that the plans of nests of many arrays take, one after the other. */
-static size_t spare_bytes(const bcg_kernel *kernel)
+static size_t run_spare_bytes(const bcg_kernel *kernel)
 {
     size_t most = 0;
     for (int32_t at = 0; at < kernel->nests; at++) {
         const bcg_nest *const nest = &kernel->nest[at];
         if (nest->arrays + nest->stages <= FEW) continue;
         const size_t arrays = (size_t)nest->arrays;
-        const size_t needed = arrays * (BCG_MAX_RANK * sizeof(int64_t) + sizeof(char *)) + LINE + many_bytes(nest);
+        const size_t own = arrays * (BCG_MAX_RANK * sizeof(int64_t) + sizeof(char *));
+        const size_t needed = own + LINE + source_many_bytes(nest);
         if (needed > most) most = needed;
     }
     return most;
@@ -283,7 +287,7 @@ int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_a
 {
     int32_t status = kernel->admits == NULL ? BCG_OK : kernel->admits(operands, results, why);
     if (status != BCG_OK) return status;
-    const size_t needed = spare_bytes(kernel);
+    const size_t needed = run_spare_bytes(kernel);
     void *const spare = needed == 0 ? NULL : malloc(needed);
     if (needed > 0 && spare == NULL) return BCG_NO_MEMORY;
     for (int32_t at = 0; at < kernel->nests; at++) {

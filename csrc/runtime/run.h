@@ -1,7 +1,7 @@
 /* run.h: runs a kernel's nests: the plan of a call, its tiles and stages, and its share of threads.
  *
- * Contract. As bcg_abi.h says of arrays; `shape` has accepted the operands. What can go wrong is told before anything
- * is written: what the kernel's `admits` returns, or BCG_NO_MEMORY, which is no status of a kernel, where a nest of very
+ * Contract. Arrays are as bcg_abi.h says; `shape` has accepted the operands. A call fails before anything is written:
+ * with what the kernel's `admits` returns, or with BCG_NO_MEMORY, which is no status of a kernel, where a nest of very
  * many arrays finds no memory for its plan.
  */
 #ifndef BCG_RUN_H

@@ -1,6 +1,6 @@
 # Variables are read by the texts that name them.
 # ruff: noqa: B007, F841
-"""bcastgen.evaluate: names from the caller's frame, whether dispatch_evaluate.h or Python looks them up."""
+"""bcastgen.evaluate: names from the caller's frame, whether dispatch_evaluate.inc or Python looks them up."""
 
 from __future__ import annotations
 

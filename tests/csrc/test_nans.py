@@ -24,6 +24,7 @@ from bcastgen.core.resources import folder
 from bcastgen.ops.row import Excess, Op
 from bcastgen.ops.table import OPS
 from bcastgen.runtime.toolchain import toolchain
+from csrc_includes import CSRC_FLAGS
 
 # NaN from numbers, as C of a and b, or of the integers u and v; {f} is f for float, {T} the type.
 SOURCES = {
@@ -97,7 +98,7 @@ def _forms(op, operands, result):
 
 def library(source, chosen, directory, *more):
     """The loops compiled, with the flags of kernels and more."""
-    kept = sorted(path.name for path in folder("csrc").glob("bcg_*.h") if "vmath" in path.name)
+    kept = sorted(path.name for path in (folder("csrc") / "vmath").glob("bcg_vmath*.h"))
     lines = [f'#include "{header}"' for header in (*kept, "bcg_scalar.h")]
     for at, loop in enumerate(chosen):
         t = loop.kind.c
@@ -117,7 +118,7 @@ def library(source, chosen, directory, *more):
         "-w",
         "-fvisibility=default",
         "-Dinline=inline __attribute__((always_inline))",
-        f"-I{folder('csrc')}",
+        *CSRC_FLAGS,
     ]
     done = subprocess.run(
         [*tools.command, *flags, "-o", made, text, "-lm", "-lgcc"], check=False, capture_output=True, text=True

@@ -1,4 +1,4 @@
-"""csrc/dispatch/dispatch_flat.h: small calls of one shape take a shorter way, and nobody can tell."""
+"""csrc/dispatch/dispatch_flat.inc: small calls of one shape take a shorter way, and nobody can tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dispatch_memory.h: large results own memory that is kept when they are freed, and given to the next ones."""
+"""dispatch_memory.inc: large results own memory that is kept when they are freed, and given to the next ones."""
 
 from __future__ import annotations
 
