@@ -4,8 +4,8 @@ In: a spelling (``"f32"``, ``numpy.float32``, MLIR's ``i1``).  Out: its :class:`
 
     dtype("f32").c -> "float"        promote(I32, F32) -> F64        dtype(np.uint8).name -> "u8"
 
-Source: NEP 50 and ``numpy.result_type`` (the test compares every pair with it). What 16-bit floats are beside their row
-stands in ``half``.
+Source: NEP 50 and ``numpy.result_type`` (the test compares every pair with it). The module
+``float16`` has what 16-bit floats need beside their row.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
     "in_numpy_code",
     "meant_by",
     "promote",
-    "settle",
+    "resolve_weak",
 ]
 
 
@@ -80,14 +80,14 @@ class DType:
         return self.kind == "float"
 
     @property
-    def is_half(self) -> bool:
+    def is_float16(self) -> bool:
         """True for the 16-bit floats, which are computed with in f32 and rounded once an operation."""
         return self.kind == "float" and self.bits == 16
 
     @property
     def computed_in(self) -> DType:
         """The dtype whose C computes with values of this one."""
-        return F32 if self.is_half else self
+        return F32 if self.is_float16 else self
 
     @property
     def min(self) -> int:
@@ -113,7 +113,7 @@ class DType:
 
     def nearest(self, value: float | int) -> float:
         """Return the value of this float type that is nearest to a number; beyond the largest, an infinity."""
-        if self.is_half:
+        if self.is_float16:
             return nearest(value, self.name)
         with np.errstate(over="ignore"):
             return float(self.np.type(value))
@@ -277,13 +277,13 @@ def from_key(byte: int) -> DType | Weak:
     return _WEAK_BY_KEY[byte] if byte in _WEAK_BY_KEY else DTYPES[byte]
 
 
-def settle(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
+def resolve_weak(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
     """Give each weak type the dtype it takes beside the others (NEP 50); dtypes stay.
 
     Examples
     --------
-    >>> [t.name for t in settle((dtype("u8"), WEAK_INT))], [t.name for t in settle((dtype("u8"), WEAK_FLOAT))]
-    (['u8', 'u8'], ['u8', 'f64'])
+    >>> [[t.name for t in resolve_weak((dtype("u8"), weak))] for weak in (WEAK_INT, WEAK_FLOAT)]
+    [['u8', 'u8'], ['u8', 'f64']]
     """
     strong = [t for t in types if isinstance(t, DType)]
     if not strong:

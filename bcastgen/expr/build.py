@@ -201,7 +201,7 @@ def _fold_bf16(op: Op, operands: list[Constant], params: Params) -> Constant:
         return _evaluated(op, [F32.np.type(operands[0].value)], params)
     loops, result = op.types(tuple(node.dtype for node in operands if node.dtype is not None))
     values = [
-        loop.computed_in.np.type(loop.nearest(node.value) if loop.is_half else node.value)
+        loop.computed_in.np.type(loop.nearest(node.value) if loop.is_float16 else node.value)
         for node, loop in zip(operands, loops, strict=True)
     ]
     made = _evaluated(op, values, params)
@@ -238,7 +238,7 @@ def _fold_defined(op: Op, operands: list[Constant], result: DType | None) -> Con
     try:
         with np.errstate(all="ignore"):
             number = np.asarray(value).item()
-            return Constant(result.nearest(number) if result.is_half else result.np.type(value).item(), result)
+            return Constant(result.nearest(number) if result.is_float16 else result.np.type(value).item(), result)
     except OverflowError:
         return None
     except (TypeError, ValueError):

@@ -114,8 +114,8 @@ class _Inference:
                     given = None if like is None else self.builder.operands[like.index]
                     seen = self.builder.remap(child, view, given, child.dtype)
                     here[node] = self._typed(seen, self.types[child])
-        results = tuple(self._settled(here[node]) for node in self.source.results)
-        claims = tuple(Claim(self._settled(here[c.node]), c.name, c.type) for c in self.source.claims)
+        results = tuple(self._resolved(here[node]) for node in self.source.results)
+        claims = tuple(Claim(self._resolved(here[c.node]), c.name, c.type) for c in self.source.claims)
         return Typed(self.builder.finish(results, self.source.slots, claims), tuple(self.limits))
 
     def _as_declared(self, operand: Operand, kind: DType | Weak, declared: DType) -> Node:
@@ -133,7 +133,7 @@ class _Inference:
         self.types[node] = kind
         return node
 
-    def _settled(self, node: Node) -> Node:
+    def _resolved(self, node: Node) -> Node:
         kind = self.types[node]
         return self.convert(node, kind.default) if isinstance(kind, Weak) else node
 
@@ -143,9 +143,9 @@ class _Inference:
         op = node.op
         if op.name == "round":
             # What is round already stays; the rest is the rint that later stages know.
-            kind = self._settled(operands[0]).dtype
+            kind = self._resolved(operands[0]).dtype
             if isinstance(kind, DType) and kind.is_integer:
-                return self._typed(self._settled(operands[0]), kind)
+                return self._typed(self._resolved(operands[0]), kind)
             op = OPS["rint"]
         operands = tuple(self._in_loop(node, operand) for operand in operands)
         if op.name == "power":
@@ -180,7 +180,7 @@ class _Inference:
         for _, casting in notes:
             _check_casting(self.types[source], target, casting)
         if isinstance(source, Constant) or not isinstance(self.types[source], Weak):
-            source = self._settled(source)
+            source = self._resolved(source)
             if source.dtype is target:
                 return source
         # A node of its own even where nothing changes: the weak value itself must stay weak for its other users.

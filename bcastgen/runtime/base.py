@@ -50,7 +50,7 @@ else:
                 settings.start,
             ),
         )
-        keys.ON_MEETING.append(_dispatch.meet)
+        keys.ON_REGISTERING.append(_dispatch.register_dtype)
         settings.attach(_dispatch)
         KernelBase = _dispatch.KernelBase
         implementation = "extension"

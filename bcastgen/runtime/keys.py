@@ -5,7 +5,8 @@ In: names, operands, a compiled kernel's description.  Out: checked names, one b
     operand_code(np.ones(3)) -> 12 (f64's place in DTYPES)        operand_code(3) -> 64 (a weak int)
 
 Handed to the extension when it is set up, so that C has no second list of dtypes; used as it is by the class in Python.
-What a package adds to NumPy (bf16) gets its type number when that is imported: :func:`meet` tells everyone then.
+A dtype that a package adds to NumPy (bf16) gets its type number when that package is imported; :func:`register_dtype`
+then passes the number on.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from ..core.forks import undivided
 
 __all__ = [
     "NO_CODE",
-    "ON_MEETING",
+    "ON_REGISTERING",
     "SCALAR_CODES",
     "TYPE_CODES",
     "Array",
     "Limit",
     "check_binary",
     "check_signature",
-    "meet",
     "operand_code",
+    "register_dtype",
 ]
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -45,12 +46,12 @@ _BY_NUMBER: dict[int, int] = {t.num: _CODES[t.kind, t.itemsize] for t in _BUILTI
 TYPE_CODES = bytes(_BY_NUMBER.get(number, NO_CODE) for number in range(256))
 SCALAR_CODES: dict[type, int] = {t.type: _BY_NUMBER[t.num] for t in _BUILTIN if t.num in _BY_NUMBER}
 
-# The code of each dtype that NumPy does not have itself, by its type number; and who else is told of one.
+# The code of each dtype that NumPy does not have itself, by its type number; and the functions that are told of it.
 _ADDED: dict[int, int] = {}
-ON_MEETING: list[Callable[[int, int, np.dtype[Any]], object]] = []
+ON_REGISTERING: list[Callable[[int, int, np.dtype[Any]], object]] = []
 
 
-def meet(row: DType) -> None:
+def register_dtype(row: DType) -> None:
     """Find out the type number of a dtype that NumPy has only where another package is imported.
 
     Raises
@@ -64,7 +65,7 @@ def meet(row: DType) -> None:
     with undivided:
         if kind.num in _ADDED:
             return
-        for tell in ON_MEETING:
+        for tell in ON_REGISTERING:
             tell(kind.num, code, kind)
         SCALAR_CODES[kind.type] = code
         _ADDED[kind.num] = code
@@ -163,7 +164,7 @@ def check_binary(
         )
     # What it gives is allocated without asking again.
     for code in result_codes:
-        meet(DTYPES[code])
+        register_dtype(DTYPES[code])
     return b"".join(_packed_range(byte, limit) for byte, limit in zip(key, limits, strict=True))
 
 

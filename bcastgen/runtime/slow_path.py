@@ -18,7 +18,7 @@ from bcastgen.core.subclasses import own_meaning
 
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
-from .keys import NO_CODE, Array, Limit, Named, meet, operand_code
+from .keys import NO_CODE, Array, Limit, Named, operand_code, register_dtype
 
 __all__ = ["CleanCall", "bind", "call_slow", "clean_operand", "raise_limit", "raise_no_binary", "raise_status"]
 
@@ -171,7 +171,7 @@ def clean_operand(name: str, value: object) -> object:
     array = _as_array(f"operand '{name}'", value)
     if operand_code(array) == NO_CODE:
         try:
-            meet(dtype(array.dtype))
+            register_dtype(dtype(array.dtype))
         except errors.DTypeError as error:
             raise errors.DTypeError(f"operand '{name}' (a {type(value).__name__}): {error}") from None
     if array.flags.aligned and array.dtype.isnative:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bcastgen.core.dtypes import DTYPES, DType, Weak, dtype, from_key, promote, settle
+from bcastgen.core.dtypes import DTYPES, DType, Weak, dtype, from_key, promote, resolve_weak
 from bcastgen.emit.c_text.body import loaded, storage_type, stored
 from bcastgen.runtime import base, fallback
 from bcastgen.runtime.library import open_library
@@ -144,7 +144,7 @@ def storage(kind: DType | Weak) -> DType:
 
 def plan_sum(kinds: tuple[DType | Weak, ...]) -> Plan:
     """r = a + b + ..., typed as NumPy types it."""
-    met = promote(*settle(kinds))
+    met = promote(*resolve_weak(kinds))
     loads = (loaded(f"(IN({at}, {storage_type(storage(kind))}))", storage(kind)) for at, kind in enumerate(kinds))
     value = stored(f"({met.c})({' + '.join(f'({met.c})({load})' for load in loads)})", met)
     return (met,), f"OUT(0, {storage_type(met)}) = {value};"
@@ -171,7 +171,7 @@ class Toolbox:
                 kinds = tuple(map(from_key, key))
                 results, body = self.plan(kinds)
                 library = open_library(compiler(len(key), len(results), body, **self.macros))
-                met = promote(*settle(kinds)) if kinds else results[0]
+                met = promote(*resolve_weak(kinds)) if kinds else results[0]
                 limit = (met.min, met.max) if met.is_integer else None
                 self._add_binary(
                     key,

@@ -108,7 +108,9 @@ def is_light(nest: Nest, scheduled: Schedule) -> bool:
     values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
     alike = len({(dtype.bits, dtype.is_float) for dtype in elements | values}) <= 1
     selects = any(statement.op.name == "where" for statement in nest.body)
-    return scheduled.cost <= _LIGHT and alike and not selects and not any(dtype.is_half for dtype in elements | values)
+    return (
+        scheduled.cost <= _LIGHT and alike and not selects and not any(dtype.is_float16 for dtype in elements | values)
+    )
 
 
 def _usual(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:

@@ -102,7 +102,7 @@ class _Writer:
 
     def computed(self, value: Value, dtype: DType) -> str:
         """Return a value in the type that ops compute in."""
-        if not dtype.is_half:
+        if not dtype.is_float16:
             return self.stored(value, dtype)
         if not isinstance(value, (Load, Let)):
             return self.block.constant(value.value, "f32")
@@ -116,7 +116,7 @@ class _Writer:
     def statement(self, at: int, statement: Apply) -> None:
         """Write the lines of a statement."""
         value = self._write(spelling(statement), statement, f"t{at}")
-        if statement.dtype.is_half and not (statement.op.converts or moves(statement)):
+        if statement.dtype.is_float16 and not (statement.op.converts or moves(statement)):
             small = statement.dtype.mlir
             value = self.block.op(f"t{at}_{small}", f"arith.truncf {value} : f32 to {small}")
         self.lets[at] = value

@@ -160,7 +160,7 @@ def _checked(kernel: KernelView, part: Part, found: tuple[Case, ...]) -> Checked
 
 
 def _type(name: str, dtype: DType) -> TypeView:
-    kind = dtype.name.upper() if dtype.is_half else "FLOAT" if dtype.is_float else "INTEGER"
+    kind = dtype.name.upper() if dtype.is_float16 else "FLOAT" if dtype.is_float else "INTEGER"
     return TypeView(name, "BOOL" if dtype.kind == "bool" else kind, dtype.bytes)
 
 
