@@ -152,13 +152,15 @@ class _Inference:
             op, operands = self._simpler_power(op, operands, ("square", False) not in node.params)
         if op.name == "clip":
             operands = self._without_idle_bounds(*operands)
-        kinds = tuple(self.types[operand] for operand in operands)
-        loops, result = op.types(kinds)
+        call_types = tuple(self.types[operand] for operand in operands)
+        loops, result = op.types(call_types)
         converted = tuple(self.convert(o, loop) for o, loop in zip(operands, loops, strict=True))
         if op.name == "power":
             _refuse_negative_exponent(loops[0], converted[1])
         made = self.builder.apply(op, converted, node.params[: len(op.params)], result)
-        weak = node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in kinds)
+        weak = (
+            node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
+        )
         return self._typed(made, (WEAK_FLOAT if result.is_float else WEAK_INT) if weak else result)
 
     def _in_loop(self, node: Apply, operand: Node) -> Node:

@@ -135,8 +135,8 @@ class SizedKernel(Kernel):
         clean = tuple(clean_operand(name, value) for name, value in zip(self.operands, values, strict=True))
         key = (tuple(map(operand_code, clean)), tuple(np.asarray(value).ndim for value in clean))
         if key not in self._slot_table:
-            kinds: tuple[DType | Weak, ...] = tuple(map(from_key, key[0]))
-            compilation = self._compilation(kinds, key[1] if self._is_ranked else None)
+            call_types: tuple[DType | Weak, ...] = tuple(map(from_key, key[0]))
+            compilation = self._compilation(call_types, key[1] if self._is_ranked else None)
             self._slot_table[key] = compilation.program.slots
         return self._slot_table[key]
 

@@ -292,17 +292,17 @@ class Kernel(KernelBase):
             raise TraceError(f"{self._name} holds the constant arrays {named}; call it outside of the kernel")
         return inline(self.expression, operands)
 
-    def _compilation(self, kinds: tuple[DType | Weak, ...], ranks: tuple[int, ...] | None = None) -> Compilation:
+    def _compilation(self, call_types: tuple[DType | Weak, ...], ranks: tuple[int, ...] | None = None) -> Compilation:
         signature = self._signature
         declared = None if signature is None else tuple(type_ for _, type_ in signature.operands)
         results = None if signature is None else signature.results
         names, constants = self.results, len(self._values)
-        return Compilation(self.expression, kinds, declared, results, names, self._options, ranks, constants)
+        return Compilation(self.expression, call_types, declared, results, names, self._options, ranks, constants)
 
     def _declared_kinds(self, default: DType = F64) -> tuple[DType | Weak, ...]:
         """Return the dtypes of the signature; of the latest call, or f64, where it is silent."""
         if self._signature is None:
-            return self._latest.kinds if self._latest is not None else (default,) * len(self.operands)
+            return self._latest.call_types if self._latest is not None else (default,) * len(self.operands)
         return tuple(type_.dtype or default for _, type_ in self._signature.operands)
 
     @property

@@ -37,24 +37,24 @@ class Row:
     """An op for operands of some dtypes."""
 
     name: str
-    kinds: tuple[str, ...]
+    call_types: tuple[str, ...]
     function: object = field(compare=False)
 
     def part(self, fast=False):
         """What a module takes it as."""
-        types = tuple(parse_type(f"{kind}[?]") for kind in self.kinds)
+        types = tuple(parse_type(f"{kind}[?]") for kind in self.call_types)
         expression = trace(self.function, tuple("abc"[: len(types)]))
         options = Options(self.name, 0)
-        compilation = Compilation(expression, tuple(map(dtype, self.kinds)), types, None, ("r",), options, None, 0)
+        compilation = Compilation(expression, tuple(map(dtype, self.call_types)), types, None, ("r",), options, None, 0)
         return Part(self.name, compilation.program, compilation.typed, (), fast)
 
 
 @functools.cache
-def rows(kinds=("f32", "f64", "f16", "i8", "u32", "i64", "u64")):
+def rows(call_types=("f32", "f64", "f16", "i8", "u32", "i64", "u64")):
     """Every op of the table that takes operands of these dtypes, all of one; then some casts of theirs."""
     found = []
     for op in OPS.values():
-        for kind in kinds:
+        for kind in call_types:
             given = ("bool", kind, kind) if op.name == "where" else (kind,) * op.arity
             if op.params or len(given) > _MOST_OPERANDS:
                 continue
@@ -70,7 +70,7 @@ def rows(kinds=("f32", "f64", "f16", "i8", "u32", "i64", "u64")):
                 continue
             found.append(Row(f"of_{kind}_{op.name}", given, lambda *xs, op=op: op_kernel(op)(*xs)))
     for source, target in _CASTS:
-        if source in kinds:
+        if source in call_types:
             cast = functools.partial(converted, target=dtype(target), op=OPS["cast"])
             found.append(Row(f"of_{source}_as_{target}", (source,), cast))
     return tuple(found)
@@ -102,7 +102,7 @@ def values(kind):
 
 
 def _call(row):
-    arrays = ", ".join(f"&given[{KINDS.index(kind)}][{at}]" for at, kind in enumerate(row.kinds))
+    arrays = ", ".join(f"&given[{KINDS.index(kind)}][{at}]" for at, kind in enumerate(row.call_types))
     return f"    answer((int)m_{row.name}({arrays}, &made, NULL), sizeof({{result}}));"
 
 
