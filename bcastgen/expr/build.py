@@ -19,7 +19,7 @@ from ..core.dtypes import BF16, BOOL, F32, F64, WEAK_FLOAT, WEAK_INT, WEAK_UINT,
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
 from ..ops.table import OPS
-from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Params, Remap, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, TypeAssertion, topological
 from .views import check_view
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Builder:
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._made: dict[object, Node] = {}
         self._defined: dict[str, Op] = {}
-        self._claims: list[Claim] = []
+        self._type_assertions: list[TypeAssertion] = []
         self.operands: list[Operand] = []
         for name in names:
             self.operand(name)
@@ -155,7 +155,7 @@ class Builder:
         return self.apply(OPS["cast"], (node,), (("dtype", target),), target)
 
     def inline(self, expression: Expression, operands: tuple[Node, ...]) -> tuple[Node, ...]:
-        """Copy another expression's results, and its claims, with these nodes in the place of its operands."""
+        """Copy another expression's results and type assertions, with these nodes in place of its operands."""
         here: dict[Node, Node] = dict(zip(expression.operands, operands, strict=True))
         for node in topological(expression.roots):
             match node:
@@ -167,14 +167,16 @@ class Builder:
                     here[node] = self.remap(
                         here[node.operand], node.view, None if like is None else _shaped(here[like])
                     )
-        self._claims += (Claim(here[claim.node], claim.name, claim.type) for claim in expression.claims)
+        self._type_assertions += (
+            TypeAssertion(here[one.node], one.name, one.type) for one in expression.type_assertions
+        )
         return tuple(here[node] for node in expression.results)
 
     def finish(
-        self, results: tuple[Node, ...], slots: tuple[int, ...] = (), claims: tuple[Claim, ...] = ()
+        self, results: tuple[Node, ...], slots: tuple[int, ...] = (), type_assertions: tuple[TypeAssertion, ...] = ()
     ) -> Expression:
-        """Return the expression of these results, with these claims and those of what was copied in."""
-        return Expression(tuple(self.operands), results, slots, (*self._claims, *claims))
+        """Return the expression of these results, with these type assertions and those that were copied in."""
+        return Expression(tuple(self.operands), results, slots, (*self._type_assertions, *type_assertions))
 
 
 def _shaped(node: Node) -> Operand:

@@ -22,7 +22,7 @@ from ..ops.dtype_rules import refuse
 from ..ops.row import Op
 from ..ops.table import OPS
 from .build import Builder
-from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Remap, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Remap, TypeAssertion, topological
 
 __all__ = ["Limits", "Typed", "infer"]
 
@@ -115,8 +115,10 @@ class _Inference:
                     seen = self.builder.remap(child, view, given, child.dtype)
                     here[node] = self._typed(seen, self.types[child])
         results = tuple(self._resolved(here[node]) for node in self.source.results)
-        claims = tuple(Claim(self._resolved(here[c.node]), c.name, c.type) for c in self.source.claims)
-        return Typed(self.builder.finish(results, self.source.slots, claims), tuple(self.limits))
+        type_assertions = tuple(
+            TypeAssertion(self._resolved(here[one.node]), one.name, one.type) for one in self.source.type_assertions
+        )
+        return Typed(self.builder.finish(results, self.source.slots, type_assertions), tuple(self.limits))
 
     def _as_declared(self, operand: Operand, kind: DType | Weak, declared: DType) -> Node:
         if isinstance(kind, DType) and kind is not declared:

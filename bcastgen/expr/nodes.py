@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Apply",
-    "Claim",
     "Constant",
     "Expression",
     "Node",
     "Operand",
     "Params",
     "Remap",
+    "TypeAssertion",
     "children",
     "literal",
     "topological",
@@ -83,8 +83,8 @@ Node = Operand | Constant | Apply | Remap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Claim:
-    """The value of `node` has this type: verified like a declared result, but not stored; errors call it `name`."""
+class TypeAssertion:
+    """The value of `node` has this type: verified like a declared result, but not stored. Errors call it `name`."""
 
     node: Node
     name: str
@@ -95,19 +95,19 @@ class Claim:
 class Expression:
     """Named operands and the nodes that are the results, in order.
 
-    `slots` are the positions of operands that have an extent only: what the caller gives (:mod:`.slots`). `claims` are
-    types of values on the way.
+    `slots` are the indices of the operands that have an extent only, which the caller gives (:mod:`.free_extents`).
+    `type_assertions` are types of intermediate values.
     """
 
     operands: tuple[Operand, ...]
     results: tuple[Node, ...]
     slots: tuple[int, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    type_assertions: tuple[TypeAssertion, ...] = ()
 
     @property
     def roots(self) -> tuple[Node, ...]:
-        """The nodes everything is reached from: the results, then what is claimed."""
-        return (*self.results, *(claim.node for claim in self.claims))
+        """The nodes that reach all others: the results, then the nodes that a type is asserted of."""
+        return (*self.results, *(assertion.node for assertion in self.type_assertions))
 
     def __str__(self) -> str:
         names: dict[Node, str] = {}
@@ -126,7 +126,7 @@ class Expression:
             else:
                 names[node] = node.name if isinstance(node, Operand) else literal(node)
         heads = (o.name if o.dtype is None else f"{o.name}: {o.dtype}" for o in self.operands)
-        lines += [f"  claim {names[claim.node]} : {claim.type} ('{claim.name}')" for claim in self.claims]
+        lines += [f"  claim {names[one.node]} : {one.type} ('{one.name}')" for one in self.type_assertions]
         lines.append("  return " + ", ".join(names[node] for node in self.results))
         return f"expr ({', '.join(heads)})\n" + "\n".join(lines)
 

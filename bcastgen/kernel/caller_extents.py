@@ -50,7 +50,7 @@ def with_slots(expression: Expression, signature: Signature | None) -> tuple[Exp
     if not added:
         return expression, signature
     operands = (*expression.operands, *added)
-    sized = Expression(operands, expression.results, tuple(range(count, len(operands))), expression.claims)
+    sized = Expression(operands, expression.results, tuple(range(count, len(operands))), expression.type_assertions)
     if signature is None:
         return sized, None
     named = tuple((operand.name, TensorType(dtype("u8"), (DYNAMIC,))) for operand in added)
@@ -89,7 +89,7 @@ class SizedKernel(Kernel):
         """Take part in the expression of a function that is being traced, whose caller then gives the extents."""
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         count = len(self.operands) - len(self.slots)
-        own = Expression(self.expression.operands[:count], self.expression.results, (), self.expression.claims)
+        own = Expression(self.expression.operands[:count], self.expression.results, (), self.expression.type_assertions)
         return inline(own, values[:count])
 
     def result_shape(self, *operand_shapes: Any, extents: Mapping[str, int] | None = None) -> Any:

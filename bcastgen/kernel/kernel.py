@@ -169,9 +169,9 @@ class Kernel(KernelBase):
         return self._expression
 
     @property
-    def _claims(self) -> tuple[str, ...]:
+    def _type_assertions(self) -> tuple[str, ...]:
         """The names of what is claimed of values on the way, for messages."""
-        return tuple(claim.name for claim in self.expression.claims)
+        return tuple(one.name for one in self.expression.type_assertions)
 
     @property
     def signature(self) -> Signature | None:
@@ -284,8 +284,8 @@ class Kernel(KernelBase):
         """Take part in the expression of a function that is being traced, if these are its operands."""
         if not any(map(is_tracer, operands)):
             return NotImplemented
-        if self.expression.claims:
-            named = ", ".join(f"'{claim.name}'" for claim in self.expression.claims)
+        if self.expression.type_assertions:
+            named = ", ".join(f"'{claim.name}'" for claim in self.expression.type_assertions)
             raise TraceError(f"{self._name} checks the shapes of {named}; call it outside of the kernel")
         if self._values:
             named = ", ".join(f"'{name}'" for name in self._constants)

@@ -6,8 +6,8 @@ In: a function of ``tosa`` ops (and ``tensor.cast``).  Out: an :class:`Imported`
     return %0
         ->  expr (a, b): t0 = add(a, b); return t0   with (f32[?] a, f32[?] b) -> f32[5]
 
-What the type of a value says beyond what its operands' types prove is a claim, checked at run time. The whole function
-is one expression, so its ops fuse.
+Where the type of a value says more than its operands' types prove, a type assertion checks the rest at run time. The
+whole function is one expression, so its ops fuse.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from ..core.errors import BcastgenError, BroadcastError, DTypeError, ParseError
 from ..core.frozen import dataclass
 from ..expr.build import Builder
-from ..expr.nodes import Claim, Constant, Expression, Node, Operand
+from ..expr.nodes import Constant, Expression, Node, Operand, TypeAssertion
 from ..expr.views import Broadcast
 from ..shape.types.dim import Dim
 from ..shape.types.tensor_type import Signature, TensorType
@@ -93,7 +93,7 @@ class _Import:
         self.dense: dict[Value, Dense] = {}
         self.types: list[TensorType] = []
         self.constants: list[np.ndarray[Any, Any]] = []
-        self.claims: list[Claim] = []
+        self.type_assertions: list[TypeAssertion] = []
         self.live = _live(function)
 
     def run(self) -> Imported:
@@ -109,10 +109,10 @@ class _Import:
         for operation in body.operations[:-1]:
             self._read(operation)
         results = self._located(body.operations[-1], self._return)
-        # What is returned is verified as a result, if nothing less is said of it there.
+        # A returned value is verified as a result anyway, unless the result's type says less.
         returned = set(zip(results, map(tensor_of, body.operations[-1].operands), strict=True))
-        claims = tuple(claim for claim in self.claims if (claim.node, claim.type) not in returned)
-        expression = self.builder.finish(results, claims=claims)
+        type_assertions = tuple(one for one in self.type_assertions if (one.node, one.type) not in returned)
+        expression = self.builder.finish(results, type_assertions=type_assertions)
         names = (operand.name for operand in self.builder.operands)
         signature = Signature(
             tuple(zip(names, self.types, strict=True)), tuple(map(tensor_of, body.operations[-1].operands)), None
@@ -147,7 +147,7 @@ class _Import:
                 proved = read_tosa(operation, row, self)
                 value = operation.results[0]
                 if not proved:
-                    self.claim(value)
+                    self.assert_type(value)
             case _:
                 raise ParseError(
                     "is not element-wise, or not known here; a kernel is made of TOSA's element-wise ops, tosa.const, "
@@ -227,10 +227,10 @@ class _Import:
             for position, extent in enumerate(reversed(extents), 1)
         )
 
-    def claim(self, value: Value) -> None:
+    def assert_type(self, value: Value) -> None:
         """Ask at run time for what a value's type says."""
         if value in self.live:
-            self.claims.append(Claim(self.nodes[value], str(value), tensor_of(value)))
+            self.type_assertions.append(TypeAssertion(self.nodes[value], str(value), tensor_of(value)))
 
     # ---- ops on types alone
 
@@ -245,7 +245,7 @@ class _Import:
             return
         self.nodes[result], proved = reshaped(self.builder, self.value(operand), operation, target)
         if not proved:
-            self.claim(result)
+            self.assert_type(result)
 
     def _cast(self, operation: Operation) -> None:
         check_counts(operation, (1,))
@@ -263,7 +263,7 @@ class _Import:
             # The function cannot run with anything else, so its operand has this type.
             self.types[node.index] = _narrowed(self.types[node.index], tensor_of(result), node.name)
         elif not proved:
-            self.claim(result)
+            self.assert_type(result)
 
 
 def _live(function: Function) -> set[Value]:

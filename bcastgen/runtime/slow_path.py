@@ -65,7 +65,7 @@ def raise_status(
 ) -> NoReturn:
     """Raise the exception that a kernel's status and diagnostic stand for."""
     # What is claimed of values that are not stored is the subclass's to have or not.
-    names = (*kernel.operands, *kernel._constants, *kernel.results, *getattr(kernel, "_claims", ()))
+    names = (*kernel.operands, *kernel._constants, *kernel.results, *getattr(kernel, "_type_assertions", ()))
     raise errors.from_status(status, names, operand, dim, against, expected, actual)
 
 

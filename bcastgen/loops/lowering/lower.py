@@ -79,9 +79,9 @@ def lower(
     types = tuple(type_ for _, type_ in operands)
     reads = tuple(reads_of(expression, result, types, rules.rank_expansion) for result in expression.results)
     claims = tuple(
-        (claim.name, _with_dtype(claim.type, _dtype_of(claim.node), claim.name)) for claim in expression.claims
+        (claim.name, _with_dtype(claim.type, _dtype_of(claim.node), claim.name)) for claim in expression.type_assertions
     )
-    spans = spans_of(expression, tuple(claim.node for claim in expression.claims), types, rules.rank_expansion)
+    spans = spans_of(expression, tuple(claim.node for claim in expression.type_assertions), types, rules.rank_expansion)
     groups = groups_of(reads, spans)
     bound = _bound(operands, groups)
     nests = tuple(

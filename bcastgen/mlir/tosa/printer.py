@@ -72,7 +72,7 @@ def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence
         raise BcastgenError(f"{name} has extents that the caller gives, which no TOSA function takes; declare them")
     declared = [type_ for _, type_ in program.results]
     wanted = dict(zip(expression.results, declared, strict=True))
-    wanted |= {claim.node: claim.type for claim in expression.claims}
+    wanted |= {one.node: one.type for one in expression.type_assertions}
     printer = _Printer(program, constants)
     for node in topological(expression.roots):
         printer.add(node, wanted.get(node))
