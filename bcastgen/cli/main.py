@@ -193,7 +193,7 @@ def _run(options: argparse.Namespace) -> int:
 
     kernel = _kernel(options)
     operands = _by_name("--in", map(_operand, options.inputs))
-    slots = tuple(kernel.operands[at] for at in kernel.expression.slots)
+    slots = tuple(kernel.operands[at] for at in kernel.expression.free_extents)
     names = tuple(name for name in kernel.operands if name not in slots)
     unknown = sorted(set(operands) - set(names))
     missing = [name for name in names if name not in operands]

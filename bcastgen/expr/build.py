@@ -173,10 +173,13 @@ class Builder:
         return tuple(here[node] for node in expression.results)
 
     def finish(
-        self, results: tuple[Node, ...], slots: tuple[int, ...] = (), type_assertions: tuple[TypeAssertion, ...] = ()
+        self,
+        results: tuple[Node, ...],
+        free_extents: tuple[int, ...] = (),
+        type_assertions: tuple[TypeAssertion, ...] = (),
     ) -> Expression:
         """Return the expression of these results, with these type assertions and those that were copied in."""
-        return Expression(tuple(self.operands), results, slots, (*self._type_assertions, *type_assertions))
+        return Expression(tuple(self.operands), results, free_extents, (*self._type_assertions, *type_assertions))
 
 
 def _shaped(node: Node) -> Operand:

@@ -118,7 +118,7 @@ class _Inference:
         type_assertions = tuple(
             TypeAssertion(self._resolved(here[one.node]), one.name, one.type) for one in self.source.type_assertions
         )
-        return Typed(self.builder.finish(results, self.source.slots, type_assertions), tuple(self.limits))
+        return Typed(self.builder.finish(results, self.source.free_extents, type_assertions), tuple(self.limits))
 
     def _as_declared(self, operand: Operand, kind: DType | Weak, declared: DType) -> Node:
         if isinstance(kind, DType) and kind is not declared:

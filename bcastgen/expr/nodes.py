@@ -95,13 +95,13 @@ class TypeAssertion:
 class Expression:
     """Named operands and the nodes that are the results, in order.
 
-    `slots` are the indices of the operands that have an extent only, which the caller gives (:mod:`.free_extents`).
-    `type_assertions` are types of intermediate values.
+    `free_extents` are the indices of the operands that have an extent only, which the caller gives: see the module of
+    that name. `type_assertions` are types of intermediate values.
     """
 
     operands: tuple[Operand, ...]
     results: tuple[Node, ...]
-    slots: tuple[int, ...] = ()
+    free_extents: tuple[int, ...] = ()
     type_assertions: tuple[TypeAssertion, ...] = ()
 
     @property

@@ -1,6 +1,6 @@
 """Kernels whose results have extents that no operand determines: the caller gives them.
 
-In: a kernel with slots, and a call.  Out: the same call with one operand of rank 1, without data, for each slot.
+In: a kernel with free extents, and a call.  Out: the same call with one operand of rank 1, without data, for each.
 
     kernel = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), (0,)))
     kernel(x, extents={"k": 5})        kernel(x, out=np.empty((3, 5)))
@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.dtypes import DType, Weak, dtype, from_key
 from ..core.errors import BroadcastError
-from ..expr.free_extents import slot_names
+from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
 from ..runtime.keys import operand_code
@@ -41,7 +41,7 @@ def with_slots(expression: Expression, signature: Signature | None) -> tuple[Exp
     count = len(expression.operands)
     taken = {operand.name for operand in expression.operands}
     added: list[Operand] = []
-    for at, name in enumerate(slot_names(expression.results, bound)):
+    for at, name in enumerate(free_extent_names(expression.results, bound)):
         label = name or f"extent_{at}"
         while label in taken:
             label += "_"
@@ -105,7 +105,7 @@ class SizedKernel(Kernel):
     @property
     def slots(self) -> tuple[str, ...]:
         """Names of the operands that stand for an extent."""
-        return tuple(self.operands[at] for at in self.expression.slots)
+        return tuple(self.operands[at] for at in self.expression.free_extents)
 
     def _given(
         self, args: tuple[Any, ...], by_name: dict[str, Any], out: Any, extents: Mapping[str, int] | None

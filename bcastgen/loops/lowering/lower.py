@@ -250,7 +250,7 @@ def _body(below: dict[Seen, tuple[Seen, ...]], values: dict[Seen, Value]) -> tup
 def _slots(typed: Typed, nests: tuple[Nest, ...], reads: tuple[Reads, ...]) -> tuple[Slot, ...]:
     """Return the dims of results whose extents the caller may give."""
     found: list[Slot] = []
-    own = {typed.expression.operands[at].name for at in typed.expression.slots}
+    own = {typed.expression.operands[at].name for at in typed.expression.free_extents}
     for nest in nests:
         for access in nest.results:
             for number, position in reads[access.position].slots:

@@ -68,7 +68,7 @@ def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence
     }
     """
     expression = typed.expression
-    if expression.slots:
+    if expression.free_extents:
         raise BcastgenError(f"{name} has extents that the caller gives, which no TOSA function takes; declare them")
     declared = [type_ for _, type_ in program.results]
     wanted = dict(zip(expression.results, declared, strict=True))
