@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ..api.mlir_module import choose, is_shape_function, kernel_of, program_of, verify_module
 from ..core.errors import BcastgenError, ParseError
 from ..mlir.ir import Function, Module
-from ..mlir.options import Options
+from ..mlir.options import ReadOptions
 from ..mlir.read.parser import parse_module
 from ..pipeline.compilation import MLIR_FORMS
 
@@ -48,9 +48,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--strict-types", action="store_true", help="in MLIR: element types of TOSA's tables only")
 
 
-def read_options(options: argparse.Namespace) -> Options:
+def read_options(options: argparse.Namespace) -> ReadOptions:
     """Return how MLIR is read, as the command line says."""
-    return Options(options.rank_expansion, options.strict_types)
+    return ReadOptions(options.rank_expansion, options.strict_types)
 
 
 def read_kernel(options: argparse.Namespace) -> Kernel:

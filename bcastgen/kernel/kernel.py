@@ -30,7 +30,7 @@ from ..runtime.slow_path import clean_operand
 from ..runtime.toolchain import toolchain
 
 if TYPE_CHECKING:
-    from ..emit.standalone import Part
+    from ..emit.standalone import ModulePart
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
@@ -390,13 +390,13 @@ class Kernel(KernelBase):
         made = CForm(variants, **{**form, "build": tuple(form.get("build", ()))})
         return write_sources(render_module(name, [self.standalone_part(name)], made), Path(directory))
 
-    def standalone_part(self, name: str) -> Part:
+    def standalone_part(self, name: str) -> ModulePart:
         """Return the kernel as a part, of this name, of a module of standalone C."""
-        from ..emit.standalone import Part
+        from ..emit.standalone import ModulePart
 
         compilation = self.declared_compilation
         nests, fast = compilation.narrowed.program, compilation.options.math == "fast"
-        return Part(name, nests, compilation.typed, self._values, fast, compilation.program)
+        return ModulePart(name, nests, compilation.typed, self._values, fast, compilation.program)
 
     @property
     def declared_compilation(self) -> Compilation:

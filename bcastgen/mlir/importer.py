@@ -28,7 +28,7 @@ from ..shape.types.dim import Dim
 from ..shape.types.tensor_type import Signature, TensorType
 from .broadcastable import verify_broadcastable
 from .ir import Dense, Function, Operation, Source, Value
-from .options import Options
+from .options import ReadOptions
 from .tosa.elements import check_supported, element_of
 from .tosa.meeting import fits, tensor_of
 from .tosa.reader import check_counts, constant_of, read_tosa
@@ -56,7 +56,7 @@ class Imported:
     constants: tuple[np.ndarray[Any, Any], ...]
 
 
-def import_function(function: Function, source: Source, options: Options, verify_only: bool = False) -> Imported:
+def import_function(function: Function, source: Source, options: ReadOptions, verify_only: bool = False) -> Imported:
     """Return the expression of a function, every op of it verified.
 
     Parameters
@@ -83,7 +83,7 @@ class _Import:
     live : the values that results are made of; of others nothing is asked at run time.
     """
 
-    def __init__(self, function: Function, source: Source, options: Options, verify_only: bool) -> None:
+    def __init__(self, function: Function, source: Source, options: ReadOptions, verify_only: bool) -> None:
         self.function = function
         self.source = source
         self.options = options

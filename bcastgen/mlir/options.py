@@ -2,18 +2,18 @@
 
 In: switches.  Out: a frozen record that verification and import pass on.
 
-    Options(strict_types=True)  ->  tosa.add of i8 is refused, as the specification's tables have no such row
+    ReadOptions(strict_types=True)  ->  tosa.add of i8 is refused, as the specification's tables have no such row
 """
 
 from __future__ import annotations
 
 from ..core.frozen import dataclass
 
-__all__ = ["Options"]
+__all__ = ["ReadOptions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReadOptions:
     """How MLIR is verified.
 
     Attributes

@@ -16,8 +16,8 @@ from bcastgen.api.mlir_module import is_shape_function, kernel_of, program_of, r
 from bcastgen.cli.main import main
 from bcastgen.core.errors import BcastgenError
 from bcastgen.emit.shape_program.program import render_shape
-from bcastgen.emit.standalone import CForm, Part, render_module
-from bcastgen.mlir.options import Options
+from bcastgen.emit.standalone import CForm, ModulePart, render_module
+from bcastgen.mlir.options import ReadOptions
 from bcastgen.mlir.read.parser import parse_module
 
 TOSA = """\
@@ -64,7 +64,7 @@ func.func @sized(%a: tensor<?x4xf32>, %s: !shape.shape, %i: index) -> (tensor<2x
 }
 """
 CORPUS = (TOSA, TRAIT, SHAPE)
-PLAIN = Options()
+PLAIN = ReadOptions()
 TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|%[\w.#$-]+|[\w.$?]+|\s+|->|.')
 NASTY = """%0 %x %0#1 @ "tosa.add" tosa.sub tosa.abs tosa.negate shape.add 0 1 -1 9223372036854775808 0x 1e999 1.0e NaN
 dense<> dense<[]> dense<[[]]> dense<"0x00"> tensor<*xf32> tensor<0xf32> tensor<?xf8E4M3FN> tensor<4xi1> vector<4xf32> i4
@@ -100,7 +100,7 @@ def road(text, options=PLAIN):
                 continue
             kernel = kernel_of(function, module, options)
             typed = kernel.compilation
-            found.extend(render_module("k", (Part("k", typed.program, typed.typed),), CForm(0)).files.values())
+            found.extend(render_module("k", (ModulePart("k", typed.program, typed.typed),), CForm(0)).files.values())
             found.extend(exported(kernel))
         except BcastgenError as error:
             found.append(str(error))
@@ -169,7 +169,7 @@ def survives(seed, count):
     for _ in range(count):
         text = mutated(rng, rng.choice(CORPUS))
         try:
-            road(text, Options(rng.random() < 0.5, rng.random() < 0.2))
+            road(text, ReadOptions(rng.random() < 0.5, rng.random() < 0.2))
             valid += 1
         except BcastgenError as error:
             assert str(error).startswith("m.mlir:"), error
@@ -181,7 +181,7 @@ def survives(seed, count):
 @pytest.mark.parametrize("text", CORPUS, ids=["tosa", "trait", "shape"])
 def test_the_corpus_is_valid(text):
     module = parse_module(text, "m.mlir")
-    assert verify_module(module, Options()) == ()
+    assert verify_module(module, ReadOptions()) == ()
     assert road(text)
 
 

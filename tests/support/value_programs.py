@@ -20,7 +20,7 @@ from bcastgen.api.functions import op_kernel
 from bcastgen.core.dtypes import dtype
 from bcastgen.core.errors import DTypeError
 from bcastgen.emit.c_text.body import storage_type
-from bcastgen.emit.standalone import CForm, Part, render_module
+from bcastgen.emit.standalone import CForm, ModulePart, render_module
 from bcastgen.expr.trace import converted, trace
 from bcastgen.ops.table import OPS
 from bcastgen.pipeline.compilation import Compilation, Options
@@ -46,7 +46,7 @@ class Row:
         expression = trace(self.function, tuple("abc"[: len(types)]))
         options = Options(self.name, 0)
         compilation = Compilation(expression, tuple(map(dtype, self.call_types)), types, None, ("r",), options, None, 0)
-        return Part(self.name, compilation.program, compilation.typed, (), fast)
+        return ModulePart(self.name, compilation.program, compilation.typed, (), fast)
 
 
 @functools.cache

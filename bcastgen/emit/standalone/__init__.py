@@ -9,6 +9,6 @@ The helpers that kernels use are copied, and every name of ours takes the module
 
 from .files import write_sources
 from .form import CForm
-from .module import Part, render_module
+from .module import ModulePart, render_module
 
-__all__ = ["CForm", "Part", "render_module", "write_sources"]
+__all__ = ["CForm", "ModulePart", "render_module", "write_sources"]

@@ -36,7 +36,7 @@ from .target import Target, find_target, vector_words, with_vectors
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["ModuleView", "Part", "module_view", "render_module"]
+__all__ = ["ModulePart", "ModuleView", "module_view", "render_module"]
 
 _USUAL = CForm()
 # Declared in the header, so not repeated in the source.
@@ -44,7 +44,7 @@ _PUBLIC = "bcg_array bcg_diagnostic BCG_MAX_RANK"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ModulePart:
     """A kernel on its way into a module.
 
     Attributes
@@ -81,7 +81,7 @@ class ModuleView:
     name: str
     macros: str
     kernels: tuple[KernelView, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[ModulePart, ...]
     form: CForm
     statics: tuple[StaticView, ...] = ()
 
@@ -91,7 +91,7 @@ class ModuleView:
         return tuple(dict.fromkeys(row for kernel in self.kernels for row in kernel.users))
 
 
-def render_module(name: str, parts: Sequence[Part], form: CForm = _USUAL) -> CSource:
+def render_module(name: str, parts: Sequence[ModulePart], form: CForm = _USUAL) -> CSource:
     """Return the C of a module for other people's projects.
 
     Parameters
@@ -114,7 +114,7 @@ def render_module(name: str, parts: Sequence[Part], form: CForm = _USUAL) -> CSo
     return CSource(module.name, files)
 
 
-def module_view(name: str, parts: Sequence[Part], form: CForm) -> ModuleView:
+def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleView:
     """Decide every name and line of a module."""
     # Where a module's name is in upper case, so are its constants and its functions.
     constants = ("sentences", "say", *(status.lower() for status, _ in statuses().values())) if name.isupper() else ()

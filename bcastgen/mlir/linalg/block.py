@@ -19,7 +19,7 @@ from ...core.float16 import bits_of
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Block", "dense", "number", "quoted", "symbol"]
+__all__ = ["TextBlock", "dense", "number", "quoted", "symbol"]
 
 # More elements than a reader looks at stand as their bytes.
 _SHOWN = 64
@@ -93,7 +93,7 @@ def _nested(values: Any, element: str) -> str:
     return f"[{', '.join(_nested(value, element) for value in values)}]"
 
 
-class Block:
+class TextBlock:
     """The lines of a block, and of those inside it.
 
     Parameters
@@ -102,7 +102,7 @@ class Block:
     around : the block this one stands in: its values are seen here, and its names are taken.
     """
 
-    def __init__(self, indent: int, around: Block | None = None) -> None:
+    def __init__(self, indent: int, around: TextBlock | None = None) -> None:
         self.lines: list[str] = []
         self._indent = indent
         self._names: set[str] = set(around._names) if around else set()
@@ -142,9 +142,9 @@ class Block:
         wanted = text.replace("+", "") if type_ in ("index", "i1") else f"{text.replace('+', '')}_{type_}"
         return self.op(wanted if type_ == "i1" else f"c{wanted}", f"arith.constant {_typed(text, type_)}")
 
-    def inside(self) -> Block:
+    def inside(self) -> TextBlock:
         """Return a block that stands in this one."""
-        return Block(self._indent + 2, self)
+        return TextBlock(self._indent + 2, self)
 
     def extend(self, lines: Iterable[str]) -> None:
         """Add lines that are indented already."""

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from ...core.dtypes import DType
 from ...loops.nest import Apply, Let, Load, Nest, Value
-from .block import Block
+from .block import TextBlock
 from .spelling import demand, moves, spelling
 from .types import compute_type, signless
 
@@ -28,7 +28,7 @@ _MARKED = re.compile(r"%@(\w+)")
 _OPERAND = re.compile(r"\{(\d)\}")
 
 
-def write_body(block: Block, nest: Nest, loads: Mapping[int, str]) -> list[str]:
+def write_body(block: TextBlock, nest: Nest, loads: Mapping[int, str]) -> list[str]:
     """Write the statements of a nest; return what its results are.
 
     Parameters
@@ -55,7 +55,7 @@ def demanded_reads(nest: Nest) -> set[int] | None:
     return {value.access for value in _demanded(nest) if isinstance(value, Load)}
 
 
-def write_demands(block: Block, nest: Nest, loads: Mapping[int, str]) -> str:
+def write_demands(block: TextBlock, nest: Nest, loads: Mapping[int, str]) -> str:
     """Write what an element has to satisfy, and the statements it takes; return whether it does."""
     writer, needed = _Writer(block, nest, loads), _demanded(nest)
     for at, statement in enumerate(nest.body):
@@ -85,7 +85,7 @@ def _demanded(nest: Nest) -> set[Value]:
 class _Writer:
     """Writes statements; `lets` are the names of their values, floats of 16 bits as such."""
 
-    def __init__(self, block: Block, nest: Nest, loads: Mapping[int, str]) -> None:
+    def __init__(self, block: TextBlock, nest: Nest, loads: Mapping[int, str]) -> None:
         self.block = block
         self.nest = nest
         self.loads = loads

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import BroadcastError, statuses
 from ...loops.nest import LoopProgram, Nest
-from .block import Block, dense, quoted, symbol
+from .block import TextBlock, dense, quoted, symbol
 from .body import demanded_reads, write_body, write_demands
 from .generic import Generic, typed
 from .shapes import Shapes
@@ -62,7 +62,7 @@ def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[
     for operand, type_ in (*program.operands, *program.results):
         if type_.unranked:
             raise BroadcastError(f"'{operand}' is {type_}, but linalg needs ranks; declare them", operand=operand)
-    block, given = Block(2), len(program.operands) - len(constants)
+    block, given = TextBlock(2), len(program.operands) - len(constants)
     values = [block.name(operand) for operand, _ in program.operands[:given]]
     heads = [f"{value}: {declared_type(type_)}" for value, (_, type_) in zip(values, program.operands, strict=False)]
     for (operand, type_), elements in zip(program.operands[given:], constants, strict=True):

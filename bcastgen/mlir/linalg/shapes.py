@@ -35,7 +35,7 @@ from ...shape.constraints import (
     SameRank,
     Stretches,
 )
-from .block import Block, quoted
+from .block import TextBlock, quoted
 from .types import declared_type
 
 __all__ = ["Extent", "Shapes", "Test"]
@@ -54,7 +54,7 @@ class Shapes:
     values : for each operand its name in the function.
     """
 
-    def __init__(self, block: Block, program: LoopProgram, values: tuple[str, ...]) -> None:
+    def __init__(self, block: TextBlock, program: LoopProgram, values: tuple[str, ...]) -> None:
         self.block = block
         self.program = program
         self.values = dict(zip((name for name, _ in program.operands), values, strict=True))

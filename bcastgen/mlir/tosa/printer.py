@@ -29,7 +29,7 @@ from ...shape.types.tensor_type import TensorType
 from ..linalg.block import number, symbol
 from .spellings import spelling
 from .table import find_tosa
-from .values import Number, Tensor, Value, Values, dtype_of, plain
+from .values import FunctionText, Scalar, Tensor, TextValue, dtype_of, plain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,8 +89,8 @@ class _Printer:
     """One function on its way: its lines, and the value of each node so far."""
 
     def __init__(self, program: LoopProgram, constants: Sequence[np.ndarray[Any, Any]]) -> None:
-        self.text = Values()
-        self.values: dict[Node, Value] = {}
+        self.text = FunctionText()
+        self.values: dict[Node, TextValue] = {}
         named = [(name, plain(type_, f"operand '{name}'")) for name, type_ in program.operands]
         given = len(named) - len(constants)
         self.operands = tuple(Tensor(self.text.block.name(name), type_) for name, type_ in named[:given])
@@ -102,10 +102,10 @@ class _Printer:
         """Write a node; `wanted` is what is said of its type beside what its operands tell."""
         match node:
             case Operand():
-                value: Value = self.operands[node.index]
+                value: TextValue = self.operands[node.index]
             case Constant():
                 assert isinstance(node.dtype, DType)
-                value = Number(node.value, node.dtype)
+                value = Scalar(node.value, node.dtype)
             case Remap():
                 value = self._view(node)
             case Apply():
@@ -121,7 +121,7 @@ class _Printer:
         if isinstance(value, Tensor) and declared.unranked:
             return value
         dims = plain(declared, "a result").dims
-        if isinstance(value, Number):
+        if isinstance(value, Scalar):
             if any(dim.extent is None for dim in dims):
                 raise BroadcastError(f"a constant result has type {declared}, but TOSA needs its extents; declare them")
             return self.text.constant(value, dims)
@@ -129,16 +129,16 @@ class _Printer:
 
     # ---- views
 
-    def _view(self, node: Remap) -> Value:
+    def _view(self, node: Remap) -> TextValue:
         value = self.values[node.operand]
         if node.like is not None:
             raise BcastgenError(f"a view with the shape of operand '{node.like.name}' has no TOSA op; print linalg")
-        rank = 0 if isinstance(value, Number) else len(value.type.dims)
+        rank = 0 if isinstance(value, Scalar) else len(value.type.dims)
         resolved = node.view.resolve(rank)
         said = tuple(None if dim is None else dim.extent for dim in resolved.shape)
         if any(dim is not None and not dim.is_static for dim in resolved.shape):
             raise BroadcastError(f"view {node.view} has a dim of unknown extent, which TOSA cannot say; give extents")
-        if isinstance(value, Number):
+        if isinstance(value, Scalar):
             # Where nothing is said, the number has the extent of what it meets, as one of 1 has.
             return self.text.constant(value, tuple(Dim(extent or 1) for extent in said)) if said else value
         if isinstance(node.view, Transpose):
@@ -150,7 +150,7 @@ class _Printer:
         if all(extent in (None, dim.extent) for extent, dim in zip(said, moved.type.dims, strict=True)):
             return moved
         # A choice between twice the same value has the shape of its condition, too.
-        condition = self.text.constant(Number(True, BOOL), tuple(Dim(extent or 1) for extent in said))
+        condition = self.text.constant(Scalar(True, BOOL), tuple(Dim(extent or 1) for extent in said))
         shape = TensorType(None, tuple(DYNAMIC if extent is None else Dim(extent) for extent in said))
         return self.text.op("select", [condition, moved, moved], dtype_of(moved), wanted=shape)
 
@@ -163,13 +163,13 @@ class _Printer:
 
     # ---- rows
 
-    def _apply(self, node: Apply, wanted: TensorType | None) -> Value:
+    def _apply(self, node: Apply, wanted: TensorType | None) -> TextValue:
         values = [self.values[operand] for operand in node.operands]
         loops = tuple(map(dtype_of, values))
         assert node.dtype is not None
         others = values[1:]
         if node.op.name == "clip" and loops[0].kind != "bool" and _in_order(others):
-            low, high = (number(bound.value, loops[0].mlir) for bound in others if isinstance(bound, Number))
+            low, high = (number(bound.value, loops[0].mlir) for bound in others if isinstance(bound, Scalar))
             attributes = f" {{min_val = {low} : {loops[0].mlir}, max_val = {high} : {loops[0].mlir}}}"
             return self.text.op("clamp", values[:1], node.dtype, attributes, wanted)
         if node.op.name == "tosa_negate" and _are_zero_points(others, loops[0]):
@@ -178,18 +178,18 @@ class _Printer:
         return self._spelled(tree, dict(zip("abc", values, strict=False)), node.dtype, wanted)
 
     def _spelled(
-        self, tree: ast.expr, values: dict[str, Value], result: DType, wanted: TensorType | None = None
-    ) -> Value:
+        self, tree: ast.expr, values: dict[str, TextValue], result: DType, wanted: TensorType | None = None
+    ) -> TextValue:
         """Write a spelling; its own op, the outermost, has the type that is wanted."""
         match tree:
             case ast.Name("inf"):
-                return Number(math.inf, dtype_of(values["a"]))
+                return Scalar(math.inf, dtype_of(values["a"]))
             case ast.Name(name):
                 return values[name]
             case ast.Constant(int(value)):
-                return Number(value, dtype_of(values["a"]))
+                return Scalar(value, dtype_of(values["a"]))
             case ast.UnaryOp(ast.USub(), ast.Constant(int(value))):
-                return Number(-value, dtype_of(values["a"]))
+                return Scalar(-value, dtype_of(values["a"]))
             case ast.Call(ast.Name(name), arguments, keywords):
                 operands = [self._spelled(argument, values, result) for argument in arguments]
                 words = ", ".join(f"{word.arg} = {ast.unparse(word.value)}" for word in keywords)
@@ -197,18 +197,18 @@ class _Printer:
         raise AssertionError(f"a spelling holds {ast.dump(tree)}")
 
     def _called(
-        self, name: str, operands: list[Value], attributes: str, result: DType, wanted: TensorType | None
-    ) -> Value:
+        self, name: str, operands: list[TextValue], attributes: str, result: DType, wanted: TensorType | None
+    ) -> TextValue:
         """Write an op; where its name is a dtype's, a conversion to it."""
         if find_tosa(name) is not None:
             return self.text.op(name, operands, _element(name, operands, result), attributes, wanted)
         only = operands[0]
-        if isinstance(only, Number):
-            return Number(only.value, dtype(name))
+        if isinstance(only, Scalar):
+            return Scalar(only.value, dtype(name))
         return self.text.op("cast", operands, dtype(name), attributes, wanted)
 
 
-def _element(name: str, operands: list[Value], result: DType) -> DType:
+def _element(name: str, operands: list[TextValue], result: DType) -> DType:
     """Return the element type of an op's result."""
     row = find_tosa(name)
     assert row is not None
@@ -217,16 +217,16 @@ def _element(name: str, operands: list[Value], result: DType) -> DType:
     return BOOL if OPS[row.row].rule is compare else dtype_of(operands[-1 if name == "select" else 0])
 
 
-def _in_order(bounds: list[Value]) -> bool:
+def _in_order(bounds: list[TextValue]) -> bool:
     """Whether bounds are numbers that tosa.clamp takes."""
-    low, high = (bound.value if isinstance(bound, Number) else math.nan for bound in bounds)
+    low, high = (bound.value if isinstance(bound, Scalar) else math.nan for bound in bounds)
     return low <= high
 
 
-def _are_zero_points(values: list[Value], element: DType) -> bool:
+def _are_zero_points(values: list[TextValue], element: DType) -> bool:
     """Whether tosa.negate takes these: one for all elements, and 0 but for i8."""
     if element.mlir == "i8":
         return all(
-            isinstance(value, Number) or [dim.is_one for dim in value.type.dims] in ([], [True]) for value in values
+            isinstance(value, Scalar) or [dim.is_one for dim in value.type.dims] in ([], [True]) for value in values
         )
-    return all(isinstance(value, Number) and value.value == 0 for value in values)
+    return all(isinstance(value, Scalar) and value.value == 0 for value in values)

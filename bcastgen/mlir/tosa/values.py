@@ -17,13 +17,13 @@ from ...core.frozen import dataclass
 from ...shape.inference.broadcast import broadcast
 from ...shape.types.dim import DYNAMIC, Dim
 from ...shape.types.tensor_type import TensorType
-from ..linalg.block import Block, number
+from ..linalg.block import TextBlock, number
 from .table import TosaOp, find_tosa
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Number", "Tensor", "Value", "Values", "dtype_of", "plain"]
+__all__ = ["FunctionText", "Scalar", "Tensor", "TextValue", "dtype_of", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +35,27 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Scalar:
     """A constant, written with the rank of what it meets."""
 
     value: bool | int | float
     dtype: DType
 
 
-Value = Tensor | Number
+TextValue = Tensor | Scalar
 
 
-class Values:
+class FunctionText:
     """The lines of a function, each of which makes a value."""
 
     def __init__(self) -> None:
-        self.block = Block(2)
+        self.block = TextBlock(2)
         self._made = 0
 
     def op(
         self,
         name: str,
-        operands: list[Value],
+        operands: list[TextValue],
         element: DType,
         attributes: str = "",
         wanted: TensorType | None = None,
@@ -73,13 +73,13 @@ class Values:
         names, types = ", ".join(value.name for value in given), ", ".join(value.type.mlir for value in given)
         return self.line(f"tosa.{name} {names}{attributes} : ({types}) -> {type_.mlir}", type_)
 
-    def _extra(self, row: TosaOp, values: list[Value], first: Tensor) -> list[Tensor]:
+    def _extra(self, row: TosaOp, values: list[TextValue], first: Tensor) -> list[Tensor]:
         """Return the operands of one element: zero where nothing is said."""
         found = []
         for at, name in enumerate(row.extra):
-            zero = Number(0, dtype("i8") if name == "shift" else dtype_of(first))
+            zero = Scalar(0, dtype("i8") if name == "shift" else dtype_of(first))
             value = values[at] if values else zero
-            dims = () if isinstance(value, Number) else value.type.dims
+            dims = () if isinstance(value, Scalar) else value.type.dims
             if len(dims) > 1 or any(not dim.is_one for dim in dims):
                 raise BcastgenError(f"tosa.{row.name} takes one {name} for all elements, and here it varies")
             found.append(self.ranked(value, 1))
@@ -93,10 +93,10 @@ class Values:
         text = f"tensor.cast {value.name} : {value.type.mlir} to {type_.mlir}"
         return Tensor(self.block.op(f"{value.name[1:]}_cast", text), type_)
 
-    def ranked(self, value: Value, rank: int) -> Tensor:
+    def ranked(self, value: TextValue, rank: int) -> Tensor:
         """Return a value with dims of extent 1 in front, up to a rank."""
-        ones = (Dim(1),) * (rank if isinstance(value, Number) else rank - len(value.type.dims))
-        return self.constant(value, ones) if isinstance(value, Number) else self.reshaped(value, ones + value.type.dims)
+        ones = (Dim(1),) * (rank if isinstance(value, Scalar) else rank - len(value.type.dims))
+        return self.constant(value, ones) if isinstance(value, Scalar) else self.reshaped(value, ones + value.type.dims)
 
     def reshaped(self, value: Tensor, dims: tuple[Dim, ...]) -> Tensor:
         """Return a value with dims of extent 1 added or dropped."""
@@ -123,7 +123,7 @@ class Values:
         text = f'"tosa.const"() {{values = dense<{_elements(values.tolist(), type_)}> : {said}}} : () -> {said}'
         return Tensor(self.block.op(name, text), type_)
 
-    def constant(self, value: Number, dims: tuple[Dim, ...]) -> Tensor:
+    def constant(self, value: Scalar, dims: tuple[Dim, ...]) -> Tensor:
         """Return a constant tensor of one value throughout."""
         type_ = TensorType(value.dtype, dims)
         text = number(value.value, value.dtype.mlir)
@@ -147,9 +147,9 @@ def _elements(values: Any, type_: TensorType) -> str:
     return number(values, type_.dtype.mlir)
 
 
-def dtype_of(value: Value) -> DType:
+def dtype_of(value: TextValue) -> DType:
     """Return the dtype of a value's elements."""
-    found = value.dtype if isinstance(value, Number) else value.type.dtype
+    found = value.dtype if isinstance(value, Scalar) else value.type.dtype
     assert found is not None
     return found
 
