@@ -1,4 +1,4 @@
-"""Making nodes: each distinct value once, constants folded as Python or NumPy would.
+"""Builds nodes: one for each distinct value, with constants folded as Python or NumPy would.
 
 In: ops applied to nodes and scalars.  Out: shared nodes.
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Builder", "constant_from"]
 
-# Python evaluates an operator between its own scalars, and the result stays weak. Its ints have no bounds: refuse
-# growth that only a denial of service would ask for.
+# Python evaluates an operator between its own scalars, and the result stays weak. Python's ints have no bounds, so text
+# from outside could ask for a huge one: refuse more bits than this.
 _MAX_FOLDED_BITS = 4096
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
-# numpy.power(x, 2) of bools is an int64, and x**2, which is a square, an int8.
+# For bools numpy.power(x, 2) gives an int64, but x**2 is a square and gives an int8.
 _NO_SQUARE: Params = (("square", False),)
 
 
@@ -42,9 +42,9 @@ def constant_from(value: object) -> Constant | None:
     Raises
     ------
     DTypeError
-        For a NumPy scalar of a dtype that is not supported, and a 0-d array that is more than its number: a mask.
+        If a NumPy scalar's dtype is not supported, or a 0-d array is more than its number, as a masked one is.
     RangeError
-        For a Python int beyond 64 bits.
+        If a Python int needs more than 64 bits.
     """
     if isinstance(value, np.ndarray) and (own := own_meaning(type(value))) is not None:
         raise DTypeError(f"a {type(value).__name__} gives {own}; write numpy.asarray(x) if plain numbers are meant")
@@ -55,7 +55,7 @@ def constant_from(value: object) -> Constant | None:
         case bool():
             return Constant(value, BOOL)
         case float():
-            # What is of a subclass, as an enum's member, is not weak for NumPy.
+            # For NumPy a value of a subclass, such as an enum's member, is not weak.
             return Constant(float(value), WEAK_FLOAT if type(value) is float else F64)
         case int():
             weak = _weak_int(int(value))
@@ -75,7 +75,7 @@ def _shorten(value: int) -> str:
 
 
 class Builder:
-    """Makes the nodes of one expression; equal values are one node."""
+    """Builds the nodes of one expression; equal values share one node."""
 
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._made: dict[object, Node] = {}
@@ -86,7 +86,7 @@ class Builder:
             self.operand(name)
 
     def operand(self, name: str, type_: DType | Weak | None = None) -> Operand:
-        """Add an operand after those there are."""
+        """Add an operand after the others."""
         self.operands.append(Operand(len(self.operands), name, type_))
         return self.operands[-1]
 
@@ -109,7 +109,7 @@ class Builder:
         if len(operands) != op.arity:
             raise DTypeError(f"{op.name} takes {op.arity} operands, got {len(operands)}")
         constants = [node for node in operands if isinstance(node, Constant)]
-        # What is left to typing beside the row's own parameters is decided there first.
+        # Parameters beyond the row's own are notes for typing, which has to decide on them first.
         if len(constants) == len(operands) and len(params) == len(op.params):
             folded = _fold(op, constants, params) if op.definition is None else _fold_defined(op, constants, dtype)
             if folded is not None:
@@ -122,14 +122,14 @@ class Builder:
         return self._made.setdefault(key, Apply(op, operands, params, dtype))
 
     def call(self, op: Op, operands: tuple[Node, ...]) -> Node:
-        """Return the node of an op that is called by its name, where NumPy has its operator mean something else."""
+        """Return the node of an op that is called by name; for NumPy power(x, 2) differs from x**2."""
         if op.dunder != "pow" or all(isinstance(node, Constant) for node in operands):
             return self.apply(op, operands)
         other = isinstance(operands[-1], Constant) and operands[-1].value != 2
         return self.apply(op, operands, () if other else _NO_SQUARE)
 
     def remap(self, node: Node, view: View, like: Operand | None = None, dtype: DType | Weak | None = None) -> Node:
-        """Return the node of a value seen through another indexing map."""
+        """Return the node of a value read through another indexing map."""
         check_view(view)
         key = (view, node, like, dtype)
         return self._made.setdefault(key, Remap(node, view, like, dtype))
@@ -144,7 +144,7 @@ class Builder:
             )
 
     def convert(self, node: Node, target: DType, op: Op = OPS["cast"], casting: str = "unsafe") -> Node:
-        """Return the node of a conversion that is written, which typing checks by NumPy's rule for it."""
+        """Return the node of a conversion that the user wrote; typing checks it by NumPy's rule `casting`."""
         if casting not in _CASTINGS:
             raise TraceError(f"casting={casting!r} is none of {', '.join(_CASTINGS)}")
         note = () if casting == "unsafe" else (("casting", casting),)
@@ -183,7 +183,7 @@ class Builder:
 
 
 def _shaped(node: Node) -> Operand:
-    """Return a node whose shape is taken; it has to be an operand, whose extents are there before anything runs."""
+    """Return a node whose shape another value takes; only an operand's extents are known before anything runs."""
     if isinstance(node, Operand):
         return node
     raise TraceError("a shape is taken from an operand of the kernel, not from a computed value; pass that operand")
@@ -199,7 +199,7 @@ def _fold(op: Op, operands: list[Constant], params: Params) -> Constant:
 
 
 def _fold_bf16(op: Op, operands: list[Constant], params: Params) -> Constant:
-    """Fold without NumPy's bf16, which may not be there: in f32, with the result rounded once, as C computes."""
+    """Fold in f32 and round the result once, as C does; NumPy's bf16 may not be installed."""
     if BF16 in dict(params).values():
         return Constant(BF16.nearest(operands[0].value), BF16)
     if params:
@@ -228,9 +228,9 @@ def _evaluated(op: Op, values: list[Any], params: Params) -> Constant:
 
 
 def _fold_defined(op: Op, operands: list[Constant], result: DType | None) -> Constant | None:
-    """Fold an op that a user defined; None leaves it to its C, as where its reference raises.
+    """Fold an op that a user defined; return None to leave it to its C, as when its reference raises.
 
-    What it gives depends on its dtype rule, so it is folded where it is typed only.
+    Its result depends on its dtype rule, so it is folded only once its result is typed.
     """
     if op.reference is None or result is None:
         return None

@@ -1,7 +1,7 @@
-"""Typing: every node gets the dtype NumPy 2 would give it, every conversion becomes a visible cast.
+"""Typing: each node gets the dtype NumPy 2 would give it, and each conversion becomes a visible cast.
 
-In: an untyped expression and a type for each operand.  Out: a :class:`Typed` expression, and the range each Python
-integer handed in at run time must lie in.
+In: an untyped expression and a type for each operand.  Out: a :class:`Typed` expression, and the range of each operand
+that is a Python integer at run time.
 
     add(a, 1) with a : u8   ->  t0 = add(a, 1:u8) : u8
     add(a, b) with a : f32, b : i32  ->  t0 = cast(a, dtype=f64); t1 = cast(b, dtype=f64); t2 = add(t0, t1) : f64
@@ -35,8 +35,8 @@ class Typed:
 
     Attributes
     ----------
-    expression : with a dtype at every node; operands that are Python scalars have the dtype they are handed over in.
-    limits : for each operand that is a Python int, the range it must lie in to fit the dtypes it meets; else None.
+    expression : each node has a dtype; an operand that is a Python scalar has the dtype that the kernel gets it in.
+    limits : for each operand that is a Python int, the range that fits the dtypes it is combined with; else None.
     """
 
     expression: Expression
@@ -64,15 +64,15 @@ def infer(
     Parameters
     ----------
     expression : untyped.
-    types : one for each operand; weak ones stand for Python scalars.
+    types : one for each operand; a weak one is that of a Python scalar.
     declared : dtypes that a signature gives the operands; a Python scalar takes the declared one.
 
     Raises
     ------
     DTypeError
-        Where an op has no meaning for its operands' dtypes, or an operand has another dtype than is declared.
+        If an op does not support its operands' dtypes, or an operand has another dtype than declared.
     RangeError
-        Where a Python integer constant does not fit the dtype it meets.
+        If a Python integer constant does not fit the dtype of the operand beside it.
     """
     return _Inference(expression, types, declared or (None,) * len(types)).run()
 
@@ -83,7 +83,7 @@ def _concrete(node: Node) -> DType:
 
 
 class _Inference:
-    """One run: `typed` maps untyped nodes to typed ones, `types` knows which of them are still weak."""
+    """Types one expression; `types` holds the type of each typed node, which may still be weak."""
 
     def __init__(
         self, expression: Expression, types: tuple[DType | Weak, ...], declared: tuple[DType | None, ...]
@@ -144,7 +144,7 @@ class _Inference:
             return self._conversion(node, operands[0])
         op = node.op
         if op.name == "round":
-            # What is round already stays; the rest is the rint that later stages know.
+            # Integers stay as they are; later stages know rint only.
             kind = self._resolved(operands[0]).dtype
             if isinstance(kind, DType) and kind.is_integer:
                 return self._typed(self._resolved(operands[0]), kind)
@@ -166,7 +166,7 @@ class _Inference:
         return self._typed(made, (WEAK_FLOAT if result.is_float else WEAK_INT) if weak else result)
 
     def _in_loop(self, node: Apply, operand: Node) -> Node:
-        """Return an operand in the dtype that a ufunc with these loops takes it in; as it is where none are noted."""
+        """Return an operand in the dtype of the ufunc loop that NumPy would choose; unchanged if no loops are noted."""
         loops = dict(node.params).get("loops")
         if loops is None:
             return operand
@@ -187,13 +187,13 @@ class _Inference:
             source = self._resolved(source)
             if source.dtype is target:
                 return source
-        # A node of its own even where nothing changes: the weak value itself must stay weak for its other users.
+        # Make a new node even if the dtype stays: the weak value itself must stay weak for its other users.
         return self._typed(self.builder.apply(node.op, (source,), node.params[:1], target), target)
 
     def _simpler_power(self, op: Op, operands: tuple[Node, ...], is_operator: bool) -> tuple[Op, tuple[Node, ...]]:
-        """Return the op that NumPy takes for these Python numbers as exponents: a square, a square root, a quotient.
+        """Return the op that NumPy uses for some Python numbers as exponents: square, sqrt, reciprocal; exp2 for 2**x.
 
-        And exp2 for powers of 2. Where one of these would have another dtype, or another value, the power stays.
+        The power stays where one of these would give another dtype or another value.
         """
         base, exponent = operands
         kind, by = self.types[base], self.types[exponent]
@@ -216,7 +216,7 @@ class _Inference:
         return isinstance(node, Constant) and isinstance(node.dtype, Weak) and node.value == value
 
     def _without_idle_bounds(self, value: Node, low: Node, high: Node) -> tuple[Node, Node, Node]:
-        """numpy.clip takes Python ints that the first operand's dtype cannot hold where they bound nothing."""
+        """Replace Python ints beyond the first operand's dtype, which numpy.clip allows since they bound nothing."""
         kind = self.types[value]
         if not isinstance(kind, DType) or not kind.is_integer:
             return value, low, high
@@ -237,7 +237,7 @@ class _Inference:
         if isinstance(node, Constant):
             return self._typed(self.builder.keep(_converted(node, target)), target)
         if isinstance(node, Remap) and isinstance(kind, Weak):
-            # What is weak is the value seen, so it is converted where it stands.
+            # The value under the view is the weak one, so convert it there.
             inner = self.convert(node.operand, target)
             return self._typed(self.builder.remap(inner, node.view, node.like, target), target)
         if isinstance(kind, Weak) and kind is not WEAK_FLOAT and target.is_integer:

@@ -7,8 +7,8 @@ In: rows of the op table.  Out: an :class:`Expression`, which prints as a list o
                              t1 = multiply(t0, t0)
                              return t1
 
-Nodes compare by identity: a builder makes each distinct value once, so sharing is structural. Every walk goes through
-:func:`topological`, which does not recurse: expressions may be thousands of ops deep.
+Nodes compare by identity: a builder makes one node for each distinct value, so sharing is structural. Every walk goes
+through :func:`topological`, which does not recurse: expressions may be thousands of ops deep.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ __all__ = [
     "topological",
 ]
 
-# The row's own, then notes for typing, which takes them away.
+# The row's own parameters, then notes for typing, which removes them.
 Params = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operand:
-    """An array that comes into the kernel. `dtype` is None until the expression is typed."""
+    """An array that is passed to the kernel. `dtype` is None until the expression is typed."""
 
     index: int
     name: str
@@ -71,7 +71,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remap:
-    """A value seen through another indexing map; `like` is the operand whose shape it takes, if any."""
+    """A value read through another indexing map; `like` is the operand whose shape it takes, if any."""
 
     operand: Node
     view: View
@@ -132,12 +132,12 @@ class Expression:
 
 
 def literal(node: Constant) -> str:
-    """Spell a constant exactly (Python's repr round-trips), with its dtype where it has one of its own."""
+    """Spell a constant exactly (Python's repr round-trips), with its dtype unless it is weak."""
     return repr(node.value) if isinstance(node.dtype, Weak) else f"{node.value!r}:{node.dtype}"
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """Return the nodes a node is made of, in order; an operand whose shape alone is taken is the last."""
+    """Return the operands of a node in order; an operand that only gives its shape is last."""
     match node:
         case Apply():
             return node.operands
@@ -147,7 +147,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def topological(results: Iterable[Node]) -> list[Node]:
-    """Return every node the results need, each once, operands before users.
+    """Return every node that the results need, each once, operands before their users.
 
     Examples
     --------
