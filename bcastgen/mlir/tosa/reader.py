@@ -1,4 +1,4 @@
-"""One TOSA op: verified, then said in rows of our table.
+"""Reads one TOSA op: verifies it, then expresses it in rows of our table.
 
 In: an operation, its row, and the function's values so far.  Out: the node of its result.
 
@@ -32,7 +32,7 @@ _I8, _I32 = (next(dtype for dtype in DTYPES if dtype.name == name) for name in (
 
 
 class FunctionReader(Protocol):
-    """What an op asks of the function it stands in."""
+    """The function that an op is in, as far as reading the op needs it."""
 
     builder: Builder
     nodes: dict[Value, Node]
@@ -52,7 +52,7 @@ def constant_of(operation: Operation) -> Dense:
     Raises
     ------
     ParseError
-        If there is none, or the result has another type.
+        If the attribute is missing, or the result has another type.
     """
     found = operation.attributes.get("values", operation.attributes.get("value"))
     if not isinstance(found, Dense):
@@ -67,12 +67,12 @@ def constant_of(operation: Operation) -> Dense:
 
 
 def check_counts(operation: Operation, operands: tuple[int, ...], last: tuple[str, ...] = ()) -> None:
-    """Refuse an operation that has not so many operands (any of the numbers given), one result, and no region.
+    """Refuse an operation unless it has one of these numbers of operands, one result, and no region.
 
     Raises
     ------
     ParseError
-        Naming what there is, and what is expected; `last` names the last operands.
+        If a number is wrong; the message names both numbers, and `last` names the last operands.
     """
     count = len(operation.operands)
     if count not in operands:
@@ -85,17 +85,17 @@ def check_counts(operation: Operation, operands: tuple[int, ...], last: tuple[st
 
 
 def read_tosa(operation: Operation, row: TosaOp, function: FunctionReader) -> bool:
-    """Verify an op and keep the node of its result.
+    """Verify an op and add the node of its result to the function.
 
     Returns
     -------
     bool
-        True if types prove the result's type, False if run time has to check some of it.
+        True if types prove the result's type, False if run time has to check a part of it.
 
     Raises
     ------
     BroadcastError, DTypeError, ParseError
-        What is wrong with it, without its place.
+        If the op is wrong; the message has no location yet.
     """
     check_counts(operation, (row.arity, row.arity + len(row.extra)), row.extra)
     for value in (*operation.operands, *operation.results):
@@ -173,7 +173,7 @@ def _mul(operation: Operation, nodes: tuple[Node, ...], function: FunctionReader
         if source is not _I32:
             raise ParseError(f"has a shift other than 0 with elements of {source.mlir}; only i32 is shifted")
     if source is not _I32:
-        # It has to be 0, so what run time passes is not read.
+        # The shift has to be 0, so the operand is not read.
         return _apply(function, "multiply", *nodes)
     return _apply(function, "tosa_multiply_shift", *nodes, shift)
 
