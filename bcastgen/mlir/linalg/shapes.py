@@ -1,11 +1,11 @@
-"""Extents of nests' domains, and the checks of what types leave open, as MLIR of index, arith and cf.
+"""Prints the extents of nests' domains, and the checks that types leave open, in the dialects index, arith and cf.
 
-In: a nest.  Out: lines of a block, and the extents of its domain: numbers, or names of values.
+In: a nest.  Out: lines of a block, and the extents of the domain, which are numbers or names of values.
 
     a.0 in {1, d0}  ->  cf.assert %ok, "a.0 in {1, d0} does not hold"
 
-The extent at which operands meet is the first one that is not 1, never the largest: 0 with 1 is 0. What the operands'
-MLIR types say is not asked again.
+Operands broadcast to the first extent that is not 1, never to the largest: 0 with 1 is 0. Facts in the operands' MLIR
+types are not checked again.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Shapes:
 
     Parameters
     ----------
-    block : the function's.
-    program : its nests.
-    values : for each operand its name in the function.
+    block : the function's block.
+    program : has the nests.
+    values : the name of each operand in the function.
     """
 
     def __init__(self, block: TextBlock, program: LoopProgram, values: tuple[str, ...]) -> None:
@@ -79,10 +79,10 @@ class Shapes:
 
     def domain(self, nest: Nest) -> tuple[Extent, ...]:
         """Return the extents of a nest's domain."""
-        return tuple(self._domain_extent(nest, at) for at in range(len(nest.domain.dims)))
+        return tuple(self._domain_extent(nest, domain_dim) for domain_dim in range(len(nest.domain.dims)))
 
     def check(self, nest: Nest) -> None:
-        """Write an assertion for each constraint that is left to the run time, in the order they are printed in."""
+        """Write an assertion for each constraint that is left to run time, in the order of the dump."""
         for constraint in nest.domain.constraints:
             test = self._test(nest, constraint)
             if test is True:
@@ -92,29 +92,32 @@ class Shapes:
 
     # ---- the domain
 
-    def _domain_extent(self, nest: Nest, at: int) -> Extent:
-        known = nest.domain.dims[at].extent
+    def _domain_extent(self, nest: Nest, domain_dim: int) -> Extent:
+        """Return the extent of a domain's dim: known, that of one operand's dim, or the first that is not 1."""
+        known = nest.domain.dims[domain_dim].extent
         if known is not None:
             return known
-        source = nest.domain.sources[at]
+        source = nest.domain.sources[domain_dim]
         if source is not None:
             return self.extent(*source)
         met: Extent = 1
-        for operand, dim in _meeting(nest, at):
+        for operand, dim in _deciding_dims(nest, domain_dim):
             extent = self.extent(operand, dim)
             if met == 1:
                 met = extent
                 continue
             one = self._compare("eq", met, 1)
-            met = self.block.op(f"d{at}", f"arith.select {one}, {self.index(extent)}, {self.index(met)} : index")
+            met = self.block.op(
+                f"d{domain_dim}", f"arith.select {one}, {self.index(extent)}, {self.index(met)} : index"
+            )
         return met
 
-    # ---- what is asked
+    # ---- the tests of constraints
 
     def _test(self, nest: Nest, constraint: Constraint) -> Test:
         match constraint:
             case RankIs() | RankAtLeast() | ResultRank() | ResultRankAtLeast():
-                # The types have said so: every rank is known.
+                # Every rank is known, so the types prove these.
                 return True
             case SameRank(operand=a, other=b):
                 ranks = (len(self.types[name].dims) for name in (a, b))
@@ -131,10 +134,10 @@ class Shapes:
                 return self._compare("eq", self.extent(a, dim), self.extent(b, other))
             case Fits(operand=a, dim=dim, other=b, other_dim=other):
                 return self._fits(self.extent(a, dim), self.extent(b, other))
-            case Stretches(operand=a, dim=dim, domain_dim=at, extent=extent):
-                return self._fits(self.extent(a, dim), self._expected(nest, at, extent))
-            case Equals(operand=a, dim=dim, domain_dim=at, extent=extent):
-                return self._compare("eq", self.extent(a, dim), self._expected(nest, at, extent))
+            case Stretches(operand=a, dim=dim, domain_dim=domain_dim, extent=extent):
+                return self._fits(self.extent(a, dim), self._expected(nest, domain_dim, extent))
+            case Equals(operand=a, dim=dim, domain_dim=domain_dim, extent=extent):
+                return self._compare("eq", self.extent(a, dim), self._expected(nest, domain_dim, extent))
             case AtLeast() | AtMost() | MultipleOf():
                 return self._test_range(constraint, self.extent(constraint.operand, constraint.dim))
         raise BcastgenError(f"linalg cannot check '{constraint}', which is about ranks; declare them")
@@ -163,15 +166,16 @@ class Shapes:
                 return self._compare("eq", rest, 0)
         raise AssertionError(constraint)
 
-    def _expected(self, nest: Nest, at: int, extent: int | None) -> Extent:
-        return extent if extent is not None else self._domain_extent(nest, at)
+    def _expected(self, nest: Nest, domain_dim: int, extent: int | None) -> Extent:
+        return extent if extent is not None else self._domain_extent(nest, domain_dim)
 
     def _result_extent(self, nest: Nest, other: str, dim: int) -> Extent:
-        """Return an extent of an operand, or of what some nest's domain is the extents of."""
+        """Return an extent of an operand, or of a result or claim, whose extents are those of a nest's domain."""
         if other in self.types:
             return self.extent(other, dim)
-        home = (nest, *self.program.nests)
-        return self._domain_extent(next(at for at in home if any(x.name == other for x in at.named)), dim)
+        nests = (nest, *self.program.nests)
+        home = next(one for one in nests if any(access.name == other for access in one.named))
+        return self._domain_extent(home, dim)
 
     # ---- pieces
 
@@ -193,13 +197,13 @@ class Shapes:
         return one if isinstance(one, str) else same
 
 
-def _meeting(nest: Nest, at: int) -> tuple[tuple[str, int], ...]:
-    """Return the dims of operands that lie in a dim of the domain and may decide its extent, in order."""
-    position = len(nest.domain.dims) - at
+def _deciding_dims(nest: Nest, domain_dim: int) -> tuple[tuple[str, int], ...]:
+    """Return the dims of operands that are a dim of the domain and may decide its extent, in order."""
+    from_right = len(nest.domain.dims) - domain_dim
     found: dict[tuple[str, int], None] = {}
     for access in (*nest.operands, *nest.shapes):
-        for number, (own_position, own, dim) in enumerate(access.type.aligned):
-            place = own_position if access.positions is None else access.positions[number]
-            if place == position and dim.extent != 1:
-                found[access.name, own] = None
+        for number, (own_from_right, own_dim, dim) in enumerate(access.type.aligned):
+            position = own_from_right if access.positions is None else access.positions[number]
+            if position == from_right and dim.extent != 1:
+                found[access.name, own_dim] = None
     return tuple(found)
