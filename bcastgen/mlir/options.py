@@ -1,6 +1,6 @@
-"""What a reader of MLIR may choose: how strict verification is.
+"""Options of reading MLIR: how strict verification is.
 
-In: switches.  Out: a frozen record that verification and import pass on.
+In: switches.  Out: a frozen record for verification and import.
 
     ReadOptions(strict_types=True)  ->  tosa.add of i8 is refused, as the specification's tables have no such row
 """
@@ -19,7 +19,7 @@ class ReadOptions:
     Attributes
     ----------
     rank_expansion : operands of a TOSA op may have fewer dims than its result, as before TOSA 1.0.
-    strict_types : element types are those of the specification's table of each op, not all that have a meaning.
+    strict_types : an op accepts only the element types in its table of the specification, not all that have a meaning.
     """
 
     rank_expansion: bool = False
