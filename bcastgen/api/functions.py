@@ -173,9 +173,9 @@ def _kernel_of(
             from ..kernel.caller_extents import SizedKernel, with_slots  # noqa: PLC0415 - most kernels have no views
 
         expression, signature = with_slots(expression, signature)
-        kind = SizedKernel if expression.slots else Kernel
+        kind = SizedKernel if expression.free_extents else Kernel
     names = tuple(operand.name for operand in expression.operands)
-    if expression.slots and defaults:
+    if expression.free_extents and defaults:
         raise BcastgenError(f"{name}(): operands with default values and extents of the caller's do not go together")
     return kind(expression, name, names, len(expression.results), defaults, signature, options)
 

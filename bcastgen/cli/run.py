@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     """Evaluate over what is given, and print or write the results."""
     kernel = read_kernel(options)
     operands = _by_name("--in", map(_operand, options.inputs))
-    slots = tuple(kernel.operands[at] for at in kernel.expression.slots)
+    slots = tuple(kernel.operands[at] for at in kernel.expression.free_extents)
     names = tuple(name for name in kernel.operands if name not in slots)
     unknown = sorted(set(operands) - set(names))
     missing = [name for name in names if name not in operands]

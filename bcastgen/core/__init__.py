@@ -1,1 +1,1 @@
-"""Tables and small facts that every other room may use: errors, dtypes, where resources lie, what C text is."""
+"""Tables and small facts that every other room may use: errors, dtypes, resource folders, C text."""

@@ -50,7 +50,7 @@ C_WARNING_FLAGS = ("-Wstrict-prototypes",)
 class CSource:
     """C text ready to compile: file names and contents, the .c file first; `flags` are compiler flags of its own.
 
-    `light` says that memory decides how long its loops take, so that the widest vectors are not for it.
+    `light` says that its loops are bound by memory, so that the widest vectors gain nothing.
     """
 
     name: str

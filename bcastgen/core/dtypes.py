@@ -4,8 +4,8 @@ In: a spelling (``"f32"``, ``numpy.float32``, MLIR's ``i1``).  Out: its :class:`
 
     dtype("f32").c -> "float"        promote(I32, F32) -> F64        dtype(np.uint8).name -> "u8"
 
-Source: NEP 50 and ``numpy.result_type`` (the test compares every pair with it). What 16-bit floats are beside their row
-stands in ``half``.
+Source: NEP 50 and ``numpy.result_type`` (the test compares every pair with it). The module ``float16`` has what 16-bit
+floats need beside their row.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
     "in_numpy_code",
     "meant_by",
     "promote",
-    "settle",
+    "resolve_weak",
 ]
 
 
@@ -52,7 +52,8 @@ class DType:
     name : our spelling, the one in types and signatures.
     kind : ``"bool"``, ``"signed"``, ``"unsigned"`` or ``"float"``.
     bits : width in memory, in bits.
-    c : the C type of a value; in memory a bool is a byte, and a 16-bit float its bits (``emit.scalar.storage_type``).
+    c : the C type of a value; memory holds a bool as a byte, and a 16-bit float as its bits
+        (``emit.c_text.body.storage_type``).
     mlir : the MLIR element type.
     numpy : the name NumPy knows it by.
     """
@@ -80,14 +81,14 @@ class DType:
         return self.kind == "float"
 
     @property
-    def is_half(self) -> bool:
-        """True for the 16-bit floats, which are computed with in f32 and rounded once an operation."""
+    def is_float16(self) -> bool:
+        """True for the 16-bit floats, f16 and bf16: C computes with them in f32 and rounds once per operation."""
         return self.kind == "float" and self.bits == 16
 
     @property
     def computed_in(self) -> DType:
-        """The dtype whose C computes with values of this one."""
-        return F32 if self.is_half else self
+        """The dtype that C computes in with values of this one."""
+        return F32 if self.is_float16 else self
 
     @property
     def min(self) -> int:
@@ -103,17 +104,17 @@ class DType:
 
     @property
     def np(self) -> np.dtype[Any]:
-        """The NumPy dtype, in native byte order; that of bf16 needs ml_dtypes."""
+        """The NumPy dtype, in native byte order; the one of bf16 needs the package ml_dtypes."""
         return numpy_bfloat16() if self.numpy == BFLOAT16 else np.dtype(self.numpy)
 
     @property
     def in_python(self) -> str:
-        """What users write for it in Python."""
+        """The name that users write for it in Python."""
         return f"{'ml_dtypes' if self.numpy == BFLOAT16 else 'numpy'}.{self.numpy}"
 
     def nearest(self, value: float | int) -> float:
-        """Return the value of this float type that is nearest to a number; beyond the largest, an infinity."""
-        if self.is_half:
+        """Return the value of this float type that is nearest to a number; an infinity beyond the largest value."""
+        if self.is_float16:
             return nearest(value, self.name)
         with np.errstate(over="ignore"):
             return float(self.np.type(value))
@@ -160,7 +161,7 @@ def dtype(spelling: object) -> DType:
     Raises
     ------
     DTypeError
-        For a type outside the table; the message lists the types that are in it.
+        If the type is not in the table; the message lists the types that are.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def dtype(spelling: object) -> DType:
 
 
 def meant_by(name: str) -> str | None:
-    """Return what to write instead of a name that has digits for bytes in NumPy, and for bits here; None for others.
+    """Return the clear spelling of a name whose digits count bytes in NumPy and bits here; None for other names.
 
     Examples
     --------
@@ -202,14 +203,14 @@ def meant_by(name: str) -> str | None:
 
 
 def in_numpy_code(spelling: object) -> DType:
-    """Return the row that a dtype names where NumPy's users write one: text is what ``numpy.dtype`` reads in it.
+    """Return the row of a dtype that is written in NumPy code: text means what ``numpy.dtype`` takes it for.
 
-    What NumPy does not know may be a name of ours: ``"f32"``, ``"bf16"``.
+    A name that NumPy does not know may be one of ours: ``"f32"``, ``"bf16"``.
 
     Raises
     ------
     DTypeError
-        For a type outside the table, and one of the other byte order, which results never have.
+        If the type is not in the table, or has the other byte order, which results never have.
 
     Examples
     --------
@@ -218,7 +219,7 @@ def in_numpy_code(spelling: object) -> DType:
     """
     if isinstance(spelling, DType):
         return spelling
-    # Sixteen bytes, on machines that have such floats.
+    # In NumPy f16 is a float of sixteen bytes, on machines that have such floats.
     if isinstance(spelling, str) and spelling == "f16":
         raise DTypeError("dtype 'f16' counts bytes in NumPy, and bits here; write float16")
     try:
@@ -234,7 +235,7 @@ def in_numpy_code(spelling: object) -> DType:
 def promote(*operands: DType) -> DType:
     """Return the dtype that holds every value of the operands' dtypes, as ``numpy.result_type`` does.
 
-    bf16 meets the others as in the ufuncs of ml_dtypes: it holds bools and 8-bit integers; beside the rest it is f32.
+    bf16 promotes as in the ufuncs of ml_dtypes: it holds bools and 8-bit integers; beside others it becomes f32.
 
     Examples
     --------
@@ -254,9 +255,9 @@ class Weak:
 
     Attributes
     ----------
-    name : what it prints as.
-    default : its dtype where nothing decides otherwise, and the one it is handed to a kernel in.
-    key : its byte in a binary's key, where dtypes have their index in :data:`DTYPES`.
+    name : printed in messages and dumps.
+    default : the dtype it takes where no other operand decides, and the one a kernel gets it in.
+    key : its byte in a binary's key; the byte of a dtype is its index in :data:`DTYPES`.
     """
 
     name: str
@@ -267,23 +268,23 @@ class Weak:
         return self.name
 
 
-# Keys stay clear of the dtypes' own. UINT is a Python int beyond int64.
+# Their bytes are far from those of dtypes. WEAK_UINT is a Python int beyond int64.
 WEAK_INT, WEAK_UINT, WEAK_FLOAT = Weak("int", I64, 64), Weak("uint", U64, 65), Weak("float", F64, 66)
 _WEAK_BY_KEY = {weak.key: weak for weak in (WEAK_INT, WEAK_UINT, WEAK_FLOAT)}
 
 
 def from_key(byte: int) -> DType | Weak:
-    """Return the type that one byte of a binary's key stands for."""
+    """Return the dtype or weak type that one byte of a binary's key means."""
     return _WEAK_BY_KEY[byte] if byte in _WEAK_BY_KEY else DTYPES[byte]
 
 
-def settle(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
-    """Give each weak type the dtype it takes beside the others (NEP 50); dtypes stay.
+def resolve_weak(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
+    """Replace each weak type by the dtype it takes beside the other operands (NEP 50); dtypes stay as they are.
 
     Examples
     --------
-    >>> [t.name for t in settle((dtype("u8"), WEAK_INT))], [t.name for t in settle((dtype("u8"), WEAK_FLOAT))]
-    (['u8', 'u8'], ['u8', 'f64'])
+    >>> [[t.name for t in resolve_weak((dtype("u8"), weak))] for weak in (WEAK_INT, WEAK_FLOAT)]
+    [['u8', 'u8'], ['u8', 'f64']]
     """
     strong = [t for t in types if isinstance(t, DType)]
     if not strong:

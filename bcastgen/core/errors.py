@@ -1,10 +1,10 @@
-"""Every exception, and one function for each verdict on shapes, taking all the facts.
+"""Every exception, and one function for each error of shapes, which takes all the facts.
 
 In: operand names, dims and sizes.  Out: an exception whose message names them and the cure.
 
     extent_mismatch("b", 1, 2, 3, "a") -> BroadcastError("operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')")
 
-The sentences of run-time statuses stand in ``csrc/abi/bcg_status.def``; compile-time verdicts use the same ones.
+The sentences of run-time statuses are in ``csrc/abi/bcg_status.def``; compile-time errors use the same ones.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class BcastgenError(Exception):
 
 
 class BroadcastError(BcastgenError, ValueError):
-    """Any verdict on shapes: extents that do not broadcast, ranks, result types.
+    """Shapes do not fit: extents that do not broadcast, ranks, result types.
 
     Attributes
     ----------
     operand : name of the operand or result at fault, or None.
-    dim : its own dim, counted from 0, or None.
+    dim : the operand's own dim, counted from 0, or None.
     expected, actual : the two sizes, or None.
-    against : name of the operand that set the expected one, or None.
+    against : name of the operand that set the expected size, or None.
     """
 
     def __init__(
@@ -65,23 +65,23 @@ class BroadcastError(BcastgenError, ValueError):
 
 
 class DTypeError(BcastgenError, TypeError):
-    """A dtype that an operation, or bcastgen, has no meaning for."""
+    """An operation, or bcastgen as a whole, does not support a dtype."""
 
 
 class RangeError(BcastgenError, OverflowError):
-    """A Python integer that the dtype it meets cannot hold (NEP 50)."""
+    """A Python integer does not fit the dtype of the operand beside it (NEP 50)."""
 
 
 class DomainError(BcastgenError, ValueError):
-    """A value outside an operation's domain: an integer raised to a negative power."""
+    """A value is outside an operation's domain: an integer raised to a negative power."""
 
 
 class TraceError(BcastgenError, TypeError):
-    """A Python function did something with an operand that an expression cannot express."""
+    """A traced Python function did something with an operand that an expression cannot hold."""
 
 
 class ParseError(BcastgenError, ValueError):
-    """Text that is not an expression, a type or a signature; names the column."""
+    """Text is not an expression, a type or a signature; the message names the column."""
 
 
 class CompileError(BcastgenError, RuntimeError):
@@ -92,20 +92,20 @@ class CacheError(BcastgenError, OSError):
     """The cache directory is not safe or not usable."""
 
 
-# What tracebacks, and pickles, call them: by their public names.
+# Tracebacks and pickles use their public names.
 for _error in (BcastgenError, *BcastgenError.__subclasses__()):
     _error.__module__ = "bcastgen"
 
 
 @cache
 def statuses() -> dict[int, tuple[str, str]]:
-    """Return value -> (name, sentence) of what kernels return: ``bcg_status.def``."""
+    """Return value -> (name, sentence) for every status of a kernel, from ``bcg_status.def``."""
     return _rows("BCG_STATUS")
 
 
 @cache
 def shape_statuses() -> dict[int, tuple[str, str]]:
-    """Return value -> (name, sentence) of what programs of the shape dialect return beside OK."""
+    """Return value -> (name, sentence) for the statuses that only programs of the shape dialect return."""
     return _rows("BCG_SHAPE_STATUS")
 
 
@@ -139,12 +139,12 @@ def _shape_error(
 
 
 def broadcast_mismatch(operand: str, dim: int, actual: int, expected: int, against: str) -> BroadcastError:
-    """Two operands meet in a dim, and neither extent is 1."""
+    """Two operands have different extents in a dim, and neither is 1."""
     return _shape_error("BROADCAST", operand, dim, actual, expected, against)
 
 
 def extent_mismatch(operand: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:
-    """An operand's extent differs from what its declared type says."""
+    """An operand's extent differs from its declared type."""
     return _shape_error("EXTENT", operand, dim, actual, expected, against)
 
 
@@ -154,25 +154,25 @@ def result_mismatch(result: str, dim: int, actual: int, expected: int, against: 
 
 
 def rank_mismatch(operand: str, actual: int, expected: int) -> BroadcastError:
-    """An operand has another rank than its type says."""
+    """An operand's rank differs from its type."""
     return _shape_error("RANK", operand, None, actual, expected, None)
 
 
 def result_rank_mismatch(result: str, actual: int, expected: int) -> BroadcastError:
-    """A result has another rank than the inferred one."""
+    """A result's rank differs from the inferred one."""
     return _shape_error("RESULT_RANK", result, None, actual, expected, None)
 
 
 def from_status(
     status: int, names: tuple[str, ...], operand: int, dim: int, against: int, expected: int, actual: int
 ) -> BcastgenError:
-    """Turn a kernel's status and diagnostic into the exception it stands for.
+    """Return the exception for a kernel's status and diagnostic.
 
     Parameters
     ----------
     status : a value of ``bcg_status.def``.
     names : operands, then results, then claims, in the kernel's order.
-    operand, dim, against, expected, actual : the diagnostic's fields; -1 stands for none in the first three.
+    operand, dim, against, expected, actual : the diagnostic's fields; -1 means none in the first three.
     """
     if status not in statuses():
         return BcastgenError(f"kernel returned the unknown status {status}; clear the cache (bcastgen cache clear)")
@@ -196,14 +196,14 @@ def from_shape_status(
     messages: tuple[str, ...],
     diagnostic: tuple[int, int, int, int, int],
 ) -> BroadcastError:
-    """Turn a compiled shape program's status and diagnostic into the exception it stands for.
+    """Return the exception for a compiled shape program's status and diagnostic.
 
     Parameters
     ----------
     status : a value of ``bcg_status.def`` other than OK that shape programs return.
-    operands : their names.
-    operations : how to speak of each, in the order of the program's walk.
-    messages : the program's, by number.
+    operands : the operands' names.
+    operations : the name of each operation in messages, in the order of the program's walk.
+    messages : the program's own error texts, by number.
     diagnostic : the C struct's fields, in order.
 
     Examples

@@ -1,11 +1,11 @@
-"""The 16-bit floats f16 and bf16 where NumPy does not do: rounding to them, their bits, and NumPy's dtype of bf16.
+"""The 16-bit floats f16 and bf16, where NumPy does not suffice: rounding, their bits, and the NumPy dtype of bf16.
 
 In: a number.  Out: the nearest 16-bit float, exactly, with one rounding.
 
     nearest(0.1, "bf16") -> 0.10009765625        bits_of(1.0, "bf16") -> 0x3f80
 
-NumPy has no bfloat16. The package ml_dtypes adds it, and is imported where an array of bf16 is made, not before: types,
-shapes and C need neither.
+NumPy has no bfloat16. The package ml_dtypes adds it; it is imported only where an array of bf16 is made, since types,
+shapes and C do without.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ __all__ = ["BFLOAT16", "bits_of", "nearest", "numpy_bfloat16"]
 
 BFLOAT16 = "bfloat16"
 
-# Bits of the significand, the hidden one included; exponents of the least normal and of the largest number.
+# Bits of the significand, including the hidden one; exponent of the smallest normal number; exponent of the largest.
 _FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127)}
 
 
 def nearest(value: float | int, name: str) -> float:
-    """Return the 16-bit float nearest to a number, halves to even, beyond the largest an infinity.
+    """Return the 16-bit float nearest to a number: ties go to even, numbers beyond the largest to an infinity.
 
     Examples
     --------
@@ -39,18 +39,18 @@ def nearest(value: float | int, name: str) -> float:
 
     if value == 0 or (isinstance(value, float) and not math.isfinite(value)):
         return float(value)
-    precision, least, most = _FORMATS[name]
+    precision, least_exponent, most_exponent = _FORMATS[name]
     exact = abs(Fraction(value))
     exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
     exponent -= exact < Fraction(2) ** exponent
-    quantum = Fraction(2) ** (max(exponent, least) - precision + 1)
+    quantum = Fraction(2) ** (max(exponent, least_exponent) - precision + 1)
     rounded = round(exact / quantum) * quantum
-    magnitude = math.inf if rounded >= Fraction(2) ** (most + 1) else float(rounded)
+    magnitude = math.inf if rounded >= Fraction(2) ** (most_exponent + 1) else float(rounded)
     return -magnitude if value < 0 else magnitude
 
 
 def bits_of(value: float, name: str) -> int:
-    """Return the bits of a value that the 16-bit float has.
+    """Return the bits of a value that the 16-bit format holds exactly.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def numpy_bfloat16() -> np.dtype[Any]:
     Raises
     ------
     DTypeError
-        If ml_dtypes is not installed; the message says what installs it.
+        If ml_dtypes is not installed; the message says how to install it.
     """
     import numpy as np  # noqa: PLC0415 - the build reads dtypes without NumPy
 

@@ -1,12 +1,12 @@
-"""What no fork may divide: imports on the way, and stages of a compilation.
+"""Work that no fork may divide: imports, and stages of a compilation.
 
-In: nothing.  Out: `undivided`, a context that a fork in another thread waits for.
+In: nothing.  Out: `undivided`, a context whose end a fork in another thread waits for.
 
     with undivided: from .emit.render import render_kernel
 
-A fork copies the locks of threads that the child does not have: those of modules that are being imported, which nobody
-can renew, and those of this package. So imports inside functions, and what else takes a lock, stand in this context.
-What is done in it ends soon and waits for no other lock: the compiler runs outside of it.
+A fork copies locks that are held by threads the child does not have: the locks of modules that are being imported,
+which cannot be replaced, and the locks of this package. So imports inside functions, and other work that takes a lock,
+are done in this context. Such work ends soon and waits for no other lock: the compiler runs outside of it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from _thread import RLock, get_ident
 
 __all__ = ["Undivided", "undivided"]
 
-# A fork that has waited for so long goes on; the child may then find an import that never ends.
+# A fork waits no longer than this; the child may then find an import that never ends.
 _MOST_SECONDS = 30.0
 
 
 class Undivided:
-    """A lock that one thread may take several times, and that :func:`os.fork` takes, too."""
+    """A lock that one thread may take several times, and that :func:`os.fork` takes as well."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -42,20 +42,20 @@ class Undivided:
 
     @property
     def is_held(self) -> bool:
-        """Whether the calling thread is in it."""
+        """Whether the calling thread is in the context."""
         return self._holder == get_ident()
 
     def before_fork(self) -> None:
-        """Wait until no other thread is in it."""
+        """Wait until no other thread is in the context."""
         self._forking = self._lock.acquire(timeout=_MOST_SECONDS)
 
     def after_fork(self) -> None:
-        """Let others in again."""
+        """Let other threads in again."""
         if self._forking:
             self._lock.release()
 
     def after_fork_in_child(self) -> None:
-        """Let the child in: who was in it does not exist here, unless it is the thread that forked."""
+        """Let the child in: a thread that held the lock does not exist here, unless it is the one that forked."""
         if self._forking:
             self._lock.release()
         else:

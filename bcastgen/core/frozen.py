@@ -5,8 +5,8 @@ In: a class with annotated fields.  Out: what :func:`dataclasses.dataclass` make
     @dataclass(frozen=True, slots=True)
     class Point: ...
 
-The standard one compiles seven functions a class, which for a hundred classes is a third of what a first call takes.
-Here classes share all functions but ``__init__``, and that is compiled when a class is first instantiated.
+The standard one compiles seven functions for each class, which for a hundred classes takes a third of a first call's
+time. Here classes share all functions but ``__init__``, and that one is compiled when a class is first instantiated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["dataclass"]
 
 if TYPE_CHECKING:
-    # What type checkers know.
+    # Type checkers know the standard one.
     from dataclasses import dataclass
 else:
 
@@ -33,12 +33,12 @@ else:
 
 
 _FIELDS = "__dataclass_fields__"
-# What tells plain fields from pseudo ones.
+# The mark by which `dataclasses` tells plain fields from pseudo-fields.
 _PLAIN = dataclasses._FIELD  # type: ignore[attr-defined]
 
 
 def _made(cls: type, by_value: bool) -> type:
-    """Return a class anew: with slots for its fields, and with the methods that it does not define itself."""
+    """Return a class again, with slots for its fields and with the methods that it does not define itself."""
     fields: dict[str, Field[Any]] = {}
     for base in reversed(cls.__mro__[1:]):
         fields.update(base.__dict__.get(_FIELDS, {}))
@@ -48,7 +48,7 @@ def _made(cls: type, by_value: bool) -> type:
     for name in ("__dict__", "__weakref__"):
         members.pop(name, None)
     if by_value and "__eq__" in members and members.get("__hash__") is None:
-        # Python's own doing, since there is an __eq__.
+        # Python has set __hash__ to None because the class defines __eq__.
         members.pop("__hash__", None)
     made_of = {"__init__": _first_init, **_SHARED, **(_by_value(fields) if by_value else {})}
     for name, value in made_of.items():
@@ -62,20 +62,20 @@ def _made(cls: type, by_value: bool) -> type:
 
 
 def _field(cls: type, name: str, kind: Any) -> Field[Any]:
-    """Return the standard description of a field, from which `dataclasses.replace` and the like know it."""
+    """Return the standard description of a field, which `dataclasses.replace` and the like read."""
     default = cls.__dict__.get(name, MISSING)
     made: Any = default if isinstance(default, Field) else field(default=default)
     made.name, made.type, made._field_type = name, kind, _PLAIN
     return made  # type: ignore[no-any-return]
 
 
-# ---- what all classes share ---------------------------------------------------------------------------------------
+# ---- functions that all classes share --------------------------------------------------------------------------------
 
 
 def _first_init(self: Any, *given: Any, **by_name: Any) -> None:
-    """Compile the __init__ of the class that this one stands in for, then call it."""
+    """Compile the class's own __init__, put it in this function's place, and call it."""
     kind: Any = type(self)
-    # Unless another thread has been here.
+    # Another thread may have done so meanwhile.
     for cls in (cls for cls in kind.__mro__ if cls.__dict__.get("__init__") is _first_init):
         cls.__init__ = _init_of(cls)
         break
@@ -163,5 +163,5 @@ def _by_value(fields: dict[str, Field[Any]]) -> dict[str, Any]:
 
 
 def _few(names: list[str]) -> Callable[[Any], Any]:
-    # A tuple, in which NaN equals itself, as in those of more.
+    # A tuple: NaN equals itself in one, as it does for classes of more fields.
     return lambda self: tuple([getattr(self, name) for name in names])

@@ -1,4 +1,4 @@
-"""Where the folders that are not Python packages lie: templates/, csrc/ and bench/.
+"""Where the folders that are not Python packages are: templates/, csrc/ and bench/.
 
 In: a folder's name.  Out: its path, in a wheel (installed under the package), an editable install and a bare checkout
 (beside the package) alike.
@@ -22,7 +22,7 @@ __all__ = ["CSRC_ROOMS", "bench_module", "csrc_file", "folder", "package_files"]
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
-# The folders of csrc: where a compiler looks for what its files include.
+# The folders of csrc, in which a compiler looks for included files.
 CSRC_ROOMS = ("abi", "helpers", "vmath", "runtime", "dispatch")
 
 
@@ -33,7 +33,7 @@ def folder(name: str) -> Path:
     Raises
     ------
     BcastgenError
-        If the installation lacks it.
+        If the installation lacks the folder.
     """
     for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
         if candidate.is_dir():
@@ -62,8 +62,8 @@ def csrc_file(name: str) -> Path:
     raise BcastgenError(f"the file {name!r} is missing under {folder('csrc')}; reinstall bcastgen")
 
 
-# The folders whose files decide the C of a kernel. Left out are those that read or print MLIR, print C that stands
-# alone, or ask for a kernel (the request is in the key itself): looking at files is a part of a first call from disk.
+# The folders whose files decide the C of a kernel. Folders that read or print MLIR, print standalone C, or
+# ask for a kernel (the request is in the key itself) are left out, since a first call from disk looks at each file.
 _DECIDING_ROOMS = (
     "core",
     "emit",
@@ -88,24 +88,24 @@ _DECIDING_ROOMS = (
 
 
 def package_files() -> list[os.DirEntry[str]]:
-    """Return every file that decides what a kernel is: the package's Python, the templates and csrc, sorted."""
+    """Return every file that decides the binary of a kernel: the package's Python, templates and csrc, sorted."""
     python = [entry for room in _DECIDING_ROOMS for entry in _files(f"{_PACKAGE}/{room}", (".py",))]
     sources = [
         entry for room in ("abi", "helpers", "vmath") for entry in _files(f"{folder('csrc')}/{room}", (".h", ".def"))
     ]
-    templates = [entry for place in ("", "/parts") for entry in _files(f"{folder('templates')}{place}", (".j2",))]
+    templates = [entry for room in ("", "/parts") for entry in _files(f"{folder('templates')}{room}", (".j2",))]
     return sorted([*python, *templates, *sources], key=os.fspath)
 
 
 def _files(directory: str, suffixes: tuple[str, ...]) -> list[os.DirEntry[str]]:
-    """Return the files of a directory; part of every first call, and paths of pathlib take most of its time."""
+    """Return the files of a directory without pathlib, whose paths would take most of the time of a first call."""
     with os.scandir(directory) as entries:
         return [entry for entry in entries if entry.name.endswith(suffixes)]
 
 
 @cache
 def bench_module(name: str) -> ModuleType:
-    """Import a module of the bench folder as ``bcastgen.bench.<name>``, wherever the folder lies."""
+    """Import a module of the bench folder as ``bcastgen.bench.<name>``, wherever the folder is."""
     package = "bcastgen.bench"
     if package not in sys.modules:
         root = folder("bench")

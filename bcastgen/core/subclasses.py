@@ -1,6 +1,6 @@
-"""Kinds of arrays whose operators are not NumPy's: matrices, masks, units.
+"""Subclasses of ndarray whose operators differ from NumPy's: matrices, masked arrays, units.
 
-In: the type of an array.  Out: whether its operators or NumPy's functions mean something of their own for it.
+In: the type of an array.  Out: which operators or NumPy functions it redefines, if any.
 
     np.matrix -> "operators its own meaning (__mul__)"        np.memmap -> None
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 __all__ = ["own_meaning"]
 
-# What reads and writes elements has no part in an expression, nor has what writes in place.
+# These read or write elements, so they take no part in an expression; in-place operators take none either.
 _NO_PART = ("__getitem__", "__setitem__", "__delitem__", "__contains__", "__index__")
 _WORDS = tuple(word.rstrip("_") for word in operator.__all__ if f"__{word[1:].rstrip('_')}__" not in dir(operator))
 _OPERATORS = tuple(
@@ -25,7 +25,7 @@ _OPERATORS = tuple(
 
 
 def own_meaning(kind: type) -> str | None:
-    """Return what a subclass of ndarray gives a meaning of its own; None if it is NumPy's everywhere.
+    """Return which functions or operators a subclass of ndarray redefines; None if it redefines none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Making nodes: each distinct value once, constants folded as Python or NumPy would.
+"""Builds nodes: one for each distinct value, with constants folded as Python or NumPy would.
 
 In: ops applied to nodes and scalars.  Out: shared nodes.
 
@@ -19,19 +19,19 @@ from ..core.dtypes import BF16, BOOL, F32, F64, WEAK_FLOAT, WEAK_INT, WEAK_UINT,
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
 from ..ops.table import OPS
-from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Params, Remap, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, TypeAssertion, topological
 
 if TYPE_CHECKING:
     from .views import View
 
 __all__ = ["Builder", "constant_from"]
 
-# Python evaluates an operator between its own scalars, and the result stays weak. Its ints have no bounds: refuse
-# growth that only a denial of service would ask for.
+# Python evaluates an operator between its own scalars, and the result stays weak. Python's ints have no bounds, so text
+# from outside could ask for a huge one: refuse more bits than this.
 _MAX_FOLDED_BITS = 4096
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
-# numpy.power(x, 2) of bools is an int64, and x**2, which is a square, an int8.
+# For bools numpy.power(x, 2) gives an int64, but x**2 is a square and gives an int8.
 _NO_SQUARE: Params = (("square", False),)
 
 
@@ -41,9 +41,9 @@ def constant_from(value: object) -> Constant | None:
     Raises
     ------
     DTypeError
-        For a NumPy scalar of a dtype that is not supported, and a 0-d array that is more than its number: a mask.
+        If a NumPy scalar's dtype is not supported, or a 0-d array is more than its number, as a masked one is.
     RangeError
-        For a Python int beyond 64 bits.
+        If a Python int needs more than 64 bits.
     """
     if isinstance(value, np.ndarray) and (own := own_meaning(type(value))) is not None:
         raise DTypeError(f"a {type(value).__name__} gives {own}; write numpy.asarray(x) if plain numbers are meant")
@@ -54,7 +54,7 @@ def constant_from(value: object) -> Constant | None:
         case bool():
             return Constant(value, BOOL)
         case float():
-            # What is of a subclass, as an enum's member, is not weak for NumPy.
+            # For NumPy a value of a subclass, such as an enum's member, is not weak.
             return Constant(float(value), WEAK_FLOAT if type(value) is float else F64)
         case int():
             weak = _weak_int(int(value))
@@ -74,18 +74,18 @@ def _shorten(value: int) -> str:
 
 
 class Builder:
-    """Makes the nodes of one expression; equal values are one node."""
+    """Builds the nodes of one expression; equal values share one node."""
 
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._made: dict[object, Node] = {}
         self._defined: dict[str, Op] = {}
-        self._claims: list[Claim] = []
+        self._type_assertions: list[TypeAssertion] = []
         self.operands: list[Operand] = []
         for name in names:
             self.operand(name)
 
     def operand(self, name: str, type_: DType | Weak | None = None) -> Operand:
-        """Add an operand after those there are."""
+        """Add an operand after the others."""
         self.operands.append(Operand(len(self.operands), name, type_))
         return self.operands[-1]
 
@@ -108,7 +108,7 @@ class Builder:
         if len(operands) != op.arity:
             raise DTypeError(f"{op.name} takes {op.arity} operands, got {len(operands)}")
         constants = [node for node in operands if isinstance(node, Constant)]
-        # What is left to typing beside the row's own parameters is decided there first.
+        # Parameters beyond the row's own are notes for typing, which has to decide on them first.
         if len(constants) == len(operands) and len(params) == len(op.params):
             folded = _fold(op, constants, params) if op.definition is None else _fold_defined(op, constants, dtype)
             if folded is not None:
@@ -121,14 +121,14 @@ class Builder:
         return self._made.setdefault(key, Apply(op, operands, params, dtype))
 
     def call(self, op: Op, operands: tuple[Node, ...]) -> Node:
-        """Return the node of an op that is called by its name, where NumPy has its operator mean something else."""
+        """Return the node of an op that is called by name; for NumPy power(x, 2) differs from x**2."""
         if op.dunder != "pow" or all(isinstance(node, Constant) for node in operands):
             return self.apply(op, operands)
         other = isinstance(operands[-1], Constant) and operands[-1].value != 2
         return self.apply(op, operands, () if other else _NO_SQUARE)
 
     def remap(self, node: Node, view: View, like: Operand | None = None, dtype: DType | Weak | None = None) -> Node:
-        """Return the node of a value seen through another indexing map."""
+        """Return the node of a value read through another indexing map."""
         from .views import check_view  # noqa: PLC0415 - most kernels have no views
 
         check_view(view)
@@ -145,7 +145,7 @@ class Builder:
             )
 
     def convert(self, node: Node, target: DType, op: Op = OPS["cast"], casting: str = "unsafe") -> Node:
-        """Return the node of a conversion that is written, which typing checks by NumPy's rule for it."""
+        """Return the node of a conversion that the user wrote; typing checks it by NumPy's rule `casting`."""
         if casting not in _CASTINGS:
             raise TraceError(f"casting={casting!r} is none of {', '.join(_CASTINGS)}")
         note = () if casting == "unsafe" else (("casting", casting),)
@@ -156,7 +156,7 @@ class Builder:
         return self.apply(OPS["cast"], (node,), (("dtype", target),), target)
 
     def inline(self, expression: Expression, operands: tuple[Node, ...]) -> tuple[Node, ...]:
-        """Copy another expression's results, and its claims, with these nodes in the place of its operands."""
+        """Copy another expression's results and type assertions, with these nodes in place of its operands."""
         here: dict[Node, Node] = dict(zip(expression.operands, operands, strict=True))
         for node in topological(expression.roots):
             match node:
@@ -168,18 +168,23 @@ class Builder:
                     here[node] = self.remap(
                         here[node.operand], node.view, None if like is None else _shaped(here[like])
                     )
-        self._claims += (Claim(here[claim.node], claim.name, claim.type) for claim in expression.claims)
+        self._type_assertions += (
+            TypeAssertion(here[one.node], one.name, one.type) for one in expression.type_assertions
+        )
         return tuple(here[node] for node in expression.results)
 
     def finish(
-        self, results: tuple[Node, ...], slots: tuple[int, ...] = (), claims: tuple[Claim, ...] = ()
+        self,
+        results: tuple[Node, ...],
+        free_extents: tuple[int, ...] = (),
+        type_assertions: tuple[TypeAssertion, ...] = (),
     ) -> Expression:
-        """Return the expression of these results, with these claims and those of what was copied in."""
-        return Expression(tuple(self.operands), results, slots, (*self._claims, *claims))
+        """Return the expression of these results, with these type assertions and those that were copied in."""
+        return Expression(tuple(self.operands), results, free_extents, (*self._type_assertions, *type_assertions))
 
 
 def _shaped(node: Node) -> Operand:
-    """Return a node whose shape is taken; it has to be an operand, whose extents are there before anything runs."""
+    """Return a node whose shape another value takes; only an operand's extents are known before anything runs."""
     if isinstance(node, Operand):
         return node
     raise TraceError("a shape is taken from an operand of the kernel, not from a computed value; pass that operand")
@@ -195,14 +200,14 @@ def _fold(op: Op, operands: list[Constant], params: Params) -> Constant:
 
 
 def _fold_bf16(op: Op, operands: list[Constant], params: Params) -> Constant:
-    """Fold without NumPy's bf16, which may not be there: in f32, with the result rounded once, as C computes."""
+    """Fold in f32 and round the result once, as C does; NumPy's bf16 may not be installed."""
     if BF16 in dict(params).values():
         return Constant(BF16.nearest(operands[0].value), BF16)
     if params:
         return _evaluated(op, [F32.np.type(operands[0].value)], params)
     loops, result = op.types(tuple(node.dtype for node in operands if node.dtype is not None))
     values = [
-        loop.computed_in.np.type(loop.nearest(node.value) if loop.is_half else node.value)
+        loop.computed_in.np.type(loop.nearest(node.value) if loop.is_float16 else node.value)
         for node, loop in zip(operands, loops, strict=True)
     ]
     made = _evaluated(op, values, params)
@@ -224,9 +229,9 @@ def _evaluated(op: Op, values: list[Any], params: Params) -> Constant:
 
 
 def _fold_defined(op: Op, operands: list[Constant], result: DType | None) -> Constant | None:
-    """Fold an op that a user defined; None leaves it to its C, as where its reference raises.
+    """Fold an op that a user defined; return None to leave it to its C, as when its reference raises.
 
-    What it gives depends on its dtype rule, so it is folded where it is typed only.
+    Its result depends on its dtype rule, so it is folded only once its result is typed.
     """
     if op.reference is None or result is None:
         return None
@@ -239,7 +244,7 @@ def _fold_defined(op: Op, operands: list[Constant], result: DType | None) -> Con
     try:
         with np.errstate(all="ignore"):
             number = np.asarray(value).item()
-            return Constant(result.nearest(number) if result.is_half else result.np.type(value).item(), result)
+            return Constant(result.nearest(number) if result.is_float16 else result.np.type(value).item(), result)
     except OverflowError:
         return None
     except (TypeError, ValueError):

@@ -1,11 +1,11 @@
-"""Evaluating a typed expression with NumPy: node by node, by the references of its ops.
+"""Evaluates a typed expression with NumPy, node by node, by the references of its ops.
 
 In: a typed expression and arrays.  Out: an array for each result.
 
     evaluate(a*b + 1 over f32, (a, b))  ->  (numpy.add(numpy.multiply(a, b), float32(1)),)
 
-Arithmetic has the bits that C computes. Functions of f32 are computed in f64 and rounded, since NumPy's own keep wider
-bounds than ours; those of f64 are NumPy's. Nothing of the shapes is checked but what NumPy checks.
+Arithmetic gives the bits that C computes. Functions of f32 are computed in f64 and rounded, since NumPy's f32 functions
+have larger errors than ours; functions of f64 are NumPy's. Only NumPy checks the shapes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def evaluate(typed: Typed, operands: Sequence[Array]) -> tuple[Array, ...]:
     Raises
     ------
     ValueError
-        Where the shapes do not go together, or an element is outside the domain of an operation.
+        If the shapes do not fit, or an element is outside the domain of an operation.
 
     Examples
     --------
@@ -55,8 +55,8 @@ def evaluate(typed: Typed, operands: Sequence[Array]) -> tuple[Array, ...]:
             case Apply():
                 values[node] = _applied(node, [values[child] for child in node.operands])
             case Remap():
-                values[node] = _seen(node, values[node.operand], None if node.like is None else values[node.like])
-        # What no one needs any more, so that a long chain takes the memory of a few arrays.
+                values[node] = _viewed(node, values[node.operand], None if node.like is None else values[node.like])
+        # Free values that have no user left, so that a long chain takes the memory of a few arrays.
         for child in children(node):
             users[child] -= 1
             if not users[child]:
@@ -78,15 +78,15 @@ def _applied(node: Apply, operands: list[Any]) -> Any:
     return np.asarray(node.op.evaluate(*operands, *params)).astype(result.np, copy=False)
 
 
-def _seen(node: Remap, value: Any, like: Any) -> Array:
-    """Return a value as a view shows it."""
+def _viewed(node: Remap, value: Any, like: Any) -> Array:
+    """Return a value under a view, as a view of its array."""
     array = np.asarray(value)
     view = node.view.resolve(array.ndim, None if like is None else np.ndim(like))
-    for dim in [at for at, place in reversed(list(enumerate(view.dims))) if place is None]:
-        array = np.squeeze(array, dim)
-    places = [place for place in view.dims if place is not None]
-    array = array.transpose(sorted(range(array.ndim), key=places.__getitem__))
-    array = np.expand_dims(array, tuple(at for at in range(view.rank) if at not in places))
+    for own_dim in [dim for dim, view_dim in reversed(list(enumerate(view.dims))) if view_dim is None]:
+        array = np.squeeze(array, own_dim)
+    view_dims = [view_dim for view_dim in view.dims if view_dim is not None]
+    array = array.transpose(sorted(range(array.ndim), key=view_dims.__getitem__))
+    array = np.expand_dims(array, tuple(dim for dim in range(view.rank) if dim not in view_dims))
     if not isinstance(node.view, Broadcast):
         return array
     if node.view.shape is None:

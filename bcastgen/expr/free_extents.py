@@ -1,27 +1,27 @@
-"""Slots: the dims of views whose extents the caller gives where no operand determines them.
+"""Free extents: those of a view's dims that no operand determines, so that the caller gives them.
 
-In: an expression with explicit broadcasts.  Out: a number for each dim left open.
+In: an expression with explicit broadcasts.  Out: a number for each free extent.
 
-    broadcast[shape=[_, 5, k], dims=[1]](x)  ->  slot 0 is dim 0, slot 1 is k
+    broadcast[shape=[_, 5, k], dims=[1]](x)  ->  free extent 0 is that of dim 0, free extent 1 is k
 
-Each slot becomes an operand of rank 1 without data, whose extent is the one the caller gives. Seed 004: of
-``t = broadcast a : ? x ? -> ? x ? x ?`` alone, the shape of t is not known.
+Each becomes an operand of rank 1 without data, whose extent is the one the caller gives. Seed 004: the operand of
+``t = broadcast a : ? x ? -> ? x ? x ?`` alone does not tell the shape of t.
 """
 
 from __future__ import annotations
 
 from .nodes import Node, Remap, topological
 
-__all__ = ["has_views", "slot_names", "slots_of"]
+__all__ = ["free_extent_names", "free_extents_of", "has_views"]
 
 
 def has_views(results: tuple[Node, ...]) -> bool:
-    """True if an indexing map of a result is not decided by aligning on the right."""
+    """True if a result needs an indexing map that aligning on the right does not give."""
     return any(isinstance(node, Remap) for node in topological(results))
 
 
-def slots_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[tuple[Remap, int], int]:
-    """Number the dims of views that may be the caller's to give: one number a name, one for each dim left open.
+def free_extents_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[tuple[Remap, int], int]:
+    """Number the free extents: return (view, dim) -> number. Dims of one name have one number, others one each.
 
     Parameters
     ----------
@@ -30,34 +30,34 @@ def slots_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[tuple[Re
     """
     from .views import Broadcast, is_free  # noqa: PLC0415 - most kernels have no views
 
-    slots: dict[tuple[Remap, int], int] = {}
-    names: dict[str, int] = {}
+    numbers: dict[tuple[Remap, int], int] = {}
+    by_name: dict[str, int] = {}
     count = 0
     for node in topological(results):
         if not isinstance(node, Remap) or not isinstance(node.view, Broadcast) or node.view.shape is None:
             continue
-        taken = set(node.view.dims or ())
-        for at, dim in enumerate(node.view.shape):
-            if not is_free(dim) or (dim is None and at in taken) or (dim is not None and dim.symbol in bound):
+        mapped = set(node.view.dims or ())
+        for view_dim, dim in enumerate(node.view.shape):
+            if not is_free(dim) or (dim is None and view_dim in mapped) or (dim is not None and dim.symbol in bound):
                 continue
             symbol = None if dim is None else dim.symbol
-            if symbol is not None and symbol in names:
-                slots[(node, at)] = names[symbol]
+            if symbol is not None and symbol in by_name:
+                numbers[(node, view_dim)] = by_name[symbol]
                 continue
-            slots[(node, at)] = count
+            numbers[(node, view_dim)] = count
             if symbol is not None:
-                names[symbol] = count
+                by_name[symbol] = count
             count += 1
-    return slots
+    return numbers
 
 
-def slot_names(results: tuple[Node, ...], bound: set[str | None]) -> tuple[str | None, ...]:
-    """Return the name of each slot, None where it has none."""
+def free_extent_names(results: tuple[Node, ...], bound: set[str | None]) -> tuple[str | None, ...]:
+    """Return the name of each free extent, by its number; None where it has no name."""
     from .views import Broadcast  # noqa: PLC0415 - most kernels have no views
 
-    found: dict[int, str | None] = {}
-    for (node, at), slot in slots_of(results, bound).items():
+    names: dict[int, str | None] = {}
+    for (node, view_dim), number in free_extents_of(results, bound).items():
         assert isinstance(node.view, Broadcast) and node.view.shape is not None
-        dim = node.view.shape[at]
-        found[slot] = None if dim is None else dim.symbol
-    return tuple(found[slot] for slot in range(len(found)))
+        dim = node.view.shape[view_dim]
+        names[number] = None if dim is None else dim.symbol
+    return tuple(names[number] for number in range(len(names)))

@@ -1,7 +1,7 @@
-"""Typing: every node gets the dtype NumPy 2 would give it, every conversion becomes a visible cast.
+"""Typing: each node gets the dtype NumPy 2 would give it, and each conversion becomes a visible cast.
 
-In: an untyped expression and a type for each operand.  Out: a :class:`Typed` expression, and the range each Python
-integer handed in at run time must lie in.
+In: an untyped expression and a type for each operand.  Out: a :class:`Typed` expression, and the range of each operand
+that is a Python integer at run time.
 
     add(a, 1) with a : u8   ->  t0 = add(a, 1:u8) : u8
     add(a, b) with a : f32, b : i32  ->  t0 = cast(a, dtype=f64); t1 = cast(b, dtype=f64); t2 = add(t0, t1) : f64
@@ -22,7 +22,7 @@ from ..ops.dtype_rules import refuse
 from ..ops.row import Op
 from ..ops.table import OPS
 from .build import Builder
-from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Remap, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Remap, TypeAssertion, topological
 
 __all__ = ["Limits", "Typed", "infer"]
 
@@ -35,8 +35,8 @@ class Typed:
 
     Attributes
     ----------
-    expression : with a dtype at every node; operands that are Python scalars have the dtype they are handed over in.
-    limits : for each operand that is a Python int, the range it must lie in to fit the dtypes it meets; else None.
+    expression : each node has a dtype; an operand that is a Python scalar has the dtype that the kernel gets it in.
+    limits : for each operand that is a Python int, the range that fits the dtypes it is combined with; else None.
     """
 
     expression: Expression
@@ -64,15 +64,15 @@ def infer(
     Parameters
     ----------
     expression : untyped.
-    types : one for each operand; weak ones stand for Python scalars.
+    types : one for each operand; a weak one is that of a Python scalar.
     declared : dtypes that a signature gives the operands; a Python scalar takes the declared one.
 
     Raises
     ------
     DTypeError
-        Where an op has no meaning for its operands' dtypes, or an operand has another dtype than is declared.
+        If an op does not support its operands' dtypes, or an operand has another dtype than declared.
     RangeError
-        Where a Python integer constant does not fit the dtype it meets.
+        If a Python integer constant does not fit the dtype of the operand beside it.
     """
     return _Inference(expression, types, declared or (None,) * len(types)).run()
 
@@ -83,7 +83,7 @@ def _concrete(node: Node) -> DType:
 
 
 class _Inference:
-    """One run: `typed` maps untyped nodes to typed ones, `types` knows which of them are still weak."""
+    """Types one expression; `types` holds the type of each typed node, which may still be weak."""
 
     def __init__(
         self, expression: Expression, types: tuple[DType | Weak, ...], declared: tuple[DType | None, ...]
@@ -114,9 +114,11 @@ class _Inference:
                     given = None if like is None else self.builder.operands[like.index]
                     seen = self.builder.remap(child, view, given, child.dtype)
                     here[node] = self._typed(seen, self.types[child])
-        results = tuple(self._settled(here[node]) for node in self.source.results)
-        claims = tuple(Claim(self._settled(here[c.node]), c.name, c.type) for c in self.source.claims)
-        return Typed(self.builder.finish(results, self.source.slots, claims), tuple(self.limits))
+        results = tuple(self._resolved(here[node]) for node in self.source.results)
+        type_assertions = tuple(
+            TypeAssertion(self._resolved(here[one.node]), one.name, one.type) for one in self.source.type_assertions
+        )
+        return Typed(self.builder.finish(results, self.source.free_extents, type_assertions), tuple(self.limits))
 
     def _as_declared(self, operand: Operand, kind: DType | Weak, declared: DType) -> Node:
         if isinstance(kind, DType) and kind is not declared:
@@ -133,7 +135,7 @@ class _Inference:
         self.types[node] = kind
         return node
 
-    def _settled(self, node: Node) -> Node:
+    def _resolved(self, node: Node) -> Node:
         kind = self.types[node]
         return self.convert(node, kind.default) if isinstance(kind, Weak) else node
 
@@ -142,27 +144,29 @@ class _Inference:
             return self._conversion(node, operands[0])
         op = node.op
         if op.name == "round":
-            # What is round already stays; the rest is the rint that later stages know.
-            kind = self._settled(operands[0]).dtype
+            # Integers stay as they are; later stages know rint only.
+            kind = self._resolved(operands[0]).dtype
             if isinstance(kind, DType) and kind.is_integer:
-                return self._typed(self._settled(operands[0]), kind)
+                return self._typed(self._resolved(operands[0]), kind)
             op = OPS["rint"]
         operands = tuple(self._in_loop(node, operand) for operand in operands)
         if op.name == "power":
             op, operands = self._simpler_power(op, operands, ("square", False) not in node.params)
         if op.name == "clip":
             operands = self._without_idle_bounds(*operands)
-        kinds = tuple(self.types[operand] for operand in operands)
-        loops, result = op.types(kinds)
+        call_types = tuple(self.types[operand] for operand in operands)
+        loops, result = op.types(call_types)
         converted = tuple(self.convert(o, loop) for o, loop in zip(operands, loops, strict=True))
         if op.name == "power":
             _refuse_negative_exponent(loops[0], converted[1])
         made = self.builder.apply(op, converted, node.params[: len(op.params)], result)
-        weak = node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in kinds)
+        weak = (
+            node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
+        )
         return self._typed(made, (WEAK_FLOAT if result.is_float else WEAK_INT) if weak else result)
 
     def _in_loop(self, node: Apply, operand: Node) -> Node:
-        """Return an operand in the dtype that a ufunc with these loops takes it in; as it is where none are noted."""
+        """Return an operand in the dtype of the ufunc loop that NumPy would choose; unchanged if no loops are noted."""
         loops = dict(node.params).get("loops")
         if loops is None:
             return operand
@@ -180,16 +184,16 @@ class _Inference:
         for _, casting in notes:
             _check_casting(self.types[source], target, casting)
         if isinstance(source, Constant) or not isinstance(self.types[source], Weak):
-            source = self._settled(source)
+            source = self._resolved(source)
             if source.dtype is target:
                 return source
-        # A node of its own even where nothing changes: the weak value itself must stay weak for its other users.
+        # Make a new node even if the dtype stays: the weak value itself must stay weak for its other users.
         return self._typed(self.builder.apply(node.op, (source,), node.params[:1], target), target)
 
     def _simpler_power(self, op: Op, operands: tuple[Node, ...], is_operator: bool) -> tuple[Op, tuple[Node, ...]]:
-        """Return the op that NumPy takes for these Python numbers as exponents: a square, a square root, a quotient.
+        """Return the op that NumPy uses for some Python numbers as exponents: square, sqrt, reciprocal; exp2 for 2**x.
 
-        And exp2 for powers of 2. Where one of these would have another dtype, or another value, the power stays.
+        The power stays where one of these would give another dtype or another value.
         """
         base, exponent = operands
         kind, by = self.types[base], self.types[exponent]
@@ -212,7 +216,7 @@ class _Inference:
         return isinstance(node, Constant) and isinstance(node.dtype, Weak) and node.value == value
 
     def _without_idle_bounds(self, value: Node, low: Node, high: Node) -> tuple[Node, Node, Node]:
-        """numpy.clip takes Python ints that the first operand's dtype cannot hold where they bound nothing."""
+        """Replace Python ints beyond the first operand's dtype, which numpy.clip allows since they bound nothing."""
         kind = self.types[value]
         if not isinstance(kind, DType) or not kind.is_integer:
             return value, low, high
@@ -233,7 +237,7 @@ class _Inference:
         if isinstance(node, Constant):
             return self._typed(self.builder.keep(_converted(node, target)), target)
         if isinstance(node, Remap) and isinstance(kind, Weak):
-            # What is weak is the value seen, so it is converted where it stands.
+            # The value under the view is the weak one, so convert it there.
             inner = self.convert(node.operand, target)
             return self._typed(self.builder.remap(inner, node.view, node.like, target), target)
         if isinstance(kind, Weak) and kind is not WEAK_FLOAT and target.is_integer:

@@ -7,8 +7,8 @@ In: rows of the op table.  Out: an :class:`Expression`, which prints as a list o
                              t1 = multiply(t0, t0)
                              return t1
 
-Nodes compare by identity: a builder makes each distinct value once, so sharing is structural. Every walk goes through
-:func:`topological`, which does not recurse: expressions may be thousands of ops deep.
+Nodes compare by identity: a builder makes one node for each distinct value, so sharing is structural. Every walk goes
+through :func:`topological`, which does not recurse: expressions may be thousands of ops deep.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Apply",
-    "Claim",
     "Constant",
     "Expression",
     "Node",
     "Operand",
     "Params",
     "Remap",
+    "TypeAssertion",
     "children",
     "literal",
     "topological",
 ]
 
-# The row's own, then notes for typing, which takes them away.
+# The row's own parameters, then notes for typing, which removes them.
 Params = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operand:
-    """An array that comes into the kernel. `dtype` is None until the expression is typed."""
+    """An array that is passed to the kernel. `dtype` is None until the expression is typed."""
 
     index: int
     name: str
@@ -71,7 +71,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remap:
-    """A value seen through another indexing map; `like` is the operand whose shape it takes, if any."""
+    """A value read through another indexing map; `like` is the operand whose shape it takes, if any."""
 
     operand: Node
     view: View
@@ -83,8 +83,8 @@ Node = Operand | Constant | Apply | Remap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Claim:
-    """The value of `node` has this type: verified like a declared result, but not stored; errors call it `name`."""
+class TypeAssertion:
+    """The value of `node` has this type: verified like a declared result, but not stored. Errors call it `name`."""
 
     node: Node
     name: str
@@ -95,19 +95,19 @@ class Claim:
 class Expression:
     """Named operands and the nodes that are the results, in order.
 
-    `slots` are the positions of operands that have an extent only: what the caller gives (:mod:`.slots`). `claims` are
-    types of values on the way.
+    `free_extents` are the indices of the operands that have an extent only, which the caller gives: see the module of
+    that name. `type_assertions` are types of intermediate values.
     """
 
     operands: tuple[Operand, ...]
     results: tuple[Node, ...]
-    slots: tuple[int, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    free_extents: tuple[int, ...] = ()
+    type_assertions: tuple[TypeAssertion, ...] = ()
 
     @property
     def roots(self) -> tuple[Node, ...]:
-        """The nodes everything is reached from: the results, then what is claimed."""
-        return (*self.results, *(claim.node for claim in self.claims))
+        """The nodes that reach all others: the results, then the nodes that a type is asserted of."""
+        return (*self.results, *(assertion.node for assertion in self.type_assertions))
 
     def __str__(self) -> str:
         names: dict[Node, str] = {}
@@ -126,18 +126,18 @@ class Expression:
             else:
                 names[node] = node.name if isinstance(node, Operand) else literal(node)
         heads = (o.name if o.dtype is None else f"{o.name}: {o.dtype}" for o in self.operands)
-        lines += [f"  claim {names[claim.node]} : {claim.type} ('{claim.name}')" for claim in self.claims]
+        lines += [f"  claim {names[one.node]} : {one.type} ('{one.name}')" for one in self.type_assertions]
         lines.append("  return " + ", ".join(names[node] for node in self.results))
         return f"expr ({', '.join(heads)})\n" + "\n".join(lines)
 
 
 def literal(node: Constant) -> str:
-    """Spell a constant exactly (Python's repr round-trips), with its dtype where it has one of its own."""
+    """Spell a constant exactly (Python's repr round-trips), with its dtype unless it is weak."""
     return repr(node.value) if isinstance(node.dtype, Weak) else f"{node.value!r}:{node.dtype}"
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """Return the nodes a node is made of, in order; an operand whose shape alone is taken is the last."""
+    """Return the operands of a node in order; an operand that only gives its shape is last."""
     match node:
         case Apply():
             return node.operands
@@ -147,7 +147,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def topological(results: Iterable[Node]) -> list[Node]:
-    """Return every node the results need, each once, operands before users.
+    """Return every node that the results need, each once, operands before their users.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Expressions from text, by Python's own grammar and an allowlist of its nodes; nothing is ever evaluated.
+"""Reads expressions from text, by Python's grammar and an allowlist of its nodes; never evaluates anything.
 
 In: ``"a*b + exp(c)"``.  Out: its :class:`Expression`, operands in order of first appearance.
 
@@ -24,7 +24,7 @@ __all__ = ["parse"]
 
 MAX_TEXT = 1_000_000
 
-# Python's operator nodes, by the dunder their row carries.
+# Python's operator nodes, and the dunder name in the op's row.
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
@@ -55,7 +55,7 @@ _MODULES = ("np", "numpy", "bg", "bcastgen", "math")
 
 
 def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
-    """Return the expression a text stands for.
+    """Return the expression that a text describes.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
     Raises
     ------
     ParseError
-        For anything else; the message names the column and what is allowed.
+        If the text holds anything else; the message names the column and what is allowed.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        # Where the text ends too early, Python gives no column.
+        # Python gives no column where the text ends too early.
         raise ParseError(f"column {error.offset or len(text) + 1}: {error.msg} in {_excerpt(text)}") from None
     except (RecursionError, MemoryError, ValueError) as error:
         raise ParseError(f"the expression cannot be read ({error or type(error).__name__}): {_excerpt(text)}") from None
@@ -94,7 +94,7 @@ def _excerpt(text: str) -> str:
 
 
 class _Reader:
-    """Turns Python's tree into nodes without recursing: operands first, then what applies to them."""
+    """Turns Python's tree into nodes without recursing: operands first, then the ops applied to them."""
 
     def __init__(self, text: str, names: tuple[str, ...] | None) -> None:
         self.text = text
@@ -188,7 +188,7 @@ class _Reader:
         return _BY_DUNDER[dunder]
 
     def _comparison(self, tree: ast.Compare) -> Node:
-        # a < b < c is (a < b) & (b < c), as Python means it.
+        # As in Python, a < b < c is (a < b) & (b < c).
         sides = [self.made[side] for side in (tree.left, *tree.comparators)]
         terms = [
             self.builder.apply(self._operator(tree, operator), (left, right))
@@ -242,7 +242,7 @@ class _Reader:
         raise self._error(tree, "astype takes the name of a dtype, as in x.astype(f32)")
 
     def _plain_dtype(self, tree: ast.expr, name: str) -> DType:
-        """Return the dtype of a name without quotes: ours, or NumPy's, but none that means two things."""
+        """Return the dtype of a name without quotes, ours or NumPy's; refuse a name that is ambiguous between them."""
         if meant := meant_by(name):
             raise self._error(tree, f"{name!r} counts bytes in NumPy, and bits in types; write {meant}")
         return dtype(name)

@@ -1,10 +1,10 @@
-"""Views in text: `transpose(a)`, `a.T`, `a[:, None]`, `broadcast_in_dim(a, b, dims=(0, 2))`.
+"""Reads views in text: `transpose(a)`, `a.T`, `a[:, None]`, `broadcast_in_dim(a, b, dims=(0, 2))`.
 
-In: a piece of Python's tree.  Out: the values it speaks of, and the view it asks for.
+In: a node of Python's tree.  Out: the values in it, and the view.
 
     broadcast_in_dim(a, (n, None, 4), (0, 2))  ->  values (a,), Broadcast((0, 2), (n, ?, 4))
 
-Extents and dims stand in the text as they are: integers, names of dims, None, tuples of these. Nothing is evaluated.
+Extents and dims are literals in the text: integers, names of dims, None, tuples of these. Nothing is evaluated.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Refusal = Callable[[ast.expr, str], ParseError]
 
 
 class ViewCall:
-    """A view that a piece of text asks for: of `value`, with the shape of `like` if there is one."""
+    """A view of `value`, with the shape of `like` if there is one."""
 
     __slots__ = ("like", "value", "view")
 
@@ -37,12 +37,12 @@ class ViewCall:
 
 
 def view_call(tree: ast.expr, is_module: Callable[[ast.expr], bool], refuse: Refusal) -> ViewCall | None:
-    """Return the view that a piece of text asks for; None if it is something else.
+    """Return the view that a node of Python's tree describes; None if the node is no view.
 
     Raises
     ------
     ParseError
-        If it is a view, but not one that can be read.
+        If the node is a view, but its arguments are wrong.
     """
     match tree:
         case ast.Attribute(value=value, attr="T") if not is_module(value):

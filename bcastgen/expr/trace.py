@@ -1,11 +1,11 @@
-"""Tracing: run a Python function on stand-ins and keep what it did.
+"""Tracing: run a Python function on stand-ins and record the ops it applies.
 
 In: a function of arrays.  Out: its :class:`Expression`; the function's source is not needed.
 
     def f(a, b): return np.exp(a) * b + 1   ->   t0 = exp(a); t1 = multiply(t0, b); t2 = add(t1, 1)
 
-Python scalars become weak constants and NumPy scalars typed ones. Operators come from the rows' ``dunder`` fields,
-NumPy functions arrive through ``__array_ufunc__`` and ``__array_function__`` (NEP 13, NEP 18).
+Python scalars become weak constants, NumPy scalars typed ones. Operators come from the rows' ``dunder`` fields; NumPy
+calls its functions through ``__array_ufunc__`` and ``__array_function__`` (NEP 13, NEP 18).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["Tracer", "broadcast_in_dim", "converted", "inline", "is_tracer", "tr
 
 
 class Tracer:
-    """Stands for an array while a function is traced; supports what an element-wise expression can hold."""
+    """The stand-in for an array while a function is traced; supports only what an element-wise expression can hold."""
 
     __slots__ = ("builder", "node")
     __array_priority__ = 1000.0
@@ -49,7 +49,7 @@ class Tracer:
             raise TraceError(f"{name}: {given[0]}= has no meaning inside a kernel; leave it out")
         nodes = _nodes(self.builder, op, inputs)
         if not name.startswith("numpy."):
-            # SciPy's have other loops than the rows, in an order that decides what integers become.
+            # SciPy's ufuncs have other loops than our rows; the loops' order decides the dtype for integers.
             loops = "".join(loop[0] for loop in ufunc.types if loop[0] in "efd")
             return Tracer(self.builder, self.builder.apply(op, nodes, (("loops", loops),)))
         return Tracer(self.builder, self.builder.call(op, nodes))
@@ -69,26 +69,26 @@ class Tracer:
     ) -> Tracer:
         """Convert to a dtype; NaN to integer is 0, other out-of-range floats saturate, integers wrap.
 
-        `casting` is NumPy's rule of what may be converted. The others say how NumPy keeps the result, which is one of
-        the kernel's own here.
+        `casting` is NumPy's rule for which conversions are allowed. The other arguments decide how NumPy stores its
+        result; here they change nothing, since the kernel allocates results.
         """
         return converted(self, in_numpy_code(dtype), casting=casting)
 
     @property
     def T(self) -> Tracer:
-        """The value with its dims reversed: another indexing map, no copy."""
+        """The value with its dims reversed: an indexing map, no copy."""
         return transpose(self)
 
     def transpose(self, *axes: Any) -> Tracer:
-        """Order the dims anew: another indexing map, no copy."""
+        """Return the value with its dims in another order: an indexing map, no copy."""
         return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
 
     def copy(self) -> Tracer:
-        """Return the value itself: results are arrays of their own, so a broadcast one is materialised there."""
+        """Return the value itself: a result is a new array anyway, so a broadcast value is materialised there."""
         return self
 
     def round(self, decimals: int = 0) -> Tracer:
-        """Round to whole numbers, halves to even; integers stay."""
+        """Round to whole numbers, ties to even; integers stay as they are."""
         return _round(self.builder, self, decimals)
 
     def clip(self, min: Any = None, max: Any = None) -> Tracer:
@@ -162,19 +162,19 @@ def _apply(builder: Builder, op: Op, values: tuple[object, ...]) -> Tracer:
     return Tracer(builder, builder.apply(op, _nodes(builder, op, values)))
 
 
-# Ufuncs of scipy.special that are rows, and the rows' names.
+# Ufuncs of scipy.special that our table has, and the names of their rows.
 _SCIPY = {name: name for name in ("cbrt", "erf", "erfc", "exp2", "expm1", "log1p")} | {"expit": "sigmoid"}
 
 
 def _row_of(ufunc: np.ufunc) -> tuple[str, Op]:
-    """Return a ufunc's full name and its row: what is called as an op is called may be anybody's, and compute else."""
+    """Return a ufunc's full name and its row; a ufunc of another package may share the name, but not the meaning."""
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
         op, full = find_op(name), f"numpy.{name}"
         if op is None:
             raise TraceError(f"{full} is not an op of bcastgen; `bcastgen ops` lists what there is")
         return full, op
-    # Not imported: who has a ufunc of it has imported it.
+    # No import: a caller with a ufunc of SciPy has imported it already.
     special = sys.modules.get("scipy.special")
     for theirs, ours in _SCIPY.items():
         if special is not None and getattr(special, theirs, None) is ufunc:
@@ -211,7 +211,7 @@ def _round(builder: Builder, a: object, decimals: int = 0) -> Tracer:
 
 
 def converted(x: Tracer, target: object, op: Op = OPS["cast"], casting: str = "unsafe") -> Tracer:
-    """Return a traced value converted to a dtype, as a row that is a conversion says."""
+    """Return a traced value converted to a dtype by a conversion op."""
     return Tracer(x.builder, x.builder.convert(x.node, dtype(target), op, casting))
 
 
@@ -232,13 +232,13 @@ def broadcast_in_dim(x: Any, shape: Any, dims: Any = None) -> Tracer:
 
     builder = next(value.builder for value in (x, shape) if isinstance(value, Tracer))
     value = Tracer(builder, _node(builder, x, "broadcast_in_dim"))
-    places = None if dims is None else tuple(map(operator.index, dims))
+    view_dims = None if dims is None else tuple(map(operator.index, dims))
     if not isinstance(shape, Tracer):
-        return _viewed(value, Broadcast(places, dims_of(shape)))
+        return _viewed(value, Broadcast(view_dims, dims_of(shape)))
     like = _node(builder, shape, "broadcast_in_dim")
     if not isinstance(like, Operand):
         raise TraceError("broadcast_in_dim takes the shape of an operand, not of a computed value; name the operand")
-    return _viewed(value, Broadcast(places, None), like)
+    return _viewed(value, Broadcast(view_dims, None), like)
 
 
 def _broadcast_to(builder: Builder, x: Any, shape: Any) -> Tracer:
@@ -251,7 +251,7 @@ def _expand_dims(builder: Builder, a: Tracer, axis: Any) -> Tracer:
     return a[None] if axis == 0 else a[..., None]
 
 
-# NumPy functions that are not ufuncs, themselves: others may have their names.
+# NumPy functions that are not ufuncs. The function itself is the key, since other functions may have its name.
 _NUMPY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Tracer]] = {
     np.where: _where,
     np.clip: _clip,
@@ -298,7 +298,7 @@ for _op in OPS.values():
 
 
 def is_tracer(value: object) -> bool:
-    """True for the stand-in of an operand of a function that is being traced."""
+    """True if a value is a stand-in of a function that is being traced."""
     return isinstance(value, Tracer)
 
 
@@ -313,7 +313,7 @@ def trace(function: Callable[..., Any], names: tuple[str, ...]) -> Expression:
     Raises
     ------
     TraceError
-        If the function does what an element-wise expression cannot hold; the message says what and what instead.
+        If the function does something that an element-wise expression cannot hold; the message names it and the cure.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def trace(function: Callable[..., Any], names: tuple[str, ...]) -> Expression:
 
 
 def inline(expression: Expression, values: tuple[object, ...]) -> Tracer | tuple[Tracer, ...]:
-    """Call a kernel's expression on tracers: its nodes become part of the expression that is being traced."""
+    """Apply a kernel's expression to tracers: its nodes become part of the expression that is being traced."""
     builder = next(value.builder for value in values if isinstance(value, Tracer))
     results = builder.inline(expression, tuple(_node(builder, value, "call") for value in values))
     traced = tuple(Tracer(builder, node) for node in results)

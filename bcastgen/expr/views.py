@@ -1,11 +1,11 @@
-"""Views: a value seen through another indexing map. Nothing is computed, and nothing is copied.
+"""Views: a value read through another indexing map. A view computes nothing and copies nothing.
 
-In: what a user asks of a value's dims, and its rank.  Out: where each of its dims lies in the value it is seen as.
+In: a view and the rank of a value.  Out: for each dim of the value, the dim of the view that it is.
 
-    Transpose(None) of a value of rank 2            ->  own dims at (1, 0) of rank 2
-    Broadcast((0, 2), (?, 5, ?)) of rank 2          ->  own dims at (0, 2) of rank 3; dim 1 has extent 5
-    NewAxes("new", "dim")  x[None, :] of rank 1     ->  own dims at (1,) of rank 2
-    Collapse((0,))  x[0] of rank 2, 1 x ?           ->  own dims at (none, 0) of rank 1
+    Transpose(None) of a value of rank 2            ->  dims (1, 0) of rank 2
+    Broadcast((0, 2), (?, 5, ?)) of rank 2          ->  dims (0, 2) of rank 3; dim 1 has extent 5
+    NewAxes("new", "dim")  x[None, :] of rank 1     ->  dims (1,) of rank 2
+    Collapse((0,))  x[0] of rank 2, 1 x ?           ->  dims (none, 0) of rank 1
 
 Seed 004: the choice among t[i][j][k] = a[i][j], a[i][k], ..., a[j][i] is known statically, as a map.
 """
@@ -25,10 +25,9 @@ class Resolved:
 
     Attributes
     ----------
-    dims : for each dim of the value, the dim of the view that it is; None for one that is dropped, whose extent is 1.
+    dims : for each dim of the value, the dim of the view that it is; None for a dropped one, whose extent is 1.
     rank : of the view.
-    shape : for each dim of the view what is said of its extent, or None where nothing is: it has the value's own, or
-        that of what it meets.
+    shape : for each dim of the view its declared extent; None leaves it to the value, or to the operands beside it.
 
     Raises
     ------
@@ -41,7 +40,7 @@ class Resolved:
     shape: tuple[Dim | None, ...]
 
     def __post_init__(self) -> None:
-        # Every rank that is not an operand's own comes from here.
+        # Views make every rank that is not an operand's own.
         check_rank("a view", self.rank)
 
 
@@ -52,7 +51,7 @@ class Transpose:
     axes: tuple[int, ...] | None = None
 
     def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
-        """Return where the dims of a value of this rank lie."""
+        """Return the view of a value of this rank."""
         axes = tuple(reversed(range(rank))) if self.axes is None else _normal(self.axes, rank, "transpose")
         if sorted(axes) != list(range(rank)):
             raise BroadcastError(
@@ -67,16 +66,17 @@ class Transpose:
 
 @dataclass(frozen=True, slots=True)
 class Broadcast:
-    """A value broadcast outright: its dim i is dim `dims[i]` of the view; None aligns it on the right.
+    """An explicit broadcast: dim i of the value is dim `dims[i]` of the view; None aligns dims on the right.
 
-    `shape` says what is known of the view's dims, None in it leaves one open; no shape at all takes another operand's.
+    `shape` holds the view's dims, with None for an open one. If `shape` itself is None, the view takes another
+    operand's shape.
     """
 
     dims: tuple[int, ...] | None
     shape: tuple[Dim | None, ...] | None
 
     def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
-        """Return where the dims of a value of this rank lie; `like_rank` is that of the operand giving a shape."""
+        """Return the view of a value of this rank; `like_rank` is that of the operand whose shape it takes."""
         shape = (None,) * (like_rank or 0) if self.shape is None else self.shape
         dims = tuple(range(len(shape) - rank, len(shape))) if self.dims is None else self.dims
         if self.dims is None and rank > len(shape):
@@ -101,13 +101,13 @@ class NewAxes:
     pattern: tuple[str, ...]
 
     def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
-        """Return where the dims of a value of this rank lie."""
+        """Return the view of a value of this rank."""
         rest = rank - self.pattern.count("dim")
         if rest < 0:
             raise BroadcastError(f"{self} of a value of rank {rank}: too many dims; leave some out")
         pattern = self.pattern if "rest" in self.pattern else (*self.pattern, "rest")
         kinds = [kind for part in pattern for kind in (("dim",) * rest if part == "rest" else (part,))]
-        dims = tuple(at for at, kind in enumerate(kinds) if kind == "dim")
+        dims = tuple(view_dim for view_dim, kind in enumerate(kinds) if kind == "dim")
         return Resolved(dims, len(kinds), tuple(None if kind == "dim" else Dim(1) for kind in kinds))
 
     def __str__(self) -> str:
@@ -122,7 +122,7 @@ class Collapse:
     dims: tuple[int, ...]
 
     def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
-        """Return where the dims of a value of this rank lie."""
+        """Return the view of a value of this rank."""
         dropped = _normal(self.dims, rank, "collapse")
         if len(set(dropped)) != len(self.dims):
             raise BroadcastError(f"collapse of dims {self.dims} of a value of rank {rank}; name each dim once")
@@ -138,12 +138,12 @@ View = Transpose | Broadcast | NewAxes | Collapse
 
 
 def check_view(view: View) -> None:
-    """Refuse a view that has more dims than a kernel holds, whatever it is a view of.
+    """Refuse a view that has more dims than a kernel supports, whatever value it is of.
 
     Raises
     ------
     BroadcastError
-        Naming its rank.
+        If it has too many dims; the message names its rank.
     """
     match view:
         case Broadcast(shape=(_, *_) as shape):
@@ -161,7 +161,7 @@ def _normal(dims: tuple[int, ...], rank: int, name: str) -> tuple[int, ...]:
 
 
 def dims_of(shape: object) -> tuple[Dim | None, ...]:
-    """Return the dims of a shape as users write it: extents, :class:`Dim`, names, and None for one left open.
+    """Return the dims of a shape as users write it: extents, :class:`Dim`, names, and None for an open dim.
 
     Examples
     --------
@@ -173,5 +173,5 @@ def dims_of(shape: object) -> tuple[Dim | None, ...]:
 
 
 def is_free(dim: Dim | None) -> bool:
-    """True if nothing is said of the extent: it is that of what the dim meets, or the caller's."""
+    """True if the extent is not declared: other operands determine it, or the caller gives it."""
     return dim is None or not dim.is_static

@@ -136,7 +136,7 @@ class Jobs:
         expression = compilation.expression
         # The reference of a user's op may take scalars only, and claims say of shapes what NumPy does not ask.
         users = any(isinstance(n, Apply) and n.op.definition is not None for n in topological(expression.results))
-        if users or expression.slots or expression.claims:
+        if users or expression.free_extents or expression.type_assertions:
             return False
         job = Job(compilation, checked, work)
         known = self._jobs.setdefault(key, job)

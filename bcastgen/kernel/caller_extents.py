@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.dtypes import DType, Weak, dtype, from_key
 from ..core.errors import BroadcastError
-from ..expr.free_extents import slot_names
+from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
 from ..runtime.keys import operand_code
@@ -43,7 +43,7 @@ def with_slots(expression: Expression, signature: Signature | None) -> tuple[Exp
     count = len(expression.operands)
     taken = {operand.name for operand in expression.operands}
     added: list[Operand] = []
-    for at, name in enumerate(slot_names(expression.results, bound)):
+    for at, name in enumerate(free_extent_names(expression.results, bound)):
         label = name or f"extent_{at}"
         while label in taken:
             label += "_"
@@ -52,7 +52,7 @@ def with_slots(expression: Expression, signature: Signature | None) -> tuple[Exp
     if not added:
         return expression, signature
     operands = (*expression.operands, *added)
-    sized = Expression(operands, expression.results, tuple(range(count, len(operands))), expression.claims)
+    sized = Expression(operands, expression.results, tuple(range(count, len(operands))), expression.type_assertions)
     if signature is None:
         return sized, None
     named = tuple((operand.name, TensorType(dtype("u8"), (DYNAMIC,))) for operand in added)
@@ -91,7 +91,7 @@ class SizedKernel(Kernel):
         """Take part in the expression of a function that is being traced, whose caller then gives the extents."""
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         count = len(self.operands) - len(self.slots)
-        own = Expression(self.expression.operands[:count], self.expression.results, (), self.expression.claims)
+        own = Expression(self.expression.operands[:count], self.expression.results, (), self.expression.type_assertions)
         return inline(own, values[:count])
 
     def result_shape(self, *operand_shapes: Any, extents: Mapping[str, int] | None = None) -> Any:
@@ -107,7 +107,7 @@ class SizedKernel(Kernel):
     @property
     def slots(self) -> tuple[str, ...]:
         """Names of the operands that stand for an extent."""
-        return tuple(self.operands[at] for at in self.expression.slots)
+        return tuple(self.operands[at] for at in self.expression.free_extents)
 
     def _given(
         self, args: tuple[Any, ...], by_name: dict[str, Any], out: Any, extents: Mapping[str, int] | None
@@ -140,8 +140,8 @@ class SizedKernel(Kernel):
         clean = tuple(clean_operand(name, value) for name, value in zip(self.operands, values, strict=True))
         key = (tuple(map(operand_code, clean)), tuple(np.asarray(value).ndim for value in clean))
         if key not in self._programs:
-            kinds: tuple[DType | Weak, ...] = tuple(map(from_key, key[0]))
-            self._programs[key] = self._compilation(kinds, key[1] if self._is_ranked else None).program
+            call_types: tuple[DType | Weak, ...] = tuple(map(from_key, key[0]))
+            self._programs[key] = self._compilation(call_types, key[1] if self._is_ranked else None).program
         ranked = zip(self.operands, map(np.asarray, clean), strict=True)
         return self._programs[key], {name: array.shape for name, array in ranked}
 

@@ -30,7 +30,7 @@ from ..runtime.toolchain import toolchain
 from .operands import constant_values, depends_on_ranks, result_names, stand_in
 
 if TYPE_CHECKING:
-    from ..emit.standalone import Part
+    from ..emit.standalone import ModulePart
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
@@ -111,7 +111,7 @@ class Kernel(KernelBase):
     @property
     def _claims(self) -> tuple[str, ...]:
         """The names of what is claimed of values on the way, for messages."""
-        return tuple(claim.name for claim in self.expression.claims)
+        return tuple(claim.name for claim in self.expression.type_assertions)
 
     @property
     def signature(self) -> Signature | None:
@@ -224,25 +224,25 @@ class Kernel(KernelBase):
         """Take part in the expression of a function that is being traced, if these are its operands."""
         if not any(map(is_tracer, operands)):
             return NotImplemented
-        if self.expression.claims:
-            named = ", ".join(f"'{claim.name}'" for claim in self.expression.claims)
+        if self.expression.type_assertions:
+            named = ", ".join(f"'{claim.name}'" for claim in self.expression.type_assertions)
             raise TraceError(f"{self._name} checks the shapes of {named}; call it outside of the kernel")
         if self._values:
             named = ", ".join(f"'{name}'" for name in self._constants)
             raise TraceError(f"{self._name} holds the constant arrays {named}; call it outside of the kernel")
         return inline(self.expression, operands)
 
-    def _compilation(self, kinds: tuple[DType | Weak, ...], ranks: tuple[int, ...] | None = None) -> Compilation:
+    def _compilation(self, call_types: tuple[DType | Weak, ...], ranks: tuple[int, ...] | None = None) -> Compilation:
         signature = self._signature
         declared = None if signature is None else tuple(type_ for _, type_ in signature.operands)
         results = None if signature is None else signature.results
         names, constants = self.results, len(self._values)
-        return Compilation(self.expression, kinds, declared, results, names, self._options, ranks, constants)
+        return Compilation(self.expression, call_types, declared, results, names, self._options, ranks, constants)
 
     def _declared_kinds(self, default: DType = F64) -> tuple[DType | Weak, ...]:
         """Return the dtypes of the signature; of the latest call, or f64, where it is silent."""
         if self._signature is None:
-            return self._latest.kinds if self._latest is not None else (default,) * len(self.operands)
+            return self._latest.call_types if self._latest is not None else (default,) * len(self.operands)
         return tuple(type_.dtype or default for _, type_ in self._signature.operands)
 
     @property
@@ -330,7 +330,7 @@ class Kernel(KernelBase):
         made = CForm(variants, **{**form, "build": tuple(form.get("build", ()))})
         return write_sources(render_module(name, [self.standalone_part(name)], made), Path(directory))
 
-    def standalone_part(self, name: str) -> Part:
+    def standalone_part(self, name: str) -> ModulePart:
         """Return the kernel as a part, of this name, of a module of standalone C."""
         return self.declared_compilation.standalone_part(name, self._values)
 

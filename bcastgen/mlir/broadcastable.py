@@ -1,12 +1,12 @@
-"""Verification of ``"test.broadcastable"``, the op that has nothing but the Broadcastable trait.
+"""Verifies ``"test.broadcastable"``, an op that has only the Broadcastable trait.
 
-In: an operation.  Out: what run time still has to check, or an error at its place in the text.
+In: an operation.  Out: the constraints left to run time, or an error at its location in the text.
 
     %0 = "test.broadcastable"(%a, %b) : (tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>    %a.0 in {1, 4}
     %0 = "test.broadcastable"(%a, %b) : (tensor<3xf32>, tensor<2xf32>) -> tensor<?xf32>
         -> m.mlir:3:8: error: 'test.broadcastable' op operand '%b' dim 0 has extent 2, expected 1 or 3 (from '%a')
 
-Operands of lower rank are expanded by the trait; element types may be any that are supported.
+The trait expands operands of lower rank; element types may be any that bcastgen supports.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ __all__ = ["verify_broadcastable"]
 
 
 def verify_broadcastable(operation: Operation, source: Source, mode: Mode = "sound") -> tuple[Constraint, ...]:
-    """Check that the operands of an operation broadcast to its result, as the trait says.
+    """Check that the operands of an operation broadcast to its result, as the trait requires.
 
     Parameters
     ----------
-    operation : any whose operands and result are those of the trait.
-    source : the text it stands in.
-    mode : ``"sound"`` or ``"document"``, see :func:`~..shape.verify.verify_broadcast`.
+    operation : has the operands and the result.
+    source : the text it is in.
+    mode : ``"sound"`` or ``"document"``, see :func:`~..shape.inference.broadcast.broadcast`.
 
     Returns
     -------
     tuple of Constraint
-        What is left to run time. Of an operation without operands nothing is known, and nothing asked.
+        The checks left to run time; none for an operation without operands.
 
     Raises
     ------
     BroadcastError
-        If there is not exactly one result, something is no tensor, or shapes do not fit.
+        If the number of results is not one, a value is no tensor, or shapes do not fit.
     DTypeError
         If an element type is not supported.
 
@@ -65,7 +65,7 @@ def _verified(operation: Operation, mode: Mode) -> tuple[Constraint, ...]:
     if len(operation.results) != 1:
         raise BroadcastError(f"has {len(operation.results)} results, expected 1")
     result = operation.results[0]
-    # A value that stands there twice is one operand to broadcasting.
+    # A value used twice is one operand to broadcasting.
     operands = {str(value): _tensor(value, "operand") for value in operation.operands}
     declared = _tensor(result, "result")
     if not operands:

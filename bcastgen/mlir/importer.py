@@ -1,4 +1,4 @@
-"""From a function of MLIR to an expression: every op verified, then said in our rows.
+"""Turns a function of MLIR into an expression: every op is verified, then expressed in our rows.
 
 In: a function of ``tosa`` ops (and ``tensor.cast``).  Out: an :class:`Imported`: expression, signature, constants.
 
@@ -6,8 +6,8 @@ In: a function of ``tosa`` ops (and ``tensor.cast``).  Out: an :class:`Imported`
     return %0
         ->  expr (a, b): t0 = add(a, b); return t0   with (f32[?] a, f32[?] b) -> f32[5]
 
-What the type of a value says beyond what its operands' types prove is a claim, checked at run time. The whole function
-is one expression, so its ops fuse.
+Where the type of a value says more than its operands' types prove, a type assertion checks the rest at run time. The
+whole function is one expression, so its ops fuse.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import numpy as np
 from ..core.errors import BcastgenError, BroadcastError, DTypeError, ParseError
 from ..core.frozen import dataclass
 from ..expr.build import Builder
-from ..expr.nodes import Claim, Constant, Expression, Node, Operand
+from ..expr.nodes import Constant, Expression, Node, Operand, TypeAssertion
 from ..expr.views import Broadcast
 from ..shape.types.dim import Dim
 from ..shape.types.tensor_type import Signature, TensorType
 from .broadcastable import verify_broadcastable
 from .ir import Dense, Function, Operation, Source, Value
-from .options import Options
+from .options import ReadOptions
 from .tosa.elements import check_supported, element_of
 from .tosa.meeting import fits, tensor_of
 from .tosa.reader import check_counts, constant_of, read_tosa
@@ -44,10 +44,10 @@ class Imported:
 
     Attributes
     ----------
-    name : the function's.
+    name : the function's name.
     expression : its last operands are the constant arrays.
     signature : types of all operands, and of the results.
-    constants : the values of these.
+    constants : the values of the constant arrays.
     """
 
     name: str
@@ -56,34 +56,34 @@ class Imported:
     constants: tuple[np.ndarray[Any, Any], ...]
 
 
-def import_function(function: Function, source: Source, options: Options, verify_only: bool = False) -> Imported:
-    """Return the expression of a function, every op of it verified.
+def import_function(function: Function, source: Source, options: ReadOptions, verify_only: bool = False) -> Imported:
+    """Verify every op of a function and return its expression.
 
     Parameters
     ----------
-    function, source : what was parsed.
+    function, source : from the parser.
     options : how strict verification is.
     verify_only : accept ops that can be verified, but not compiled (``"test.broadcastable"``).
 
     Raises
     ------
     BroadcastError, DTypeError, ParseError
-        Located: ``model.mlir:3:10: error: 'tosa.add' op ...``.
+        If an op is wrong; the message has its location: ``model.mlir:3:10: error: 'tosa.add' op ...``.
     """
     return _Import(function, source, options, verify_only).run()
 
 
 class _Import:
-    """One function on its way.
+    """The import of one function.
 
     Attributes
     ----------
-    nodes : the values so far, but for constant tensors.
-    dense : these.
-    live : the values that results are made of; of others nothing is asked at run time.
+    nodes : the node of each value so far, except constant tensors.
+    dense : the constant tensors.
+    live : the values that results depend on; other values are not checked at run time.
     """
 
-    def __init__(self, function: Function, source: Source, options: Options, verify_only: bool) -> None:
+    def __init__(self, function: Function, source: Source, options: ReadOptions, verify_only: bool) -> None:
         self.function = function
         self.source = source
         self.options = options
@@ -93,7 +93,7 @@ class _Import:
         self.dense: dict[Value, Dense] = {}
         self.types: list[TensorType] = []
         self.constants: list[np.ndarray[Any, Any]] = []
-        self.claims: list[Claim] = []
+        self.type_assertions: list[TypeAssertion] = []
         self.live = _live(function)
 
     def run(self) -> Imported:
@@ -109,10 +109,10 @@ class _Import:
         for operation in body.operations[:-1]:
             self._read(operation)
         results = self._located(body.operations[-1], self._return)
-        # What is returned is verified as a result, if nothing less is said of it there.
+        # A returned value is verified as a result anyway, unless the result's type says less.
         returned = set(zip(results, map(tensor_of, body.operations[-1].operands), strict=True))
-        claims = tuple(claim for claim in self.claims if (claim.node, claim.type) not in returned)
-        expression = self.builder.finish(results, claims=claims)
+        type_assertions = tuple(one for one in self.type_assertions if (one.node, one.type) not in returned)
+        expression = self.builder.finish(results, type_assertions=type_assertions)
         names = (operand.name for operand in self.builder.operands)
         signature = Signature(
             tuple(zip(names, self.types, strict=True)), tuple(map(tensor_of, body.operations[-1].operands)), None
@@ -147,7 +147,7 @@ class _Import:
                 proved = read_tosa(operation, row, self)
                 value = operation.results[0]
                 if not proved:
-                    self.claim(value)
+                    self.assert_type(value)
             case _:
                 raise ParseError(
                     "is not element-wise, or not known here; a kernel is made of TOSA's element-wise ops, tosa.const, "
@@ -169,7 +169,7 @@ class _Import:
         return tuple(self.value(value) for value in operation.operands)
 
     def _unlowered(self, operation: Operation) -> None:
-        """Stand in for the result of an op that has types but no meaning."""
+        """Add an operand in place of the result of an op that has types but no meaning."""
         if not self.verify_only:
             raise ParseError("has no meaning beyond its types, so there is nothing to compile; use --verify-only")
         value = operation.results[0]
@@ -182,7 +182,7 @@ class _Import:
         taken = {operand.name for operand in self.builder.operands}
         plain = re.fullmatch(r"[A-Za-z_]\w*", value.name, re.ASCII) and not keyword.iskeyword(value.name)
         name = value.name if plain else f"arg{len(taken)}" if value.name.isdigit() else re.sub(r"\W", "_", value.name)
-        # A call's out= is no operand.
+        # Calls use out= for results, so no operand may have that name.
         while name in (*taken, "out") or not name.isidentifier():
             name = f"_{name}"
         self.types.append(type_)
@@ -191,8 +191,8 @@ class _Import:
     def value(self, value: Value, beside: tuple[Value, ...] = ()) -> Node:
         """Return the node of a value.
 
-        A constant that is one number is that number where the values `beside` it have its extents anyway; else it is
-        seen broadcast to them, or an operand of its own.
+        A constant tensor of one number becomes that number if the values `beside` it have its extents anyway, else the
+        number broadcast to its extents. A constant tensor of several numbers becomes an operand of its own.
         """
         node = self.nodes.get(value)
         if node is not None:
@@ -201,7 +201,7 @@ class _Import:
         if dense.values.size != 1:
             check_supported(value)
             made = self._operand(value, _dense_type(dense))
-            with np.errstate(invalid="ignore"):  # of a NaN on its way to bf16
+            with np.errstate(invalid="ignore"):  # converting a NaN to bf16 would warn
                 self.constants.append(dense.values.astype(element_of(value).np))
             self.nodes[value] = made
             return made
@@ -217,20 +217,20 @@ class _Import:
         return self.builder.keep(Constant(self.dense[value].values.item(), element_of(value)))
 
     def _have(self, values: tuple[Value, ...], extents: list[int | None]) -> bool:
-        """Whether the others span these extents already, so that a number among them changes no shape."""
+        """Return whether the values span these extents already, so that a number among them changes no shape."""
         shapes = [tensor_of(value) for value in values if value in self.nodes and not tensor_of(value).unranked]
         return all(
             any(
-                len(shape.dims) >= position and (extent == 1 or shape.dims[-position].extent == extent)
+                len(shape.dims) >= from_right and (extent == 1 or shape.dims[-from_right].extent == extent)
                 for shape in shapes
             )
-            for position, extent in enumerate(reversed(extents), 1)
+            for from_right, extent in enumerate(reversed(extents), 1)
         )
 
-    def claim(self, value: Value) -> None:
-        """Ask at run time for what a value's type says."""
+    def assert_type(self, value: Value) -> None:
+        """Assert a value's type, which is then checked at run time."""
         if value in self.live:
-            self.claims.append(Claim(self.nodes[value], str(value), tensor_of(value)))
+            self.type_assertions.append(TypeAssertion(self.nodes[value], str(value), tensor_of(value)))
 
     # ---- ops on types alone
 
@@ -245,7 +245,7 @@ class _Import:
             return
         self.nodes[result], proved = reshaped(self.builder, self.value(operand), operation, target)
         if not proved:
-            self.claim(result)
+            self.assert_type(result)
 
     def _cast(self, operation: Operation) -> None:
         check_counts(operation, (1,))
@@ -260,14 +260,14 @@ class _Import:
             return
         node = self.nodes[result] = self.nodes[operand]
         if not proved and isinstance(node, Operand) and result in self.live:
-            # The function cannot run with anything else, so its operand has this type.
+            # The function accepts nothing else, so its operand has this type.
             self.types[node.index] = _narrowed(self.types[node.index], tensor_of(result), node.name)
         elif not proved:
-            self.claim(result)
+            self.assert_type(result)
 
 
 def _live(function: Function) -> set[Value]:
-    """Return the values that what a function returns is made of."""
+    """Return the values that a function's results depend on."""
     operations = () if function.body is None else function.body.operations
     live: set[Value] = set()
     for operation in reversed(operations):
@@ -282,13 +282,14 @@ def _dense_type(dense: Dense) -> TensorType:
 
 
 def _dense_reshaped(operation: Operation, dense: Dense) -> Dense:
+    """Return a constant tensor with the shape of an operation's result; refuse one of another number of elements."""
     result = operation.results[0]
     check_supported(result)
     extents = tuple(dim.extent for dim in tensor_of(result).dims)
     counts = [1, 1]
-    for at, shape in enumerate((_dense_type(dense).dims, tensor_of(result).dims)):
+    for side, shape in enumerate((_dense_type(dense).dims, tensor_of(result).dims)):
         for dim in shape:
-            counts[at] *= dim.extent if dim.extent is not None else -1
+            counts[side] *= dim.extent if dim.extent is not None else -1
     if None in extents or counts[0] != counts[1]:
         raise BroadcastError(
             f"a constant of type {dense.type} has no shape {result.type}; the numbers of elements differ"
@@ -298,7 +299,7 @@ def _dense_reshaped(operation: Operation, dense: Dense) -> Dense:
 
 
 def _narrowed(known: TensorType, said: TensorType, name: str) -> TensorType:
-    """Return the type that says all of two, which are of one value."""
+    """Return the type that combines two types of one value."""
     if said.unranked:
         return known
     if known.unranked:
@@ -311,12 +312,12 @@ def _narrowed(known: TensorType, said: TensorType, name: str) -> TensorType:
             actual=said.rank,
         )
     dims = []
-    for at, (old, new) in enumerate(zip(known.dims, said.dims, strict=True)):
+    for dim, (old, new) in enumerate(zip(known.dims, said.dims, strict=True)):
         if old.is_static and new.is_static and old != new:
             raise BroadcastError(
-                f"operand '{name}' dim {at} is cast to extent {new}, expected {old} (from another cast)",
+                f"operand '{name}' dim {dim} is cast to extent {new}, expected {old} (from another cast)",
                 operand=name,
-                dim=at,
+                dim=dim,
                 expected=old.extent,
                 actual=new.extent,
             )

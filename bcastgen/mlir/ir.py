@@ -1,12 +1,12 @@
-"""MLIR as data: what a module's text says, every operation in its generic form.
+"""MLIR as data: the contents of a module, with every operation in its generic form.
 
-In: pieces, made by :mod:`.read.parser`.  Out: a :class:`Module` of functions, whose operations know where they stand.
+In: a text, by way of :mod:`.read.parser`.  Out: a :class:`Module` of functions, whose operations know their location.
 
     %0 = tosa.add %a, %b : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>
         -> Operation("tosa.add", (a, b), (Value("0", tensor<4xf32>),), {}, (), Location(1, 6))
 
-Whether a type or an op can be compiled is not decided here: a module may hold functions that nobody asks for. Values
-compare by identity.
+This module does not decide whether a type or an op can be compiled: a text may hold functions that are not used.
+Values compare by identity.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ __all__ = [
 
 Error = TypeVar("Error", bound=BcastgenError)
 
-# Of a longer line messages show a part of this length.
-_SHOWN = 300
+# Messages show at most this much of a source line.
+_MAX_SHOWN_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a source text; lines and columns count from 1."""
+    """A line and column of a source text, both counted from 1."""
 
     line: int
     column: int
@@ -56,13 +56,13 @@ class Location:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A text and the name it goes by in messages."""
+    """A text, and its name in messages."""
 
     name: str
     text: str = field(repr=False)
 
     def message(self, location: Location, text: str) -> str:
-        """Return a message as compilers print it: place, text, the source line, a caret under the place.
+        """Return a message as compilers print it: location, text, the source line, a caret under the column.
 
         Examples
         --------
@@ -74,18 +74,18 @@ class Source:
         lines = self.text.split("\n")
         line = lines[location.line - 1].rstrip("\r") if location.line <= len(lines) else ""
         column = location.column - 1
-        if len(line) > _SHOWN:
-            # A module may be one line; what is around the place is enough.
-            start = max(0, min(column - _SHOWN // 2, len(line) - _SHOWN))
-            line, column = line[start : start + _SHOWN], column - start
+        if len(line) > _MAX_SHOWN_CHARACTERS:
+            # A module may be one long line; the part around the column is enough.
+            start = max(0, min(column - _MAX_SHOWN_CHARACTERS // 2, len(line) - _MAX_SHOWN_CHARACTERS))
+            line, column = line[start : start + _MAX_SHOWN_CHARACTERS], column - start
         blank = "".join("\t" if character == "\t" else " " for character in line[:column])
         head = f"{self.name}:{location.line}:{location.column}: error: {text}"
         return f"{head}\n{line}\n{blank}^" if line.strip() else head
 
     def locate(self, error: Error, location: Location, what: str = "") -> Error:
-        """Return an error with its place in front of its message, and `what` (``'tosa.add' op``) between the two.
+        """Return an error with its location before its message, and `what` (``'tosa.add' op``) between the two.
 
-        Its class and what it knows (operand, dim, sizes) stay.
+        Its class and its attributes (operand, dim, sizes) stay.
         """
         error.args = (self.message(location, f"{what} {error.args[0]}".lstrip()), *error.args[1:])
         return error
@@ -98,8 +98,8 @@ class Type:
     Attributes
     ----------
     text : its canonical spelling, ``"tensor<?x3xf32>"``, ``"!shape.shape"``, ``"index"``, ``"tensor<3xf8E4M3FN>"``.
-    tensor : of a tensor or vector whose element type is in the table of dtypes, what it says; else None.
-    element : of a scalar type that is in the table (``i8``, ``f32``), its row; else None.
+    tensor : the parsed type of a tensor or vector, if its element type is in the table of dtypes; else None.
+    element : the dtype of a scalar type (``i8``, ``f32``), if it is in the table; else None.
     """
 
     text: str
@@ -124,9 +124,9 @@ class FunctionType:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """``6.0 : f32``, ``3 : i8``, ``0x7F800000 : f32``, ``true``: a number and its type (None where none stands there).
+    """``6.0 : f32``, ``3 : i8``, ``0x7F800000 : f32``, ``true``: a number and its type (None if it has none).
 
-    A hexadecimal float is its bits, so `value` is the float they are; ``true`` and ``false`` are bools of type i1.
+    A hexadecimal literal gives a float's bits, and `value` is that float; ``true`` and ``false`` are bools of type i1.
     """
 
     value: bool | int | float
@@ -135,14 +135,14 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """``@name``; of a nested one, ``@a::@b``, the whole text without the first @."""
+    """``@name``; for a nested one, ``@a::@b``, the name is the whole text without the first @."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """A bare word as a value: ``nan_mode = IGNORE``; also what ``#tosa.nan_mode<IGNORE>`` holds (see its text)."""
+    """A bare word as a value: ``nan_mode = IGNORE``."""
 
     name: str
 
@@ -161,9 +161,9 @@ class Dense:
 
     Attributes
     ----------
-    type : its type.
-    values : of NumPy dtype bool, int8 ... int64, uint8 ..., float16, float32, float64; a bf16 is kept as the float32 it
-        equals; index as int64. Of the type's shape, or of shape () if one value stands for all (a splat).
+    type : the tensor's type.
+    values : of NumPy dtype bool, int8 ... int64, uint8 ..., float16, float32, float64; bf16 is kept as float32, index
+        as int64. The array has the type's shape, or the shape () if all elements are one value (a splat).
     """
 
     type: Type
@@ -171,7 +171,7 @@ class Dense:
 
     @property
     def is_splat(self) -> bool:
-        """Whether one value stands for all."""
+        """Whether all elements are one value."""
         return self.values.ndim == 0
 
 
@@ -199,11 +199,11 @@ class Operation:
 
     Attributes
     ----------
-    name : with its dialect, ``"tosa.add"``.
+    name : includes the dialect, ``"tosa.add"``.
     operands, results : values.
     attributes : properties and attributes together.
-    regions : one block each.
-    location : of its name in the text.
+    regions : each has one block.
+    location : that of its name in the text.
     """
 
     name: str
@@ -216,7 +216,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Arguments, and operations up to the terminator, which is the last one."""
+    """Arguments and operations; the last operation is the terminator."""
 
     arguments: tuple[Value, ...]
     operations: tuple[Operation, ...]
@@ -229,10 +229,10 @@ class Function:
     Attributes
     ----------
     name : without the @.
-    type : of its operands and results.
-    body : the block, or None of a declaration.
-    attributes : of the function; those of arguments and results are left out.
-    location : of its name.
+    type : the types of its operands and results.
+    body : the block; None for a declaration.
+    attributes : those of the function; attributes of arguments and results are left out.
+    location : that of its name.
     """
 
     name: str
@@ -244,7 +244,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Module:
-    """A text's functions in order, with the source for messages."""
+    """The functions of a text in order, and the text itself for messages."""
 
     source: Source
     functions: tuple[Function, ...]

@@ -1,8 +1,8 @@
-"""What a reader of MLIR may choose: how strict verification is.
+"""Options of reading MLIR: how strict verification is.
 
-In: switches.  Out: a frozen record that verification and import pass on.
+In: switches.  Out: a frozen record for verification and import.
 
-    Options(strict_types=True)  ->  tosa.add of i8 is refused, as the specification's tables have no such row
+    ReadOptions(strict_types=True)  ->  tosa.add of i8 is refused, as the specification's tables have no such row
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from ..core.frozen import dataclass
 from ..core.options import option
 
-__all__ = ["Options"]
+__all__ = ["ReadOptions"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReadOptions:
     """How MLIR is verified; each field says what it is for."""
 
     rank_expansion: bool = option(

@@ -26,7 +26,7 @@ def cast_c(operands: tuple[DType, ...], result: DType) -> str:
     if source is BOOL and result.is_float:
         # A conversion gcc does not vectorise.
         return f"({{0}} ? 1.0{_suffix(result)} : 0.0{_suffix(result)})"
-    if result.is_half:
+    if result.is_float16:
         return _to_half(source)
     if not (source.is_float and result.is_integer):
         return "({T}){0}"

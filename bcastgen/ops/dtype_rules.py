@@ -27,7 +27,7 @@ from ..core.dtypes import (
     dtype,
     in_numpy_code,
     promote,
-    settle,
+    resolve_weak,
 )
 from ..core.errors import DTypeError, ParseError
 
@@ -44,7 +44,7 @@ def refuse(op: str, operands: Types, why: str) -> DTypeError:
 
 
 def _alike(operands: Types) -> tuple[DType, ...]:
-    loop = promote(*settle(operands))
+    loop = promote(*resolve_weak(operands))
     return (loop,) * len(operands)
 
 
@@ -81,7 +81,7 @@ def _float_of(operand: DType) -> DType:
 
 def floating(_op: str, operands: Types) -> Converted:
     """Compute in the float that NumPy's functions take for these dtypes."""
-    kinds = settle(operands)
+    kinds = resolve_weak(operands)
     # bf16 holds 8-bit integers, though not every f16.
     loop = promote(*kinds) if BF16 in kinds else promote(*map(_float_of, kinds))
     return (loop,) * len(operands), loop
@@ -89,7 +89,7 @@ def floating(_op: str, operands: Types) -> Converted:
 
 def divide(_op: str, operands: Types) -> Converted:
     """Compute in floats; integers as f64."""
-    loop = promote(*settle(operands))
+    loop = promote(*resolve_weak(operands))
     loop = loop if loop.is_float else F64
     return (loop, loop), loop
 
@@ -149,19 +149,19 @@ def rounding(op: str, operands: Types) -> Converted:
 
 def rounded(op: str, operands: Types) -> Converted:
     """Keep every dtype but bool, which is a float as for NumPy's functions."""
-    kinds = settle(operands)
+    kinds = resolve_weak(operands)
     return floating(op, operands) if kinds[0] is BOOL else rounding(op, operands)
 
 
 def float_test(_op: str, operands: Types) -> Converted:
     """Look at one float, and give bool; integers as f64."""
-    loop = settle(operands)[0]
+    loop = resolve_weak(operands)[0]
     return (loop if loop.is_float else F64,), BOOL
 
 
 def where(_op: str, operands: Types) -> Converted:
     """Take a bool, and compute in the dtype that the others promote to."""
-    loop = promote(*settle(operands[1:]))
+    loop = promote(*resolve_weak(operands[1:]))
     return (BOOL, *(loop,) * (len(operands) - 1)), loop
 
 
@@ -222,7 +222,7 @@ def by_signatures(op: str, text: str, arity: int) -> Rule:
     table = read_signatures(op, text, arity)
 
     def rule(name: str, operands: Types) -> Converted:
-        given = settle(operands)
+        given = resolve_weak(operands)
         exact = (row for row in table if row[0] == given)
         safe = (row for row in table if all(map(_converts_safely, operands, row[0])))
         chosen = next(exact, None) or next(safe, None)
@@ -243,7 +243,7 @@ def by_function(function: Callable[..., Any], arity: int) -> Rule:
     """Return the rule that a function of NumPy dtypes gives; see ``bcastgen.define_op``."""
 
     def rule(op: str, operands: Types) -> Converted:
-        given = settle(operands)
+        given = resolve_weak(operands)
         try:
             said = function(*(operand.np for operand in given))
         except (TypeError, ValueError) as error:

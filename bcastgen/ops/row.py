@@ -237,12 +237,12 @@ class Op:
         """Whether what the C computes in f32 has to be rounded to the result's dtype."""
         # A cast gives what it takes.
         exact = self.representable or (bool(self.params) and promote(operands[0], result) is result)
-        return result.is_half and not exact
+        return result.is_float16 and not exact
 
     def ulp_for(self, result: DType, fast: bool = False) -> int:
         """Return the bound of the error in a result of this dtype; 16-bit floats are f32's, rounded."""
         ulp = self.fast_ulp if fast and self.fast_ulp is not None else self.ulp
-        return min(ulp, 1) if result.is_half else ulp
+        return min(ulp, 1) if result.is_float16 else ulp
 
     def demand_for(self, operands: tuple[DType, ...]) -> str | None:
         """Return the condition elements of these dtypes must satisfy, as a C template, or None."""
@@ -284,7 +284,7 @@ class Op:
             # As in C: computed in f32, and rounded once.
             loops, result = self.types(tuple(map(_kind_of, operands)))
             value = function(*map(_converted, operands, loops))
-            return np.asarray(value).astype(result.np) if result.is_half else value
+            return np.asarray(value).astype(result.np) if result.is_float16 else value
 
     def _is_widened(self, value: Any) -> bool:
         """Whether a reference gets f32 for this: bf16, and where it is not NumPy's own, f16."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ..emit.standalone import Part
+    from ..emit.standalone import ModulePart
     from ..loops.nest import LoopProgram
     from ..loops.rewrites.pipeline import Rewritten
     from ..loops.schedule.schedule import Schedule
@@ -77,7 +77,7 @@ class Compilation:
     Parameters
     ----------
     expression : untyped.
-    kinds : dtype or weak type of each operand.
+    call_types : dtype or weak type of each operand of a call.
     operand_types : declared type of each operand, or None to serve every rank and shape.
     result_types : declared types of the results, or None.
     result_names : one a result.
@@ -89,7 +89,7 @@ class Compilation:
     def __init__(
         self,
         expression: Expression,
-        kinds: tuple[DType | Weak, ...],
+        call_types: tuple[DType | Weak, ...],
         operand_types: tuple[TensorType, ...] | None,
         result_types: tuple[TensorType, ...] | None,
         result_names: tuple[str, ...],
@@ -98,7 +98,7 @@ class Compilation:
         constants: int = 0,
     ) -> None:
         self.expression = expression
-        self.kinds = kinds
+        self.call_types = call_types
         self.declared = operand_types
         self.result_types = result_types
         self.result_names = result_names
@@ -110,19 +110,19 @@ class Compilation:
     def typed(self) -> Typed:
         """Stage 2: every node has a dtype."""
         declared = tuple(t.dtype for t in self.declared) if self.declared is not None else None
-        return self._dump("typed", infer(self.expression, self.kinds, declared))
+        return self._dump("typed", infer(self.expression, self.call_types, declared))
 
     @made
     def operand_types(self) -> tuple[TensorType, ...]:
         """The types operands are lowered with: as declared, or of any rank; a Python scalar has rank 0."""
-        return tuple(self._operand_type(at) for at in range(len(self.kinds)))
+        return tuple(self._operand_type(at) for at in range(len(self.call_types)))
 
     def _operand_type(self, at: int) -> TensorType:
         from ..shape.types.dim import DYNAMIC
         from ..shape.types.tensor_type import TensorType
 
         dtype = self.typed.operand_dtypes[at]
-        type_ = TensorType(dtype, (), unranked=not isinstance(self.kinds[at], Weak))
+        type_ = TensorType(dtype, (), unranked=not isinstance(self.call_types[at], Weak))
         if self.declared is not None:
             type_ = TensorType(dtype, self.declared[at].dims, self.declared[at].unranked)
         if self.ranks is None or not type_.unranked:
@@ -172,12 +172,12 @@ class Compilation:
         view = kernel_view(self.options.name, self.rewritten.program, self.schedules, self.banner, fast=fast)
         return self._dump("c", render_kernel(view, fast, light))
 
-    def standalone_part(self, name: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> Part:
+    def standalone_part(self, name: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> ModulePart:
         """What a module of standalone C takes it as, under a name; `constants` are the values of the last operands."""
-        from ..emit.standalone import Part
+        from ..emit.standalone import ModulePart
 
         fast = self.options.math == "fast"
-        return Part(name, self.rewritten.program, self.typed, constants, fast, self.program)
+        return ModulePart(name, self.rewritten.program, self.typed, constants, fast, self.program)
 
     @property
     def banner(self) -> str:
@@ -191,10 +191,10 @@ class Compilation:
         """All that decides the C of this kernel, as text."""
         types = ("any",) if self.declared is None else tuple(map(str, self.declared))
         results = ("inferred",) if self.result_types is None else tuple(map(str, self.result_types))
-        # The kinds, too: a Python float and an f64 array have one dtype, but not one rank.
+        # The types of a call, too: a Python float and an f64 array have one dtype, but not one rank.
         ranks = ("any rank",) if self.ranks is None else tuple(map(str, self.ranks))
-        kinds = (*map(str, self.kinds), f"{self.constants} constants")
-        return (str(self.typed), *kinds, *ranks, *types, "->", *results, *self.result_names, repr(self.options))
+        call_types = (*map(str, self.call_types), f"{self.constants} constants")
+        return (str(self.typed), *call_types, *ranks, *types, "->", *results, *self.result_names, repr(self.options))
 
     @property
     def stages(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
-"""The class that a kernel's calls go through: the C extension where it was built, else Python over cffi.
+"""The base class of kernels, which handles calls: the C extension where it was built, else Python over cffi.
 
-In: nothing.  Out: :class:`KernelBase` and `implementation`, which says what it is.
+In: nothing.  Out: :class:`KernelBase`, and `implementation`, which names the one in use.
 
     class Kernel(KernelBase): def _compile(self, key): ... self._add_binary(key, ...)
     Kernel("add", ("a", "b"), ("r",))(x, y, out=z) -> z
@@ -50,24 +50,24 @@ else:
                 settings.start,
             ),
         )
-        keys.ON_MEETING.append(_dispatch.meet)
+        keys.ON_REGISTERING.append(_dispatch.register_dtype)
         settings.attach(_dispatch)
         KernelBase = _dispatch.KernelBase
         implementation = "extension"
 
 
 def remembering(find: Callable[[str, int], KernelBase], table: object) -> Callable[[_Function], _Function]:
-    """Let the extension do what a function does that evaluates texts, for texts that it has met.
+    """Return a decorator by which the extension evaluates texts that it has seen before, without calling Python.
 
     Parameters
     ----------
     find : returns the kernel of a text, ``find(text, table.replacements)``.
-    table : whose attribute `replacements` changes when texts may mean something else.
+    table : its attribute `replacements` changes when a text may mean something else.
 
     Returns
     -------
     Callable
-        A decorator for ``function(text, local_dict=None, global_dict=None, *, out=None)``; it is called for the rest.
+        Decorates ``function(text, local_dict=None, global_dict=None, *, out=None)``, which is called for new texts.
     """
 
     def decorate(function: _Function) -> _Function:

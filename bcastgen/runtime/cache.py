@@ -1,22 +1,22 @@
-"""The kernels on disk: found by key, built at most once, never half-written, never taken on trust.
+"""The kernels on disk: each is found by its key, built at most once, never half-written, and verified when read.
 
-In: the texts that decide a binary, and a function that renders its source.  Out: the path of a shared object.
+In: the texts that decide a binary, and a function that renders its C.  Out: the path of a shared object.
 
     key = cache_key(expression, options, tools=tools)        -> "3f9a..."
     find(key) or build(key, render, tools)[0]                -> <cache>/3f/3f9a.../kernel.so
 
-An entry is a directory that holds the source, ``kernel.so`` and a digest of both. It is written aside and renamed, so
-it is whole or not there. Reading one changes nothing; a build holds the lock of its shard, which the system releases
-when its holder dies:
+An entry is a directory that holds the source, ``kernel.so`` and a digest of both. It is written under another name and
+renamed, so it exists only when it is complete. Reading an entry changes nothing; a build holds the lock of its shard,
+which the system releases when the holder dies:
 
-    <cache>/3f/lock         held by who builds here
+    <cache>/3f/lock         held during a build in this shard
     <cache>/3f/3f9a.../     an entry: kernel.c, kernel.so, digest (check it by hand: b2sum -l 256 -c digest)
-    <cache>/3f/tmp.*        a build under way, or what a killed one left: the next build in this shard removes it
-    <cache>/package.*       the digest of the package's files, under a digest of their names, sizes and times
-    <cache>/3f/failed.*     the source of the last failed build of a key, for its reader; removed after some hours
+    <cache>/3f/tmp.*        a build under way, or the remains of a killed one, which the next build here removes
+    <cache>/package.*       the digest of the package's files, named by a digest of their names, sizes and times
+    <cache>/3f/failed.*     the source of the last failed build of a key, for users to read; removed after some hours
 
-Locks are per shard, not per key: they are never removed, so there must not be many. Two kernels of one shard wait for
-each other, which is rare and harmless.
+Locks are per shard, not per key: they are never removed, so they must be few. Builds of two kernels in one shard wait
+for each other, which is rare and harmless.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .directory import cache_directory, is_ours, make_aside, remove
 from .lock import exclusive
 from .toolchain import BINARY, Toolchain, compile_source, cpu_features
 
-# From the module beneath hashlib: hashlib itself loads OpenSSL, which takes 3 ms.
+# Import the module beneath hashlib, since hashlib itself loads OpenSSL, which takes 3 ms.
 try:
     from _blake2 import blake2b
 except ImportError:
@@ -58,7 +58,7 @@ _STALE_SECONDS = 6 * 3600
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """What the cache holds: whole entries, and the bytes of all its files."""
+    """The size of the cache: its complete entries, and the bytes of all its files."""
 
     directory: Path
     entries: int
@@ -73,8 +73,8 @@ def cache_key(*parts: str, tools: Toolchain) -> str:
 
     Parameters
     ----------
-    parts : the typed expression, the options, user-defined ops: whatever else decides the C.
-    tools : what will compile it.
+    parts : everything else that decides the C: the typed expression, the options, user-defined ops.
+    tools : the compiler and its flags.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def cache_key(*parts: str, tools: Toolchain) -> str:
     >>> len(cache_key("a + b", "accurate", tools=toolchain()))
     64
     """
-    # Of the command's path only the name counts (some programs act by it); the identity has the file it leads to.
+    # Only the name in the command's path counts (some programs act by it); the identity has the file itself.
     command = (os.path.basename(tools.command[0]), *tools.command[1:])
     machine = (platform.machine(), cpu_features())
     # The package's files include csrc/abi/bcg_abi.h, and with it the ABI version.
@@ -91,7 +91,7 @@ def cache_key(*parts: str, tools: Toolchain) -> str:
 
 
 def find(key: str) -> Path | None:
-    """Return the shared object of a whole and verified entry, or None. Changes nothing."""
+    """Return the shared object of a complete and verified entry, or None; change nothing."""
     entry = _entry(key)
     return entry / BINARY if _is_whole(entry) else None
 
@@ -99,13 +99,13 @@ def find(key: str) -> Path | None:
 def build(key: str, render: Callable[[], CSource], tools: Toolchain) -> tuple[Path, bool]:
     """Return the shared object of a key, and whether this call ran the compiler for it.
 
-    Of several threads and processes that want one key, one builds and the others wait.
+    If several threads and processes ask for one key, one of them builds and the others wait.
 
     Parameters
     ----------
-    key : what :func:`cache_key` returned.
+    key : from :func:`cache_key`.
     render : returns the source; called only if the entry is missing or broken.
-    tools : what compiles it.
+    tools : the compiler and its flags.
 
     Raises
     ------
@@ -130,14 +130,14 @@ def build(key: str, render: Callable[[], CSource], tools: Toolchain) -> tuple[Pa
 
 
 def info() -> CacheInfo:
-    """Return what the cache holds."""
+    """Return the size of the cache."""
     directory = cache_directory()
     shards = _shards(directory)
     return CacheInfo(directory, sum(len(_entries(shard)) for shard in shards), sum(map(_bytes, shards)))
 
 
 def clear() -> int:
-    """Remove every entry, and what killed or failed builds left; return how many entries there were.
+    """Remove every entry, and the remains of killed or failed builds; return how many entries there were.
 
     Loaded kernels go on working, and a build under way finishes.
     """
@@ -158,13 +158,13 @@ def _digest(data: bytes) -> str:
 
 
 def _hash(texts: Iterable[bytes]) -> str:
-    # Each with its length, so that ("ab", "c") and ("a", "bc") differ.
+    # Each text is preceded by its length, so that ("ab", "c") and ("a", "bc") differ.
     return _digest(b"".join(b"%d:%s" % (len(text), text) for text in texts))
 
 
 @cache
 def _package_digest() -> str:
-    """The digest of the package's files; a file in the cache keeps it under what the file system says of them."""
+    """Return the digest of the package's files; the cache keeps it under a digest of their sizes and times."""
     files = package_files()
     status = [file.stat() for file in files]
     stamps = (f"{os.fspath(file)}:{one.st_size}:{one.st_mtime_ns}" for file, one in zip(files, status, strict=True))
@@ -180,7 +180,7 @@ def _package_digest() -> str:
 
 
 def _keep(path: Path, text: str) -> None:
-    """Write a small file under its name only once it is whole."""
+    """Write a small file under another name, then rename it, so that it is never half-written."""
     aside = path.with_name(f"{_TEMPORARY}{path.name}.{os.getpid()}")
     aside.write_text(text, encoding="ascii")
     aside.chmod(0o600)
@@ -212,7 +212,7 @@ def _manifest(key: str, directory: Path, names: Iterable[str]) -> str:
 
 
 def _read(path: Path) -> bytes:
-    """Read a file of ours: regular, not a symlink, writable by no one else."""
+    """Read a file; refuse symlinks, irregular files, and files that another user may write to."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
@@ -236,7 +236,7 @@ def _build_aside(entry: Path, source: CSource, tools: Toolchain) -> None:
     except CompileError as error:
         with contextlib.suppress(OSError):
             os.rename(aside, failed)
-        # The paths in it are those of the directory that has just moved.
+        # The message has the paths of the directory that has just been renamed.
         raise CompileError(str(error).replace(str(aside), str(failed))) from None
     finally:
         remove(aside)
@@ -246,7 +246,7 @@ def _publish(aside: Path, entry: Path) -> None:
     try:
         os.rename(aside, entry)
     except OSError:
-        # A broken entry stands there; or, on a file system without locks, another builder was first.
+        # A broken entry is in the way; or, on a file system without locks, another builder was first.
         if _is_whole(entry):
             return
         if not _discard(entry):
@@ -255,7 +255,7 @@ def _publish(aside: Path, entry: Path) -> None:
 
 
 def _discard(entry: Path) -> bool:
-    """Move an entry aside, so that it vanishes at once, then remove it; False if it was not there."""
+    """Rename an entry, so that it vanishes at once, then remove it; return False if there was none."""
     aside = make_aside(entry.parent, _TEMPORARY)
     try:
         os.rename(entry, aside / entry.name)
@@ -267,7 +267,7 @@ def _discard(entry: Path) -> bool:
 
 
 def _sweep(shard: Path, alone: bool, failed_too: bool = False) -> None:
-    """Remove what killed builds left. Who holds the lock knows that no build of this shard is alive."""
+    """Remove the remains of killed builds; with the lock (`alone`), no other build of this shard can be alive."""
     for path in shard.iterdir():
         mine = (alone and path.name.startswith(_TEMPORARY)) or (failed_too and path.name.startswith(_FAILED))
         if mine or (path.name.startswith((_TEMPORARY, _FAILED)) and _age(path) > _STALE_SECONDS):

@@ -1,10 +1,10 @@
-"""Every C compiler of this machine: those that emitted C is checked with.
+"""Finds every C compiler of this machine, to check emitted C with each.
 
 In: the PATH.  Out: :class:`Compiler` values.
 
     compilers()  ->  gcc 12.2.0 (gcc, g++), clang 19.1.7 (clang-19, clang++-19)
 
-Kernels are compiled by one of them; which one, :mod:`.toolchain` says.
+Kernels are compiled by one of them, which :mod:`.toolchain` chooses.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A compiler: what compiles C, and what compiles C++, if that is installed.
+    """A C compiler, and its C++ compiler if that is installed.
 
     Attributes
     ----------
     kind : ``"gcc"``, ``"clang"`` or ``"zig"``.
-    version : as it tells itself.
+    version : as it reports itself.
     c, cxx : programs and their leading arguments.
     """
 
@@ -46,12 +46,12 @@ class Compiler:
 
 
 def compilers() -> tuple[Compiler, ...]:
-    """Return every gcc and clang on the PATH, each once however many names it has, and zig if it is installed."""
+    """Return every gcc and clang on the PATH, each once even if it has several names, and zig if it is installed."""
     found: dict[str, Compiler] = {}
-    for place in filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep)):
-        for name in sorted(_listed(place)):
+    for directory in filter(None, os.environ.get("PATH", os.defpath).split(os.pathsep)):
+        for name in sorted(_listed(directory)):
             match = _NAMES.fullmatch(name)
-            path = Path(place, name)
+            path = Path(directory, name)
             if match is None or not _is_program(path):
                 continue
             twin = path.with_name(f"{'g++' if match[1] == 'gcc' else 'clang++'}{match[2] or ''}")
@@ -62,9 +62,9 @@ def compilers() -> tuple[Compiler, ...]:
     return (*found.values(), *_zig())
 
 
-def _listed(place: str) -> list[str]:
+def _listed(directory: str) -> list[str]:
     try:
-        return os.listdir(place)
+        return os.listdir(directory)
     except OSError:
         return []
 
@@ -74,9 +74,9 @@ def _is_program(path: Path) -> bool:
 
 
 def _zig() -> tuple[Compiler, ...]:
-    """Zig is a C compiler, too: clang with the libraries of every system. It may be a program, or a package."""
-    places = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    path = next((str(Path(place, "zig")) for place in places if _is_program(Path(place, "zig"))), None)
+    """Return zig, which is also a C compiler: clang with the libraries of every system. It may be a package."""
+    programs = (Path(directory, "zig") for directory in os.environ.get("PATH", os.defpath).split(os.pathsep))
+    path = next((str(program) for program in programs if _is_program(program)), None)
     if path is None and importlib.util.find_spec("ziglang") is None:
         return ()
     command = (path,) if path is not None else (sys.executable, "-m", "ziglang")
@@ -86,7 +86,7 @@ def _zig() -> tuple[Compiler, ...]:
 def _version(command: tuple[str, ...], ask: tuple[str, ...] = ("--version",)) -> str:
     with tempfile.TemporaryDirectory() as directory:
         verdict, output = run([*command, *ask], Path(directory))
-    # gcc's first line holds its package's version in parentheses, in front of its own.
+    # gcc's first line has the version of its package in parentheses, before its own version.
     lines = re.sub(r"\([^)]*\)", "", output).splitlines()
     match = _VERSION.search(lines[0]) if lines and not verdict else None
     return match[0] if match else "of unknown version"

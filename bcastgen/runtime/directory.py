@@ -1,6 +1,6 @@
-"""Where kernels are kept, and that nobody else can put one there.
+"""The cache directory, and the check that no other user can put a kernel there.
 
-In: ``BCASTGEN_CACHE_DIR``, ``XDG_CACHE_HOME``, ``HOME``.  Out: a directory only this user can write to.
+In: ``BCASTGEN_CACHE_DIR``, ``XDG_CACHE_HOME``, ``HOME``.  Out: a directory that only this user can write to.
 
     cache_directory() -> /home/ada/.cache/bcastgen
 """
@@ -23,17 +23,17 @@ _PRIVATE: dict[int, Path] = {}
 def cache_directory() -> Path:
     """Return the directory of the cache, created if need be.
 
-    ``BCASTGEN_CACHE_DIR``, else ``$XDG_CACHE_HOME/bcastgen``, else ``~/.cache/bcastgen``; where the default cannot be
-    written, a private directory that lives as long as this process.
+    It is ``BCASTGEN_CACHE_DIR``, else ``$XDG_CACHE_HOME/bcastgen``, else ``~/.cache/bcastgen``. If the default is not
+    writable, it is a private directory that lives as long as this process.
 
     Raises
     ------
     CacheError
-        If it is not safe (another user owns it or may write to it), or if ``BCASTGEN_CACHE_DIR`` cannot be used.
+        If the directory is not safe (another user owns or may write it), or ``BCASTGEN_CACHE_DIR`` cannot be used.
     """
     explicit = os.environ.get("BCASTGEN_CACHE_DIR")
     try:
-        return _prepared(os.path.expanduser(explicit) if explicit else _default_place())
+        return _prepared(os.path.expanduser(explicit) if explicit else _default_path())
     except CacheError:
         raise
     except OSError as error:
@@ -45,8 +45,8 @@ def cache_directory() -> Path:
         return _private_directory(str(error))
 
 
-def _default_place() -> str:
-    # The XDG specification: a relative path is to be ignored.
+def _default_path() -> str:
+    # The XDG specification says to ignore a relative path.
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         base = os.path.expanduser("~/.cache")
@@ -56,12 +56,12 @@ def _default_place() -> str:
 
 
 def _prepared(path: str) -> Path:
-    """Create a cache directory and check that nobody else can put a binary into it."""
+    """Create a cache directory and check that no other user can put a binary into it."""
     real = Path(os.path.realpath(path))
     try:
         str(real).encode()
     except UnicodeEncodeError:
-        # What loads kernels takes text.
+        # cffi opens libraries by paths that are text.
         raise OSError(errno.EILSEQ, "its path is no text in UTF-8", str(real)) from None
     os.makedirs(path, mode=0o700, exist_ok=True)
     status = real.stat()
@@ -78,7 +78,7 @@ def _prepared(path: str) -> Path:
 
 
 def _private_directory(reason: str) -> Path:
-    """Return this process's own temporary cache; a forked child gets another, since its parent removes this one."""
+    """Return a temporary cache for this process; a forked child gets another, since its parent removes this one."""
     owner = os.getpid()
     if owner not in _PRIVATE:
         with undivided:
@@ -95,12 +95,12 @@ def _private_directory(reason: str) -> Path:
 
 
 def is_ours(status: os.stat_result) -> bool:
-    """Tell whether a file is this user's, and nobody else's to write."""
+    """Return whether a file belongs to this user, and no other user may write to it."""
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def remove(path: Path) -> None:
-    """Remove a file, a symlink or a tree, as far as it is there and can be."""
+    """Remove a file, a symlink or a tree, if it exists and as far as possible."""
     try:
         is_tree = stat.S_ISDIR(path.lstat().st_mode)
     except OSError:
@@ -108,7 +108,7 @@ def remove(path: Path) -> None:
     if not is_tree:
         path.unlink(missing_ok=True)
         return
-    # Imported here: most often there is nothing to remove.
+    # Imported only here, since there is rarely a tree to remove.
     with undivided:
         import shutil  # noqa: PLC0415 - only where nothing can be kept
 
@@ -116,7 +116,7 @@ def remove(path: Path) -> None:
 
 
 def make_aside(parent: Path, prefix: str) -> Path:
-    """Make a directory of a name that is new, for this user alone: `tempfile.mkdtemp`, without what that imports."""
+    """Make a directory with a new name, for this user alone: `tempfile.mkdtemp` without its imports."""
     for _ in range(100):
         path = parent / f"{prefix}{os.urandom(6).hex()}"
         try:

@@ -1,7 +1,7 @@
-"""`KernelBase` in Python over cffi: the class of csrc/dispatch/dispatch.c, for where that extension could not be built.
+"""`KernelBase` in Python over cffi, for machines where the extension csrc/dispatch/dispatch.c could not be built.
 
 In: a call `kernel(a, b, out=r)`.  Out: the ndarray (or tuple of them).  Every call takes the slow path of
-`arguments.py`, so what is here starts from clean operands: describe them, find the binary, infer shapes, allocate, run.
+`slow_path.py`, so this module starts from clean operands: describe them, find the binary, infer shapes, allocate, run.
 
     k_strides(((3, 4),), ((8, 24),), (3, 4), 8) -> (8, 24)        the result of an F-ordered operand is F-ordered
 """
@@ -39,14 +39,14 @@ def k_strides(shapes: Sequence[Shape], strides: Sequence[Shape], result: Shape, 
     votes = [_votes(shape, stride, result) for shape, stride in zip(shapes, strides, strict=True)]
     order: list[int] = []
     for axis in range(rank):
-        at = axis
+        order_index = axis
         for k in range(axis - 1, -1, -1):
             inside = _lies_inside(votes, axis, order[k])
             if inside is False:
                 break
             if inside:
-                at = k
-        order.insert(at, axis)
+                order_index = k
+        order.insert(order_index, axis)
     found, step = [0] * rank, itemsize
     for axis in order:
         found[rank - 1 - axis] = step
@@ -55,7 +55,7 @@ def k_strides(shapes: Sequence[Shape], strides: Sequence[Shape], result: Shape, 
 
 
 def _votes(shape: Shape, strides: Shape, result: Shape) -> list[int]:
-    """The stride with which an operand takes part in ordering each axis of the result, innermost first; 0 abstains."""
+    """Return the stride by which an operand orders each axis of the result, innermost first; 0 where it abstains."""
     votes = [0] * len(result)
     pairs = zip(reversed(shape), reversed(strides), reversed(result), strict=False)
     for axis, (extent, stride, expected) in enumerate(pairs):
@@ -64,13 +64,13 @@ def _votes(shape: Shape, strides: Shape, result: Shape) -> list[int]:
 
 
 def _lies_inside(votes: Sequence[Sequence[int]], axis: int, other: int) -> bool | None:
-    """Must `axis` lie inside `other`, though C order has it outside?  None: nobody votes.  C order wins conflicts."""
+    """Return whether `axis` must be inside `other` against C order; None: no operand votes. C order wins conflicts."""
     voters = [(vote[axis], vote[other]) for vote in votes if vote[axis] and vote[other]]
     return all(y > x for x, y in voters) if voters else None
 
 
 class _Binary:
-    """One compiled kernel: the binary of one dtype tuple."""
+    """A compiled kernel: the binary for one tuple of dtypes."""
 
     __slots__ = ("entry", "keepalive", "limits", "result_codes")
 
@@ -79,18 +79,18 @@ class _Binary:
 
 
 class KernelBase:
-    """What a call goes through; subclasses provide ``_compile(key)``.
+    """Handles a kernel's calls; subclasses provide ``_compile(key)``.
 
     Parameters
     ----------
     name : the kernel's name, in messages.
     operands, results : their names, in order.
     defaults : values of the last operands where a call leaves them out.
-    ranked : whether a binary serves the operands' ranks, too, which then follow the dtypes in its key.
-    constants : how many of the last operands no call replaces: their defaults, arrays, are their values.
+    ranked : whether a binary is for the operands' ranks, too, which then follow the dtypes in its key.
+    constants : how many of the last operands are constants: their defaults are arrays, and no call replaces these.
     """
 
-    # Mangled, as the extension's own fields are out of a subclass's reach.
+    # Names are mangled, since subclasses cannot reach the extension's own fields either.
     __slots__ = ("__binaries", "__constants", "__parameters", "__ranked", "__threads", "__weakref__")
 
     __parameters: tuple[str, tuple[str, ...], tuple[str, ...], tuple[object, ...]]
@@ -145,7 +145,7 @@ class KernelBase:
 
     @property
     def threads(self) -> int | None:
-        """How many threads a call may take; None: as :func:`bcastgen.get_num_threads` says."""
+        """How many threads a call may take; None if :func:`bcastgen.get_num_threads` decides."""
         return self.__threads or None
 
     @threads.setter
@@ -192,15 +192,15 @@ class KernelBase:
         if key not in self.__binaries:
             raise_no_binary(self, key)
         binary = self.__binaries[key]
-        for at, (value, limit) in enumerate(zip(operands, binary.limits, strict=True)):
+        for operand_index, (value, limit) in enumerate(zip(operands, binary.limits, strict=True)):
             if type(value) is int and limit is not None and not limit[0] <= value <= limit[1]:
-                raise_limit(self, at, value, limit)
+                raise_limit(self, operand_index, value, limit)
         return binary
 
     def _prepare(
         self, operands: tuple[object, ...]
     ) -> tuple[_Binary, tuple[Array, ...], list[Shape], Any, list[object]]:
-        """The binary, the operands as ndarrays, the results' shapes, the operands for C, and what those rest on."""
+        """Return the binary, operands as ndarrays, results' shapes, operands for C, and objects these need alive."""
         binary = self._resolve(operands)
         arrays = tuple(value if isinstance(value, np.ndarray) else np.asarray(value) for value in operands)
         described, rests_on = _describe(arrays)
@@ -214,7 +214,7 @@ class KernelBase:
 
         Parameters
         ----------
-        operand_shapes : one an operand: a tuple of extents, or an array that has them.
+        operand_shapes : for each operand a tuple of extents, or an array.
 
         Returns
         -------
@@ -224,7 +224,7 @@ class KernelBase:
         Raises
         ------
         BroadcastError
-            If operands of these shapes do not fit.
+            If these shapes do not fit.
         """
         return self._result_shape(operand_shapes)
 
@@ -232,12 +232,12 @@ class KernelBase:
         raise AttributeError(f"{type(self).__name__} has no _result_shape")
 
     def _infer(self, operands: tuple[object, ...]) -> tuple[tuple[Shape, ...], bytes, bool]:
-        """Return the results' shapes and dtype codes for clean operands, and whether these align with the results."""
+        """Return the results' shapes and dtype codes for clean operands, and whether operands align with results."""
         binary, _, shapes, _, _ = self._prepare(operands)
         return tuple(shapes), binary.result_codes, bool(binary.entry.aligned)
 
     def _call_clean(self, operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any:
-        """Call with operands and outs that the slow path made clean; overlap is not looked for."""
+        """Call with operands and outs that the slow path has cleaned; overlap is not checked here."""
         binary, arrays, shapes, described, rests_on = self._prepare(operands)
         results = tuple(
             _allocate(arrays if binary.entry.aligned else (), shape, code) if out is None else out
@@ -245,7 +245,7 @@ class KernelBase:
         )
         targets, rests_on_too = _describe(results)
         why = ffi().new("bcg_diagnostic *", (-1, -1, -1, 0, 0))
-        # Memory that the caller gives has been written before; NumPy's own may be fresh.
+        # The caller has probably written to its memory before; memory from NumPy may be fresh.
         warm = outs is not None and not any(out is None for out in outs)
         options = ffi().new("bcg_run_options *", (self.__threads or get_num_threads(), warm))
         status = runtime().bcg_run(binary.entry, described, targets, options, why)
@@ -261,7 +261,7 @@ class KernelBase:
 
 
 def _describe(arrays: tuple[Array, ...]) -> tuple[Any, list[object]]:
-    """Return `bcg_array[]` for ndarrays, and the objects that must live as long as it is used."""
+    """Return `bcg_array[]` for ndarrays, and the objects that must live as long as it."""
     described, rests_on = ffi().new("bcg_array[]", max(len(arrays), 1)), []
     for into, array in zip(described, arrays, strict=False):
         extents, strides = ffi().new("int64_t[]", array.shape), ffi().new("int64_t[]", array.strides)
@@ -274,7 +274,7 @@ def _describe(arrays: tuple[Array, ...]) -> tuple[Any, list[object]]:
 def _allocate(arrays: tuple[Array, ...], shape: Shape, code: int) -> Array:
     dtype = DTYPES[code].np
     c_order = len(shape) < 2 or all(array.flags.c_contiguous for array in arrays)
-    if c_order or math.prod(shape) * dtype.itemsize > sys.maxsize:  # where it raises, in NumPy's words
+    if c_order or math.prod(shape) * dtype.itemsize > sys.maxsize:  # np.empty then raises, in NumPy's words
         return np.empty(shape, dtype)
     strides = k_strides([array.shape for array in arrays], [array.strides for array in arrays], shape, dtype.itemsize)
     made: Array = np.ndarray(shape, dtype, strides=strides)

@@ -1,11 +1,11 @@
-"""Tells cffi what a compiled kernel looks like and what runs it, from csrc/abi/bcg_abi.h and csrc/runtime/run.h alone.
+"""Declares compiled kernels and the runtime to cffi, from csrc/abi/bcg_abi.h and csrc/runtime/run.h alone.
 
 In: these headers.  Out: `ffibuilder()`, from which setuptools (`cffi_modules`) writes `bcastgen/runtime/_ffi.py`.
 
     #define BCG_MAX_RANK 64            enum bcg_constants { BCG_MAX_RANK = 64, ..., BCG_FINGERPRINT = 385054913 };
     typedef struct {...} bcg_array; -> typedef struct {...} bcg_array; ... extern bcg_kernel bcg_entry;
 
-Executed by path while building, with no package around it, so it imports nothing of bcastgen.
+Setuptools runs this file by its path, outside of the package, so it imports nothing of bcastgen.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def header() -> str:
 
 
 def fingerprint(text: str) -> int:
-    """Return the number by which `_ffi.py` shows which headers it was written from."""
+    """Return the number that `_ffi.py` keeps to show which headers it was written from."""
     return zlib.crc32(text.encode())
 
 
 def declarations(text: str) -> str:
-    """Return what cffi is told: the headers' numbers, their types, and the symbol every kernel exports.
+    """Return the declarations for cffi: the headers' numbers and types, and the symbol that every kernel exports.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def declarations(text: str) -> str:
 
 
 def ffibuilder() -> Any:
-    """Return the FFI that cffi's setuptools hook writes out; it can be used as it is, too."""
+    """Return the FFI that cffi's setuptools hook writes to `_ffi.py`; it also works as it is."""
     import cffi  # noqa: PLC0415 - slow, and not needed where the build has run it
 
     builder = cffi.FFI()

@@ -1,11 +1,12 @@
-"""What a kernel is made of and found by: its signature, the bytes of a key, the binaries registered under them.
+"""The signature of a kernel, the bytes of a binary's key, and the check of a binary against its key.
 
 In: names, operands, a compiled kernel's description.  Out: checked names, one byte an operand, packed ranges.
 
-    operand_code(np.ones(3)) -> 12 (f64's place in DTYPES)        operand_code(3) -> 64 (a weak int)
+    operand_code(np.ones(3)) -> 12 (the index of f64 in DTYPES)        operand_code(3) -> 64 (a weak int)
 
-Handed to the extension when it is set up, so that C has no second list of dtypes; used as it is by the class in Python.
-What a package adds to NumPy (bf16) gets its type number when that is imported: :func:`meet` tells everyone then.
+The extension is given these tables when it is configured, so that C has no second list of dtypes.
+A dtype that a package adds to NumPy (bf16) gets its type number when that package is imported; :func:`register_dtype`
+then passes the number on.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from ..core.forks import undivided
 
 __all__ = [
     "NO_CODE",
-    "ON_MEETING",
+    "ON_REGISTERING",
     "SCALAR_CODES",
     "TYPE_CODES",
     "Array",
     "Limit",
     "check_binary",
     "check_signature",
-    "meet",
     "operand_code",
+    "register_dtype",
 ]
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -39,24 +40,24 @@ Limit = tuple[int, int]
 
 NO_CODE = 255
 _BUILTIN = tuple(np.dtype(char) for char in np.typecodes["All"])
-# NumPy has two type numbers for one format where two C types have one size, so the format decides, not the number.
+# NumPy has two type numbers for one format if two C types have one size, so the format decides and not the number.
 _CODES = {(row.np.kind, row.np.itemsize): code for code, row in enumerate(DTYPES) if row is not BF16}
 _BY_NUMBER: dict[int, int] = {t.num: _CODES[t.kind, t.itemsize] for t in _BUILTIN if (t.kind, t.itemsize) in _CODES}
 TYPE_CODES = bytes(_BY_NUMBER.get(number, NO_CODE) for number in range(256))
 SCALAR_CODES: dict[type, int] = {t.type: _BY_NUMBER[t.num] for t in _BUILTIN if t.num in _BY_NUMBER}
 
-# The code of each dtype that NumPy does not have itself, by its type number; and who else is told of one.
+# The code of each dtype that NumPy does not have itself, by its type number; and the functions that are told of it.
 _ADDED: dict[int, int] = {}
-ON_MEETING: list[Callable[[int, int, np.dtype[Any]], object]] = []
+ON_REGISTERING: list[Callable[[int, int, np.dtype[Any]], object]] = []
 
 
-def meet(row: DType) -> None:
-    """Find out the type number of a dtype that NumPy has only where another package is imported.
+def register_dtype(row: DType) -> None:
+    """Register the type number of a dtype that another package adds to NumPy; do nothing for the others.
 
     Raises
     ------
     DTypeError
-        If that package is not installed.
+        If the package is not installed.
     """
     if row is not BF16 or _ADDED:
         return
@@ -64,14 +65,14 @@ def meet(row: DType) -> None:
     with undivided:
         if kind.num in _ADDED:
             return
-        for tell in ON_MEETING:
+        for tell in ON_REGISTERING:
             tell(kind.num, code, kind)
         SCALAR_CODES[kind.type] = code
         _ADDED[kind.num] = code
 
 
 class Named(Protocol):
-    """A kernel as far as it is looked at here."""
+    """The names of a kernel, which are all that this module uses."""
 
     @property
     def operands(self) -> tuple[str, ...]: ...
@@ -84,7 +85,7 @@ class Named(Protocol):
 
 
 def operand_code(operand: object) -> int:
-    """Return the byte of a clean operand in the key; :data:`NO_CODE` for what is none."""
+    """Return the byte of a clean operand in the key; :data:`NO_CODE` for any other object."""
     kind = type(operand)
     if kind is np.ndarray:
         number: int = operand.dtype.num  # type: ignore[attr-defined]
@@ -106,7 +107,7 @@ def check_signature(
     Raises
     ------
     TypeError
-        For no result, more defaults than operands, and operands with one name or named ``out``.
+        If there is no result, defaults are more than operands, or operands share a name or are named ``out``.
     """
     operands = tuple(sys.intern(str(operand)) for operand in operands)
     results, defaults = tuple(sys.intern(str(result)) for result in results), tuple(defaults)
@@ -130,17 +131,17 @@ def check_binary(
     entry: tuple[int, int, int],
     abi_version: int,
 ) -> bytes:
-    """Check that a compiled kernel is what its key asks for; return the ranges of weak ints, 16 bytes an operand.
+    """Check that a compiled kernel fits its key; return the ranges of weak ints, 16 bytes for each operand.
 
     Parameters
     ----------
-    entry : ``abi_version``, ``operands`` and ``results`` as the binary has them.
-    abi_version : the one this caller was compiled for.
+    entry : ``abi_version``, ``operands`` and ``results`` of the binary.
+    abi_version : the version that this caller was compiled for.
 
     Raises
     ------
     CompileError
-        If any of them disagree; the message says which.
+        If they disagree; the message says how.
     """
     if entry[0] != abi_version:
         raise CompileError(
@@ -148,7 +149,7 @@ def check_binary(
             "clear the cache (bcastgen cache clear) or reinstall bcastgen"
         )
     wanted = (len(kernel.operands) + len(kernel._constants), len(kernel.results))
-    # Ranks may follow the dtypes.
+    # In the key of a ranked kernel the ranks follow the dtypes.
     key = key[: wanted[0]] if len(key) == 2 * wanted[0] else key
     if not entry[1:] == (len(key), len(result_codes)) == (len(operand_codes), len(result_codes)) == wanted:
         raise CompileError(
@@ -161,9 +162,9 @@ def check_binary(
             f"the binary of kernel '{kernel._name}' takes {operand_codes!r} with {len(limits)} limits "
             f"and gives {result_codes!r}; its key asks for {stored!r}"
         )
-    # What it gives is allocated without asking again.
+    # Results are later allocated by their codes, without another check.
     for code in result_codes:
-        meet(DTYPES[code])
+        register_dtype(DTYPES[code])
     return b"".join(_packed_range(byte, limit) for byte, limit in zip(key, limits, strict=True))
 
 

@@ -1,13 +1,13 @@
-"""One lock among threads and processes, which a killed holder cannot keep.
+"""A lock between threads and between processes, which the system releases if its holder is killed.
 
-In: the path of a lock file.  Out: a context in which no one else holds it.
+In: the path of a lock file.  Out: a context in which no other thread or process holds it.
 
     with exclusive(shard / "lock") as held: ...
 
 The file is never removed: removing one that another process has opened to wait for is a race.
 
-A signal's handler or a finaliser may come here in a thread that holds such a lock already, or waits for one. It waits
-for nothing, since it could be for itself: it does without the lock, which costs a compilation at most.
+A signal handler or a finaliser may come here in a thread that already holds such a lock, or waits for one. It does not
+wait, since it could be waiting for itself; it goes on without the lock, which costs one compilation at most.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ __all__ = ["exclusive"]
 
 _THREAD_LOCKS: dict[Path, Lock] = {}
 _DESCRIPTORS: set[int] = set()
-# Threads that hold one of these locks, or wait for it.
+# Threads that hold one of these locks, or wait for one.
 _INSIDE: set[int] = set()
 
 
 @contextlib.contextmanager
 def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock of a file against threads and processes; give whether it is held.
+    """Hold the lock of a file against other threads and processes; yield whether it is held.
 
-    It is not held where the system or the file system has no locks, and where another holds it: without ``wait``, or if
-    this thread is inside of one already.
+    It is not held if the system or the file system has no locks. Nor is it if another thread or process holds it, and
+    ``wait`` is false or this thread is inside a lock already.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
 
 @contextlib.contextmanager
 def _locked(path: Path, wait: bool) -> Iterator[bool]:
-    # Threads need one of their own: where flock is emulated (NFS) it does not hold between the threads of a process.
+    # Threads need a lock of their own: an emulated flock (NFS) does not hold between the threads of a process.
     lock = _THREAD_LOCKS.setdefault(path, Lock())
     if not lock.acquire(blocking=wait):
         yield False
@@ -96,7 +96,7 @@ def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
 
 
 def _forget() -> None:
-    """In a forked child: the threads that held the locks do not exist here, and the files are the parent's."""
+    """Drop all locks in a forked child: their threads do not exist here, and the files are the parent's."""
     _THREAD_LOCKS.clear()
     _INSIDE.clear()
     while _DESCRIPTORS:

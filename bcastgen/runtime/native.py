@@ -23,7 +23,7 @@ _INCLUDE = re.compile(r'^#include "([\w.]+)"$', re.MULTILINE)
 
 
 def _inlined(name: str) -> str:
-    """Return a file of csrc with the files it includes in their places: their guards let each in once."""
+    """Return a file of csrc with its includes replaced by their files; include guards keep a second copy out."""
     text = csrc_file(name).read_text(encoding="utf-8")
     return _INCLUDE.sub(lambda found: _inlined(found[1]), text)
 
@@ -38,7 +38,7 @@ def runtime() -> Any:
         As for a kernel.
     """
     text, tools = _inlined("runtime.c"), toolchain()
-    # It is compiled once, and gcc inlines little at the level that does for kernels.
+    # It is compiled once, and at the level used for kernels gcc inlines too little.
     source = CSource("runtime", {"runtime.c": text}, ("-O2",))
     key = cache_key("runtime", text, *source.flags, tools=tools)
     path = find(key) or build(key, lambda: source, tools)[0]

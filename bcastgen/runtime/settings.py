@@ -1,6 +1,6 @@
-"""What a process spends on calls: threads, and the memory of freed results that it keeps for the next ones.
+"""Settings of the process: threads for calls, and memory of freed results that is kept for new results.
 
-In: BCASTGEN_NUM_THREADS, BCASTGEN_MEMORY_POOL, or what a program sets.  Out: numbers, which the extension is told.
+In: BCASTGEN_NUM_THREADS, BCASTGEN_MEMORY_POOL, or what a program sets.  Out: numbers, also for the extension.
 
     set_num_threads(2); get_num_threads() -> 2
 
@@ -24,7 +24,7 @@ _MOST_MEMORY = 1 << 30
 
 
 class _Chosen:
-    """What this process has: the extension, and the number of threads that the program has set, 0 for none."""
+    """The extension, and the number of threads that the program has set; 0 if it has set none."""
 
     __slots__ = ("extension", "threads")
 
@@ -37,17 +37,17 @@ _chosen = _Chosen()
 
 
 def attach(extension: Any) -> None:
-    """Take note of the extension, which keeps these numbers for the calls that go through it."""
+    """Remember the extension, which keeps these numbers for the calls that it handles."""
     _chosen.extension = extension
 
 
 def start() -> None:
-    """Tell the extension what the environment asks for, before its first call.
+    """Pass the environment's settings to the extension, before its first call.
 
     Raises
     ------
     BcastgenError
-        For a variable that holds no such number.
+        If a variable holds no such number.
     """
     if _chosen.extension is not None:
         _chosen.extension.set_memory_bound(_memory_bound())
@@ -55,12 +55,12 @@ def start() -> None:
 
 
 def check_threads(threads: object) -> int:
-    """Return a number of threads, 0 for None: as many as :func:`get_num_threads` says.
+    """Return a number of threads; 0 for None, so that :func:`get_num_threads` decides.
 
     Raises
     ------
     BcastgenError
-        If it is no positive int.
+        If the value is no positive int.
 
     Examples
     --------
@@ -80,11 +80,12 @@ def check_threads(threads: object) -> int:
 def set_num_threads(threads: int | None) -> None:
     """Set how many threads a call may take; a kernel compiled with ``threads=`` keeps its own number.
 
-    A small call takes one, whatever is set, and none takes more than there are CPUs. Results do not depend on it.
+    A small call takes one thread, whatever is set, and no call takes more threads than there are CPUs. Results do not
+    depend on the number.
 
     Parameters
     ----------
-    threads : None for the default: what BCASTGEN_NUM_THREADS says, or else the CPUs this process may use.
+    threads : None for the default: BCASTGEN_NUM_THREADS, or else the number of CPUs this process may use.
 
     Raises
     ------
@@ -131,7 +132,7 @@ def _usual_threads() -> int:
 
 
 def _cpus() -> int:
-    """The CPUs this process may use; the extension knows of quotas, too."""
+    """Return the number of CPUs this process may use; the extension also respects quotas."""
     if _chosen.extension is not None:
         return int(_chosen.extension.cpus())
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -140,14 +141,14 @@ def _cpus() -> int:
 def clear_memory() -> int:
     """Give the memory of freed results back to the system.
 
-    Results of 256 KiB and more are put into memory that earlier ones had: memory new to a process costs several times
-    what writing to it costs. At most an eighth of the machine's memory and 1 GiB are kept, nothing for longer than 5
-    seconds unless no call comes. BCASTGEN_MEMORY_POOL sets another number of bytes; 0 keeps none.
+    Results of 256 KiB and more reuse the memory of earlier results, since memory that is new to a process costs several
+    times as much as writing to it. At most an eighth of the machine's memory, and at most 1 GiB, is kept; a call
+    releases memory that was unused for 5 seconds. BCASTGEN_MEMORY_POOL sets another number of bytes; 0 keeps none.
 
     Returns
     -------
     int
-        The number of bytes.
+        How many bytes were given back.
 
     Examples
     --------
@@ -167,14 +168,14 @@ def _memory_bound() -> int:
 
 
 def _memory() -> int:
-    """Bytes of memory that this process may use: the machine's, or its control group's as far as they can be seen."""
+    """Return how many bytes of memory this process may use: the machine's, or the limit of its control group."""
     try:
         found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     except (AttributeError, OSError, ValueError):
         return 8 * _MOST_MEMORY
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         try:
-            # Unbuffered bytes: opening text takes ten times as long, and every first call does this.
+            # Every first call reads this, and opening a file as text takes ten times as long.
             with open(f"/sys/fs/cgroup/{name}", "rb", buffering=0) as file:
                 text = file.read(64).decode("ascii").strip()
         except (OSError, ValueError):

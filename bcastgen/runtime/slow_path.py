@@ -1,11 +1,11 @@
-"""The slow path of a call: what the fast one declines is bound, made clean, and called again; errors are raised here.
+"""The slow path of a call: it binds and cleans arguments that the fast path declines, and raises all errors.
 
 In: a kernel and the arguments of a call.  Out: its results, by `kernel._call_clean` with *clean* operands (aligned,
 native ndarrays of a supported dtype, and exact Python numbers) and clean outs (ndarrays the kernel may write to).
 
     call_slow(add, ([1, 2], x.astype(">f8")), {}) -> add._call_clean((array([1, 2]), x), None)
 
-Both implementations of `KernelBase` come here: the extension with what it does not know, the one in Python always.
+Both implementations of `KernelBase` come here: the extension with arguments it does not know, the Python one always.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from bcastgen.core.subclasses import own_meaning
 
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
-from .keys import NO_CODE, Array, Limit, Named, meet, operand_code
+from .keys import NO_CODE, Array, Limit, Named, operand_code, register_dtype
 
 __all__ = ["CleanCall", "bind", "call_slow", "clean_operand", "raise_limit", "raise_no_binary", "raise_status"]
 
-# Candidate solutions that deciding whether two arrays share memory may try; most strided pairs need a few.
-_OVERLAP_WORK = 1000
+# The most candidate solutions that deciding whether two arrays share memory may try; most strided pairs need a few.
+_MAX_OVERLAP_CANDIDATES = 1000
 
 
 class CleanCall(Named, Protocol):
-    """What the slow path asks of either implementation."""
+    """The part of a kernel that the slow path uses, of either implementation."""
 
     @property
     def _defaults(self) -> tuple[object, ...]: ...
@@ -41,9 +41,9 @@ def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, ob
     Raises
     ------
     TypeError
-        Arguments that do not bind, or an ``out`` that is no ndarray.
+        If arguments do not bind, or an ``out`` is no ndarray.
     BroadcastError, DTypeError, RangeError, ValueError
-        Shapes, dtypes and values that do not go together; an ``out`` that is read-only.
+        If shapes, dtypes or values do not fit, or an ``out`` is read-only.
     """
     values = bind(kernel, args, by_name)
     taken = _call_traced(kernel, values)
@@ -63,17 +63,21 @@ def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, ob
 def raise_status(
     kernel: Named, status: int, operand: int, dim: int, against: int, expected: int, actual: int
 ) -> NoReturn:
-    """Raise the exception that a kernel's status and diagnostic stand for."""
-    # What is claimed of values that are not stored is the subclass's to have or not.
-    names = (*kernel.operands, *kernel._constants, *kernel.results, *getattr(kernel, "_claims", ()))
+    """Raise the exception for a kernel's status and diagnostic."""
+    # A subclass need not have type assertions.
+    names = (*kernel.operands, *kernel._constants, *kernel.results, *getattr(kernel, "_type_assertions", ()))
     raise errors.from_status(status, names, operand, dim, against, expected, actual)
 
 
 def raise_limit(kernel: Named, operand: int, value: int, limit: Limit) -> NoReturn:
-    """Raise the error for a Python int that the dtype it meets cannot hold."""
+    """Raise the error for a Python int that does not fit the dtype beside it."""
     name, (low, high) = kernel.operands[operand], limit
-    met = next((row.name for row in DTYPES if row.is_integer and (row.min, row.max) == limit), "the dtype it meets")
-    raise errors.RangeError(f"Python integer {value} out of bounds for {met} (operand '{name}' takes {low} to {high})")
+    dtype_name = next(
+        (row.name for row in DTYPES if row.is_integer and (row.min, row.max) == limit), "the dtype it meets"
+    )
+    raise errors.RangeError(
+        f"Python integer {value} out of bounds for {dtype_name} (operand '{name}' takes {low} to {high})"
+    )
 
 
 def raise_no_binary(kernel: Named, key: bytes) -> NoReturn:
@@ -82,9 +86,9 @@ def raise_no_binary(kernel: Named, key: bytes) -> NoReturn:
 
 
 def _call_traced(kernel: CleanCall, values: tuple[object, ...]) -> Any:
-    """Offer the call to the subclass, if an operand gives NumPy's functions its own meaning, as those of a trace do.
+    """Offer the call to the subclass if an operand redefines NumPy's functions, as the stand-ins of a trace do.
 
-    `_call_traced(operands)` is the subclass's to have or not, and returns NotImplemented for objects it does not know.
+    A subclass may have `_call_traced(operands)`, which returns NotImplemented for objects it does not know.
     """
     hook = getattr(kernel, "_call_traced", None)
     if hook is None or not any(_overrides_numpy(type(value)) for value in values):
@@ -93,7 +97,7 @@ def _call_traced(kernel: CleanCall, values: tuple[object, ...]) -> Any:
 
 
 def _stand_in(kernel: CleanCall, operands: tuple[object, ...]) -> CleanCall:
-    """Return what answers this call: the kernel, or what the subclass has stand in for it while its binary is made."""
+    """Return the kernel that answers this call: itself, or the subclass's substitute while its binary is compiled."""
     hook = getattr(kernel, "_stand_in", None)
     answers: CleanCall = kernel if hook is None else hook(operands)
     return answers
@@ -107,12 +111,12 @@ def _overrides_numpy(kind: type) -> bool:
 
 
 def bind(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> tuple[object, ...]:
-    """Return one value an operand, in order, as a Python function with these parameters binds a call; constants last.
+    """Return one value for each operand, as a Python function with these parameters binds a call; constants last.
 
     Raises
     ------
     TypeError
-        In the words of Python's own functions.
+        If the arguments do not bind; the message has the words of Python's own functions.
     """
     names, defaults, call = kernel.operands, kernel._defaults, f"{kernel._name}()"
     every = (*names, *kernel._constants)
@@ -131,7 +135,7 @@ def bind(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]
     missing = [f"'{name}'" for name in names[:required] if name not in bound]
     if missing:
         _raise_missing(call, missing)
-    return tuple(bound[name] if name in bound else defaults[at - required] for at, name in enumerate(every))
+    return tuple(bound[name] if name in bound else defaults[index - required] for index, name in enumerate(every))
 
 
 def _raise_too_many(call: str, required: int, most: int, given: int, with_out: bool) -> NoReturn:
@@ -155,9 +159,9 @@ def clean_operand(name: str, value: object) -> object:
     Raises
     ------
     DTypeError
-        For what has no such dtype, and for arrays that would lose their meaning: masks, units, graphs.
+        If a value has no such dtype, or is an array that would lose its meaning: a mask, units, a graph.
     RangeError
-        For a Python int outside int64 and uint64.
+        If a Python int is outside int64 and uint64.
 
     Examples
     --------
@@ -171,7 +175,7 @@ def clean_operand(name: str, value: object) -> object:
     array = _as_array(f"operand '{name}'", value)
     if operand_code(array) == NO_CODE:
         try:
-            meet(dtype(array.dtype))
+            register_dtype(dtype(array.dtype))
         except errors.DTypeError as error:
             raise errors.DTypeError(f"operand '{name}' (a {type(value).__name__}): {error}") from None
     if array.flags.aligned and array.dtype.isnative:
@@ -190,7 +194,7 @@ def _clean_int(name: str, value: int) -> int:
 
 
 def _as_array(what: str, value: object) -> Array:
-    """View anything array-like as an ndarray, unless its type gives NumPy's functions another meaning."""
+    """View anything array-like as an ndarray; refuse types that redefine NumPy's functions or operators."""
     kind = type(value)
     if kind is np.ndarray:
         return value  # type: ignore[return-value]
@@ -239,13 +243,14 @@ def _call_with_outs(kernel: CleanCall, operands: tuple[object, ...], outs: tuple
         for name, out in zip(kernel.results, outs, strict=True)
     )
     shapes, codes, aligned = kernel._infer(operands)
-    for at, target in enumerate(targets):
+    for result_index, target in enumerate(targets):
         if target is not None:
-            _check_target(kernel, at, target, shapes[at], codes[at], operands if aligned else ())
+            facts = shapes[result_index], codes[result_index]
+            _check_target(kernel, result_index, target, *facts, operands if aligned else ())
     arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
     direct = tuple(
-        target if target is not None and _is_separate(at, targets, codes, arrays, aligned) else None
-        for at, target in enumerate(targets)
+        target if target is not None and _is_separate(result_index, targets, codes, arrays, aligned) else None
+        for result_index, target in enumerate(targets)
     )
     made = kernel._call_clean(operands, direct)
     values = made if len(targets) > 1 else (made,)
@@ -257,9 +262,10 @@ def _call_with_outs(kernel: CleanCall, operands: tuple[object, ...], outs: tuple
 
 
 def _check_target(
-    kernel: CleanCall, at: int, target: Array, shape: tuple[int, ...], code: int, operands: tuple[object, ...]
+    kernel: CleanCall, result_index: int, target: Array, shape: tuple[int, ...], code: int, operands: tuple[object, ...]
 ) -> None:
-    name, row = kernel.results[at], DTYPES[code]
+    """Refuse an out that is read-only, or whose rank, extents or dtype do not fit its result."""
+    name, row = kernel.results[result_index], DTYPES[code]
     if not target.flags.writeable:
         raise ValueError(f"output array is read-only (result '{name}'); pass one that can be written to")
     if target.ndim != len(shape):
@@ -276,9 +282,9 @@ def _check_target(
 
 
 def _origin(kernel: CleanCall, operands: tuple[object, ...], from_right: int, extent: int) -> str | None:
-    """The first operand with this extent in this dim; under plain broadcasting it is the one that set it.
+    """Return the first operand with this extent in this dim: under plain broadcasting it set the extent.
 
-    An extent of 1 is nobody's.
+    No operand sets an extent of 1.
     """
     if extent == 1:
         return None
@@ -289,31 +295,32 @@ def _origin(kernel: CleanCall, operands: tuple[object, ...], from_right: int, ex
 
 
 def _is_separate(
-    at: int, targets: tuple[Array | None, ...], codes: bytes, operands: tuple[Array, ...], aligned: bool
+    result_index: int, targets: tuple[Array | None, ...], codes: bytes, operands: tuple[Array, ...], aligned: bool
 ) -> bool:
-    """May the kernel write a result to its out itself?  Not if it would read what it wrote for another element."""
-    target = targets[at]
-    if target is None or operand_code(target) != codes[at]:
+    """Return whether the kernel may write a result to its out directly: not if it would read an element it wrote."""
+    target = targets[result_index]
+    if target is None or operand_code(target) != codes[result_index]:
         return False
     if not (target.flags.aligned and target.dtype.isnative) or _overlaps_itself(target):
         return False
-    if any(other is not None and _overlap(target, other) for k, other in enumerate(targets) if k != at):
+    others = (*targets[:result_index], *targets[result_index + 1 :])
+    if any(other is not None and _overlap(target, other) for other in others):
         return False
-    # A kernel of several results may read an operand again after it has written the first; one that reads through other
-    # maps may read another element of it.
+    # A kernel with several results may read an operand again after it has written the first result; a kernel whose
+    # indexing maps differ may read another element of the operand.
     in_place = aligned and len(targets) == 1
     return all((in_place and _same_view(target, operand)) or not _overlap(target, operand) for operand in operands)
 
 
 def _overlap(x: Array, y: Array) -> bool:
     try:
-        return np.shares_memory(x, y, max_work=_OVERLAP_WORK)  # type: ignore[arg-type]
+        return np.shares_memory(x, y, max_work=_MAX_OVERLAP_CANDIDATES)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
 
 
 def _same_view(x: Array, y: Array) -> bool:
-    """Are they one view of one memory?  Of one dtype too: C compilers assume that objects of two types share none."""
+    """Return whether two arrays are one view of one memory; dtypes too, since C objects of two types may not alias."""
     if operand_code(x) != operand_code(y) or x.shape != y.shape:
         return False
     if x.__array_interface__["data"][0] != y.__array_interface__["data"][0]:
@@ -322,7 +329,7 @@ def _same_view(x: Array, y: Array) -> bool:
 
 
 def _overlaps_itself(array: Array) -> bool:
-    """May two elements share memory?  No, if each stride steps over all that the smaller ones span; else say yes."""
+    """Return whether two elements may share memory: they do not if each stride exceeds the span of all smaller ones."""
     if array.size == 0:
         return False
     spanned = array.itemsize

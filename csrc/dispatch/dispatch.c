@@ -366,8 +366,8 @@ static PyType_Spec kernel_spec = {
 PyDoc_STRVAR(configure_doc,
              "configure(type_codes, scalar_codes, descrs, weak, hooks)\n--\n\n"
              "Hand over bcastgen's dtype codes, by NumPy type number and by NumPy scalar type; the dtype of each\n"
-             "code, None where it comes with meet(); the codes of weak int, uint and float; and the functions that\n"
-             "stand in Python.");
+             "code, None where it comes with register_dtype(); the codes of weak int, uint and float; and the functions\n"
+             "that are in Python.");
 
 /* Called once, when bcastgen.runtime.base is imported; what it stores lives as long as the process. */
 static PyObject *module_configure(PyObject *module, PyObject *args)
@@ -406,16 +406,16 @@ static PyObject *module_configure(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(meet_doc, "meet(number, code, descr)\n--\n\n"
-                       "Hand over a dtype that a package has added to NumPy: its type number, its code, the dtype.");
+PyDoc_STRVAR(register_dtype_doc, "register_dtype(number, code, descr)\n--\n\n"
+                                 "Hand over a dtype that a package has added to NumPy: its type number, its code, the dtype.");
 
-static PyObject *module_meet(PyObject *module, PyObject *args)
+static PyObject *module_register_dtype(PyObject *module, PyObject *args)
 {
     (void)module;
     int number;
     unsigned char code;
     PyObject *descr;
-    if (!PyArg_ParseTuple(args, "ibO!:meet", &number, &code, &PyArrayDescr_Type, &descr)) return NULL;
+    if (!PyArg_ParseTuple(args, "ibO!:register_dtype", &number, &code, &PyArrayDescr_Type, &descr)) return NULL;
     if (number <= UINT8_MAX || code >= CODES || config.descrs[code] != NULL || config.added_count >= ADDED) {
         return PyErr_Format(PyExc_ValueError, "type number %d, code %d: not a dtype to be added", number, (int)code);
     }
@@ -472,7 +472,7 @@ static PyMethodDef module_methods[] = {
     {"cpus", module_cpus, METH_NOARGS, cpus_doc},
     {"set_memory_bound", module_set_memory_bound, METH_O, set_memory_bound_doc},
     {"clear_memory", module_clear_memory, METH_NOARGS, clear_memory_doc},
-    {"meet", module_meet, METH_VARARGS, meet_doc},
+    {"register_dtype", module_register_dtype, METH_VARARGS, register_dtype_doc},
     {"configure", module_configure, METH_VARARGS, configure_doc},
     {NULL, NULL, 0, NULL},
 };

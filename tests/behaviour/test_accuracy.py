@@ -32,7 +32,7 @@ def worst(op, dtype, count):
 
 def bound(op, dtype):
     """The row's, in ULPs; of a 16-bit float that of f32 and half a ULP more, of its own, from rounding."""
-    return 0.5 + op.ulp * 2.0**-12 if dtype.is_half else op.ulp
+    return 0.5 + op.ulp * 2.0**-12 if dtype.is_float16 else op.ulp
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

@@ -20,7 +20,7 @@ from bcastgen.cli.main import main
 from bcastgen.core.errors import BcastgenError
 from bcastgen.emit.shape_program.program import render_shape
 from bcastgen.emit.standalone import CForm, render_module
-from bcastgen.mlir.options import Options
+from bcastgen.mlir.options import ReadOptions
 from bcastgen.mlir.read.parser import parse_module
 
 TOSA = """\
@@ -67,7 +67,7 @@ func.func @sized(%a: tensor<?x4xf32>, %s: !shape.shape, %i: index) -> (tensor<2x
 }
 """
 CORPUS = (TOSA, TRAIT, SHAPE)
-PLAIN = Options()
+PLAIN = ReadOptions()
 TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|%[\w.#$-]+|[\w.$?]+|\s+|->|.')
 NASTY = """%0 %x %0#1 @ "tosa.add" tosa.sub tosa.abs tosa.negate shape.add 0 1 -1 9223372036854775808 0x 1e999 1.0e NaN
 dense<> dense<[]> dense<[[]]> dense<"0x00"> tensor<*xf32> tensor<0xf32> tensor<?xf8E4M3FN> tensor<4xi1> vector<4xf32> i4
@@ -172,7 +172,7 @@ def survives(seed, count):
     for _ in range(count):
         text = mutated(rng, rng.choice(CORPUS))
         try:
-            road(text, Options(rng.random() < 0.5, rng.random() < 0.2))
+            road(text, ReadOptions(rng.random() < 0.5, rng.random() < 0.2))
             valid += 1
         except BcastgenError as error:
             assert str(error).startswith("m.mlir:"), error
@@ -184,7 +184,7 @@ def survives(seed, count):
 @pytest.mark.parametrize("text", CORPUS, ids=["tosa", "trait", "shape"])
 def test_the_corpus_is_valid(text):
     module = parse_module(text, "m.mlir")
-    assert verify_module(module, Options()) == ()
+    assert verify_module(module, ReadOptions()) == ()
     assert road(text)
 
 

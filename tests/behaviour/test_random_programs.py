@@ -35,9 +35,9 @@ def check_exact(samples, layouts, differences):
         program = make_program(chance, True, steps)
         if not program.steps:
             return
-        kernel, typed = program.kernel, infer(program.expression, program.kinds)
+        kernel, typed = program.kernel, infer(program.expression, program.call_types)
         for shape in (tuple(chance.randint(1, 3) for _ in range(chance.randint(0, 3))), (3, 43)):
-            operands = make_operands(chance, program.kinds, shape, samples, layouts)
+            operands = make_operands(chance, program.call_types, shape, samples, layouts)
             try:
                 wanted = by_references(typed, operands)
             except ValueError:
@@ -74,7 +74,7 @@ def check_steps(samples, layouts, differences):
             return
         kernel = program.kernel
         for shape in (tuple(chance.randint(1, 3) for _ in range(chance.randint(0, 3))), (3, 43)):
-            operands = make_operands(chance, program.kinds, shape, samples, layouts)
+            operands = make_operands(chance, program.call_types, shape, samples, layouts)
             try:
                 results = kernel(*operands)
             except DomainError:

@@ -20,7 +20,7 @@ from bcastgen.core.dtypes import (
     dtype,
     from_key,
     promote,
-    settle,
+    resolve_weak,
 )
 from bcastgen.core.errors import DTypeError
 
@@ -62,14 +62,14 @@ def test_python_scalars_settle_as_in_numpy():
     for row, (weak, scalar) in itertools.product(DTYPES, scalars.items()):
         # ml_dtypes makes an f32 of a Python float beside a bf16 (in ufuncs); here it yields, as NEP 50 has it.
         expected = row.np if row is BF16 else np.result_type(row.np, scalar)
-        assert promote(*settle((row, weak))).np == expected
-    assert settle((WEAK_INT, WEAK_FLOAT)) == (I64, F64)
-    assert settle((F32, WEAK_INT, WEAK_FLOAT)) == (F32, F32, F32)
+        assert promote(*resolve_weak((row, weak))).np == expected
+    assert resolve_weak((WEAK_INT, WEAK_FLOAT)) == (I64, F64)
+    assert resolve_weak((F32, WEAK_INT, WEAK_FLOAT)) == (F32, F32, F32)
 
 
 def test_16_bit_floats_are_computed_in_f32():
-    assert {row.name for row in DTYPES if row.is_half} == {"f16", "bf16"}
-    assert all(row.computed_in is (F32 if row.is_half else row) for row in DTYPES)
+    assert {row.name for row in DTYPES if row.is_float16} == {"f16", "bf16"}
+    assert all(row.computed_in is (F32 if row.is_float16 else row) for row in DTYPES)
     assert all(row.c == row.computed_in.c for row in DTYPES)
 
 

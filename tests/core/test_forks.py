@@ -83,7 +83,7 @@ def test_a_child_imports_what_its_parent_was_importing_at_any_time(first: int, t
 STAGES = """
 import os, signal, sys, threading, time
 import bcastgen as bg
-from bcastgen import pipeline
+from bcastgen.pipeline import compilation as pipeline
 kernel = bg.from_text("a * b + 5")
 usual, inside = pipeline.infer, threading.Event()
 
@@ -142,7 +142,7 @@ def test_a_fork_inside_of_it_leaves_both_sides_inside() -> None:
 
 
 def test_a_child_gets_a_new_one_where_the_parent_could_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bcastgen.forks._MOST_SECONDS", 0.05)
+    monkeypatch.setattr("bcastgen.core.forks._MOST_SECONDS", 0.05)
     lock, inside, go = Undivided(), threading.Event(), threading.Event()
 
     def hold() -> None:

@@ -18,7 +18,7 @@ from bcastgen.cli.emit import add_arguments
 from bcastgen.cli.flags import add_flags, flag_names, flag_values
 from bcastgen.core.options import VARIANTS, Option, options_of
 from bcastgen.emit.standalone import CForm
-from bcastgen.mlir.options import Options as ReadOptions
+from bcastgen.mlir.options import ReadOptions
 from bcastgen.pipeline.options import OPTIONS, Options
 from bcastgen.shape.inference.stretch_rules import Dynamic, Rules
 

@@ -15,8 +15,8 @@ from bcastgen.expr.text import parse
 SCALARS = {WEAK_INT: 1, WEAK_FLOAT: 1.0}
 
 
-def result_of(text, *kinds):
-    return infer(parse(text), kinds).result_dtypes[0]
+def result_of(text, *call_types):
+    return infer(parse(text), call_types).result_dtypes[0]
 
 
 def where(condition, x, y):
@@ -29,15 +29,15 @@ def where(condition, x, y):
 
 @pytest.mark.parametrize("text", ["a + b", "a * b", "a / b", "a // b", "a < b", "minimum(a, b)", "where(a, a, b)"])
 def test_result_dtypes_are_numpys(text):
-    for kinds in itertools.product((*DTYPES, WEAK_INT, WEAK_FLOAT), repeat=2):
-        if all(k in SCALARS for k in kinds):
+    for call_types in itertools.product((*DTYPES, WEAK_INT, WEAK_FLOAT), repeat=2):
+        if all(k in SCALARS for k in call_types):
             continue
-        if BF16 in kinds:
+        if BF16 in call_types:
             # ml_dtypes makes an f32 of a Python float beside a bf16; here it yields, as NEP 50 has it.
-            kinds = tuple(BF16 if k is WEAK_FLOAT else k for k in kinds)
-        a, b = (SCALARS[k] if k in SCALARS else np.ones(1, k.np) for k in kinds)
+            call_types = tuple(BF16 if k is WEAK_FLOAT else k for k in call_types)
+        a, b = (SCALARS[k] if k in SCALARS else np.ones(1, k.np) for k in call_types)
         expected = eval(text, {"a": a, "b": b, "where": where, "minimum": np.minimum})
-        assert result_of(text, *kinds).np == np.asarray(expected).dtype, (text, *map(str, kinds))
+        assert result_of(text, *call_types).np == np.asarray(expected).dtype, (text, *map(str, call_types))
 
 
 def test_python_arithmetic_stays_weak():

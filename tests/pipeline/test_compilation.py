@@ -11,10 +11,10 @@ from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.tensor_type import parse_type
 
 
-def compilation(text="a + b", kinds=(F32, F32), types=None, results=None, name="kernel", variants=None):
+def compilation(text="a + b", call_types=(F32, F32), types=None, results=None, name="kernel", variants=None):
     declared = None if types is None else tuple(map(parse_type, types))
     wanted = None if results is None else tuple(map(parse_type, results))
-    return Compilation(parse(text), kinds, declared, wanted, ("r",), Options(name, variants))
+    return Compilation(parse(text), call_types, declared, wanted, ("r",), Options(name, variants))
 
 
 def test_a_key_needs_no_stage_after_the_types():
@@ -31,10 +31,10 @@ def test_keys_differ_where_the_c_may():
         compilation("x + y"),
         compilation("a + b * 2"),
         compilation("a + b * 3"),
-        compilation(kinds=(F32, F64)),
-        compilation(kinds=(F32, WEAK_FLOAT)),
-        compilation(kinds=(F64, F64)),
-        compilation(kinds=(F64, WEAK_FLOAT)),
+        compilation(call_types=(F32, F64)),
+        compilation(call_types=(F32, WEAK_FLOAT)),
+        compilation(call_types=(F64, F64)),
+        compilation(call_types=(F64, WEAK_FLOAT)),
         compilation(types=("[?]", "[?]")),
         compilation(types=("[?]", "[n]")),
         compilation(types=("[?]", "[?]"), results=("[4]",)),
@@ -49,7 +49,7 @@ def test_keys_differ_where_the_c_may():
 def test_declared_ranks_are_lowered_and_others_serve_any():
     assert str(compilation(types=("[?, 4]", "[4]")).program.nests[0].domain) == "(d0, d1=4)"
     assert str(compilation().program.nests[0].domain) == "(...)"
-    scalar = compilation(kinds=(F32, WEAK_FLOAT)).program.nests[0].operands[1]
+    scalar = compilation(call_types=(F32, WEAK_FLOAT)).program.nests[0].operands[1]
     assert str(scalar.map) == "(...) -> ()"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from bcastgen.core.dtypes import DTYPES, DType, Weak, dtype, from_key, promote, settle
+from bcastgen.core.dtypes import DTYPES, DType, Weak, dtype, from_key, promote, resolve_weak
 from bcastgen.emit.c_text.body import loaded, storage_type, stored
 from bcastgen.runtime import base, fallback
 from bcastgen.runtime.library import open_library
@@ -142,17 +142,17 @@ def storage(kind: DType | Weak) -> DType:
     return kind.default if isinstance(kind, Weak) else kind
 
 
-def plan_sum(kinds: tuple[DType | Weak, ...]) -> Plan:
+def plan_sum(call_types: tuple[DType | Weak, ...]) -> Plan:
     """r = a + b + ..., typed as NumPy types it."""
-    met = promote(*settle(kinds))
-    loads = (loaded(f"(IN({at}, {storage_type(storage(kind))}))", storage(kind)) for at, kind in enumerate(kinds))
+    met = promote(*resolve_weak(call_types))
+    loads = (loaded(f"(IN({at}, {storage_type(storage(kind))}))", storage(kind)) for at, kind in enumerate(call_types))
     value = stored(f"({met.c})({' + '.join(f'({met.c})({load})' for load in loads)})", met)
     return (met,), f"OUT(0, {storage_type(met)}) = {value};"
 
 
 def fixed(body: str, *results: str) -> Callable[[tuple[DType | Weak, ...]], Plan]:
     """A plan whose C does not depend on the operands' dtypes."""
-    return lambda kinds: (tuple(map(dtype, results)), body)
+    return lambda call_types: (tuple(map(dtype, results)), body)
 
 
 class Toolbox:
@@ -168,17 +168,17 @@ class Toolbox:
 
             def _compile(self, key: bytes) -> None:
                 self.keys.append(key)
-                kinds = tuple(map(from_key, key))
-                results, body = self.plan(kinds)
+                call_types = tuple(map(from_key, key))
+                results, body = self.plan(call_types)
                 library = open_library(compiler(len(key), len(results), body, **self.macros))
-                met = promote(*settle(kinds)) if kinds else results[0]
+                met = promote(*resolve_weak(call_types)) if call_types else results[0]
                 limit = (met.min, met.max) if met.is_integer else None
                 self._add_binary(
                     key,
                     library.address,
-                    bytes(DTYPES.index(storage(kind)) for kind in kinds),
+                    bytes(DTYPES.index(storage(kind)) for kind in call_types),
                     bytes(map(DTYPES.index, results)),
-                    tuple(limit if isinstance(kind, Weak) else None for kind in kinds),
+                    tuple(limit if isinstance(kind, Weak) else None for kind in call_types),
                     library,
                 )
 

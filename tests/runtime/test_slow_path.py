@@ -56,7 +56,7 @@ def test_clean_operands_are_passed_through() -> None:
     clean: tuple[object, ...] = (1, 2.5, True, np.zeros(3), np.zeros((2, 3)).T, np.broadcast_to(np.zeros(1), (4, 4)))
     for value in clean:
         assert clean_operand("x", value) is value
-    mapped = np.zeros(3).view(np.matrix)
+    mapped = np.zeros(3).view(np.recarray)
     assert np.shares_memory(clean_operand("x", mapped), mapped)  # type: ignore[arg-type]
 
 

@@ -48,10 +48,10 @@ def random_step(chance, values, ops, fresh=()):
     for at in range(1, op.arity):
         scalar = constant_from(chance.choice(SCALARS))
         operands[at] = (scalar, scalar.dtype) if chance.random() < 0.3 else operands[at]
-    kinds = tuple(kind for _, kind in operands)
+    dtypes = tuple(kind for _, kind in operands)
     target = chance.choice(DTYPES) if op.params else None
     try:
-        result = target or op.types(kinds)[1]
+        result = target or op.types(dtypes)[1]
     except DTypeError:
         return None
     return op, target, tuple(node for node, _ in operands), result
@@ -175,10 +175,10 @@ class Subject:
 
     def blanks(self, chance):
         """Results to be written, each in some layout."""
-        kinds = self.compilation.typed.result_dtypes
+        dtypes = self.compilation.typed.result_dtypes
         return tuple(
             scattered(chance, np.full(shape, 0xA5, f"u{kind.bytes}").view(kind.np))
-            for shape, kind in zip(self.shapes, kinds, strict=True)
+            for shape, kind in zip(self.shapes, dtypes, strict=True)
         )
 
 
@@ -219,27 +219,27 @@ def random_subject(chance, name, samples, functions=False, static=False):
 
 
 def _subject(chance, name, samples, functions, static):
-    kinds = [chance.choice(DTYPES) for _ in range(chance.randint(1, 4))]
-    leaves = random_leaves(chance, len(kinds))
-    held = len(kinds) > 1 and "*" not in leaves[-1].dims and chance.random() < 0.15
-    names = NAMES[: len(kinds)]
+    dtypes = [chance.choice(DTYPES) for _ in range(chance.randint(1, 4))]
+    leaves = random_leaves(chance, len(dtypes))
+    held = len(dtypes) > 1 and "*" not in leaves[-1].dims and chance.random() < 0.15
+    names = NAMES[: len(dtypes)]
     builder = Builder(names)
     values = []
-    for node, leaf, kind in zip(builder.operands, leaves, kinds, strict=True):
+    for node, leaf, kind in zip(builder.operands, leaves, dtypes, strict=True):
         for view in leaf.views:
             node = builder.remap(node, view)
         values.append((node, kind))
     made = extend(chance, builder, values, chance.randint(2, 7), _EXACT)
     made = extend(chance, builder, values, chance.randint(1, 3), _FUNCTIONS) if functions else made
-    made = [value for value in values[len(kinds) :] if value in made] or values[-1:]
+    made = [value for value in values[len(dtypes) :] if value in made] or values[-1:]
     shown = made[-chance.choice((1, 1, 1, 2, 3)) :]
     operands = tuple(
-        random_operand(chance, leaf.shape, samples(kind)) for leaf, kind in zip(leaves, kinds, strict=True)
+        random_operand(chance, leaf.shape, samples(kind)) for leaf, kind in zip(leaves, dtypes, strict=True)
     )
     dims = [", ".join(map(str, leaf.shape)) if static else leaf.dims for leaf in leaves]
     if held:
         dims[-1] = ", ".join(map(str, leaves[-1].shape))
-    types = tuple(parse_type(f"{kind}[{text}]") for kind, text in zip(kinds, dims, strict=True))
+    types = tuple(parse_type(f"{kind}[{text}]") for kind, text in zip(dtypes, dims, strict=True))
     kernel = Kernel(
         builder.finish(tuple(node for node, _ in shown)),
         name,

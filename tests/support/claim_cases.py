@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bcastgen.expr.nodes import Claim, Expression
+from bcastgen.expr.nodes import Expression, TypeAssertion
 from bcastgen.expr.trace import trace
 from bcastgen.shape.types.tensor_type import TensorType, parse_type
 
@@ -36,10 +36,10 @@ class Case:
 
     @property
     def expression(self) -> Expression:
-        claims: list[Claim] = []
+        claims: list[TypeAssertion] = []
 
         def claim(value: Any, type_: str) -> Any:
-            claims.append(Claim(value.node, f"%{len(claims)}", parse_type(type_)))
+            claims.append(TypeAssertion(value.node, f"%{len(claims)}", parse_type(type_)))
             return value
 
         made = trace(lambda *operands: self.function(claim, *operands), tuple("abc"[: len(self.types)]))

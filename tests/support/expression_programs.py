@@ -61,13 +61,13 @@ class Value:
 class Program:
     """Operands' dtypes, then steps; its results are all steps, or those that no other step reads."""
 
-    kinds: tuple[DType, ...]
+    call_types: tuple[DType, ...]
     steps: tuple[Step, ...]
     keep_all: bool
 
     def __str__(self):
-        lines = [f"v{at} : {kind}" for at, kind in enumerate(self.kinds)]
-        for at, step in enumerate(self.steps, len(self.kinds)):
+        lines = [f"v{at} : {kind}" for at, kind in enumerate(self.call_types)]
+        for at, step in enumerate(self.steps, len(self.call_types)):
             shown = (f"v{x.at}" if isinstance(x, Value) else repr(x) for x in step.operands)
             lines.append(f"v{at} = {step.op.name}({', '.join(shown)}) : {step.result}")
         return "\n".join((*lines, f"results {self.results}"))
@@ -75,7 +75,7 @@ class Program:
     @property
     def results(self):
         read = {x.at for step in self.steps for x in step.operands if isinstance(x, Value)}
-        every = range(len(self.kinds), len(self.kinds) + len(self.steps))
+        every = range(len(self.call_types), len(self.call_types) + len(self.steps))
         return [at for at in every if self.keep_all or at not in read]
 
     def run(self, operands, apply):
@@ -87,7 +87,7 @@ class Program:
 
     @property
     def names(self):
-        return NAMES[: len(self.kinds)]
+        return NAMES[: len(self.call_types)]
 
     @property
     def expression(self):
@@ -101,7 +101,7 @@ class Program:
             lambda a, b, c: self.run((a, b, c), as_written),
             lambda a, b, c, d: self.run((a, b, c, d), as_written),
         )
-        return jit(functions[len(self.kinds) - 1], name="program")
+        return jit(functions[len(self.call_types) - 1], name="program")
 
 
 def as_written(step, operands):
@@ -142,14 +142,14 @@ def by_references(typed: Typed, operands):
 
 def make_program(chance, exact, steps):
     """A program of up to so many steps, of exact ops or of any."""
-    kinds = tuple(chance.choice(DTYPES) for _ in range(chance.randint(1, 4)))
-    program, depths = Program(kinds, (), not exact), [0] * len(kinds)
+    call_types = tuple(chance.choice(DTYPES) for _ in range(chance.randint(1, 4)))
+    program, depths = Program(call_types, (), not exact), [0] * len(call_types)
     for _ in range(steps):
         step = make_step(chance, program, exact)
         if step is None:
             continue
         depth = 1 + max(depths[x.at] for x in step.operands if isinstance(x, Value))
-        grown = Program(kinds, (*program.steps, step), not exact)
+        grown = Program(call_types, (*program.steps, step), not exact)
         if depth <= MAX_DEPTH and is_typed(grown):
             program, depths = grown, [*depths, depth]
     return program
@@ -157,7 +157,7 @@ def make_program(chance, exact, steps):
 
 def is_typed(program):
     try:
-        infer(program.expression, program.kinds)
+        infer(program.expression, program.call_types)
     except BcastgenError:
         return False  # A scalar out of range; what raises, and what, is for the tests of values.
     return True
@@ -165,17 +165,17 @@ def is_typed(program):
 
 def make_step(chance, program, exact):
     op = chance.choice(list(OPS.values()))
-    types = [*program.kinds, *(step.result for step in program.steps)]
-    readable = len(program.kinds) if op.name in SHOW_SIGNS else len(types)
+    types = [*program.call_types, *(step.result for step in program.steps)]
+    readable = len(program.call_types) if op.name in SHOW_SIGNS else len(types)
     operands = [Value(chance.randrange(readable)) for _ in range(op.arity)]
     if op.arity > 1 and chance.random() < 0.4:
         operands[chance.randrange(op.arity)] = chance.choice(SCALARS + TYPED)
-    kinds = tuple(types[x.at] if isinstance(x, Value) else constant_from(x).dtype for x in operands)
+    call_types = tuple(types[x.at] if isinstance(x, Value) else constant_from(x).dtype for x in operands)
     if op.params:
         target = chance.choice(DTYPES)
-        return Step(op, tuple(operands), target, kinds[0], target)
+        return Step(op, tuple(operands), target, call_types[0], target)
     try:
-        loops, result = op.types(kinds)
+        loops, result = op.types(call_types)
     except BcastgenError:
         return None
     step = Step(op, tuple(operands), None, loops[0], result)
@@ -183,10 +183,10 @@ def make_step(chance, program, exact):
     return None if exact and inexact else step
 
 
-def make_operands(chance, kinds, shape, samples, layouts):
+def make_operands(chance, call_types, shape, samples, layouts):
     """Arrays that broadcast to a shape, each stretched in some dims, without some leading ones, in some layout."""
     arrays = []
-    for kind in kinds:
+    for kind in call_types:
         dropped = chance.choice((0, 0, chance.randint(0, len(shape))))
         own = [chance.choice((1, extent, extent)) for extent in shape[dropped:]]
         values = np.random.default_rng(chance.randrange(2**32)).choice(samples(kind, 30), own)

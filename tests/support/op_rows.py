@@ -25,20 +25,20 @@ CASES = Path(__file__).parents[1] / "cases"
 # In one kernel: its checks are quadratic in them.
 MOST_RESULTS = 10
 ALIKE = [(kind,) * arity for arity in (1, 2, 3) for kind in DTYPES]
-MIXED = [kinds for kinds in product(DTYPES, repeat=2) if len(set(kinds)) > 1]
+MIXED = [call_types for call_types in product(DTYPES, repeat=2) if len(set(call_types)) > 1]
 
 
-def applications(kinds):
+def applications(call_types):
     """(op, cast's target or None) for every row that accepts operands of these dtypes."""
     found = []
     for op in OPS.values():
-        if op.arity != len(kinds):
+        if op.arity != len(call_types):
             continue
         if op.params:
             found += [(op, target) for target in DTYPES]
             continue
         try:
-            op.types(kinds)
+            op.types(call_types)
         except DTypeError:
             continue
         found.append((op, None))
@@ -49,28 +49,28 @@ def apply(op, target, operands):
     return converted(operands[0], target, op) if op.params else op_kernel(op)(*operands)
 
 
-def batches(kinds):
+def batches(call_types):
     """The rows of one kernel each; those with a demand by themselves, since they may refuse the call."""
-    rows = applications(kinds)
+    rows = applications(call_types)
     calm = [row for row in rows if row[0].demand is None]
     return [calm[at : at + MOST_RESULTS] for at in range(0, len(calm), MOST_RESULTS)] + [
         [row] for row in rows if row[0].demand is not None
     ]
 
 
-def row_kernels(kinds):
+def row_kernels(call_types):
     """The rows that accept operands of these dtypes, as kernels."""
-    names = tuple("abc"[: len(kinds)])
-    types = tuple(parse_type(f"{kind}[{', '.join('?' * len(kinds))}]") for kind in kinds)
+    names = tuple("abc"[: len(call_types)])
+    types = tuple(parse_type(f"{kind}[{', '.join('?' * len(call_types))}]") for kind in call_types)
     signature = Signature(tuple(zip(names, types, strict=True)), None, None)
-    for at, rows in enumerate(batches(kinds)):
+    for at, rows in enumerate(batches(call_types)):
         expression = trace(lambda *xs, rows=rows: tuple(apply(*row, xs) for row in rows), names)
         yield Kernel(expression, f"k{at}", names, len(rows), (), signature, Options(f"k{at}"))
 
 
 def all_row_kernels():
     """Kernels of every row and dtype, and of some mixed ones: those of each tuple of dtypes together."""
-    return [list(row_kernels(kinds)) for kinds in (*ALIKE, *random.Random(1).sample(MIXED, 10))]
+    return [list(row_kernels(call_types)) for call_types in (*ALIKE, *random.Random(1).sample(MIXED, 10))]
 
 
 def golden_kernels():

@@ -60,7 +60,7 @@ def rows(kinds=("f32", "f64", "f16", "i8", "u32", "i64", "u64")):
             if op.params or len(given) > _MOST_OPERANDS:
                 continue
             # They are computed in f32.
-            if dtype(kind).is_half and op.name not in _SIXTEEN_BITS:
+            if dtype(kind).is_float16 and op.name not in _SIXTEEN_BITS:
                 continue
             try:
                 _, result = op.types(tuple(map(dtype, given)))

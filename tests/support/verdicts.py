@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from bcastgen.api.mlir_module import verify_module
 from bcastgen.core.dtypes import DTYPES
-from bcastgen.mlir.options import Options
+from bcastgen.mlir.options import ReadOptions
 from bcastgen.mlir.read.parser import parse_module
 
 # The elements that ops of TOSA have a meaning for: floats, integers, truth values (b). Of those that take no operands
@@ -82,7 +82,7 @@ def upstream(cases):
 
 def ours(case):
     """What bcastgen says of a case."""
-    return not verify_module(parse_module(case.function()), Options())
+    return not verify_module(parse_module(case.function()), ReadOptions())
 
 
 # ---- random cases ----------------------------------------------------------------------------------------------------

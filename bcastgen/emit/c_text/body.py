@@ -43,14 +43,14 @@ def storage_type(dtype: DType) -> str:
 
 def loaded(element: str, dtype: DType) -> str:
     """Return the C of the value of an element in memory."""
-    if dtype.is_half:
+    if dtype.is_float16:
         return f"bcg_{dtype}_to_f32({element})"
     return f"{element} != 0" if dtype.kind == "bool" else element
 
 
 def stored(value: str, dtype: DType) -> str:
     """Return the C of a value as it is in memory."""
-    return f"bcg_f32_to_{dtype}({value})" if dtype.is_half else value
+    return f"bcg_f32_to_{dtype}({value})" if dtype.is_float16 else value
 
 
 def stored_literal(value: bool | int | float, dtype: DType) -> str:
@@ -62,7 +62,7 @@ def stored_literal(value: bool | int | float, dtype: DType) -> str:
     >>> stored_literal(-2.0, BF16), stored_literal(True, BOOL), stored_literal(0.5, F32)
     ('0xc000 /* -2.0 */', '1', '0.5f')
     """
-    if dtype.is_half:
+    if dtype.is_float16:
         return f"0x{bits_of(float(value), dtype.name):04x} /* {_decimal(float(value), dtype)} */"
     return str(int(value)) if dtype.kind == "bool" else literal(value, dtype)
 

@@ -9,7 +9,7 @@ The helpers that kernels use are copied, and every name of ours takes the module
 
 from .files import write_sources
 from .form import CForm
-from .module import Part
+from .module import ModulePart
 from .render import render_module
 
-__all__ = ["CForm", "Part", "render_module", "write_sources"]
+__all__ = ["CForm", "ModulePart", "render_module", "write_sources"]

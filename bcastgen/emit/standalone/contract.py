@@ -31,7 +31,7 @@ def contract(
     sentences = (
         *(_of_descriptors(view, program) if static is None else static_sentences(static, view)),
         "In memory an element of f16 or bf16 is its bits, a uint16_t; every operation rounds its result once."
-        if any(row.is_half for row in (*typed.operand_dtypes, *typed.result_dtypes))
+        if any(row.is_float16 for row in (*typed.operand_dtypes, *typed.result_dtypes))
         else "",
         _accuracy(program, fast),
         freestanding.SENTENCE if form.freestanding else "",

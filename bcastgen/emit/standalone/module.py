@@ -35,14 +35,14 @@ from .target import Target, find_target, vector_words, with_vectors
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["ModuleView", "Part", "module_files", "module_view"]
+__all__ = ["ModulePart", "ModuleView", "module_files", "module_view"]
 
 # Declared in the header, so not repeated in the source.
 _PUBLIC = "bcg_array bcg_diagnostic BCG_MAX_RANK"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ModulePart:
     """A kernel on its way into a module.
 
     Attributes
@@ -79,7 +79,7 @@ class ModuleView:
     name: str
     macros: str
     kernels: tuple[KernelView, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[ModulePart, ...]
     form: CForm
     statics: tuple[StaticView, ...] = ()
 
@@ -89,7 +89,7 @@ class ModuleView:
         return tuple(dict.fromkeys(row for kernel in self.kernels for row in kernel.users))
 
 
-def module_view(name: str, parts: Sequence[Part], form: CForm) -> ModuleView:
+def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleView:
     """Decide every name and line of a module."""
     # Where a module's name is in upper case, so are its constants and its functions.
     constants = ("sentences", "say", *(status.lower() for status, _ in statuses().values())) if name.isupper() else ()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ...core.c_source import CSource
 from .form import CForm
-from .module import Part, module_files, module_view
+from .module import ModulePart, module_files, module_view
 from .project import project_files
 
 __all__ = ["render_module"]
@@ -19,7 +19,7 @@ __all__ = ["render_module"]
 _USUAL = CForm()
 
 
-def render_module(name: str, parts: Sequence[Part], form: CForm = _USUAL) -> CSource:
+def render_module(name: str, parts: Sequence[ModulePart], form: CForm = _USUAL) -> CSource:
     """Return the C of a module for other people's projects.
 
     Parameters

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from ...core.dtypes import DType
 from ...core.errors import BcastgenError, BroadcastError, DTypeError
-from ...expr.free_extents import slot_names
+from ...expr.free_extents import free_extent_names
 from ...expr.infer import Typed
 from ...expr.nodes import Apply as ExprApply
 from ...expr.nodes import Constant, Node, Remap
@@ -84,12 +84,12 @@ def lower(
     types = tuple(type_ for _, type_ in operands)
     reads = tuple(reads_of(expression, result, types, rules.rank_expansion) for result in expression.results)
     claims = tuple(
-        (claim.name, _with_dtype(claim.type, _dtype_of(claim.node), claim.name)) for claim in expression.claims
+        (claim.name, _with_dtype(claim.type, _dtype_of(claim.node), claim.name)) for claim in expression.type_assertions
     )
-    spans = spans_of(expression, tuple(claim.node for claim in expression.claims), types, rules.rank_expansion)
+    spans = spans_of(expression, tuple(claim.node for claim in expression.type_assertions), types, rules.rank_expansion)
     groups = groups_of(reads, spans)
     bound = _bound(operands, groups)
-    for at, name in zip(expression.slots, slot_names(expression.results, _symbols(types)), strict=True):
+    for at, name in zip(expression.free_extents, free_extent_names(expression.results, _symbols(types)), strict=True):
         if name is not None:
             bound.setdefault(name, (operands[at][0], 0, DYNAMIC))
     homes = _homes(operands)
@@ -287,7 +287,7 @@ def _body(below: dict[Seen, tuple[Seen, ...]], values: dict[Seen, Value]) -> tup
 def _slots(typed: Typed, nests: tuple[Nest, ...], reads: tuple[Reads, ...]) -> tuple[Slot, ...]:
     """Return the dims of results whose extents the caller may give."""
     found: list[Slot] = []
-    own = {typed.expression.operands[at].name for at in typed.expression.slots}
+    own = {typed.expression.operands[at].name for at in typed.expression.free_extents}
     for nest in nests:
         for access in nest.results:
             for number, position in reads[access.position].slots:

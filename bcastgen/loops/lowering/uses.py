@@ -17,7 +17,7 @@ from dataclasses import field
 
 from ...core.errors import BroadcastError
 from ...core.frozen import dataclass
-from ...expr.free_extents import has_views, slots_of
+from ...expr.free_extents import free_extents_of, has_views
 from ...expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, children, topological
 from ...expr.views import Broadcast, Resolved
 from ...shape.inference.operand_use import Target, Use
@@ -174,8 +174,8 @@ class _Walk:
         self.types = types
         self.ranks = ranks
         self.bound = {dim.symbol for type_ in types for dim in type_.dims}
-        self.slots = slots_of(expression.results, self.bound)
-        self.operands = [expression.operands[at] for at in expression.slots]
+        self.slots = free_extents_of(expression.results, self.bound)
+        self.operands = [expression.operands[at] for at in expression.free_extents]
         self.shapes: dict[Use, None] = {}
         self.free: dict[tuple[int, int, Target], bool] = {}
 

@@ -132,4 +132,4 @@ def _is_simple(statement: Apply, bits: int) -> bool:
 
 def _is_of(dtype: DType, bits: int) -> bool:
     """Whether it is of so many bits, in memory as in C."""
-    return dtype.kind != "bool" and dtype.bits == bits and not dtype.is_half
+    return dtype.kind != "bool" and dtype.bits == bits and not dtype.is_float16

@@ -199,4 +199,6 @@ def _is_light(nest: Nest, cost: float) -> bool:
     values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
     alike = len({(dtype.bits, dtype.is_float) for dtype in elements | values}) <= 1
     selects = any(statement.op.name == "where" for statement in nest.body)
-    return cost <= _LIGHT_TENTHS_NS and alike and not selects and not any(dtype.is_half for dtype in elements | values)
+    return (
+        cost <= _LIGHT_TENTHS_NS and alike and not selects and not any(dtype.is_float16 for dtype in elements | values)
+    )

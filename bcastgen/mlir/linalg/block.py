@@ -1,4 +1,4 @@
-"""Lines of one block of MLIR: names that are free, constants that stand there once, values that are made once.
+"""Collects the lines of a block of MLIR: it gives unused names, and writes each constant and each operation once.
 
 In: operations as text.  Out: the names of their values, and lines.
 
@@ -19,16 +19,16 @@ from ...core.float16 import bits_of
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Block", "dense", "number", "quoted", "symbol"]
+__all__ = ["TextBlock", "dense", "number", "quoted", "symbol"]
 
-# More elements than a reader looks at stand as their bytes.
-_SHOWN = 64
+# A constant of more elements is written as the bytes of its elements.
+_MAX_SHOWN_ELEMENTS = 64
 
 _FLOAT_BITS = {"f32": ("<f", 4), "f64": ("<d", 8), "f16": ("<e", 2)}
 
 
 def quoted(text: str) -> str:
-    r"""Return a string of MLIR.
+    r"""Return a text as a string literal of MLIR.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def quoted(text: str) -> str:
 
 
 def symbol(name: str) -> str:
-    """Return the name of a function: bare where it can be.
+    """Return the name of a function in MLIR, quoted only if necessary.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def dense(values: np.ndarray[Any, Any], element: str) -> str:
     >>> dense(np.array([[1, 2]], np.int8), "i8"), dense(np.float32(0.5), "f32")
     ('dense<[[1, 2]]>', 'dense<0.5>')
     """
-    if values.size > _SHOWN and element != "i1":
+    if values.size > _MAX_SHOWN_ELEMENTS and element != "i1":
         return f'dense<"0x{values.tobytes().hex().upper()}">'
     return f"dense<{_nested(values.tolist(), element) if values.size else ''}>"
 
@@ -93,23 +93,23 @@ def _nested(values: Any, element: str) -> str:
     return f"[{', '.join(_nested(value, element) for value in values)}]"
 
 
-class Block:
-    """The lines of a block, and of those inside it.
+class TextBlock:
+    """The lines of a block.
 
     Parameters
     ----------
-    indent : blanks before each line.
-    around : the block this one stands in: its values are seen here, and its names are taken.
+    indent : number of blanks before each line.
+    around : the enclosing block, whose values are visible here and whose names are taken.
     """
 
-    def __init__(self, indent: int, around: Block | None = None) -> None:
+    def __init__(self, indent: int, around: TextBlock | None = None) -> None:
         self.lines: list[str] = []
         self._indent = indent
         self._names: set[str] = set(around._names) if around else set()
         self._made: dict[str, str] = dict(around._made) if around else {}
 
     def name(self, wanted: str) -> str:
-        """Return a name for a value that nothing else has."""
+        """Return an unused name for a value."""
         stem = re.sub(r"[^A-Za-z0-9_$.-]", "_", wanted)
         stem = stem if re.match(r"[A-Za-z_$.-]", stem) else f"v{stem}"
         found, count = stem, 0
@@ -120,31 +120,31 @@ class Block:
         return f"%{found}"
 
     def line(self, text: str) -> None:
-        """Add a line as it is."""
+        """Add a line."""
         self.lines.append(" " * self._indent + text)
 
     def once(self, text: str) -> None:
-        """Add a line that need not be there twice."""
+        """Add a line unless the block has it already."""
         if text not in self._made:
             self._made[text] = ""
             self.line(text)
 
     def op(self, wanted: str, text: str) -> str:
-        """Add an operation without side effects, unless it is there; return its value."""
+        """Add an operation without side effects, unless the block has it already; return its value."""
         if text not in self._made:
             self._made[text] = self.name(wanted)
             self.line(f"{self._made[text]} = {text}")
         return self._made[text]
 
     def constant(self, value: bool | int | float, type_: str) -> str:
-        """Return a constant, made where it is used first."""
+        """Return a constant, which is defined before its first use."""
         text = number(value, type_)
         wanted = text.replace("+", "") if type_ in ("index", "i1") else f"{text.replace('+', '')}_{type_}"
         return self.op(wanted if type_ == "i1" else f"c{wanted}", f"arith.constant {_typed(text, type_)}")
 
-    def inside(self) -> Block:
-        """Return a block that stands in this one."""
-        return Block(self._indent + 2, self)
+    def inside(self) -> TextBlock:
+        """Return a block inside this one."""
+        return TextBlock(self._indent + 2, self)
 
     def extend(self, lines: Iterable[str]) -> None:
         """Add lines that are indented already."""

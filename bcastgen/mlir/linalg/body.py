@@ -1,4 +1,4 @@
-"""The scalar body of a nest as the region of a linalg.generic, one value a line.
+"""Prints the scalar body of a nest as the region of a linalg.generic, one value per line.
 
 In: a nest and the elements it reads.  Out: lines, and the values that are yielded.
 
@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from ...core.dtypes import DType
 from ...loops.nest import Apply, Let, Load, Nest, Value
-from .block import Block
+from .block import TextBlock
 from .spelling import demand, moves, spelling
 from .types import compute_type, signless
 
@@ -28,64 +28,64 @@ _MARKED = re.compile(r"%@(\w+)")
 _OPERAND = re.compile(r"\{(\d)\}")
 
 
-def write_body(block: Block, nest: Nest, loads: Mapping[int, str]) -> list[str]:
-    """Write the statements of a nest; return what its results are.
+def write_body(block: TextBlock, nest: Nest, loads: Mapping[int, str]) -> list[str]:
+    """Write the statements of a nest; return the values of its results.
 
     Parameters
     ----------
-    block : the region's.
-    nest : whose statements.
-    loads : the elements of its operands, by their numbers.
+    block : the block of the region.
+    nest : has the statements.
+    loads : the element of each operand, by operand index.
 
     Raises
     ------
     BcastgenError
-        If arith and math have nothing for an op.
+        If arith and math cannot express an op.
     """
     writer = _Writer(block, nest, loads)
-    for at, statement in enumerate(nest.body):
-        writer.statement(at, statement)
+    for index, statement in enumerate(nest.body):
+        writer.statement(index, statement)
     return [writer.stored(value, access.dtype) for value, access in zip(nest.stores, nest.results, strict=True)]
 
 
 def demanded_reads(nest: Nest) -> set[int] | None:
-    """Return the numbers of the operands that decide whether a nest may be computed; None if it always may."""
+    """Return the indices of the operands that decide whether a nest may be computed; None if it always may."""
     if not _demanding(nest):
         return None
     return {value.access for value in _demanded(nest) if isinstance(value, Load)}
 
 
-def write_demands(block: Block, nest: Nest, loads: Mapping[int, str]) -> str:
-    """Write what an element has to satisfy, and the statements it takes; return whether it does."""
+def write_demands(block: TextBlock, nest: Nest, loads: Mapping[int, str]) -> str:
+    """Write the test of whether a nest may be computed for an element; return its value."""
     writer, needed = _Writer(block, nest, loads), _demanded(nest)
-    for at, statement in enumerate(nest.body):
-        if Let(at) in needed:
-            writer.statement(at, statement)
-    tests = [writer.demand(at, nest.body[at]) for at in _demanding(nest)]
+    for index, statement in enumerate(nest.body):
+        if Let(index) in needed:
+            writer.statement(index, statement)
+    tests = [writer.demand(index, nest.body[index]) for index in _demanding(nest)]
     return functools.reduce(lambda one, other: block.op("both", f"arith.andi {one}, {other} : i1"), tests)
 
 
 def _demanding(nest: Nest) -> list[int]:
-    """Return the numbers of the statements that not every element may come to."""
-    return [at for at, statement in enumerate(nest.body) if demand(statement) is not None]
+    """Return the indices of the statements that are undefined for some elements."""
+    return [index for index, statement in enumerate(nest.body) if demand(statement) is not None]
 
 
 def _demanded(nest: Nest) -> set[Value]:
-    """Return the values that decide about that."""
+    """Return the values that decide whether those statements are defined."""
     needed: set[Value] = set()
-    for at in _demanding(nest):
-        statement = nest.body[at]
-        needed.update(statement.operands[int(place)] for place in _OPERAND.findall(demand(statement) or ""))
-    for at in range(len(nest.body) - 1, -1, -1):
-        if Let(at) in needed:
-            needed.update(nest.body[at].operands)
+    for index in _demanding(nest):
+        statement = nest.body[index]
+        needed.update(statement.operands[int(digit)] for digit in _OPERAND.findall(demand(statement) or ""))
+    for index in range(len(nest.body) - 1, -1, -1):
+        if Let(index) in needed:
+            needed.update(nest.body[index].operands)
     return needed
 
 
 class _Writer:
-    """Writes statements; `lets` are the names of their values, floats of 16 bits as such."""
+    """Writes statements; `lets` holds the names of their values, in the types they are stored in."""
 
-    def __init__(self, block: Block, nest: Nest, loads: Mapping[int, str]) -> None:
+    def __init__(self, block: TextBlock, nest: Nest, loads: Mapping[int, str]) -> None:
         self.block = block
         self.nest = nest
         self.loads = loads
@@ -102,32 +102,32 @@ class _Writer:
 
     def computed(self, value: Value, dtype: DType) -> str:
         """Return a value in the type that ops compute in."""
-        if not dtype.is_half:
+        if not dtype.is_float16:
             return self.stored(value, dtype)
         if not isinstance(value, (Load, Let)):
             return self.block.constant(value.value, "f32")
         narrow = self.stored(value, dtype)
         return self.block.op(f"{narrow[1:]}_f32", f"arith.extf {narrow} : {dtype.mlir} to f32")
 
-    def demand(self, at: int, statement: Apply) -> str:
-        """Write the test of whether a statement takes its operands."""
-        return self._write(demand(statement) or "", statement, f"t{at}_demand")
+    def demand(self, index: int, statement: Apply) -> str:
+        """Write the test of whether a statement is defined for its operands."""
+        return self._write(demand(statement) or "", statement, f"t{index}_demand")
 
-    def statement(self, at: int, statement: Apply) -> None:
+    def statement(self, index: int, statement: Apply) -> None:
         """Write the lines of a statement."""
-        value = self._write(spelling(statement), statement, f"t{at}")
-        if statement.dtype.is_half and not (statement.op.converts or moves(statement)):
+        value = self._write(spelling(statement), statement, f"t{index}")
+        if statement.dtype.is_float16 and not (statement.op.converts or moves(statement)):
             small = statement.dtype.mlir
-            value = self.block.op(f"t{at}_{small}", f"arith.truncf {value} : f32 to {small}")
-        self.lets[at] = value
+            value = self.block.op(f"t{index}_{small}", f"arith.truncf {value} : f32 to {small}")
+        self.lets[index] = value
 
     def _write(self, text: str, statement: Apply, name: str) -> str:
-        """Write lines of the table for a statement; return the value of the last one."""
+        """Write the lines of a spelling for a statement; return the value of the last line."""
         take = self.stored if moves(statement) else self.computed
-        # Conversions and constants stand before the first line: a later one may be inside a loop.
+        # Write conversions and constants before the first line, since a later line may be inside a loop.
         operands = {
-            place: take(statement.operands[int(place)], statement.operand_dtypes[int(place)])
-            for place in sorted(set(_OPERAND.findall(text)))
+            digit: take(statement.operands[int(digit)], statement.operand_dtypes[int(digit)])
+            for digit in sorted(set(_OPERAND.findall(text)))
         }
         text = _LOCAL.sub(r"%@\1", textwrap.dedent(text).strip())
         text = _CONSTANT.sub(lambda found: self._constant(found[1], found[2], statement), text)

@@ -1,9 +1,9 @@
-"""How casts are spelled in arith and math, bit for bit as generated C converts.
+"""Spells casts in arith and math, bit for bit as generated C converts.
 
 In: a source and a target dtype.  Out: lines of a spelling (see rows.py).
 
-    f32 -> i8  ->  inside the range arith.fptosi, else the end of the range, and 0 for NaN
-    i64 -> bf16 -> one rounding, by way of an f64 and an f32 that decide no half
+    f32 -> i8    arith.fptosi inside the range, else the end of the range, and 0 for NaN
+    i64 -> bf16  by way of an f64 and an f32 that lose no information about ties, so that it rounds once
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["cast_lines", "tosa_cast_lines"]
 
 
 def cast_lines(operands: tuple[DType, ...], result: DType) -> str:
-    """Truncate and saturate floats, with 0 for NaN; wrap integers."""
+    """Spell a cast that truncates and saturates floats, gives 0 for NaN, and wraps integers."""
     source = operands[0]
     if result.kind == "bool" and source.is_float:
         return "arith.cmpf une, {0}, #0.0 : {t}"
@@ -51,7 +51,7 @@ def _integer_to_float(source: DType, result: DType) -> str:
     return f"{kept}%wide = {convert} {start} : {{t}} to f64{_DOUBLE_TO_BF16.replace('$', '%wide')}"
 
 
-# Nothing rounds twice: an f64 becomes an f32 by rounding to odd, which decides no half of a bf16.
+# Avoid rounding twice: an f64 becomes an f32 by rounding to odd, which keeps ties and non-ties of bf16 apart.
 _DOUBLE_TO_BF16 = """
     %near = arith.truncf $ : f64 to f32
     %back = arith.extf %near : f32 to f64
@@ -66,7 +66,7 @@ _DOUBLE_TO_BF16 = """
     %exact_or_odd = arith.select %inexact, %odd, %bits : i32
     %single = arith.bitcast %exact_or_odd : i32 to f32
     arith.truncf %single : f32 to bf16"""
-# The low bits of a large integer only say whether there are any, so that an f64 holds it.
+# Replace the low bits of a large integer by one sticky bit, so that an f64 holds it exactly.
 _KEPT = f"""
     %low = arith.andi {{0}}, #65535 : i64
     %some = arith.cmpi ne, %low, #0 : i64
@@ -83,7 +83,7 @@ def _float_to_integer(result: DType) -> str:
     signed = result.kind == "signed"
     low, high = (f"-{1 << (result.bits - 1)}.0" if signed else "0.0"), f"{1 << (result.bits - signed)}.0"
     convert = "arith.fptosi" if signed else "arith.fptoui"
-    # Out of range, and with it NaN, the conversion is poison: such values do not reach it.
+    # The conversion is poison out of range and for NaN, so such values are replaced before it.
     return f"""
         %above = arith.cmpf ogt, {{0}}, #{low} : {{t}}
         %below = arith.cmpf olt, {{0}}, #{high} : {{t}}
@@ -97,7 +97,7 @@ def _float_to_integer(result: DType) -> str:
 
 
 def tosa_cast_lines(operands: tuple[DType, ...], result: DType) -> str:
-    """As a cast, but floats round to the nearest integer, halves to the even one."""
+    """Spell a cast that rounds floats to the nearest integer, ties to the even one."""
     if not (operands[0].is_float and result.is_integer):
         return cast_lines(operands, result)
     return "%rounded = math.roundeven {0} : {t}" + _float_to_integer(result).replace("{0}", "%rounded")

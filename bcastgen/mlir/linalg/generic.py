@@ -1,6 +1,6 @@
-"""One linalg.generic over the domain of a nest: what it reads and how, what it writes, and its region.
+"""Prints one linalg.generic over the domain of a nest: its operands and their maps, its results, and its region.
 
-In: a nest, and the accesses it reads.  Out: lines.
+In: a nest, and the operands it reads.  Out: lines.
 
     a : f32[?] at (d0), b : f32[?] at (d0|0)  ->  ins(%a) with affine_map<(d0) -> (d0)>, and in the region
                                                   %in_b = tensor.extract %b[%at], at 0 or at the loop's index
@@ -18,23 +18,23 @@ __all__ = ["Generic", "typed"]
 
 
 def typed(values: Sequence[str], types: Sequence[str]) -> str:
-    """Return values and their types as an operation lists them."""
+    """Return values and their types in the syntax of an operation."""
     return f"{', '.join(values)} : {', '.join(types)}"
 
 
 class Generic:
-    """A linalg.generic on its way.
+    """Builds a linalg.generic.
 
     Parameters
     ----------
-    nest : whose domain it goes over.
-    shapes : the extents there are in the function.
-    reads : the numbers of the nest's operands that it reads.
+    nest : gives the domain to iterate over.
+    shapes : the extents known in the function.
+    reads : the indices of the nest's operands that it reads.
 
     Attributes
     ----------
     region : the block inside it.
-    loads : for each operand that is read, its element in the region.
+    loads : for each operand that it reads, the element in the region.
     """
 
     def __init__(self, nest: Nest, shapes: Shapes, reads: Iterable[int]) -> None:
@@ -46,26 +46,26 @@ class Generic:
         self._arguments: list[str] = []
         self._yielded: list[str] = []
         chosen = sorted(reads)
-        # Whether a dim stretches does not depend on the point: it is asked before the loops.
-        ones = {at: self._ones(nest.operands[at]) for at in chosen if _stretches(nest.operands[at])}
+        # Whether a dim stretches is the same at every point, so it is tested before the loops.
+        ones = {index: self._ones(nest.operands[index]) for index in chosen if _stretches(nest.operands[index])}
         self.region = shapes.block.inside()
-        # Arguments of a region are named before what stands in it.
-        self.loads = {at: self._mapped(at) for at in chosen if at not in ones}
-        self.loads |= {at: self._extracted(at, tests) for at, tests in ones.items()}
+        # Name the arguments of the region before the values inside it.
+        self.loads = {index: self._mapped(index) for index in chosen if index not in ones}
+        self.loads |= {index: self._extracted(index, tests) for index, tests in ones.items()}
 
     def span(self, value: str, type_: str, element: str) -> None:
-        """Read a tensor of the domain's extents for these alone; stands before what is written to."""
+        """Add a tensor whose extents alone are used, to set those of the domain; call it before `write_to`."""
         self._ins.append((value, type_))
         self._argument("unread", element, self._affine(self._dims))
 
     def write_to(self, value: str, type_: str, element: str, name: str, *, every: bool = False) -> str:
-        """Write to a tensor of the domain's extents, or to one element at every point; return what is there before."""
+        """Add a tensor to write to, or one element to write at every point (`every`); return its former element."""
         self._outs.append((value, type_))
         self._yielded.append(element)
         return self._argument(name, element, self._affine("" if every else self._dims))
 
     def finish(self, head: str, iterators: str, values: Sequence[str]) -> None:
-        """Write it all: `head` names its results, whose elements `values` are."""
+        """Write the whole operation: `head` names its results, and `values` are their elements."""
         self.region.line(f"linalg.yield {typed(values, self._yielded)}")
         block, types = self.shapes.block, [type_ for _, type_ in self._outs]
         block.line(f"{head} = linalg.generic {{")
@@ -94,23 +94,23 @@ class Generic:
         self._maps.append(map_)
         return value
 
-    def _mapped(self, at: int) -> str:
-        """Read an operand none of whose dims stretches at run time through its indexing map."""
-        access = self.nest.operands[at]
+    def _mapped(self, operand_index: int) -> str:
+        """Read an operand through its indexing map; none of its dims stretches at run time."""
+        access = self.nest.operands[operand_index]
         self._ins.append((self.shapes.values[access.name], declared_type(access.type)))
         read = ", ".join("0" if index.dim is None else f"d{index.dim}" for index in access.map.indices)
-        return self._argument(f"in_{self.nest.labels[at]}", signless(access.dtype), self._affine(read))
+        return self._argument(f"in_{self.nest.labels[operand_index]}", signless(access.dtype), self._affine(read))
 
     def _ones(self, access: Access) -> list[Test]:
-        """Return for each dim whether it is read at 0, as values that stand before the loops."""
+        """Return for each dim whether it is read at 0, as values that are computed before the loops."""
         return [
             self.shapes.is_one(access.name, dim) if index.stretches else index.dim is None
             for dim, index in enumerate(access.map.indices)
         ]
 
-    def _extracted(self, at: int, ones: list[Test]) -> str:
+    def _extracted(self, operand_index: int, ones: list[Test]) -> str:
         """Read an operand in the region: at 0 where a dim stretches, else at the loop's index."""
-        access, region, read = self.nest.operands[at], self.region, []
+        access, region, read = self.nest.operands[operand_index], self.region, []
         for index, one in zip(access.map.indices, ones, strict=True):
             if one is True or index.dim is None:
                 read.append(region.constant(0, "index"))
@@ -120,7 +120,7 @@ class Generic:
                 loop = region.op("at", f"arith.select {one}, {region.constant(0, 'index')}, {loop} : index")
             read.append(loop)
         operand = f"{self.shapes.values[access.name]}[{', '.join(read)}] : {declared_type(access.type)}"
-        return region.op(f"in_{self.nest.labels[at]}", f"tensor.extract {operand}")
+        return region.op(f"in_{self.nest.labels[operand_index]}", f"tensor.extract {operand}")
 
 
 def _stretches(access: Access) -> bool:

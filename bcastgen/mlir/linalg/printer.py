@@ -1,13 +1,13 @@
-"""Loop nests as text of MLIR's linalg, arith, math, tensor and cf dialects: one function, which mlir-opt verifies.
+"""Prints loop nests in MLIR's linalg, arith, math, tensor and cf dialects: one function, which mlir-opt verifies.
 
-In: a loop program.  Out: a func.func on tensors, one linalg.generic a nest.
+In: a loop program.  Out: a func.func on tensors, with one linalg.generic for each nest.
 
     nest (d0), a : f32[?] at (d0|0), b : f32[4] at (d0)  ->  func.func @f(%a: tensor<?xf32>, %b: tensor<4xf32>) ... {
                                                                cf.assert ..., "a.0 in {1, 4} does not hold"
                                                                linalg.generic ... ins(%b) outs(...) { ... }
 
-An operand whose dims cannot stretch is read through its indexing map. One with a dim that proves to be 1 only at run
-time is read in the body, at 0 or at the loop's index: no copy is made of it. What the nests check comes first, as
+An operand whose dims cannot stretch is read through its indexing map. If a dim may turn out to have extent 1 at run
+time, the body reads the operand at 0 or at the loop's index, without a copy. The nests' checks come first, as
 assertions with the constraints' own text.
 """
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import BroadcastError, statuses
 from ...loops.nest import LoopProgram, Nest
-from .block import Block, dense, quoted, symbol
+from .block import TextBlock, dense, quoted, symbol
 from .body import demanded_reads, write_body, write_demands
 from .generic import Generic, typed
 from .shapes import Shapes
@@ -31,26 +31,26 @@ __all__ = ["linalg_text"]
 
 
 def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> str:
-    """Return a function that computes what a loop program does.
+    """Return the text of a function that computes a loop program.
 
     Parameters
     ----------
-    program : its nests; every operand and result needs a rank.
-    name : of the function.
-    constants : the values of the last operands, where these are the program's own and no caller gives them.
+    program : every operand and result needs a rank.
+    name : the function's name.
+    constants : the values of the last operands that are constants of the program, which no caller gives.
 
     Returns
     -------
     str
-        One func.func. Integers are signless, as arith has them, and vectors are tensors. An extent that the caller
-        gives is that of an operand whose elements are not read.
+        One func.func. Integers are signless, as in arith, and vectors are tensors. A free extent is that of an operand
+        whose elements are not read.
 
     Raises
     ------
     BroadcastError
         If a rank is not known.
     BcastgenError
-        If the dialects have nothing that means what an op does.
+        If the dialects cannot express an op.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[
     for operand, type_ in (*program.operands, *program.results):
         if type_.unranked:
             raise BroadcastError(f"'{operand}' is {type_}, but linalg needs ranks; declare them", operand=operand)
-    block, given = Block(2), len(program.operands) - len(constants)
+    block, given = TextBlock(2), len(program.operands) - len(constants)
     values = [block.name(operand) for operand, _ in program.operands[:given]]
     heads = [f"{value}: {declared_type(type_)}" for value, (_, type_) in zip(values, program.operands, strict=False)]
     for (operand, type_), elements in zip(program.operands[given:], constants, strict=True):
@@ -83,7 +83,7 @@ def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[
 
 
 def _write_nest(nest: Nest, shapes: Shapes) -> dict[int, str]:
-    """Write the linalg.generic of a nest; return the values of its results, by position."""
+    """Write the linalg.generic of a nest; return the values of its results, by result index."""
     block, static = shapes.block, tuple(dim.extent for dim in nest.domain.dims)
     elements = [signless(access.dtype) for access in nest.results]
     types = [tensor_type(static, element) for element in elements]
@@ -98,7 +98,7 @@ def _write_nest(nest: Nest, shapes: Shapes) -> dict[int, str]:
     parts = [made] if len(types) == 1 else [f"{made}#{at}" for at in range(len(types))]
     stored = {}
     for part, type_, access in zip(parts, types, nest.results, strict=True):
-        # A declared type says more or less of the extents than the domain does.
+        # A declared type may know more or fewer extents than the domain.
         declared = declared_type(access.type)
         cast = f"tensor.cast {part} : {type_} to {declared}"
         stored[access.position] = part if declared == type_ else block.op(access.name, cast)
@@ -106,7 +106,7 @@ def _write_nest(nest: Nest, shapes: Shapes) -> dict[int, str]:
 
 
 def _empty(type_: str, static: tuple[int | None, ...], nest: Nest, shapes: Shapes) -> str:
-    """Write the tensor a result is stored to; its values are not read."""
+    """Write the empty tensor that a result is stored to."""
     extents = shapes.domain(nest)
     dynamic = [shapes.index(extent) for extent, known in zip(extents, static, strict=True) if known is None]
     name = shapes.block.name("empty")
@@ -115,7 +115,7 @@ def _empty(type_: str, static: tuple[int | None, ...], nest: Nest, shapes: Shape
 
 
 def _assert_demands(nest: Nest, shapes: Shapes, like: str, type_: str) -> None:
-    """Write the assertion of what each element has to satisfy; `like` is a tensor of the domain's extents."""
+    """Assert that the nest is defined for every element; `like` is a tensor of the domain's extents."""
     reads = demanded_reads(nest)
     if reads is None:
         return

@@ -25,7 +25,7 @@ from ...loops.guard_ir import (
 )
 from ...loops.guard_ir import Test as Predicate
 from ...loops.nest import LoopProgram, Nest
-from .block import Block, quoted
+from .block import TextBlock, quoted
 from .types import declared_type
 
 __all__ = ["Extent", "Shapes", "Test"]
@@ -44,7 +44,7 @@ class Shapes:
     values : for each operand its name in the function.
     """
 
-    def __init__(self, block: Block, program: LoopProgram, values: tuple[str, ...]) -> None:
+    def __init__(self, block: TextBlock, program: LoopProgram, values: tuple[str, ...]) -> None:
         self.block = block
         self.program = program
         self.values = dict(zip((name for name, _ in program.operands), values, strict=True))

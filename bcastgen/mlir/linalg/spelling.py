@@ -1,4 +1,4 @@
-"""The lines that compute one statement of a nest, from the table of rows.
+"""Gives the lines that compute one statement of a nest, from the table of rows.
 
 In: a statement.  Out: a spelling with its fields filled, or an error that names the row.
 
@@ -18,12 +18,12 @@ from .types import compute_type, signless
 
 __all__ = ["demand", "moves", "spelling"]
 
-# Rows that move values without looking into them, so that 16-bit floats stay what they are.
+# Rows that copy values without computing, so that 16-bit floats need no conversion.
 _MOVES = ("positive", "where")
 
 
 def moves(statement: Apply) -> bool:
-    """Whether a statement takes and gives values as they are stored, 16-bit floats too."""
+    """Return whether a statement only copies values, so that it takes 16-bit floats as they are stored."""
     return statement.op.name in _MOVES
 
 
@@ -33,7 +33,7 @@ def spelling(statement: Apply) -> str:
     Raises
     ------
     BcastgenError
-        If arith and math have nothing that means the same.
+        If arith and math cannot express the statement.
     """
     op, operands, result = statement.op, statement.operand_dtypes, statement.dtype
     if op.definition is not None:
@@ -44,16 +44,16 @@ def spelling(statement: Apply) -> str:
     if isinstance(row, Mapping):
         row = row.get(operands[0].kind)
     if row is None:
-        kinds = ", ".join(map(str, operands))
+        dtypes = ", ".join(map(str, operands))
         raise BcastgenError(
-            f"linalg has no op for row '{op.name}' of ({kinds}) that means the same; leave it to the kernel's C"
+            f"linalg has no op for row '{op.name}' of ({dtypes}) that means the same; leave it to the kernel's C"
         )
     lines = row(operands, result) if callable(row) else row
     return _fill(lines, operands[0], result if moves(statement) else result.computed_in)
 
 
 def demand(statement: Apply) -> str | None:
-    """Return the lines that say whether a statement takes its operands, or None if it takes all there are."""
+    """Return the lines that test whether a statement is defined for its operands; None if it always is."""
     op, operands = statement.op, statement.operand_dtypes
     # A constant exponent was checked when the expression was typed.
     if op.demand_for(operands) is None or isinstance(statement.operands[1], Constant):

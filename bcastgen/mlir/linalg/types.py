@@ -1,4 +1,4 @@
-"""MLIR's types of what nests hold: tensors of signless integers and floats.
+"""Gives MLIR types for values of nests: tensors of signless integers and floats.
 
 In: a dtype, or a declared type.  Out: text.
 
@@ -31,12 +31,12 @@ def compute_type(dtype: DType) -> str:
 
 
 def tensor_type(extents: tuple[int | None, ...], element: str) -> str:
-    """Return the type of a tensor; None is an extent that is not known."""
+    """Return the type of a tensor; None is an unknown extent."""
     dims = "".join("?x" if extent is None else f"{extent}x" for extent in extents)
     return f"tensor<{dims}{element}>"
 
 
 def declared_type(type_: TensorType) -> str:
-    """Return the type of an operand or result; a vector is a tensor, too."""
+    """Return the type of an operand or result; a vector becomes a tensor."""
     assert type_.dtype is not None
     return tensor_type(tuple(dim.extent for dim in type_.dims), signless(type_.dtype))

@@ -1,1 +1,1 @@
-"""TOSA: the table of its ops, from their text to our rows and back."""
+"""TOSA: the table of its ops, the reader of its text, and the printer."""

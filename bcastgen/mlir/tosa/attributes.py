@@ -1,9 +1,9 @@
-"""The attributes of TOSA ops, in every spelling, as plain values.
+"""Reads the attributes of TOSA ops, in every spelling, as plain values.
 
-In: an operation.  Out: numbers, words and flags, or an error that names the attribute and what it may be.
+In: an operation.  Out: numbers, words and flags, or an error that names the attribute and its allowed values.
 
     {min_val = -1.0 : f32, max_val = 6.0 : f32, nan_mode = IGNORE}   ->  bounds (-1.0, 6.0), nan_mode "IGNORE"
-    {min_fp = -1.0 : f32, max_fp = 6.0 : f32, min_int = -1 : i64, max_int = 6 : i64}  ->  the same, of LLVM 19
+    {min_fp = -1.0 : f32, max_fp = 6.0 : f32, min_int = -1 : i64, max_int = 6 : i64}  ->  the same, in LLVM 19
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _ZERO_POINT = re.compile(r"\b(input_zp|output_zp)\s*=\s*(-?\d+)")
 
 
 def keyword(operation: Operation, name: str, default: str) -> str:
-    """Return ``nan_mode`` or its like: a bare word, a string, or the body of ``#tosa.nan_mode<IGNORE>``.
+    """Return an attribute such as ``nan_mode``: a bare word, a string, or the body of ``#tosa.nan_mode<IGNORE>``.
 
     Raises
     ------
     ParseError
-        If it is none of the words there are.
+        If it is not one of the allowed words.
     """
     match operation.attributes.get(name):
         case None:
@@ -45,7 +45,7 @@ def flag(operation: Operation, name: str, default: bool | None = None) -> bool:
     Raises
     ------
     ParseError
-        If it is missing and has no default, or is no bool.
+        If the attribute is missing and has no default, or is no bool.
     """
     match operation.attributes.get(name, default):
         case bool(value) | Number(bool(value)):
@@ -57,12 +57,12 @@ def flag(operation: Operation, name: str, default: bool | None = None) -> bool:
 
 
 def number(operation: Operation, name: str) -> Number | None:
-    """Return a number with its type, or None where there is no such attribute.
+    """Return a number with its type; None if there is no such attribute.
 
     Raises
     ------
     ParseError
-        If it is no number.
+        If the attribute is no number.
     """
     match operation.attributes.get(name):
         case None:
@@ -76,14 +76,14 @@ def number(operation: Operation, name: str) -> Number | None:
 
 
 def clamp_bounds(operation: Operation, dtype: DType) -> tuple[int | float, int | float]:
-    """Return the bounds of ``tosa.clamp`` on elements of a dtype.
+    """Return the bounds of a ``tosa.clamp`` of elements of a dtype.
 
     Raises
     ------
     ParseError
-        If one is missing, is NaN, or the lower one is above the upper.
+        If a bound is missing or NaN, or the lower one is above the upper.
     DTypeError
-        If a bound is of another type.
+        If a bound has another type.
     """
     low, high = (_bound(operation, end, dtype) for end in ("min", "max"))
     if not dtype.is_float and not (isinstance(low, int) and isinstance(high, int)):
@@ -101,7 +101,7 @@ def _bound(operation: Operation, end: str, dtype: DType) -> int | float:
         if found.type is not None and found.type.element is not dtype:
             raise DTypeError(f"attribute '{end}_val' is of type {found.type}, expected {dtype.mlir}, as the elements")
         return found.value
-    # LLVM 19 has both pairs, and the element type says which one counts.
+    # LLVM 19 has two pairs of bounds, and the element type decides which pair counts.
     older = number(operation, f"{end}_fp" if dtype.is_float else f"{end}_int")
     if older is None:
         raise ParseError(f"attribute '{end}_val' is missing; write {{min_val = ..., max_val = ...}}")
@@ -111,12 +111,12 @@ def _bound(operation: Operation, end: str, dtype: DType) -> int | float:
 
 
 def unary_zero_points(attributes: Mapping[str, Attribute]) -> tuple[int, int]:
-    """Return the zero points that LLVM 19 keeps in ``quantization_info``: of the operand and of the result.
+    """Return the zero points of the operand and of the result, which LLVM 19 keeps in ``quantization_info``.
 
     Raises
     ------
     ParseError
-        If it is something else.
+        If the attribute holds anything else.
     """
     match attributes.get("quantization_info"):
         case None:

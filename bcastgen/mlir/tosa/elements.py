@@ -1,4 +1,4 @@
-"""The element types of one TOSA op's values: which there may be, and which go together.
+"""Checks the element types of one TOSA op: that the op supports each, and that they fit together.
 
 In: an operation and its row.  Out: nothing, or an error that names the value and its element type.
 
@@ -33,12 +33,12 @@ def element_of(value: Value) -> DType:
 
 
 def check_supported(value: Value) -> None:
-    """Refuse a value that is no tensor of elements in the table of dtypes.
+    """Refuse a value that is no tensor, or whose element type is not in the table of dtypes.
 
     Raises
     ------
     DTypeError
-        Naming the element type, and those that are supported.
+        If it is no such tensor; the message names the element type and those that are supported.
     BroadcastError
         If it has more dims than arrays may have.
     """
@@ -57,18 +57,18 @@ def _unsupported(type_: Type) -> str:
 
 
 def check_elements(operation: Operation, row: TosaOp, strict: bool) -> None:
-    """Refuse element types that an op has no meaning for.
+    """Refuse element types that an op does not support.
 
     Parameters
     ----------
-    operation : with operands and result that are supported tensors.
-    row : the op's.
-    strict : whether the specification's table decides, rather than whether there is a meaning.
+    operation : its operands and its result are supported tensors.
+    row : the op's row.
+    strict : refuse also types that have a meaning but are not in the specification's table.
 
     Raises
     ------
     DTypeError
-        If elements are of a type the op is not defined for, or of types that do not go together.
+        If the op is not defined for an element type, or the types do not fit together.
     """
     operands, result = operation.operands[: row.arity], operation.results[0]
     if row.name == "select" and element_of(operands[0]) is not BOOL:
@@ -89,6 +89,7 @@ def check_elements(operation: Operation, row: TosaOp, strict: bool) -> None:
 
 
 def _check_result(row: TosaOp, first: DType, result: Value) -> None:
+    """Refuse a result whose element type does not follow from that of the first operand."""
     actual = element_of(result)
     if row.name == "cast":
         return

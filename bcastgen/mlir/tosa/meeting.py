@@ -1,12 +1,12 @@
-"""How the shapes of one op's values fit: operands meet, and its result has the type that is declared.
+"""Checks the shapes of one TOSA op: its operands broadcast, and its result has the declared type.
 
-In: an op's values and their types.  Out: whether something of the result is left to run time, or a located error.
+In: an op's values and their types.  Out: whether the types prove the result's type, or an error.
 
-    (tensor<?xf32>, tensor<4xf32>) -> tensor<?xf32>   nothing is left
-    (tensor<?xf32>, tensor<?xf32>) -> tensor<4xf32>   the result's extent is
+    (tensor<?xf32>, tensor<4xf32>) -> tensor<?xf32>   proved
+    (tensor<?xf32>, tensor<?xf32>) -> tensor<4xf32>   not proved: run time checks the result's extent
     (tensor<2xf32>, tensor<3xf32>) -> tensor<3xf32>   BroadcastError
 
-A program repeats few combinations of types many times, so verdicts are kept.
+A program repeats few combinations of types many times, so answers are cached.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["fits", "tensor_of"]
 
 
 def tensor_of(value: Value) -> TensorType:
-    """Return the type of a value that was found to be a tensor."""
+    """Return the type of a value that is known to be a tensor."""
     assert value.type.tensor is not None
     return value.type.tensor
 
@@ -34,18 +34,18 @@ def fits(operands: tuple[Value, ...], result: Value, rank_expansion: bool) -> bo
     Returns
     -------
     bool
-        True if their types prove all that the result's type says, False if run time has to check some of it.
+        True if the operands' types prove the result's type, False if run time has to check a part of it.
 
     Raises
     ------
     BroadcastError
-        If no extents fit. TOSA 1.0 wants equal ranks; `rank_expansion` lifts that.
+        If no extents fit, or ranks differ, as TOSA 1.0 does not allow; `rank_expansion` allows it.
     """
     types = tuple(map(tensor_of, operands))
     try:
         return _is_proved(types, tensor_of(result), rank_expansion)
     except BroadcastError:
-        # Again, for the names of these values.
+        # Repeat it with the names of these values, for the message.
         return _prove(types, tensor_of(result), rank_expansion, tuple(map(str, operands)), str(result))
 
 
@@ -58,18 +58,18 @@ def _prove(
     types: tuple[TensorType, ...], result: TensorType, rank_expansion: bool, names: tuple[str, ...], result_name: str
 ) -> bool:
     if not rank_expansion:
-        _have_one_rank(types, names)
+        _check_equal_ranks(types, names)
         rank = next((type_.rank for type_ in types if type_.rank is not None), result.rank)
         # An operand of unknown rank has the others' rank, so it cannot give the result a higher one.
         if result.rank is not None and result.rank != rank:
             raise result_rank_mismatch(result_name, result.rank, rank or 0)
-    # A value that stands there twice is one operand to broadcasting.
+    # A value used twice is one operand to broadcasting.
     uses = list(dict(zip(names, types, strict=True)).items())
     decisions = decide_result(broadcast(uses), result_name, result)
     return all(decision.fate == "proved" for decision in decisions)
 
 
-def _have_one_rank(types: tuple[TensorType, ...], names: tuple[str, ...]) -> None:
+def _check_equal_ranks(types: tuple[TensorType, ...], names: tuple[str, ...]) -> None:
     known = [(name, type_.rank) for name, type_ in zip(names, types, strict=True) if type_.rank is not None]
     for name, rank in known[1:]:
         if rank != known[0][1]:

@@ -1,4 +1,4 @@
-"""Expressions as text of MLIR's TOSA dialect: one function, in the form of LLVM 22, which mlir-opt verifies.
+"""Prints expressions in MLIR's TOSA dialect: one function, in the form of LLVM 22, which mlir-opt verifies.
 
 In: a typed expression and the types of its operands.  Out: a func.func on tensors.
 
@@ -7,8 +7,8 @@ In: a typed expression and the types of its operands.  Out: a func.func on tenso
             %b_shaped = tosa.reshape %b, %shape : (tensor<4xf32>, !tosa.shape<2>) -> tensor<1x4xf32>
             %v1 = tosa.add %v0, %b_shaped : (tensor<?x4xf32>, tensor<1x4xf32>) -> tensor<?x4xf32>
 
-TOSA wants equal ranks, so operands are reshaped. Facts about dims that MLIR's types cannot hold are left out. What
-TOSA does not express is refused by the name of its row.
+TOSA wants equal ranks, so operands are reshaped. Facts about dims that MLIR's types cannot hold are left out. An op
+or a view that TOSA cannot express is refused by name.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ...shape.types.tensor_type import TensorType
 from ..linalg.block import number, symbol
 from .spellings import spelling
 from .table import find_tosa
-from .values import Number, Tensor, Value, Values, dtype_of, plain
+from .values import FunctionText, Scalar, Tensor, TextValue, dtype_of, plain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,21 +41,21 @@ __all__ = ["tosa_text"]
 
 
 def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> str:
-    """Return a function that computes what a typed expression does.
+    """Return the text of a function that computes a typed expression.
 
     Parameters
     ----------
     typed : the expression.
-    program : what it was lowered to, which has the types of operands and results; every operand needs a rank.
-    name : of the function.
-    constants : the values of the last operands, which are no operands of the function.
+    program : the lowered expression, which has the types of operands and results; every operand needs a rank.
+    name : the function's name.
+    constants : the values of the last operands, which are not operands of the function.
 
     Raises
     ------
     BroadcastError
         If a rank is not known, an extent is 0, or ranks cannot be made equal.
     BcastgenError
-        If TOSA has nothing that means what an op or a view does.
+        If TOSA cannot express an op or a view.
 
     Examples
     --------
@@ -68,11 +68,11 @@ def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence
     }
     """
     expression = typed.expression
-    if expression.slots:
+    if expression.free_extents:
         raise BcastgenError(f"{name} has extents that the caller gives, which no TOSA function takes; declare them")
     declared = [type_ for _, type_ in program.results]
     wanted = dict(zip(expression.results, declared, strict=True))
-    wanted |= {claim.node: claim.type for claim in expression.claims}
+    wanted |= {one.node: one.type for one in expression.type_assertions}
     printer = _Printer(program, constants)
     for node in topological(expression.roots):
         printer.add(node, wanted.get(node))
@@ -86,11 +86,11 @@ def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence
 
 
 class _Printer:
-    """One function on its way: its lines, and the value of each node so far."""
+    """Prints one function; `values` holds the value of each node so far."""
 
     def __init__(self, program: LoopProgram, constants: Sequence[np.ndarray[Any, Any]]) -> None:
-        self.text = Values()
-        self.values: dict[Node, Value] = {}
+        self.text = FunctionText()
+        self.values: dict[Node, TextValue] = {}
         named = [(name, plain(type_, f"operand '{name}'")) for name, type_ in program.operands]
         given = len(named) - len(constants)
         self.operands = tuple(Tensor(self.text.block.name(name), type_) for name, type_ in named[:given])
@@ -99,13 +99,13 @@ class _Printer:
         )
 
     def add(self, node: Node, wanted: TensorType | None) -> None:
-        """Write a node; `wanted` is what is said of its type beside what its operands tell."""
+        """Write a node; `wanted` is its type where one is declared or asserted."""
         match node:
             case Operand():
-                value: Value = self.operands[node.index]
+                value: TextValue = self.operands[node.index]
             case Constant():
                 assert isinstance(node.dtype, DType)
-                value = Number(node.value, node.dtype)
+                value = Scalar(node.value, node.dtype)
             case Remap():
                 value = self._view(node)
             case Apply():
@@ -116,12 +116,12 @@ class _Printer:
         self.values[node] = value
 
     def result(self, node: Node, declared: TensorType) -> Tensor:
-        """Return a node as the function returns it."""
+        """Return the value of a node with the type that the function returns."""
         value = self.values[node]
         if isinstance(value, Tensor) and declared.unranked:
             return value
         dims = plain(declared, "a result").dims
-        if isinstance(value, Number):
+        if isinstance(value, Scalar):
             if any(dim.extent is None for dim in dims):
                 raise BroadcastError(f"a constant result has type {declared}, but TOSA needs its extents; declare them")
             return self.text.constant(value, dims)
@@ -129,47 +129,49 @@ class _Printer:
 
     # ---- views
 
-    def _view(self, node: Remap) -> Value:
+    def _view(self, node: Remap) -> TextValue:
         value = self.values[node.operand]
         if node.like is not None:
             raise BcastgenError(f"a view with the shape of operand '{node.like.name}' has no TOSA op; print linalg")
-        rank = 0 if isinstance(value, Number) else len(value.type.dims)
+        rank = 0 if isinstance(value, Scalar) else len(value.type.dims)
         resolved = node.view.resolve(rank)
         said = tuple(None if dim is None else dim.extent for dim in resolved.shape)
         if any(dim is not None and not dim.is_static for dim in resolved.shape):
             raise BroadcastError(f"view {node.view} has a dim of unknown extent, which TOSA cannot say; give extents")
-        if isinstance(value, Number):
-            # Where nothing is said, the number has the extent of what it meets, as one of 1 has.
+        if isinstance(value, Scalar):
+            # An open dim has extent 1, which broadcasts to the operands beside the number.
             return self.text.constant(value, tuple(Dim(extent or 1) for extent in said)) if said else value
         if isinstance(node.view, Transpose):
             return self._transposed(value, resolved.dims)
-        places = {place: dim for place, dim in zip(resolved.dims, value.type.dims, strict=True) if place is not None}
-        if list(places) != sorted(places):
+        kept = {
+            view_dim: dim for view_dim, dim in zip(resolved.dims, value.type.dims, strict=True) if view_dim is not None
+        }
+        if list(kept) != sorted(kept):
             raise BcastgenError(f"view {node.view} has dims in another order, which no reshape gives; transpose first")
-        moved = self.text.reshaped(value, tuple(places.get(at, Dim(1)) for at in range(resolved.rank)))
+        moved = self.text.reshaped(value, tuple(kept.get(view_dim, Dim(1)) for view_dim in range(resolved.rank)))
         if all(extent in (None, dim.extent) for extent, dim in zip(said, moved.type.dims, strict=True)):
             return moved
-        # A choice between twice the same value has the shape of its condition, too.
-        condition = self.text.constant(Number(True, BOOL), tuple(Dim(extent or 1) for extent in said))
+        # A select between a value and itself broadcasts the value to the shape of its condition.
+        condition = self.text.constant(Scalar(True, BOOL), tuple(Dim(extent or 1) for extent in said))
         shape = TensorType(None, tuple(DYNAMIC if extent is None else Dim(extent) for extent in said))
         return self.text.op("select", [condition, moved, moved], dtype_of(moved), wanted=shape)
 
-    def _transposed(self, value: Tensor, places: tuple[int | None, ...]) -> Tensor:
-        order = sorted(range(len(places)), key=lambda at: places[at] or 0)
-        type_ = TensorType(value.type.dtype, tuple(value.type.dims[at] for at in order))
+    def _transposed(self, value: Tensor, view_dims: tuple[int | None, ...]) -> Tensor:
+        order = sorted(range(len(view_dims)), key=lambda dim: view_dims[dim] or 0)
+        type_ = TensorType(value.type.dtype, tuple(value.type.dims[dim] for dim in order))
         permutation = ", ".join(map(str, order))
         text = f"tosa.transpose {value.name} {{perms = array<i32: {permutation}>}}"
         return self.text.line(f"{text} : ({value.type.mlir}) -> {type_.mlir}", type_)
 
     # ---- rows
 
-    def _apply(self, node: Apply, wanted: TensorType | None) -> Value:
+    def _apply(self, node: Apply, wanted: TensorType | None) -> TextValue:
         values = [self.values[operand] for operand in node.operands]
         loops = tuple(map(dtype_of, values))
         assert node.dtype is not None
         others = values[1:]
         if node.op.name == "clip" and loops[0].kind != "bool" and _in_order(others):
-            low, high = (number(bound.value, loops[0].mlir) for bound in others if isinstance(bound, Number))
+            low, high = (number(bound.value, loops[0].mlir) for bound in others if isinstance(bound, Scalar))
             attributes = f" {{min_val = {low} : {loops[0].mlir}, max_val = {high} : {loops[0].mlir}}}"
             return self.text.op("clamp", values[:1], node.dtype, attributes, wanted)
         if node.op.name == "tosa_negate" and _are_zero_points(others, loops[0]):
@@ -178,18 +180,18 @@ class _Printer:
         return self._spelled(tree, dict(zip("abc", values, strict=False)), node.dtype, wanted)
 
     def _spelled(
-        self, tree: ast.expr, values: dict[str, Value], result: DType, wanted: TensorType | None = None
-    ) -> Value:
-        """Write a spelling; its own op, the outermost, has the type that is wanted."""
+        self, tree: ast.expr, values: dict[str, TextValue], result: DType, wanted: TensorType | None = None
+    ) -> TextValue:
+        """Write the ops of a spelling; the outermost one gets the wanted type."""
         match tree:
             case ast.Name("inf"):
-                return Number(math.inf, dtype_of(values["a"]))
+                return Scalar(math.inf, dtype_of(values["a"]))
             case ast.Name(name):
                 return values[name]
             case ast.Constant(int(value)):
-                return Number(value, dtype_of(values["a"]))
+                return Scalar(value, dtype_of(values["a"]))
             case ast.UnaryOp(ast.USub(), ast.Constant(int(value))):
-                return Number(-value, dtype_of(values["a"]))
+                return Scalar(-value, dtype_of(values["a"]))
             case ast.Call(ast.Name(name), arguments, keywords):
                 operands = [self._spelled(argument, values, result) for argument in arguments]
                 words = ", ".join(f"{word.arg} = {ast.unparse(word.value)}" for word in keywords)
@@ -197,18 +199,18 @@ class _Printer:
         raise AssertionError(f"a spelling holds {ast.dump(tree)}")
 
     def _called(
-        self, name: str, operands: list[Value], attributes: str, result: DType, wanted: TensorType | None
-    ) -> Value:
-        """Write an op; where its name is a dtype's, a conversion to it."""
+        self, name: str, operands: list[TextValue], attributes: str, result: DType, wanted: TensorType | None
+    ) -> TextValue:
+        """Write an op; if the name is that of a dtype, write a cast to it."""
         if find_tosa(name) is not None:
             return self.text.op(name, operands, _element(name, operands, result), attributes, wanted)
         only = operands[0]
-        if isinstance(only, Number):
-            return Number(only.value, dtype(name))
+        if isinstance(only, Scalar):
+            return Scalar(only.value, dtype(name))
         return self.text.op("cast", operands, dtype(name), attributes, wanted)
 
 
-def _element(name: str, operands: list[Value], result: DType) -> DType:
+def _element(name: str, operands: list[TextValue], result: DType) -> DType:
     """Return the element type of an op's result."""
     row = find_tosa(name)
     assert row is not None
@@ -217,16 +219,16 @@ def _element(name: str, operands: list[Value], result: DType) -> DType:
     return BOOL if OPS[row.row].rule is compare else dtype_of(operands[-1 if name == "select" else 0])
 
 
-def _in_order(bounds: list[Value]) -> bool:
-    """Whether bounds are numbers that tosa.clamp takes."""
-    low, high = (bound.value if isinstance(bound, Number) else math.nan for bound in bounds)
+def _in_order(bounds: list[TextValue]) -> bool:
+    """Return whether bounds are numbers, and in the order that tosa.clamp requires."""
+    low, high = (bound.value if isinstance(bound, Scalar) else math.nan for bound in bounds)
     return low <= high
 
 
-def _are_zero_points(values: list[Value], element: DType) -> bool:
-    """Whether tosa.negate takes these: one for all elements, and 0 but for i8."""
+def _are_zero_points(values: list[TextValue], element: DType) -> bool:
+    """Return whether tosa.negate takes these zero points: each is one number, and 0 unless elements are i8."""
     if element.mlir == "i8":
         return all(
-            isinstance(value, Number) or [dim.is_one for dim in value.type.dims] in ([], [True]) for value in values
+            isinstance(value, Scalar) or [dim.is_one for dim in value.type.dims] in ([], [True]) for value in values
         )
-    return all(isinstance(value, Number) and value.value == 0 for value in values)
+    return all(isinstance(value, Scalar) and value.value == 0 for value in values)

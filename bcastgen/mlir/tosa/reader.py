@@ -1,4 +1,4 @@
-"""One TOSA op: verified, then said in rows of our table.
+"""Reads one TOSA op: verifies it, then expresses it in rows of our table.
 
 In: an operation, its row, and the function's values so far.  Out: the node of its result.
 
@@ -20,7 +20,7 @@ from ...expr.nodes import Constant, Node
 from ...expr.views import Collapse
 from ...ops.table import OPS
 from ..ir import Dense, Operation, Value
-from ..options import Options
+from ..options import ReadOptions
 from .attributes import clamp_bounds, flag, keyword, number, unary_zero_points
 from .elements import check_elements, check_supported, element_of
 from .meeting import fits, tensor_of
@@ -31,13 +31,13 @@ __all__ = ["check_counts", "constant_of", "read_tosa"]
 _I8, _I32 = (next(dtype for dtype in DTYPES if dtype.name == name) for name in ("i8", "i32"))
 
 
-class Values(Protocol):
-    """What an op asks of the function it stands in."""
+class FunctionReader(Protocol):
+    """The function that an op is in, as far as reading the op needs it."""
 
     builder: Builder
     nodes: dict[Value, Node]
     dense: dict[Value, Dense]
-    options: Options
+    options: ReadOptions
 
     def value(self, value: Value, beside: tuple[Value, ...] = ()) -> Node:
         """Return the node of a value."""
@@ -52,7 +52,7 @@ def constant_of(operation: Operation) -> Dense:
     Raises
     ------
     ParseError
-        If there is none, or the result has another type.
+        If the attribute is missing, or the result has another type.
     """
     found = operation.attributes.get("values", operation.attributes.get("value"))
     if not isinstance(found, Dense):
@@ -67,12 +67,12 @@ def constant_of(operation: Operation) -> Dense:
 
 
 def check_counts(operation: Operation, operands: tuple[int, ...], last: tuple[str, ...] = ()) -> None:
-    """Refuse an operation that has not so many operands (any of the numbers given), one result, and no region.
+    """Refuse an operation unless it has one of these numbers of operands, one result, and no region.
 
     Raises
     ------
     ParseError
-        Naming what there is, and what is expected; `last` names the last operands.
+        If a number is wrong; the message names both numbers, and `last` names the last operands.
     """
     count = len(operation.operands)
     if count not in operands:
@@ -84,103 +84,103 @@ def check_counts(operation: Operation, operands: tuple[int, ...], last: tuple[st
         raise ParseError("has a region, expected none")
 
 
-def read_tosa(operation: Operation, row: TosaOp, values: Values) -> bool:
-    """Verify an op and keep the node of its result.
+def read_tosa(operation: Operation, row: TosaOp, function: FunctionReader) -> bool:
+    """Verify an op and add the node of its result to the function.
 
     Returns
     -------
     bool
-        True if types prove the result's type, False if run time has to check some of it.
+        True if types prove the result's type, False if run time has to check a part of it.
 
     Raises
     ------
     BroadcastError, DTypeError, ParseError
-        What is wrong with it, without its place.
+        If the op is wrong; the message has no location yet.
     """
     check_counts(operation, (row.arity, row.arity + len(row.extra)), row.extra)
     for value in (*operation.operands, *operation.results):
         check_supported(value)
-    check_elements(operation, row, values.options.strict_types)
+    check_elements(operation, row, function.options.strict_types)
     for name in operation.attributes:
         if name not in row.attributes and "." not in name:
             known = f"it has {', '.join(row.attributes)}" if row.attributes else "it has none"
             raise ParseError(f"attribute '{name}' is unknown; {known}")
     operands, result = operation.operands[: row.arity], operation.results[0]
-    proved = fits(operands, result, values.options.rank_expansion)
-    nodes = tuple(values.value(value, operands) for value in operands)
+    proved = fits(operands, result, function.options.rank_expansion)
+    nodes = tuple(function.value(value, operands) for value in operands)
     special = _SPECIAL.get(row.name)
-    values.nodes[result] = _plain(row, nodes, values) if special is None else special(operation, nodes, values)
+    function.nodes[result] = _plain(row, nodes, function) if special is None else special(operation, nodes, function)
     return proved
 
 
-def _apply(values: Values, name: str, *nodes: Node) -> Node:
-    return values.builder.apply(OPS[name], nodes)
+def _apply(function: FunctionReader, name: str, *nodes: Node) -> Node:
+    return function.builder.apply(OPS[name], nodes)
 
 
-def _cast(values: Values, name: str, node: Node, target: DType) -> Node:
-    return values.builder.apply(OPS[name], (node,), (("dtype", target),))
+def _cast(function: FunctionReader, name: str, node: Node, target: DType) -> Node:
+    return function.builder.apply(OPS[name], (node,), (("dtype", target),))
 
 
-def _plain(row: TosaOp, nodes: tuple[Node, ...], values: Values) -> Node:
-    return _apply(values, row.row, *nodes)
+def _plain(row: TosaOp, nodes: tuple[Node, ...], function: FunctionReader) -> Node:
+    return _apply(function, row.row, *nodes)
 
 
 # ---- ops with attributes, or with operands that do not broadcast
 
 
-def _clamp(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+def _clamp(operation: Operation, nodes: tuple[Node, ...], function: FunctionReader) -> Node:
     dtype = element_of(operation.operands[0])
     low, high = (
-        values.builder.keep(Constant(_of_dtype(bound, dtype), dtype)) for bound in clamp_bounds(operation, dtype)
+        function.builder.keep(Constant(_of_dtype(bound, dtype), dtype)) for bound in clamp_bounds(operation, dtype)
     )
     if keyword(operation, "nan_mode", "PROPAGATE") == "IGNORE" and dtype.is_float:
-        return _apply(values, "fmin", _apply(values, "fmax", nodes[0], low), high)
-    return _apply(values, "clip", nodes[0], low, high)
+        return _apply(function, "fmin", _apply(function, "fmax", nodes[0], low), high)
+    return _apply(function, "clip", nodes[0], low, high)
 
 
 def _of_dtype(value: float, dtype: DType) -> int | float:
     return float(value) if dtype.is_float else int(value)
 
 
-def _extremum(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+def _extremum(operation: Operation, nodes: tuple[Node, ...], function: FunctionReader) -> Node:
     is_max = operation.name == "tosa.maximum"
     if keyword(operation, "nan_mode", "PROPAGATE") == "IGNORE":
-        return _apply(values, "fmax" if is_max else "fmin", *nodes)
-    return _apply(values, "maximum" if is_max else "minimum", *nodes)
+        return _apply(function, "fmax" if is_max else "fmin", *nodes)
+    return _apply(function, "maximum" if is_max else "minimum", *nodes)
 
 
-def _arithmetic_right_shift(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
-    return _apply(values, "rounding_right_shift" if flag(operation, "round") else "right_shift", *nodes)
+def _arithmetic_right_shift(operation: Operation, nodes: tuple[Node, ...], function: FunctionReader) -> Node:
+    return _apply(function, "rounding_right_shift" if flag(operation, "round") else "right_shift", *nodes)
 
 
-def _to_element(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+def _to_element(operation: Operation, nodes: tuple[Node, ...], function: FunctionReader) -> Node:
     source, target = element_of(operation.operands[0]), element_of(operation.results[0])
     node = nodes[0]
     if flag(operation, "input_unsigned", False) and source.kind == "signed":
         unsigned = next(dtype for dtype in DTYPES if (dtype.kind, dtype.bits) == ("unsigned", source.bits))
-        node = _cast(values, "cast", node, unsigned)
-    return _cast(values, "tosa_cast", node, target)
+        node = _cast(function, "cast", node, unsigned)
+    return _cast(function, "tosa_cast", node, target)
 
 
-def _mul(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+def _mul(operation: Operation, nodes: tuple[Node, ...], function: FunctionReader) -> Node:
     source, target = element_of(operation.operands[0]), element_of(operation.results[0])
     if source is not target:
-        nodes = tuple(_cast(values, "cast", node, target) for node in nodes)
-    shift = _shift(operation, values)
+        nodes = tuple(_cast(function, "cast", node, target) for node in nodes)
+    shift = _shift(operation, function)
     if isinstance(shift, Constant):
         if shift.value == 0:
-            return _apply(values, "multiply", *nodes)
+            return _apply(function, "multiply", *nodes)
         if source is not _I32:
             raise ParseError(f"has a shift other than 0 with elements of {source.mlir}; only i32 is shifted")
     if source is not _I32:
-        # It has to be 0, so what run time passes is not read.
-        return _apply(values, "multiply", *nodes)
-    return _apply(values, "tosa_multiply_shift", *nodes, shift)
+        # The shift has to be 0, so the operand is not read.
+        return _apply(function, "multiply", *nodes)
+    return _apply(function, "tosa_multiply_shift", *nodes, shift)
 
 
-def _shift(operation: Operation, values: Values) -> Node:
+def _shift(operation: Operation, function: FunctionReader) -> Node:
     if len(operation.operands) == 3:
-        return _single(operation.operands[2], "shift", _I8, values)
+        return _single(operation.operands[2], "shift", _I8, function)
     found = number(operation, "shift")
     if found is not None and not isinstance(found.value, int):
         raise ParseError(f"attribute 'shift' is {found.value}, expected an integer from 0 to 63")
@@ -189,19 +189,19 @@ def _shift(operation: Operation, values: Values) -> Node:
     amount = int(found.value)
     if not _I8.min <= amount <= _I8.max:
         raise ParseError(f"attribute 'shift' is {amount}, expected 0 to 63")
-    return values.builder.keep(Constant(amount, _I8))
+    return function.builder.keep(Constant(amount, _I8))
 
 
-def _negate(operation: Operation, nodes: tuple[Node, ...], values: Values) -> Node:
+def _negate(operation: Operation, nodes: tuple[Node, ...], function: FunctionReader) -> Node:
     dtype = element_of(operation.operands[0])
     if len(operation.operands) == 3:
         points = [
-            _single(value, name, dtype, values)
+            _single(value, name, dtype, function)
             for value, name in zip(operation.operands[1:], ("input1_zp", "output_zp"), strict=True)
         ]
     else:
         points = [
-            values.builder.keep(Constant(_of_dtype(point, dtype), dtype))
+            function.builder.keep(Constant(_of_dtype(point, dtype), dtype))
             for point in unary_zero_points(operation.attributes)
         ]
     if dtype is not _I8:
@@ -209,20 +209,20 @@ def _negate(operation: Operation, nodes: tuple[Node, ...], values: Values) -> No
             if isinstance(point, Constant) and point.value != 0:
                 raise ParseError(f"has a zero point of {name} other than 0; only i8 elements have one")
     if dtype.is_float:
-        return _apply(values, "negative", *nodes)
-    return _apply(values, "tosa_negate", *nodes, *points)
+        return _apply(function, "negative", *nodes)
+    return _apply(function, "tosa_negate", *nodes, *points)
 
 
-def _single(value: Value, name: str, dtype: DType, values: Values) -> Node:
+def _single(value: Value, name: str, dtype: DType, function: FunctionReader) -> Node:
     """Return the one element of a ``tensor<1x...>`` that takes no part in broadcasting."""
     type_ = tensor_of(value)
     if element_of(value) is not dtype:
         raise DTypeError(f"{name} '{value}' has element type {element_of(value).mlir}, expected {dtype.mlir}")
     if type_.unranked or [dim.extent for dim in type_.dims] != [1]:
         raise BroadcastError(f"{name} '{value}' is of type {value.type}, expected tensor<1x{dtype.mlir}>: one element")
-    if value in values.dense:
-        return values.number(value)
-    return values.builder.remap(values.nodes[value], Collapse((0,)))
+    if value in function.dense:
+        return function.number(value)
+    return function.builder.remap(function.nodes[value], Collapse((0,)))
 
 
 _SPECIAL = {

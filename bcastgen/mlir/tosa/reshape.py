@@ -1,6 +1,6 @@
-"""``tosa.reshape`` where it only equalises ranks: dims of extent 1 come or go, the others stay in order.
+"""Reads ``tosa.reshape`` where it only equalises ranks: it adds or drops dims of extent 1 and keeps the others' order.
 
-In: a value and the types before and after.  Out: the value under views, without any copy.
+In: a value, and the types before and after.  Out: the value under views, without a copy.
 
     tensor<3x4xf32> -> tensor<1x3x4xf32>     x[None]
     tensor<1x1x4xf32> -> tensor<4xf32>       x[0, 0]
@@ -22,14 +22,14 @@ __all__ = ["reshaped"]
 
 
 def reshaped(builder: Builder, node: Node, operation: Operation, target: Dense | None) -> tuple[Node, bool]:
-    """Return a reshaped value, and whether types prove what its new type says.
+    """Return a reshaped value, and whether types prove its new type.
 
     Parameters
     ----------
-    builder : of the expression.
+    builder : builds the expression.
     node : the value.
-    operation : ``tosa.reshape``.
-    target : the new shape, where it is a constant; None where the type alone tells it.
+    operation : the ``tosa.reshape``.
+    target : the new shape, if it is a constant; None if only the type gives it.
 
     Raises
     ------
@@ -47,11 +47,11 @@ def reshaped(builder: Builder, node: Node, operation: Operation, target: Dense |
     if element_of(operand) is not element_of(result):
         raise ParseError(f"from {operand.type} to {result.type} changes the element type")
     _check_target(after, _extents(operation, target))
-    kept_before = [at for at, dim in enumerate(before.dims) if not dim.is_one]
-    kept_after = [at for at, dim in enumerate(after.dims) if not dim.is_one]
+    kept_before = [number for number, dim in enumerate(before.dims) if not dim.is_one]
+    kept_after = [number for number, dim in enumerate(after.dims) if not dim.is_one]
     proved = _check_kept(operation, before, after, kept_before, kept_after)
     if len(kept_before) < len(before.dims):
-        dropped = tuple(at for at, dim in enumerate(before.dims) if dim.is_one)
+        dropped = tuple(number for number, dim in enumerate(before.dims) if dim.is_one)
         node = builder.remap(node, Collapse(dropped))
     if len(kept_after) < len(after.dims):
         node = builder.remap(node, NewAxes(tuple("new" if dim.is_one else "dim" for dim in after.dims)))
@@ -59,9 +59,9 @@ def reshaped(builder: Builder, node: Node, operation: Operation, target: Dense |
 
 
 def _extents(operation: Operation, target: Dense | None) -> list[int] | None:
-    """Return the shape that is asked for; LLVM 19 has it as an attribute."""
+    """Return the target shape; LLVM 19 has it as an attribute."""
     if target is not None:
-        if target.is_splat:  # one number for all that there are
+        if target.is_splat:  # all extents are one number
             return [int(target.values.item())] * len(tensor_of(operation.results[0]).dims)
         return [int(extent) for extent in target.values]
     said = operation.attributes.get("new_shape")

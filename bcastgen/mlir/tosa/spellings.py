@@ -1,4 +1,4 @@
-"""How each row of the table of ops is spelled in TOSA: one op, or several that together mean the same.
+"""Spells each row of the table of ops in TOSA: by one op, or by several that together mean the same.
 
 In: a row and the dtypes of its operands.  Out: a call of TOSA ops as text; or an error that names the row.
 
@@ -6,10 +6,10 @@ In: a row and the dtypes of its operands.  Out: a call of TOSA ops as text; or a
     trunc of f32   ->  select(greater(0, a), ceil(a), floor(a))
     arctan2        ->  BcastgenError: row 'arctan2' of (f32, f32) has no TOSA op; ...
 
-In a spelling ``a``, ``b``, ``c`` are operands, a number is one of the first operand's dtype, ``cast(x)`` converts to
-the result's dtype and ``i32(x)`` to that one. Only what agrees bit for bit is here, where TOSA says what holds at all:
-it leaves open what overflows, x / 0 and shifts by too much. A row that one TOSA op is the meaning of needs no line: it
-has its spelling from that op's row.
+In a spelling ``a``, ``b``, ``c`` are operands, a number has the first operand's dtype, ``cast(x)`` converts to the
+result's dtype and ``i32(x)`` to i32. Each spelling agrees with its row bit for bit wherever TOSA defines a result: TOSA
+does not define overflow, x / 0 and shifts by too much. A row that is the meaning of one TOSA op needs no line here: the
+op's row gives its spelling.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def spelling(op: Op, operands: tuple[DType, ...], result: DType) -> str:
     Raises
     ------
     BcastgenError
-        If TOSA has nothing that means the same.
+        If TOSA cannot express the row.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def spelling(op: Op, operands: tuple[DType, ...], result: DType) -> str:
 
 
 def _cast(source: DType, result: DType) -> str | None:
-    # TOSA's cast rounds to the nearest; what is whole it leaves as it is.
+    # TOSA's cast rounds to the nearest integer, so truncate before it.
     return f"cast({_TRUNC})" if source.is_float and result.is_integer else "cast(a)"
 
 
@@ -104,7 +104,7 @@ _COMPARISONS = {
     "greater_equal": _comparison("greater_equal(a, b)", "logical_or(a, logical_not(b))"),
 }
 
-# By row, then by kind of its first operand.
+# Spellings by the row's name, then by the kind of the first operand.
 _ROWS: dict[str, dict[str, str]] = {
     "add": {"bool": "logical_or(a, b)"} | _all(_NUMBERS, "add(a, b)"),
     "multiply": {"bool": "logical_and(a, b)"} | _all(_NUMBERS, "mul(a, b)"),
@@ -148,7 +148,7 @@ _ROWS: dict[str, dict[str, str]] = {
 
 
 def _plain(op: TosaOp) -> dict[str, str]:
-    # A select's first operand is a bool, whatever it selects from.
+    # The first operand of a select is a bool, whatever the others are.
     kinds = ("bool",) if op.arity == 3 else op.kinds
     return _all(kinds, f"{op.name}({', '.join('abc'[: op.arity])})")
 

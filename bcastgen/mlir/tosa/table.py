@@ -1,12 +1,12 @@
-"""The table of TOSA's element-wise ops: one row each, from its name to our row, and what its types may be.
+"""The table of TOSA's element-wise ops: for each op its name, our row, and its allowed types.
 
 In: an op's name.  Out: its :class:`TosaOp`.
 
     find_tosa("intdiv")  ->  TosaOp("intdiv", 2, "truncate_divide", aliases=("int_div",), kinds=("signed",), ...)
 
 Sources: the TOSA specification 1.0 for what ops mean, its 1.1 draft for the element types with every extension
-(INT16, INT64, BF16), seed 001 for the list. Which of the rows serves an attribute is the importer's to say: ``round``
-of a shift, ``nan_mode``, the shift of a product of integers.
+(INT16, INT64, BF16), seed 001 for the list. The reader chooses another row where an
+attribute asks for it: ``round`` of a shift, ``nan_mode``, the shift of a product of integers.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class TosaOp:
 
     Attributes
     ----------
-    name : without ``tosa.``.
-    arity : number of operands that broadcast.
-    row : name of our row.
-    integer_row : name of our row for integers, where they have another.
-    aliases : names that older versions have it under.
-    attributes : those it may have, in the spellings of every version.
-    extra : names of the operands of one element that follow those that broadcast.
-    kinds : kinds of element that it has a meaning for; of ``select``, of the values selected.
+    name : the op's name without ``tosa.``.
+    arity : the number of operands that broadcast.
+    row : the name of our row.
+    integer_row : the name of our row for integers, if it differs.
+    aliases : names of the op in older versions.
+    attributes : names of its attributes, in the spellings of every version.
+    extra : names of the one-element operands that follow those that broadcast.
+    kinds : the kinds of element that it supports; for ``select``, those of the selected values.
     same_shape : whether operand and result have one shape.
-    strict : the element types of the specification's table: those of operands that broadcast, and the result's.
+    strict : the element types in the specification's table, of operands that broadcast and of the result.
     """
 
     name: str
@@ -51,7 +51,7 @@ class TosaOp:
 # Kinds of element, as in the table of dtypes.
 _NUMBERS = ("signed", "unsigned", "float")
 _INTEGERS = ("signed", "unsigned")
-# An i1 is no number: what its sum or order is, specification, lowerings and NumPy see differently.
+# An i1 is no number: specification, lowerings and NumPy disagree about its sum and its order.
 _BITS = ("bool", *_INTEGERS)
 _ANY = ("bool", *_NUMBERS)
 
@@ -61,7 +61,7 @@ _WHOLE = ("i8", "i16", "i32", "i64")
 
 _CLAMP = ("min_val", "max_val", "min_fp", "max_fp", "min_int", "max_int", "nan_mode")
 
-# From each element type to those that a cast may give.
+# For each element type the types that it may be cast to.
 _CASTS = {
     "i1": ("i8", "i16", "i32", "i64", "f32"),
     "i8": ("i1", "i16", "i32", *_FLOATS),
@@ -93,7 +93,7 @@ def _comparison(name: str, kinds: tuple[str, ...]) -> TosaOp:
 
 
 TOSA_OPS: tuple[TosaOp, ...] = (
-    # of one operand
+    # ops of one operand
     _unary("abs", "absolute", _NUMBERS, _WIDE),
     _unary("bitwise_not", "bitwise_invert", _BITS, _WHOLE),
     TosaOp(
@@ -123,7 +123,7 @@ TOSA_OPS: tuple[TosaOp, ...] = (
         same_shape=True,
         strict=_alike(1, (*_WHOLE, *_FLOATS)),
     ),
-    # of two
+    # ops of two operands
     _binary("add", "add", _NUMBERS, _WIDE),
     _binary("sub", "subtract", _NUMBERS, _WIDE),
     TosaOp(
@@ -147,7 +147,7 @@ TOSA_OPS: tuple[TosaOp, ...] = (
     _binary("maximum", "maximum", _NUMBERS, _WIDE, "nan_mode"),
     _binary("minimum", "minimum", _NUMBERS, _WIDE, "nan_mode"),
     _binary("pow", "power", ("float",), _FLOATS),
-    # of three
+    # ops of three operands
     TosaOp(
         "select",
         3,
@@ -161,7 +161,7 @@ _BY_NAME = {name: row for row in TOSA_OPS for name in (row.name, *row.aliases)}
 
 
 def find_tosa(name: str) -> TosaOp | None:
-    """Return the row of an op by its name or an alias, without ``tosa.``; None if there is none.
+    """Return the row of an op by its name or alias without ``tosa.``; None if there is no such op.
 
     Examples
     --------

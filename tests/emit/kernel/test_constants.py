@@ -10,7 +10,7 @@ import pytest
 from bcastgen.core.dtypes import DTYPES, F32, I64, dtype
 from bcastgen.emit.kernel.constants import data_lines
 from bcastgen.expr.build import Builder
-from bcastgen.expr.nodes import Claim, Expression
+from bcastgen.expr.nodes import Expression, TypeAssertion
 from bcastgen.expr.trace import trace
 from bcastgen.expr.views import Collapse
 from bcastgen.ops.table import OPS
@@ -84,7 +84,7 @@ def collapsed():
 def claimed():
     """(a claimed as f32[3]) * w + v: nothing but the claim keeps a from being a one."""
     made = trace(lambda a, v, w: a * w + v, "avw")
-    return Expression(made.operands, made.results, (), (Claim(made.operands[0], "%0", parse_type("f32[3]")),))
+    return Expression(made.operands, made.results, (), (TypeAssertion(made.operands[0], "%0", parse_type("f32[3]")),))
 
 
 @pytest.fixture(scope="module")

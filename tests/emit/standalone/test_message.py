@@ -84,7 +84,7 @@ def test_every_status_is_told_as_python_tells_it(module):
     memory = "NULL_DATA NULL_EXTENTS NULL_STRIDES ALIGNMENT STRIDE SPAN OVERFLOW OVERLAP REPEATS".split()
     assert {row[0] for row in REFUSED} | {"OK", "NEGATIVE", "RANK_AT_MOST", *memory} == set(NUMBERS)
     for name, kernel in KERNELS.items():
-        names = (*kernel.operands, *kernel.results, *(claim.name for claim in kernel.expression.claims))
+        names = (*kernel.operands, *kernel.results, *(claim.name for claim in kernel.expression.type_assertions))
         for value in NUMBERS.values():
             for operand in range(-1, len(names)):
                 why = Diagnostic(operand, 1, (operand + 1) % len(names), -(2**63), 2**63 - 1)

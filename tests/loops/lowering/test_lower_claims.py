@@ -10,7 +10,7 @@ from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.errors import BroadcastError, DTypeError
 from bcastgen.expr.build import Builder
 from bcastgen.expr.infer import infer
-from bcastgen.expr.nodes import Claim, Expression
+from bcastgen.expr.nodes import Expression, TypeAssertion
 from bcastgen.expr.trace import inline, trace
 from bcastgen.expr.views import Broadcast
 from bcastgen.kernel.kernel import Kernel
@@ -38,7 +38,7 @@ def claimed(function, types, claims, options=(), **more):
         made.operands,
         made.results,
         (),
-        tuple(Claim(given[0][at].node, f"%{at}", parse_type(type_)) for at, type_ in claims),
+        tuple(TypeAssertion(given[0][at].node, f"%{at}", parse_type(type_)) for at, type_ in claims),
     )
     declared = tuple(map(parse_type, types))
     return lower(infer(expression, tuple(t.dtype for t in declared)), declared, **dict(options), **more)
@@ -133,7 +133,9 @@ def test_constants_alone():
     def program(type_):
         builder = Builder(("a",))
         threes = builder.remap(builder.constant(2.0), Broadcast(None, (Dim(3),)))
-        made = builder.finish(tuple(builder.operands), claims=(Claim(threes, "%0", parse_type(type_)),))
+        made = builder.finish(
+            tuple(builder.operands), type_assertions=(TypeAssertion(threes, "%0", parse_type(type_)),)
+        )
         return lower(infer(made, (F32,)), (parse_type("f32[?]"),))
 
     assert len(program("[3]").nests) == 1
@@ -148,10 +150,10 @@ def test_a_claims_dtype_is_the_values():
 
 def test_claims_are_typed_and_printed():
     made = trace(lambda a, b: (a + b) * 2, ("a", "b"))
-    claim = Claim(made.results[0].operands[0], "%0", parse_type("[5]"))
+    claim = TypeAssertion(made.results[0].operands[0], "%0", parse_type("[5]"))
     typed = infer(Expression(made.operands, made.results, (), (claim,)), (F32, F64))
     assert str(typed).splitlines()[-2:] == ["  claim t1 : [5] ('%0')", "  return t2"]
-    assert typed.expression.claims[0].node.dtype is F64
+    assert typed.expression.type_assertions[0].node.dtype is F64
 
 
 def test_an_expression_inside_another_keeps_its_claims():

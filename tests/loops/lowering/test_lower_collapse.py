@@ -7,7 +7,7 @@ import pytest
 
 from bcastgen.core.errors import BroadcastError
 from bcastgen.expr.build import Builder
-from bcastgen.expr.nodes import Claim
+from bcastgen.expr.nodes import TypeAssertion
 from bcastgen.expr.views import Broadcast, Collapse, NewAxes, Transpose, dims_of
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.loops.interpret import interpret
@@ -32,9 +32,9 @@ def kernel_of(types, function, claims=()):
     names, parsed = tuple("abc"[: len(types)]), tuple(map(parse_type, types))
     builder = Builder(names)
     result = function(builder, *builder.operands)
-    said = tuple(Claim(result, f"%{at}", parse_type(type_)) for at, type_ in enumerate(claims))
+    said = tuple(TypeAssertion(result, f"%{at}", parse_type(type_)) for at, type_ in enumerate(claims))
     signature = Signature(tuple(zip(names, parsed, strict=True)), None, None)
-    return Kernel(builder.finish((result,), claims=said), "collapsed", names, 1, (), signature)
+    return Kernel(builder.finish((result,), type_assertions=said), "collapsed", names, 1, (), signature)
 
 
 def numbers(*shape):

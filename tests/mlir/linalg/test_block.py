@@ -9,12 +9,12 @@ import pytest
 
 import mlir_tools
 from bcastgen.core.dtypes import DTYPES, dtype
-from bcastgen.mlir.linalg.block import Block, dense, number, quoted
+from bcastgen.mlir.linalg.block import TextBlock, dense, number, quoted
 from bcastgen.mlir.linalg.types import signless
 
 
 def test_a_value_is_made_once_and_a_name_given_once():
-    block = Block(2)
+    block = TextBlock(2)
     assert block.op("a", "f") == block.op("b", "f") == "%a"
     assert block.op("a", "g") == "%a_1"
     assert [block.constant(1, "index"), block.constant(1, "i8"), block.constant(1.0, "f32")] == [
@@ -28,7 +28,7 @@ def test_a_value_is_made_once_and_a_name_given_once():
 
 
 def test_a_block_inside_sees_what_is_around_it_and_keeps_its_own():
-    block = Block(2)
+    block = TextBlock(2)
     block.op("a", "f")
     inside = block.inside()
     assert inside.op("x", "f") == "%a"
@@ -39,7 +39,7 @@ def test_a_block_inside_sees_what_is_around_it_and_keeps_its_own():
 
 @pytest.mark.parametrize(("wanted", "name"), [("x", "%x"), ("été", "%_t_"), ("0", "%v0"), ("a b", "%a_b"), ("", "%v")])
 def test_names_are_identifiers_of_mlir(wanted, name):
-    assert Block(0).name(wanted) == name
+    assert TextBlock(0).name(wanted) == name
 
 
 def bits(values):

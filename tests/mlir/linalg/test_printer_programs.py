@@ -58,7 +58,7 @@ def random_program(chance, exact, steps):
         return None
     known = [chance.choice([None, None, None, 0, 1, 2, 3]) for _ in range(chance.randint(0, 3))]
     types, transposed = [], []
-    for kind in program.kinds:
+    for kind in program.call_types:
         rank = chance.choice([len(known), len(known), chance.randint(0, len(known))])
         dims = [random_dim(chance, known[-at], at) for at in range(rank, 0, -1)]
         transposed.append(rank > 1 and chance.random() < 0.2)

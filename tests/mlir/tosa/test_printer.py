@@ -254,13 +254,13 @@ def random_kernels(count, seed):
         domain = [chance.choice((1, 2, 3)) for _ in range(chance.randint(0, 3))]
         shapes = [
             tuple(1 if chance.random() < 0.3 else extent for extent in domain[chance.randint(0, len(domain)) :])
-            for _ in program.kinds
+            for _ in program.call_types
         ]
         types = (
             f"{kind}[{', '.join('?' if chance.random() < 0.4 else str(extent) for extent in shape)}] {name}"
-            for kind, shape, name in zip(program.kinds, shapes, program.names, strict=True)
+            for kind, shape, name in zip(program.call_types, shapes, program.names, strict=True)
         )
-        if not program.steps or any(kind.name == "bf16" for kind in program.kinds):
+        if not program.steps or any(kind.name == "bf16" for kind in program.call_types):
             continue
         names = ", ".join(program.names)
         function = eval(f"lambda {names}: run(({names},))", {"run": lambda xs, p=program: p.run(xs, as_written)})
@@ -270,7 +270,7 @@ def random_kernels(count, seed):
         except BcastgenError:
             continue
         found += 1
-        yield kernel, program.kinds, shapes
+        yield kernel, program.call_types, shapes
 
 
 @mlir_tools.needs_mlir
@@ -278,10 +278,10 @@ def random_kernels(count, seed):
 @pytest.mark.parametrize("seed", range(2))
 def test_random_programs_are_verified_and_read_back(seed, samples, differences):
     draw, texts = np.random.default_rng(seed), []
-    for kernel, kinds, shapes in random_kernels(150, seed):
+    for kernel, call_types, shapes in random_kernels(150, seed):
         texts.append(printed(kernel))
         again = bg.from_mlir(texts[-1])
-        operands = [draw.choice(samples(kind, 5, seed), shape) for kind, shape in zip(kinds, shapes, strict=True)]
+        operands = [draw.choice(samples(kind, 5, seed), shape) for kind, shape in zip(call_types, shapes, strict=True)]
         expected, got = (interpret(each.compilation.program, operands) for each in (kernel, again))
         for x, y in zip(expected, got, strict=True):
             assert x.dtype == y.dtype

@@ -24,7 +24,7 @@ from ...templating.render import render_template
 from ..openmp import OPENMP_FLAGS
 
 if TYPE_CHECKING:
-    from ..module import ModuleView, Part
+    from ..module import ModulePart, ModuleView
 
 __all__ = ["cffi_wrapper"]
 
@@ -95,7 +95,7 @@ def _declarations(header: str) -> str:
     return re.sub(r"\n\s*\n+", "\n", text).strip()
 
 
-def _wrapped(kernel: KernelView, part: Part, static: bool) -> WrappedKernel:
+def _wrapped(kernel: KernelView, part: ModulePart, static: bool) -> WrappedKernel:
     given = part.program.operands[: len(kernel.given)]
     shown = [f"{type_} {name}" for name, type_ in given]
     results = [str(type_) for _, type_ in part.program.results]
@@ -121,7 +121,7 @@ def _row(name: str, dtype: DType, shown: str) -> RowView:
     return RowView(name, "uint16" if bits else dtype.np.name, bits, shown or "None")
 
 
-def _static_shapes(kernel: KernelView, part: Part) -> list[str]:
+def _static_shapes(kernel: KernelView, part: ModulePart) -> list[str]:
     shapes = [tuple(dim.extent for dim in type_.dims) for _, type_ in part.program.operands]
     known = [tuple(extent for extent in shape if extent is not None) for shape in shapes]
     if known != shapes:

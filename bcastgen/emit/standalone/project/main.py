@@ -26,7 +26,7 @@ from .cases import Case, cases
 from .reference import ReferenceView, references
 
 if TYPE_CHECKING:
-    from ..module import ModuleView, Part
+    from ..module import ModulePart, ModuleView
 
 __all__ = ["main_program"]
 
@@ -129,7 +129,7 @@ def _points(kernel: KernelView) -> int:
     return max((shared.points for shared in map(threads, kernel.computed) if shared is not None), default=0)
 
 
-def _checked(kernel: KernelView, part: Part, found: tuple[Case, ...]) -> CheckedKernel:
+def _checked(kernel: KernelView, part: ModulePart, found: tuple[Case, ...]) -> CheckedKernel:
     program = part.lowered or part.program
     given, constants, results = len(kernel.given), len(part.constants), len(kernel.results)
     dtypes = (*part.typed.operand_dtypes, *part.typed.result_dtypes)
@@ -160,11 +160,11 @@ def _checked(kernel: KernelView, part: Part, found: tuple[Case, ...]) -> Checked
 
 
 def _type(name: str, dtype: DType) -> TypeView:
-    kind = dtype.name.upper() if dtype.is_half else "FLOAT" if dtype.is_float else "INTEGER"
+    kind = dtype.name.upper() if dtype.is_float16 else "FLOAT" if dtype.is_float else "INTEGER"
     return TypeView(name, "BOOL" if dtype.kind == "bool" else kind, dtype.bytes)
 
 
-def _constants(part: Part, first: int) -> list[ConstantData]:
+def _constants(part: ModulePart, first: int) -> list[ConstantData]:
     made = []
     for at, values in enumerate(part.constants):
         dtype = part.typed.operand_dtypes[first + at]
