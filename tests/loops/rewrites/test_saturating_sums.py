@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bcastgen import from_text
+from bcastgen.core.dtypes import dtype
 from bcastgen.loops.interpret import interpret
 from bcastgen.loops.rewrites.saturating_sums import saturating_sums
 
@@ -21,12 +22,12 @@ def nest_of(text):
 def test_sums_that_saturate(kind, wide, sign):
     names = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64}
     info = np.iinfo(names[kind])
-    text = f"({kind}[*] x, {kind}[*] y) -> clip(x.astype({wide}) {sign} y, {info.min}, {info.max})"
+    text = f"({kind}[*] x, {kind}[*] y) -> clip(x.astype({dtype(wide).numpy}) {sign} y, {info.min}, {info.max})"
     assert [s.op.name for s in saturating_sums(nest_of(text))[0].body] == [
         "saturating_add" if sign == "+" else "saturating_subtract",
         "cast",
     ]
-    whole, narrow = from_text(text), from_text(f"{text}.astype({kind})")
+    whole, narrow = from_text(text), from_text(f"{text}.astype({dtype(kind).numpy})")
     assert "cast" not in [s.op.name for s in narrow.compilation.rewritten.program.nests[0].body]
     values = np.arange(info.min, info.max + 1) if kind == "i8" else np.arange(-300, 300) * (info.max // 299)
     values = np.concatenate([values, [info.min, info.min + 1, -1, 0, 1, info.max - 1, info.max]]).astype(names[kind])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bcastgen import from_text
+from bcastgen.core.dtypes import dtype
 from bcastgen.loops.schedule.byte_words import byte_words
 
 BLEND = (
@@ -38,8 +39,8 @@ def pairs(kind):
 )
 def test_every_pair_of_bytes(kind, wide, body, function):
     body = body.replace("a", "A").replace("b", "B").replace("mAximum", "maximum")
-    body = body.replace("A", f"a.astype({wide})").replace("B", f"b.astype({wide})")
-    kernel = from_text(f"({kind}[*] a, {kind}[*] b) -> ({body}).astype({kind})")
+    body = body.replace("A", f"a.astype({dtype(wide).numpy})").replace("B", f"b.astype({dtype(wide).numpy})")
+    kernel = from_text(f"({kind}[*] a, {kind}[*] b) -> ({body}).astype({dtype(kind).numpy})")
     names = {"u8": "uint8", "i8": "int8", "u16": "uint16", "i16": "int16"}
     a, b = pairs(names[kind])
     x, y = a.astype(names[wide]), b.astype(names[wide])
@@ -100,7 +101,7 @@ def test_what_stays(text):
 @pytest.mark.parametrize("kind", ["u8", "i8"])
 def test_results_of_32_bits(kind, to):
     """Whole blocks of 64 bytes, and what is left of them; the bytes of a word stand apart."""
-    text = f"({kind}[*] a, {kind}[*] b, {to}[*] c) -> a.astype({to}) * 3 + b.astype({to}) * c"
+    text = f"({kind}[*] a, {kind}[*] b, {to}[*] c) -> a.astype({dtype(to).numpy}) * 3 + b.astype({dtype(to).numpy}) * c"
     kernel = from_text(text)
     # Products of bytes are computed in fewer bits.
     assert ("bcg_turned_bytes(" in kernel.source) == (to == "f32")
@@ -123,7 +124,8 @@ def test_results_of_32_bits(kind, to):
 @pytest.mark.parametrize("kind", ["u8", "i8"])
 def test_bytes_as_floats_in_between(kind):
     kernel = from_text(
-        f"({kind}[*] a, {kind}[*] b) -> clip(a.astype(f32) * 0.7 + b.astype(f32) * 0.6, 0, 99).astype({kind})"
+        f"({kind}[*] a, {kind}[*] b) -> "
+        f"clip(a.astype(f32) * 0.7 + b.astype(f32) * 0.6, 0, 99).astype({dtype(kind).numpy})"
     )
     assert "bcg_word_32(" in kernel.source
     names = {"u8": np.uint8, "i8": np.int8}
