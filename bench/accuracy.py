@@ -48,22 +48,22 @@ _UNDERFLOWS = {"exp": (-1, -1e4), "exp2": (-1, -1e4), "sigmoid": (-1, -1e4), "er
 _PAGE = """\
 # Functions: accuracy and special values
 
-Written by `python -m bench.accuracy`, which measures; `tests/behaviour/test_accuracy.py` holds every function to its
-bound. The functions are in `csrc/vmath`: plain C without branches, which compilers vectorise; their polynomials come
-from `csrc/vmath/fit.py`.
+`python -m bench.accuracy` measures the errors and writes this page; `tests/behaviour/test_accuracy.py` checks that each
+function keeps its bound. The functions are in `csrc/vmath`: plain C without branches, so that compilers vectorise it.
+`csrc/vmath/fit.py` computes their polynomials.
 
 ## Errors
 
-In units in the last place against mpmath: the largest (and the mean) over samples of every magnitude and near zeros,
-poles and limits. FMA: the machine multiplies and adds with one rounding. `bound` is the row's, for `math="accurate"`;
-functions with a form of their own under `math="fast"` have a second one. f16 and bf16 are computed in f32 and rounded
-once.
+Errors are in units in the last place (ULP), against mpmath: the largest, and in parentheses the mean, over samples of
+every magnitude and near zeros, poles and limits. The FMA columns are for machines with a fused multiply-add. `bound` is
+that of the row in the table of ops, for `math="accurate"`; functions with a different form under `math="fast"` have a
+second bound. f16 and bf16 are computed in f32 and rounded once.
 
 {errors}
 
 ## Special values
 
-In f64; f32 is the same but for digits. They are those of C99's Annex F, which are NumPy's.
+Results in f64; f32 has the same special values, within its own range. They follow C99's Annex F, as NumPy's do.
 
 {special}
 

@@ -19,6 +19,7 @@ from ..mlir.importer import import_function
 from ..mlir.ir import Function, Module, Operation
 from ..mlir.options import ReadOptions
 from ..mlir.read.parser import parse_module
+from ..pipeline.options import Options
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
