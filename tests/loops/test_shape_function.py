@@ -93,14 +93,14 @@ def test_shapes_come_as_tuples_lists_and_arrays():
         kernel.result_shape((3,), (4,))
     with pytest.raises(TypeError, match="2 operands, got 1"):
         kernel.result_shape((3,))
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(bg.BroadcastError, match="has extent -1, expected 0 to"):
         kernel.result_shape((3,), (-1,))
 
 
 def test_sizing_needs_no_data():
     kernel = bg.jit(lambda a, b: a + b)
     kernel(1.0, np.ones(2))
-    assert kernel.result_shape((2**40, 1), (2**20,)) == (2**40, 2**20)
+    assert kernel.result_shape((2**40, 1), (2**19,)) == (2**40, 2**19)
 
 
 def test_many_operands():

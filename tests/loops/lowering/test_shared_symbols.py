@@ -31,7 +31,7 @@ def test_the_same_in_standalone_c(tmp_path):
     text = kernel.emit_c(tmp_path)[0].read_text()
     # In tied_shape, which tied asks first.
     assert text.count("/* both are k */") == 1
-    assert "r1_extents[0] != r0_extents[0]" in text
+    assert "tied_1_extents[0] != tied_0_extents[0]" in text
     assert "status = tied_shape(a, b, r0_extents, r1_extents, why);" in text
 
 
