@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* A copy that is decided once and made often: copy->form(copy, to, from) makes one. What else is in it is pack.c's. */
+/* A copy that is decided once and made often: copy->form(copy, to, from) makes one. All else in it is pack.c's. */
 typedef struct bcg_copy bcg_copy;
 struct bcg_copy {
     void (*form)(const bcg_copy *copy, char *to, const char *from);

@@ -105,7 +105,7 @@ static int32_t run_dim_to_cut(const domain *d, int64_t parts)
     return longest;
 }
 
-/* The bytes of an array's elements, each once. */
+/* The bytes of an array's elements, each counted once. */
 static int64_t run_bytes(const domain *d, int32_t k)
 {
     int64_t bytes = d->nest->bytes[k];
@@ -115,7 +115,7 @@ static int64_t run_bytes(const domain *d, int32_t k)
     return bytes;
 }
 
-/* Whether an operand is one before it, moved: both are one stream of memory. */
+/* Whether an operand lies close to one before it, so that both are one stream of memory. */
 static int run_is_near(const domain *d, int32_t k)
 {
     for (int32_t other = 0; other < k; other++) {
@@ -267,7 +267,7 @@ static int32_t run_nest(const bcg_kernel *kernel, const bcg_nest *nest, const bc
     return BCG_OK;
 }
 
-/* The memory that the plans of nests of many arrays take, one after the other. */
+/* The memory for the plans of nests of many arrays, which use it one after the other. */
 static size_t run_spare_bytes(const bcg_kernel *kernel)
 {
     size_t most = 0;

@@ -11,6 +11,8 @@ beforehand: sin(x) = x + x s q(s) with s = x^2 is the target (sin(sqrt(s)) / sqr
 of the polynomial into the one that counts: that of the function, relative to the function. The headers name the call
 that made each polynomial; a new entry here and a run of this script is all that a new one needs (mpmath is a
 development dependency). With ``--check`` every entry's error is printed.
+
+The file is long because a fit is found by its name here: the table has all polynomials, each with the target it is of.
 """
 
 from __future__ import annotations
@@ -154,7 +156,7 @@ def _literal(value: float, dtype: str) -> str:
 
 
 def as_c(name: str) -> str:
-    """Return the comment and the numbers that stand in a header."""
+    """Return the comment and the numbers that a header has."""
     fit, found = FITS[name], fitted(FITS[name])
     numbers = [
         " + ".join(_literal(x, fit.dtype) for x in pair[: 2 if at < fit.pairs else 1])

@@ -38,7 +38,8 @@ def test_the_example_adds_an_op(tmp_path):
     before, rows, after = table.read_text().partition("_ROWS: tuple[Op, ...] = (\n")
     table.write_text(before + rows + block("python", "radians") + after)
     header = next(tmp_path.rglob("bcg_vmath_log.h"))
-    header.write_text(header.read_text().replace("\n#endif", f"\n{block('c', 'radians')}\n#endif"))
+    above, end, below = header.read_text().rpartition("\n#endif")
+    header.write_text(f"{above}\n{block('c', 'radians')}{end}{below}")
     environment = {"PATH": "/usr/bin:/bin", "BCASTGEN_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-P", "-c", CHECK] if sys.version_info >= (3, 11) else [sys.executable, "-c", CHECK],

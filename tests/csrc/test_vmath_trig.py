@@ -1,4 +1,4 @@
-"""Angles that are hard to reduce, both sides of the bounds of near forms, and constants of bcg_vmath_trig.h.
+"""Angles that are hard to reduce, both sides of the bounds of near forms, and constants of bcg_vmath_angle.h.
 
 The rest that is checked of every function (bounds in all builds, special values, vector code) is test_vmath.py's.
 """
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flag
 
 NAMES = ("sin", "cos", "tan")
 DTYPES = pytest.mark.parametrize("dtype", [F32, F64], ids=str)
-HEADER = csrc_file("bcg_vmath_trig.h").read_text(encoding="utf-8")
+HEADER = csrc_file("bcg_vmath_angle.h").read_text(encoding="utf-8")
 
 
 def near_bound(dtype):

@@ -36,8 +36,16 @@ _HEADERS = (
     "bcg_scalar.h",
     "bcg_tosa.h",
     "bcg_vmath_exp.h",
+    "bcg_vmath_hyperbolic.h",
     "bcg_vmath_log.h",
-    "bcg_vmath_trig.h",
+    "bcg_vmath_log1p.h",
+    "bcg_vmath_inverse_hyperbolic.h",
+    "bcg_vmath_root.h",
+    "bcg_vmath_power.h",
+    "bcg_vmath_angle.h",
+    "bcg_vmath_sin_cos.h",
+    "bcg_vmath_tan.h",
+    "bcg_vmath_inverse_trig.h",
     "bcg_vmath_erf.h",
 )
 # Those with functions of elements, mathematical ones among them; how many calls of these are inlined.
