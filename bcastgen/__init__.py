@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from .shape.types.dim import Dim
     from .shape.types.tensor_type import TensorType
 
-# Where each of the other public names lives.
+# Where each of the other public names lives: the imports above as data. Type checkers read only imports and lists of
+# literals, and Python must not run the former; tests/behaviour/test_public_names.py holds all three together.
 _HOMES = {
     "api.define_op": ("define_op",),
     "api.evaluate": ("evaluate",),

@@ -14,12 +14,19 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ..core.c_source import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from ..core.c_flags import (
+    C_LANGUAGE,
+    CHECKED,
+    CXX_LANGUAGE,
+    FREESTANDING_FLAGS,
+    LIBRARIES,
+    OPENMP_FLAGS,
+    RESULT_FLAGS,
+    WARNING_FLAGS,
+)
 from ..core.errors import CompileError
 from ..core.frozen import dataclass
 from ..emit.standalone import CForm
-from ..emit.standalone.freestanding import FREESTANDING_FLAGS
-from ..emit.standalone.openmp import OPENMP_FLAGS
 from ..emit.standalone.target import find_target
 from ..runtime.compilers import Compiler, compilers
 from ..runtime.toolchain import run
@@ -35,8 +42,6 @@ int main(void)
     return sum != 4950;
 }
 """
-
-_C, _CXX = ("-std=c11", *C_WARNING_FLAGS), ("-x", "c++", "-std=c++17")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,7 @@ def _check(files: Mapping[str, str], form: CForm, compiler: Compiler) -> Iterato
         for name, text in files.items():
             (directory / name).write_text(text, encoding="utf-8")
         fine = True
-        for language, command in ((_C, compiler.c), (_CXX, compiler.cxx)):
+        for language, command in ((C_LANGUAGE, compiler.c), (CXX_LANGUAGE, compiler.cxx)):
             # A freestanding module has a program that is not.
             for group, options in ((units[:1], own) for own in _forms(form)) if command else ():
                 finding = _compile(compiler, (*(command or ()), *machine), language, options, group, directory)
@@ -140,7 +145,7 @@ def _compile(
     directory: Path,
 ) -> Finding:
     result = (flag.text for flag in RESULT_FLAGS)
-    verdict, output = run([*command, *language, *WARNING_FLAGS, "-O2", *options, *result, "-c", *units], directory)
+    verdict, output = run([*command, *language, *WARNING_FLAGS, CHECKED, *options, *result, "-c", *units], directory)
     how = " ".join((next(flag for flag in language if flag.startswith("-std=")), *options))
     return Finding(str(compiler), how, units, not verdict, f"the compiler {verdict}\n{output}" if verdict else "")
 
@@ -164,7 +169,9 @@ def _run_program(
     (directory / "threads.c").write_text(_THREADS, encoding="utf-8")
     if threads and run([*command, *threads, "-o", program, "threads.c"], directory)[0]:
         return Finding(str(compiler), how, units[1:], True, left_out="it has no library of OpenMP")
-    verdict, output = run([*command, _C[0], "-O2", *result, *threads, "-o", program, *units, "-lm"], directory)
+    verdict, output = run(
+        [*command, C_LANGUAGE[0], CHECKED, *result, *threads, "-o", program, *units, *LIBRARIES], directory
+    )
     if not verdict and form.target is None:
         verdict, output = run([program], directory)
     return Finding(str(compiler), how, units[1:], not verdict, f"it {verdict}\n{output}" if verdict else "")

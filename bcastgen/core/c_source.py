@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from .frozen import dataclass
 
-__all__ = ["BUILDS", "C_WARNING_FLAGS", "RESULT_FLAGS", "WARNING_FLAGS", "CSource", "Flag"]
+__all__ = ["BUILDS", "CSource"]
 
 # What may go with emitted C, beside a program that checks it.
 BUILDS = {
@@ -20,30 +20,6 @@ BUILDS = {
     "makefile": "add a Makefile",
     "cffi": "add a Python wrapper, which needs cffi and NumPy",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """One compiler flag, why it is passed, and when: for these compilers, machines and CPU feature (all: empty)."""
-
-    text: str
-    reason: str
-    kinds: tuple[str, ...] = ()
-    machines: tuple[str, ...] = ()
-    feature: str = ""
-
-
-# What C of ours is compiled with, by whomever: with the last flag it gives one result everywhere, and the others change
-# none. Nothing may stand behind it that undoes it.
-RESULT_FLAGS = (
-    Flag("-fno-math-errno", "gcc keeps loops with sqrt and the like scalar otherwise; changes no result"),
-    Flag("-fno-trapping-math", "gcc keeps compares and selects scalar otherwise; the C allows for what it changes"),
-    Flag("-ffp-contract=off", "a*b + c rounds twice, as in NumPy; last, so that nothing undoes it"),
-)
-
-# Emitted C compiles with these, as C and as C++; and with those that only C has.
-WARNING_FLAGS = tuple("-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror".split())
-C_WARNING_FLAGS = ("-Wstrict-prototypes",)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import Any
 
+from ..core.c_flags import RUNTIME_FLAGS
 from ..core.c_source import CSource
 from ..core.resources import csrc_file
 from .cache import build, cache_key, find
@@ -38,8 +39,7 @@ def runtime() -> Any:
         As for a kernel.
     """
     text, tools = _inlined("runtime.c"), toolchain()
-    # It is compiled once, and at the level used for kernels gcc inlines too little.
-    source = CSource("runtime", {"runtime.c": text}, ("-O2",))
+    source = CSource("runtime", {"runtime.c": text}, RUNTIME_FLAGS)
     key = cache_key("runtime", text, *source.flags, tools=tools)
     path = find(key) or build(key, lambda: source, tools)[0]
     return open_shared(path)

@@ -23,7 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.c_source import RESULT_FLAGS, CSource, Flag
+from ..core.c_flags import JIT_FLAGS, LIGHT, NO_START_FILES, WIDEST, Flag
+from ..core.c_source import CSource
 from ..core.errors import CompileError
 from ..core.forks import undivided
 from ..core.frozen import dataclass
@@ -31,7 +32,7 @@ from ..core.frozen import dataclass
 if TYPE_CHECKING:
     import subprocess
 
-__all__ = ["BINARY", "FLAGS", "Flag", "Toolchain", "compile_source", "cpu_features", "run", "toolchain"]
+__all__ = ["BINARY", "Toolchain", "compile_source", "cpu_features", "run", "toolchain"]
 
 BINARY = "kernel.so"
 
@@ -53,38 +54,6 @@ _X86_ISA = tuple(
 _GCC = re.compile(r"(^|-)gcc($|-)")
 _NEEDS_LIBM = re.compile(r"\b(?:math|tgmath|complex)\.h\b|\b__builtin_")
 _CPU = re.compile(rb"^(flags|Features|isa|cpu)\s*:(.*)\n", re.MULTILINE)
-
-_X86 = ("x86_64", "AMD64", "i686", "i386")
-_MCPU = ("aarch64", "arm64", "ppc64le")
-
-_WIDEST, _LIGHT = "-mprefer-vector-width=512", "-mprefer-vector-width=256"
-
-# The order is the command line's; the user's flags stand before the last row.
-FLAGS: tuple[Flag, ...] = (
-    Flag("-std=c11", "the language the templates are written in"),
-    Flag("-O1", "compiles in 3/4 of -O2's time, to loops of the same speed (with the next three)", ("gcc",)),
-    Flag("-fgcse", "of -O2's passes the one that is missed, in maths", ("gcc",)),
-    Flag("-ftree-vectorize", "gcc's -O1 does not", ("gcc",)),
-    Flag("-fno-tree-slp-vectorize", "beside loops there is nothing to vectorise, and looking takes 4%", ("gcc",)),
-    Flag(
-        "-fschedule-insns",
-        "hides what the chains of functions wait for: 2% in maths, 3 to 7 where chains are long",
-        ("gcc",),
-    ),
-    Flag("-fno-thread-jumps", "selects in a row stay selects, and do not ask again under masks", ("gcc",)),
-    Flag("-falign-loops=32", "-O1 aligns none: a short one across lines of code takes up to twice as long", ("gcc",)),
-    Flag("-fvect-cost-model=dynamic", "-O3's cost model: vectorise where it pays, with a run-time check", ("gcc",)),
-    Flag("-pipe", "the assembler does not wait for the compiler", ("gcc",)),
-    Flag("-nostdlib", "a kernel needs libm and libgcc, and no start files: linking takes half the time", ("gcc",)),
-    Flag("-O3", "compiles as fast as -O2 with clang; all that is known of an unknown compiler", ("clang", "unknown")),
-    Flag("-fPIC", "the result is loaded into a process"),
-    Flag("-shared", "the result is loaded into a process"),
-    Flag("-march=native", "the kernel runs here; the cache key holds the CPU's features", machines=_X86),
-    Flag("-mcpu=native", "what -march=native is on x86", machines=_MCPU),
-    Flag(_WIDEST, "the default is 256; 512 is worth 1.2-1.9 in maths; not for what is `light`", feature="avx512f"),
-    Flag("-fvisibility=hidden", "only bcg_entry is exported, so helpers inline and no symbol clashes"),
-    *RESULT_FLAGS,
-)
 
 _REORDERS = "it lets the compiler reorder or approximate operations, so results would differ from NumPy's"
 _FLUSHES = "it flushes subnormal numbers to zero, when linked for the whole process"
@@ -149,7 +118,7 @@ def toolchain() -> Toolchain:
     # `ccache gcc`: the compiler is an argument, and decides the binary as much.
     programs = [command[0], *filter(None, map(_program, command[1:]))]
     kind = next(filter(None, map(_kind, programs)), "unknown")
-    flags = [row.text for row in FLAGS if _applies(row, kind)]
+    flags = [row.text for row in JIT_FLAGS if _applies(row, kind)]
     places = [f"{name}={os.environ[name]}" for name in _PLACES if os.environ.get(name)]
     identity = " ".join((*map(_identity, programs), *places))
     return Toolchain(command, (*flags[:-1], *extra, flags[-1]), identity, kind, (*command[1:], *extra))
@@ -180,8 +149,8 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
     # After the source: the linker takes from a library only what was asked for before it. libm takes it 2 ms to open,
     # and most kernels need none of it.
     libraries = ["-lm"] if any(map(_NEEDS_LIBM.search, source.files.values())) else []
-    libraries += ["-lgcc"] if "-nostdlib" in tools.flags else []
-    flags = [_LIGHT if source.light and flag == _WIDEST else flag for flag in tools.flags]
+    libraries += ["-lgcc"] if NO_START_FILES in tools.flags else []
+    flags = [LIGHT if source.light and flag == WIDEST else flag for flag in tools.flags]
     guard = _guard() if tools.given else ()
     command = [*tools.command, *flags, *source.flags, *guard, "-o", str(binary), str(unit), *libraries]
     verdict, output = run(command, directory)

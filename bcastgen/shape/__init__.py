@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .dialect.program import Block, Operation, Program, Value
     from .dialect.trace import program
-    from .dialect.types import Type
-    from .dialect.values import UNKNOWN, UNRANKED, ElementType, Shape, Size, ValueShape, Witness
+    from .dialect.types import Type, parse_type
+    from .dialect.values import UNKNOWN, UNRANKED, ElementType, Shape, Size, ValueShape, Witness, instance_of
 
+# Where each name lives: the imports above as data, since type checkers read those, and Python must not run them.
+# tests/behaviour/test_public_names.py holds them together.
 _HOMES = {
     "program": ("Block", "Operation", "Program", "Value"),
     "trace": ("program",),
@@ -41,6 +43,8 @@ __all__ = [
     "Value",
     "ValueShape",
     "Witness",
+    "instance_of",
+    "parse_type",
     "program",
 ]
 

@@ -11,7 +11,7 @@ import bcastgen as bg
 from bcastgen.api.standalone_c import module_source
 from bcastgen.cli.check_emitted import check_files
 from bcastgen.cli.main import main
-from bcastgen.core.c_source import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_flags import C_LANGUAGE, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.core.errors import CompileError
 from bcastgen.emit.standalone import CForm
 from bcastgen.runtime import compilers
@@ -52,7 +52,7 @@ def test_every_warning_of_both_languages_is_asked_for(stand_in, files, tmp_path)
     ]
     c, cxx = (tmp_path / "calls").read_text().splitlines()
     result = [flag.text for flag in RESULT_FLAGS]
-    assert set(c.split()) >= {*WARNING_FLAGS, *C_WARNING_FLAGS, *result, "-std=c11", "-c", "axpb.c"}
+    assert set(c.split()) >= {*WARNING_FLAGS, *C_LANGUAGE, *result, "-c", "axpb.c"}
     assert set(cxx.split()) >= {*WARNING_FLAGS, *result, "-std=c++17", "c++", "-c", "axpb.c"}
 
 

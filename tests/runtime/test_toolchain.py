@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from bcastgen.core.c_flags import JIT_FLAGS as FLAGS
 from bcastgen.core.errors import CompileError
 from bcastgen.runtime import toolchain as module
-from bcastgen.runtime.toolchain import FLAGS, cpu_features, toolchain
+from bcastgen.runtime.toolchain import cpu_features, toolchain
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bcastgen.core.c_source import C_WARNING_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_flags import C_LANGUAGE, WARNING_FLAGS
 from bcastgen.core.errors import statuses
 from bcastgen.emit.c_text.body import storage_type
 from bcastgen.emit.standalone import CForm, render_module
@@ -31,7 +31,7 @@ from bcastgen.kernel.kernel import Kernel
 from bcastgen.pipeline.compilation import Compilation
 
 STRICT = [*WARNING_FLAGS, "-ffp-contract=off"]
-LANGUAGES = {"c": ("-std=c11", *C_WARNING_FLAGS), "c++": ("-xc++", "-std=c++17")}
+LANGUAGES = {"c": C_LANGUAGE, "c++": ("-xc++", "-std=c++17")}
 COMPILERS = {
     "gcc": {"c": ("gcc",), "c++": ("g++",)},
     "clang": {"c": ("clang-19", "clang"), "c++": ("clang++-19", "clang++")},

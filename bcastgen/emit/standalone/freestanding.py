@@ -18,10 +18,7 @@ from ...ops.table import OPS
 from ...ops.user_c import LIBRARY
 from ..c_text.helpers import functions_of
 
-__all__ = ["FREESTANDING_FLAGS", "SENTENCE", "refuse_library", "without_library"]
-
-# Beside those that all C of ours is compiled with.
-FREESTANDING_FLAGS = ("-ffreestanding",)
+__all__ = ["SENTENCE", "refuse_library", "without_library"]
 
 SENTENCE = (
     "Needs no library: functions and square roots are its own. With -fno-math-errno a square root is one instruction "

@@ -15,9 +15,8 @@ from math import prod
 from ...core.frozen import dataclass
 from ..kernel.model import NestView
 
-__all__ = ["BLOCK", "OPENMP_FLAGS", "SENTENCE", "Threads", "threads"]
+__all__ = ["BLOCK", "SENTENCE", "Threads", "threads"]
 
-OPENMP_FLAGS = ("-fopenmp",)
 # Points of a block.
 BLOCK = 4096
 # What it takes to begin and end, in tenths of a nanosecond of one thread; a point takes at least so many, from memory.

@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from ...core.c_flags import FAST_FLAGS
 from ...core.c_source import CSource
 from ...core.errors import statuses
 from ...core.resources import folder
@@ -147,11 +148,7 @@ def render_template(name: str, /, **values: object) -> str:
     return _environment().get_template(name).render(**values)
 
 
-# What math="fast" is compiled with, beside every kernel's flags: a*b + c may round once.
-_FAST_FLAGS = ("-ffp-contract=fast",)
-
-
 def render_kernel(view: KernelView, fast: bool = False, light: bool = False) -> CSource:
     """Return the C of a kernel that serves every rank and layout: what the JIT compiles; see `CSource` for `light`."""
     text = lay_out(render_template("kernel.c.j2", kernel=view))
-    return CSource(view.name, {"kernel.c": text}, _FAST_FLAGS if fast else (), light)
+    return CSource(view.name, {"kernel.c": text}, FAST_FLAGS if fast else (), light)

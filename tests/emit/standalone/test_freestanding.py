@@ -8,11 +8,12 @@ import subprocess
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import FREESTANDING_FLAGS
 from bcastgen.core.errors import BcastgenError
 from bcastgen.core.resources import csrc_file, folder
 from bcastgen.emit.c_text.helpers import helper_names, helper_text
 from bcastgen.emit.standalone import CForm
-from bcastgen.emit.standalone.freestanding import FREESTANDING_FLAGS, refuse_library, without_library
+from bcastgen.emit.standalone.freestanding import refuse_library, without_library
 from bcastgen.ops.table import OPS
 from c_harness import STRICT, compiler
 from csrc_includes import CSRC_FLAGS

@@ -12,16 +12,15 @@ import subprocess
 
 import pytest
 
-from bcastgen.core.c_source import C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_flags import C_LANGUAGE, FREESTANDING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.emit.standalone import CForm
-from bcastgen.emit.standalone.freestanding import FREESTANDING_FLAGS
 from bcastgen.emit.standalone.target import TARGETS
 from c_harness import compiler
 from foreign import MACHINES, zig
 from value_programs import ValueProgram, differences, rows
 
 pytestmark = pytest.mark.slow
-FLAGS = ("-std=c11", *WARNING_FLAGS, *C_WARNING_FLAGS, *(flag.text for flag in RESULT_FLAGS))
+FLAGS = (*C_LANGUAGE, *WARNING_FLAGS, *(flag.text for flag in RESULT_FLAGS))
 # Every row of floats, every fourth of the others.
 ROWS = (*rows(("f32", "f64")), *rows(("f16", "i8", "u32", "i64", "u64"))[::4])
 FEW = ROWS[::12]

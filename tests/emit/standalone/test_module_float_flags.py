@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.c_source import RESULT_FLAGS
+from bcastgen.core.c_flags import RESULT_FLAGS
 from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.resources import bench_module
 from bcastgen.ops.table import OPS

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.emit.standalone.openmp import BLOCK, OPENMP_FLAGS
+from bcastgen.core.c_flags import OPENMP_FLAGS
+from bcastgen.emit.standalone.openmp import BLOCK
 from c_harness import LANGUAGES, STRICT, compiler
 
 THREADS = 5

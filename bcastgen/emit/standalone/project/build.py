@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ....core.c_source import RESULT_FLAGS, Flag
+from ....core.c_flags import OPENMP_FLAGS, RESULT_FLAGS, Flag
 from ...templating.render import render_template
-from ..openmp import OPENMP_FLAGS
 from ..target import find_target
 
 if TYPE_CHECKING:

@@ -14,14 +14,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ....core.c_source import RESULT_FLAGS
+from ....core.c_flags import OPENMP_FLAGS, OPTIMISED, RESULT_FLAGS
 from ....core.dtypes import DType
 from ....core.errors import BcastgenError, statuses
 from ....core.frozen import dataclass
 from ....loops.interpret import result_extents
 from ...kernel.model import KernelView
 from ...templating.render import render_template
-from ..openmp import OPENMP_FLAGS
 
 if TYPE_CHECKING:
     from ..module import ModulePart, ModuleView
@@ -61,7 +60,7 @@ def cffi_wrapper(module: ModuleView, files: Mapping[str, str]) -> str:
     module : its view.
     files : the names and texts of its C.
     """
-    options = ["-O3", *(OPENMP_FLAGS if module.form.openmp else ()), *(flag.text for flag in RESULT_FLAGS)]
+    options = [OPTIMISED, *(OPENMP_FLAGS if module.form.openmp else ()), *(flag.text for flag in RESULT_FLAGS)]
     pairs = zip(module.kernels, module.parts, strict=True)
     text = render_template(
         "project/cffi.py.j2",

@@ -22,7 +22,8 @@ import pytest
 import bcastgen as bg
 from bcastgen.api.standalone_c import emit_c, module_source
 from bcastgen.cli.main import main
-from bcastgen.core.c_source import BUILDS, C_WARNING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_flags import C_LANGUAGE, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_source import BUILDS
 from bcastgen.emit.standalone import CForm
 from bcastgen.emit.standalone.project.build import BUILD_FILES
 from bcastgen.emit.standalone.project.cases import cases
@@ -138,7 +139,7 @@ def strict(command, files, directory, *extra):
     return subprocess.run([directory / "program"], capture_output=True, text=True, check=False)
 
 
-C11 = ("gcc", "-std=c11", *C_WARNING_FLAGS)
+C11 = ("gcc", *C_LANGUAGE)
 
 
 def test_same_kernels_give_the_same_bytes(kernels):
@@ -187,7 +188,7 @@ def test_program_finds_a_mistake(mistake, kernels, tmp_path):
     [
         C11,
         ("g++", "-x", "c++", "-std=c++17"),
-        ("clang-19", "-std=c11", *C_WARNING_FLAGS, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+        ("clang-19", *C_LANGUAGE, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
     ],
     ids=["gcc", "g++", "clang"],
 )
