@@ -6,9 +6,9 @@ In: a loop program.  Out: a func.func on tensors, with one linalg.generic for ea
                                                                cf.assert ..., "a.0 in {1, 4} does not hold"
                                                                linalg.generic ... ins(%b) outs(...) { ... }
 
-An operand whose dims cannot stretch is read through its indexing map. If a dim may turn out to have extent 1 at run time,
-the body reads the operand at 0 or at the loop's index, without a copy. The nests' checks come first, as assertions with
-the constraints' own text.
+An operand whose dims cannot stretch is read through its indexing map. If a dim may turn out to be 1 at run time, the
+body reads the operand at 0 or at the loop's index, without a copy. The nests' checks come first, as assertions with the
+constraints' own text.
 """
 
 from __future__ import annotations
