@@ -1,4 +1,4 @@
-"""What is asked of emitted C: a record of every option, checked in one place.
+"""The options of standalone C: one record, checked in one place.
 
 In: options as users write them.  Out: a :class:`CForm`.
 
@@ -21,14 +21,14 @@ class CForm:
 
     Attributes
     ----------
-    variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
+    variants : number of specialised inner loops; 0 for the one plain nest, None for the default number.
     static : all extents are known: plain nested loops over pointers, no descriptors.
-    freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
+    freestanding : use no library, only <stdint.h>, <stddef.h> and <stdbool.h>, with the module's own maths.
     openmp : threads by OpenMP, where the work pays.
-    target : the machine that vectors are meant for, by name; None says nothing of it.
-    single_file : the helpers stand in the .c; else in a header of their own, beside it.
-    main : a program that checks the module against a reference goes with it.
-    build : what goes with it beside that, of :data:`bcastgen.core.c_source.BUILDS`.
+    target : name of the machine that vectors are sized for; None for no machine in particular.
+    single_file : put the helpers in the .c; else in a header of their own, beside it.
+    main : add a program that checks the module against a reference.
+    build : build files to add, from :data:`bcastgen.core.c_source.BUILDS`.
     """
 
     variants: int | None = None
@@ -41,12 +41,12 @@ class CForm:
     build: tuple[str, ...] = ()
 
     def checked(self) -> CForm:
-        """Return the form, if there is such C.
+        """Return the form itself; refuse options that are wrong.
 
         Raises
         ------
         BcastgenError
-            For a number of variants, or a helper, that there is not; or options that exclude each other.
+            If the number of variants, the target or a build file is unknown.
 
         Examples
         --------
