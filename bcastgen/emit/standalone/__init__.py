@@ -1,10 +1,10 @@
 """Standalone C: one .c and one .h that need neither Python nor any header of ours.
 
-In: loop programs.  Out: a :class:`CSource` of two files or more, and these on disk.
+In: loop programs.  Out: a :class:`CSource` of two files or more; and these files on disk.
 
     a + b * 2 over f32[?, ?]  ->  axpb.h (types, statuses, prototypes), axpb.c (checks and nested loops)
 
-The helpers that kernels use are copied, and every name of ours takes the module's prefix.
+The helpers that kernels use are copied into it, and all our names get the module's prefix.
 """
 
 from .files import write_sources

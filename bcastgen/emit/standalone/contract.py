@@ -1,4 +1,4 @@
-"""What a header says of a kernel: what it computes, how, what a caller owes and may rely on.
+"""The comment of a kernel in its header: what it computes and how, and its contract with callers.
 
 In: a kernel's view and program.  Out: the text of a comment.
 
@@ -20,16 +20,16 @@ from .target import find_target
 
 __all__ = ["contract", "guards", "renamed"]
 
-# What csrc/helpers/bcg_flags.h refuses, as far as compilers tell it.
+# The flags that csrc/helpers/bcg_flags.h refuses, as far as compilers reveal them.
 _NEVER = "Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387)."
 
 
 def contract(
     view: KernelView, program: LoopProgram, typed: Typed, fast: bool, form: CForm, static: StaticView | None = None
 ) -> str:
-    """Return what the header says of a kernel."""
+    """Return the text of a kernel's comment in the header."""
     sentences = (
-        *(_of_descriptors(view, program) if static is None else static_sentences(static, view)),
+        *(_descriptor_sentences(view, program) if static is None else static_sentences(static, view)),
         "In memory an element of f16 or bf16 is its bits, a uint16_t; every operation rounds its result once."
         if any(row.is_float16 for row in (*typed.operand_dtypes, *typed.result_dtypes))
         else "",
@@ -51,12 +51,12 @@ def renamed(view: KernelView) -> str:
 
 
 def _maps(program: LoopProgram) -> str:
-    """What each nest accesses how, and what is left to check."""
+    """Return the maps of each nest's accesses, and the checks left to run time."""
     return "\n".join("\n".join((nest.head, *(f"  {line}" for line in nest.describe()))) for nest in program.nests)
 
 
-def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
-    """What a caller owes and may rely on."""
+def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
+    """Return the contract of a kernel that takes descriptors, as sentences."""
     numbers = ", ".join(
         f"{at} = {name}{' (a constant)' if len(view.given) <= at < len(view.operands) else ''}"
         for at, name in (*enumerate(view.arrays), *view.claims)
@@ -88,22 +88,22 @@ def _of_descriptors(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
 
 
 def guards(programs: Iterable[LoopProgram], helpers: str) -> tuple[str, ...]:
-    """Return what keeps a module, with these helpers, from compilers' flags that would make its results wrong."""
+    """Return the preprocessor guards against compiler flags that would make a module's results wrong."""
     _, order, wide, *_ = csrc_file("bcg_flags.h").read_text(encoding="utf-8").split("\n\n")
     if any(map(_has_floats, programs)):
         return order, wide
-    # Integers are divided as doubles; wider ones do as well.
+    # Some integers are divided as doubles, for which excess precision does no harm.
     return (order,) if "double" in helpers else ()
 
 
 def _has_floats(program: LoopProgram) -> bool:
-    """Return whether it computes with floats, so that what a compiler makes of these changes its results."""
+    """Return whether a program computes with floats, so that compiler flags may change its results."""
     statements = (statement for nest in program.nests for statement in nest.body)
     return any(row.is_float for statement in statements for row in (*statement.operand_dtypes, statement.dtype))
 
 
 def _accuracy(program: LoopProgram, fast: bool) -> str:
-    """What results depend on, and how far functions are from what is right."""
+    """Return which flags results depend on, and the largest errors of functions."""
     if not _has_floats(program):
         return ""
     rows = [statement for nest in program.nests for statement in nest.body if statement.dtype.is_float]

@@ -1,4 +1,4 @@
-"""Emitted files on disk, each there whole or not at all.
+"""Writes emitted files to disk, each completely or not at all.
 
 In: a :class:`CSource` and a directory.  Out: the paths.
 
@@ -18,12 +18,12 @@ __all__ = ["write_sources"]
 
 
 def write_sources(source: CSource, directory: Path) -> tuple[Path, ...]:
-    """Write all files of a source, each under its final name only once it is whole.
+    """Write all files of a source under other names, then rename them, so that none is half-written.
 
     Raises
     ------
     BcastgenError
-        If the directory cannot be made or written to; no file has then changed.
+        If the directory cannot be made or written to; no final file is then changed.
     """
     paths = tuple(directory / name for name in source.files)
     asides = tuple(path.with_name(f".{path.name}.{os.getpid()}") for path in paths)

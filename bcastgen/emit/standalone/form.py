@@ -1,4 +1,4 @@
-"""What is asked of emitted C: a record of every option, checked in one place.
+"""The options of standalone C: one record, checked in one place.
 
 In: options as users write them.  Out: a :class:`CForm`.
 
@@ -40,12 +40,12 @@ class CForm:
     build: tuple[str, ...] = option((), f"what goes with it beside that: {_NAMES}.", parts=BUILDS)
 
     def checked(self) -> CForm:
-        """Return the form, if there is such C.
+        """Return the form itself; refuse options that are wrong.
 
         Raises
         ------
         BcastgenError
-            For a number of variants, or a helper, that there is not; or options that exclude each other.
+            If the number of variants, the target or a build file is unknown.
 
         Examples
         --------

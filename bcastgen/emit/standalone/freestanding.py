@@ -1,11 +1,11 @@
-"""C without a library: what <math.h> and <string.h> give, by definitions of our own.
+"""C without a library: our own helpers replace functions of <math.h> and <string.h>.
 
 In: C text that calls the library.  Out: the same over helpers of csrc's bcg_freestanding*.h, or an error.
 
     "rintf(x) < INFINITY"  ->  "bcg_rint_f32(x) < BCG_INFINITY"
 
-What replaces what is read off the helpers: bcg_<name>_f32 of bcg_freestanding_math.h stands for <name>f, and so do the
-vector functions for what users' ops call.
+The names of the helpers decide which call each replaces: bcg_<name>_f32 of bcg_freestanding_math.h replaces <name>f.
+Vector functions replace calls in users' ops.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SENTENCE = (
 )
 
 _MACROS = {"memcpy(": "BCG_COPY(", "NAN": "BCG_NAN", "INFINITY": "BCG_INFINITY"}
-# These say themselves that the machine has the instruction.
+# A text with these calls tests by itself that the machine has the instruction.
 _GUARDED = re.compile(r"\b(?=fmaf?\()")
 _CALL = re.compile(r"\b([a-z]\w*)\(")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -34,8 +34,8 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 @cache
 def _spellings() -> dict[str, str]:
-    """Return what calls of the C library are spelled, by name."""
-    # Not those of bcg_scalar.h and the core: a remainder takes another sign there, and a bcg_fma may round twice.
+    """Return for each function of the C library the helper that replaces it."""
+    # Leave out bcg_scalar.h and the core: their remainder has another sign, and their bcg_fma may round twice.
     helpers = functions_of(r"bcg_(?:freestanding_math|vmath_(?!core)\w*)\.h")
     ours = {name: name for name in LIBRARY}
     for op in OPS.values():
@@ -52,7 +52,7 @@ def _library() -> re.Pattern[str]:
 
 
 def without_library(text: str) -> str:
-    """Spell what C text takes from the library by helpers.
+    """Replace the library's functions and constants in C text by helpers.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def without_library(text: str) -> str:
 
 
 def refuse_library(text: str) -> None:
-    """Refuse C, spelled without the library, that calls it all the same.
+    """Refuse C that still calls the library after `without_library`.
 
     Raises
     ------
     BcastgenError
-        With the names that there is no helper for: ops that users define may call more than the table's.
+        If a name has no helper, since users' ops may call functions that our ops do not; the message has the names.
     """
     left = sorted(LIBRARY.intersection(_CALL.findall(_COMMENT.sub("", text))))
     if left:

@@ -1,11 +1,11 @@
-"""What a status says: the sentences that a module's message functions make of a diagnostic.
+"""The sentences of statuses, from which a module's message functions describe a diagnostic.
 
 In: the C of a module.  Out: the statuses that it returns, and their sentences as C.
 
     ... return bcg_fail(why, BCG_RANK, 0, ...)   ->   SAY(AXPB_RANK, "operand '{operand}' has rank {actual}, ...")
 
-The sentences are those of ``bcg_status.def``, which Python raises: only the part about `against` is put in brackets,
-since it is not there where nobody is.
+The sentences are those of ``bcg_status.def``, as in Python's errors. The part about `against` is in brackets, since
+it is left out where there is no such operand.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ..c_text.names import c_string
 
 __all__ = ["returned", "sentences"]
 
-_COLUMNS = 118
+_MAX_COLUMNS = 118
 _STATUS = re.compile(r"\bBCG_(\w+)")
 
 
 def returned(code: str) -> tuple[tuple[str, int], ...]:
-    """Return name and value of each status that a text speaks of, in the order of their values.
+    """Return name and value of each status that a text mentions, in the order of their values.
 
     Examples
     --------
     >>> returned("if (x) return BCG_RANK; return BCG_OK;")
     (('OK', 0), ('RANK', 1))
     """
-    spoken = {"OK", *_STATUS.findall(code)}
-    return tuple((name, value) for value, (name, _) in statuses().items() if name in spoken)
+    mentioned = {"OK", *_STATUS.findall(code)}
+    return tuple((name, value) for value, (name, _) in statuses().items() if name in mentioned)
 
 
 def sentences(names: tuple[tuple[str, int], ...], macros: str) -> str:
@@ -40,7 +40,7 @@ def sentences(names: tuple[tuple[str, int], ...], macros: str) -> str:
     Parameters
     ----------
     names : the statuses.
-    macros : what constants begin with.
+    macros : the prefix of constants.
 
     Examples
     --------
@@ -57,6 +57,6 @@ def sentences(names: tuple[tuple[str, int], ...], macros: str) -> str:
 
 
 def _broken(text: str, column: int) -> str:
-    """Spell a string, in pieces below each other where it is long."""
-    pieces = textwrap.wrap(text, _COLUMNS - column - 4, break_on_hyphens=False, drop_whitespace=False)
+    """Spell a string literal; break a long one into pieces on several lines."""
+    pieces = textwrap.wrap(text, _MAX_COLUMNS - column - 4, break_on_hyphens=False, drop_whitespace=False)
     return f" \\\n{' ' * column}".join(map(c_string, pieces))

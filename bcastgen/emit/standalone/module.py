@@ -43,16 +43,16 @@ _PUBLIC = "bcg_array bcg_diagnostic BCG_MAX_RANK"
 
 @dataclass(frozen=True, slots=True)
 class ModulePart:
-    """A kernel on its way into a module.
+    """A kernel that a module is to contain.
 
     Attributes
     ----------
-    name : the user's.
-    program : its nests. Ranked ones become nested loops, unranked ones a run-time plan.
-    typed : the expression, shown in the header.
-    constants : the values of the program's constants: static data, which callers do not pass.
+    name : the user's name for it.
+    program : its nests. A ranked nest becomes nested loops, an unranked one a run-time plan.
+    typed : the expression, which the header shows.
+    constants : the values of the program's constants: static data that callers do not pass.
     fast : whether functions take their fast forms.
-    lowered : its nests before integers were narrowed, if at hand: what a reference is made of.
+    lowered : its nests before integers were narrowed, if available; references are made from them.
     """
 
     name: str
@@ -65,15 +65,15 @@ class ModulePart:
 
 @dataclass(frozen=True, slots=True)
 class ModuleView:
-    """A module as templates show it.
+    """A module, as templates print it.
 
     Attributes
     ----------
-    name : of its files; types and helpers begin with it.
-    macros : what constants begin with.
-    kernels : in the order in which they were given, `parts` what they come from.
-    form : of the module.
-    statics : the kernels in the static form, if it is that.
+    name : the name of its files, and the prefix of types and helpers.
+    macros : the prefix of constants.
+    kernels : in the given order; `parts` has the part of each.
+    form : the options.
+    statics : the kernels in the static form, if the options ask for it.
     """
 
     name: str
@@ -85,13 +85,13 @@ class ModuleView:
 
     @property
     def users(self) -> tuple[tuple[str, str], ...]:
-        """Names and texts of the definitions that come with users' ops, each once."""
+        """Names and texts of the definitions in users' ops, each once."""
         return tuple(dict.fromkeys(row for kernel in self.kernels for row in kernel.users))
 
 
 def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleView:
     """Decide every name and line of a module."""
-    # Where a module's name is in upper case, so are its constants and its functions.
+    # If the module's name is in upper case, its functions could clash with its constants.
     constants = ("sentences", "say", *(status.lower() for status, _ in statuses().values())) if name.isupper() else ()
     others = (*helper_names(), "status", "tell", *constants)
     prefix, identifiers = module_identifiers(name, [part.name for part in parts], others)
@@ -116,7 +116,7 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
 
 
 def _bodies(module: ModuleView, target: Target | None, spell: Callable[[str], str] | None) -> list[str]:
-    """Render the functions of each kernel, in the form that is asked for."""
+    """Render the functions of each kernel."""
     shared = {"threads": threads if module.form.openmp else None, "block": BLOCK}
     if module.statics:
         shared["marked"] = module.form.variants != 0
@@ -168,7 +168,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
     alone = f"{title}{'' if _title(module, 0) == module.name else f': {_title(module, 0)}'}"
     comments["header"] = f"{alone}\n\n{contracts[0]}" if len(pairs) == 1 else title
     comments["helpers"] = f"The helpers of {title}. NOLINTBEGIN(bugprone-easily-swappable-parameters)"
-    # Of the text that is inserted at the end nothing is renamed or broken.
+    # Text that is inserted at the end is neither renamed nor broken.
     inserted = {f" @{at}@": lay_out_comment(comment_text(text))[2:] for at, text in comments.items()}
     inserted["@sentences@"] = sentences(found, module.macros)
     values["given"] = () if module.statics else ("stddef.h",)
@@ -182,15 +182,15 @@ def module_files(module: ModuleView) -> dict[str, str]:
     }
 
 
-def _title(module: ModuleView, at: int) -> str:
-    """Return the name of a kernel's function; with the kernel's own, where C cannot call it so."""
-    function, name = module.kernels[at].function, module.parts[at].name
+def _title(module: ModuleView, kernel_index: int) -> str:
+    """Return the name of a kernel's function, and the kernel's own name if C needs another one."""
+    function, name = module.kernels[kernel_index].function, module.parts[kernel_index].name
     usual = function in (name, f"{module.name}_{name}")
     return function if usual else f"{function}, which computes {name}"
 
 
 def _finished(text: str, module: ModuleView, inserted: Mapping[str, str], inline: bool) -> str:
-    """Give every name of ours the module's prefix, then break long lines; what is inserted is final."""
+    """Give all our names the module's prefix, break long lines, then insert final text."""
     if not inline:
         text = text.replace("static inline ", "static ")
     text = re.sub(r"\bBCG_", f"{module.macros}_", re.sub(r"\bbcg_", f"{module.name}_", text))

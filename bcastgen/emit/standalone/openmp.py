@@ -1,11 +1,11 @@
-"""Threads by OpenMP: which loop of a nest they share, and from how many points on.
+"""Threads by OpenMP: which loop of a nest threads share, and from how many points.
 
 In: a nest's view.  Out: a :class:`Threads`.
 
     nest (d0, d1) of a + b * 2  ->  the loop over d0, `#pragma omp parallel for if (d0 * d1 > 131072)`
 
-No thread reads what another one writes, so results are those of one thread. Where the loop is that over points, it goes
-by blocks of these, each of which is an inner loop; and in a nest of any rank, whose loops are found at run time, too.
+No thread reads an element that another one writes, so results do not depend on threads. If the shared loop is the inner
+one, threads take blocks of points; so they do in a nest of any rank, whose loops are found at run time.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from ..kernel.model import NestView
 
 __all__ = ["BLOCK", "SENTENCE", "Threads", "threads"]
 
-# Points of a block.
+# The points of a block.
 BLOCK = 4096
-# What it takes to begin and end, in tenths of a nanosecond of one thread; a point takes at least so many, from memory.
-_WORTH, _LEAST_COST = 200_000, 2
-# Iterations that are enough for several threads.
-_ENOUGH = 8
+# A parallel loop takes this long to start and end; from memory, a point takes at least this long.
+_START_TENTHS_NS, _MIN_POINT_TENTHS_NS = 200_000, 2
+# A loop of this many iterations is enough for several threads.
+_MIN_ITERATIONS = 8
 
 SENTENCE = "Compiled with -fopenmp, threads share large loops; results are the same."
 
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """What threads share.
+    """The loop that threads share.
 
     Attributes
     ----------
-    dim : the loop's, in a ranked nest.
-    blocks : whether it goes by blocks of points.
-    points : the number beyond which it pays.
-    condition : C that says whether it does, of the nest's extents; none where these are known to be enough.
+    dim : the loop's dim, in a ranked nest.
+    blocks : whether the loop is over blocks of points.
+    points : the number of points beyond which threads pay.
+    condition : a C condition on the nest's extents for that; empty if they are known to suffice.
     """
 
     dim: int
@@ -46,8 +46,8 @@ class Threads:
 
 
 def threads(nest: NestView) -> Threads | None:
-    """Return what the threads of a nest share; nothing, where it never pays."""
-    points = 1 << (_WORTH // max(nest.inline.cost_tenths_ns, _LEAST_COST)).bit_length()
+    """Return the loop of a nest that threads share; None if threads never pay."""
+    points = 1 << (_START_TENTHS_NS // max(nest.inline.cost_tenths_ns, _MIN_POINT_TENTHS_NS)).bit_length()
     if nest.rank is None:
         return Threads(0, True, points, "")
     if nest.rank == 0:
@@ -56,7 +56,7 @@ def threads(nest: NestView) -> Threads | None:
     known = prod(extent for extent in extents if extent is not None)
     if None not in extents and known <= points:
         return None
-    many = [dim for dim, extent in enumerate(extents) if extent is None or extent >= _ENOUGH]
+    many = [dim for dim, extent in enumerate(extents) if extent is None or extent >= _MIN_ITERATIONS]
     dim = many[0] if many else 0
     terms = [f"d{at}" for at, extent in enumerate(extents) if extent != 1]
     condition = f"{' * '.join(terms)} > {points}" if None in extents else ""

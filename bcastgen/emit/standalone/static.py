@@ -1,6 +1,6 @@
 """The static form: every extent is known, so a kernel is plain nested loops over dense arrays.
 
-In: a kernel's view and its program.  Out: a :class:`StaticView`, which templates lay out.
+In: a kernel's view and its program.  Out: a :class:`StaticView` for the templates.
 
     (f32[3,1] a, f32[1,4] b) -> a * b   ->   void outer(const float *a, const float *b, float *r);
                                              ... r[i0 * 4 + i1] = a[i0] * b[i1] ...
@@ -22,9 +22,9 @@ __all__ = ["StaticNest", "StaticView", "static_sentences", "static_view"]
 
 @dataclass(frozen=True, slots=True)
 class StaticNest:
-    """One nest: the extents of its loops, and the lines of a point.
+    """A nest: the extents of its loops, and the lines that compute a point.
 
-    `check` are those of a point that must be in the domain of the operations, `condition` what has to hold there.
+    `check` are the lines before the test of whether the operations are defined at a point; `condition` is the test.
     """
 
     extents: tuple[int, ...]
@@ -36,15 +36,15 @@ class StaticNest:
 
 @dataclass(frozen=True, slots=True)
 class StaticView:
-    """A kernel: its parameters, what is said of each, and its nests.
+    """A kernel: its parameters and their shapes, and its nests.
 
     Attributes
     ----------
-    function : what computes.
-    parameters : as C declares them; `names` of these.
-    shapes : name, extents and C type of each array; `given` of them are operands.
-    macros : name and value of constants that tell the extents.
-    nests : those that compute.
+    function : name of the C function.
+    parameters : their declarations in C; `names` has their names.
+    shapes : name, extents and C type of each array; the first `given` of them are operands.
+    macros : name and value of the constants for the extents.
+    nests : the nests that compute results.
     demands : whether it returns a status.
     apart : whether no result may be an operand.
     """
@@ -61,12 +61,12 @@ class StaticView:
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """Its operands as C declares arrays of their extents."""
+        """The declarations of its operands as C arrays of their extents."""
         return tuple(_declared(name, extents) for name, extents, _ in self.shapes[: self.given])
 
     @property
     def results(self) -> tuple[str, ...]:
-        """Its results, likewise."""
+        """The declarations of its results."""
         return tuple(_declared(name, extents) for name, extents, _ in self.shapes[self.given :])
 
 
@@ -75,17 +75,17 @@ def _declared(name: str, extents: tuple[int, ...]) -> str:
 
 
 def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> StaticView:
-    """Return a kernel in the static form.
+    """Return the static form of a kernel.
 
     Parameters
     ----------
     view, program : the kernel.
-    taken : names of macros that other kernels of the module have; those of this one are added.
+    taken : names of the macros of the module's other kernels; this kernel's are added.
 
     Raises
     ------
     BcastgenError
-        If an extent is not known; its message names the first.
+        If an extent is not known; the message names the first one.
     """
     _refuse_unknown(view, program)
     nests = [(v, nest) for v, nest in zip(view.nests, program.nests, strict=True) if nest.results]
@@ -93,11 +93,11 @@ def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> Stat
     shapes = _shapes(view, program)
     apart = not any(operands for _, operands in view.in_place)
     parameters = []
-    for at, (name, _) in enumerate(shapes):
-        is_result = at >= len(view.given)
-        # Nothing is read of an operand that no nest reads.
-        position = at if not is_result else at - len(view.given) + len(view.operands)
-        c = c_types.get(position, "void")
+    for index, (name, _) in enumerate(shapes):
+        is_result = index >= len(view.given)
+        array_index = index if not is_result else index - len(view.given) + len(view.operands)
+        # An operand that no nest reads has no C type.
+        c = c_types.get(array_index, "void")
         restrict = "BCG_RESTRICT " if is_result and apart else ""
         parameters.append(f"{'' if is_result else 'const '}{c} *{restrict}{name}")
     constants = {constant.position: constant.data for constant in view.constants}
@@ -118,7 +118,7 @@ def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> Stat
 
 
 def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
-    """Return what a caller owes and may rely on."""
+    """Return the contract with callers, as sentences of the header."""
     arrays = ", ".join(f"{c} {_declared(name, extents)}" for name, extents, c in static.shapes)
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
     apart = "no result shares memory with another array"
@@ -149,9 +149,9 @@ def _refuse_unknown(view: KernelView, program: LoopProgram) -> None:
 def _refuse_type(function: str, what: str, type_: TensorType, cure: str) -> None:
     if type_.unranked:
         raise BcastgenError(f"{function}: {what} has any rank; {cure}")
-    for at, dim in enumerate(type_.dims):
+    for number, dim in enumerate(type_.dims):
         if dim.extent is None:
-            raise BcastgenError(f"{function}: {what} dim {at} is {dim}; {cure}")
+            raise BcastgenError(f"{function}: {what} dim {number} is {dim}; {cure}")
 
 
 def _shapes(view: KernelView, program: LoopProgram) -> list[tuple[str, tuple[int, ...]]]:
@@ -166,11 +166,11 @@ def _shapes(view: KernelView, program: LoopProgram) -> list[tuple[str, tuple[int
         for nest in program.nests
         for access in nest.results
     }
-    return [*given, *((result.name, domains[at]) for at, result in enumerate(view.results))]
+    return [*given, *((result.name, domains[index]) for index, result in enumerate(view.results))]
 
 
 def _macros(view: KernelView, shapes: list[tuple[str, tuple[int, ...]]], taken: set[str]) -> Iterator[tuple[str, int]]:
-    """Return the macros of all extents; names that differ in case only are told apart by a number."""
+    """Return the macros of all extents; a number keeps names apart that differ only in case."""
     for name, extents in shapes:
         stem, count = f"{view.name}_{name}".upper(), 1
         while stem in taken:
@@ -196,11 +196,11 @@ def _nest(view: NestView, nest: Nest, constants: dict[int, str]) -> StaticNest:
 
 
 def _element(array: ArrayView, access: Access, domain: tuple[int, ...], constants: dict[int, str]) -> str:
-    """Return an array's element at a point: elements along the last of its own dims are adjacent."""
-    own = domain if array.is_result else tuple(dim.extent or 0 for dim in access.type.dims)
-    strides = [1] * len(own)
-    for at in range(len(own) - 2, -1, -1):
-        strides[at] = strides[at + 1] * own[at + 1]
+    """Return an array's element at a point; the array is dense, with the last of its own dims fastest."""
+    own_extents = domain if array.is_result else tuple(dim.extent or 0 for dim in access.type.dims)
+    strides = [1] * len(own_extents)
+    for own_dim in range(len(own_extents) - 2, -1, -1):
+        strides[own_dim] = strides[own_dim + 1] * own_extents[own_dim + 1]
     terms = [
         f"i{dim.domain}" if strides[dim.own] == 1 else f"i{dim.domain} * {strides[dim.own]}"
         for dim in array.dims

@@ -1,12 +1,12 @@
-"""Machines that standalone C may be meant for: how wide their vectors are, and what compilers are told.
+"""The target machines of standalone C: the width of their vectors, and their compiler flags.
 
-In: a name.  Out: a :class:`Target`; the hints that loops carry.
+In: a name.  Out: a :class:`Target`; the hints on loops.
 
     find_target("x86-64-v3")  ->  Target("x86-64-v3", ("-march=x86-64-v3",), 32, ...)
     BCG_INDEPENDENT, in a loop over f32  ->  BCG_VECTORS(8)
 
-The C is the same C: it compiles for any other machine, and gives the same results there but for functions, whose last
-bits depend on whether products and sums are rounded once (`fma`).
+A target changes only hints, so the C compiles for any other machine. It gives the same results there, except that the
+last bits of functions depend on whether a product and a sum are rounded once (`fma`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Target:
 
     Attributes
     ----------
-    name : the user's.
-    doc : what it is.
-    flags : what gcc and clang for this machine are told.
+    name : its name in options.
+    doc : a description.
+    flags : flags of gcc and clang for this machine.
     vector_bytes : size of its vectors.
     fma : whether x * y + z is one instruction.
-    zig : what a cross compiler of zig's calls it: ``zig cc -target ... [-mcpu=...]``; these take the place of `flags`.
+    zig : for zig's cross compiler, ``zig cc -target ... [-mcpu=...]``, instead of `flags`.
     """
 
     name: str
@@ -66,12 +66,12 @@ TARGETS: dict[str, Target] = {
 
 
 def find_target(name: str) -> Target:
-    """Return a machine by its name.
+    """Return the target of this name.
 
     Raises
     ------
     BcastgenError
-        If there is none of this name; the message has those that there are.
+        If there is none of this name; the message lists all names.
 
     Examples
     --------
@@ -87,10 +87,10 @@ _INDEPENDENT = "BCG_INDEPENDENT"
 
 
 def with_vectors(body: str, kernel: KernelView, target: Target) -> str:
-    """Give every loop over adjacent elements the number of its widest values in a vector."""
+    """Write into every loop over adjacent elements how many of its widest values a vector holds."""
     heads = {f"static void {nest.name}_{variant.name}(" for nest in kernel.nests for variant in nest.variants}
     if not any(head in body for head in heads):
-        # Of the static form, one function has all the loops, and every array is dense.
+        # In the static form one function has all the loops, and every array is dense.
         return body.replace(_INDEPENDENT, _hint(target, max(nest.inline.widest for nest in kernel.nests)))
     for nest in kernel.nests:
         for variant in nest.variants:
@@ -108,7 +108,7 @@ def _hint(target: Target, widest: int) -> str:
 
 
 def vector_words(target: Target) -> str:
-    """Return what the hints mean: gcc has none of the kind, but takes the width from the flags."""
+    """Return the macros of the hints; gcc has no such hint, and takes the width from its flags."""
     return f"""\
 /* A vector has so many values of a loop: {target.vector_bytes} bytes, as {target.name} has them. */
 #if defined(__clang__)
