@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bcastgen.core.dtypes import dtype
+from bcastgen.loops.rewrites import pipeline
 
 # Its asserts compare what C gave with what Python did; pytest shows where they part.
 pytest.register_assert_rewrite("shape_agreement")
@@ -31,6 +32,14 @@ def _cache(tmp_path_factory):
     kernels = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernels"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BCASTGEN_CACHE_DIR", str(kernels))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _verified_nests():
+    """Every nest that a test lowers and rewrites is verified before the first rewrite and after each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pipeline, "verifies", lambda: True)
         yield
 
 

@@ -94,4 +94,5 @@ def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, f
         raise BcastgenError(
             f"module {name} has two kernels {twice!r}; give them names: {{'first': ..., 'second': ...}}"
         )
-    return render_module(name, [kernel.standalone_part(label) for label, kernel in pairs], form)
+    parts = [k.declared_compilation.standalone_part(label, k.constant_values) for label, k in pairs]
+    return render_module(name, parts, form)

@@ -30,7 +30,6 @@ from ..runtime.slow_path import clean_operand
 from ..runtime.toolchain import toolchain
 
 if TYPE_CHECKING:
-    from ..emit.standalone import Part
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
@@ -388,15 +387,8 @@ class Kernel(KernelBase):
 
         name = name or self.__name__
         made = CForm(variants, **{**form, "build": tuple(form.get("build", ()))})
-        return write_sources(render_module(name, [self.standalone_part(name)], made), Path(directory))
-
-    def standalone_part(self, name: str) -> Part:
-        """Return the kernel as a part, of this name, of a module of standalone C."""
-        from ..emit.standalone import Part
-
-        compilation = self.declared_compilation
-        nests, fast = compilation.narrowed.program, compilation.options.math == "fast"
-        return Part(name, nests, compilation.typed, self._values, fast, compilation.program)
+        part = self.declared_compilation.standalone_part(name, self._values)
+        return write_sources(render_module(name, [part], made), Path(directory))
 
     @property
     def declared_compilation(self) -> Compilation:

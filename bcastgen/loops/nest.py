@@ -12,9 +12,6 @@ In: what `lower` decides.  Out: a :class:`LoopProgram`, which prints; `interpret
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-
 from ..core.dtypes import DType
 from ..core.frozen import dataclass
 from ..expr.nodes import Constant, Params, literal
@@ -26,7 +23,7 @@ from ..shape.types.tensor_type import TensorType
 from .affine import AffineMap
 from .unit_dims import fold_unit_dims
 
-__all__ = ["Access", "Apply", "Domain", "Let", "Load", "LoopProgram", "Nest", "Slot", "Value", "rebuilt", "users_of"]
+__all__ = ["Access", "Apply", "Domain", "Let", "Load", "LoopProgram", "Nest", "Slot", "Value", "made_of", "users_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +155,11 @@ class Nest:
             case Constant():
                 return literal(value)
 
+    def spell(self, statement: Apply) -> str:
+        """Spell a statement as the dump does."""
+        shown = [*map(self.show, statement.operands), *(f"{key}={value}" for key, value in statement.params)]
+        return f"{statement.op.name}({', '.join(shown)})"
+
     @property
     def head(self) -> str:
         """The line a nest starts with."""
@@ -179,9 +181,7 @@ class Nest:
 
     def __str__(self) -> str:
         lines = [self.head, *(f"  {line}" for line in self.describe())]
-        for at, statement in enumerate(self.body):
-            shown = [*map(self.show, statement.operands), *(f"{key}={value}" for key, value in statement.params)]
-            lines.append(f"  t{at} = {statement.op.name}({', '.join(shown)}) : {statement.dtype}")
+        lines += [f"  t{at} = {self.spell(statement)} : {statement.dtype}" for at, statement in enumerate(self.body)]
         lines += [
             f"  {access.name} = {self.show(value)}" for access, value in zip(self.results, self.stores, strict=True)
         ]
@@ -206,31 +206,13 @@ def users_of(nest: Nest) -> dict[Value, set[int]]:
     return users
 
 
-def rebuilt(nest: Nest, made: Mapping[int, tuple[Apply, ...]]) -> Nest:
-    """Return a nest with others in the place of some statements, and without those that nothing uses any more.
-
-    Of several that stand for one, each has the value of the one before it; the last one's is the value.
-    """
-    live = {value.index for value in nest.stores if isinstance(value, Let)}
+def made_of(nest: Nest, values: set[Value], statements: frozenset[int]) -> tuple[frozenset[int], set[Value]]:
+    """Return which of these statements values are made of, and all values that these read."""
+    found = set(values)
     for at in range(len(nest.body) - 1, -1, -1):
-        if at in live:
-            first = made[at][0] if at in made else nest.body[at]
-            live |= {value.index for value in first.operands if isinstance(value, Let)}
-    body: list[Apply] = []
-    places: dict[Value, Value] = {}
-
-    def now(value: Value) -> Value:
-        return places.get(value, value)
-
-    for at, statement in enumerate(nest.body):
-        if at not in live:
-            continue
-        first, *rest = made.get(at, (statement,))
-        body.append(replace(first, operands=tuple(map(now, first.operands))))
-        for further in rest:
-            body.append(replace(further, operands=(Let(len(body) - 1),)))
-        places[Let(at)] = Let(len(body) - 1)
-    return replace(nest, body=tuple(body), stores=tuple(map(now, nest.stores)))
+        if at in statements and Let(at) in found:
+            found.update(nest.body[at].operands)
+    return frozenset(value.index for value in found if isinstance(value, Let)) & statements, found
 
 
 def _shown(access: Access) -> str:

@@ -1,6 +1,6 @@
 """The rows of ops that no front end knows: for nests in which it is known between which numbers values lie.
 
-In: nothing.  Out: rows that `loops.saturate` puts in the place of those of the table.
+In: nothing.  Out: rows that `loops.rewrites` puts in the place of those of the table.
 
     clip(x * 20, -128, 127) to i8   ->   truncate(x * 20, -128, 127) : i32, of which the low byte is stored
 
@@ -14,12 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtypes import DType, dtype
 from . import dtype_rules as rules
 from .row import Op
 
 __all__ = ["LARGER", "SATURATING", "SMALLER", "TRUNCATE"]
 
 _EITHER = (True, False)
+
+
+def _whole(op: str, operands: rules.Types) -> tuple[tuple[DType, ...], DType]:
+    """Compute in the dtype that operands promote to, and give i32."""
+    return rules.arithmetic(op, operands)[0], dtype("i32")
 
 
 def _truncated(x: Any, *ends: Any) -> Any:
@@ -34,7 +40,7 @@ def _truncate(nan: bool, outside: bool) -> Op:
     whole = f"(int32_t){within}"
     c = f"({{0}} == {{0}} ? {whole} : 0)" if nan else whole
     doc = f"Whole part{' between two ends' * outside} as an i32{'; NaN is 0' * nan}."
-    return Op(name, 3 if outside else 1, rules.arithmetic, c, doc, reference=_truncated, cost=0.8)
+    return Op(name, 3 if outside else 1, _whole, c, doc, reference=_truncated, cost=0.8)
 
 
 def _of_number(name: str, order: str, number: int) -> Op:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,29 +12,49 @@ import pytest
 
 from bcastgen.api.functions import from_text
 from bcastgen.api.mlir_module import from_mlir
+from bcastgen.loops.rewrites.pipeline import REWRITES
+from bcastgen.loops.schedule.schedule import standalone_schedules
 from bcastgen.pipeline.compilation import MLIR_FORMS
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.case"))
 PROGRAMS = [path for path in CASES if path.read_text().startswith(("program ", "module "))]
+KERNELS = [path for path in CASES if path.read_text().startswith("kernel ")]
 STRICT = "-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror -ffp-contract=off -c".split()
+
+
+def kernel_of(case):
+    """The kernel of a case, by its first line, and how many variants it has."""
+    variants = 0 if case.stem.endswith("_plain") else None
+    kind, _, source = case.read_text().splitlines()[0].partition(" ")
+    if kind == "module":
+        return from_mlir(case.parent / source), variants
+    return from_text(source, case.stem, variants), variants
 
 
 def sections(case: Path, directory: Path) -> str:
     """Every stage of a program, in the form the case files have; its first line says where it comes from."""
-    name, first = case.stem, case.read_text().splitlines()[0]
-    variants = 0 if name.endswith("_plain") else None
-    kind, _, source = first.partition(" ")
-    kernel = from_text(source, name, variants) if kind == "program" else from_mlir(case.parent / source)
-    stages = {stage: text for stage, text in kernel.stages.items() if stage != "c"}
+    first, (kernel, variants) = case.read_text().splitlines()[0], kernel_of(case)
+    kind, stages = first.partition(" ")[0], dict(kernel.stages)
+    stages["c"] = without_helpers(kernel.source, kernel.compilation.source.name)
     if kind == "module":
         stages |= {form: kernel.to_mlir(form) for form in MLIR_FORMS if form != "shape"}
-    for path in kernel.emit_c(directory, name, variants):
-        stages[path.name] = path.read_text()
+    if kind != "kernel":
+        schedules = standalone_schedules(kernel.declared_compilation.rewritten.program, variants)
+        stages[f"schedule of {case.stem}.c"] = "\n".join(map(str, schedules))
+        for path in kernel.emit_c(directory, case.stem, variants):
+            stages[path.name] = path.read_text()
     shown = "\n".join(f"== {stage}\n{text.rstrip()}\n" for stage, text in stages.items())
     return f"{first}\n\n{shown}"
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def without_helpers(c, name):
+    """C of the JIT from its first own function on: helpers are those of csrc, and the comment repeats the stages."""
+    first = re.search(rf"^static \w+ \*?{name}", c, re.MULTILINE)
+    assert first is not None, c
+    return f"...\n{c[first.start() :]}"
+
+
+@pytest.mark.parametrize("path", [*PROGRAMS, *KERNELS], ids=lambda path: path.stem)
 def test_every_stage_is_as_the_case_says(path, tmp_path):
     got = sections(path, tmp_path)
     if os.environ.get("BCASTGEN_UPDATE_CASES"):
@@ -77,6 +98,28 @@ def test_clang_has_no_warning_either(path, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", [one.name for one in REWRITES])
+def test_a_case_shows_what_each_rewrite_does(name):
+    assert any(f"\n== {name}\n" in path.read_text() for path in CASES)
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        "zero_",
+        "staged in calls",
+        "byte words",
+        "common case",
+        "pairs:",
+        "a loop for each function",
+        "f16 of",
+        "256 bits",
+    ],
+)
+def test_a_case_shows_each_decision_of_the_schedule(decision):
+    assert any(decision in path.read_text().partition("\n== c\n")[0] for path in CASES)
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path):

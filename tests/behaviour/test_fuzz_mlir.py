@@ -16,7 +16,7 @@ from bcastgen.api.mlir_module import is_shape_function, kernel_of, program_of, r
 from bcastgen.cli.main import main
 from bcastgen.core.errors import BcastgenError
 from bcastgen.emit.shape_program.program import render_shape
-from bcastgen.emit.standalone import CForm, Part, render_module
+from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.mlir.options import Options
 from bcastgen.mlir.read.parser import parse_module
 
@@ -100,7 +100,7 @@ def road(text, options=PLAIN):
                 continue
             kernel = kernel_of(function, module, options)
             typed = kernel.compilation
-            found.extend(render_module("k", (Part("k", typed.program, typed.typed),), CForm(0)).files.values())
+            found.extend(render_module("k", [typed.standalone_part("k")], CForm(0)).files.values())
             found.extend(exported(kernel))
         except BcastgenError as error:
             found.append(str(error))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bcastgen.core.dtypes import DType
-from bcastgen.emit.standalone import CForm, Part, render_module
+from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.expr.nodes import Apply, Constant, Expression, topological
 from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
@@ -39,9 +39,7 @@ def emit():
         kinds = tuple(t.dtype for t in types)
         options, count_constants = Options(name, variants), len(constants)
         compilation = Compilation(expression, kinds, types, declared, results, options, None, count_constants)
-        rendered = render_module(
-            name, (Part(name, compilation.program, compilation.typed, constants),), CForm(variants)
-        )
+        rendered = render_module(name, [compilation.standalone_part(name, constants)], CForm(variants))
         stem = rendered.name
         function = f"{stem}_kernel" if f"_status {stem}_kernel(" in rendered.files[f"{stem}.h"] else stem
         return Emitted(stem, function, dict(rendered.files), compilation, result_ranks(compilation))

@@ -159,7 +159,7 @@ class Spoilt:
     @property
     def is_seen(self):
         """Whether its descriptor is looked at."""
-        program = self.subject.compilation.narrowed.program
+        program = self.subject.compilation.rewritten.program
         accesses = [access for nest in program.nests for access in (*nest.operands, *nest.shapes)]
         return self.is_result or any(access.position == self.at for access in accesses)
 

@@ -86,7 +86,7 @@ class Corpus:
         arrays = "\n".join(f"  {array}" for array in case.arrays)
         return (
             f"seed {self.seed}, {case.kernel.function}: shape {got.shape}, call {got.call}\n"
-            f"{subject.kernel.signature}\n{subject.compilation.narrowed.program}\n"
+            f"{subject.kernel.signature}\n{subject.compilation.rewritten.program}\n"
             f"(buffer, offset, rank, null extents, strides; extents, strides)\n{arrays}"
         )
 

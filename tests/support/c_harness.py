@@ -99,7 +99,7 @@ def result_ranks(compilation: Compilation) -> tuple[int | None, ...]:
 
 def emit_module(kernels: Sequence[Kernel], name: str, form: CForm = USUAL) -> list[Emitted]:
     """The kernels as one module, each with its names there."""
-    parts = [kernel.standalone_part(kernel.__name__) for kernel in kernels]
+    parts = [one.declared_compilation.standalone_part(one.__name__, one.constant_values) for one in kernels]
     files = dict(render_module(name, parts, form).files)
     made = []
     for kernel, view in zip(kernels, module_view(name, parts, form).kernels, strict=True):

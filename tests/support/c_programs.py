@@ -168,7 +168,7 @@ class Subject:
         """Whether the data of an operand is read for these shapes."""
         return any(
             access.position == at and not access.stands_by
-            for nest in self.compilation.narrowed.program.nests
+            for nest in self.compilation.rewritten.program.nests
             if nest.results and 0 not in self.shapes[nest.results[0].position]
             for access in nest.operands
         )
@@ -212,7 +212,7 @@ def random_subject(chance, name, samples, functions=False, static=False):
     while True:
         try:
             subject = _subject(chance, name, samples, functions, static)
-            assert subject.compilation.narrowed.program.nests
+            assert subject.compilation.rewritten.program.nests
         except (DomainError, RangeError):  # a constant that does not fit, or a negative exponent
             continue
         return subject

@@ -20,7 +20,7 @@ from bcastgen.api.functions import op_kernel
 from bcastgen.core.dtypes import dtype
 from bcastgen.core.errors import DTypeError
 from bcastgen.emit.c_text.body import storage_type
-from bcastgen.emit.standalone import CForm, Part, render_module
+from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.expr.trace import converted, trace
 from bcastgen.ops.table import OPS
 from bcastgen.pipeline.compilation import Compilation, Options
@@ -44,9 +44,9 @@ class Row:
         """What a module takes it as."""
         types = tuple(parse_type(f"{kind}[?]") for kind in self.kinds)
         expression = trace(self.function, tuple("abc"[: len(types)]))
-        options = Options(self.name, 0)
+        options = Options(self.name, 0, math="fast" if fast else "accurate")
         compilation = Compilation(expression, tuple(map(dtype, self.kinds)), types, None, ("r",), options, None, 0)
-        return Part(self.name, compilation.program, compilation.typed, (), fast)
+        return compilation.standalone_part(self.name)
 
 
 @functools.cache

@@ -16,21 +16,19 @@ import numpy as np
 
 from ...core.dtypes import F16, F32, DType
 from ...core.float16 import bits_of
-from ...core.frozen import dataclass
 from ...expr.nodes import Constant
-from ...loops.nest import Apply, Let, Load, Nest, Value
-from ...ops.row import Excess
+from ...loops.nest import Apply, Let, Load, Nest, Value, made_of
+from ...loops.schedule.common_cases import RangeTest
 
 __all__ = [
-    "Rare",
     "body_lines",
     "demand_lines",
     "literal",
     "loaded",
-    "rare_of",
     "storage_type",
     "stored",
     "stored_literal",
+    "test_text",
     "value_text",
 ]
 
@@ -130,9 +128,9 @@ def body_lines(
     loads: tuple[str, ...],
     only: frozenset[int] | None = None,
     fast: bool = False,
-    near: frozenset[int] = frozenset(),
+    short: frozenset[int] = frozenset(),
 ) -> list[str]:
-    """Return the statements of a body, or those of the given places, with `fast` C, or for those in `near` with near C.
+    """Return the statements of a body, or those of the given places; `fast` ones, and in their `short` forms.
 
     See :class:`.Op`.
     """
@@ -141,7 +139,7 @@ def body_lines(
     for at, statement in enumerate(nest.body):
         if only is not None and at not in only:
             continue
-        template = statement.op.c_for(statement.operand_dtypes, statement.dtype, fast, at in near, statement.constant)
+        template = statement.op.c_for(statement.operand_dtypes, statement.dtype, fast, at in short, statement.constant)
         texts = _texts(statement, loads)
         for place in _oddly_used(template, statement, texts):
             dtype, named = statement.operand_dtypes[place], f"t{at}_{place}"
@@ -221,71 +219,14 @@ def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, fr
             continue
         demands.append(_bare(_fill(template, _texts(statement, loads))))
         needed.add(statement.operands[1])
-    lets, needed = _made_of(nest, needed, frozenset(range(len(nest.body))))
+    lets, needed = made_of(nest, needed, frozenset(range(len(nest.body))))
     reads = frozenset(value.access for value in needed if isinstance(value, Load))
     return body_lines(nest, loads, lets), " && ".join(dict.fromkeys(demands)), reads
 
 
-def _made_of(nest: Nest, values: set[Value], statements: frozenset[int]) -> tuple[frozenset[int], set[Value]]:
-    """Return which of these statements values are made of, and all values that these read."""
-    found = set(values)
-    for at in range(len(nest.body) - 1, -1, -1):
-        if at in statements and Let(at) in found:
-            found.update(nest.body[at].operands)
-    return frozenset(value.index for value in found if isinstance(value, Let)) & statements, found
-
-
-# A second form of many functions takes the compiler too long.
-_MOST_FUNCTIONS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Rare:
-    """How to find out whether an element is rare: for it, the near forms of the statements `near` are not right.
-
-    Attributes
-    ----------
-    near : statements.
-    excesses : what of an element must not be too much, in C.
-    body, values : the statements that these need, and the values that all of them read.
-    """
-
-    near: frozenset[int]
-    excesses: tuple[Excess, ...]
-    body: tuple[str, ...]
-    values: frozenset[Value]
-
-
-def rare_of(nest: Nest, loads: tuple[str, ...], statements: frozenset[int], fast: bool, loops: int) -> Rare | None:
-    """Return what is rare for these statements; None where none has a near form, or not one worth a look.
-
-    `loops` is how many loops compute them.
-    """
-    near: set[int] = set()
-    needed: set[Value] = set()
-    excesses: list[Excess] = []
-    many = loops * sum(statement.op.ulp > 0 for statement in nest.body) > _MOST_FUNCTIONS
-    for at in sorted(statements):
-        statement = nest.body[at]
-        found = statement.op.rare_for(statement.operand_dtypes, statement.dtype, fast, statement.constant)
-        if not found or (many and not statement.op.scalar):
-            continue
-        numbers = "".join(excess.number for excess in found)
-        read = {value for place, value in enumerate(statement.operands) if f"{{{place}}}" in numbers}
-        made = _made_of(nest, read, statements)[0]
-        # A look that takes a function itself only pays where compilers do not vectorise the full form.
-        if any(nest.body[of].op.ulp for of in made) and not statement.op.scalar:
-            continue
-        near.add(at)
-        needed |= read
-        texts = _texts(statement, loads)
-        excesses += [Excess(excess.c, _bare(_fill(excess.number, texts)), excess.most) for excess in found]
-    if not near:
-        return None
-    lets, values = _made_of(nest, needed, statements)
-    # Of what is near, the near forms are right; of what is not, no more is asked.
-    body = body_lines(nest, loads, lets, fast, frozenset(near))
-    return Rare(frozenset(near), tuple(dict.fromkeys(excesses)), tuple(body), frozenset(values))
+def test_text(nest: Nest, test: RangeTest, loads: tuple[str, ...]) -> str:
+    """Return the C of the number that a block is tested for."""
+    return _bare(_fill(test.number, _texts(nest.body[test.statement], loads)))
 
 
 def _is_certain(statement: Apply) -> bool:

@@ -1,6 +1,6 @@
 """16-bit floats of inner loops of ours: converted a block at a time, beside the loop that computes with them.
 
-In: an inner loop.  Out: one whose f16 arrays are of floats, for a caller that converts them.
+In: a nest's arrays.  Out: those of its loops, whose f16 arrays are of floats, for a caller that converts them.
 
     r[i] = bcg_f32_to_f16(t0);   ->   r[i] = t0;
 
@@ -13,23 +13,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.dtypes import F16, F32
-from ..c_text.body import loaded, stored
-from .loop_model import ArrayView, LoopView
+from ...loops.nest import Nest
+from .loop_model import ArrayView
 
 __all__ = ["in_floats"]
 
 
-def in_floats(loop: LoopView) -> LoopView:
-    """Return a loop whose f16 arrays are of floats: only their bytes tell (see :attr:`.ArrayView.is_widened`)."""
-    arrays = tuple(_in_floats(array) for array in loop.arrays)
-    before, after = stored("|", F16).split("|")
-    results = arrays[loop.operand_count :]
-    stores = tuple(
-        text.removeprefix(before).removesuffix(after) if array.is_widened else text
-        for array, text in zip(results, loop.stores, strict=True)
+def in_floats(nest: Nest, arrays: tuple[ArrayView, ...]) -> tuple[ArrayView, ...]:
+    """Return arrays, the nest's operands and then its results, of which those of f16 are of floats."""
+    accesses = (*nest.operands, *nest.results)
+    return tuple(
+        replace(array, c=F32.c, loaded="{}", is_widened=True) if access.dtype is F16 else array
+        for array, access in zip(arrays, accesses, strict=True)
     )
-    return replace(loop, arrays=arrays, stores=stores)
-
-
-def _in_floats(array: ArrayView) -> ArrayView:
-    return replace(array, c=F32.c, loaded="{}") if array.loaded == loaded("{}", F16) else array

@@ -17,57 +17,58 @@ from itertools import count
 
 from ...core.dtypes import DType
 from ...loops.nest import Let, Load, Nest, Value
-from ...loops.schedule.byte_words import words_of
-from ...loops.schedule.function_loops import Part, parts_of
-from ...loops.schedule.staging import Stage, Staging, costs_of, tenths
-from ...loops.schedule.variants import ANY, UNIT, ZERO, Schedule, Variant
-from ..c_text.body import body_lines, rare_of, stored, value_text
+from ...loops.schedule.byte_words import ByteWords
+from ...loops.schedule.costs import whole_tenths
+from ...loops.schedule.function_loops import BlockLoop
+from ...loops.schedule.schedule import InnerLoop, Schedule
+from ...loops.schedule.variants import UNIT, ZERO, Variant
+from ..c_text.body import body_lines, stored, test_text, value_text
 from ..c_text.names import Namer
-from .loop_model import ArrayView, LoopView, PartView, RareView, VariantView, WordsView
+from .loop_model import (
+    ArrayView,
+    BlockLoopView,
+    CommonCaseView,
+    LoopView,
+    RangeTestView,
+    VariantView,
+    WordsView,
+)
 
 __all__ = ["inline_loop", "stage_loops"]
 
 
-def inline_loop(
-    name: str, nest: Nest, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool, blocks: bool
-) -> LoopView:
+def inline_loop(name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool) -> LoopView:
     """Return the loop that computes all of a nest.
 
     Parameters
     ----------
     name : of the nest in C.
-    nest, scheduled, arrays : the nest, its inner loops, and its arrays: operands, then results.
+    scheduled, arrays : its schedule, and its arrays: operands, then results.
     fast : whether functions take their fast forms.
-    blocks : whether it may go by blocks of points: near forms serve those in which no element is rare, and functions
-        that wait for each other have loops of their own.
     """
-    statements = frozenset(range(len(nest.body)))
+    nest, loop = scheduled.nest, scheduled.inline
     loads = _loads(nest, arrays)
-    reads = tuple(map(Load, range(len(nest.operands))))
     return LoopView(
         name,
         arrays,
         len(nest.operands),
-        _variant_views(scheduled.variants, arrays, len(nest.operands)),
-        tuple(body_lines(nest, loads, statements, fast)),
-        _stores(nest, loads),
-        cost=tenths(scheduled.cost),
+        _variant_views(loop, arrays),
+        tuple(body_lines(nest, loads, loop.statements, fast)),
+        _stores(nest, arrays),
+        cost_tenths_ns=whole_tenths(loop.cost_tenths_ns),
         widest=_widest(nest),
-        parts=_parts(nest, loads, statements, nest.stores, reads, fast, len(scheduled.variants)) if blocks else (),
-        words=_words(nest, loads, fast) if blocks else None,
+        block_loops=_block_loops(nest, loop, loads, fast),
+        words=None if loop.words is None else _words(nest, loop.words, loads, fast),
     )
 
 
-def _words(nest: Nest, loads: tuple[str, ...], fast: bool) -> WordsView | None:
-    words = words_of(nest)
-    if words is None:
-        return None
+def _words(nest: Nest, words: ByteWords, loads: tuple[str, ...], fast: bool) -> WordsView:
     return WordsView(
         words.bits,
         tuple(body_lines(nest, loads, words.statements, fast)),
         tuple(value_text(value, loads, access.dtype) for access, value in zip(nest.results, words.stores, strict=True)),
         tuple(_bytes(access.dtype, words.bits) for access in nest.operands),
-        words.turned,
+        words.deinterleaved,
     )
 
 
@@ -88,115 +89,91 @@ def _widest(nest: Nest) -> int:
 
 
 def stage_loops(
-    name: str,
-    nest: Nest,
-    scheduled: Schedule,
-    arrays: tuple[ArrayView, ...],
-    fast: bool,
-    namer: Namer,
-    separate: bool = False,
+    name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool, namer: Namer
 ) -> tuple[tuple[LoopView, ...], LoopView | None]:
-    """Return the loops that compute stages, and the one behind them; none where a nest has no staged form.
-
-    With `separate`, of C that stands alone, a stage reads operands of any strides.
-    """
-    staging = scheduled.staging
-    if staging is None:
+    """Return the loops that compute stages, and the one behind them; none where a nest has no staged form."""
+    nest, staged = scheduled.nest, scheduled.staged
+    if staged is None:
         return (), None
-    tiles = {stage.value: _tile_view(nest, stage, len(arrays) + at, namer) for at, stage in enumerate(staging.stages)}
+    tiles: dict[int, ArrayView] = {}
+    for at, stage in enumerate(scheduled.stages):
+        tiles[_value_of(stage)] = _tile_view(nest, _value_of(stage), len(arrays) + at, namer)
     loads = _loads(nest, arrays)
-    stages = tuple(
-        _loop(
-            f"{name}_stage_t{stage.value}",
-            nest,
-            stage,
-            arrays,
-            tiles,
-            (replace(tiles[stage.value], is_result=True),),
-            loads,
-            fast,
-            separate,
+    stages = []
+    for stage in scheduled.stages:
+        tile = replace(tiles[_value_of(stage)], is_result=True)
+        stages.append(
+            _loop(f"{name}_stage_{tile.load}", nest, stage, arrays, tiles, (tile,), (tile.load,), loads, fast)
         )
-        for stage in staging.stages
-    )
     results = arrays[len(nest.operands) :]
-    count = len(scheduled.staged)
-    staged = _loop(f"{name}_staged", nest, staging, arrays, tiles, results, loads, fast, separate, count)
-    return stages, replace(
-        staged,
-        variants=_variant_views(scheduled.staged, staged.arrays, staged.operand_count),
-        stores=_stores(nest, loads),
-    )
+    last = _loop(f"{name}_staged", nest, staged, arrays, tiles, results, _stores(nest, arrays), loads, fast)
+    return tuple(stages), last
+
+
+def _value_of(stage: InnerLoop) -> int:
+    """Return the statement whose value a stage gives."""
+    (value,) = stage.gives
+    assert isinstance(value, Let)
+    return value.index
 
 
 def _loop(
     name: str,
     nest: Nest,
-    part: Stage | Staging,
+    loop: InnerLoop,
     arrays: tuple[ArrayView, ...],
     tiles: dict[int, ArrayView],
     results: tuple[ArrayView, ...],
+    stores: tuple[str, ...],
     loads: tuple[str, ...],
     fast: bool,
-    separate: bool,
-    variant_count: int = 1,
 ) -> LoopView:
-    """Return the loop of a stage, or the one behind the stages, with the variant in which every array moves."""
-    read = [arrays[value.access] if isinstance(value, Load) else tiles[value.index] for value in part.reads]
+    """Return the loop of a stage, or the one behind the stages."""
+    read = [arrays[value.access] if isinstance(value, Load) else tiles[value.index] for value in loop.reads]
     own = tuple(replace(array, place=at) for at, array in enumerate((*read, *results)))
-    unit = Variant(UNIT, (UNIT,) * len(read), UNIT)
-    kinds = tuple(ANY if isinstance(value, Load) else UNIT for value in part.reads)
-    variants = (unit, Variant(ANY, kinds, UNIT)) if separate else (unit,)
-    values = (Let(part.value),) if isinstance(part, Stage) else nest.stores
     return LoopView(
         name,
         own,
         len(read),
-        _variant_views(variants, own, len(read)),
-        tuple(body_lines(nest, loads, part.statements, fast)),
-        tuple(result.load for result in results),
+        _variant_views(loop, own),
+        tuple(body_lines(nest, loads, loop.statements, fast)),
+        stores,
         tuple(array.place for array in read),
-        tenths(part.cost),
-        parts=() if separate else _parts(nest, loads, part.statements, values, part.reads, fast, variant_count),
+        whole_tenths(loop.cost_tenths_ns),
+        block_loops=_block_loops(nest, loop, loads, fast),
     )
 
 
-def _parts(
-    nest: Nest,
-    loads: tuple[str, ...],
-    statements: frozenset[int],
-    values: tuple[Value, ...],
-    reads: Sequence[Value],
-    fast: bool,
-    variant_count: int,
-) -> tuple[PartView, ...]:
-    """Return the loops over blocks of points that a loop consists of; none where one serves them all.
-
-    `reads` are what its arrays hold, in order.
-    """
+def _block_loops(nest: Nest, loop: InnerLoop, loads: tuple[str, ...], fast: bool) -> tuple[BlockLoopView, ...]:
     numbers = count()
-    views = []
-    for part in parts_of(nest, statements, values, costs_of(nest)):
-        rare = _rare(nest, loads, part, reads, fast, variant_count, numbers)
-        view = PartView(
-            _places(reads, part.reads),
-            _known(nest, reads, part.reads),
-            tuple(body_lines(nest, loads, part.statements, fast)),
-            tuple(_tile_of(nest, at) for at in part.gives),
-            rare,
-            _is_in_pairs(nest, part.statements, rare is not None),
+    return tuple(
+        BlockLoopView(
+            _places(loop.reads, block.reads),
+            _known(nest, loop.reads, block.reads),
+            tuple(body_lines(nest, loads, block.statements, fast)),
+            tuple(_tile_of(nest, at) for at in block.gives),
+            _common_case(nest, loop, block, loads, fast, numbers),
+            block.pairs,
         )
-        views.append(view)
-    return () if len(views) == 1 and views[0].rare is None and not views[0].pairs else tuple(views)
+        for block in loop.blocks
+    )
 
 
-def _is_in_pairs(nest: Nest, statements: frozenset[int], near: bool) -> bool:
-    """Whether a part has one function, and two of it side by side are faster; two loops take the compiler longer."""
-    functions = [row for row in map(nest.body.__getitem__, sorted(statements)) if row.op.ulp or row.op.definition]
-    if len(functions) != 1:
-        return False
-    (row,) = functions
-    return row.op.in_pairs(row.operand_dtypes, row.constant) and (near or not row.op.scalar)
+def _common_case(
+    nest: Nest, loop: InnerLoop, block: BlockLoop, loads: tuple[str, ...], fast: bool, numbers: Iterator[int]
+) -> CommonCaseView | None:
+    case = block.common_case
+    if case is None:
+        return None
+    own = case.reads.intersection(block.reads)
+    return CommonCaseView(
+        # Of what has a short form, that is right; of the rest no more is asked.
+        tuple(body_lines(nest, loads, case.statements, fast, case.short)),
+        tuple(RangeTestView(next(numbers), one.c, test_text(nest, one, loads), one.limit) for one in case.tests),
+        _places(loop.reads, own),
+        _known(nest, loop.reads, own),
+        tuple(body_lines(nest, loads, block.statements, fast, case.short)),
+    )
 
 
 def _places(reads: Sequence[Value], values: Collection[Value]) -> frozenset[int]:
@@ -219,33 +196,19 @@ def _loads(nest: Nest, arrays: tuple[ArrayView, ...]) -> tuple[str, ...]:
     return tuple(array.load for array in arrays[: len(nest.operands)])
 
 
-def _stores(nest: Nest, loads: tuple[str, ...]) -> tuple[str, ...]:
-    pairs = zip(nest.results, nest.stores, strict=True)
-    return tuple(stored(value_text(value, loads, access.dtype), access.dtype) for access, value in pairs)
+def _stores(nest: Nest, arrays: tuple[ArrayView, ...]) -> tuple[str, ...]:
+    loads, results = _loads(nest, arrays), arrays[len(nest.operands) :]
+    texts = (value_text(value, loads, access.dtype) for access, value in zip(nest.results, nest.stores, strict=True))
+    return tuple(
+        text if array.is_widened else stored(text, access.dtype)
+        for access, array, text in zip(nest.results, results, texts, strict=True)
+    )
 
 
-def _rare(
-    nest: Nest,
-    loads: tuple[str, ...],
-    part: Part,
-    reads: Sequence[Value],
-    fast: bool,
-    variant_count: int,
-    numbers: Iterator[int],
-) -> RareView | None:
-    rare = rare_of(nest, loads, part.statements, fast, variant_count)
-    if rare is None:
-        return None
-    own = rare.values.intersection(part.reads)
-    near = body_lines(nest, loads, part.statements, fast, rare.near)
-    excesses = tuple((next(numbers), excess) for excess in rare.excesses)
-    return RareView(rare.body, excesses, _places(reads, own), _known(nest, reads, own), tuple(near))
-
-
-def _tile_view(nest: Nest, stage: Stage, place: int, namer: Namer) -> ArrayView:
+def _tile_view(nest: Nest, value: int, place: int, namer: Namer) -> ArrayView:
     """Return a tile: its elements are values as C computes with them, so that none is converted on the way."""
-    dtype = nest.body[stage.value].dtype.computed_in
-    name = namer.take(f"t{stage.value}_tile")
+    dtype = nest.body[value].dtype.computed_in
+    name = namer.take(f"t{value}_tile")
     return ArrayView(
         name=name,
         owner=name,
@@ -259,7 +222,7 @@ def _tile_view(nest: Nest, stage: Stage, place: int, namer: Namer) -> ArrayView:
         loaded="{}",
         bytes=dtype.bytes,
         is_result=False,
-        load=f"t{stage.value}",
+        load=f"t{value}",
         step="",
         map_name="",
         dims=(),
@@ -267,12 +230,10 @@ def _tile_view(nest: Nest, stage: Stage, place: int, namer: Namer) -> ArrayView:
     )
 
 
-def _variant_views(
-    variants: tuple[Variant, ...], arrays: tuple[ArrayView, ...], operand_count: int
-) -> tuple[VariantView, ...]:
+def _variant_views(loop: InnerLoop, arrays: tuple[ArrayView, ...]) -> tuple[VariantView, ...]:
     views: dict[str, VariantView] = {}
-    for variant in variants:
-        kinds = (*variant.operands, *((variant.results,) * (len(arrays) - operand_count)))
+    for variant in loop.variants:
+        kinds = (*variant.operands, *((variant.results,) * (len(arrays) - len(loop.reads))))
         strides = tuple(
             (array.place, 0 if kind == ZERO else array.bytes)
             for array, kind in zip(arrays, kinds, strict=True)
@@ -281,7 +242,7 @@ def _variant_views(
         name = _variant_name(variant, arrays)
         # Operands a, b and a_b: two variants would be called zero_a_b.
         name = name if name not in views else f"{name}_{len(views)}"
-        views[name] = VariantView(name, kinds, strides)
+        views[name] = VariantView(name, kinds, strides, loop.words is not None and variant in loop.words.variants)
     return tuple(views.values())
 
 

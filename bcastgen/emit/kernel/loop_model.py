@@ -9,9 +9,17 @@ from __future__ import annotations
 
 from ...core.frozen import dataclass
 from ...loops.schedule.function_loops import BLOCK, GROUP
-from ...ops.row import Excess
 
-__all__ = ["ArrayView", "DimView", "LoopView", "PartView", "RareView", "VariantView", "WordsView"]
+__all__ = [
+    "ArrayView",
+    "BlockLoopView",
+    "CommonCaseView",
+    "DimView",
+    "LoopView",
+    "RangeTestView",
+    "VariantView",
+    "WordsView",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +47,7 @@ class ArrayView:
     descriptor's address, `member` what goes in front of a field of it. `loaded` is the C of the value of an element
     `{}`, of type `c` in memory and of type `value_c` then; `load`, `step` and `map_name` name that value, its
     stride along an inner loop, and the table of its own dims if it is `mapped` otherwise than by aligning on the right.
+    It `is_widened` if an inner loop has floats where memory has 16-bit ones, which the loop's caller converts.
     """
 
     name: str
@@ -59,16 +68,12 @@ class ArrayView:
     dims: tuple[DimView, ...]
     mapped: bool
     is_constant: bool = False
+    is_widened: bool = False
 
     @property
     def strides(self) -> tuple[str, ...]:
         """The names of its effective strides, in a ranked nest."""
         return tuple(dim.stride for dim in self.dims if dim.own is not None)
-
-    @property
-    def is_widened(self) -> bool:
-        """Whether an inner loop has floats where memory has 16-bit ones, which its caller converts."""
-        return self.c == "float" and self.bytes == 2
 
     @property
     def own_dims(self) -> tuple[int, ...]:
@@ -78,49 +83,61 @@ class ArrayView:
 
 @dataclass(frozen=True, slots=True)
 class VariantView:
-    """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it."""
+    """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it.
+
+    `in_words` if it goes a word of bytes at a time.
+    """
 
     name: str
     kinds: tuple[str, ...]
     strides: tuple[tuple[int, int], ...]
+    in_words: bool = False
 
     @property
-    def still(self) -> str:
+    def stationary(self) -> str:
         """The arrays that are one element along it, as a mask."""
         mask = sum(1 << place for place, stride in self.strides if stride == 0)
         return hex(mask) if mask else "0"
 
 
 @dataclass(frozen=True, slots=True)
-class RareView:
-    """What a loop does for a block of points first: look whether an element is rare.
+class RangeTestView:
+    """A test of a block: whether the largest `number` of type `c` is at most `limit`; `at` counts those of the loop."""
 
-    It is where one of the `excesses`, which have numbers of their own in the loop, is more than it may be, as `body`,
-    the elements of the arrays at `places` and the values `known` from tiles tell; `near` is the loop's body where no
-    element is.
-    """
-
-    body: tuple[str, ...]
-    excesses: tuple[tuple[int, Excess], ...]
-    places: frozenset[int]
-    known: tuple[tuple[str, str], ...]
-    near: tuple[str, ...]
+    at: int
+    c: str
+    number: str
+    limit: str
 
 
 @dataclass(frozen=True, slots=True)
-class PartView:
-    """A loop over a block of points: all that is done to them, or where one function waits for another, a part of it.
+class CommonCaseView:
+    """What a loop does for a block of points first: test whether its `short` body is right for all of them.
 
-    It reads the elements of the arrays at `places`, and the values `known` from the tiles of earlier parts; it leaves
-    the values `given` in tiles of their C types. The last part gives none, and writes the results. `rare`, where it is
-    there, says when a faster body does. With `pairs` the halves of each group of a block are computed side by side.
+    The `tests` need the statements `body`, the elements of the arrays at `places` and the values `known` from tiles.
+    """
+
+    body: tuple[str, ...]
+    tests: tuple[RangeTestView, ...]
+    places: frozenset[int]
+    known: tuple[tuple[str, str], ...]
+    short: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLoopView:
+    """A loop over a block of points: all that is done to them, or a part of it where one function waits for another.
+
+    It reads the elements of the arrays at `places`, and the values `known` from the tiles of earlier loops; it leaves
+    the values `given` in tiles of their C types. The last loop gives none, and writes the results. With `pairs` the
+    halves of each group of a block are computed side by side.
     """
 
     places: frozenset[int]
     known: tuple[tuple[str, str], ...]
     body: tuple[str, ...]
     given: tuple[tuple[str, str], ...]
-    rare: RareView | None = None
+    common_case: CommonCaseView | None = None
     pairs: bool = False
 
 
@@ -128,7 +145,7 @@ class PartView:
 class WordsView:
     """What a loop computes of each byte of a word of so many bits: its body, and the values whose low bytes it stores.
 
-    If it is `turned` the bytes of a word stand apart, and results are these values.
+    If `deinterleaved` the bytes of a word are 16 apart, and results are these values.
     `loads` are, for each operand, the C type that a byte's value has then, and of a word `{}` the C of each byte.
     """
 
@@ -136,33 +153,22 @@ class WordsView:
     body: tuple[str, ...]
     stores: tuple[str, ...]
     loads: tuple[tuple[str, tuple[str, ...]], ...]
-    turned: bool
+    deinterleaved: bool
 
     @property
     def count(self) -> int:
         """How many bytes a word has."""
         return self.bits // 8
 
-    def serves(self, arrays: tuple[ArrayView, ...], variant: VariantView) -> bool:
-        """Whether it is how a variant goes: that in which all bytes move, and all else stands still.
-
-        Or, unless it is turned, one of the operands. It takes the compiler twice as long, and others are rare.
-        """
-        operands = [(array, variant.kinds[array.place]) for array in arrays if not array.is_result]
-        if any(kind == "any" or (kind != "zero" and array.bytes > 1) for array, kind in operands):
-            return False
-        still = sum(kind == "zero" and array.bytes == 1 for array, kind in operands)
-        return still <= (0 if self.turned else min(1, len(operands) - 1))
-
 
 @dataclass(frozen=True, slots=True)
 class LoopView:
     """An inner loop: what it is called, its arrays (those it reads, then those it writes), its body and its variants.
 
-    `parts`, where there are any, compute what the body does, `block` points at a time, or `group` in pairs. `reads` are
-    the numbers of what it reads: those of the nest's arrays and, after these, of stages. `cost` is that of a point, in
-    tenths of a nanosecond; its largest values have `widest` bytes. `words`, where they are there, are how it goes where
-    no array has gaps: a word's bytes at a time.
+    `block_loops`, where there are any, compute what the body does, `block` points at a time, or `group` in pairs.
+    `reads` are the numbers of what it reads: those of the nest's arrays and, after these, of stages. `cost_tenths_ns`
+    is that of a point, in whole tenths of a nanosecond; its largest values have `widest` bytes. `words` are how its
+    variants go that are `in_words`: a word's bytes at a time.
     """
 
     name: str
@@ -172,9 +178,9 @@ class LoopView:
     body: tuple[str, ...]
     stores: tuple[str, ...]
     reads: tuple[int, ...] = ()
-    cost: int = 1
+    cost_tenths_ns: int = 1
     widest: int = 8
-    parts: tuple[PartView, ...] = ()
+    block_loops: tuple[BlockLoopView, ...] = ()
     words: WordsView | None = None
     block: int = BLOCK
     group: int = GROUP

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
 from ...loops.nest import Access, LoopProgram, Nest
-from ...loops.schedule.variants import Schedule
+from ...loops.schedule.schedule import Schedule
 from ..c_text.body import demand_lines, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
 from .alike import all_alike
@@ -139,7 +139,9 @@ def _nest_view(
     read = tuple(array.load for array in arrays)
     demand_body, demand, demanded = demand_lines(nest, read)
     results = arrays[len(nest.operands) :]
-    stages, staged = stage_loops(name, nest, scheduled, arrays, fast, namer, members.separate)
+    # The run time's loops have floats for 16-bit ones.
+    own = in_floats(nest, arrays) if scheduled.f16_blocks else arrays
+    stages, staged = stage_loops(name, scheduled, own, fast, namer)
     later = {access.position for after in program.nests[place + 1 :] for access in after.operands}
     asked = guards(nest, members)
     view = NestView(
@@ -147,7 +149,7 @@ def _nest_view(
         rank=None if nest.domain.open else len(nest.domain.dims),
         least_rank=len(nest.domain.dims),
         extents=tuple(dim.extent for dim in nest.domain.dims),
-        inline=inline_loop(name, nest, scheduled, arrays, fast, blocks=not members.separate),
+        inline=inline_loop(name, scheduled, own, fast),
         stages=stages,
         staged=staged,
         guards=asked,
@@ -171,16 +173,10 @@ def _nest_view(
         claims=tuple(claim.name for claim in nest.claims),
     )
     if not members.separate:
-        return _converted(view)
+        return view
     alike = view.in_a_row
     count = len(view.whole_arrays) - len(results)
     return replace(view, alike=alike and all_alike(members.operands[:count], len(nest.domain.dims), view))
-
-
-def _converted(view: NestView) -> NestView:
-    """Return a nest of which the run time calls the loops: they have floats for 16-bit ones."""
-    staged = None if view.staged is None else in_floats(view.staged)
-    return replace(view, inline=in_floats(view.inline), stages=tuple(map(in_floats, view.stages)), staged=staged)
 
 
 def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:

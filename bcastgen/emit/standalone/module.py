@@ -18,7 +18,7 @@ from ...core.errors import statuses
 from ...core.frozen import dataclass
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
-from ...loops.schedule.variants import nested_loops
+from ...loops.schedule.schedule import standalone_schedules
 from ..c_text.helpers import helper_names, helper_text
 from ..c_text.names import comment_text, constant_prefix, module_identifiers
 from ..c_text.wrap import lay_out, lay_out_comment
@@ -122,7 +122,7 @@ def module_view(name: str, parts: Sequence[Part], form: CForm) -> ModuleView:
     prefix, identifiers = module_identifiers(name, [part.name for part in parts], others)
     views = []
     for part, (stem, function) in zip(parts, identifiers, strict=True):
-        schedules = tuple(nested_loops(nest, form.variants, ranked=not nest.domain.open) for nest in part.program.nests)
+        schedules = standalone_schedules(part.program, form.variants)
         view = kernel_view(
             part.name,
             part.program,

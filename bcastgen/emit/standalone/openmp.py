@@ -48,7 +48,7 @@ class Threads:
 
 def threads(nest: NestView) -> Threads | None:
     """Return what the threads of a nest share; nothing, where it never pays."""
-    points = 1 << (_WORTH // max(nest.inline.cost, _LEAST_COST)).bit_length()
+    points = 1 << (_WORTH // max(nest.inline.cost_tenths_ns, _LEAST_COST)).bit_length()
     if nest.rank is None:
         return Threads(0, True, points, "")
     if nest.rank == 0:

@@ -13,22 +13,22 @@ from __future__ import annotations
 from ...expr.nodes import Constant
 from ..nest import Apply, Let, Nest
 
-__all__ = ["LOW", "counts_of", "mask_bits", "shift_of"]
+__all__ = ["LOW_BITS_SUFFICE", "demanded_bits", "mask_bits", "shift_of"]
 
 # The low bits of the result depend on no higher bits of the operands.
-LOW = frozenset(
+LOW_BITS_SUFFICE = frozenset(
     "add subtract multiply negative square positive floor ceil trunc where bitwise_and bitwise_or bitwise_xor "
     "bitwise_invert left_shift".split()
 )
 
 
-def counts_of(nest: Nest) -> list[int]:
+def demanded_bits(nest: Nest) -> list[int]:
     """Return on how many low bits of each statement's value anything depends: all bits of its dtype are the value.
 
     Examples
     --------
     >>> from bcastgen import from_text
-    >>> counts_of(from_text("(i32[?] a, i32[?] b) -> (a + b) & 255").compilation.program.nests[0])
+    >>> demanded_bits(from_text("(i32[?] a, i32[?] b) -> (a + b) & 255").compilation.program.nests[0])
     [8, 32]
     """
     counts = [0] * len(nest.body)
@@ -51,7 +51,7 @@ def _counting(statement: Apply, place: int, count: int) -> int:
         return every
     if name == "cast":
         return min(count, every)
-    if name in LOW and not name.endswith("_shift"):
+    if name in LOW_BITS_SUFFICE and not name.endswith("_shift"):
         return min(count, every, mask_bits(statement, every))
     shift = shift_of(statement)
     if shift is None or place == 1:

@@ -1,13 +1,13 @@
-"""Saturation: floats that become integers, and extrema of floats, without looking at what is known of them.
+"""Dropping guards: floats that become integers, and extrema of floats, without looking at what is known of them.
 
-In: a nest.  Out: one of the same results, bit for bit, with rows of :mod:`..proved_ops`.
+In: a nest.  Out: one of the same results, bit for bit, with rows of :mod:`...ops.internal_rows`.
 
     x : f32;  clip(rint(x * 20), -128, 127).astype(int8)  ->  truncate(rint(x * 20), -128, 127) : i32, then its low byte
     x : u8;   (x * 0.5 + 3).astype(uint8)                   ->   truncate_number_within(x * 0.5 + 3) : i32, its low byte
 
-A cast of a float looks whether it is NaN and saturates: not where bounds (:mod:`.bounds`) prove that it is no NaN, or
-in range. Where it is clipped first, saturating does this. An extremum looks for NaN, but not where one is proved a
-number.
+A cast of a float checks for NaN and saturates. The check goes where :mod:`..analysis.float_bounds` proves that there is
+no NaN, saturation where it proves the range; a clip in front goes because saturation does its work. An extremum checks
+for NaN, but not of an operand that is proved to be a number.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from ...core.frozen import dataclass
 from ...expr.nodes import Constant
 from ...ops.internal_rows import LARGER, SMALLER, TRUNCATE
 from ..analysis.float_bounds import Bounds, bounds_of
-from ..nest import Apply, Let, Nest, Value, rebuilt, users_of
+from ..nest import Apply, Let, Nest, Value, users_of
+from .rebuilt import rebuilt
 
-__all__ = ["saturating"]
+__all__ = ["drop_guards"]
 
 Users = Mapping[Value, Collection[int]]
 
@@ -48,14 +49,14 @@ class _Ends:
         return inside or (self.low - slack < x.low and x.high < self.high + slack)
 
 
-def saturating(nest: Nest) -> Nest:
-    """Return a nest whose casts to integers, and extrema, look at no more than they have to.
+def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
+    """Return a nest whose casts to integers, and extrema, look at no more than they have to; a line for each of these.
 
     Examples
     --------
     >>> from bcastgen import from_text
     >>> kernel = from_text("(f32[?] x) -> clip(x * 20, -128, 127).astype(int8)")
-    >>> for statement in saturating(kernel.compilation.program.nests[0]).body:
+    >>> for statement in drop_guards(kernel.compilation.program.nests[0])[0].body:
     ...     print(statement.op.name, statement.dtype)
     multiply f32
     truncate i32
@@ -63,15 +64,30 @@ def saturating(nest: Nest) -> Nest:
     """
     wanted = {at for at, statement in enumerate(nest.body) if _is_truncated(statement) or _is_extremum(statement)}
     if not wanted:
-        return nest
+        return nest, ()
     bounds, users = bounds_of(nest), users_of(nest)
     made: dict[int, tuple[Apply, ...]] = {}
-    for at in wanted:
+    for at in sorted(wanted):
         statement = nest.body[at]
         new = _truncated(nest, at, bounds, users) if _is_truncated(statement) else _extremum(statement, bounds)
         if new is not None:
             made[at] = new
-    return rebuilt(nest, made) if made else nest
+    notes = (_note(nest, at, new[0], bounds) for at, new in made.items())
+    return (rebuilt(nest, made) if made else nest), tuple(notes)
+
+
+def _note(nest: Nest, at: int, new: Apply, bounds: list[Bounds]) -> str:
+    """Say what stands for a statement, and why it may."""
+    x = _bounds_of(new.operands[0], bounds)
+    became = f"{nest.spell(new)} instead of {nest.spell(nest.body[at])}"
+    if new.op.name in (TRUNCATE[True, True].name, TRUNCATE[False, True].name):
+        return f"{became}: the conversion clips, so no clip or check of its range is needed" + (
+            "" if new.op is TRUNCATE[True, True] else ", nor of NaN, which it never is"
+        )
+    if x is not None and new.op in TRUNCATE.values():
+        nan = "" if x.is_number else " or NaN"
+        return f"{became}: it is in [{x.low:g}, {x.high:g}]{nan}, so its range needs no check"
+    return f"{became}: this operand is never NaN"
 
 
 def _is_truncated(statement: Apply) -> bool:

@@ -1,13 +1,13 @@
 """Narrowing: integer statements in dtypes as narrow as their values, or the bits that count, allow.
 
-In: a program.  Out: one with the same results, bit for bit, and a line for each statement that became narrower.
+In: a nest.  Out: one of the same results, bit for bit, and a line for each statement that became narrower.
 
     a, b, w : u8;  ((a.astype(i32)*w + b.astype(i32)*(255 - w)) >> 8).astype(uint8)  ->  in u16, twice the lanes of i32
 
-Two reasons, each enough. The value lies in a range that the dtype holds (:mod:`.ranges`). Or only its low bits count,
-for what uses it ends in a narrow dtype: sums, products and bits of the result depend on no higher bits of the operands.
-What comes in a wide dtype is not made narrow for that: it is a conversion more, not less. Nor is what others want wide,
-where its operands are wide for others, too.
+Two reasons are each enough. The dtype holds the value's range (:mod:`..analysis.integer_ranges`). Or only the value's
+low bits count (:mod:`..analysis.demanded_bits`), because it ends in a narrow dtype: sums, products and bits of a result
+depend on no higher bits of the operands. Operands of a wide dtype are not narrowed for that, which would add a
+conversion; nor are values that others need wide, where their operands are wide for others, too.
 """
 
 from __future__ import annotations
@@ -18,15 +18,12 @@ from dataclasses import replace
 from ...core.dtypes import BOOL, DTYPES, DType
 from ...core.frozen import dataclass
 from ...expr.nodes import Constant
-from ...ops.table import OPS
-from ..analysis.demanded_bits import LOW, counts_of, mask_bits, shift_of
+from ..analysis.demanded_bits import LOW_BITS_SUFFICE, demanded_bits, mask_bits, shift_of
 from ..analysis.integer_ranges import RANGES, Range, fits, ranges_of, whole
-from ..nest import Apply, Let, Load, LoopProgram, Nest, Value, users_of
-from .drop_guards import saturating
-from .integer_sums import with_integer_sums, with_saturating_sums
-from .strength_reduction import without_division
+from ..nest import Apply, Let, Load, Nest, Value, users_of
+from .rebuilt import Body
 
-__all__ = ["Narrowed", "narrow"]
+__all__ = ["narrow"]
 
 _WIDTHS = (8, 16, 32, 64)
 _INTEGERS = {(row.kind, row.bits): row for row in DTYPES if row.is_integer}
@@ -40,17 +37,6 @@ _VALUES = _COMPARISONS | frozenset(
 )
 # Division of what is not negative is simpler; no machine divides 8-bit lanes.
 _DIVISIONS = frozenset(("floor_divide", "remainder"))
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowed:
-    """A program of narrow nests; `notes` say of each statement that changed what it was and why, nest after nest."""
-
-    program: LoopProgram
-    notes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return "\n".join((str(self.program), *self.notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +54,18 @@ class _Made:
         return self.dtype.bits if self.moves else 0
 
 
-def narrow(program: LoopProgram) -> Narrowed:
-    r"""Return a program with its integer statements in the narrowest dtypes that change no result.
+def narrow(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
+    r"""Return a nest with its integer statements in the narrowest dtypes that change no result, and a line for each.
 
     Examples
     --------
     >>> from bcastgen import from_text
     >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b) >> 1).astype(uint8)")
-    >>> print(*narrow(kernel.compilation.program).notes, sep="\n")
-    t2 of i16, not i32: it is in [0, 510]
-    t3 of i16, not i32: all is in [0, 510]
+    >>> print(*narrow(kernel.compilation.program.nests[0])[1], sep="\n")
+    t2 is computed in i16, not i32: it is in [0, 510]
+    t3 is computed in i16, not i32: it and its operands are in [0, 510]
     """
-    nests = [with_saturating_sums(with_integer_sums(_without_divisions(nest))) for nest in program.nests]
-    made = [_Narrowing(nest).run() if _is_wide(nest) else (nest, []) for nest in nests]
-    notes = tuple(note for _, notes in made for note in notes)
-    done = tuple(saturating(nest) for nest, _ in made)
-    changed = any(one is not nest for one, nest in zip(done, program.nests, strict=True))
-    return Narrowed(replace(program, nests=done) if changed else program, notes)
-
-
-def _without_divisions(nest: Nest) -> Nest:
-    """Return a nest in which integers are not divided by powers of two; what floats are, every compiler knows."""
-    body = tuple(s if s.dtype.is_float else without_division(s) for s in nest.body)
-    return nest if all(one is other for one, other in zip(body, nest.body, strict=True)) else replace(nest, body=body)
+    return _Narrowing(nest).run() if _is_wide(nest) else (nest, ())
 
 
 def _is_wide(nest: Nest) -> bool:
@@ -98,26 +73,26 @@ def _is_wide(nest: Nest) -> bool:
 
 
 class _Narrowing:
-    """One run: `made` has what stands for each statement's value, `body` the new statements."""
+    """One run: `made` has what stands for each statement's value, `body` the new body."""
 
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
         self.ranges = ranges_of(nest)
-        self.counts = counts_of(nest)
+        self.counts = demanded_bits(nest)
         self.users = users_of(nest)
         self.made: list[_Made] = []
-        self.body: list[Apply] = []
-        self.casts: dict[tuple[Value, DType], Value] = {}
+        self.body = Body()
         self.changed = False
         self.notes: list[str] = []
 
-    def run(self) -> tuple[Nest, list[str]]:
+    def run(self) -> tuple[Nest, tuple[str, ...]]:
         for at, statement in enumerate(self.nest.body):
             self.made.append(self._make(at, statement))
         pairs = zip(self.nest.stores, self.nest.results, strict=True)
         stores = tuple(self._as(value, access.dtype) for value, access in pairs)
-        changed = self.changed or len(self.body) < len(self.nest.body)
-        return (replace(self.nest, body=tuple(self.body), stores=stores) if changed else self.nest), self.notes
+        body = tuple(self.body.statements)
+        changed = self.changed or len(body) < len(self.nest.body)
+        return (replace(self.nest, body=body, stores=stores) if changed else self.nest), tuple(self.notes)
 
     def _make(self, at: int, statement: Apply) -> _Made:
         """Return what stands for a statement's value, having appended the statements for it."""
@@ -127,7 +102,7 @@ class _Narrowing:
                 return self._cast(at, statement)
             integers = all(dtype.is_integer for dtype in statement.operand_dtypes[name == "where" :])
             counted = not name.endswith("_shift") or shift_of(statement) is not None
-            if integers and counted and name in LOW:
+            if integers and counted and name in LOW_BITS_SUFFICE:
                 return self._low(at, statement)
             if integers and counted and name in _VALUES:
                 return self._value(at, statement)
@@ -189,7 +164,9 @@ class _Narrowing:
         if narrow is own:
             return self._apply(statement, statement.operand_dtypes, statement.dtype)
         result = narrow if statement.dtype.is_integer else statement.dtype
-        return self._apply(statement, (narrow,) * len(given), result, why=f"all is in [{span[0]}, {span[1]}]")
+        return self._apply(
+            statement, (narrow,) * len(given), result, why=f"it and its operands are in [{span[0]}, {span[1]}]"
+        )
 
     def _wraps(self, statement: Apply) -> bool:
         """Whether a statement's value may be another one than in a wider dtype."""
@@ -227,11 +204,12 @@ class _Narrowing:
         moves = any(self._given(value, dtype).moves for value, dtype in pairs)
         values = tuple(self._as(value, dtype) for value, dtype in zip(statement.operands, operands, strict=True))
         params = tuple((name, result) for name, _ in statement.params) if statement.op.converts else statement.params
-        self.body.append(Apply(statement.op, values, operands, params, result))
+        made = self.body.append(Apply(statement.op, values, operands, params, result))
         self.changed |= operands != statement.operand_dtypes or result is not statement.dtype
         if why and operands != statement.operand_dtypes:
-            self.notes.append(f"t{len(self.body) - 1} of {operands[-1]}, not {statement.operand_dtypes[-1]}: {why}")
-        return _Made(Let(len(self.body) - 1), result, low, moves)
+            verb = "takes" if statement.op.converts else "is computed in"
+            self.notes.append(f"t{made.index} {verb} {operands[-1]}, not {statement.operand_dtypes[-1]}: {why}")
+        return _Made(made, result, low, moves)
 
     def _given(self, value: Value, dtype: DType) -> _Made:
         """Return what stands for a value of the nest; a constant is in whatever dtype it is asked for."""
@@ -259,11 +237,7 @@ class _Narrowing:
         given = self._given(value, dtype)
         if given.dtype is dtype:
             return given.value
-        key = given.value, dtype
-        if key not in self.casts:
-            self.body.append(Apply(OPS["cast"], (given.value,), (given.dtype,), (("dtype", dtype),), dtype))
-            self.casts[key] = Let(len(self.body) - 1)
-        return self.casts[key]
+        return self.body.cast(given.value, given.dtype, dtype)
 
 
 # ---- dtypes ----------------------------------------------------------------------------------------------------------

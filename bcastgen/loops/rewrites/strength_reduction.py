@@ -1,11 +1,11 @@
-"""Divisions by powers of two: what they are as shifts, masks and products.
+"""Strength reduction: divisions by powers of two as shifts, masks and products.
 
-In: a statement of a nest.  Out: one of the same value, bit for bit; or the statement itself.
+In: a nest.  Out: one of the same results, bit for bit, whose integers are shifted and masked instead of divided.
 
     a // 8, a % 8 : u16   ->   a >> 3, a & 7              x / 8 : f32   ->   x * 0.125
 
-Compilers know, but not everywhere: gcc's vectoriser leaves the loop of an unsigned quotient scalar, ten times as slow.
-And what is no division costs no more than what it is.
+Compilers know this, but not everywhere: gcc's vectoriser leaves the loop of an unsigned quotient scalar, ten times as
+slow. They all know it of floats, whose divisions stay as they are; only their cost is that of a product.
 """
 
 from __future__ import annotations
@@ -15,12 +15,32 @@ from math import frexp
 
 from ...expr.nodes import Constant
 from ...ops.table import OPS
-from ..nest import Apply
+from ..nest import Apply, Nest
+from .rebuilt import rebuilt
 
-__all__ = ["without_division"]
+__all__ = ["strength_reduction", "without_division"]
 
 # The largest exponent of two whose reciprocal is an ordinary number of the dtype.
-_MOST = {32: 126, 64: 1022}
+_MOST_EXPONENT = {32: 126, 64: 1022}
+
+
+def strength_reduction(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
+    """Return a nest in which no integer is divided by a power of two, and a line for each that was.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> strength_reduction(from_text("(u8[?] a) -> a // 8").compilation.program.nests[0])[1]
+    ('t0 is right_shift(a, 3:u8) instead of floor_divide(a, 8:u8)',)
+    """
+    made: dict[int, tuple[Apply, ...]] = {}
+    notes: list[str] = []
+    for at, statement in enumerate(nest.body):
+        new = statement if statement.dtype.is_float else without_division(statement)
+        if new is not statement:
+            made[at] = (new,)
+            notes.append(f"t{at} is {nest.spell(new)} instead of {nest.spell(statement)}")
+    return (rebuilt(nest, made) if made else nest), tuple(notes)
 
 
 def without_division(statement: Apply) -> Apply:
@@ -28,7 +48,6 @@ def without_division(statement: Apply) -> Apply:
 
     Examples
     --------
-    >>> from bcastgen.loops.lowering.lower import lower
     >>> from bcastgen import from_text
     >>> nest = from_text("(u8[?] a) -> a // 8").compilation.program.nests[0]
     >>> without_division(nest.body[0]).op.name
@@ -46,7 +65,7 @@ def without_division(statement: Apply) -> Apply:
             return _with(statement, "bitwise_and", int(value) - 1)
         case "divide" if own.is_float:
             part, exponent = frexp(value)
-            if abs(part) == 0.5 and abs(exponent) <= _MOST[own.computed_in.bits]:
+            if abs(part) == 0.5 and abs(exponent) <= _MOST_EXPONENT[own.computed_in.bits]:
                 return _with(statement, "multiply", 1.0 / value)
     return statement
 

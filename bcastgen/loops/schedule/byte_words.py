@@ -1,69 +1,97 @@
-"""Words: bytes that are computed with in 16 or 32 bits, as many at a time as such a word has.
+"""Byte words: bytes that are computed with in 16 or 32 bits, as many at a time as such a word has.
 
-In: a nest.  Out: :class:`Words`: what is computed of each byte, and what is stored of it; None where that is no gain.
+In: a nest, its variants.  Out: :class:`ByteWords`: what is computed of each byte, and what is stored of it; None where
+that is no gain.
 
-    (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)   ->   of word & 255, then of word >> 8, in u16; low | high << 8
-    (a * f32(0.5) + f32(3)).astype(uint8)             ->   of four bytes, each as a float; their whole parts in one word
-    a * f32(0.5) + f32(3)                             ->   of four bytes that stand 16 apart: their floats are adjacent
+    (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)  ->  of word & 255, then of word >> 8, in u16; low | high << 8
+    (a * f32(0.5) + f32(3)).astype(uint8)               ->  of four bytes, each as a float; their whole parts in a word
+    a * f32(0.5) + f32(3)                               ->  of four bytes that are 16 apart: their floats are adjacent
 
 A compiler that widens vectors of bytes takes them apart, and puts the results together again, by shuffles; the bytes
-of a word cost an operation each, as cheap as any. It is worth it only where every statement stands in so many bits:
-what is left in bytes would be widened, and what is wider taken apart all the same. Where results have 32 bits, the
-bytes of a word are to stand as far apart as a vector is long: 64 bytes are turned first, by one shuffle. Operands of 32
-bits have to stand still then: those that move take as long to read as bytes to widen.
+of a word cost an operation each, as cheap as any. That pays only where every statement computes in so many bits: what
+is left in bytes would be widened, and what is wider taken apart all the same. Where results have 32 bits, the bytes of
+a word have to be as far apart as a vector is long: 64 bytes are deinterleaved first, by one shuffle. Operands of 32
+bits have to be one value along the loop then: those that move take as long to read as bytes to widen.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...core.dtypes import DType
 from ...core.frozen import dataclass
-from ..analysis.demanded_bits import LOW, shift_of
+from ..analysis.demanded_bits import LOW_BITS_SUFFICE, shift_of
 from ..nest import Apply, Let, Load, Nest, Value
+from .variants import UNIT, ZERO, Variant
 
-__all__ = ["Words", "words_of"]
+__all__ = ["ByteWords", "byte_words"]
 
 _WIDTHS = (16, 32)
 # As cheap in C for integers of these bits, and for floats, as any operation of a vector.
 _EXTREMA = frozenset(f"{name}{of}" for name in ("minimum", "maximum") for of in ("", "_number_0", "_number_1"))
-_OF_INTEGERS = LOW - {"floor", "ceil", "trunc", "positive"} | _EXTREMA | {"absolute", "right_shift"}
+_OF_INTEGERS = LOW_BITS_SUFFICE - {"floor", "ceil", "trunc", "positive"} | _EXTREMA | {"absolute", "right_shift"}
 _OF_FLOATS = _EXTREMA | frozenset(
     "add subtract multiply divide square sqrt absolute negative clip rint "
     "truncate truncate_number truncate_within truncate_number_within".split()
 )
-# Each statement stands in the loop once for every byte, which takes the compiler longer.
-_MOST = 24
+# Each statement is compiled once for every byte of a word, which takes the compiler longer.
+_MAX_STATEMENTS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """The bits of a word, what is computed of each of its bytes, and of which values the low bits are the results'.
+class ByteWords:
+    """How a loop goes a word of bytes at a time.
 
-    If they are `turned`, results are these values themselves, and operands of 32 bits stand still.
+    Attributes
+    ----------
+    bits : of a word, in which each of its bytes is computed with.
+    statements : what is computed of each byte.
+    stores : the values whose low bytes are the results; if `deinterleaved`, the results themselves.
+    deinterleaved : whether the bytes of a word are 16 apart, because results have as many bits as a word.
+    variants : those that go so: each takes the compiler twice as long, and others are rare.
     """
 
     bits: int
     statements: frozenset[int]
     stores: tuple[Value, ...]
-    turned: bool = False
+    deinterleaved: bool = False
+    variants: tuple[Variant, ...] = ()
 
 
-def words_of(nest: Nest) -> Words | None:
+def byte_words(nest: Nest, variants: tuple[Variant, ...]) -> ByteWords | None:
     """Return how a nest is computed in words, or None.
 
     Examples
     --------
     >>> from bcastgen import from_text
     >>> kernel = from_text("(u8[?] a, u8[?] b) -> ((a.astype(u16) + b) >> 1).astype(uint8)")
-    >>> words_of(kernel.compilation.program.nests[0]).bits
+    >>> byte_words(kernel.compilation.rewritten.program.nests[0], ()).bits
     16
     """
+    words = _words(nest)
+    if words is None:
+        return None
+    served = tuple(variant for variant in variants if _serves(nest, variant, words.deinterleaved))
+    return replace(words, variants=served)
+
+
+def _serves(nest: Nest, variant: Variant, deinterleaved: bool) -> bool:
+    """Whether a variant is one in which all bytes move, or unless deinterleaved all but one, and nothing else does."""
+    pairs = [(access.dtype.bytes == 1, kind) for access, kind in zip(nest.operands, variant.operands, strict=True)]
+    if any(kind not in (UNIT, ZERO) or (kind == UNIT and not is_byte) for is_byte, kind in pairs):
+        return False
+    stationary = sum(kind == ZERO and is_byte for is_byte, kind in pairs)
+    return stationary <= (0 if deinterleaved else min(1, len(pairs) - 1))
+
+
+def _words(nest: Nest) -> ByteWords | None:
     kinds = {access.dtype for access in nest.operands}
-    if len(nest.body) > _MOST or not any(map(_is_byte, kinds)):
+    if len(nest.body) > _MAX_STATEMENTS or not any(map(_is_byte, kinds)):
         return None
     if all(_is_of(access.dtype, 32) for access in nest.results):
         fit = all(_is_byte(dtype) or _is_of(dtype, 32) for dtype in kinds)
         simple = fit and all(_is_simple(statement, 32) for statement in nest.body)
-        return Words(32, frozenset(range(len(nest.body))), nest.stores, turned=True) if simple else None
+        return ByteWords(32, frozenset(range(len(nest.body))), nest.stores, deinterleaved=True) if simple else None
     if not all(map(_is_byte, (*kinds, *(access.dtype for access in nest.results)))):
         return None
     for bits in _WIDTHS:
@@ -75,7 +103,7 @@ def words_of(nest: Nest) -> Words | None:
         statements = frozenset(range(len(nest.body))) - last
         if all(_is_simple(nest.body[at], bits) for at in statements):
             stores = (nest.body[store.index].operands[0] for store in nest.stores if isinstance(store, Let))
-            return Words(bits, statements, tuple(stores))
+            return ByteWords(bits, statements, tuple(stores))
     return None
 
 

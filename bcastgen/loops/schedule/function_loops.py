@@ -1,62 +1,99 @@
-"""Chains: bodies cut in parts where one function waits for another.
+"""Function loops: bodies cut in a loop for each function that waits for another.
 
-In: a nest, statements of its body, and what they give.  Out: a :class:`Part` for each loop, in order; one, or several.
+In: a nest, statements of its body, and what they give.  Out: a :class:`BlockLoop` for each loop, in order.
 
     r = x * tanh(log1p(exp(x)))   ->   t0 = exp(x); t1 = log1p(t0); t2 = tanh(t1), t3 = x * t2
 
 A function is a long chain of sums and products. Within one, and with several beside each other, a CPU looks far enough
 ahead to work at the next points meanwhile; with two or three behind one another it does not, and a loop takes up to
 half again as long as one loop for each. So functions that wait for each other get loops of their own, over blocks of
-points whose values stand in tiles. What is cheap and made of operands alone is computed again where it is needed.
+points whose values are kept in tiles. Cheap statements of operands alone are computed again where they are needed.
+
+Where a loop has one function whose chain is long, two points are computed side by side: a pair.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...core.frozen import dataclass
 from ..nest import Let, Load, Nest, Value
+from .common_cases import CommonCase, common_case
 from .staging import reads_of, statements_of
 
-__all__ = ["BLOCK", "GROUP", "Part", "parts_of"]
+__all__ = ["BLOCK", "GROUP", "BlockLoop", "block_loops", "function_loops"]
 
 # Points of a block: short enough for the first cache, long enough for what a loop costs to begin.
 BLOCK = 256
 # Points of a group whose halves are computed side by side: few, as out of a cache both are to be one stream of memory.
 GROUP = 64
 # A function: tenths of a nanosecond of a 32-bit element (see Op.cost).
-_FUNCTION = 2.5
+_FUNCTION_TENTHS_NS = 2.5
 # Tiles of 8-byte values in 8 KiB, beside the 16 KiB of the plan's own.
 _MAX_TILES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One of the loops.
+class BlockLoop:
+    """One loop over a block of points.
 
     Attributes
     ----------
-    reads : operands, and values that stand in tiles: of stages, or of earlier parts.
+    reads : operands, and values that stand in tiles: of stages, or of earlier loops.
     statements : of the nest's body, that it computes.
-    gives : the statements whose values later parts read.
+    gives : the statements whose values later loops read.
+    common_case : when its functions may take their short forms.
+    pairs : whether two points are computed side by side, of the halves of each group.
     """
 
     reads: tuple[Load | Let, ...]
     statements: frozenset[int]
     gives: tuple[int, ...]
+    common_case: CommonCase | None = None
+    pairs: bool = False
 
 
-def parts_of(
-    nest: Nest, statements: frozenset[int], values: tuple[Value, ...], costs: tuple[float, ...]
-) -> tuple[Part, ...]:
-    """Cut a loop in parts.
+def block_loops(
+    nest: Nest,
+    statements: frozenset[int],
+    values: tuple[Value, ...],
+    costs: tuple[float, ...],
+    fast: bool,
+    variants: int,
+) -> tuple[BlockLoop, ...]:
+    """Return the loops over blocks that a loop consists of; none where a plain loop over all points does as well.
 
     Parameters
     ----------
     nest, statements, values : what the loop computes, of which body, and the values it gives.
     costs : of the body's statements, in tenths of a nanosecond.
+    fast : whether functions take their fast forms.
+    variants : in how many variants the loop is compiled.
     """
+    found = []
+    for loop in function_loops(nest, statements, values, costs):
+        case = common_case(nest, loop.statements, fast, variants)
+        found.append(replace(loop, common_case=case, pairs=_is_in_pairs(nest, loop.statements, case is not None)))
+    is_plain = len(found) == 1 and found[0].common_case is None and not found[0].pairs
+    return () if is_plain else tuple(found)
+
+
+def _is_in_pairs(nest: Nest, statements: frozenset[int], short: bool) -> bool:
+    """Whether a loop has one function, and two of it side by side are faster; two loops take the compiler longer."""
+    functions = [row for row in map(nest.body.__getitem__, sorted(statements)) if row.op.ulp or row.op.definition]
+    if len(functions) != 1:
+        return False
+    (row,) = functions
+    return row.op.in_pairs(row.operand_dtypes, row.constant) and (short or not row.op.scalar)
+
+
+def function_loops(
+    nest: Nest, statements: frozenset[int], values: tuple[Value, ...], costs: tuple[float, ...]
+) -> tuple[BlockLoop, ...]:
+    """Cut a loop where one function waits for another; one loop where none does."""
     depths = _depths(nest, statements, costs)
     last = max(depths.values(), default=0)
-    whole = (Part(reads_of(nest, values, statements, _others(nest, statements)), statements, ()),)
+    whole = (BlockLoop(reads_of(nest, values, statements, _others(nest, statements)), statements, ()),)
     if last < 2:
         return whole
     # What functions give to statements behind further ones, or to the last loop, which alone writes results.
@@ -69,14 +106,14 @@ def parts_of(
     crossing |= {value.index for value in values if isinstance(value, Let) and 0 < depths.get(value.index, 0) < last}
     if len(crossing) > _MAX_TILES:
         return whole
-    parts = []
+    loops = []
     for depth in range(1, last + 1):
         gives = tuple(sorted(at for at in crossing if depths[at] == depth))
         wanted = tuple(map(Let, gives)) if depth < last else values
         tiles = _others(nest, statements) | {at for at in crossing if depths[at] < depth}
         own = statements_of(nest, wanted, tiles)
-        parts.append(Part(reads_of(nest, wanted, own, tiles), own, gives))
-    return tuple(parts)
+        loops.append(BlockLoop(reads_of(nest, wanted, own, tiles), own, gives))
+    return tuple(loops)
 
 
 def _others(nest: Nest, statements: frozenset[int]) -> frozenset[int]:
@@ -91,6 +128,6 @@ def _depths(nest: Nest, statements: frozenset[int], costs: tuple[float, ...]) ->
         statement = nest.body[at]
         waits = [depths.get(value.index, 0) for value in statement.operands if isinstance(value, Let)]
         bits = max(dtype.computed_in.bits for dtype in (*statement.operand_dtypes, statement.dtype))
-        is_function = statement.op.ulp > 0 and costs[at] >= _FUNCTION * bits / 32
+        is_function = statement.op.ulp > 0 and costs[at] >= _FUNCTION_TENTHS_NS * bits / 32
         depths[at] = max(waits, default=0) + is_function
     return depths

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from ...core.frozen import dataclass
 from ..nest import Let, Load, Nest, Value
-from ..rewrites.strength_reduction import without_division
+from .costs import total
 
-__all__ = ["Stage", "Staging", "costs_of", "hoisted", "reads_of", "stage", "statements_of", "tenths"]
+__all__ = ["Stage", "Staging", "hoisted", "reads_of", "stage", "statements_of"]
 
 MAX_STAGES = 4
 # What a stage has to save a point, and for each operand it reads: writing and reading its tile is not for nothing. More
@@ -34,13 +34,13 @@ class Stage:
     value : the statement of the nest's body whose value it is.
     reads : operands, then values of earlier stages.
     statements : of the nest's body, that it computes.
-    cost : of a point, in tenths of a nanosecond.
+    cost_tenths_ns : of a point.
     """
 
     value: int
     reads: tuple[Load | Let, ...]
     statements: frozenset[int]
-    cost: float
+    cost_tenths_ns: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +50,12 @@ class Staging:
     stages: tuple[Stage, ...]
     reads: tuple[Load | Let, ...]
     statements: frozenset[int]
-    cost: float
+    cost_tenths_ns: float
 
     @property
     def values(self) -> frozenset[int]:
         """The statements whose values stand in tiles."""
         return frozenset(stage.value for stage in self.stages)
-
-
-def costs_of(nest: Nest) -> tuple[float, ...]:
-    """Return what each statement of a nest's body costs a point, in tenths of a nanosecond."""
-    return tuple(s.op.cost_for(s.operand_dtypes, s.dtype, s.constant) for s in map(without_division, nest.body))
-
-
-def tenths(cost: float) -> int:
-    """Return a cost as a whole number of tenths of a nanosecond, at least one."""
-    return max(1, round(cost))
 
 
 def stage(nest: Nest, costs: tuple[float, ...]) -> Staging | None:
@@ -93,15 +83,15 @@ def _staging(nest: Nest, costs: tuple[float, ...], chosen: list[int]) -> Staging
     for place, at in enumerate(chosen):
         tiles = frozenset(chosen[:place])
         statements = statements_of(nest, (Let(at),), tiles)
-        stages.append(Stage(at, reads_of(nest, (), statements, tiles), statements, _total(costs, statements)))
-    if sum(stage.cost for stage in stages) <= _PART * sum(costs):
+        stages.append(Stage(at, reads_of(nest, (), statements, tiles), statements, total(costs, statements)))
+    if sum(stage.cost_tenths_ns for stage in stages) <= _PART * sum(costs):
         return None
     tiles = frozenset(chosen)
     statements = statements_of(nest, nest.stores, tiles)
     # Each value in the place of its first operand: what stands still side by side there does so here.
     sets = _operand_sets(nest)
     reads = sorted(reads_of(nest, nest.stores, statements, tiles), key=lambda read: _first_operand(read, sets))
-    return Staging(tuple(stages), tuple(reads), statements, _total(costs, statements))
+    return Staging(tuple(stages), tuple(reads), statements, total(costs, statements))
 
 
 def _first_operand(read: Load | Let, sets: list[int]) -> int:
@@ -114,7 +104,7 @@ def _chosen(nest: Nest, costs: tuple[float, ...]) -> list[int]:
     tiles: frozenset[int] = frozenset()
     worth: dict[int, float] = {}
     for at in _candidates(nest, sets):
-        cost = _total(costs, statements_of(nest, (Let(at),), tiles))
+        cost = total(costs, statements_of(nest, (Let(at),), tiles))
         if cost >= _WORTH and cost >= _WORTH_AN_OPERAND * sets[at].bit_count():
             worth[at] = cost / sets[at].bit_count()
             tiles |= {at}
@@ -193,7 +183,3 @@ def reads_of(
     loads = sorted(value.access for value in seen if isinstance(value, Load))
     lets = sorted(value.index for value in seen if isinstance(value, Let) and value.index in tiles)
     return (*map(Load, loads), *map(Let, lets))
-
-
-def _total(costs: tuple[float, ...], statements: frozenset[int]) -> float:
-    return sum(costs[at] for at in sorted(statements))

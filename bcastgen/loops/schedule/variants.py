@@ -1,6 +1,6 @@
-"""Scheduling: which inner loops a nest has.
+"""Variants: the inner loops of one body, by which operands are one value along the loop.
 
-In: a nest.  Out: a :class:`Schedule`, its variants first.
+In: the stride classes that operands may have.  Out: a few likely combinations, each a :class:`Variant`.
 
     a, b -> r   ->  unit (all move), zero_a, zero_b (that operand is one value along the loop)
 
@@ -12,12 +12,10 @@ from __future__ import annotations
 
 from itertools import islice, pairwise, product
 
-from ...core.dtypes import BOOL
 from ...core.frozen import dataclass
-from ..nest import Access, Let, Load, Nest
-from .staging import Staging, costs_of, hoisted, stage
+from ..nest import Access
 
-__all__ = ["ANY", "UNIT", "ZERO", "Schedule", "Variant", "is_light", "nested_loops", "schedule"]
+__all__ = ["ANY", "MAX_VARIANTS", "UNIT", "ZERO", "Variant", "classes_of", "planned", "specialised", "usual_count"]
 
 UNIT, ZERO, ANY = "unit", "zero", "any"
 
@@ -26,11 +24,9 @@ MAX_VARIANTS, MAX_LIKELY = 8, 8
 # Tenths of a nanosecond a point: up to which reading a tile shows, and a call of a few points, too.
 _CHEAP, _MIDDLING, _DEAR = 5.0, 12.0, 20.0
 _FEW = 3
-# Up to which vectors of 256 bits are as fast as of 512 in a cache, and 2 to 6% faster beyond.
-_LIGHT = 2.0
 # Beyond so many operands, not every combination is looked at.
 _MANY = 8
-# The arrays of which a variant can say that they stand still: bcg_variant has a bit for each.
+# The arrays of which a variant can say that they are stationary: bcg_variant has a bit for each.
 _IN_MASK = 64
 
 
@@ -46,131 +42,22 @@ class Variant:
         return f"{self.name}: operands ({', '.join(self.operands)}), results {self.results}"
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """The inner loops of one nest.
-
-    Attributes
-    ----------
-    variants : of the loop that computes all.
-    cost : of a point, in tenths of a nanosecond.
-    staging, staged : the stages, where there are any, and the variants of the loop behind them.
-    notes : what the dump says of the staged form, a line each.
-    """
-
-    variants: tuple[Variant, ...]
-    cost: float = 0.0
-    staging: Staging | None = None
-    staged: tuple[Variant, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        if not self.variants:
-            return "schedule\n  nothing is computed"
-        lines = ["schedule", *(f"  {variant}" for variant in self.variants), *(f"  {note}" for note in self.notes)]
-        return "\n".join((*lines, *(f"    {variant}" for variant in self.staged)))
-
-
-def schedule(nest: Nest, variants: int | None = None) -> Schedule:
-    """Choose the inner loops of a nest that the run time plans.
-
-    Parameters
-    ----------
-    nest : the nest.
-    variants : how many loops to make beside that in which every array moves; None for the usual number.
-    """
-    if not nest.results:
-        return Schedule(())
-    costs = costs_of(nest)
-    total = sum(costs)
-    names = tuple(access.name for access in nest.operands)
-    possible = tuple(_classes(access, ranked=False) for access in nest.operands)
-    staging = stage(nest, costs)
-    usual = _usual(total, possible, staging is not None)
-    inline = _variants(names, possible, usual if variants is None else variants)
-    if staging is None:
-        return Schedule(inline, total)
-    names = tuple(
-        nest.operands[read.access].name if isinstance(read, Load) else f"t{read.index}" for read in staging.reads
-    )
-    possible = tuple(possible[read.access] if isinstance(read, Load) else (UNIT, ZERO) for read in staging.reads)
-    staged = _variants(names, possible, _usual(staging.cost, possible) if variants is None else variants)
-    return Schedule(inline, total, staging, staged, _notes(nest, staging, total))
-
-
-def is_light(nest: Nest, scheduled: Schedule) -> bool:
-    """Whether memory decides how long a nest's loops take: few ops, no conversions, no selects, no 16-bit floats.
-
-    A bool in memory is a byte: gcc makes no vectors of 256 bits of these and doubles together. For a select it compares
-    twice and computes under masks, which takes half as long in 512 bits where another thread uses the core, too.
-    """
-    elements = {access.dtype for access in (*nest.operands, *nest.results)}
-    values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
-    alike = len({(dtype.bits, dtype.is_float) for dtype in elements | values}) <= 1
-    selects = any(statement.op.name == "where" for statement in nest.body)
-    return scheduled.cost <= _LIGHT and alike and not selects and not any(dtype.is_half for dtype in elements | values)
-
-
-def _usual(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
+def usual_count(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
     """Return how many variants to make beside the first, in which what stands still costs a tile."""
-    # What is dear in an operand that stands still is a stage.
+    # Expensive work on a stride-0 operand is staged, so it needs no variant.
     if cost <= _MIDDLING and not has_stages:
         return MAX_LIKELY - 1 if cost <= _CHEAP else _FEW
     # An operand that always stands still, as a Python number does, has its loop all the same.
     return 1 if (ZERO,) in possible and cost <= _DEAR else 0
 
 
-def _notes(nest: Nest, staging: Staging, total: float) -> tuple[str, ...]:
-    """Say what can be staged."""
-    lines = [
-        f"{nest.show(Let(stage.value))} from {', '.join(map(nest.show, stage.reads))}: {_nanoseconds(stage.cost)}"
-        for stage in staging.stages
-    ]
-    return (
-        f"staged, where that is less work than {_nanoseconds(total)} a point; each of these at its own points:",
-        *(f"  {line}" for line in lines),
-        f"then from {', '.join(map(nest.show, staging.reads))}: {_nanoseconds(staging.cost)} a point",
-    )
-
-
-def _nanoseconds(cost: float) -> str:
-    return f"{cost / 10:.2f} ns"
-
-
-def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) -> Schedule:
-    """Choose the inner loops of a nest in C that stands alone; the last one, `any`, serves every call.
-
-    Parameters
-    ----------
-    nest : the nest.
-    variants : how many specialised loops to make beside `any`; 0 for the one plain loop, None for the usual number.
-    ranked : whether the innermost loop is the domain's last dim, as in nested loops, or whichever the plan picks.
-    """
-    if not nest.results:
-        return Schedule(())
-    count = len(nest.operands)
-    limit = MAX_VARIANTS - 1 if variants is None else variants
-    possible = tuple(_classes(access, ranked) for access in nest.operands)
-    names = tuple(access.name for access in nest.operands)
-    plain = Variant(ANY, (ANY,) * count, ANY)
-    staging = hoisted(nest, costs_of(nest)) if ranked and limit else None
-    if staging is None:
-        return Schedule((*_specialised(names, possible, limit), plain))
-    # Tiles are adjacent.
-    is_load = [isinstance(read, Load) for read in staging.reads]
-    names = tuple(names[r.access] if isinstance(r, Load) else f"t{r.index}" for r in staging.reads)
-    possible = tuple(possible[r.access] if isinstance(r, Load) else (UNIT,) for r in staging.reads)
-    last = Variant(ANY, tuple(ANY if loads else UNIT for loads in is_load), ANY)
-    return Schedule((plain,), staging=staging, staged=(*_specialised(names, possible, limit), last))
-
-
-def _specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
+def specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
     """Return at most `limit` likely variants in which something moves."""
     likely = (classes for classes in _likely(possible) if UNIT in classes or not names)
     return tuple(_variant(names, classes) for classes in islice(likely, limit))
 
 
-def _variants(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
+def planned(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
     """Return the variant in which every array moves, then at most `limit` likely ones."""
     unit = (UNIT,) * len(names)
     likely = (c for c in _likely(possible) if c != unit and UNIT in c and ZERO not in c[_IN_MASK:])
@@ -208,7 +95,7 @@ def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
     return (3, -zeros[0]) if len(zeros) == 1 else (3 + groups, len(zeros))
 
 
-def _classes(access: Access, ranked: bool) -> tuple[str, ...]:
+def classes_of(access: Access, ranked: bool) -> tuple[str, ...]:
     """Return the stride classes an operand can have along the innermost loop, apart from odd strides."""
     if access.map.open:
         return (UNIT, ZERO)
@@ -222,5 +109,5 @@ def _classes(access: Access, ranked: bool) -> tuple[str, ...]:
 
 
 def _variant(names: tuple[str, ...], classes: tuple[str, ...]) -> Variant:
-    still = [name for name, kind in zip(names, classes, strict=True) if kind == ZERO]
-    return Variant("_".join((ZERO, *still)) if still else UNIT, classes, UNIT)
+    stationary = [name for name, kind in zip(names, classes, strict=True) if kind == ZERO]
+    return Variant("_".join((ZERO, *stationary)) if stationary else UNIT, classes, UNIT)

@@ -7,7 +7,7 @@ import pytest
 
 from bcastgen import from_text
 from bcastgen.core.dtypes import dtype
-from bcastgen.loops.schedule.byte_words import words_of
+from bcastgen.loops.schedule.byte_words import byte_words
 
 BLEND = (
     "(u8[*] a, u8[*] b, u8[*] w) -> "
@@ -94,7 +94,7 @@ def test_two_results():
 )
 def test_what_stays(text):
     """Bytes alone, results and operands of 16 bits, shifts by what is in arrays, wider statements, bools."""
-    assert words_of(nest_of(text)) is None
+    assert byte_words(nest_of(text), ()) is None
 
 
 @pytest.mark.parametrize("to", ["f32", "i32"])

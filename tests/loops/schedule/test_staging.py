@@ -10,7 +10,8 @@ from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
 from bcastgen.loops.lowering.lower import lower
 from bcastgen.loops.nest import Let, Load
-from bcastgen.loops.schedule.staging import MAX_STAGES, costs_of, stage
+from bcastgen.loops.schedule.costs import costs_of
+from bcastgen.loops.schedule.staging import MAX_STAGES, stage
 from bcastgen.ops.table import OPS
 from bcastgen.shape.types.tensor_type import parse_type
 
@@ -148,4 +149,6 @@ def test_stages_and_the_rest_compute_every_statement_once(text, count):
         assert needed == set(part.reads)
         assert {read.index for read in part.reads if isinstance(read, Let)} <= made
         made |= {part.value} if part is not staging else set()
-    assert sum(part.cost for part in staging.stages) + staging.cost == pytest.approx(sum(costs_of(nest)))
+    assert sum(part.cost_tenths_ns for part in staging.stages) + staging.cost_tenths_ns == pytest.approx(
+        sum(costs_of(nest))
+    )

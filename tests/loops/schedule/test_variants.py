@@ -8,7 +8,8 @@ from bcastgen.api.functions import from_text
 from bcastgen.expr.infer import infer
 from bcastgen.expr.text import parse
 from bcastgen.loops.lowering.lower import lower
-from bcastgen.loops.schedule.variants import MAX_LIKELY, MAX_VARIANTS, is_light, nested_loops, schedule
+from bcastgen.loops.schedule.schedule import nested_loops, schedule
+from bcastgen.loops.schedule.variants import MAX_LIKELY, MAX_VARIANTS
 from bcastgen.shape.types.tensor_type import parse_type
 
 
@@ -16,7 +17,7 @@ def variants_of(text, *types, count=None, ranked=False):
     declared = tuple(map(parse_type, types))
     typed = infer(parse(text), tuple(t.dtype for t in declared))
     (nest,) = lower(typed, declared).nests
-    return [variant.name for variant in nested_loops(nest, count, ranked).variants]
+    return [variant.name for variant in nested_loops(nest, count, ranked).inline.variants]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def scheduled(text, *types, count=None):
 
 
 def names_of(*given, **options):
-    return [variant.name for variant in scheduled(*given, **options).variants]
+    return [variant.name for variant in scheduled(*given, **options).inline.variants]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ def test_every_array_moves_in_the_first_and_cheap_ones_have_more(text, types, na
 
 def test_the_run_time_s_loops_take_no_odd_strides():
     for text, count in (("a + b", 2), ("a + b + c + d", 4), (" + ".join("abcdefgh"), 8)):
-        variants = scheduled(text, *["f32[*]"] * count).variants
+        variants = scheduled(text, *["f32[*]"] * count).inline.variants
         assert variants[0].operands == ("unit",) * count
         assert len(variants) == (3 if count == 2 else MAX_LIKELY)
         assert all(set(variant.operands) <= {"unit", "zero"} and variant.results == "unit" for variant in variants)
@@ -132,12 +133,12 @@ def test_a_staged_nest_says_so():
 
 def test_of_six_operands_either_half_may_stand_still():
     found = scheduled("(a + b + c) * (d - e - f)", *["f32[*]"] * 6)
-    assert {"zero_a_b_c", "zero_d_e_f"} <= {variant.name for variant in found.variants}
+    assert {"zero_a_b_c", "zero_d_e_f"} <= {variant.name for variant in found.inline.variants}
 
 
 def test_stages_stand_still_in_the_places_of_their_operands():
     found = scheduled("(a - b) * exp(c) * d + e", *["f32[*]"] * 5)
-    assert "zero_b_t1" in [variant.name for variant in found.staged]
+    assert "zero_b_t1" in [variant.name for variant in found.staged.variants]
 
 
 @pytest.mark.parametrize(
@@ -159,5 +160,5 @@ def test_stages_stand_still_in_the_places_of_their_operands():
 def test_memory_decides_where_ops_are_few_and_lanes_of_one_width(text, types, expected):
     kernel = from_text(f"({', '.join(f'{kind} {name}' for kind, name in zip(types, 'abc', strict=False))}) -> {text}")
     compilation = kernel.compilation
-    assert is_light(compilation.narrowed.program.nests[0], compilation.schedules[0]) is expected
+    assert compilation.schedules[0].light is expected
     assert compilation.source.light is expected

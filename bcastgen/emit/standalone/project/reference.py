@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ....core.frozen import dataclass
 from ....loops.nest import Access, LoopProgram
-from ....loops.schedule.variants import nested_loops
+from ....loops.schedule.schedule import standalone_schedules
 from ...kernel.model import NestView
 from ...kernel.view import kernel_view
 
@@ -72,7 +72,7 @@ def references(stem: str, program: LoopProgram, fast: bool) -> tuple[ReferenceVi
     program : its nests.
     fast : whether functions take their fast forms.
     """
-    schedules = tuple(nested_loops(nest, 0, ranked=not nest.domain.open) for nest in program.nests)
+    schedules = standalone_schedules(program, 0)
     view = kernel_view(stem, program, schedules, "", separate=True, fast=fast)
     pairs = enumerate(zip(program.nests, view.nests, strict=True))
     return tuple(

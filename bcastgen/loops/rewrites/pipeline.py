@@ -1,0 +1,123 @@
+"""The rewrites in order: every transformation of a nest there is.
+
+In: a program.  Out: a :class:`Rewritten`: the program that C is made of, and what each rewrite did.
+
+    u8[?] a;  a.astype(i32) // 8   ->   strength_reduction: a shift; narrow: of u8; the others: unchanged
+
+A rewrite is a function from a nest to one of the same results, bit for bit, and a line for each statement it changed.
+Under BCASTGEN_DEBUG every nest is verified before the first rewrite and after each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...core.errors import BcastgenError
+from ...core.frozen import dataclass
+from ..nest import LoopProgram, Nest
+from ..verify import verify
+from .drop_guards import drop_guards
+from .integer_sums import integer_sums
+from .narrow import narrow
+from .saturating_sums import saturating_sums
+from .strength_reduction import strength_reduction
+
+__all__ = ["REWRITES", "Rewrite", "Rewritten", "Step", "rewrite", "verifies"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A rewrite: its name, its function, and why it is done, in a sentence."""
+
+    name: str
+    function: Callable[[Nest], tuple[Nest, tuple[str, ...]]]
+    reason: str
+
+
+REWRITES = (
+    Rewrite(
+        "strength_reduction",
+        strength_reduction,
+        "Shift and mask integers instead of dividing them by powers of two, or gcc divides one element at a time.",
+    ),
+    Rewrite("integer_sums", integer_sums, "Add integers before they become floats, so that one conversion is saved."),
+    Rewrite(
+        "saturating_sums",
+        saturating_sums,
+        "Let sums saturate instead of widening and clipping them: machines have such sums for every lane.",
+    ),
+    Rewrite(
+        "narrow",
+        narrow,
+        "Compute integers in the narrowest dtype that changes no result: half the bits give a vector twice the lanes.",
+    ),
+    Rewrite(
+        "drop_guards",
+        drop_guards,
+        "Drop checks for NaN and for the range of floats that no value can fail.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one rewrite did: the lines of every nest, and the program after it; `changed` unless it left all nests."""
+
+    rewrite: Rewrite
+    notes: tuple[str, ...]
+    program: LoopProgram
+    changed: bool
+
+    def __str__(self) -> str:
+        if not self.changed:
+            return f"{self.rewrite.name} (unchanged)"
+        return "\n".join((self.rewrite.reason, *(f"  {note}" for note in self.notes), str(self.program)))
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A program after all rewrites, and the steps to it, one a rewrite."""
+
+    program: LoopProgram
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{step.rewrite.name}: {step}" if step.changed else f"{step}" for step in self.steps)
+
+
+def verifies() -> bool:
+    """Whether nests are verified: under BCASTGEN_DEBUG, and in this package's tests."""
+    return "BCASTGEN_DEBUG" in os.environ
+
+
+def rewrite(program: LoopProgram) -> Rewritten:
+    """Apply every rewrite in order to every nest.
+
+    Raises
+    ------
+    BcastgenError
+        Under BCASTGEN_DEBUG, if a rewrite makes a nest that is wrong; it is named.
+    """
+    checked = verifies()
+    if checked:
+        _verify(program, "lowering")
+    steps = []
+    for one in REWRITES:
+        made = [one.function(nest) for nest in program.nests]
+        changed = any(nest is not before for (nest, _), before in zip(made, program.nests, strict=True))
+        if changed:
+            program = replace(program, nests=tuple(nest for nest, _ in made))
+            if checked:
+                _verify(program, one.name)
+        steps.append(Step(one, tuple(note for _, notes in made for note in notes), program, changed))
+    return Rewritten(program, tuple(steps))
+
+
+def _verify(program: LoopProgram, name: str) -> None:
+    for nest in program.nests:
+        try:
+            verify(nest)
+        except BcastgenError as error:
+            raise BcastgenError(f"{name} made a wrong nest, which is a defect of bcastgen: {error}") from None

@@ -1,0 +1,92 @@
+"""Common cases: blocks of points in which every function's operands lie where a shorter form is right.
+
+In: a nest, statements of its body.  Out: their :class:`CommonCase`, or None where there is none worth a test.
+
+    exp(x)   ->   a block whose largest |x| is below 87 takes the form without the ends of the range
+
+A test is a loop over the block before the loop that computes it: it finds the largest of a number, and compares once.
+"""
+
+from __future__ import annotations
+
+from ...core.frozen import dataclass
+from ..nest import Apply, Nest, Value, made_of
+
+__all__ = ["CommonCase", "RangeTest", "common_case"]
+
+# A second form of many functions takes the compiler too long.
+_MAX_FUNCTIONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class RangeTest:
+    """One test of a block: whether the largest `number`, of type `c`, of a statement's operands is at most `limit`.
+
+    All are C templates of the statement's row.
+    """
+
+    statement: int
+    c: str
+    number: str
+    limit: str
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Which operands of the statement the number is made of."""
+        return tuple(place for place in range(3) if f"{{{place}}}" in self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class CommonCase:
+    """When statements may take their short forms, and which do.
+
+    Attributes
+    ----------
+    short : the statements that have a short form, for blocks that pass every test.
+    tests : what a block is tested for; tests that are alike stand here once.
+    statements, reads : the statements that the tests need, and all values that they and the tests read.
+    """
+
+    short: frozenset[int]
+    tests: tuple[RangeTest, ...]
+    statements: frozenset[int]
+    reads: frozenset[Value]
+
+
+def common_case(nest: Nest, statements: frozenset[int], fast: bool, variants: int) -> CommonCase | None:
+    """Return the common case of some statements.
+
+    Parameters
+    ----------
+    nest, statements : what a loop computes.
+    fast : whether functions take their fast forms.
+    variants : in how many variants the loop is compiled.
+    """
+    short: set[int] = set()
+    needed: set[Value] = set()
+    tests: dict[tuple[object, ...], RangeTest] = {}
+    many = variants * sum(statement.op.ulp > 0 for statement in nest.body) > _MAX_FUNCTIONS
+    for at in sorted(statements):
+        statement = nest.body[at]
+        found = statement.op.rare_for(statement.operand_dtypes, statement.dtype, fast, statement.constant)
+        if not found or (many and not statement.op.scalar):
+            continue
+        own = [RangeTest(at, row.c, row.number, row.most) for row in found]
+        read = {statement.operands[place] for test in own for place in test.places}
+        # A test that computes a function itself pays only where compilers do not vectorise the full form.
+        if any(nest.body[of].op.ulp for of in made_of(nest, read, statements)[0]) and not statement.op.scalar:
+            continue
+        short.add(at)
+        needed |= read
+        for test in own:
+            tests.setdefault(_identity(statement, test), test)
+    if not short:
+        return None
+    of, reads = made_of(nest, needed, statements)
+    return CommonCase(frozenset(short), tuple(tests.values()), of, frozenset(reads))
+
+
+def _identity(statement: Apply, test: RangeTest) -> tuple[object, ...]:
+    """Return what makes two tests one: their templates, and what these are filled with."""
+    given = ((statement.operands[place], statement.operand_dtypes[place]) for place in test.places)
+    return (test.c, test.number, test.limit, *given)

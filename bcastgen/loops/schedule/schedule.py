@@ -1,0 +1,203 @@
+"""Scheduling: every decision about the inner loops of a nest; what emits C only reads them.
+
+In: a nest.  Out: a :class:`Schedule`.
+
+    exp(a) * sin(b)  ->  one loop that computes all, in variants; stages t0 of a and t1 of b, and a loop behind them;
+                         of each, whether it goes by blocks of points and in which forms
+"""
+
+from __future__ import annotations
+
+from ...core.dtypes import BOOL, F16
+from ...core.frozen import dataclass
+from ..nest import Let, Load, LoopProgram, Nest, Value
+from .byte_words import ByteWords, byte_words
+from .costs import costs_of
+from .function_loops import BlockLoop, block_loops
+from .staging import Stage, Staging, hoisted, stage
+from .variants import ANY, MAX_VARIANTS, UNIT, ZERO, Variant, classes_of, planned, specialised, usual_count
+
+__all__ = ["InnerLoop", "Schedule", "nested_loops", "schedule", "standalone_schedules"]
+
+# Up to which vectors of 256 bits are as fast as of 512 in a cache, and 2 to 6% faster beyond.
+_LIGHT_TENTHS_NS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class InnerLoop:
+    """One inner loop of a nest, in one or several variants.
+
+    Attributes
+    ----------
+    reads : operands, then values of stages, in the order of its arrays.
+    statements : of the nest's body, that it computes.
+    gives : the values it writes: of the nest's results, or of one stage.
+    variants : one for each class of strides.
+    cost_tenths_ns : of a point.
+    blocks : the loops over blocks of points that it consists of; none where one loop over all points does.
+    words : how it goes a word of bytes at a time, where it does.
+    """
+
+    reads: tuple[Load | Let, ...]
+    statements: frozenset[int]
+    gives: tuple[Value, ...]
+    variants: tuple[Variant, ...]
+    cost_tenths_ns: float
+    blocks: tuple[BlockLoop, ...] = ()
+    words: ByteWords | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The inner loops of one nest.
+
+    Attributes
+    ----------
+    nest : whose loops they are.
+    inline : the loop that computes all.
+    stages, staged : a loop for each stage, where there are any, and the loop behind them.
+    run_time : whether the run time plans the loops, and picks between `inline` and `staged` for each call.
+    f16_blocks : whether 16-bit floats are converted a block at a time, beside the loops, which have floats.
+    light : whether memory decides how long the loops take, so that the widest vectors are not for them.
+    """
+
+    nest: Nest
+    inline: InnerLoop
+    stages: tuple[InnerLoop, ...] = ()
+    staged: InnerLoop | None = None
+    run_time: bool = False
+    f16_blocks: bool = False
+    light: bool = False
+
+    def __str__(self) -> str:
+        # Imported here: calls of a kernel print nothing.
+        from .text import schedule_text
+
+        return schedule_text(self)
+
+
+def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Schedule:
+    """Choose the inner loops of a nest that the run time plans.
+
+    Parameters
+    ----------
+    nest : the nest.
+    variants : how many loops to make beside that in which every array moves; None for the usual number.
+    fast : whether functions take their fast forms.
+    """
+    costs = costs_of(nest) if nest.results else ()
+    total = sum(costs)
+    f16 = any(access.dtype is F16 for access in (*nest.operands, *nest.results))
+    light = _is_light(nest, total)
+    if not nest.results:
+        return Schedule(nest, _whole(nest, (), total), run_time=True, light=light)
+    possible = tuple(classes_of(access, ranked=False) for access in nest.operands)
+    staging = stage(nest, costs)
+    count = usual_count(total, possible, staging is not None) if variants is None else variants
+    made = planned(tuple(access.name for access in nest.operands), possible, count)
+    inline = _whole(nest, made, total, costs, fast)
+    if staging is None:
+        return Schedule(nest, inline, run_time=True, f16_blocks=f16, light=light)
+    stages = tuple(
+        _part(nest, part, (Let(part.value),), (_unit(len(part.reads)),), costs, fast) for part in staging.stages
+    )
+    possible = tuple(possible[read.access] if isinstance(read, Load) else (UNIT, ZERO) for read in staging.reads)
+    count = usual_count(staging.cost_tenths_ns, possible) if variants is None else variants
+    made = planned(_names(nest, staging), possible, count)
+    staged = _part(nest, staging, nest.stores, made, costs, fast)
+    return Schedule(nest, inline, stages, staged, run_time=True, f16_blocks=f16, light=light)
+
+
+def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) -> Schedule:
+    """Choose the inner loops of a nest in C that stands alone; the last one, `any`, serves every call.
+
+    Parameters
+    ----------
+    nest : the nest.
+    variants : how many specialised loops to make beside `any`; 0 for the one plain loop, None for the usual number.
+    ranked : whether the innermost loop is the domain's last dim, as in nested loops, or whichever the plan picks.
+    """
+    if not nest.results:
+        return Schedule(nest, _whole(nest, (), 0.0))
+    costs = costs_of(nest)
+    total = sum(costs)
+    count = len(nest.operands)
+    limit = MAX_VARIANTS - 1 if variants is None else variants
+    possible = tuple(classes_of(access, ranked) for access in nest.operands)
+    plain = Variant(ANY, (ANY,) * count, ANY)
+    staging = hoisted(nest, costs) if ranked and limit else None
+    if staging is None:
+        names = tuple(access.name for access in nest.operands)
+        return Schedule(nest, _whole(nest, (*specialised(names, possible, limit), plain), total))
+    # Tiles are adjacent.
+    possible = tuple(possible[read.access] if isinstance(read, Load) else (UNIT,) for read in staging.reads)
+    last = Variant(ANY, _any_strides(staging.reads), ANY)
+    made = (*specialised(_names(nest, staging), possible, limit), last)
+    stages = tuple(
+        InnerLoop(
+            part.reads,
+            part.statements,
+            (Let(part.value),),
+            (_unit(len(part.reads)), Variant(ANY, _any_strides(part.reads), UNIT)),
+            part.cost_tenths_ns,
+        )
+        for part in staging.stages
+    )
+    staged = InnerLoop(staging.reads, staging.statements, nest.stores, made, staging.cost_tenths_ns)
+    return Schedule(nest, _whole(nest, (plain,), total), stages, staged)
+
+
+def standalone_schedules(program: LoopProgram, variants: int | None = None) -> tuple[Schedule, ...]:
+    """Return the schedules of a program's nests in C that stands alone: nested loops where the rank is known."""
+    return tuple(nested_loops(nest, variants, ranked=not nest.domain.open) for nest in program.nests)
+
+
+def _whole(
+    nest: Nest, variants: tuple[Variant, ...], cost: float, costs: tuple[float, ...] | None = None, fast: bool = False
+) -> InnerLoop:
+    """Return the loop that computes all of a nest; with its statements' costs, in blocks or words if that pays."""
+    statements, reads = frozenset(range(len(nest.body))), tuple(map(Load, range(len(nest.operands))))
+    if costs is None:
+        return InnerLoop(reads, statements, nest.stores, variants, cost)
+    blocks = block_loops(nest, statements, nest.stores, costs, fast, len(variants))
+    words = None if blocks else byte_words(nest, variants)
+    return InnerLoop(reads, statements, nest.stores, variants, cost, blocks, words)
+
+
+def _part(
+    nest: Nest,
+    part: Stage | Staging,
+    gives: tuple[Value, ...],
+    variants: tuple[Variant, ...],
+    costs: tuple[float, ...],
+    fast: bool,
+) -> InnerLoop:
+    """Return the loop of a stage, or the one behind the stages."""
+    blocks = block_loops(nest, part.statements, gives, costs, fast, len(variants))
+    return InnerLoop(part.reads, part.statements, gives, variants, part.cost_tenths_ns, blocks)
+
+
+def _unit(count: int) -> Variant:
+    return Variant(UNIT, (UNIT,) * count, UNIT)
+
+
+def _any_strides(reads: tuple[Load | Let, ...]) -> tuple[str, ...]:
+    """Return the classes of what is read where operands have any strides; tiles are adjacent."""
+    return tuple(ANY if isinstance(read, Load) else UNIT for read in reads)
+
+
+def _names(nest: Nest, staging: Staging) -> tuple[str, ...]:
+    return tuple(nest.operands[r.access].name if isinstance(r, Load) else f"t{r.index}" for r in staging.reads)
+
+
+def _is_light(nest: Nest, cost: float) -> bool:
+    """Whether memory decides how long a nest's loops take: few ops, no conversions, no selects, no 16-bit floats.
+
+    A bool in memory is a byte: gcc makes no vectors of 256 bits of these and doubles together. For a select it compares
+    twice and computes under masks, which takes half as long in 512 bits where another thread uses the core, too.
+    """
+    elements = {access.dtype for access in (*nest.operands, *nest.results)}
+    values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
+    alike = len({(dtype.bits, dtype.is_float) for dtype in elements | values}) <= 1
+    selects = any(statement.op.name == "where" for statement in nest.body)
+    return cost <= _LIGHT_TENTHS_NS and alike and not selects and not any(dtype.is_half for dtype in elements | values)

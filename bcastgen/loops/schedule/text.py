@@ -1,0 +1,111 @@
+"""Schedules as text: each decision and why it was taken.
+
+In: a :class:`Schedule`.  Out: lines.
+
+    unit: operands (unit, unit), results unit
+    common case: t0 = exp(a) takes its short form in blocks of 256 points where ...
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...core.dtypes import F16
+from ..nest import Let, Nest
+from .costs import nanoseconds
+from .function_loops import BLOCK, GROUP, BlockLoop
+from .variants import UNIT
+
+if TYPE_CHECKING:
+    from .byte_words import ByteWords
+    from .common_cases import CommonCase, RangeTest
+    from .schedule import InnerLoop, Schedule
+
+__all__ = ["schedule_text"]
+
+
+def schedule_text(scheduled: Schedule) -> str:
+    """Return the lines that say what was decided, and why."""
+    nest, inline, staged = scheduled.nest, scheduled.inline, scheduled.staged
+    if not inline.variants:
+        return "schedule\n  nothing is computed"
+    lines = _loop_lines(nest, inline)
+    if staged is not None:
+        if scheduled.run_time:
+            whole = nanoseconds(inline.cost_tenths_ns)
+            lines.append(f"staged in calls where that is less work than {whole} a point, each over its own points:")
+        else:
+            lines.append("staged, because outer dims only repeat what depends on the last dim alone:")
+        for stage in scheduled.stages:
+            lines.append(f"  {_given(nest, stage)} from {_reads(nest, stage)}: {nanoseconds(stage.cost_tenths_ns)}")
+            lines += [f"    {line}" for line in _block_lines(nest, stage.blocks)]
+        cost = nanoseconds(staged.cost_tenths_ns)
+        lines.append(f"then from {_reads(nest, staged)}: {cost} a point")
+        lines += [f"  {line}" for line in _loop_lines(nest, staged)]
+    if scheduled.f16_blocks:
+        labels = (*nest.labels, *(access.name for access in nest.results))
+        accesses = zip(labels, (*nest.operands, *nest.results), strict=True)
+        names = ", ".join(label for label, access in accesses if access.dtype is F16)
+        lines.append(f"f16 of {names}: {BLOCK} at a time are converted beside the loops, or gcc converts one by one")
+    if scheduled.light:
+        lines.append("light: memory decides how long it takes; if all nests are light, vectors of 256 bits are enough")
+    return "\n".join(("schedule", *(f"  {line}" for line in lines)))
+
+
+def _loop_lines(nest: Nest, loop: InnerLoop) -> list[str]:
+    lines = [str(variant) for variant in loop.variants]
+    if all(variant.results == UNIT for variant in loop.variants):
+        lines.append("arrays that are not adjacent, or have no variant here, are copied into a tile first")
+    return lines + _block_lines(nest, loop.blocks) + ([] if loop.words is None else _word_lines(loop.words))
+
+
+def _given(nest: Nest, loop: InnerLoop) -> str:
+    return ", ".join(map(nest.show, loop.gives))
+
+
+def _reads(nest: Nest, loop: InnerLoop | BlockLoop) -> str:
+    return ", ".join(map(nest.show, loop.reads))
+
+
+def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
+    lines = []
+    if len(blocks) > 1:
+        lines.append(f"in blocks of {BLOCK} points, a loop for each function that waits for another one's value:")
+    for number, loop in enumerate(blocks, 1):
+        indent = "  " if len(blocks) > 1 else ""
+        if indent:
+            made = ", ".join(f"t{at}" for at in sorted(loop.statements))
+            kept = f", {' and '.join(nest.show(Let(at)) for at in loop.gives)} kept in a tile" if loop.gives else ""
+            lines.append(f"  loop {number}: {made} from {_reads(nest, loop)}{kept}")
+            indent = "    "
+        if loop.common_case is not None:
+            lines += [f"{indent}{line}" for line in _case_lines(nest, loop.common_case)]
+        if loop.pairs:
+            apart = GROUP // 2
+            lines.append(
+                f"{indent}pairs: points i and i + {apart} are computed side by side, as each is one long chain"
+            )
+    return lines
+
+
+def _case_lines(nest: Nest, case: CommonCase) -> list[str]:
+    short = ", ".join(f"t{at} = {nest.spell(nest.body[at])}" for at in sorted(case.short))
+    tests = " and ".join(_test_text(nest, test) for test in case.tests)
+    takes = "takes its short form" if len(case.short) == 1 else "take their short forms"
+    return [f"common case: {short} {takes} in blocks of {BLOCK} points where", f"  {tests}"]
+
+
+def _test_text(nest: Nest, test: RangeTest) -> str:
+    text = test.number
+    for place in test.places:
+        text = text.replace(f"{{{place}}}", nest.show(nest.body[test.statement].operands[place]))
+    return f"not {text}" if test.limit == "0" else f"{text} <= {test.limit}"
+
+
+def _word_lines(words: ByteWords) -> list[str]:
+    served = ", ".join(variant.name for variant in words.variants)
+    if words.deinterleaved:
+        how = f"{words.bits // 8} bytes 16 apart are computed with as one word, so that their results are adjacent;"
+    else:
+        how = f"{words.bits // 8} bytes are computed with as one word, each in the word's {words.bits} bits;"
+    return [f"byte words in {served}: {how}", "  widening vectors of bytes would take shuffles"]
