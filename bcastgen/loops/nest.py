@@ -118,7 +118,7 @@ class Apply:
 class Nest:
     """One loop nest: `stores[i]` is the value of `results[i]` at every point of the domain.
 
-    An operand that is read through two maps stands in `operands` twice; `shapes` are those whose extents count, but not
+    An operand that is read through two maps is in `operands` twice; `shapes` are those whose extents count, but not
     their data. `claims` are types of values that have this domain and are not stored; a nest without results is there
     for what it checks.
     """

@@ -67,7 +67,7 @@ def _absolute(operands: tuple[DType, ...], result: DType) -> str:
 
 def _left_shift(operands: tuple[DType, ...], result: DType) -> str:
     if result.bits < 32:
-        # Of narrow lanes all has to be narrow.
+        # Keep every operand at 8 or 16 bits, or gcc widens the whole vector.
         own = "uint{bits}_t"
         return f"({{T}})(({own})(({own}){{0}} << ({{1}} & ({{bits}} - 1))) & -({own})(({own}){{1}} < {{bits}}))"
     outside = "({1} < 0 || {1} >= {bits})" if result.kind == "signed" else "{1} >= {bits}"

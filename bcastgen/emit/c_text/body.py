@@ -49,12 +49,12 @@ def loaded(element: str, dtype: DType) -> str:
 
 
 def stored(value: str, dtype: DType) -> str:
-    """Return the C of what stands in memory for a value."""
+    """Return the C of a value as it is in memory."""
     return f"bcg_f32_to_{dtype}({value})" if dtype.is_half else value
 
 
 def stored_literal(value: bool | int | float, dtype: DType) -> str:
-    """Spell a constant as it stands in memory.
+    """Spell a constant as it is in memory.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def body_lines(
         # Where a user's C does not compile, the compiler shows the line and with it whose C it is.
         label = "" if statement.op.definition is None else f"/* {statement.op.name} */ "
         value = _bare(_fill(template, texts))
-        # What is stored only is rounded there.
+        # A value that is only stored is rounded there.
         if Let(at) in read and statement.op.rounds(statement.operand_dtypes, statement.dtype):
             value = f"bcg_round_{statement.dtype}({value})"
         lines.append(f"{label}const {statement.dtype.c} t{at} = {value};")

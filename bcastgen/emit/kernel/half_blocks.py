@@ -5,7 +5,7 @@ In: a nest's arrays.  Out: those of its loops, whose f16 arrays are of floats, f
     r[i] = bcg_f32_to_f16(t0);   ->   r[i] = t0;
 
 Machines have an instruction for these conversions, but compilers make no vectors of it, and by bits an addition takes
-four times as long. What converts a block is ``bcg_half.h``'s, and what calls it ``table.c.j2``'s.
+four times as long. ``bcg_half.h`` converts a block, and ``table.c.j2`` calls it.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ def _common_case(
         return None
     own = case.reads.intersection(block.reads)
     return CommonCaseView(
-        # Of what has a short form, that is right; of the rest no more is asked.
+        # Statements that have a short form take it, which is right for the common case.
         tuple(body_lines(nest, loads, case.statements, fast, case.short)),
         tuple(RangeTestView(next(numbers), one.c, test_text(nest, one, loads), one.limit) for one in case.tests),
         _places(loop.reads, own),
@@ -182,13 +182,13 @@ def _places(reads: Sequence[Value], values: Collection[Value]) -> frozenset[int]
 
 
 def _known(nest: Nest, reads: Sequence[Value], values: Iterable[Value]) -> tuple[tuple[str, str], ...]:
-    """Return those of the values that stand in tiles of earlier parts."""
+    """Return those of the values that are in tiles of earlier loops."""
     found = {value.index for value in values if isinstance(value, Let) and value not in reads}
     return tuple(_tile_of(nest, at) for at in sorted(found))
 
 
 def _tile_of(nest: Nest, at: int) -> tuple[str, str]:
-    """Return C type and name of a value that stands in a tile between two parts."""
+    """Return C type and name of a value that is in a tile between two loops."""
     return nest.body[at].dtype.c, f"t{at}"
 
 

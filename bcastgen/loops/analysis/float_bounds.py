@@ -116,7 +116,7 @@ def _either(_: DType, x: Bounds, y: Bounds) -> Bounds:
     return Bounds(min(x.low, y.low), max(x.high, y.high), x.is_number and y.is_number)
 
 
-# Of f32 and f64; any other row may give any number, or NaN.
+# The rows whose bounds are known, for f32 and f64; any other row may give any number, or NaN.
 _BOUNDS: Mapping[str, Callable[..., Bounds]] = {
     "add": _corners(lambda x, y: x + y),
     "subtract": _corners(lambda x, y: x - y),

@@ -119,7 +119,7 @@ def _same(x: Range) -> Range:
     return x
 
 
-# Of the rows that are defined for integers; any other result may be any number of its dtype.
+# The rows whose ranges are known; any other result may be any number of its dtype.
 RANGES: Mapping[str, Callable[..., Range | None]] = {
     "add": lambda x, y: (x[0] + y[0], x[1] + y[1]),
     "subtract": lambda x, y: (x[0] - y[1], x[1] - y[0]),

@@ -34,7 +34,7 @@ _EXTREMA = {"minimum": SMALLER, "maximum": LARGER}
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """What a value is raised and lowered to."""
+    """The two numbers that a value is raised and lowered to."""
 
     low: float
     high: float
@@ -77,7 +77,7 @@ def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
 
 def _note(nest: Nest, at: int, new: Apply, bounds: list[Bounds]) -> str:
-    """Say what stands for a statement, and why it may."""
+    """Say which statement replaces another, and why it may."""
     x = _bounds_of(new.operands[0], bounds)
     became = f"{nest.spell(new)} instead of {nest.spell(nest.body[at])}"
     if new.op.name in (TRUNCATE[True, True].name, TRUNCATE[False, True].name):
@@ -125,9 +125,9 @@ def _truncated(nest: Nest, at: int, bounds: list[Bounds], users: Users) -> tuple
     whole = _Ends(float(target.min), float(target.max))
     value, ends = _unclipped(nest, at, whole, users)
     x = _bounds_of(value, bounds) or Bounds(-float("inf"), float("inf"), False)
-    # Of the dtype's own ends the fraction beyond them is cut off.
+    # A fraction beyond the dtype's own ends is cut off.
     outside = not ends.holds(x, 1.0 if ends == whole else 0.0)
-    # What the row gives is an i32, and the largest one is no f32.
+    # The row gives an i32, and the largest i32 is no f32.
     if target.bits == 32 and (ends.high if outside else x.high) >= 2.0**31 - 1:
         return None
     nan = not x.is_number
@@ -149,7 +149,7 @@ def _unclipped(nest: Nest, at: int, whole: _Ends, users: Users) -> tuple[Value, 
             break
         x, low, high = clip
         inner = ends.after(low, high)
-        # What the row can do: the ends have different signs.
+        # The row asks for ends of different signs.
         if not inner.low <= 0 < inner.high:
             break
         user, value, ends = value.index, x, inner

@@ -27,11 +27,11 @@ __all__ = ["narrow"]
 
 _WIDTHS = (8, 16, 32, 64)
 _INTEGERS = {(row.kind, row.bits): row for row in DTYPES if row.is_integer}
-# How many low bits of what stands for a value are the value's, where it has the value itself.
+# How many low bits are right of a value that is the old one itself.
 _EXACT = 1 << 16
 
 _COMPARISONS = frozenset("equal not_equal less less_equal greater greater_equal".split())
-# Of operands that are exact, in a dtype that holds these and the result, the result is exact.
+# Their result is exact if the operands are, in a dtype that holds these and the result.
 _VALUES = _COMPARISONS | frozenset(
     "minimum maximum fmin fmax clip absolute sign floor_divide remainder right_shift".split()
 )
@@ -41,7 +41,7 @@ _DIVISIONS = frozenset(("floor_divide", "remainder"))
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What stands for a value: `low` bits of it are the value's; `moves` unless it is one for all points."""
+    """The new value in an old one's place: its `low` bits are right; `moves` unless it is one for all points."""
 
     value: Value
     dtype: DType
@@ -73,7 +73,7 @@ def _is_wide(nest: Nest) -> bool:
 
 
 class _Narrowing:
-    """One run: `made` has what stands for each statement's value, `body` the new body."""
+    """One run: `made` has the new value for each statement's, `body` is the new body."""
 
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
@@ -91,11 +91,15 @@ class _Narrowing:
         pairs = zip(self.nest.stores, self.nest.results, strict=True)
         stores = tuple(self._as(value, access.dtype) for value, access in pairs)
         body = tuple(self.body.statements)
-        changed = self.changed or len(body) < len(self.nest.body)
+        dropped = len(self.nest.body) - len(body)
+        if dropped > 0:
+            casts = "1 cast is" if dropped == 1 else f"{dropped} casts are"
+            self.notes.append(f"{casts} dropped, as nothing needs the dtype in between")
+        changed = self.changed or dropped > 0
         return (replace(self.nest, body=body, stores=stores) if changed else self.nest), tuple(self.notes)
 
     def _make(self, at: int, statement: Apply) -> _Made:
-        """Return what stands for a statement's value, having appended the statements for it."""
+        """Append the statements that replace one, and return their value."""
         op, name = statement.op, statement.op.name
         if op.definition is None:
             if op.converts and name == "cast":
@@ -184,7 +188,7 @@ class _Narrowing:
         return wide if together else bits
 
     def _widths(self, value: Value, but: int) -> Iterator[int]:
-        """Yield the bits that those who use a value, but for one, take for it: 0 where it becomes no integer."""
+        """Yield the bits that each user of a value but one takes it in: 0 where it becomes no integer."""
         for user in self.users.get(value, ()):
             if user < 0:
                 yield self.nest.results[~user].dtype.bits
@@ -212,7 +216,7 @@ class _Narrowing:
         return _Made(made, result, low, moves)
 
     def _given(self, value: Value, dtype: DType) -> _Made:
-        """Return what stands for a value of the nest; a constant is in whatever dtype it is asked for."""
+        """Return the new value in a value's place; a constant has whatever dtype it is asked for."""
         match value:
             case Let():
                 return self.made[value.index]
@@ -231,7 +235,7 @@ class _Narrowing:
         return whole(dtype)
 
     def _as(self, value: Value, dtype: DType) -> Value:
-        """Return a value of the nest in a dtype: what stands for it, cast where it is in another one."""
+        """Return the new value in a value's place in a dtype: cast, where it has another one."""
         if isinstance(value, Constant):
             return Constant(_wrapped(int(value.value), dtype), dtype) if dtype.is_integer else value
         given = self._given(value, dtype)

@@ -63,7 +63,7 @@ REWRITES = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one rewrite did: the lines of every nest, and the program after it; `changed` unless it left all nests."""
+    """One rewrite's work: a line for each thing it changed, and the program after it; not `changed` if it left all."""
 
     rewrite: Rewrite
     notes: tuple[str, ...]

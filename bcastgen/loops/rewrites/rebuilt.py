@@ -45,8 +45,8 @@ class Body:
 def rebuilt(nest: Nest, made: Mapping[int, tuple[Apply, ...]]) -> Nest:
     """Return a nest with others in the place of some statements, and without those that nothing uses any more.
 
-    The last one of several that stand for a statement has its value; among them `Let(-1)` is the value of the one
-    before, `Let(-2)` of the one before that.
+    The last one of several that replace a statement has its value; among them `Let(-1)` is the value of the one before,
+    `Let(-2)` of the one before that.
     """
     live = {value.index for value in nest.stores if isinstance(value, Let)}
     for at in range(len(nest.body) - 1, -1, -1):

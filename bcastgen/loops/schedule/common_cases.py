@@ -43,7 +43,7 @@ class CommonCase:
     Attributes
     ----------
     short : the statements that have a short form, for blocks that pass every test.
-    tests : what a block is tested for; tests that are alike stand here once.
+    tests : what a block is tested for; tests that are alike are here once.
     statements, reads : the statements that the tests need, and all values that they and the tests read.
     """
 

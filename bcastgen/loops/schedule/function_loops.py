@@ -39,7 +39,7 @@ class BlockLoop:
 
     Attributes
     ----------
-    reads : operands, and values that stand in tiles: of stages, or of earlier loops.
+    reads : operands, and values in tiles: of stages, or of earlier loops.
     statements : of the nest's body, that it computes.
     gives : the statements whose values later loops read.
     common_case : when its functions may take their short forms.
@@ -96,7 +96,7 @@ def function_loops(
     whole = (BlockLoop(reads_of(nest, values, statements, _others(nest, statements)), statements, ()),)
     if last < 2:
         return whole
-    # What functions give to statements behind further ones, or to the last loop, which alone writes results.
+    # Values that functions give to statements behind further ones, or to the last loop, which alone writes results.
     crossing = {
         value.index
         for at in statements

@@ -6,7 +6,7 @@ In: a nest.  Out: a :class:`Staging`, or None where nothing is worth it.
 
 A stage reads fewer operands than the nest, so with operands that broadcast it may span fewer points: `exp` of a column
 costs n calls, not n*m. Whether it does is known in a call, which runs the staged loops where they are less work, and
-else the one loop that computes all. What types prove to span the whole domain is no stage.
+else the one loop that computes all. A sub-expression that types prove to span the whole domain is no stage.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .costs import total
 __all__ = ["Stage", "Staging", "hoisted", "reads_of", "stage", "statements_of"]
 
 MAX_STAGES = 4
-# What a stage has to save a point, and for each operand it reads: writing and reading its tile is not for nothing. More
-# than an addition, or one division in f32 (see Op.cost).
+# A stage has to save so much a point, and for each operand it reads, since its tile is written and read. More than an
+# addition, or one division in f32 (see Op.cost).
 _WORTH, _WORTH_AN_OPERAND = 2.2, 1.0
 # The part of a nest's cost that stages have to take, for the staged loops are compiled, too.
 _PART = 0.1
@@ -54,7 +54,7 @@ class Staging:
 
     @property
     def values(self) -> frozenset[int]:
-        """The statements whose values stand in tiles."""
+        """The statements whose values are in tiles."""
         return frozenset(stage.value for stage in self.stages)
 
 
@@ -88,7 +88,7 @@ def _staging(nest: Nest, costs: tuple[float, ...], chosen: list[int]) -> Staging
         return None
     tiles = frozenset(chosen)
     statements = statements_of(nest, nest.stores, tiles)
-    # Each value in the place of its first operand: what stands still side by side there does so here.
+    # Each value in the place of its first operand: operands that are stationary side by side are so here.
     sets = _operand_sets(nest)
     reads = sorted(reads_of(nest, nest.stores, statements, tiles), key=lambda read: _first_operand(read, sets))
     return Staging(tuple(stages), tuple(reads), statements, total(costs, statements))
@@ -141,7 +141,7 @@ def _candidates(nest: Nest, sets: list[int]) -> list[int]:
     found = [
         at
         for at, reads in enumerate(sets)
-        # Of all operands the points are the nest's, unless there are shapes that it is broadcast to.
+        # A statement of all operands has the nest's points, unless there are shapes that it is broadcast to.
         if is_last[at] and reads and (reads != every or nest.shapes) and not _spans_all(nest, reads, spans)
     ]
     return sorted(found, key=lambda at: (sets[at].bit_count(), at))

@@ -14,7 +14,6 @@ from ...core.dtypes import F16
 from ..nest import Let, Nest
 from .costs import nanoseconds
 from .function_loops import BLOCK, GROUP, BlockLoop
-from .variants import UNIT
 
 if TYPE_CHECKING:
     from .byte_words import ByteWords
@@ -30,6 +29,8 @@ def schedule_text(scheduled: Schedule) -> str:
     if not inline.variants:
         return "schedule\n  nothing is computed"
     lines = _loop_lines(nest, inline)
+    if scheduled.run_time:
+        lines.append("arrays that are not adjacent, or have no variant here, are copied into a tile first")
     if staged is not None:
         if scheduled.run_time:
             whole = nanoseconds(inline.cost_tenths_ns)
@@ -54,8 +55,6 @@ def schedule_text(scheduled: Schedule) -> str:
 
 def _loop_lines(nest: Nest, loop: InnerLoop) -> list[str]:
     lines = [str(variant) for variant in loop.variants]
-    if all(variant.results == UNIT for variant in loop.variants):
-        lines.append("arrays that are not adjacent, or have no variant here, are copied into a tile first")
     return lines + _block_lines(nest, loop.blocks) + ([] if loop.words is None else _word_lines(loop.words))
 
 

@@ -4,8 +4,8 @@ In: the stride classes that operands may have.  Out: a few likely combinations, 
 
     a, b -> r   ->  unit (all move), zero_a, zero_b (that operand is one value along the loop)
 
-Every call finds its loop: the run time copies into a tile what is not adjacent, and what stands still where there is no
-variant of that. C that stands alone copies nothing; its last variant, `any`, takes any strides.
+Every call finds its loop: the run time copies into a tile the arrays that are not adjacent, or that are stationary (one
+value along the loop) without a variant for it. Standalone C copies nothing; its last variant, `any`, takes any strides.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class Variant:
 
 
 def usual_count(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
-    """Return how many variants to make beside the first, in which what stands still costs a tile."""
+    """Return how many variants to make beside the first, in which each stationary operand costs a tile."""
     # Expensive work on a stride-0 operand is staged, so it needs no variant.
     if cost <= _MIDDLING and not has_stages:
         return MAX_LIKELY - 1 if cost <= _CHEAP else _FEW
-    # An operand that always stands still, as a Python number does, has its loop all the same.
+    # An operand that is always stationary, as a Python number is, has its loop all the same.
     return 1 if (ZERO,) in possible and cost <= _DEAR else 0
 
 
@@ -69,7 +69,7 @@ def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
     free = [at for at, classes in enumerate(possible) if len(classes) > 1]
     if len(free) <= _MANY:
         return sorted(product(*possible), key=_unlikeliness)
-    # Of many, a few stand still, side by side at one end.
+    # If there are many, a few are stationary, side by side at one end.
     ends = [free[:0], *(end for count in range(1, _MANY) for end in (free[-count:], free[:count]))]
     return [tuple(ZERO if at in end else classes[0] for at, classes in enumerate(possible)) for end in ends]
 
@@ -77,9 +77,9 @@ def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
 def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
     """Order what several operands do together.
 
-    Of two or three, few that stand still come first. Of more, all but the first do, as channels beside an image, or one
-    half, as x1, y1, z1 of (x1, y1, z1, x2, y2, z2), or two side by side, those at the ends first, as mean and deviation
-    of rows; then one alone.
+    Among two or three, few stationary ones come first. Among more, all but the first are, as channels beside an image,
+    or one half, as x1, y1, z1 of (x1, y1, z1, x2, y2, z2), or two side by side, those at the ends first, as mean and
+    deviation of rows; then one alone.
     """
     zeros = tuple(at for at, kind in enumerate(classes) if kind == ZERO)
     groups = sum(one != other for one, other in pairwise(classes))

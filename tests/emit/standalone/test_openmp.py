@@ -76,6 +76,13 @@ def test_the_outermost_loop_is_shared(tmp_path):
     assert "threads share large loops" in (tmp_path / "matrix.h").read_text()
 
 
+def test_dear_points_are_shared_from_fewer_on(tmp_path):
+    kernels = {"cheap": bg.from_text("(f64[?] a) -> a + 1"), "dear": bg.from_text("(f64[?] a) -> tan(a) * exp(a)")}
+    bg.emit_c(kernels, tmp_path, "shared", openmp=True)
+    limits = re.findall(r"#pragma omp parallel for if \(d0 > (\d+)\)", (tmp_path / "shared.c").read_text())
+    assert limits == ["131072", "16384"]
+
+
 def test_a_loop_over_points_goes_by_blocks(tmp_path):
     for name, indent, dim in (("row", 4, 0), ("few_rows", 8, 1)):
         loop = f"#endif\n{' ' * indent}for (int64_t first = 0; first < d{dim}; first += {BLOCK}) {{"
