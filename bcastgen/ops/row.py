@@ -116,7 +116,7 @@ class Op:
     by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind or
         of dtype and number; and what an element then costs, for all or by width.
     by_power_of_two : the op that does the same where the last operand is this power of two, and by which number:
-        its "exponent", "mask" or "reciprocal".
+        its "exponent", "mask" or "inverse".
     integers, floats : what analyses and rewrites know of it.
     clamps : of each operand but the first, whether it is the "low" or the "high" end of the result.
     selects : whether its first operand is a condition that picks one of the others.

@@ -319,7 +319,7 @@ _ROWS: tuple[Op, ...] = (
         "truediv",
         ("true_divide",),
         cost_tenths_ns=2.0,
-        by_power_of_two=("multiply", "reciprocal"),
+        by_power_of_two=("multiply", "inverse"),
         floats=FloatFacts("divide", in_words=True),
         mlir=Mlir({"float": "arith.divf"}),
     ),

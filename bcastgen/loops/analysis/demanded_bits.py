@@ -13,7 +13,7 @@ from __future__ import annotations
 from ...expr.nodes import Constant
 from ..nest import Apply, Let, Nest
 
-__all__ = ["demanded_bits", "mask_bits", "shift_of"]
+__all__ = ["demanded_bits", "mask_bits", "operand_bits", "shift_of"]
 
 
 def demanded_bits(nest: Nest) -> list[int]:
@@ -33,11 +33,11 @@ def demanded_bits(nest: Nest) -> list[int]:
         statement = nest.body[at]
         for place, value in enumerate(statement.operands):
             if isinstance(value, Let):
-                counts[value.index] = max(counts[value.index], _counting(statement, place, counts[at]))
+                counts[value.index] = max(counts[value.index], operand_bits(statement, place, counts[at]))
     return counts
 
 
-def _counting(statement: Apply, place: int, count: int) -> int:
+def operand_bits(statement: Apply, place: int, count: int) -> int:
     """Return how many low bits of an operand the low `count` bits of the result depend on."""
     dtype, demanded = statement.operand_dtypes[place], statement.op.integers.demanded
     every = dtype.bits

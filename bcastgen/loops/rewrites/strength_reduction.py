@@ -63,7 +63,7 @@ def without_division(statement: Apply) -> Apply:
             return _with(statement, name, bits)
         case name, "mask" if is_power:
             return _with(statement, name, int(value) - 1)
-        case name, "reciprocal" if own.is_float:
+        case name, "inverse" if own.is_float:
             part, exponent = frexp(value)
             if abs(part) == 0.5 and abs(exponent) <= _MOST_EXPONENT[own.computed_in.bits]:
                 return _with(statement, name, 1.0 / value)
