@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import textwrap
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import rooms
+from bcastgen.ops.table import OPS
 
 ROOT = Path(__file__).resolve().parents[1]
 # Folders of tests that follow no module: what users see, goldens, tools, C, other people's projects.
@@ -83,3 +85,47 @@ def test_a_long_file_says_why(path):
 
 def test_the_table_of_rooms_fits_the_page():
     assert max(map(len, textwrap.dedent(rooms.table()).splitlines())) <= 140
+
+
+# Where names of ops may be string literals outside ops/, and why.
+NAMES_ALLOWED = {
+    "expr/text.py": "Python's operators by the dunder of their row; a chain of comparisons is a logical_and",
+    "expr/trace.py": "what NumPy and SciPy call a row, and what their arguments make of it",
+    "expr/build.py": "a parameter of power is called square",
+    "expr/infer.py": "NumPy's own rules of power, round and clip with Python numbers",
+    "mlir/tosa": "the names of TOSA's ops, and which rows they are or are spelled with",
+    "shape/dialect": "the names of the shape dialect's ops and of Python's functions",
+}
+
+
+def named_in(text: str) -> set[str]:
+    """The ops of the table that string literals of a module name, alone or in a list of words; not its docstrings."""
+    tree, found = ast.parse(text), set()
+    prose = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            words = node.value.split()
+            found |= set(words) if words and set(words) <= set(OPS) else set()
+    return found
+
+
+def test_no_op_is_named_outside_of_its_row():
+    """What a stage has to know of an op is on its row, so that adding one touches one."""
+    naming = {
+        path.relative_to(ROOT / "bcastgen").as_posix(): names
+        for path in sorted((ROOT / "bcastgen").rglob("*.py"))
+        if path.parent.name != "ops" and (names := named_in(path.read_text(encoding="utf-8")))
+    }
+    other = {path: names for path, names in naming.items() if not path.startswith(tuple(NAMES_ALLOWED))}
+    assert not other, "say it on the row (ops/facts.py), or compare with the row itself, as with CAST"
+    assert {allowed for allowed in NAMES_ALLOWED if not any(path.startswith(allowed) for path in naming)} == set()
+
+
+def test_names_of_ops_are_found():
+    assert named_in('"""clip"""\nX = frozenset("add subtract".split())\nx.op.name == "clip"\ny = "clip it"') == {
+        *("add", "subtract", "clip")
+    }

@@ -18,7 +18,7 @@ from bcastgen.core.subclasses import own_meaning
 from ..core.dtypes import BF16, BOOL, F32, F64, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
-from ..ops.table import OPS
+from ..ops.table import CAST
 from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, TypeAssertion, topological
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Builder:
                 "make that kernel again, or give the new op another name"
             )
 
-    def convert(self, node: Node, target: DType, op: Op = OPS["cast"], casting: str = "unsafe") -> Node:
+    def convert(self, node: Node, target: DType, op: Op = CAST, casting: str = "unsafe") -> Node:
         """Return the node of a conversion that the user wrote; typing checks it by NumPy's rule `casting`."""
         if casting not in _CASTINGS:
             raise TraceError(f"casting={casting!r} is none of {', '.join(_CASTINGS)}")
@@ -153,7 +153,7 @@ class Builder:
 
     def cast(self, node: Node, target: DType) -> Node:
         """Return the node converted to a dtype."""
-        return self.apply(OPS["cast"], (node,), (("dtype", target),), target)
+        return self.apply(CAST, (node,), (("dtype", target),), target)
 
     def inline(self, expression: Expression, operands: tuple[Node, ...]) -> tuple[Node, ...]:
         """Copy another expression's results and type assertions, with these nodes in place of its operands."""

@@ -20,7 +20,7 @@ from ..core.errors import DomainError, DTypeError, RangeError
 from ..core.frozen import dataclass
 from ..ops.dtype_rules import refuse
 from ..ops.row import Op
-from ..ops.table import OPS
+from ..ops.table import CAST, OPS
 from .build import Builder
 from .nodes import Apply, Constant, Expression, Node, Operand, Remap, TypeAssertion, topological
 
@@ -273,7 +273,7 @@ def _converted(node: Constant, target: DType) -> Constant:
         if not target.min <= value <= target.max:
             raise RangeError(f"Python integer {value} out of bounds for {target}")
         return Constant(int(value), target)
-    converted = OPS["cast"].evaluate(node.dtype.computed_in.np.type(value), target)
+    converted = CAST.evaluate(node.dtype.computed_in.np.type(value), target)
     return Constant(int(converted), target)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from ..core.dtypes import dtype, in_numpy_code
 from ..core.errors import TraceError
 from ..ops.row import Op
-from ..ops.table import OPS, find_op
+from ..ops.table import CAST, OPS, find_op
 from .build import Builder, constant_from
 from .nodes import Expression, Node, Operand
 
@@ -210,7 +210,7 @@ def _round(builder: Builder, a: object, decimals: int = 0) -> Tracer:
     return _apply(builder, OPS["round"], (a,))
 
 
-def converted(x: Tracer, target: object, op: Op = OPS["cast"], casting: str = "unsafe") -> Tracer:
+def converted(x: Tracer, target: object, op: Op = CAST, casting: str = "unsafe") -> Tracer:
     """Return a traced value converted to a dtype by a conversion op."""
     return Tracer(x.builder, x.builder.convert(x.node, dtype(target), op, casting))
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from ..core.dtypes import DType, dtype
 from . import dtype_rules as rules
+from .facts import FloatFacts
 from .row import Op
 
-__all__ = ["LARGER", "SATURATING", "SMALLER", "TRUNCATE"]
+__all__ = ["OF_NUMBERS", "SATURATING", "TRUNCATE"]
 
 _EITHER = (True, False)
 
@@ -40,14 +41,32 @@ def _truncate(nan: bool, outside: bool) -> Op:
     whole = f"(int32_t){within}"
     c = f"({{0}} == {{0}} ? {whole} : 0)" if nan else whole
     doc = f"Whole part{' between two ends' * outside} as an i32{'; NaN is 0' * nan}."
-    return Op(name, 3 if outside else 1, _whole, c, doc, reference=_truncated, cost=0.8)
+    return Op(
+        name,
+        3 if outside else 1,
+        _whole,
+        c,
+        doc,
+        reference=_truncated,
+        cost_tenths_ns=0.8,
+        floats=FloatFacts(in_words=True),
+    )
 
 
 def _of_number(name: str, order: str, number: int) -> Op:
     """An extremum with an operand of which no NaN comes; of equal operands it is the first."""
     c = (f"({{0}} {order}= {{1}} ? {{0}} : {{1}})", f"({{1}} {order} {{0}} ? {{1}} : {{0}})")[number]
     doc = f"{name} of two of which operand {number} is no NaN."
-    return Op(f"{name}_number_{number}", 2, rules.arithmetic, c, doc, reference=getattr(np, name), representable=True)
+    return Op(
+        f"{name}_number_{number}",
+        2,
+        rules.arithmetic,
+        c,
+        doc,
+        reference=getattr(np, name),
+        representable=True,
+        floats=FloatFacts(in_words=True),
+    )
 
 
 def _saturating(name: str) -> Op:
@@ -58,13 +77,15 @@ def _saturating(name: str) -> Op:
 
     c = f"bcg_saturating_{name}_{{t}}({{0}}, {{1}})"
     doc = "Of signed integers; what is out of range is the least or the largest number."
-    return Op(f"saturating_{name}", 2, rules.arithmetic, c, doc, reference=reference, cost=0.6)
+    return Op(f"saturating_{name}", 2, rules.arithmetic, c, doc, reference=reference, cost_tenths_ns=0.6)
 
 
 # By the op that would wrap, of i8, i16 and i32.
 SATURATING = {name: _saturating(name) for name in ("add", "subtract")}
 # Whether the operand may be NaN, and be outside of the ends, which are a negative number or -0.0, and a positive one.
 TRUNCATE = {(nan, outside): _truncate(nan, outside) for nan in _EITHER for outside in _EITHER}
-# By the operand that is known to be a number.
-SMALLER = {number: _of_number("minimum", "<", number) for number in (0, 1)}
-LARGER = {number: _of_number("maximum", ">", number) for number in (0, 1)}
+# By the op, then by the operand that is known to be a number.
+OF_NUMBERS = {
+    name: {number: _of_number(name, order, number) for number in (0, 1)}
+    for name, order in (("minimum", "<"), ("maximum", ">"))
+}

@@ -25,6 +25,7 @@ from ..core.dtypes import BF16, BOOL, F16, F32, WEAK_FLOAT, WEAK_INT, DType, Wea
 from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
 from .dtype_rules import Rule, Types, by_parameter
+from .facts import FloatFacts, IntegerFacts, Mlir
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
@@ -82,6 +83,9 @@ class Excess:
     most: str
 
 
+_NO_INTEGERS, _NO_FLOATS = IntegerFacts(), FloatFacts()
+
+
 @dataclass(frozen=True, slots=True)
 class Op:
     """One row.
@@ -89,7 +93,7 @@ class Op:
     Attributes
     ----------
     name : NumPy's name where NumPy has the op.
-    arity, results : number of operands and of results.
+    arity : number of operands.
     rule : operand types (weak ones included) -> dtypes the operands are converted to, and the result's.
     c : C template, for all dtypes, by name of the dtype computed in or kind of the loop dtype, or made from the dtypes.
     doc : one sentence, with the semantics where C or NumPy leave a choice.
@@ -103,7 +107,7 @@ class Op:
     representable : whether the values it computes for 16-bit floats in f32 are 16-bit floats, so that none is rounded.
     definition : of an op that a user defined at run time; None for the rows of the table.
     prelude : names and texts of the C definitions that its C calls, beside those of csrc.
-    cost : of an element of 32 bits in a vectorised loop, tenths of a nanosecond; for all, or by kind of the loop dtype.
+    cost_tenths_ns : of an element of 32 bits in a vectorised loop; for all, or by kind of the loop dtype.
     fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
     rare, near : which elements need `c`, and a faster C template that is right for all others.
     fast_near : that of `fast`, where there are both.
@@ -111,6 +115,12 @@ class Op:
     pairs : the dtypes computed in of which two elements side by side take less, by 4% at least, than one by one.
     by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind or
         of dtype and number; and what an element then costs, for all or by width.
+    by_power_of_two : the op that does the same where the last operand is this power of two, and by which number:
+        its "exponent", "mask" or "inverse".
+    integers, floats : what analyses and rewrites know of it.
+    clamps : of each operand but the first, whether it is the "low" or the "high" end of the result.
+    selects : whether its first operand is a condition that picks one of the others.
+    mlir : its spelling in the dialects arith and math; None where they have nothing that means the same.
     """
 
     name: str
@@ -126,10 +136,9 @@ class Op:
     demand: Mapping[str, str] | None = None
     params: tuple[Param, ...] = ()
     representable: bool = False
-    results: int = 1
     definition: Definition | None = None
     prelude: tuple[tuple[str, str], ...] = ()
-    cost: float | Mapping[str, float] = _CHEAP
+    cost_tenths_ns: float | Mapping[str, float] = _CHEAP
     fast: CTemplate | None = None
     fast_ulp: int | None = None
     rare: Mapping[str, tuple[Excess, ...]] | None = None
@@ -138,6 +147,17 @@ class Op:
     scalar: bool = False
     pairs: tuple[str, ...] = ()
     by_constant: Mapping[float | None, tuple[ConstantForms, float | Mapping[int, float]]] | None = None
+    by_power_of_two: tuple[str, str] | None = None
+    integers: IntegerFacts = _NO_INTEGERS
+    floats: FloatFacts = _NO_FLOATS
+    clamps: tuple[str, ...] = ()
+    selects: bool = False
+    mlir: Mlir | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether it gives values as they are, without looking into them."""
+        return self.selects or self.c == "{0}"
 
     @property
     def converts(self) -> bool:
@@ -226,7 +246,8 @@ class Op:
             # A user's C; what it calls is as a rule not vectorised.
             texts = (self.c_for(operands, result), *(text for _, text in self.prelude))
             return 50.0 if any(re.search(r"\b(?!bcg_)[a-z]\w*\(", text) for text in texts) else 2.0
-        cost = self.cost if isinstance(self.cost, (int, float)) else self.cost.get(operands[0].kind, _CHEAP)
+        own = self.cost_tenths_ns
+        cost = own if isinstance(own, (int, float)) else own.get(operands[0].kind, _CHEAP)
         bits = max(dtype.computed_in.bits for dtype in (*operands, result))
         special = self._special(operands, constant)
         if special is not None:

@@ -5,9 +5,9 @@ In: a row's name or alias.  Out: its :class:`Op`, which knows its dtype rule, it
     OPS["add"].doc   -> "Sum; integers wrap, bool is a logical or."
     find_op("asin")  -> OPS["arcsin"]
 
-To add an op, add a row (CONTRIBUTING.md walks through one); what a row holds and what a template may say is in ``op``,
-dtype rules stand in ``op_rules``; the rows of what TOSA has and NumPy has not are in ``tosa_ops``. Ops that users
-define at run time (``define.py``) are rows, too, kept apart from the table: ``OPS`` never changes, :func:`find_op`
+To add an op, add a row (CONTRIBUTING.md walks through one); what a row holds and what a template may say is in ``row``,
+dtype rules are in ``dtype_rules``; the rows of what TOSA has and NumPy has not are in ``tosa_rows``. Ops that users
+define at run time (``define_op``) are rows, too, kept apart from the table: ``OPS`` never changes, :func:`find_op`
 finds both.
 
 This file is the table: it is long because it has a row for each op.
@@ -26,10 +26,11 @@ from ..core.errors import BcastgenError
 from ..core.forks import undivided
 from . import dtype_rules as rules
 from .casts import cast_c, cast_reference
+from .facts import FloatFacts, IntegerFacts, Mlir
 from .row import Excess, Op, Param
 from .tosa_rows import TOSA_ROWS
 
-__all__ = ["DEFINED", "OPS", "find_op", "known_ops"]
+__all__ = ["CAST", "DEFINED", "OPS", "find_op", "known_ops"]
 
 # ---- C that depends on more than the kind -------------------------------------------------------------------------
 
@@ -130,6 +131,7 @@ def _math(
     usual: tuple[Excess, ...] | Mapping[str, tuple[Excess, ...]] = (),
     pairs: tuple[str, ...] = (),
     cost: float = 4.0,
+    mlir: str = "",
 ) -> Op:
     """A function of csrc's `bcg_<name>_<dtype>`.
 
@@ -153,7 +155,8 @@ def _math(
         ulp=ulp,
         domain=domain,
         reference=reference,
-        cost=cost,
+        cost_tenths_ns=cost,
+        mlir=Mlir({"float": mlir}) if mlir else None,
         fast=None if fast_ulp is None else f"bcg_{name}_fast_{{t}}({operands})",
         fast_ulp=fast_ulp,
         rare=rare if near or usual else None,
@@ -179,6 +182,11 @@ def _between(least: float, below: float, row: DType = F32, operand: str = "fabs{
 def _by_number(order: str) -> dict[float | None, tuple[dict[str, str], float]]:
     """Of an extremum with a number, where comparing needs not tell NaN: only the first operand may be one."""
     return {None: ({"float": f"({{1}} {order} {{0}} ? {{1}} : {{0}})"}, 0.4)}
+
+
+def _rounds(word: str) -> Mlir:
+    """Spell rounding to whole numbers: integers stay."""
+    return Mlir({"bool": "{0}", "integer": "{0}", "float": f"math.{word}"})
 
 
 # ---- references for what NumPy has not ----------------------------------------------------------------------------
@@ -236,10 +244,58 @@ _ANGLES = {"f32": tuple(_between(2.0**-32, 2.0**32, operand=f"fabs{{f}}({{{at}}}
 _UNIT = (-1.0, 1.0)
 _PAIRS = ("f32", "f64")
 
+
+def _extremum(words: str, kinds: tuple[str, str, str], **facts: Any) -> dict[str, Any]:
+    """What is known of an extremum, whose range is of this name; the words are of its spelling for floats."""
+    signed, unsigned, of_bool = (f"arith.{kind}" for kind in kinds)
+    spelled = {"signed": signed, "unsigned": unsigned, "bool": of_bool, "float": f"@extremum {words}"}
+    return {"mlir": Mlir(spelled), **facts}
+
+
+_SMALLER, _LARGER = ("minsi", "minui", "andi"), ("maxsi", "maxui", "ori")
+_MINIMUM = _extremum(
+    "ole 0",
+    _SMALLER,
+    clamps=("high",),
+    by_constant=_by_number("<"),
+    integers=IntegerFacts("minimum", any_width=True, in_words=True),
+    floats=FloatFacts("minimum", in_words=True),
+)
+_MAXIMUM = _extremum(
+    "oge 0",
+    _LARGER,
+    clamps=("low",),
+    by_constant=_by_number(">"),
+    integers=IntegerFacts("maximum", any_width=True, in_words=True),
+    floats=FloatFacts("maximum", in_words=True),
+)
+_FMIN = _extremum("ole 1", _SMALLER, integers=IntegerFacts("minimum", any_width=True))
+_FMAX = _extremum("oge 1", _LARGER, integers=IntegerFacts("maximum", any_width=True))
+
 _ROWS: tuple[Op, ...] = (
     # arithmetic
-    Op("add", 2, rules.arithmetic, _wrapping("+", "({0} || {1})"), "Sum; integers wrap, bool is a logical or.", "add"),
-    Op("subtract", 2, rules.no_bool("use logical_xor"), _wrapping("-", None), "Difference; integers wrap.", "sub"),
+    Op(
+        "add",
+        2,
+        rules.arithmetic,
+        _wrapping("+", "({0} || {1})"),
+        "Sum; integers wrap, bool is a logical or.",
+        "add",
+        integers=IntegerFacts("add", "plus", "low", in_words=True),
+        floats=FloatFacts("add", in_words=True),
+        mlir=Mlir({"integer": "arith.addi", "float": "arith.addf", "bool": "arith.ori"}),
+    ),
+    Op(
+        "subtract",
+        2,
+        rules.no_bool("use logical_xor"),
+        _wrapping("-", None),
+        "Difference; integers wrap.",
+        "sub",
+        integers=IntegerFacts("subtract", "minus", "low", in_words=True),
+        floats=FloatFacts("subtract", in_words=True),
+        mlir=Mlir({"integer": "arith.subi", "float": "arith.subf"}),
+    ),
     Op(
         "multiply",
         2,
@@ -247,6 +303,9 @@ _ROWS: tuple[Op, ...] = (
         _wrapping("*", "({0} && {1})"),
         "Product; integers wrap, bool is a logical and.",
         "mul",
+        integers=IntegerFacts("multiply", "times", "low", in_words=True),
+        floats=FloatFacts("multiply", in_words=True),
+        mlir=Mlir({"integer": "arith.muli", "float": "arith.mulf", "bool": "arith.andi"}),
     ),
     Op(
         "divide",
@@ -256,7 +315,10 @@ _ROWS: tuple[Op, ...] = (
         "True quotient; integers divide as f64.",
         "truediv",
         ("true_divide",),
-        cost=2.0,
+        cost_tenths_ns=2.0,
+        by_power_of_two=("multiply", "inverse"),
+        floats=FloatFacts("divide", in_words=True),
+        mlir=Mlir({"float": "arith.divf"}),
     ),
     Op(
         "floor_divide",
@@ -265,11 +327,14 @@ _ROWS: tuple[Op, ...] = (
         _division("floor_divide"),
         "Quotient rounded towards minus infinity; integer x // 0 is 0 and INT_MIN // -1 is INT_MIN.",
         "floordiv",
-        cost={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
+        cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
         rare=_FAR,
         scalar=True,
         near={"float": "bcg_floor_divide_near_{t}({0}, {1})"},
         by_constant={None: (_by_constant("floor_divide"), _COST_BY_CONSTANT)},
+        by_power_of_two=("right_shift", "exponent"),
+        integers=IntegerFacts("floor_divide", any_width=True, divides=True),
+        mlir=Mlir({"signed": "@FLOOR_DIVIDE", "unsigned": "@DIVIDE_UNSIGNED", "float": "@FLOAT_FLOOR_DIVIDE"}),
     ),
     Op(
         "remainder",
@@ -279,11 +344,14 @@ _ROWS: tuple[Op, ...] = (
         "Remainder with the sign of the divisor; integer x % 0 is 0.",
         "mod",
         ("mod",),
-        cost={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
+        cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
         rare=_FAR,
         scalar=True,
         near={"float": "bcg_remainder_near_{t}({0}, {1})"},
         by_constant={None: (_by_constant("remainder"), _COST_BY_CONSTANT)},
+        by_power_of_two=("bitwise_and", "mask"),
+        integers=IntegerFacts("remainder", any_width=True, divides=True),
+        mlir=Mlir({"signed": "@REMAINDER", "unsigned": "@REMAINDER_UNSIGNED", "float": "@FLOAT_REMAINDER"}),
     ),
     Op(
         "power",
@@ -312,7 +380,7 @@ _ROWS: tuple[Op, ...] = (
         near={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS, "float": "bcg_power_usual_{t}({0}, {1})"},
         fast_near={"float": "bcg_power_fast_usual_{t}({0}, {1})"},
         pairs=_PAIRS,
-        cost={"signed": 10.0, "unsigned": 10.0, "float": 13.0},
+        cost_tenths_ns={"signed": 10.0, "unsigned": 10.0, "float": 13.0},
         by_constant={
             exponent: (
                 {
@@ -324,6 +392,7 @@ _ROWS: tuple[Op, ...] = (
             )
             for exponent, name in ((3, "cube"), (4, "fourth"))
         },
+        mlir=Mlir({"integer": "@POWER", "float": "math.powf"}, demand="arith.cmpi sge, {1}, #0 : {t}"),
     ),
     Op(
         "negative",
@@ -333,8 +402,22 @@ _ROWS: tuple[Op, ...] = (
         "Negation; integers wrap.",
         "neg",
         representable=True,
+        integers=IntegerFacts("negative", "negated", "low", in_words=True),
+        floats=FloatFacts("negative", in_words=True),
+        mlir=Mlir({"integer": "arith.subi #0, {0} : {t}", "float": "arith.negf"}),
     ),
-    Op("positive", 1, rules.no_bool("leave it out"), "{0}", "The operand itself.", "pos", representable=True),
+    Op(
+        "positive",
+        1,
+        rules.no_bool("leave it out"),
+        "{0}",
+        "The operand itself.",
+        "pos",
+        representable=True,
+        integers=IntegerFacts("same", "same", "low"),
+        floats=FloatFacts("same"),
+        mlir=Mlir({"integer": "{0}", "float": "{0}"}),
+    ),
     Op(
         "absolute",
         1,
@@ -344,6 +427,9 @@ _ROWS: tuple[Op, ...] = (
         "abs",
         ("abs",),
         representable=True,
+        integers=IntegerFacts("absolute", any_width=True, in_words=True),
+        floats=FloatFacts("absolute", in_words=True),
+        mlir=Mlir({"bool": "{0}", "unsigned": "{0}", "signed": "math.absi", "float": "math.absf"}),
     ),
     Op(
         "sign",
@@ -357,6 +443,14 @@ _ROWS: tuple[Op, ...] = (
         },
         "-1, 0 or 1; NaN stays NaN.",
         representable=True,
+        integers=IntegerFacts("sign", any_width=True),
+        mlir=Mlir(
+            {
+                "signed": "%most = arith.minsi {0}, #1 : {t}\narith.maxsi %most, #-1 : {t}",
+                "unsigned": "arith.minui {0}, #1 : {t}",
+                "float": "@FLOAT_SIGN",
+            }
+        ),
     ),
     Op(
         "square",
@@ -364,6 +458,9 @@ _ROWS: tuple[Op, ...] = (
         rules.bool_as_i8,
         _same("({0} * {0})") | {k: "({T})(({W}){0} * ({W}){0})" for k in ("signed", "unsigned")},
         "The operand times itself; integers wrap.",
+        integers=IntegerFacts("square", demanded="low", in_words=True),
+        floats=FloatFacts("square", in_words=True),
+        mlir=Mlir({"integer": "arith.muli {0}, {0} : {t}", "float": "arith.mulf {0}, {0} : {t}"}),
     ),
     Op(
         "reciprocal",
@@ -377,26 +474,69 @@ _ROWS: tuple[Op, ...] = (
         "One over the operand; integers truncate and 1/0 is 0.",
         domain=(0.5, 50.0),
         reference=_reciprocal,
-        cost=2.0,
+        cost_tenths_ns=2.0,
+        mlir=Mlir(
+            {
+                "signed": "@RECIPROCAL",
+                "unsigned": "%one = arith.cmpi eq, {0}, #1 : {t}\narith.select %one, #1, #0 : {t}",
+                "float": "arith.divf #1.0, {0} : {t}",
+            }
+        ),
     ),
-    Op("sqrt", 1, rules.floating, "sqrt{f}({0})", "Square root, correctly rounded.", domain=(0.0, 100.0), cost=3.0),
+    Op(
+        "sqrt",
+        1,
+        rules.floating,
+        "sqrt{f}({0})",
+        "Square root, correctly rounded.",
+        domain=(0.0, 100.0),
+        cost_tenths_ns=3.0,
+        floats=FloatFacts("square_root", in_words=True),
+        mlir=Mlir({"float": "math.sqrt"}),
+    ),
     # functions
-    _math("exp", "e to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP_USUAL_{N}"), cost=3.0),
-    _math("exp2", "2 to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP2_USUAL_{N}"), cost=3.0),
-    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, usual=_F32_TO_80, cost=4.5),
-    _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=4.5),
-    _math("log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
-    _math("log10", "Logarithm to base 10.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0),
-    _math("log1p", "log(1 + x) without cancellation.", (-1.0, 100.0), ulp=1, usual=_LOG1P, pairs=_PAIRS, cost=5.5),
-    _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0),
-    _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0),
-    _math("tan", "Tangent of an angle in radians.", ulp=1, fast_ulp=4, near=True, pairs=_PAIRS, cost=7.0),
-    _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, pairs=_PAIRS, cost=6.0),
-    _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, usual=_F32_TO_80, cost=5.5),
-    _math("cosh", "Hyperbolic cosine.", ulp=1, usual=_F32_TO_80, cost=4.0),
-    _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1, fast_ulp=4),
-    _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1, fast_ulp=4),
-    _math("arctan", "Inverse tangent, in radians.", aliases=("atan",), ulp=1, fast_ulp=4, pairs=("f64",), cost=5.0),
+    _math("exp", "e to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP_USUAL_{N}"), cost=3.0, mlir="math.exp"),
+    _math(
+        "exp2", "2 to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP2_USUAL_{N}"), cost=3.0, mlir="math.exp2"
+    ),
+    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, usual=_F32_TO_80, cost=4.5, mlir="@EXPM1"),
+    _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=4.5, mlir="math.log"),
+    _math(
+        "log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0, mlir="math.log2"
+    ),
+    _math(
+        "log10", "Logarithm to base 10.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0, mlir="math.log10"
+    ),
+    _math(
+        "log1p",
+        "log(1 + x) without cancellation.",
+        (-1.0, 100.0),
+        ulp=1,
+        usual=_LOG1P,
+        pairs=_PAIRS,
+        cost=5.5,
+        mlir="@LOG1P",
+    ),
+    _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0, mlir="math.sin"),
+    _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0, mlir="math.cos"),
+    _math(
+        "tan", "Tangent of an angle in radians.", ulp=1, fast_ulp=4, near=True, pairs=_PAIRS, cost=7.0, mlir="math.tan"
+    ),
+    _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, pairs=_PAIRS, cost=6.0, mlir="math.tanh"),
+    _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, usual=_F32_TO_80, cost=5.5, mlir="math.sinh"),
+    _math("cosh", "Hyperbolic cosine.", ulp=1, usual=_F32_TO_80, cost=4.0, mlir="math.cosh"),
+    _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1, fast_ulp=4, mlir="math.asin"),
+    _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1, fast_ulp=4, mlir="math.acos"),
+    _math(
+        "arctan",
+        "Inverse tangent, in radians.",
+        aliases=("atan",),
+        ulp=1,
+        fast_ulp=4,
+        pairs=("f64",),
+        cost=5.0,
+        mlir="math.atan",
+    ),
     _math(
         "arctan2",
         "Angle of the point (second, first), in radians.",
@@ -407,6 +547,7 @@ _ROWS: tuple[Op, ...] = (
         usual=_ANGLES,
         pairs=("f64",),
         cost=10.0,
+        mlir="math.atan2",
     ),
     _math(
         "arcsinh",
@@ -415,6 +556,7 @@ _ROWS: tuple[Op, ...] = (
         ulp=1,
         usual={"f32": (_between(0.0, 2.0**63),)},
         cost=9.0,
+        mlir="math.asinh",
     ),
     _math(
         "arccosh",
@@ -424,11 +566,21 @@ _ROWS: tuple[Op, ...] = (
         ulp=1,
         usual={"f32": (_between(1.0, 2.0**63, operand="{0}"),)},
         cost=8.0,
+        mlir="math.acosh",
     ),
-    _math("arctanh", "Inverse hyperbolic tangent.", _UNIT, aliases=("atanh",), ulp=1, pairs=("f32",), cost=8.0),
-    _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0),
-    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, usual=_CUBES, cost=4.5),
-    _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, fast_ulp=4, cost=6.0),
+    _math(
+        "arctanh",
+        "Inverse hyperbolic tangent.",
+        _UNIT,
+        aliases=("atanh",),
+        ulp=1,
+        pairs=("f32",),
+        cost=8.0,
+        mlir="math.atanh",
+    ),
+    _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0, mlir="@HYPOT"),
+    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, usual=_CUBES, cost=4.5, mlir="math.cbrt"),
+    _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, fast_ulp=4, cost=6.0, mlir="math.erf"),
     _math(
         "erfc",
         "1 - erf(x) without cancellation.",
@@ -438,11 +590,20 @@ _ROWS: tuple[Op, ...] = (
         fast_ulp=4,
         pairs=_PAIRS,
         cost=16.0,
+        mlir="math.erfc",
     ),
     _math(
-        "sigmoid", "1 / (1 + exp(-x)).", reference=_sigmoid, ulp=1, fast_ulp=4, usual=_F32_TO_80, pairs=_PAIRS, cost=6.0
+        "sigmoid",
+        "1 / (1 + exp(-x)).",
+        reference=_sigmoid,
+        ulp=1,
+        fast_ulp=4,
+        usual=_F32_TO_80,
+        pairs=_PAIRS,
+        cost=6.0,
+        mlir="@SIGMOID",
     ),
-    _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5),
+    _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5, mlir="@RSQRT"),
     # rounding
     *(
         Op(
@@ -452,6 +613,9 @@ _ROWS: tuple[Op, ...] = (
             {"float": name + "{f}({0})"} | dict.fromkeys(_INTEGERS, "{0}"),
             doc,
             representable=True,
+            integers=IntegerFacts("same", demanded="low"),
+            floats=FloatFacts(name),
+            mlir=_rounds(name),
         )
         for name, doc in (
             ("floor", "Largest whole number not above; integers stay."),
@@ -459,7 +623,16 @@ _ROWS: tuple[Op, ...] = (
             ("trunc", "Whole part, rounded towards 0; integers stay."),
         )
     ),
-    Op("rint", 1, rules.floating, "rint{f}({0})", "Nearest whole number, halves to even.", representable=True),
+    Op(
+        "rint",
+        1,
+        rules.floating,
+        "rint{f}({0})",
+        "Nearest whole number, halves to even.",
+        representable=True,
+        floats=FloatFacts("rint", in_words=True),
+        mlir=Mlir({"float": "math.roundeven"}),
+    ),
     Op(
         "round",
         1,
@@ -467,6 +640,8 @@ _ROWS: tuple[Op, ...] = (
         {"float": "rint{f}({0})"} | dict.fromkeys(_INTEGERS, "{0}"),
         "Nearest whole number, halves to even; integers stay.",
         representable=True,
+        integers=IntegerFacts("same", demanded="low"),
+        mlir=_rounds("roundeven"),
     ),
     # extrema
     *(
@@ -477,13 +652,13 @@ _ROWS: tuple[Op, ...] = (
             {"bool": of_bool, "signed": f"({{T}}){integer}", "unsigned": integer, "float": nan % order},
             doc,
             representable=True,
-            by_constant=by_constant,
+            **facts,
         )
-        for name, of_bool, integer, nan, order, doc, by_constant in (
-            ("minimum", _BOTH, _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is.", _by_number("<")),
-            ("maximum", _EITHER, _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is.", _by_number(">")),
-            ("fmin", _BOTH, _LESS, _NAN_LAST, "<=", "Smaller of two; the other one where one is NaN.", None),
-            ("fmax", _EITHER, _MORE, _NAN_LAST, ">=", "Larger of two; the other one where one is NaN.", None),
+        for name, of_bool, integer, nan, order, doc, facts in (
+            ("minimum", _BOTH, _LESS, _NAN_FIRST, "<=", "Smaller of two; NaN if either is.", _MINIMUM),
+            ("maximum", _EITHER, _MORE, _NAN_FIRST, ">=", "Larger of two; NaN if either is.", _MAXIMUM),
+            ("fmin", _BOTH, _LESS, _NAN_LAST, "<=", "Smaller of two; the other one where one is NaN.", _FMIN),
+            ("fmax", _EITHER, _MORE, _NAN_LAST, ">=", "Larger of two; the other one where one is NaN.", _FMAX),
         )
     ),
     Op(
@@ -494,21 +669,95 @@ _ROWS: tuple[Op, ...] = (
         | {"bool": "(({0} || {1}) && {2})", "float": "bcg_clip_{t}({0}, {1}, {2})"},
         "minimum(maximum(x, low), high); NaN if any is.",
         representable=True,
+        clamps=("low", "high"),
+        integers=IntegerFacts("clip", any_width=True),
+        floats=FloatFacts("clip", in_words=True),
+        mlir=Mlir(
+            {
+                "signed": "@clip s",
+                "unsigned": "@clip u",
+                "bool": "%raised = arith.ori {0}, {1} : {t}\narith.andi %raised, {2} : {t}",
+                "float": "@FLOAT_CLIP",
+            }
+        ),
     ),
     # comparisons
-    Op("equal", 2, rules.compare, _comparison("=="), "True where equal; NaN equals nothing.", "eq"),
-    Op("not_equal", 2, rules.compare, _comparison("!="), "True where not equal.", "ne"),
-    Op("less", 2, rules.compare, _comparison("<"), "True where the first is smaller.", "lt"),
-    Op("less_equal", 2, rules.compare, _comparison("<="), "True where the first is not larger.", "le"),
-    Op("greater", 2, rules.compare, _comparison(">"), "True where the first is larger.", "gt"),
-    Op("greater_equal", 2, rules.compare, _comparison(">="), "True where the first is not smaller.", "ge"),
+    Op(
+        "equal",
+        2,
+        rules.compare,
+        _comparison("=="),
+        "True where equal; NaN equals nothing.",
+        "eq",
+        integers=IntegerFacts(any_width=True),
+        mlir=Mlir("@compare eq oeq"),
+    ),
+    Op(
+        "not_equal",
+        2,
+        rules.compare,
+        _comparison("!="),
+        "True where not equal.",
+        "ne",
+        integers=IntegerFacts(any_width=True),
+        mlir=Mlir("@compare ne une"),
+    ),
+    Op(
+        "less",
+        2,
+        rules.compare,
+        _comparison("<"),
+        "True where the first is smaller.",
+        "lt",
+        integers=IntegerFacts(any_width=True),
+        mlir=Mlir("@compare lt olt"),
+    ),
+    Op(
+        "less_equal",
+        2,
+        rules.compare,
+        _comparison("<="),
+        "True where the first is not larger.",
+        "le",
+        integers=IntegerFacts(any_width=True),
+        mlir=Mlir("@compare le ole"),
+    ),
+    Op(
+        "greater",
+        2,
+        rules.compare,
+        _comparison(">"),
+        "True where the first is larger.",
+        "gt",
+        integers=IntegerFacts(any_width=True),
+        mlir=Mlir("@compare gt ogt"),
+    ),
+    Op(
+        "greater_equal",
+        2,
+        rules.compare,
+        _comparison(">="),
+        "True where the first is not smaller.",
+        "ge",
+        integers=IntegerFacts(any_width=True),
+        mlir=Mlir("@compare ge oge"),
+    ),
     # logic and bits
-    Op("logical_and", 2, rules.logical, "({0} && {1})", "Both are non-zero."),
-    Op("logical_or", 2, rules.logical, "({0} || {1})", "Either is non-zero."),
-    Op("logical_xor", 2, rules.logical, "({0} != {1})", "Exactly one is non-zero."),
-    Op("logical_not", 1, rules.logical, "(!{0})", "Is zero."),
+    Op("logical_and", 2, rules.logical, "({0} && {1})", "Both are non-zero.", mlir=Mlir({"bool": "arith.andi"})),
+    Op("logical_or", 2, rules.logical, "({0} || {1})", "Either is non-zero.", mlir=Mlir({"bool": "arith.ori"})),
+    Op("logical_xor", 2, rules.logical, "({0} != {1})", "Exactly one is non-zero.", mlir=Mlir({"bool": "arith.xori"})),
+    Op("logical_not", 1, rules.logical, "(!{0})", "Is zero.", mlir=Mlir({"bool": "arith.xori {0}, #true : {t}"})),
     *(
-        Op(f"bitwise_{word}", 2, rules.bitwise, f"({{T}})({{0}} {symbol} {{1}})", f"Bitwise {word}.", word)
+        Op(
+            f"bitwise_{word}",
+            2,
+            rules.bitwise,
+            f"({{T}})({{0}} {symbol} {{1}})",
+            f"Bitwise {word}.",
+            word,
+            integers=IntegerFacts(f"bitwise_{word}", demanded="mask" if word == "and" else "low", in_words=True),
+            mlir=Mlir({"bool": f"arith.{word}i", "integer": f"arith.{word}i"}),
+        )
         for word, symbol in (("and", "&"), ("or", "|"), ("xor", "^"))
     ),
     Op(
@@ -520,6 +769,8 @@ _ROWS: tuple[Op, ...] = (
         "invert",
         ("invert", "bitwise_not"),
         reference=np.invert,
+        integers=IntegerFacts(demanded="low", in_words=True),
+        mlir=Mlir({"integer": "arith.xori {0}, #-1 : {t}", "bool": "arith.xori {0}, #true : {t}"}),
     ),
     Op(
         "left_shift",
@@ -529,6 +780,8 @@ _ROWS: tuple[Op, ...] = (
         "Shift towards the high bits; a count outside [0, width) gives 0.",
         "lshift",
         ("bitwise_left_shift",),
+        integers=IntegerFacts("left_shift", demanded="left", in_words=True),
+        mlir=Mlir({"integer": "@LEFT_SHIFT"}),
     ),
     Op(
         "right_shift",
@@ -541,13 +794,43 @@ _ROWS: tuple[Op, ...] = (
         "Shift towards the low bits, keeping the sign; a count outside [0, width) leaves only the sign.",
         "rshift",
         ("bitwise_right_shift",),
+        integers=IntegerFacts("right_shift", demanded="right", any_width=True, in_words=True),
+        mlir=Mlir({"signed": "@RIGHT_SHIFT", "unsigned": "@LOGICAL_RIGHT_SHIFT"}),
     ),
     # floating-point classes
-    Op("isnan", 1, rules.float_test, "({0} != {0})", "Is not a number."),
-    Op("isinf", 1, rules.float_test, "(fabs{f}({0}) > {huge})", "Is an infinity."),
-    Op("isfinite", 1, rules.float_test, "(fabs{f}({0}) <= {huge})", "Is neither an infinity nor NaN."),
+    Op(
+        "isnan",
+        1,
+        rules.float_test,
+        "({0} != {0})",
+        "Is not a number.",
+        mlir=Mlir({"float": "arith.cmpf uno, {0}, {0} : {t}"}),
+    ),
+    Op(
+        "isinf",
+        1,
+        rules.float_test,
+        "(fabs{f}({0}) > {huge})",
+        "Is an infinity.",
+        mlir=Mlir({"float": "%magnitude = math.absf {0} : {t}\narith.cmpf oeq, %magnitude, #inf : {t}"}),
+    ),
+    Op(
+        "isfinite",
+        1,
+        rules.float_test,
+        "(fabs{f}({0}) <= {huge})",
+        "Is neither an infinity nor NaN.",
+        mlir=Mlir({"float": "%magnitude = math.absf {0} : {t}\narith.cmpf olt, %magnitude, #inf : {t}"}),
+    ),
     # Not C's signbit: gcc 12 fails on it in a vectorised loop whose operand is made from bits, as a bf16 is.
-    Op("signbit", 1, rules.float_test, "(copysign{f}(1, {0}) < 0)", "Has its sign bit set, as -0.0 has."),
+    Op(
+        "signbit",
+        1,
+        rules.float_test,
+        "(copysign{f}(1, {0}) < 0)",
+        "Has its sign bit set, as -0.0 has.",
+        mlir=Mlir("@signbit"),
+    ),
     Op(
         "copysign",
         2,
@@ -555,6 +838,7 @@ _ROWS: tuple[Op, ...] = (
         "copysign{f}({0}, {1})",
         "The first one's magnitude with the second one's sign.",
         representable=True,
+        mlir=Mlir({"float": "math.copysign"}),
     ),
     # selection and conversion
     Op(
@@ -564,6 +848,10 @@ _ROWS: tuple[Op, ...] = (
         _where,
         "The second where the first is true, else the third.",
         representable=True,
+        selects=True,
+        integers=IntegerFacts("where", demanded="low", in_words=True),
+        floats=FloatFacts("either"),
+        mlir=Mlir("arith.select {0}, {1}, {2} : {T}"),
     ),
     Op(
         "cast",
@@ -573,11 +861,15 @@ _ROWS: tuple[Op, ...] = (
         "Conversion to `dtype`: floats truncate, NaN to integer is 0, other floats saturate; integers wrap.",
         reference=cast_reference,
         params=(Param("dtype", "the dtype to convert to"),),
+        integers=IntegerFacts("same", "same", "low"),
+        mlir=Mlir("@cast_lines"),
     ),
     *TOSA_ROWS,
 )
 
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}
+# What analyses, rewrites and front ends make themselves.
+CAST = OPS["cast"]
 _BY_ANY_NAME: dict[str, Op] = OPS | {alias: row for row in _ROWS for alias in row.aliases}
 
 

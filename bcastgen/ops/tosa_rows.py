@@ -17,6 +17,7 @@ import numpy as np
 from ..core.dtypes import DType
 from . import dtype_rules as rules
 from .casts import cast_c, cast_reference, truncated_c
+from .facts import IntegerFacts, Mlir
 from .row import Op, Param
 
 __all__ = ["TOSA_ROWS"]
@@ -135,6 +136,7 @@ TOSA_ROWS: tuple[Op, ...] = (
         "integers wrap.",
         reference=_cast,
         params=(Param("dtype", "the dtype to convert to"),),
+        mlir=Mlir("@tosa_cast_lines"),
     ),
     Op(
         "tosa_negate",
@@ -143,6 +145,7 @@ TOSA_ROWS: tuple[Op, ...] = (
         _negate_c,
         "Second + third - first, as TOSA negates with zero points: 8 and 16 bits saturate, others wrap.",
         reference=_negate,
+        mlir=Mlir("@tosa_negate"),
     ),
     Op(
         "tosa_multiply_shift",
@@ -152,6 +155,7 @@ TOSA_ROWS: tuple[Op, ...] = (
         "Product of the first two over 2 to the third, as TOSA multiplies i32: halves round up; no shift for a third "
         "<= 0, only the sign for one > 63; the result wraps.",
         reference=_multiply_shift,
+        mlir=Mlir({"signed": "@MULTIPLY_SHIFT"}),
     ),
     Op(
         "rounding_right_shift",
@@ -164,6 +168,8 @@ TOSA_ROWS: tuple[Op, ...] = (
         },
         "right_shift, rounded to the nearest with halves up; a count outside [0, width) leaves only the sign.",
         reference=_rounding_right_shift,
+        integers=IntegerFacts(demanded="right"),
+        mlir=Mlir({"signed": "@ROUNDING_RIGHT_SHIFT", "unsigned": "@ROUNDING_RIGHT_SHIFT_UNSIGNED"}),
     ),
     Op(
         "truncate_divide",
@@ -172,7 +178,8 @@ TOSA_ROWS: tuple[Op, ...] = (
         {"signed": "({T})bcg_truncate_divide_{h}({0}, {1})", "unsigned": "({T})bcg_floor_divide_{h}({0}, {1})"},
         "Quotient of integers rounded towards 0; x / 0 is 0 and INT_MIN / -1 is INT_MIN.",
         reference=_truncate_divide,
-        cost=20.0,
+        cost_tenths_ns=20.0,
+        mlir=Mlir({"signed": "@TRUNCATE_DIVIDE", "unsigned": "@DIVIDE_UNSIGNED"}),
     ),
     Op(
         "logical_right_shift",
@@ -184,6 +191,8 @@ TOSA_ROWS: tuple[Op, ...] = (
         },
         "Shift towards the low bits, filling with zeros; a count outside [0, width) gives 0.",
         reference=_logical_right_shift,
+        integers=IntegerFacts(demanded="right"),
+        mlir=Mlir({"integer": "@LOGICAL_RIGHT_SHIFT"}),
     ),
     Op(
         "clz",
@@ -192,5 +201,6 @@ TOSA_ROWS: tuple[Op, ...] = (
         _clz_c,
         "Number of zero bits above the highest one; the width for 0.",
         reference=_clz,
+        mlir=Mlir({"integer": "math.ctlz {0} : {t}"}),
     ),
 )

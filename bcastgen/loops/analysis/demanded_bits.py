@@ -13,13 +13,7 @@ from __future__ import annotations
 from ...expr.nodes import Constant
 from ..nest import Apply, Let, Nest
 
-__all__ = ["LOW_BITS_SUFFICE", "demanded_bits", "mask_bits", "shift_of"]
-
-# The low bits of the result depend on no higher bits of the operands.
-LOW_BITS_SUFFICE = frozenset(
-    "add subtract multiply negative square positive floor ceil trunc where bitwise_and bitwise_or bitwise_xor "
-    "bitwise_invert left_shift".split()
-)
+__all__ = ["demanded_bits", "mask_bits", "operand_bits", "shift_of"]
 
 
 def demanded_bits(nest: Nest) -> list[int]:
@@ -39,31 +33,29 @@ def demanded_bits(nest: Nest) -> list[int]:
         statement = nest.body[at]
         for place, value in enumerate(statement.operands):
             if isinstance(value, Let):
-                counts[value.index] = max(counts[value.index], _counting(statement, place, counts[at]))
+                counts[value.index] = max(counts[value.index], operand_bits(statement, place, counts[at]))
     return counts
 
 
-def _counting(statement: Apply, place: int, count: int) -> int:
+def operand_bits(statement: Apply, place: int, count: int) -> int:
     """Return how many low bits of an operand the low `count` bits of the result depend on."""
-    dtype, name = statement.operand_dtypes[place], statement.op.name
+    dtype, demanded = statement.operand_dtypes[place], statement.op.integers.demanded
     every = dtype.bits
-    if statement.op.definition is not None or not (dtype.is_integer and statement.dtype.is_integer):
+    if not demanded or not (dtype.is_integer and statement.dtype.is_integer):
         return every
-    if name == "cast":
-        return min(count, every)
-    if name in LOW_BITS_SUFFICE and not name.endswith("_shift"):
+    if not statement.op.integers.shifts:
         return min(count, every, mask_bits(statement, every))
     shift = shift_of(statement)
     if shift is None or place == 1:
         return every
-    if name == "left_shift":
+    if demanded == "left":
         return max(1, min(count, every) - shift)
     return min(every, count + shift) if count < every else every
 
 
 def mask_bits(statement: Apply, bits: int) -> int:
     """Return how many low bits a mask leaves, at least one; where there is none, all of them."""
-    if statement.op.name != "bitwise_and":
+    if statement.op.integers.demanded != "mask":
         return bits
     masks = [int(value.value) for value in statement.operands if isinstance(value, Constant)]
     return max(1, min((mask.bit_length() for mask in masks if mask >= 0), default=bits))
@@ -71,7 +63,7 @@ def mask_bits(statement: Apply, bits: int) -> int:
 
 def shift_of(statement: Apply) -> int | None:
     """Return the count of a shift, where it is a constant that any integer dtype holds."""
-    if not statement.op.name.endswith("_shift"):
+    if not statement.op.integers.shifts:
         return None
     value = statement.operands[1]
     return int(value.value) if isinstance(value, Constant) and 0 <= value.value < 64 else None

@@ -10,17 +10,16 @@ nothing is known but the dtype. Sums of products are looked at as a whole: ``a*w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import product
 from math import prod
 
 from ...core.dtypes import DType
 from ...expr.nodes import Constant
+from ...ops.ranges import Range, range_of
 from ..nest import Apply, Let, Load, Nest, Value
 
-__all__ = ["RANGES", "Range", "fits", "ranges_of", "whole"]
-
-Range = tuple[int, int]
+__all__ = ["fits", "ranges_of", "whole"]
 
 # A sum of products of independent values: the coefficient of each product of different values.
 Polynomial = Mapping[frozenset[int], int]
@@ -41,109 +40,6 @@ def fits(range_: Range, dtype: DType) -> bool:
 
 def _counted(dtype: DType) -> bool:
     return not dtype.is_float
-
-
-# ---- the range of an op, from those of its operands; what does not fit the dtype wraps ----------------------------
-
-
-def _corners(function: Callable[[int, int], int]) -> Callable[..., Range]:
-    """For functions that are monotonic in each operand."""
-
-    def range_of(x: Range, y: Range) -> Range:
-        values = [function(one, other) for one in x for other in y]
-        return min(values), max(values)
-
-    return range_of
-
-
-def _square(x: Range) -> Range:
-    low, high = sorted(map(abs, x))
-    return (0 if x[0] <= 0 <= x[1] else low * low), high * high
-
-
-def _absolute(x: Range) -> Range:
-    low, high = sorted(map(abs, x))
-    return (0 if x[0] <= 0 <= x[1] else low), high
-
-
-def _sign(x: Range) -> Range:
-    return (x[0] > 0) - (x[0] < 0), (x[1] > 0) - (x[1] < 0)
-
-
-def _and(x: Range, y: Range) -> Range:
-    positive = [high for low, high in (x, y) if low >= 0]
-    return (0, min(positive)) if positive else _or(x, y)
-
-
-def _or(x: Range, y: Range) -> Range:
-    """The bits of both, too, where either is negative with a sign above them."""
-    bits = max((value if value >= 0 else ~value).bit_length() for value in (*x, *y))
-    return (0 if min(x[0], y[0]) >= 0 else -(1 << bits)), (1 << bits) - 1
-
-
-def _floor_divide(x: Range, y: Range) -> Range:
-    if y[0] > 0:
-        return _corners(lambda value, by: value // by)(x, y)
-    # By 0 it is 0, and by -1 the negative.
-    most = max(map(abs, x))
-    return -most, most
-
-
-def _remainder(x: Range, y: Range) -> Range:
-    """It has the sign of the divisor, and by 0 it is 0."""
-    if y[0] >= 0 and x[0] >= 0:
-        return 0, max(0, min(x[1], y[1] - 1))
-    return min(0, y[0] + 1), max(0, y[1] - 1)
-
-
-def _right_shift(x: Range, y: Range) -> Range:
-    """A count outside of the width leaves the sign."""
-    if y[0] == y[1] >= 0:
-        return x[0] >> y[0], x[1] >> y[0]
-    return min(x[0], 0 if x[0] >= 0 else -1, x[0] >> 64), max(x[1], x[1] >> 64)
-
-
-def _left_shift(x: Range, y: Range) -> Range | None:
-    return (x[0] << y[0], x[1] << y[0]) if 0 <= y[0] == y[1] < 64 else None
-
-
-def _least(x: Range, y: Range) -> Range:
-    return min(x[0], y[0]), min(x[1], y[1])
-
-
-def _largest(x: Range, y: Range) -> Range:
-    return max(x[0], y[0]), max(x[1], y[1])
-
-
-def _same(x: Range) -> Range:
-    return x
-
-
-# The rows whose ranges are known; any other result may be any number of its dtype.
-RANGES: Mapping[str, Callable[..., Range | None]] = {
-    "add": lambda x, y: (x[0] + y[0], x[1] + y[1]),
-    "subtract": lambda x, y: (x[0] - y[1], x[1] - y[0]),
-    "multiply": _corners(lambda x, y: x * y),
-    "negative": lambda x: (-x[1], -x[0]),
-    "square": _square,
-    "absolute": _absolute,
-    "sign": _sign,
-    "floor_divide": _floor_divide,
-    "remainder": _remainder,
-    "minimum": _least,
-    "fmin": _least,
-    "maximum": _largest,
-    "fmax": _largest,
-    "clip": lambda x, low, high: _least(_largest(x, low), high),
-    "where": lambda _, x, y: (min(x[0], y[0]), max(x[1], y[1])),
-    "bitwise_and": _and,
-    "bitwise_or": _or,
-    "bitwise_xor": _or,
-    "left_shift": _left_shift,
-    "right_shift": _right_shift,
-    "cast": _same,
-    **dict.fromkeys(("positive", "floor", "ceil", "trunc"), _same),
-}
 
 
 def ranges_of(nest: Nest) -> list[Range | None]:
@@ -177,10 +73,10 @@ class _Ranges:
         return self.found
 
     def _range(self, statement: Apply) -> tuple[Range | None, Polynomial | None]:
-        function = RANGES.get(statement.op.name)
+        function = range_of(statement.op.integers.range)
         unknown = whole(statement.dtype)
         known = all(map(_counted, statement.operand_dtypes)) and statement.dtype.is_integer
-        if function is None or statement.op.definition is not None or not known:
+        if function is None or not known:
             return unknown, None
         pairs = tuple(zip(statement.operands, statement.operand_dtypes, strict=True))
         range_ = function(*(self._of(value, dtype) for value, dtype in pairs))
@@ -222,16 +118,16 @@ class _Ranges:
         if len(sums) < len(given):
             return None
         made: Polynomial | None
-        match statement.op.name, sums:
-            case "cast" | "positive", [x]:
+        match statement.op.integers.sum, sums:
+            case "same", [x]:
                 return x
-            case "add", [x, y]:
+            case "plus", [x, y]:
                 made = _plus(x, y, 1)
-            case "subtract", [x, y]:
+            case "minus", [x, y]:
                 made = _plus(x, y, -1)
-            case "negative", [x]:
+            case "negated", [x]:
                 made = _plus({}, x, -1)
-            case "multiply", [x, y]:
+            case "times", [x, y]:
                 made = _times(x, y)
             case _:
                 return None

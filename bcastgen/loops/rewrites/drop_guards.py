@@ -18,8 +18,10 @@ from dataclasses import replace
 from ...core.dtypes import F32, F64, dtype
 from ...core.frozen import dataclass
 from ...expr.nodes import Constant
-from ...ops.internal_rows import LARGER, SMALLER, TRUNCATE
-from ..analysis.float_bounds import Bounds, bounds_of
+from ...ops.bounds import Bounds
+from ...ops.internal_rows import OF_NUMBERS, TRUNCATE
+from ...ops.table import CAST
+from ..analysis.float_bounds import bounds_of
 from ..nest import Apply, Let, Nest, Value, users_of
 from .rebuilt import rebuilt
 
@@ -29,7 +31,6 @@ Users = Mapping[Value, Collection[int]]
 
 _FLOATS = (F32, F64)
 _I32 = dtype("i32")
-_EXTREMA = {"minimum": SMALLER, "maximum": LARGER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +94,12 @@ def _note(nest: Nest, at: int, new: Apply, bounds: list[Bounds]) -> str:
 def _is_truncated(statement: Apply) -> bool:
     """Whether it casts a float to an integer of at most 32 bits."""
     source, target = statement.operand_dtypes[0], statement.dtype
-    return statement.op.name == "cast" and source in _FLOATS and target.is_integer and target.bits <= 32
+    return statement.op is CAST and source in _FLOATS and target.is_integer and target.bits <= 32
 
 
 def _is_extremum(statement: Apply) -> bool:
     """Whether it is one of floats, for which its row has no form of its own."""
-    return statement.op.name in _EXTREMA and statement.dtype in _FLOATS and statement.constant is None
+    return statement.op.name in OF_NUMBERS and statement.dtype in _FLOATS and statement.constant is None
 
 
 def _bounds_of(value: Value, bounds: list[Bounds]) -> Bounds | None:
@@ -114,7 +115,7 @@ def _extremum(statement: Apply, bounds: list[Bounds]) -> tuple[Apply, ...] | Non
     for number in (1, 0):
         known = _bounds_of(statement.operands[number], bounds)
         if known is not None and known.is_number:
-            return (replace(statement, op=_EXTREMA[statement.op.name][number]),)
+            return (replace(statement, op=OF_NUMBERS[statement.op.name][number]),)
     return None
 
 
@@ -159,16 +160,13 @@ def _unclipped(nest: Nest, at: int, whole: _Ends, users: Users) -> tuple[Value, 
 def _clip(statement: Apply) -> tuple[Value, float, float] | None:
     """Return what a statement raises and lowers, if it does, and to which constants."""
     first, *rest = statement.operands
-    if statement.op.name not in ("clip", "minimum", "maximum") or statement.dtype not in _FLOATS:
+    if not statement.op.clamps or statement.dtype not in _FLOATS:
         return None
-    if statement.op.name != "clip" and isinstance(first, Constant):
+    if len(rest) == 1 and isinstance(first, Constant):
         first, rest = rest[0], [first]
     numbers = [float(value.value) for value in rest if isinstance(value, Constant) and value.value == value.value]
     if isinstance(first, Constant) or len(numbers) < len(rest):
         return None
-    match statement.op.name:
-        case "clip":
-            return (first, numbers[0], numbers[1]) if numbers[0] <= numbers[1] else None
-        case "minimum":
-            return first, -float("inf"), numbers[0]
-    return first, numbers[0], float("inf")
+    ends = dict(zip(statement.op.clamps, numbers, strict=True))
+    low, high = ends.get("low", -float("inf")), ends.get("high", float("inf"))
+    return (first, low, high) if low <= high else None

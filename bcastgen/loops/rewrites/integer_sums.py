@@ -14,13 +14,15 @@ from dataclasses import replace
 
 from ...core.dtypes import F32, F64, dtype
 from ...expr.nodes import Constant
-from ..analysis.integer_ranges import RANGES, Range, ranges_of, whole
+from ...ops.ranges import Range, range_of
+from ...ops.table import CAST
+from ..analysis.integer_ranges import ranges_of, whole
 from ..nest import Apply, Let, Nest, Value, users_of
 from .rebuilt import cast_of, rebuilt
 
 __all__ = ["integer_sums"]
 
-_SUMS = frozenset(("add", "subtract"))
+_SUMS = ("plus", "minus")
 # All integers of so many bits are floats of these bits. Machines turn no wider ones than i32 into floats as fast.
 _DIGITS = {F32: 24, F64: 31}
 _I32 = dtype("i32")
@@ -56,7 +58,7 @@ def integer_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
 def _sums(nest: Nest) -> dict[int, Range]:
     """Return the range of each sum of two casts that nothing else uses, where the float is exact in all of it."""
-    of_floats = [at for at, s in enumerate(nest.body) if s.op.name in _SUMS and s.dtype in _DIGITS]
+    of_floats = [at for at, s in enumerate(nest.body) if s.op.integers.sum in _SUMS and s.dtype in _DIGITS]
     if not of_floats:
         return {}
     users, ranges = users_of(nest), ranges_of(nest)
@@ -67,7 +69,7 @@ def _sums(nest: Nest) -> dict[int, Range]:
             return None
         cast = nest.body[value.index]
         source = cast.operands[0]
-        if cast.op.name != "cast" or not cast.operand_dtypes[0].is_integer or isinstance(source, Constant):
+        if cast.op is not CAST or not cast.operand_dtypes[0].is_integer or isinstance(source, Constant):
             return None
         return (ranges[source.index] if isinstance(source, Let) else None) or whole(cast.operand_dtypes[0])
 
@@ -76,7 +78,8 @@ def _sums(nest: Nest) -> dict[int, Range]:
         x, y = (between(value, at) for value in statement.operands)
         if x is None or y is None or statement.operands[0] == statement.operands[1]:
             return None
-        total, most = RANGES[statement.op.name](x, y), (1 << _DIGITS[statement.dtype]) - 1
+        function, most = range_of(statement.op.integers.range), (1 << _DIGITS[statement.dtype]) - 1
+        total = None if function is None else function(x, y)
         fits = total is not None and all(-most <= low and high <= most for low, high in (x, y, total))
         return total if fits else None
 

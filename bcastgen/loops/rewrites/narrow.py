@@ -18,8 +18,10 @@ from dataclasses import replace
 from ...core.dtypes import BOOL, DTYPES, DType
 from ...core.frozen import dataclass
 from ...expr.nodes import Constant
-from ..analysis.demanded_bits import LOW_BITS_SUFFICE, demanded_bits, mask_bits, shift_of
-from ..analysis.integer_ranges import RANGES, Range, fits, ranges_of, whole
+from ...ops.ranges import Range, range_of
+from ...ops.table import CAST
+from ..analysis.demanded_bits import demanded_bits, mask_bits, shift_of
+from ..analysis.integer_ranges import fits, ranges_of, whole
 from ..nest import Apply, Let, Load, Nest, Value, users_of
 from .rebuilt import Body
 
@@ -29,14 +31,6 @@ _WIDTHS = (8, 16, 32, 64)
 _INTEGERS = {(row.kind, row.bits): row for row in DTYPES if row.is_integer}
 # How many low bits are right of a value that is the old one itself.
 _EXACT = 1 << 16
-
-_COMPARISONS = frozenset("equal not_equal less less_equal greater greater_equal".split())
-# Their result is exact if the operands are, in a dtype that holds these and the result.
-_VALUES = _COMPARISONS | frozenset(
-    "minimum maximum fmin fmax clip absolute sign floor_divide remainder right_shift".split()
-)
-# Division of what is not negative is simpler; no machine divides 8-bit lanes.
-_DIVISIONS = frozenset(("floor_divide", "remainder"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +94,14 @@ class _Narrowing:
 
     def _make(self, at: int, statement: Apply) -> _Made:
         """Append the statements that replace one, and return their value."""
-        op, name = statement.op, statement.op.name
-        if op.definition is None:
-            if op.converts and name == "cast":
-                return self._cast(at, statement)
-            integers = all(dtype.is_integer for dtype in statement.operand_dtypes[name == "where" :])
-            counted = not name.endswith("_shift") or shift_of(statement) is not None
-            if integers and counted and name in LOW_BITS_SUFFICE:
+        op, facts = statement.op, statement.op.integers
+        if op is CAST:
+            return self._cast(at, statement)
+        integers = all(dtype.is_integer for dtype in statement.operand_dtypes[op.selects :])
+        if integers and (not facts.shifts or shift_of(statement) is not None):
+            if facts.demanded in ("low", "mask", "left"):
                 return self._low(at, statement)
-            if integers and counted and name in _VALUES:
+            if facts.any_width:
                 return self._value(at, statement)
         return self._apply(statement, statement.operand_dtypes, statement.dtype)
 
@@ -130,10 +123,10 @@ class _Narrowing:
 
     def _low(self, at: int, statement: Apply) -> _Made:
         """Make a statement of whose operands the low bits are enough."""
-        first, own, range_ = int(statement.op.name == "where"), statement.dtype, self._range(Let(at), statement.dtype)
+        first, own, range_ = int(statement.op.selects), statement.dtype, self._range(Let(at), statement.dtype)
         given = [self._given(value, own) for value in statement.operands[first:]]
         low, bits = min(one.low for one in given), max(one.width for one in given)
-        if statement.op.name == "left_shift":
+        if statement.op.integers.demanded == "left":
             low += shift_of(statement) or 0
         if low >= mask_bits(statement, own.bits):
             low = _EXACT
@@ -155,7 +148,7 @@ class _Narrowing:
         """Make a statement of operands that have their values; of those of a right shift, low bits may be enough."""
         pairs = list(zip(statement.operands, statement.operand_dtypes, strict=True))
         given = [self._given(value, dtype) for value, dtype in pairs]
-        own, name, count = statement.operand_dtypes[0], statement.op.name, shift_of(statement)
+        own, count = statement.operand_dtypes[0], shift_of(statement)
         if count is not None and given[0].low < _EXACT:
             narrow, why = given[0].dtype, f"its low {self.counts[at]} bits count"
             return self._apply(statement, (narrow, narrow), narrow, given[0].low - count, why)
@@ -164,7 +157,7 @@ class _Narrowing:
         if statement.dtype.is_integer:
             ranges.append(self._range(Let(at), statement.dtype))
         span = min(low for low, _ in ranges), max(high for _, high in ranges)
-        narrow = _holding(span, given, own, name in _DIVISIONS)
+        narrow = _holding(span, given, own, statement.op.integers.divides)
         if narrow is own:
             return self._apply(statement, statement.operand_dtypes, statement.dtype)
         result = narrow if statement.dtype.is_integer else statement.dtype
@@ -174,7 +167,8 @@ class _Narrowing:
 
     def _wraps(self, statement: Apply) -> bool:
         """Whether a statement's value may be another one than in a wider dtype."""
-        function, pairs = RANGES.get(statement.op.name), zip(statement.operands, statement.operand_dtypes, strict=True)
+        function = range_of(statement.op.integers.range)
+        pairs = zip(statement.operands, statement.operand_dtypes, strict=True)
         range_ = None if function is None else function(*(self._range(value, dtype) for value, dtype in pairs))
         return range_ is None or not fits(range_, statement.dtype)
 
@@ -192,7 +186,7 @@ class _Narrowing:
         for user in self.users.get(value, ()):
             if user < 0:
                 yield self.nest.results[~user].dtype.bits
-            elif user != but and self.nest.body[user].op.name == "cast" and self.nest.body[user].dtype.is_integer:
+            elif user != but and self.nest.body[user].op is CAST and self.nest.body[user].dtype.is_integer:
                 yield from self._widths(Let(user), but)
             elif user != but:
                 range_ = self.ranges[user] if self.nest.body[user].dtype.is_integer else None

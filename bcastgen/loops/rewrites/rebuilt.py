@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...core.dtypes import DType
-from ...ops.table import OPS
+from ...ops.table import CAST
 from ..nest import Apply, Let, Nest, Value
 
 __all__ = ["Body", "cast_of", "rebuilt"]
@@ -19,7 +19,7 @@ __all__ = ["Body", "cast_of", "rebuilt"]
 
 def cast_of(value: Value, source: DType, target: DType) -> Apply:
     """Return the statement that casts a value."""
-    return Apply(OPS["cast"], (value,), (source,), (("dtype", target),), target)
+    return Apply(CAST, (value,), (source,), (("dtype", target),), target)
 
 
 class Body:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ...core.dtypes import DType, dtype
 from ...expr.nodes import Constant
 from ...ops.internal_rows import SATURATING
+from ...ops.table import CAST
 from ..nest import Apply, Let, Nest, Value
 from .rebuilt import cast_of, rebuilt
 
@@ -30,7 +31,7 @@ def saturating_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     saturating_subtract i16
     cast i32
     """
-    clips = (at for at, s in enumerate(nest.body) if s.op.name == "clip" and s.dtype.is_integer)
+    clips = (at for at, s in enumerate(nest.body) if s.op.clamps == ("low", "high") and s.dtype.is_integer)
     made = {at: pair for at in clips if (pair := _saturated(nest, at)) is not None}
     notes = (
         f"{first.op.name} of {first.dtype} replaces {nest.spell(nest.body[at])}" for at, (first, _) in made.items()
@@ -60,4 +61,4 @@ def _widened(nest: Nest, value: Value, kind: DType) -> Value | None:
     if not isinstance(value, Let):
         return None
     cast = nest.body[value.index]
-    return cast.operands[0] if cast.op.name == "cast" and cast.operand_dtypes[0] is kind else None
+    return cast.operands[0] if cast.op is CAST and cast.operand_dtypes[0] is kind else None

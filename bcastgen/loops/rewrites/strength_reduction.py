@@ -54,19 +54,19 @@ def without_division(statement: Apply) -> Apply:
     'right_shift'
     """
     value, own = statement.constant, statement.operand_dtypes[-1]
-    if statement.op.definition is not None or value is None or isinstance(value, bool) or not value:
+    if value is None or isinstance(value, bool) or not value:
         return statement
     bits = int(value).bit_length() - 1 if own.is_integer and value > 0 else 0
     is_power = own.is_integer and value == 1 << bits
-    match statement.op.name:
-        case "floor_divide" if is_power:
-            return _with(statement, "right_shift", bits)
-        case "remainder" if is_power:
-            return _with(statement, "bitwise_and", int(value) - 1)
-        case "divide" if own.is_float:
+    match statement.op.by_power_of_two:
+        case name, "exponent" if is_power:
+            return _with(statement, name, bits)
+        case name, "mask" if is_power:
+            return _with(statement, name, int(value) - 1)
+        case name, "inverse" if own.is_float:
             part, exponent = frexp(value)
             if abs(part) == 0.5 and abs(exponent) <= _MOST_EXPONENT[own.computed_in.bits]:
-                return _with(statement, "multiply", 1.0 / value)
+                return _with(statement, name, 1.0 / value)
     return statement
 
 

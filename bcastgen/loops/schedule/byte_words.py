@@ -4,8 +4,8 @@ In: a nest, its variants.  Out: :class:`ByteWords`: what is computed of each byt
 that is no gain.
 
     (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)  ->  of word & 255, then of word >> 8, in u16; low | high << 8
-    (a * f32(0.5) + f32(3)).astype(uint8)            ->  of four bytes, each as a float; their whole parts in one word
-    a * f32(0.5) + f32(3)                            ->  of four bytes that are 16 apart: their floats are adjacent
+    (a * f32(0.5) + f32(3)).astype(uint8)               ->  of four bytes, each as a float; their whole parts in a word
+    a * f32(0.5) + f32(3)                               ->  of four bytes that are 16 apart: their floats are adjacent
 
 A compiler that widens vectors of bytes takes them apart, and puts the results together again, by shuffles; the bytes
 of a word cost an operation each, as cheap as any. That pays only where every statement computes in so many bits: what
@@ -20,20 +20,14 @@ from dataclasses import replace
 
 from ...core.dtypes import DType
 from ...core.frozen import dataclass
-from ..analysis.demanded_bits import LOW_BITS_SUFFICE, shift_of
+from ...ops.table import CAST
+from ..analysis.demanded_bits import shift_of
 from ..nest import Apply, Let, Load, Nest, Value
 from .variants import UNIT, ZERO, Variant
 
 __all__ = ["ByteWords", "byte_words"]
 
 _WIDTHS = (16, 32)
-# As cheap in C for integers of these bits, and for floats, as any operation of a vector.
-_EXTREMA = frozenset(f"{name}{of}" for name in ("minimum", "maximum") for of in ("", "_number_0", "_number_1"))
-_OF_INTEGERS = LOW_BITS_SUFFICE - {"floor", "ceil", "trunc", "positive"} | _EXTREMA | {"absolute", "right_shift"}
-_OF_FLOATS = _EXTREMA | frozenset(
-    "add subtract multiply divide square sqrt absolute negative clip rint "
-    "truncate truncate_number truncate_within truncate_number_within".split()
-)
 # Each statement is compiled once for every byte of a word, which takes the compiler longer.
 _MAX_STATEMENTS = 24
 
@@ -114,20 +108,20 @@ def _is_byte(dtype: DType) -> bool:
 def _narrows(statement: Apply, bits: int) -> bool:
     """Whether a statement makes a byte of an integer."""
     source = statement.operand_dtypes[0]
-    return statement.op.name == "cast" and source.is_integer and source.bits == bits and _is_byte(statement.dtype)
+    return statement.op is CAST and source.is_integer and source.bits == bits and _is_byte(statement.dtype)
 
 
 def _is_simple(statement: Apply, bits: int) -> bool:
     """Whether a statement widens an operand's byte, or is a simple one in so many bits."""
     source, target = statement.operand_dtypes[0], statement.dtype
-    if statement.op.name == "cast" and _is_byte(source):
+    if statement.op is CAST and _is_byte(source):
         return isinstance(statement.operands[0], Load) and _is_of(target, bits)
     if not all(_is_of(dtype, bits) for dtype in (*statement.operand_dtypes, target)):
         return False
     if source.is_float:
-        return statement.op.name in _OF_FLOATS
-    shifts = statement.op.name.endswith("_shift")
-    return statement.op.name in _OF_INTEGERS and (not shifts or shift_of(statement) is not None)
+        return statement.op.floats.in_words
+    facts = statement.op.integers
+    return facts.in_words and (not facts.shifts or shift_of(statement) is not None)
 
 
 def _is_of(dtype: DType, bits: int) -> bool:

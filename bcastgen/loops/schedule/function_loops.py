@@ -27,7 +27,7 @@ __all__ = ["BLOCK", "GROUP", "BlockLoop", "block_loops", "function_loops"]
 BLOCK = 256
 # Points of a group whose halves are computed side by side: few, as out of a cache both are to be one stream of memory.
 GROUP = 64
-# A function: tenths of a nanosecond of a 32-bit element (see Op.cost).
+# A function: tenths of a nanosecond of a 32-bit element (see Op.cost_tenths_ns).
 _FUNCTION_TENTHS_NS = 2.5
 # Tiles of 8-byte values in 8 KiB, beside the 16 KiB of the plan's own.
 _MAX_TILES = 4

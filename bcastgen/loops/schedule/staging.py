@@ -19,7 +19,7 @@ __all__ = ["Stage", "Staging", "hoisted", "reads_of", "stage", "statements_of"]
 
 MAX_STAGES = 4
 # A stage has to save so much a point, and for each operand it reads, since its tile is written and read. More than an
-# addition, or one division in f32 (see Op.cost).
+# addition, or one division in f32 (see Op.cost_tenths_ns).
 _WORTH, _WORTH_AN_OPERAND = 2.2, 1.0
 # The part of a nest's cost that stages have to take, for the staged loops are compiled, too.
 _PART = 0.1

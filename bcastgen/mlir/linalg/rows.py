@@ -1,11 +1,11 @@
-"""How each row of the table of ops is spelled in the dialects arith and math: one table, a row an op.
+"""What rows of the table of ops are spelled with in the dialects arith and math, where that takes several lines.
 
-In: a row's name and dtypes.  Out: lines of MLIR, of which the last one is the value.
+In: a name with an @ in front, as rows of ops have it.  Out: lines of MLIR, of which the last one is the value.
 
-    t1 = left_shift(a, t0) : i8  ->  %in = arith.cmpi ult, {1}, #8 : i8
-                                     %n = arith.select %in, {1}, #0 : i8
-                                     %s = arith.shli {0}, %n : i8
-                                     arith.select %in, %s, #0 : i8
+    @LEFT_SHIFT  ->  %in = arith.cmpi ult, {1}, #{bits} : {t}
+                     %count = arith.select %in, {1}, #0 : {t}
+                     %shifted = arith.shli {0}, %count : {t}
+                     arith.select %in, %shifted, #0 : {t}
 
 What a row means, its C says; what stands here means the same for every operand, since arith leaves undefined what the
 rows define (division by 0, shifts by too much, floats that no integer holds). Arithmetic agrees bit for bit.
@@ -15,71 +15,42 @@ computes in, ``#5:i64`` one of that type. ``{t}`` is that type, ``{T}`` the resu
 operand, ``{top}`` its highest bit. Integers are signless: the op knows the sign. Floats of 16 bits compute in f32, as
 generated C does; the body converts around the lines.
 
-This file is a table: it is long because each op has an entry.
+An op that is one op of a dialect is spelled in its row alone (:class:`...ops.facts.Mlir`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from ...core.dtypes import DType
-from .casts import cast_lines, tosa_cast_lines
+from .casts import cast_lines, tosa_cast_lines  # noqa: F401 - rows name them
 from .types import compute_type
 
-__all__ = ["DEMANDS", "ROWS", "Spelling"]
+__all__ = ["Typed", "piece"]
 
+# Lines as a function of operands' and result's dtypes.
 Typed = Callable[[tuple[DType, ...], DType], str]
-# Lines, for all dtypes, by the kind of the first operand's, or as a function of operands' and result's dtypes.
-Spelling = str | Mapping[str, str] | Typed
 
-# ---- pieces that several rows are made of ----------------------------------------------------------------------------
+# ---- functions of the words behind a name -------------------------------------------------------------------------
 
 
-def _one(op: str, arity: int = 2) -> str:
-    """Spell a row that is one op on values of one type."""
-    return f"{op} {', '.join(f'{{{at}}}' for at in range(arity))} : {{t}}"
-
-
-def _kinds(**ops: str) -> dict[str, str]:
-    """Spell a row that is one op for each kind."""
-    return {kind: _one(op) for kind, op in ops.items()}
-
-
-def _math(op: str, arity: int = 1) -> dict[str, str]:
-    return {"float": _one(f"math.{op}", arity)}
-
-
-_INTEGERS = ("signed", "unsigned")
-_SELF = "{0}"
-
-
-def _integers(lines: str) -> dict[str, str]:
-    return dict.fromkeys(_INTEGERS, lines)
-
-
-def _rounding(op: str) -> dict[str, str]:
-    """Round floats; what is whole stays."""
-    return dict.fromkeys(("bool", *_INTEGERS), _SELF) | _math(op)
-
-
-def _extremum(word: str, boolean: str, order: str, nan: int) -> dict[str, str]:
+def extremum(order: str, nan: str) -> str:
     """Spell as C does which operand comes out, so that it is the same one of two zeros: not arith.minimumf."""
-    floats = f"""
+    return f"""
         %in = arith.cmpf {order}, {{0}}, {{1}} : {{t}}
         %nan = arith.cmpf uno, {{{nan}}}, {{{nan}}} : {{t}}
         %first = arith.ori %in, %nan : i1
         arith.select %first, {{0}}, {{1}} : {{t}}"""
-    kinds = _kinds(signed=f"arith.{word}si", unsigned=f"arith.{word}ui", bool=f"arith.{boolean}")
-    return kinds | {"float": floats}
 
 
-def _clip(sign: str) -> str:
+def clip(sign: str) -> str:
+    """Spell it for integers with or without a sign."""
     return f"""
         %raised = arith.max{sign}i {{0}}, {{1}} : {{t}}
         arith.min{sign}i %raised, {{2}} : {{t}}"""
 
 
-def _comparison(word: str, floats: str) -> Typed:
+def compare(word: str, floats: str) -> Typed:
     """Compare by value, which for i64 and u64 is not one comparison of bits."""
 
     def lines(operands: tuple[DType, ...], result: DType) -> str:
@@ -122,20 +93,20 @@ _REST = """
     %signs = arith.xori %rest, {1} : {t}
     %differ = arith.cmpi slt, %signs, #0 : {t}
     %adjust = arith.andi %inexact, %differ : i1"""
-_FLOOR_DIVIDE = f"""{_DIVISOR}
+FLOOR_DIVIDE = f"""{_DIVISOR}
     %towards0 = arith.divsi {{0}}, %divisor : {{t}}{_REST}
     %less = arith.subi %towards0, #1 : {{t}}
     %quotient = arith.select %adjust, %less, %towards0 : {{t}}{_QUOTIENT}"""
-_TRUNCATE_DIVIDE = f"""{_DIVISOR}
+TRUNCATE_DIVIDE = f"""{_DIVISOR}
     %quotient = arith.divsi {{0}}, %divisor : {{t}}{_QUOTIENT}"""
-_DIVIDE_UNSIGNED = f"""{_NON_ZERO}
+DIVIDE_UNSIGNED = f"""{_NON_ZERO}
     %quotient = arith.divui {{0}}, %divisor : {{t}}
     arith.select %zero, #0, %quotient : {{t}}"""
-_REMAINDER = f"""{_DIVISOR}{_REST}
+REMAINDER = f"""{_DIVISOR}{_REST}
     %more = arith.addi %rest, {{1}} : {{t}}
     %modulo = arith.select %adjust, %more, %rest : {{t}}
     arith.select %odd, #0, %modulo : {{t}}"""
-_REMAINDER_UNSIGNED = f"""{_NON_ZERO}
+REMAINDER_UNSIGNED = f"""{_NON_ZERO}
     %modulo = arith.remui {{0}}, %divisor : {{t}}
     arith.select %zero, #0, %modulo : {{t}}"""
 
@@ -147,7 +118,7 @@ _FLOAT_REST = """
     %negative = arith.cmpf olt, {1}, #0.0 : {t}
     %differ = arith.xori %below, %negative : i1
     %adjust = arith.andi %inexact, %differ : i1"""
-_FLOAT_REMAINDER = f"""{_FLOAT_REST}
+FLOAT_REMAINDER = f"""{_FLOAT_REST}
     %more = arith.addf %rest, {{1}} : {{t}}
     %signed = arith.select %adjust, %more, %rest : {{t}}
     %nothing = math.copysign #0.0, {{1}} : {{t}}
@@ -155,7 +126,7 @@ _FLOAT_REMAINDER = f"""{_FLOAT_REST}
     %modulo = arith.select %exact, %nothing, %signed : {{t}}
     arith.select %zero, %rest, %modulo : {{t}}"""
 # (x - rest) / y is within a rounding error of a whole number, which it is rounded to.
-_FLOAT_FLOOR_DIVIDE = f"""{_FLOAT_REST}
+FLOAT_FLOOR_DIVIDE = f"""{_FLOAT_REST}
     %true = arith.divf {{0}}, {{1}} : {{t}}
     %multiple = arith.subf {{0}}, %rest : {{t}}
     %near = arith.divf %multiple, {{1}} : {{t}}
@@ -170,7 +141,7 @@ _FLOAT_FLOOR_DIVIDE = f"""{_FLOAT_REST}
     %small = arith.cmpf oeq, %quotient, #0.0 : {{t}}
     %or_zero = arith.select %small, %nothing, %whole : {{t}}
     arith.select %zero, %true, %or_zero : {{t}}"""
-_FLOAT_CLIP = """
+FLOAT_CLIP = """
     %in_low = arith.cmpf oge, {0}, {1} : {t}
     %nan = arith.cmpf uno, {0}, {0} : {t}
     %keep = arith.ori %in_low, %nan : i1
@@ -179,15 +150,24 @@ _FLOAT_CLIP = """
     %still_nan = arith.cmpf uno, %raised, %raised : {t}
     %as_is = arith.ori %in_high, %still_nan : i1
     arith.select %as_is, %raised, {2} : {t}"""
-_FLOAT_SIGN = """
+FLOAT_SIGN = """
     %above = arith.cmpf ogt, {0}, #0.0 : {t}
     %below = arith.cmpf olt, {0}, #0.0 : {t}
     %nan = arith.cmpf uno, {0}, {0} : {t}
     %zero_or_nan = arith.select %nan, {0}, #0.0 : {t}
     %or_minus = arith.select %below, #-1.0, %zero_or_nan : {t}
     arith.select %above, #1.0, %or_minus : {t}"""
+RECIPROCAL = """
+    %one = arith.cmpi eq, {0}, #1 : {t}
+    %minus = arith.cmpi eq, {0}, #-1 : {t}
+    %either = arith.ori %one, %minus : i1
+    arith.select %either, {0}, #0 : {t}"""
+# libm has none, so not every pipeline takes math.rsqrt.
+RSQRT = """
+    %root = math.sqrt {0} : {t}
+    arith.divf #1.0, %root : {t}"""
 # One step a bit of the exponent; low bits of a product depend on low bits only.
-_POWER = """
+POWER = """
     %power:2 = scf.for %bit = #0:index to #{bits}:index step #1:index iter_args(%done = #1, %base = {0}) -> ({t}, {t}) {
       %shift = arith.index_cast %bit : index to {t}
       %shifted = arith.shrui {1}, %shift : {t}
@@ -202,14 +182,14 @@ _POWER = """
 _INSIDE = """
     %in = arith.cmpi ult, {1}, #{bits} : {t}
     %count = arith.select %in, {1}, #0 : {t}"""
-_LEFT_SHIFT = f"""{_INSIDE}
+LEFT_SHIFT = f"""{_INSIDE}
     %shifted = arith.shli {{0}}, %count : {{t}}
     arith.select %in, %shifted, #0 : {{t}}"""
-_LOGICAL_RIGHT_SHIFT = f"""{_INSIDE}
+LOGICAL_RIGHT_SHIFT = f"""{_INSIDE}
     %shifted = arith.shrui {{0}}, %count : {{t}}
     arith.select %in, %shifted, #0 : {{t}}"""
 # A count below 0 is a large one without sign: it leaves the sign, as one beyond the width does.
-_RIGHT_SHIFT = """
+RIGHT_SHIFT = """
     %count = arith.minui {1}, #{top} : {t}
     arith.shrsi {0}, %count : {t}"""
 _HALF = """
@@ -221,17 +201,17 @@ _HALF = """
     %lowest = arith.shrui {0}, %below : {t}
     %bit = arith.andi %lowest, #1 : {t}
     %half = arith.select %rounds, %bit, #0 : {t}"""
-_ROUNDING_RIGHT_SHIFT = f"""{_HALF}
+ROUNDING_RIGHT_SHIFT = f"""{_HALF}
     %count = arith.minui {{1}}, #{{top}} : {{t}}
     %shifted = arith.shrsi {{0}}, %count : {{t}}
     arith.addi %shifted, %half : {{t}}"""
-_ROUNDING_RIGHT_SHIFT_UNSIGNED = f"""{_HALF}
+ROUNDING_RIGHT_SHIFT_UNSIGNED = f"""{_HALF}
     %count = arith.select %in, {{1}}, #0 : {{t}}
     %shifted = arith.shrui {{0}}, %count : {{t}}
     %or_zero = arith.select %in, %shifted, #0 : {{t}}
     arith.addi %or_zero, %half : {{t}}"""
 # The bit below the last one is what adding half of it would carry, and nothing overflows.
-_MULTIPLY_SHIFT = """
+MULTIPLY_SHIFT = """
     %a = arith.extsi {0} : i32 to i64
     %b = arith.extsi {1} : i32 to i64
     %product = arith.muli %a, %b : i64
@@ -252,7 +232,7 @@ _MULTIPLY_SHIFT = """
 
 # math.expm1 and math.log1p mean this, but LLVM's lowerings of them cancel near 0. With u the rounded argument, what is
 # lost in it is lost in log(u) or u - 1 alike, and their ratio is as exact as these are (W. Kahan).
-_EXPM1 = """
+EXPM1 = """
     %u = math.exp {0} : {t}
     %less = arith.subf %u, #1.0 : {t}
     %log = math.log %u : {t}
@@ -264,7 +244,7 @@ _EXPM1 = """
     %plain = arith.ori %far, %huge : i1
     %or_less = arith.select %plain, %less, %near : {t}
     arith.select %tiny, {0}, %or_less : {t}"""
-_LOG1P = """
+LOG1P = """
     %u = arith.addf {0}, #1.0 : {t}
     %less = arith.subf %u, #1.0 : {t}
     %log = math.log %u : {t}
@@ -275,7 +255,7 @@ _LOG1P = """
     %plain = arith.ori %tiny, %huge : i1
     arith.select %plain, {0}, %near : {t}"""
 # exp of what is not positive cannot overflow.
-_SIGMOID = """
+SIGMOID = """
     %magnitude = math.absf {0} : {t}
     %minus = arith.negf %magnitude : {t}
     %e = math.exp %minus : {t}
@@ -284,7 +264,7 @@ _SIGMOID = """
     %under = arith.addf #1.0, %e : {t}
     arith.divf %over, %under : {t}"""
 # The larger one times sqrt(1 + (smaller / larger)^2); an infinity counts more than NaN.
-_HYPOT = """
+HYPOT = """
     %a = math.absf {0} : {t}
     %b = math.absf {1} : {t}
     %ordered = arith.cmpf uge, %a, %b : {t}
@@ -303,7 +283,7 @@ _HYPOT = """
     arith.select %inf, #inf, %length : {t}"""
 
 
-def _tosa_negate(operands: tuple[DType, ...], result: DType) -> str:
+def tosa_negate(operands: tuple[DType, ...], result: DType) -> str:
     """Compute what may not wrap in a wider type, and clamp it."""
     loop = operands[0]
     if loop.bits >= 32:
@@ -318,107 +298,19 @@ def _tosa_negate(operands: tuple[DType, ...], result: DType) -> str:
         arith.trunci %inside : i32 to {{t}}"""
 
 
-def _signbit(operands: tuple[DType, ...], result: DType) -> str:
+def signbit(operands: tuple[DType, ...], result: DType) -> str:
     bits = 32 if compute_type(operands[0]) == "f32" else 64
     return f"%bits = arith.bitcast {{0}} : {{t}} to i{bits}\narith.cmpi slt, %bits, #0:i{bits} : i{bits}"
 
 
-_BITS = ("bool", *_INTEGERS)
+def piece(text: str) -> str | Typed:
+    """Return what a row means by ``@name`` and words.
 
-ROWS: Mapping[str, Spelling] = {
-    "add": _kinds(signed="arith.addi", unsigned="arith.addi", float="arith.addf", bool="arith.ori"),
-    "subtract": _kinds(signed="arith.subi", unsigned="arith.subi", float="arith.subf"),
-    "multiply": _kinds(signed="arith.muli", unsigned="arith.muli", float="arith.mulf", bool="arith.andi"),
-    "divide": _kinds(float="arith.divf"),
-    "floor_divide": {"signed": _FLOOR_DIVIDE, "unsigned": _DIVIDE_UNSIGNED, "float": _FLOAT_FLOOR_DIVIDE},
-    "truncate_divide": {"signed": _TRUNCATE_DIVIDE, "unsigned": _DIVIDE_UNSIGNED},
-    "remainder": {"signed": _REMAINDER, "unsigned": _REMAINDER_UNSIGNED, "float": _FLOAT_REMAINDER},
-    "power": _integers(_POWER) | _math("powf", 2),
-    "negative": _integers("arith.subi #0, {0} : {t}") | {"float": "arith.negf {0} : {t}"},
-    "positive": dict.fromkeys((*_INTEGERS, "float"), _SELF),
-    "absolute": dict.fromkeys(("bool", "unsigned"), _SELF) | {"signed": _one("math.absi", 1)} | _math("absf"),
-    "sign": {
-        "signed": "%most = arith.minsi {0}, #1 : {t}\narith.maxsi %most, #-1 : {t}",
-        "unsigned": "arith.minui {0}, #1 : {t}",
-        "float": _FLOAT_SIGN,
-    },
-    "square": _integers("arith.muli {0}, {0} : {t}") | {"float": "arith.mulf {0}, {0} : {t}"},
-    "reciprocal": {
-        "signed": """
-            %one = arith.cmpi eq, {0}, #1 : {t}
-            %minus = arith.cmpi eq, {0}, #-1 : {t}
-            %either = arith.ori %one, %minus : i1
-            arith.select %either, {0}, #0 : {t}""",
-        "unsigned": "%one = arith.cmpi eq, {0}, #1 : {t}\narith.select %one, #1, #0 : {t}",
-        "float": "arith.divf #1.0, {0} : {t}",
-    },
-    # functions
-    **{name: _math(name) for name in "sqrt exp exp2 log log2 log10 sin cos tan tanh sinh cosh cbrt erf erfc".split()},
-    "expm1": {"float": _EXPM1},
-    "log1p": {"float": _LOG1P},
-    "arcsin": _math("asin"),
-    "arccos": _math("acos"),
-    "arctan": _math("atan"),
-    "arctan2": _math("atan2", 2),
-    "arcsinh": _math("asinh"),
-    "arccosh": _math("acosh"),
-    "arctanh": _math("atanh"),
-    "hypot": {"float": _HYPOT},
-    "sigmoid": {"float": _SIGMOID},
-    # libm has none, so not every pipeline takes math.rsqrt.
-    "rsqrt": {"float": "%root = math.sqrt {0} : {t}\narith.divf #1.0, %root : {t}"},
-    # rounding
-    "floor": _rounding("floor"),
-    "ceil": _rounding("ceil"),
-    "trunc": _rounding("trunc"),
-    "rint": _math("roundeven"),
-    "round": _rounding("roundeven"),
-    # extrema
-    "minimum": _extremum("min", "andi", "ole", 0),
-    "maximum": _extremum("max", "ori", "oge", 0),
-    "fmin": _extremum("min", "andi", "ole", 1),
-    "fmax": _extremum("max", "ori", "oge", 1),
-    "clip": {
-        "signed": _clip("s"),
-        "unsigned": _clip("u"),
-        "bool": "%raised = arith.ori {0}, {1} : {t}\narith.andi %raised, {2} : {t}",
-        "float": _FLOAT_CLIP,
-    },
-    # comparisons
-    "equal": _comparison("eq", "oeq"),
-    "not_equal": _comparison("ne", "une"),
-    "less": _comparison("lt", "olt"),
-    "less_equal": _comparison("le", "ole"),
-    "greater": _comparison("gt", "ogt"),
-    "greater_equal": _comparison("ge", "oge"),
-    # logic and bits
-    "logical_and": _kinds(bool="arith.andi"),
-    "logical_or": _kinds(bool="arith.ori"),
-    "logical_xor": _kinds(bool="arith.xori"),
-    "logical_not": {"bool": "arith.xori {0}, #true : {t}"},
-    "bitwise_and": dict.fromkeys(_BITS, _one("arith.andi")),
-    "bitwise_or": dict.fromkeys(_BITS, _one("arith.ori")),
-    "bitwise_xor": dict.fromkeys(_BITS, _one("arith.xori")),
-    "bitwise_invert": _integers("arith.xori {0}, #-1 : {t}") | {"bool": "arith.xori {0}, #true : {t}"},
-    "left_shift": _integers(_LEFT_SHIFT),
-    "right_shift": {"signed": _RIGHT_SHIFT, "unsigned": _LOGICAL_RIGHT_SHIFT},
-    "logical_right_shift": _integers(_LOGICAL_RIGHT_SHIFT),
-    "rounding_right_shift": {"signed": _ROUNDING_RIGHT_SHIFT, "unsigned": _ROUNDING_RIGHT_SHIFT_UNSIGNED},
-    "clz": _integers("math.ctlz {0} : {t}"),
-    # floating-point classes
-    "isnan": {"float": "arith.cmpf uno, {0}, {0} : {t}"},
-    "isinf": {"float": "%magnitude = math.absf {0} : {t}\narith.cmpf oeq, %magnitude, #inf : {t}"},
-    "isfinite": {"float": "%magnitude = math.absf {0} : {t}\narith.cmpf olt, %magnitude, #inf : {t}"},
-    "signbit": _signbit,
-    "copysign": _math("copysign", 2),
-    # selection and conversion
-    "where": "arith.select {0}, {1}, {2} : {T}",
-    "cast": cast_lines,
-    # TOSA's own
-    "tosa_cast": tosa_cast_lines,
-    "tosa_negate": _tosa_negate,
-    "tosa_multiply_shift": {"signed": _MULTIPLY_SHIFT},
-}
-
-# What a row's C demands of each element, before anything is computed.
-DEMANDS: Mapping[str, str] = {"power": "arith.cmpi sge, {1}, #0 : {t}"}
+    Examples
+    --------
+    >>> print(piece("@clip s").strip().splitlines()[0])
+    %raised = arith.maxsi {0}, {1} : {t}
+    """
+    name, *words = text.removeprefix("@").split()
+    found: str | Typed = globals()[name](*words) if words else globals()[name]
+    return found

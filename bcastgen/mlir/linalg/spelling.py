@@ -13,18 +13,16 @@ from ...core.dtypes import DType
 from ...core.errors import BcastgenError
 from ...expr.nodes import Constant
 from ...loops.nest import Apply
-from .rows import DEMANDS, ROWS
+from ...ops.row import Op
+from .rows import Typed, piece
 from .types import compute_type, signless
 
 __all__ = ["demand", "moves", "spelling"]
 
-# Rows that copy values without computing, so that 16-bit floats need no conversion.
-_MOVES = ("positive", "where")
-
 
 def moves(statement: Apply) -> bool:
     """Return whether a statement only copies values, so that it takes 16-bit floats as they are stored."""
-    return statement.op.name in _MOVES
+    return statement.op.moves
 
 
 def spelling(statement: Apply) -> str:
@@ -40,9 +38,7 @@ def spelling(statement: Apply) -> str:
         raise BcastgenError(
             f"linalg has no op for '{op.name}', which define_op made of C; write it as an expression of other ops"
         )
-    row = ROWS.get(op.name)
-    if isinstance(row, Mapping):
-        row = row.get(operands[0].kind)
+    row = _lines(op, operands[0].kind)
     if row is None:
         dtypes = ", ".join(map(str, operands))
         raise BcastgenError(
@@ -56,9 +52,21 @@ def demand(statement: Apply) -> str | None:
     """Return the lines that test whether a statement is defined for its operands; None if it always is."""
     op, operands = statement.op, statement.operand_dtypes
     # A constant exponent was checked when the expression was typed.
-    if op.demand_for(operands) is None or isinstance(statement.operands[1], Constant):
+    if op.mlir is None or op.demand_for(operands) is None or isinstance(statement.operands[1], Constant):
         return None
-    return _fill(DEMANDS[op.name], operands[0], statement.dtype)
+    return _fill(op.mlir.demand, operands[0], statement.dtype)
+
+
+def _lines(op: Op, kind: str) -> str | Typed | None:
+    """Return what a row says for a kind of its first operand."""
+    found = None if op.mlir is None else op.mlir.lines
+    if isinstance(found, Mapping):
+        found = found.get(kind) or (found.get("integer") if kind in ("signed", "unsigned") else None)
+    if found is None or "{" in found:
+        return found
+    if found.startswith("@"):
+        return piece(found)
+    return f"{found} {', '.join(f'{{{at}}}' for at in range(op.arity))} : {{t}}"
 
 
 def _fill(lines: str, loop: DType, result: DType) -> str:

@@ -1,0 +1,127 @@
+"""The bounds of floats: between which numbers an op's result lies, and whether it may be NaN, from its operands'.
+
+In: f32 or f64, and :class:`Bounds` for each operand.  Out: the result's.
+
+    multiply(F32, Bounds(0, 255, True), Bounds(1.2, 1.2, True))   ->   Bounds(0, 306.00003, True)
+
+Rounding is monotonic: what lies between two numbers lies between them when all are rounded. Bounds go one float further
+all the same, unless that were across 0, so that a compiler may contract products and sums. Beyond the largest float
+nothing is known of what is computed: infinities give NaN. Rows name these functions (:class:`.facts.FloatFacts`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ..core.dtypes import DType
+from ..core.frozen import dataclass
+
+__all__ = ["UNKNOWN", "Bounds", "around", "bounds_function"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The least and the largest number that a value may be, and whether it is one: never NaN."""
+
+    low: float
+    high: float
+    is_number: bool
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether it is never infinite or NaN."""
+        return self.is_number and math.isfinite(self.low) and math.isfinite(self.high)
+
+
+UNKNOWN = Bounds(-math.inf, math.inf, False)
+
+
+def around(values: list[float], dtype: DType) -> Bounds:
+    """Return the bounds of numbers that lie between exact values, rounded."""
+    low, high = min(values), max(values)
+    made = dtype.np.type
+    with np.errstate(over="ignore"):
+        least, most = np.nextafter(made(low), made(-np.inf)), np.nextafter(made(high), made(np.inf))
+    return Bounds(
+        max(float(least), 0.0) if low >= 0 else float(least), min(float(most), 0.0) if high <= 0 else float(most), True
+    )
+
+
+def _corners(function: Callable[[float, float], float]) -> Callable[[DType, Bounds, Bounds], Bounds]:
+    """For functions of finite numbers that are monotonic in each."""
+
+    def bounds(dtype: DType, x: Bounds, y: Bounds) -> Bounds:
+        if not (x.is_finite and y.is_finite):
+            return UNKNOWN
+        values = [function(one, other) for one in (x.low, x.high) for other in (y.low, y.high)]
+        return around(values, dtype) if all(map(math.isfinite, values)) else UNKNOWN
+
+    return bounds
+
+
+def divide(dtype: DType, x: Bounds, y: Bounds) -> Bounds:
+    return UNKNOWN if y.low <= 0 <= y.high else _corners(lambda value, by: value / by)(dtype, x, y)
+
+
+def absolute(_: DType, x: Bounds) -> Bounds:
+    low, high = sorted((abs(x.low), abs(x.high)))
+    return Bounds(0.0 if x.low <= 0 <= x.high else low, high, x.is_number)
+
+
+def square(dtype: DType, x: Bounds) -> Bounds:
+    size = absolute(dtype, x)
+    return _corners(lambda value, by: value * by)(dtype, size, size)
+
+
+def square_root(dtype: DType, x: Bounds) -> Bounds:
+    if not (x.is_finite and x.low >= 0):
+        return UNKNOWN
+    return around([math.sqrt(x.low), math.sqrt(x.high)], dtype)
+
+
+def _whole(function: Callable[[float], float]) -> Callable[[DType, Bounds], Bounds]:
+    """For rounding to whole numbers, which every float of that size is, or has a neighbour in its dtype."""
+
+    def rounded(value: float) -> float:
+        return function(value) if math.isfinite(value) else value
+
+    return lambda _, x: Bounds(float(rounded(x.low)), float(rounded(x.high)), x.is_number)
+
+
+def clip(_: DType, x: Bounds, low: Bounds, high: Bounds) -> Bounds:
+    least, most = max(x.low, low.low), max(x.high, low.high)
+    return Bounds(min(least, high.low), min(most, high.high), all(one.is_number for one in (x, low, high)))
+
+
+def minimum(_: DType, x: Bounds, y: Bounds) -> Bounds:
+    return Bounds(min(x.low, y.low), min(x.high, y.high), x.is_number and y.is_number)
+
+
+def maximum(_: DType, x: Bounds, y: Bounds) -> Bounds:
+    return Bounds(max(x.low, y.low), max(x.high, y.high), x.is_number and y.is_number)
+
+
+def either(_: DType, x: Bounds, y: Bounds) -> Bounds:
+    return Bounds(min(x.low, y.low), max(x.high, y.high), x.is_number and y.is_number)
+
+
+def negative(_: DType, x: Bounds) -> Bounds:
+    return Bounds(-x.high, -x.low, x.is_number)
+
+
+def same(_: DType, x: Bounds) -> Bounds:
+    return x
+
+
+add, subtract = _corners(lambda x, y: x + y), _corners(lambda x, y: x - y)
+multiply = _corners(lambda x, y: x * y)
+floor, ceil, trunc, rint = _whole(math.floor), _whole(math.ceil), _whole(math.trunc), _whole(round)
+
+
+def bounds_function(name: str) -> Callable[..., Bounds] | None:
+    """Return the function that a row names, or None where it names none."""
+    function: Callable[..., Bounds] | None = globals()[name] if name else None
+    return function
