@@ -1,4 +1,4 @@
-"""Angles that are hard to reduce, both sides of the bounds of near forms, and constants of bcg_vmath_angle.h.
+"""Angles that are hard to reduce, both sides of the bounds of near forms, and constants of the headers of angles.
 
 The rest that is checked of every function (bounds in all builds, special values, vector code) is test_vmath.py's.
 """
@@ -23,12 +23,12 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the flag
 
 NAMES = ("sin", "cos", "tan")
 DTYPES = pytest.mark.parametrize("dtype", [F32, F64], ids=str)
-HEADER = csrc_file("bcg_vmath_angle.h").read_text(encoding="utf-8")
+HEADERS = "\n".join(csrc_file(f"bcg_vmath_{name}.h").read_text(encoding="utf-8") for name in ("angle", "sin_cos"))
 
 
 def near_bound(dtype):
     """The largest magnitude near forms take."""
-    (text,) = re.findall(rf"#define BCG_SIN_NEAR_{dtype.name.upper()} (\S+?)f?$", HEADER, re.MULTILINE)
+    (text,) = re.findall(rf"#define BCG_SIN_NEAR_{dtype.name.upper()} (\S+?)f?$", HEADERS, re.MULTILINE)
     return float.fromhex(text) if "x" in text else float(text)
 
 
@@ -132,7 +132,7 @@ def test_quadrants_of_arctan2(dtype, form, flags):
 
 
 def test_the_digits_of_two_over_pi():
-    (table,) = re.findall(r"digits\[\] = \{(.*?)\}", HEADER, re.DOTALL)
+    (table,) = re.findall(r"digits\[\] = \{(.*?)\}", HEADERS, re.DOTALL)
     words = [int(word, 16) for word in re.findall(r"0x\w+", table)]
     value = 0
     for word in words:
@@ -146,7 +146,7 @@ def test_the_digits_of_two_over_pi():
 
 def parts_in(function):
     """The parts of pi that a function takes k times from its operand, where there is no FMA."""
-    (body,) = re.findall(rf"^static inline \w+ {function}\(.*?\n{{\n(.*?)\n}}\n", HEADER, re.DOTALL | re.MULTILINE)
+    (body,) = re.findall(rf"^static inline \w+ {function}\(.*?\n{{\n(.*?)\n}}\n", HEADERS, re.DOTALL | re.MULTILINE)
     body = re.sub(r"#if.*?#else\n", "", body, flags=re.DOTALL)
     taken = re.findall(r"(?:- k \*|\(-k,) (0x1\.\w+p[+-]\d+)", body)
     added = re.findall(r"(?:= k \*|\(k,) (0x1\.\w+p[+-]\d+)", body)
