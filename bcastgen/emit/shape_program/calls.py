@@ -81,7 +81,7 @@ def function(operation: Operation) -> str:
 
 
 def takes_sizes(operation: Operation) -> bool:
-    """Return whether an index among the operands means a size, which must not be negative."""
+    """Return whether an index among the operands is taken as a size: it is one unless it is negative."""
     if operation.name == "shape.split_at" or operation.name.startswith("arith."):
         return False
     return not (operation.results[0].type.kind == "index" and _are_numbers(operation))

@@ -5,8 +5,8 @@ In: a verified program.  Out: a :class:`CSource` of two files, or the text of on
     func.func @outer(%a: !shape.shape, %b: !shape.shape) -> !shape.shape { %0 = shape.concat %a, %b ... }
         ->  outer_status outer(const outer_shape *a, const outer_shape *b, outer_shape *r, outer_diagnostic *why);
 
-The files stand alone: the helpers of csrc/helpers/bcg_shape.h that a program uses are copied, and every name of ours
-takes the program's prefix. What is unknown or invalid at run time is a number (csrc/helpers/bcg_shape_value.h).
+The files need no others: the helpers of csrc/helpers/bcg_shape.h that a program uses are copied, and every name of ours
+takes the program's prefix. An unknown or invalid value is a number at run time (csrc/helpers/bcg_shape_value.h).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ In: a loop program.  Out: :class:`Case` values, always the same ones for a progr
 
     a + b over f32[?, ?]  ->  (3, 5) (3, 5) -> (3, 5);  (3, 1) (1, 5) -> (3, 5);  (3, 2) (3, 5) -> refused;  ...
 
-What the result's extents have to be is computed here, by the interpreter of nests: the C under test has no say in it.
+The expected extents of results are computed here, by the interpreter of nests, so the C under test cannot affect them.
 """
 
 from __future__ import annotations
