@@ -41,7 +41,7 @@ class Row:
     function: object = field(compare=False)
 
     def part(self, fast=False):
-        """What a module takes it as."""
+        """The row as a part of a module."""
         types = tuple(parse_type(f"{kind}[?]") for kind in self.call_types)
         expression = trace(self.function, tuple("abc"[: len(types)]))
         options = Options(self.name, 0)
