@@ -22,7 +22,7 @@ from c_programs import raw, scattered
 
 @dataclass(frozen=True)
 class Expected:
-    """What a call has to come to.
+    """The expected outcome of a call.
 
     `results` are its values, or None where it is refused, with one of these statuses, for this operand and dim;
     `message` is the sentence that tells it.
@@ -36,7 +36,7 @@ class Expected:
     or_results: bool = False
 
     def fault(self, subject, got, first, differences):
-        """What is wrong with an outcome, in words, or None; `first` counts the arrays before the results."""
+        """Describe what is wrong with an outcome, or return None; `first` counts the arrays before the results."""
         refused = got.call.status != "OK"
         if not refused and self.results is None:
             return f"not refused with {self.statuses}"
@@ -80,16 +80,16 @@ def said(subject, told):
 
 
 def _without_origin(message):
-    """Of several operands that give a result its extent, the JIT names the first that has it, C the one that set it."""
+    """If several operands have a result's extent, the JIT names the first that has it, C the one that set it."""
     return re.sub(r" \(from '\w+'\)(?=; results do not broadcast)", "", message)
 
 
 def by_jit(subject, operands, outs):
-    """What the JIT makes of a call, as an expectation."""
+    """Return the outcome of the JIT for a call, as the expected one."""
     try:
         results = subject.kernel(*operands)
         results = results if isinstance(results, tuple) else (results,)
-        # What the JIT takes, NumPy would take: a check that both leave out shows here.
+        # NumPy takes whatever the JIT takes, so a check that both the JIT and C leave out shows here.
         assert subject.broadcast(operands) in (None, [x.shape for x in results]), f"{subject.kernel} takes {operands}"
         if all(x.shape == out.shape for x, out in zip(results, outs, strict=True)):
             return Expected(tuple(map(np.asarray, results)))
@@ -148,7 +148,7 @@ class Spoilt:
 
     @property
     def position(self):
-        """Of the array in a diagnostic: constants stand between operands and results."""
+        """The number of the array in a diagnostic: constants are between operands and results."""
         return self.at + len(self.subject.kernel.constant_values) * self.is_result
 
     @property

@@ -20,7 +20,7 @@ from c_programs import Subject, random_subject
 
 @dataclass(frozen=True)
 class Build:
-    """A compiler, its flags, and whether memory stands between guard pages."""
+    """A compiler, its flags, and whether memory is between guard pages."""
 
     kind: str
     flags: tuple[str, ...]
@@ -36,7 +36,7 @@ PLAIN = tuple(Build(kind, (level,)) for kind in ("gcc", "clang") for level in ("
 # The machine whose instructions the JIT takes.
 NATIVE = tuple(Build(build.kind, (*build.flags, "-march=native")) for build in PLAIN)
 
-# A module of so many kernels each; their helpers stand in it once.
+# This many kernels share a module, which has their helpers once.
 PER_MODULE = 20
 FORMS = (CForm(), CForm(0), CForm(1, single_file=False), CForm(0, freestanding=True), CForm(0, openmp=True))
 

@@ -36,7 +36,7 @@ COMPILERS = {
     "gcc": {"c": ("gcc",), "c++": ("g++",)},
     "clang": {"c": ("clang-19", "clang"), "c++": ("clang++-19", "clang++")},
 }
-# Of each compiler; clang has one for memory that nobody has written, too. Of debugging information, lines are enough.
+# The sanitizers of each compiler; clang also has one for uninitialised memory. Lines are enough debugging information.
 ADDRESS = "-g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all".split()
 MEMORY = "-g1 -fsanitize=memory -fno-sanitize-recover=all".split()
 NUMBERS = {name: value for value, (name, _) in statuses().items()}
@@ -168,7 +168,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Diagnosed:
-    """A status by name, and the diagnostic; -77 stands where nothing was written."""
+    """A status by name, and the diagnostic; -77 where nothing was written."""
 
     status: str
     operand: int
@@ -189,7 +189,7 @@ class Diagnosed:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a case came to."""
+    """The outcome of a case."""
 
     case: Case
     shape: Diagnosed
@@ -207,7 +207,7 @@ class Outcome:
 
     @property
     def untouched(self):
-        """Whether no byte has changed anywhere."""
+        """Return whether no byte has changed anywhere."""
         return all(np.array_equal(now, was) for now, (was, *_) in zip(self.buffers, self.case.buffers, strict=True))
 
 

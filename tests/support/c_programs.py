@@ -100,7 +100,7 @@ def random_leaves(chance, count):
     for _ in range(count):
         own = domain[chance.randint(0, len(domain)) if chance.random() < 0.4 else 0 :]
         used.append(tuple(1 if chance.random() < 0.25 else extent for extent in own))
-    # What the dims come to: all may have stretched.
+    # The extents that the dims result in; all of them may have stretched.
     extents = np.broadcast_shapes(*used)
     # Views take known ranks, of all operands.
     any_rank = chance.random() < 0.25
@@ -124,7 +124,7 @@ def _leaf(chance, used, extents, unranked, viewed):
 
 
 def _dim(chance, extent, result, position):
-    """What a type says of a dim of this extent, where the result has another one."""
+    """Return the text of a dim of this extent in a type, where the result has another extent."""
     forms = ["?"] * 4 + [str(extent)] * 2
     forms += [f"?>={max(extent - 1, 0)}", f"?<={extent + 2}"]
     forms += [f"?%{extent}"] if extent > 1 else []
@@ -165,7 +165,7 @@ class Subject:
         return [np.broadcast_shapes(*(shapes[at] for at in numbers)) for numbers in self.sources] or None
 
     def reads(self, at):
-        """Whether the data of an operand is read for these shapes."""
+        """Return whether the data of an operand is read for these shapes."""
         return any(
             access.position == at and not access.stands_by
             for nest in self.compilation.rewritten.program.nests

@@ -1,7 +1,7 @@
 """Programs with claims on values that are not stored, and NumPy's verdict on their shapes.
 
 In: nothing.  Out: :data:`CASES`, whose functions take `claim(value, type)` first, then the operands; they run on arrays
-and on stand-ins alike.  `test_lower_claims.py` and `test_checks_claims.py` run all of them.
+and on stand-ins alike.  `test_lower_claims.py` and `test_print_guards_claims.py` run all of them.
 """
 
 from __future__ import annotations

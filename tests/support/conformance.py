@@ -59,7 +59,7 @@ ELEMENTS = {
 
 @dataclass(frozen=True)
 class Tools:
-    """Where the tools are."""
+    """The folder of the tools."""
 
     bin: Path
 
@@ -77,7 +77,7 @@ class Tools:
         return next((cls(place) for place in places if all((place / name).exists() for name in wanted)), None)
 
     def python(self, code, **options):
-        """Run Python code with the tools' packages, and without the folder that this process stands in."""
+        """Run Python code with the tools' packages, and without the folder that this process is in."""
         command = [str(self.bin / "python"), "-I", "-c", code]
         return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
@@ -94,7 +94,7 @@ class Tools:
     def run(self, program, *arguments):
         """Run a program of the tools to its end; its status is not checked.
 
-        It is the program itself: what stands in the virtual environment's bin starts Python first.
+        It is the program itself, since the one in the virtual environment's bin starts Python first.
         """
         command = [str(self.packages / "bin" / program), *map(str, arguments)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -220,7 +220,7 @@ class Case:
         return [read_array(self.folder / name) for name in self.description["ifm_file"]]
 
     def reference(self, precise=True):
-        """Run the reference model; its result stands in the folder afterwards, and is returned.
+        """Run the reference model; return its result, which also stays in the folder.
 
         The check wants the precise result, in f64; an imprecise one has the type of the test.
         """
@@ -230,7 +230,7 @@ class Case:
         return read_array(self.folder / self.description["ofm_file"][0])
 
     def complies(self, result):
-        """Whether a result is within the bounds of the test. The precise reference must stand in the folder."""
+        """Whether a result is within the bounds of the test. The precise reference must be in the folder."""
         ours = self.folder / "result.npy"
         np.save(ours, result)
         reference = self.folder / self.description["ofm_file"][0]

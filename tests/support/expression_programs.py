@@ -105,7 +105,7 @@ class Program:
 
 
 def as_written(step, operands):
-    """What the function's author writes: an operator, .astype, a NumPy function, or a kernel where NumPy has none."""
+    """Return a step as an author writes it: an operator, .astype, a NumPy function, or a kernel if NumPy has none."""
     if step.target is not None:
         return converted(operands[0], step.target, step.op)
     if step.op.dunder is not None:

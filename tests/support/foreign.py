@@ -56,7 +56,7 @@ class Machine:
         return zig(*self.zig)
 
     def command(self, program):
-        """What runs a program."""
+        """The command that runs a program."""
         if self.runner != "node":
             return [tool(self.runner, f"{self.runner}-static"), str(program)]
         script = Path(program).with_name("wasi.mjs")

@@ -1,7 +1,7 @@
 """Random arrays of every layout that a call can meet.
 
 In: a seeded generator and a shape.  Out: an array of this shape: in C or F order, permuted, strided, reversed, a view
-of a larger one, or with dims that stand still (stride 0).
+of a larger one, or with dims of stride 0.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ ATTRIBUTES = [
     strided<[1, ?], offset: 2> | tensor<3xf8E5M2> | bf16 | si7 | ui64""".replace("\n", "|").split("|"),
 ]
 ATTRIBUTES = [text.strip() for text in ATTRIBUTES]
-# What the generic form adds where the custom one has nothing.
+# Text that only the generic form has, and the custom one lacks.
 _DEFAULTS = {
     "nan_mode": DialectAttribute("tosa.nan_mode", "PROPAGATE"),
     "overflowFlags": DialectAttribute("arith.overflow", "none"),

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 OPT, RUNNER, LINKER = "mlir-opt-22", "mlir-runner-22", "gcc"
-# What takes func, linalg, tensor, arith, math, scf and cf to LLVM's dialect.
+# The passes from func, linalg, tensor, arith, math, scf and cf to LLVM's dialect.
 LOWERING = (
     "--one-shot-bufferize=bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map",
     *"""--convert-linalg-to-loops --convert-scf-to-cf --llvm-request-c-wrappers --expand-strided-metadata --lower-affine
@@ -142,7 +142,7 @@ def _refusal(library, name, operands, results):
         child = os.fork()
         if child == 0:
             os.dup2(printed.fileno(), 1)
-            # What C has buffered, abort does not write.
+            # abort does not write the output that C has buffered.
             libc = ctypes.CDLL(None)
             libc.setvbuf(ctypes.c_void_p.in_dll(libc, "stdout"), None, 2, ctypes.c_size_t(0))
             library.call(name, operands, results)

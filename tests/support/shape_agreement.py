@@ -63,7 +63,7 @@ def unit(numbered):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call returned: a status, the diagnostic, and lattice values."""
+    """The outcome of a call: a status, the diagnostic, and lattice values."""
 
     status: str
     why: object

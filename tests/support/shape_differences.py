@@ -1,4 +1,4 @@
-"""Where the product and the shape model part: found, sorted into classes, and shrunk until a reader sees why.
+"""Differences between the product and the shape model: found, sorted into classes, and shrunk until a reader sees why.
 
 In: seeds, or a kernel and a call.  Out: a :class:`Difference` each; `reported` is one class on a few lines.
 """
@@ -24,7 +24,7 @@ INTERPRETED = 60
 
 @dataclass(frozen=True)
 class Difference:
-    """What the model says of a call, and what each side that parts from it does; `kinds` is its class."""
+    """The model's answer to a call, and the answers of the sides that differ; `kinds` is their class."""
 
     kernel: Kernel
     call: Call
@@ -64,7 +64,7 @@ def _kind(wanted, answer):
 
 
 def _why(kind, wanted, answer):
-    """The kind with the reason of whoever refuses, without names and numbers."""
+    """Return the kind with the reason of a refusal, without names and numbers."""
     if kind not in ("takes", "refuses"):
         return kind
     text = str(wanted if kind == "takes" else answer).removeprefix(REFUSED).strip()

@@ -76,7 +76,7 @@ def _is_legal(kernel, call):
 
 
 class _Maker:
-    """What a kernel is made of: `usual` is the extent that its declarations like best."""
+    """The material of a kernel: `usual` is the extent that its declarations like best."""
 
     def __init__(self, chance, usual):
         self.chance, self.usual = chance, usual

@@ -1,16 +1,16 @@
-"""What a kernel's shapes mean, said a second time: plain Python over NumPy that shares no code with the package.
+"""A second definition of what a kernel's shapes mean: plain Python over NumPy that shares no code with the package.
 
 In: a :class:`Kernel` as data (declared types, expressions, options), and arrays.  Out: the results' arrays, or a
 :class:`Refusal`. Every value is a whole ndarray, so NumPy itself says what meets, what it gives and what it holds;
 what is said here is only what a signature adds to NumPy:
 
-1. What is declared is checked, of operands that nobody reads as well: ranks, extents, bounds, multiples.
-2. One name is one extent, wherever it stands: in operands' types, in targets, in results' types, in `extents=`.
-3. An explicit broadcast takes exactly its target's extents. What it gives may then meet others like any value.
+1. Declarations are checked, also those of operands that are not read: ranks, extents, bounds, multiples.
+2. One name is one extent everywhere: in operands' types, in targets, in results' types, in `extents=`.
+3. An explicit broadcast takes exactly its target's extents. Its value may then broadcast with others like any value.
 4. `!` never stretches, on whatever way. In strict mode neither does a dim of unknown extent, under stretch=False no
    dim at all; both are said of values that meet: an explicit broadcast is how such a dim is stretched. `~` and `bcast`
    stretch whatever the kernel says, and so does a dim that nobody has declared: one in front, a new one.
-5. What results declare holds; it never broadcasts.
+5. The declared type of a result holds; results never broadcast.
 6. A name that only the caller gives, and does not give, is what it meets: the extent that is not 1 among all dims of
    operands beside which it stands, anywhere; 1 if they are all 1; an error where two differ or where there are none.
 
@@ -33,7 +33,7 @@ ZERO = np.float64(0)
 
 
 class Refusal(Exception):
-    """What does not hold; the operand or result and its dim where that is what is declared of it, else None."""
+    """A condition that does not hold; with the operand or result and its dim if it is declared of that, else None."""
 
     def __init__(self, why, array=None, dim=None):
         super().__init__(why)
@@ -79,7 +79,7 @@ def check_results(kernel, results, names):
 
 
 def _check(array, type_, shape, names, said=()):
-    """What a type says of extents; `said` are dims of other types, whose bounds are those of their names everywhere."""
+    """Check extents against a type; `said` are dims of other types, since the bounds of a name hold everywhere."""
     if not type_.admits_rank(len(shape)):
         raise Refusal(f"{array} has rank {len(shape)}, declared {type_}", array)
     for at, extent in enumerate(shape):
@@ -219,7 +219,7 @@ def order_of(axes, rank):
 
 
 def indexed(dims, items, new):
-    """What `[:, None, ...]` makes of the dims of a value, `new` for each new one."""
+    """Apply `[:, None, ...]` to the dims of a value, with `new` for each new one."""
     dims, made = list(dims), []
     if sum(item == ":" for item in items) > len(dims):
         raise Refusal("too many indices")

@@ -38,7 +38,7 @@ CASES = (
     ),
     ("(f64[?] a, f64[?] b) -> (broadcast_to(a, (k,)), broadcast_to(b, (k,)))", "(4,), (3,)", "refused"),
     ("(f64[?] a, f64[?] b) -> (broadcast_to(a, (k,)), broadcast_to(b, (k,)))", "(1,), (3,)", "(3,), (3,)"),
-    # `!` never stretches, and facts hold, whatever stands beside.
+    # `!` never stretches, and facts hold, whatever the other operands are.
     ("(f64[*] a, f64[m!] b) -> a + b", "(3,), (1,)", "refused"),
     ("(f64[*] a, f64[m!] b) -> f64[m] : a + b", "(3,), (1,)", "refused"),
     ("(f64[*, ?] a, f64[m!] b) -> a + b", "(3,), (1,)", "refused"),
@@ -65,7 +65,7 @@ CASES = (
     ("(f64[?] a, f64[n] b) -> (broadcast_to(a, (n,)), b)", "(1,), (3,)", "(3,), (3,)"),
     ("(f64[?] a, f64[n] b) -> broadcast_to(a, (n,))", "(1,), (3,)", "(3,)"),
     ("(f64[n] a) -> broadcast_to(3.0, (n,))", "(2,)", "(2,)"),
-    # What is declared of an operand that nobody reads.
+    # Declarations of an operand that is not read.
     ("(f64[n] a, f64[n] b, f64[?] c) -> a + c", "(2,), (1,), (2,)", "refused b 0"),
     ("(f64[n] a, f64[n%2] b, f64[?] c) -> a + c", "(3,), (3,), (3,)", "refused a 0"),
     ("(f64[n] a, f64[3] b, f64[?] c) -> a + c", "(2,), (1,), (2,)", "refused"),

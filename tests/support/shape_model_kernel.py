@@ -51,7 +51,7 @@ class Type:
         return rank >= len(self.dims) if self.open else rank == len(self.dims)
 
     def dim(self, rank, at):
-        """What is declared of a dim of an array of some rank."""
+        """Return the declaration of a dim of an array of some rank."""
         at -= rank - len(self.dims)
         return self.dims[at] if at >= 0 else Dim()
 

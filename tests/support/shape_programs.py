@@ -65,7 +65,7 @@ def _setting(chance, setting):
 
 @dataclass(frozen=True)
 class Choice:
-    """What programs are drawn from: rows, and whether only types that cannot be invalid are."""
+    """The choices that programs are drawn from: rows, and whether only types that cannot be invalid."""
 
     plain: tuple = tuple(PLAIN)
     regions: tuple = tuple(REGIONS)
@@ -216,7 +216,7 @@ def _concrete(chance, type_):
 
 
 def _promise(chance, value, type_):
-    """What compile time may know of a value."""
+    """Return facts that compile time may know of a value."""
     if getattr(value, "is_invalid", False) or _one_in(chance, 4):
         return value
     if isinstance(value, ValueShape):
@@ -229,7 +229,7 @@ def _promise(chance, value, type_):
 
 
 def make_operands(chance, program):
-    """What a run of the program gets, and what compile time knows of it: two tuples."""
+    """Return the arguments of a run of the program, and the facts that compile time knows: two tuples."""
     types = [value.type for value in program.operands]
     concrete = tuple(_concrete(chance, type_) for type_ in types)
     return concrete, tuple(_promise(chance, value, type_) for value, type_ in zip(concrete, types, strict=True))

@@ -1,4 +1,4 @@
-"""What the product says of the shape model's kernels, side by side, in one form.
+"""The product's answers for the shape model's kernels, side by side, in one form.
 
 In: kernels and calls of `shape_kernels`.  Out: an answer of each side for each call: a tuple of arrays (values are
 compared, too), a tuple of extents, or a text: "refused ...", or what went wrong. None: this side has nothing to say.
@@ -84,7 +84,7 @@ class Sides:
         return outcome(lambda: self._tuple(self.made.result_shape(*call.extents, **given)))
 
     def inferred(self, call):
-        """What the shape function says; it has to be told every extent."""
+        """Return the answers of the shape function, which has to be given every extent."""
         if len(call.given) < len(self.kernel.slots):
             return None
         if isinstance(self.function, str):
@@ -131,7 +131,7 @@ def held():
 
 
 def answered(kernel, calls):
-    """What calls give before the compiler is done; None where they wait, as those that are refused do."""
+    """Return the results of calls before the compiler is done; None where a call waits, as a refused one does."""
     made = outcome(lambda: product(kernel))
     if isinstance(made, str):
         return [made] * len(calls)
@@ -158,7 +158,7 @@ OPTIONS = {
 
 
 def compiled_calls(kernels, calls, directory, **form):
-    """What standalone C says of calls, a list for each kernel; kernels that have no C say nothing."""
+    """Return the answers of standalone C, a list for each kernel; kernels without C have none."""
     made = [outcome(lambda kernel=kernel: product(kernel)) for kernel in kernels]
     texts = {f"k{at}": one for at, one in enumerate(made) if isinstance(one, str)}
     there = {f"k{at}": one for at, one in enumerate(made) if not isinstance(one, str)}
@@ -189,7 +189,7 @@ def _program(kernels, there, directory):
         stem = "m" if re.search(r"\bm_status m\(", header) else f"m_{name}"
         prototype = re.search(rf"\b{stem}_shape\(([^;]*)\);", header)[1]
         told = dict(re.findall(r"(\w+)_extents\[(\w+)\]", prototype))
-        # Of results of rank 0 there is nothing to tell.
+        # Results of rank 0 have no extents.
         ranks = [int(told.get(one, "0")) if told.get(one, "0").isdigit() else -1 for one in there[name].results]
         functions.append(_wrappers(name, stem, prototype, len(kernel.operands) + len(kernel.slots), ranks))
         sizes = len(kernel.operands), len(kernel.slots), len(ranks)

@@ -1,4 +1,4 @@
-"""What a kernel says is proved of its extents, proved again by a solver (PyPI's z3-solver, which no test asks for).
+"""Proves again, by a solver, what a kernel calls proved of its extents (PyPI's z3-solver, which no test asks for).
 
 In: the lines of `kernel.stages["constraints"]`, of a kernel of known ranks and one result.  Out: those that are
 "proved" although what is "checked" does not imply them. Extents are integers >= 0. An extent of the domain is that of
@@ -84,7 +84,7 @@ def unproved(text):
 
 
 def _defined(parse, extent, read):
-    """What an extent of the domain is."""
+    """Return an extent of the domain."""
     column = [f for f in read if extent in (f["other"], f["right"]) and not re.match(r"r\d?\.", f["left"])]
     setters = [found for found in column if re.search(rf"sets {extent}\b", found["why"])]
     here = parse.term(extent)

@@ -42,8 +42,8 @@ class Row:
     function: object = field(compare=False)
 
     def part(self, fast=False):
-        """What a module takes it as."""
-        types = tuple(parse_type(f"{kind}[?]") for kind in self.kinds)
+        """The row as a part of a module."""
+        types = tuple(parse_type(f"{kind}[?]") for kind in self.call_types)
         expression = trace(self.function, tuple("abc"[: len(types)]))
         options = Options(self.name, 0, math="fast" if fast else "accurate")
         compilation = Compilation(expression, tuple(map(dtype, self.kinds)), types, None, ("r",), options, None, 0)

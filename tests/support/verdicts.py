@@ -69,19 +69,19 @@ class Case:
 
 
 def upstream(cases):
-    """What mlir-opt-22 says of each case."""
+    """Return the verdict of mlir-opt-22 on each case."""
     text = "\n// -----\n".join(case.function(number) for number, case in enumerate(cases))
     command = ["mlir-opt-22", "--split-input-file", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     refused = {int(line) for line in re.findall(r"^<stdin>:(\d+):\d+: error: ", done.stderr, re.MULTILINE)}
-    # Case n stands on line 2n + 1; an error elsewhere is one of this file.
+    # Case n is on line 2n + 1; an error elsewhere is one of this file.
     assert all(line % 2 for line in refused), done.stderr[:2000]
     assert done.returncode == bool(refused), done.stderr[:2000]
     return [2 * number + 1 not in refused for number in range(len(cases))]
 
 
 def ours(case):
-    """What bcastgen says of a case."""
+    """Return the verdict of bcastgen on a case."""
     return not verify_module(parse_module(case.function()), ReadOptions())
 
 
@@ -177,7 +177,7 @@ def element(type_):
 
 
 def inferred(case):
-    """What ranked operands span, from the right; None if there are none, False if they clash."""
+    """Return the extents that ranked operands span, from the right; None if there are none, False if they clash."""
     ranked = [shape for shape in map(dims, case.operands) if shape is not None]
     if not ranked:
         return None
@@ -262,7 +262,7 @@ def is_odd_product(case):
 def is_llvms(case, whatever=()):
     """Whether LLVM takes a case, or would if the result's extents (`whatever`) did not matter where these are inferred.
 
-    Of extents >= 1. What it says itself is asked where verdicts are compared; this serves predicates only.
+    It is meant for extents >= 1 and serves predicates only; where verdicts are compared, LLVM itself is asked.
     """
     if inferred(case) is False or not set(misfits(case)) <= set(whatever):
         return False

@@ -20,7 +20,7 @@ from .calls import c_type, constant, function, literal, messages, refuses, takes
 
 __all__ = ["Body"]
 
-# The result is the operand, in the form that operands of shape ops have anyway.
+# Ops whose result is their operand, in the form that operands of shape ops have anyway.
 _PASSED = {
     "shape.shape_of",
     "shape.from_extent_tensor",
@@ -50,7 +50,7 @@ class Body:
         self._messages = {message: at for at, message in enumerate(messages(program))}
         self._numbers = {id(operation): at for at, operation in enumerate(program.body.walk())}
         self._wanted = _want(program.body, set(program.results))
-        # What C calls a value; shapes by a pointer to them.
+        # The C of each value; a shape is a pointer.
         self._c: dict[Value, str] = dict(zip(program.operands, operands, strict=True))
         self._checks(program)
         self._operations(program.body)
@@ -69,7 +69,7 @@ class Body:
         self.lines.append(f"{self._indent}{text}")
 
     def _name(self, value: Value) -> str:
-        """Return a new name for a value: `t3` for %3, and the author's own for others."""
+        """Return a new name for a value: `t3` for %3, or the name that its author gave it."""
         if not value.name.isdigit():
             return self._namer.take(value.name)
         name, count = f"t{value.name}", 2
@@ -96,10 +96,10 @@ class Body:
     # ---- operands
 
     def _checks(self, program: Program) -> None:
-        """Check the parameters, and take from tensors what is a shape."""
-        checks = [check for at, value in enumerate(program.operands) for check in self._check(value, at)]
-        for at, check in enumerate(checks):
-            self._line(f"{'if (status == BCG_OK) status' if at else 'bcg_status status'} = {check};")
+        """Check the parameters, and take the shapes of tensors."""
+        checks = [check for index, value in enumerate(program.operands) for check in self._check(value, index)]
+        for number, check in enumerate(checks):
+            self._line(f"{'if (status == BCG_OK) status' if number else 'bcg_status status'} = {check};")
         if checks:
             self._line("if (status != BCG_OK) return status;")
 
@@ -126,7 +126,7 @@ class Body:
         return []
 
     def _operand(self, value: Value, as_size: bool = True) -> str:
-        """Return a value as ops take it: an index as a size where that is meant."""
+        """Return a value as ops take it: an index becomes a size where the op expects one."""
         text = self._c[value]
         return f"bcg_size_from_index({text})" if value.type.kind == "index" and as_size else text
 
@@ -174,7 +174,7 @@ class Body:
             self._demand(operation, result)
 
     def _demand(self, operation: Operation, result: Value) -> None:
-        """Refuse what the type of a result cannot express."""
+        """Refuse values that the type of a result cannot express."""
         text, number = self._c[result], self._number(operation)
         if result.type.kind in ("index", "i1"):
             self._line(f"if ({text} < 0) return bcg_size_refuse(why, {number}, {text});")
@@ -202,14 +202,14 @@ class Body:
                 self._demand(operation, result)
 
     def _partial(self, operation: Operation, name: str, arguments: list[str]) -> None:
-        """Call a function of indices that may have no result."""
+        """Call a function of indices that may have no result for some operands."""
         result = self._c[operation.results[0]]
         self._line(f"int64_t {result};")
         refusal = f"bcg_size_refuse(why, {self._number(operation)}, BCG_INVALID(0))"
         self._line(f"if (!{name}({', '.join([*arguments, f'&{result}'])})) return {refusal};")
 
     def _arguments(self, operation: Operation) -> list[str]:
-        """Return what a call passes before its results: operands, the variadic ones in an array, and the message."""
+        """Return the arguments of a call before its results: operands, variadic ones in an array, and the message."""
         sizes = takes_sizes(operation)
         operands = [self._operand(value, sizes) for value in operation.operands]
         parameters = find_row(operation.name).parameters
@@ -255,7 +255,7 @@ class Body:
             self._unranked(operation.results[at], member)
 
     def _state(self, result: Value, start: Value) -> None:
-        """Declare what a loop computes, with its start value."""
+        """Declare the result of a loop, with its start value."""
         name = self._name(result)
         if c_type(result.type) == "bcg_shape":
             self._c[result] = self._variable(name)
@@ -265,7 +265,7 @@ class Body:
         self._line(f"{c_type(result.type)} {name} = {self._c[start]};")
 
     def _unranked(self, result: Value, member: str) -> None:
-        """Say what the results are without dims to loop over: unknown, or invalid for the same reason."""
+        """Write the results for a shape without dims to loop over: unknown, or invalid for the same reason."""
         name = self._c[result].lstrip("&")
         match result.type.kind:
             case "shape" | "value_shape":
@@ -298,7 +298,7 @@ class Body:
         self._line("}")
 
     def _advance(self, yielded: list[tuple[Value, str]]) -> None:
-        """Let the next round have what this one yields, all at once."""
+        """Pass the values that an iteration yields to the next one, all at once."""
         state = {self._c[result] for result, _ in yielded}
         moves = [(result, new) for result, new in yielded if self._c[result] != new]
         if len(moves) > 1 and any(new in state for _, new in moves):
@@ -317,14 +317,14 @@ class Body:
 
 
 def _live(operation: Operation, wanted: set[Value]) -> list[int]:
-    """Return which results of a region are wanted: outside, or by a loop's next round."""
+    """Return the indices of a region's results that are used: outside, or by a loop's next iteration."""
     state = operation.regions[0].arguments[2:] or operation.results
     pairs = zip(operation.results, state, strict=True)
     return [at for at, (result, next_) in enumerate(pairs) if result in wanted or next_ in wanted]
 
 
 def _want(block: Block, wanted: set[Value]) -> set[Value]:
-    """Add to the wanted values those that they, and what refuses, are computed from."""
+    """Add the values from which the wanted ones, and the operations that may fail, are computed."""
     for operation in reversed(block.operations):
         if find_row(operation.name).terminator or not (refuses(operation) or wanted.intersection(operation.results)):
             continue

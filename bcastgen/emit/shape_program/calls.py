@@ -1,10 +1,10 @@
-"""How one operation of a shape program stands in C: types, constants, and the function it calls.
+"""Gives the C of one operation of a shape program: types, constants, and the function it calls.
 
-In: an operation.  Out: text, and what has to be known to write the lines around it.
+In: an operation.  Out: text, and facts needed for the lines around it.
 
     %0 = shape.add %a, %b : !shape.size, !shape.size -> !shape.size  ->  bcg_size_add
 
-The function is that of the op's row; sizes and indices, which share rows with shapes, have their own.
+The op's row names the function; sizes and indices, which share rows with shapes, have functions of their own.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ def c_type(type_: Type) -> str:
 
 
 def parameters(program: Program, operands: tuple[str, ...], results: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the parameters of a program's C function, `why` not among them."""
+    """Return the parameters of a program's C function, without `why`."""
     taken = [_parameter(value.type, name) for value, name in zip(program.operands, operands, strict=True)]
     return (*taken, *(f"{c_type(value.type)} *{name}" for value, name in zip(program.results, results, strict=True)))
 
 
 def _parameter(type_: Type, name: str) -> str:
-    # Of a kernel's operand only the shape goes further than the first lines.
+    # After the first lines, only the shape of a kernel's operand is used.
     c = "bcg_array" if type_.kind == "tensor" else c_type(type_)
     return f"const {c} *{name}" if c in ("bcg_array", "bcg_shape") else f"{c} {name}"
 
 
 def messages(program: Program) -> tuple[str, ...]:
-    """Return the messages of a program's operations by their numbers in C; 0 is none of its own."""
+    """Return the messages of a program's operations by their numbers in C; number 0 is no message."""
     given = (operation.attribute(name, "") for operation in program.body.walk() for name in ("error", "msg"))
     return tuple(dict.fromkeys(("", *given)))
 
@@ -70,7 +70,7 @@ def _are_numbers(operation: Operation) -> bool:
 
 
 def function(operation: Operation) -> str:
-    """Return the name of the C function: that of the row, for sizes or indices where it computes one from such."""
+    """Return the name of the C function: the row's, or the one for sizes or indices if it takes and gives these."""
     name = find_row(operation.name).c
     if operation.name == "shape.split_at" and operation.operands[1].type.kind == "size":
         return f"{name}_size"
@@ -82,14 +82,14 @@ def function(operation: Operation) -> str:
 
 
 def takes_sizes(operation: Operation) -> bool:
-    """Tell whether an index among the operands means a size, which it is unless it is negative."""
+    """Return whether an index among the operands is taken as a size: it is one unless it is negative."""
     if operation.name == "shape.split_at" or operation.name.startswith("arith."):
         return False
     return not (operation.results[0].type.kind == "index" and _are_numbers(operation))
 
 
 def refuses(operation: Operation) -> bool:
-    """Tell whether the C of an operation may return a status, or does something else that can be seen."""
+    """Return whether the C of an operation may return a status, or has another visible effect."""
     if find_row(operation.name).region or operation.name == "shape.debug_print":
         return True
     kinds = {value.type.kind for value in operation.results}

@@ -5,8 +5,8 @@ In: a verified program.  Out: a :class:`CSource` of two files, or the text of on
     func.func @outer(%a: !shape.shape, %b: !shape.shape) -> !shape.shape { %0 = shape.concat %a, %b ... }
         ->  outer_status outer(const outer_shape *a, const outer_shape *b, outer_shape *r, outer_diagnostic *why);
 
-The files stand alone: the helpers of csrc/helpers/bcg_shape.h that a program uses are copied, and every name of ours
-takes the program's prefix. What is unknown or invalid at run time is a number (csrc/helpers/bcg_shape_value.h).
+The files need no others: the helpers of csrc/helpers/bcg_shape.h that a program uses are copied, and every name of ours
+takes the program's prefix. An unknown or invalid value is a number at run time (csrc/helpers/bcg_shape_value.h).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["messages", "render_shape", "shape_function"]
 
 @dataclass(frozen=True, slots=True)
 class ShapeView:
-    """What the templates show of a program: names, parameters and lines, all decided."""
+    """A program as the templates print it: names, parameters and lines."""
 
     name: str
     function: str
@@ -42,12 +42,12 @@ class ShapeView:
 
 
 def render_shape(program: Program, name: str | None = None) -> CSource:
-    """Return the C of a shape program for whoever wants to size results before a call.
+    """Return the C of a shape program, for callers that need the shapes of results before a call.
 
     Parameters
     ----------
     program : what to compute; it is verified first.
-    name : of the files, the function and the prefix of every other name; the program's own by default.
+    name : the name of the files and of the function, and the prefix of every other name; by default the program's name.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def render_shape(program: Program, name: str | None = None) -> CSource:
 
 
 def shape_function(program: Program, name: str) -> str:
-    """Return a program as a static C function for a file that has the helpers and statuses it speaks of.
+    """Return a program as a static C function, for a file that has the helpers and statuses it uses.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def shape_function(program: Program, name: str) -> str:
 
 def _view(program: Program, name: str) -> ShapeView:
     prefix, function = kernel_identifiers(name)
-    # A macro of <stdio.h>, which programs that print include.
+    # Programs that print include <stdio.h>, which has a macro of this name.
     namer = Namer(prefix, frozenset({"stderr"}))
     operands = tuple(namer.take(value.name) for value in program.operands)
     count = len(program.results)
@@ -117,9 +117,9 @@ def _row(status: str, sentence: str, width: int) -> str:
 
 
 def _finished(template: str, view: ShapeView, banner: str, texts: tuple[str, ...]) -> str:
-    """Render, give every name of ours the program's prefix, then break long lines; the user's own text comes last."""
+    """Render, give all our names the program's prefix, break long lines, then insert the user's own text."""
     text = render_template(template, shape=view).replace("static inline ", "static ")
-    # Stands beside BCG_MAX_RANK, and concerns kernels only.
+    # This text is beside BCG_MAX_RANK, but is only about kernels.
     text = re.sub(r"#define BCG_ABI_VERSION \d+\n", "", text)
     text = re.sub(r"\bBCG_", f"{constant_prefix(view.name)}_", re.sub(r"\bbcg_", f"{view.name}_", text))
     text = lay_out(text).replace(" @banner@", lay_out_comment(comment_text(banner))[2:], 1)
@@ -136,7 +136,7 @@ def _literal(message: str) -> str:
 
 
 def _contract(view: ShapeView, program: Program) -> str:
-    """What a caller owes and may rely on."""
+    """Return the contract with callers, as text."""
     upper = constant_prefix(view.name)
     numbers = ", ".join(f"{at} = {value.name}" for at, value in enumerate(program.operands))
     sentences = (

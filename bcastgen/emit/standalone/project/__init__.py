@@ -1,4 +1,4 @@
-"""What goes beside a module: a program that checks it, what builds it, a wrapper for Python.
+"""The files beside a module: a program that checks it, build files, a wrapper for Python.
 
 In: a module's view and its C.  Out: more files, by name.
 
@@ -21,7 +21,7 @@ __all__ = ["project_files"]
 
 
 def project_files(module: ModuleView, files: Mapping[str, str]) -> dict[str, str]:
-    """Return what a module's form asks for beside its C.
+    """Return the files that a module's form asks for beside its C.
 
     Parameters
     ----------

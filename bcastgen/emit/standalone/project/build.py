@@ -1,4 +1,4 @@
-"""What builds a module: for CMake, meson and make.
+"""The build files of a module: for CMake, meson and make.
 
 In: a module's view and the names of its files.  Out: the text of CMakeLists.txt, meson.build or Makefile.
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["BUILD_FILES", "build_text"]
 
-# The file of each, which is also its template's name.
+# The file of each build system, which is also the name of its template.
 BUILD_FILES = {"cmake": "CMakeLists.txt", "meson": "meson.build", "makefile": "Makefile"}
 
-# What CMake and ninja call targets of their own.
+# Names that CMake and ninja use for targets of their own.
 _TARGETS = frozenset(
     "all benchmark clean depend dist edit_cache help install install_local list_install_components package "
     "package_source preinstall rebuild_cache reconfigure scan_build test uninstall".split()
@@ -54,7 +54,7 @@ def build_text(module: ModuleView, files: Mapping[str, str], kind: str) -> str:
 
 
 def _target_flags(module: ModuleView) -> tuple[Flag, ...]:
-    """Return the flags of the machine that a module is meant for."""
+    """Return the flags for a module's target machine."""
     if module.form.target is None:
         return ()
     target = find_target(module.form.target)

@@ -1,10 +1,10 @@
-"""Shapes for a self-checking program: those a kernel takes, with the result's, and some it refuses.
+"""Shapes for a self-checking program: some that a kernel takes, with the results' shapes, and some it refuses.
 
 In: a loop program.  Out: :class:`Case` values, always the same ones for a program.
 
     a + b over f32[?, ?]  ->  (3, 5) (3, 5) -> (3, 5);  (3, 1) (1, 5) -> (3, 5);  (3, 2) (3, 5) -> refused;  ...
 
-What the result's extents have to be is computed here, by the interpreter of nests: the C under test has no say in it.
+The expected extents of results are computed here, by the interpreter of nests, so the C under test cannot affect them.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from ....shape.types.dim import Dim
 __all__ = ["Case", "cases"]
 
 _TRIALS, _ACCEPTED, _REFUSED = 600, 14, 3
-# Of one array, so that a program is through in no time; static types may ask for more.
+# The most elements of an array, so that a program is quick; static types may ask for more.
 _MOST_ELEMENTS = 20_000
-# Innermost extents are sometimes longer than any vector, or any tile, and no multiple of one.
+# Some innermost extents exceed any vector or tile, and are no multiple of one.
 _EXTENTS, _LONG = (2, 3, 4, 5, 7), (37, 67, 4999)
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Extents of the operands, constants left out; those of the results, or none where they have to be refused."""
+    """Extents of the operands without constants, and of the results; no results if a kernel has to refuse them."""
 
     operands: tuple[Extents, ...]
     results: tuple[Extents, ...]
 
 
 class _Numbers:
-    """A sequence of pseudo-random numbers that no version of Python changes (Knuth's MMIX constants)."""
+    """A pseudo-random sequence that is the same in every version of Python (Knuth's MMIX constants)."""
 
     def __init__(self) -> None:
         self._state = 2024
@@ -47,12 +47,12 @@ class _Numbers:
         return (self._state >> 33) % count
 
     def one_in(self, count: int) -> bool:
-        """True once in `count` times."""
+        """Return True once in `count` calls, on average."""
         return self.below(count) == 0
 
 
 def cases(program: LoopProgram, points: int = 0) -> tuple[Case, ...]:
-    """Return shapes to call a kernel with: those it takes, then those it refuses.
+    """Return shapes to call a kernel with: first shapes that it takes, then shapes that it refuses.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def cases(program: LoopProgram, points: int = 0) -> tuple[Case, ...]:
         try:
             results = result_extents(program, shapes)
         except BroadcastError:
-            # What is trusted is checked here, but not by the kernel.
+            # Trusted constraints are checked here, but not by the kernel.
             if not trusts and len(refused) < _REFUSED:
                 refused.setdefault(own, Case(own, ()))
             continue
@@ -81,7 +81,7 @@ def cases(program: LoopProgram, points: int = 0) -> tuple[Case, ...]:
 
 
 def _large(program: LoopProgram, points: int) -> Iterator[Case]:
-    """Return a case of more elements, or none."""
+    """Return a case of more elements, or None."""
     given = len(program.operands) - program.constants
     ranks = [len(type_.dims) + 2 * type_.unranked for _, type_ in (*program.operands, *program.results)]
     extent = int((points + 1) ** (1 / max(1, *ranks))) + 1
@@ -110,7 +110,7 @@ def _candidates(program: LoopProgram, least: int = 0) -> Iterator[tuple[Extents,
     for trial in range(_TRIALS):
         by_position: dict[int, int] = {}
         by_symbol: dict[str, int] = {}
-        # A whole dim of nothing is worth a look, but not often.
+        # A dim of extent 0 is tried, but rarely.
         empty = numbers.one_in(12) and not least
         shapes = []
         for (_, type_), places in zip(program.operands, positions, strict=True):
@@ -128,15 +128,15 @@ def _candidates(program: LoopProgram, least: int = 0) -> Iterator[tuple[Extents,
 
 
 def _positions(program: LoopProgram) -> list[tuple[int, ...] | None]:
-    """Return where in the domain the dims of each operand lie, from the end; None aligns them on the right."""
+    """Return each operand's dims as dims of the domain, counted from the end; None aligns them on the right."""
     found: dict[int, tuple[int, ...]] = {}
     for nest in program.nests:
         for access in (*nest.operands, *nest.shapes):
             if access.positions is not None:
-                # A dim that is dropped has no position; one of its own stands for it.
-                places = tuple(p or -at - 1 for at, p in enumerate(access.positions))
-                found.setdefault(access.position, places)
-    return [found.get(at) for at in range(len(program.operands))]
+                # A dropped dim has no position, so it gets a negative one of its own.
+                unique = tuple(position or -own_dim - 1 for own_dim, position in enumerate(access.positions))
+                found.setdefault(access.position, unique)
+    return [found.get(operand_index) for operand_index in range(len(program.operands))]
 
 
 def _extent(numbers: _Numbers, position: int, empty: bool) -> int:
@@ -148,7 +148,7 @@ def _extent(numbers: _Numbers, position: int, empty: bool) -> int:
 
 
 def _fitting(numbers: _Numbers, dim: Dim, wanted: int, by_symbol: dict[str, int], stretching: bool) -> int:
-    """Return an extent that a dim's own facts allow: most often the one that is wanted, or 1."""
+    """Return an extent that a dim's facts allow: usually the wanted one, or 1."""
     if dim.extent is not None:
         return dim.extent
     if dim.symbol in by_symbol:

@@ -1,10 +1,10 @@
-"""A Python module that calls a module of C: ``m_cffi.py``.
+"""The Python wrapper of a module of C: ``m_cffi.py``.
 
 In: a module's view and its C.  Out: the text of a Python module that needs NumPy and cffi, and nothing of ours.
 
     axpb.c, axpb.h   ->   axpb_cffi.py: axpb(a, b, *, out=None), which compiles the C at its first call
 
-cffi is told the header's own declarations, as far as it reads C: no comments, no preprocessor but constants.
+cffi gets the header's own declarations, without comments, and without preprocessor lines except constants.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["cffi_wrapper"]
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """An operand or result: its name, NumPy's name of its dtype; `shown` is its rank, in the static form its shape."""
+    """An operand or result: its name, its NumPy dtype; `shown` is its rank, or its shape in the static form."""
 
     name: str
     dtype: str
@@ -40,7 +40,7 @@ class RowView:
 
 @dataclass(frozen=True, slots=True)
 class WrappedKernel:
-    """A kernel as Python calls it: function `python` of `parameters`; `title` is its type."""
+    """A kernel's Python function: its name `python`, its `parameters`, and its type `title`."""
 
     function: str
     stem: str
@@ -80,7 +80,7 @@ def cffi_wrapper(module: ModuleView, files: Mapping[str, str]) -> str:
 
 
 def _declarations(header: str) -> str:
-    r"""Return what cffi reads of a header.
+    r"""Return the part of a header that cffi reads.
 
     Examples
     --------
@@ -129,5 +129,5 @@ def _static_shapes(kernel: KernelView, part: ModulePart) -> list[str]:
 
 
 def _python(name: str) -> str:
-    """Return a C identifier as one of Python's, clear of the wrapper's own words."""
+    """Return a C identifier as a Python identifier that the wrapper does not use itself."""
     return f"{name}_" if keyword.iskeyword(name) or name in ("out", "np", "cache", "Path", "ffibuilder") else name

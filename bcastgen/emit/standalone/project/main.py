@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 __all__ = ["main_program"]
 
-# The layouts of a case, of which the first is dense; static kernels know no other one, and get other data instead.
+# The layouts of a case; the first is dense. Static kernels take only dense arrays, and get other data instead.
 _LAYOUTS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class TypeView:
-    """An array's name, and what its elements are: a kind of :file:`main.c.j2` and their bytes."""
+    """An array's name, the kind of its elements in :file:`main.c.j2`, and their size in bytes."""
 
     name: str
     kind: str
@@ -45,7 +45,7 @@ class TypeView:
 
 @dataclass(frozen=True, slots=True)
 class ConstantData:
-    """A constant array as the program holds it: its place among the arrays, and its elements row by row."""
+    """A constant array in the program: its index among the arrays, and its elements row by row."""
 
     position: int
     c: str
@@ -57,7 +57,7 @@ class ConstantData:
 
 @dataclass(frozen=True, slots=True)
 class ResultData:
-    """A result, by number, and its rank, None if the run time decides."""
+    """A result by its index, and its rank, None if it is only known at run time."""
 
     at: int
     rank: int | None
@@ -65,7 +65,7 @@ class ResultData:
 
 @dataclass(frozen=True, slots=True)
 class CheckedKernel:
-    """A kernel as its self-checking program sees it: texts of C, and numbers.
+    """A kernel as its self-checking program needs it: texts of C, and numbers.
 
     Arrays are numbered: operands, constants, results. `cases` are the initialisers of its shapes, of which the last
     `refused` are to be refused.
@@ -125,7 +125,7 @@ def main_program(module: ModuleView, header: str) -> str:
 
 
 def _points(kernel: KernelView) -> int:
-    """Return the number of points beyond which threads share every loop that they do share."""
+    """Return a number of points beyond which threads share every loop that they may share."""
     return max((shared.points for shared in map(threads, kernel.computed) if shared is not None), default=0)
 
 
@@ -199,13 +199,13 @@ def _static_call(kernel: KernelView, dtypes: tuple[DType, ...], numbers: tuple[i
 
 
 def _row(case: Case, results: int) -> str:
-    """Return the initialiser of a case; results that there are none of have rank 0."""
+    """Return the initialiser of a case; if there are no results, they have rank 0."""
     shapes = (*case.operands, *(case.results or ((),) * results))
     return " ".join(f"{{{len(shape)}, {{{', '.join(map(str, shape)) or '0'}}}}}," for shape in shapes)
 
 
 def _finished(text: str, module: ModuleView, header: str) -> str:
-    """Give the program's own names a prefix that neither the header nor the C it is made of begins a name with."""
+    """Give the program's own names a prefix with which no name in the header or in its own C begins."""
     words = set(re.findall(r"[A-Za-z_]\w*", header))
     prefix = next(
         name

@@ -1,10 +1,10 @@
-"""The reference loop of a self-checking program: what one element of each result is made of, and where it lies.
+"""The reference loop of a self-checking program: how to compute and to find one element of each result.
 
 In: a kernel's loop program, before its integers are narrowed.  Out: :class:`ReferenceView` values, one a nest.
 
     nest (d0, d1): a, b -> r   ->   reads a and b, aligned on the right; const float t0 = b0 * 2.0f; ...; writes r
 
-Only the statements of a point are those of the kernel. How a point is found is the program's own affair: broadcasting's
+Only the statements of a point come from the kernel. The program finds points in its own way: broadcasting's
 rule, applied to extents, element by element.
 """
 
@@ -37,7 +37,7 @@ class AccessView:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceView:
-    """A nest as its points see it; `demand`, if any, holds of every point that is taken."""
+    """The points of a nest; `demand`, if any, holds at every point that the kernel accepts."""
 
     at: int
     name: str
@@ -50,7 +50,7 @@ class ReferenceView:
 
     @property
     def tables(self) -> tuple[tuple[int, ...], ...]:
-        """The tables of dims of those that do not align on the right."""
+        """The tables of dims for accesses that do not align on the right."""
         return tuple(access.dims for access in (*self.reads, *self.writes) if access.dims)
 
     @property

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from ...core.frozen import dataclass
-from ..guard_ir import (
+from ..core.frozen import dataclass
+from .guard_ir import (
     Check,
     Const,
     DomainDim,
