@@ -43,7 +43,7 @@ class Row:
 
     def part(self, fast=False):
         """The row as a part of a module."""
-        types = tuple(parse_type(f"{kind}[?]") for kind in self.call_types)
+        types = tuple(parse_type(f"{kind}[?]") for kind in self.kinds)
         expression = trace(self.function, tuple("abc"[: len(types)]))
         options = Options(self.name, 0, math="fast" if fast else "accurate")
         compilation = Compilation(expression, tuple(map(dtype, self.kinds)), types, None, ("r",), options, None, 0)

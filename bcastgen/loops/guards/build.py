@@ -6,7 +6,8 @@ In: a kernel's operands, results and claims, and its nests.  Out: a :class:`Guar
 
 Ranks come first, since dims mean nothing in arrays of other ranks; the rest goes in operand, then dim order, so that of
 several violations the first is told. What types decide is not asked again. Every constraint that is left to be checked
-becomes steps here, once; one that does not is an error of this module's.
+becomes steps here, once; one that does not is an error of this module's. The file is long because every kind of
+constraint becomes steps here and nowhere else.
 """
 
 from __future__ import annotations
