@@ -13,7 +13,7 @@ import pytest
 import z3
 
 import bcastgen as bg
-from bcastgen.loops.guards import ir
+from bcastgen.loops import guard_ir as ir
 from bcastgen.shape import constraints as asked
 from shape_kernels import make_kernel
 from shape_sides import product
