@@ -18,7 +18,7 @@ from bcastgen.core.subclasses import own_meaning
 from ..core.dtypes import BF16, BOOL, F32, F64, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
-from ..ops.table import CAST, OPS
+from ..ops.table import CAST
 from .nodes import Apply, Claim, Constant, Expression, Node, Operand, Params, Remap, topological
 from .views import check_view
 

@@ -36,7 +36,7 @@ DECISIONS = {
     ),
     "common case": ("(f32[*] x) -> log(x)", "common case: t0 = log(x) takes its short form", "most0"),
     "pairs": ("(f32[*] x) -> tanh(x)", "pairs: points i and i + 32 are computed side by side", "BCG_PAIRS &&"),
-    "words": ("(u8[*] a) -> ((a.astype(u16) * 3) >> 2).astype(u8)", "byte words in unit: 2 bytes", "bcg_word_16("),
+    "words": ("(u8[*] a) -> ((a.astype(u16) * 3) >> 2).astype(uint8)", "byte words in unit: 2 bytes", "bcg_word_16("),
     "deinterleaved": ("(u8[*] a) -> a.astype(f32) * 0.5", "byte words in unit: 4 bytes 16 apart", "bcg_turned_bytes("),
     "f16": ("(f16[*] a, f32[*] b) -> f16(a + b)", "f16 of a, r: 256 at a time", "bcg_f16_block_to_f32("),
 }
@@ -75,9 +75,7 @@ def test_emit_takes_what_the_schedule_holds():
 
 
 def test_byte_words_serve_the_variants_that_it_pays_in():
-    blend = (
-        "(u8[*] a, u8[*] b, u8[*] w) -> ((a.astype(u16) * w + b.astype(u16) * (255 - w.astype(u16))) >> 8).astype(u8)"
-    )
+    blend = "(u8[*] a, u8[*] b, u8[*] w) -> ((a.astype(u16) * w + b.astype(u16) * (255 - w.astype(u16))) >> 8).astype(uint8)"
     words = scheduled(blend).inline.words
     assert words is not None and words.bits == 16
     assert {variant.operands.count("zero") for variant in words.variants} == {0, 1}
