@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
     from ..loops.nest import LoopProgram
     from ..loops.rewrites.pipeline import Rewritten
-    from ..loops.schedule.schedule import Schedule
+    from ..loops.schedule.inner_loops import Schedule
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import TensorType
 

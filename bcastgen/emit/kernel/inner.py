@@ -20,7 +20,7 @@ from ...loops.nest import Let, Load, Nest, Value
 from ...loops.schedule.byte_words import ByteWords
 from ...loops.schedule.costs import whole_tenths
 from ...loops.schedule.function_loops import BlockLoop
-from ...loops.schedule.schedule import InnerLoop, Schedule
+from ...loops.schedule.inner_loops import InnerLoop, Schedule
 from ...loops.schedule.variants import UNIT, ZERO, Variant
 from ..c_text.body import body_lines, stored, test_text, value_text
 from ..c_text.names import Namer

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.errors import statuses
 from ...loops.guard_ir import NestGuards
 from ...loops.nest import Access, LoopProgram, Nest
-from ...loops.schedule.schedule import Schedule
+from ...loops.schedule.inner_loops import Schedule
 from ..c_text.body import demand_lines, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
 from .alike import all_alike

@@ -9,70 +9,18 @@ In: a nest.  Out: a :class:`Schedule`.
 from __future__ import annotations
 
 from ...core.dtypes import BOOL, F16
-from ...core.frozen import dataclass
 from ..nest import Let, Load, LoopProgram, Nest, Value
-from .byte_words import ByteWords, byte_words
+from .byte_words import byte_words
 from .costs import costs_of
-from .function_loops import BlockLoop, block_loops
+from .function_loops import block_loops
+from .inner_loops import InnerLoop, Schedule
 from .staging import Stage, Staging, hoisted, stage
 from .variants import ANY, MAX_VARIANTS, UNIT, ZERO, Variant, classes_of, planned, specialised, usual_count
 
-__all__ = ["InnerLoop", "Schedule", "nested_loops", "schedule", "standalone_schedules"]
+__all__ = ["nested_loops", "schedule", "standalone_schedules"]
 
 # Up to which vectors of 256 bits are as fast as of 512 in a cache, and 2 to 6% faster beyond.
 _LIGHT_TENTHS_NS = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class InnerLoop:
-    """One inner loop of a nest, in one or several variants.
-
-    Attributes
-    ----------
-    reads : operands, then values of stages, in the order of its arrays.
-    statements : of the nest's body, that it computes.
-    gives : the values it writes: of the nest's results, or of one stage.
-    variants : one for each class of strides.
-    cost_tenths_ns : of a point.
-    blocks : the loops over blocks of points that it consists of; none where one loop over all points does.
-    words : how it goes a word of bytes at a time, where it does.
-    """
-
-    reads: tuple[Load | Let, ...]
-    statements: frozenset[int]
-    gives: tuple[Value, ...]
-    variants: tuple[Variant, ...]
-    cost_tenths_ns: float
-    blocks: tuple[BlockLoop, ...] = ()
-    words: ByteWords | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """The inner loops of one nest.
-
-    Attributes
-    ----------
-    nest : whose loops they are.
-    inline : the loop that computes all.
-    stages, staged : a loop for each stage, where there are any, and the loop behind them.
-    run_time : whether the run time plans the loops, and picks between `inline` and `staged` for each call.
-    f16_blocks : whether 16-bit floats are converted a block at a time, beside the loops, which have floats.
-    light : whether memory decides how long the loops take, so that the widest vectors are not for them.
-    """
-
-    nest: Nest
-    inline: InnerLoop
-    stages: tuple[InnerLoop, ...] = ()
-    staged: InnerLoop | None = None
-    run_time: bool = False
-    f16_blocks: bool = False
-    light: bool = False
-
-    def __str__(self) -> str:
-        from .text import schedule_text  # noqa: PLC0415 - calls of a kernel print nothing
-
-        return schedule_text(self)
 
 
 def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Schedule:

@@ -1,6 +1,6 @@
-"""Schedules as text: each decision and why it was taken.
+"""The schedule of a nest as a value, which prints each decision and why it was taken.
 
-In: a :class:`Schedule`.  Out: lines.
+In: what `schedule` decides.  Out: a :class:`Schedule`; lines.
 
     unit: operands (unit, unit), results unit
     common case: t0 = exp(a) takes its short form in blocks of 256 points where ...
@@ -8,22 +8,69 @@ In: a :class:`Schedule`.  Out: lines.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...core.dtypes import F16
-from ..nest import Let, Nest
+from ...core.frozen import dataclass
+from ..nest import Let, Load, Nest, Value
+from .byte_words import ByteWords
+from .common_cases import CommonCase, RangeTest
 from .costs import nanoseconds
 from .function_loops import BLOCK, GROUP, BlockLoop
+from .variants import Variant
 
-if TYPE_CHECKING:
-    from .byte_words import ByteWords
-    from .common_cases import CommonCase, RangeTest
-    from .schedule import InnerLoop, Schedule
-
-__all__ = ["schedule_text"]
+__all__ = ["InnerLoop", "Schedule"]
 
 
-def schedule_text(scheduled: Schedule) -> str:
+@dataclass(frozen=True, slots=True)
+class InnerLoop:
+    """One inner loop of a nest, in one or several variants.
+
+    Attributes
+    ----------
+    reads : operands, then values of stages, in the order of its arrays.
+    statements : of the nest's body, that it computes.
+    gives : the values it writes: of the nest's results, or of one stage.
+    variants : one for each class of strides.
+    cost_tenths_ns : of a point.
+    blocks : the loops over blocks of points that it consists of; none where one loop over all points does.
+    words : how it goes a word of bytes at a time, where it does.
+    """
+
+    reads: tuple[Load | Let, ...]
+    statements: frozenset[int]
+    gives: tuple[Value, ...]
+    variants: tuple[Variant, ...]
+    cost_tenths_ns: float
+    blocks: tuple[BlockLoop, ...] = ()
+    words: ByteWords | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The inner loops of one nest.
+
+    Attributes
+    ----------
+    nest : whose loops they are.
+    inline : the loop that computes all.
+    stages, staged : a loop for each stage, where there are any, and the loop behind them.
+    run_time : whether the run time plans the loops, and picks between `inline` and `staged` for each call.
+    f16_blocks : whether 16-bit floats are converted a block at a time, beside the loops, which have floats.
+    light : whether memory decides how long the loops take, so that the widest vectors are not for them.
+    """
+
+    nest: Nest
+    inline: InnerLoop
+    stages: tuple[InnerLoop, ...] = ()
+    staged: InnerLoop | None = None
+    run_time: bool = False
+    f16_blocks: bool = False
+    light: bool = False
+
+    def __str__(self) -> str:
+        return _schedule_text(self)
+
+
+def _schedule_text(scheduled: Schedule) -> str:
     """Return the lines that say what was decided, and why."""
     nest, inline, staged = scheduled.nest, scheduled.inline, scheduled.staged
     if not inline.variants:
