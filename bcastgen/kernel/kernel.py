@@ -109,7 +109,7 @@ class Kernel(KernelBase):
         return self._expression
 
     @property
-    def _claims(self) -> tuple[str, ...]:
+    def _type_assertions(self) -> tuple[str, ...]:
         """The names of what is claimed of values on the way, for messages."""
         return tuple(claim.name for claim in self.expression.type_assertions)
 

@@ -150,7 +150,11 @@ def compare(rng, calls=8):
     legal = 0
     for arrays in draws:
         expected, shapes = program.run(arrays), [array.shape for array in arrays]
-        if expected is None:
+        # What an operand declares is checked, whether a result reads it or not.
+        declared = zip(program.operands.values(), shapes, strict=True)
+        if expected is None or not all(
+            dim in ("?", extent) for dims, shape in declared for dim, extent in zip(dims, shape, strict=True)
+        ):
             with pytest.raises(bg.BroadcastError):
                 pytest.fail(f"{program.text} takes {shapes}: {kernel(*arrays)}")
             continue

@@ -220,7 +220,16 @@ def test_explain_shows_every_stage():
     for stage in ("== expression", "== typed", "== nest", "== constraints", "== shape", "== schedule", "== c"):
         assert stage in text
     assert "static" in kernel.source
-    assert set(kernel.stages) == {"expression", "typed", "nest", "constraints", "shape", "schedule", "c"}
+    assert set(kernel.stages) == {
+        "expression",
+        "typed",
+        "nest",
+        "constraints",
+        "shape",
+        "other_rewrites",
+        "schedule",
+        "c",
+    }
     kernel(np.float32([1]), np.float32([2]))
     assert "a: f32" in kernel.explain()
 

@@ -385,8 +385,8 @@ def test_statuses_become_exceptions(kernels: Any) -> None:
         power(np.arange(3), np.arange(-1, 2))
     with pytest.raises(BcastgenError, match="unknown status 77"):
         kernels.c("return 77;", "f64")(1.0, 2.0)
-    overflow = kernels.c("return 0;", "f64", ON_SHAPE="FAIL(8, N, -1, -1, 0, 0);")
-    with pytest.raises(BroadcastError, match="extents of result 'r' multiply"):
+    overflow = kernels.c("return 0;", "f64", ON_SHAPE="FAIL(8, N, -1, -1, 9, 8);")
+    with pytest.raises(BroadcastError, match="result 'r' has elements of 8 bytes, and more than the 9 bytes"):
         overflow(1.0, 2.0)
 
 

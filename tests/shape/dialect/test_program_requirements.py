@@ -50,7 +50,7 @@ def test_errors_name_the_violated_constraint_in_the_authors_words():
 
 
 def test_errors_report_the_location_of_the_operation_that_failed():
-    with pytest.raises(BroadcastError, match=r"\(at test_requirements\.py:\d+\)"):
+    with pytest.raises(BroadcastError, match=r"\(at test_program_requirements\.py:\d+\)"):
         MATMUL.run((2, 3), (4, 5))
 
 

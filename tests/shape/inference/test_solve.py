@@ -436,7 +436,7 @@ def test_symbols_that_stand_in_many_dims_take_bounded_work(
             super().__init__()
             started.append(self)
 
-    monkeypatch.setattr("bcastgen.shape.solve.Work", Counted)
+    monkeypatch.setattr("bcastgen.shape.inference.solve.Work", Counted)
     solve.cache_clear()
     chance = random.Random(symbols)
     rows = [", ".join(f"s{chance.randrange(symbols)}" for _ in range(rank)) for _ in range(3)]
