@@ -300,8 +300,9 @@ class _Builder:
         type_ = self.types[name]
         if type_.dims[own].is_static:
             return False
-        decided = (decision.constraint for decision in self.nest.domain.decisions)
-        return not any(isinstance(c, Equals) and (c.operand, c.dim) == place for c in decided)
+        # An equality that is proved may rest on what is said of all dims, so that is asked of this one, too.
+        asked = (decision.constraint for decision in self.nest.domain.decisions if decision.fate != "proved")
+        return not any(isinstance(c, Equals) and (c.operand, c.dim) == place for c in asked)
 
     def _symbol(self, place: Place) -> str:
         return self.types[place[0]].dims[place[1]].symbol or ""

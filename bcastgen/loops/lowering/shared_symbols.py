@@ -159,7 +159,13 @@ def _compared(constraint: Constraint) -> tuple[str, ...]:
 def _looking_at(nest: Nest, names: set[str], operands: Operands, decisions: list[Decision]) -> Nest:
     """Return a nest that looks at the extents of further operands, which take no part in its domain."""
     added = [
-        Access(at, name, type_, AffineMap(len(nest.domain.dims), ()), (None,) * len(type_.dims))
+        Access(
+            at,
+            name,
+            type_,
+            AffineMap(len(nest.domain.dims), (), open_domain=nest.domain.open),
+            (None,) * len(type_.dims),
+        )
         for at, (name, type_) in enumerate(operands)
         if name in names
     ]

@@ -129,7 +129,7 @@ def test_every_constraint_is_listed_with_its_fate():
 
 BEHIND = ["*, ?", "*, n", "*, n, ?", "*, m, n", "*, 3", "*", "?", "n, m", "*, k>=2", "*, 1, ?", "*, n, n"]
 PAIRS = [pair for pair in itertools.product(BEHIND, BEHIND) if "*" in "".join(pair)]
-FEW = [("*, ?", "*, ?"), ("*", "*, n, ?"), ("*, n", "*"), ("n, m", "*, ?"), ("*, m, n", "*, n, n")]
+FEW = [("*, ?", "*, ?"), ("*", "*, n, ?"), ("*, n", "*"), ("n, m", "*, ?"), ("*, m, n", "*, n, n"), ("*, 3", "*, k>=2")]
 OPEN_SHAPES = [shape for rank in range(4) for shape in itertools.product((1, 2, 3)[: 5 - rank], repeat=rank)]
 
 
