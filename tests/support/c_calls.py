@@ -161,7 +161,9 @@ class Spoilt:
         """Whether its descriptor is looked at."""
         program = self.subject.compilation.rewritten.program
         accesses = [access for nest in program.nests for access in (*nest.operands, *nest.shapes)]
-        return self.is_result or any(access.position == self.at for access in accesses)
+        # Of an operand of unknown rank that no result reads, dims are looked at where its type knows them only.
+        mine = [access for access in accesses if access.position == self.at]
+        return self.is_result or any(not (access.stands_by and access.type.unranked) for access in mine)
 
     def case(self, **options):
         return case_of(self.emitted, self.arrays, True, self.at, **options)
