@@ -75,7 +75,8 @@ class Shapes:
         """Write an assertion for each step of its guards that asks something."""
         at = self.program.nests.index(nest)
         guards = self.program.guards
-        ties = [tie for tie in guards.ties if isinstance(tie.actual, DomainDim) and tie.actual.nest == at]
+        # Ties compare what several nests have: they come last, as in C.
+        ties = guards.ties if at == len(guards.nests) - 1 else ()
         for step in (*guards.nests[at].entry, *guards.nests[at].steps, *guards.nests[at].results, *ties):
             test, says = self._test(at, step)
             if test is True:
