@@ -124,14 +124,12 @@ def _sentence(name: str) -> str:
 def _shape_error(
     status: str, operand: str, dim: int | None, actual: int, expected: int, against: str | None
 ) -> BroadcastError:
-    sentence = _sentence(status)
-    if expected == 1:
-        sentence = sentence.replace("1 or {expected}", "{expected}")
-    message = sentence.format(
+    message = _sentence(status).format(
         operand=operand,
         dim=dim,
         actual=actual,
         expected=expected,
+        or_one="1 or " if expected != 1 else "",
         against=against,
         origin=f" (from '{against}')" if against is not None else "",
     )

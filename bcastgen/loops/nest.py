@@ -41,7 +41,8 @@ class Domain:
     stretching : the operands' own dims, with their positions, that stretch if their extent proves to be 1.
     sources : for each dim, the place (operand, its own dim) that is known to set its extent, or None.
     decisions : what has to hold, and whether types prove it or the run time checks it.
-    meeting : for each dim, the places of unknown extent that meet there; none of operands' dims that types do not show.
+    unknown_places : for each dim, the places of unknown extent that meet there; none of dims that types do not
+        show.
     """
 
     dims: tuple[Dim, ...]
@@ -50,7 +51,7 @@ class Domain:
     sources: tuple[tuple[str, int] | None, ...]
     stretching: frozenset[tuple[str, int, int]]
     decisions: tuple[Decision, ...]
-    meeting: tuple[tuple[tuple[str, int], ...], ...]
+    unknown_places: tuple[tuple[tuple[str, int], ...], ...]
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:

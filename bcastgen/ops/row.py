@@ -30,7 +30,7 @@ from .facts import FloatFacts, IntegerFacts, Mlir
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
 
-__all__ = ["CTemplate", "Definition", "Excess", "Op", "Param"]
+__all__ = ["CTemplate", "Definition", "Op", "Param", "RangeTest"]
 
 # Tenths of a nanosecond: an addition, and rounding to a 16-bit float.
 _CHEAP, _ROUNDING = 0.4, 1.5
@@ -75,8 +75,8 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Excess:
-    """What makes an element a rare one: a number of it that is more than `most`; templates, as that of its C type."""
+class RangeTest:
+    """A test that an element passes if a number of it, of a C type, is at most `most`; all three are C templates."""
 
     c: str
     number: str
@@ -109,9 +109,9 @@ class Op:
     prelude : names and texts of the C definitions that its C calls, beside those of csrc.
     cost_tenths_ns : of an element of 32 bits in a vectorised loop; for all, or by kind of the loop dtype.
     fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
-    rare, near : which elements need `c`, and a faster C template that is right for all others.
-    fast_near : that of `fast`, where there are both.
-    scalar : whether compilers do not vectorise `c`, so that it is for rare elements only.
+    range_tests, common_case : tests, by kind or dtype, and a faster C template that is right where all of them pass.
+    fast_common_case : that of `fast`, where there are both.
+    scalar : whether compilers do not vectorise `c`, so that it is for elements outside of the common case.
     pairs : the dtypes computed in of which two elements side by side take less, by 4% at least, than one by one.
     by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind or
         of dtype and number; and what an element then costs, for all or by width.
@@ -141,9 +141,9 @@ class Op:
     cost_tenths_ns: float | Mapping[str, float] = _CHEAP
     fast: CTemplate | None = None
     fast_ulp: int | None = None
-    rare: Mapping[str, tuple[Excess, ...]] | None = None
-    near: CTemplate | None = None
-    fast_near: CTemplate | None = None
+    range_tests: Mapping[str, tuple[RangeTest, ...]] | None = None
+    common_case: CTemplate | None = None
+    fast_common_case: CTemplate | None = None
     scalar: bool = False
     pairs: tuple[str, ...] = ()
     by_constant: Mapping[float | None, tuple[ConstantForms, float | Mapping[int, float]]] | None = None
@@ -179,7 +179,7 @@ class Op:
         operands: tuple[DType, ...],
         result: DType,
         fast: bool = False,
-        near: bool = False,
+        common_case: bool = False,
         constant: bool | int | float | None = None,
     ) -> str:
         """Return the C template for converted operand dtypes, with only ``{0}``, ``{1}``, ... left open.
@@ -188,7 +188,7 @@ class Op:
         ----------
         operands, result : the dtypes.
         fast : whether the bound is that of ``math="fast"``.
-        near : whether no element is `rare`.
+        common_case : whether every element passes `range_tests`.
         constant : the last operand, where it is a constant.
         """
         special = self._special(operands, constant)
@@ -196,31 +196,34 @@ class Op:
             return _fill(special[0], operands, result)
         # The forms that are wanted, the best one first; not every kind of dtype has each.
         forms = (
-            self.fast_near if near and fast else None,
-            self.near if near else None,
+            self.fast_common_case if common_case and fast else None,
+            self.common_case if common_case else None,
             self.fast if fast else None,
             self.c,
         )
         found = (_template_of(form, operands, result) for form in forms)
         return _fill(next(text for text in found if text is not None), operands, result)
 
-    def rare_for(
+    def range_tests_for(
         self,
         operands: tuple[DType, ...],
         result: DType,
         fast: bool = False,
         constant: bool | int | float | None = None,
-    ) -> tuple[Excess, ...]:
-        """Return which elements the near form is not right for; nothing where there is none."""
-        if self.rare is None or self._special(operands, constant) is not None:
+    ) -> tuple[RangeTest, ...]:
+        """Return the tests of elements that the common case is right for; nothing where there is none."""
+        if self.range_tests is None or self._special(operands, constant) is not None:
             return ()
-        # Under math="fast" a near form of the accurate one would make results depend on blocks.
-        if fast and _template_of(self.fast, operands, result) and not _template_of(self.fast_near, operands, result):
+        # Under math="fast" the common case of the accurate form would make results depend on blocks.
+        if (
+            fast
+            and _template_of(self.fast, operands, result)
+            and not _template_of(self.fast_common_case, operands, result)
+        ):
             return ()
-        found = self.rare.get(operands[0].computed_in.name) or self.rare.get(operands[0].kind, ())
+        found = self.range_tests.get(operands[0].computed_in.name) or self.range_tests.get(operands[0].kind, ())
         return tuple(
-            Excess(*(_fill(text, operands, result) for text in (excess.c, excess.number, excess.most)))
-            for excess in found
+            RangeTest(*(_fill(text, operands, result) for text in (test.c, test.number, test.most))) for test in found
         )
 
     def in_pairs(self, operands: tuple[DType, ...], constant: bool | int | float | None = None) -> bool:

@@ -27,7 +27,7 @@ from ..core.forks import undivided
 from . import dtype_rules as rules
 from .casts import cast_c, cast_reference
 from .facts import FloatFacts, IntegerFacts, Mlir
-from .row import Excess, Op, Param
+from .row import Op, Param, RangeTest
 from .tosa_rows import TOSA_ROWS
 
 __all__ = ["CAST", "DEFINED", "OPS", "find_op", "known_ops"]
@@ -127,23 +127,23 @@ def _math(
     reference: Callable[..., Any] | None = None,
     ulp: int = 4,
     fast_ulp: int | None = None,
-    near: bool = False,
-    usual: tuple[Excess, ...] | Mapping[str, tuple[Excess, ...]] = (),
+    scalar: bool = False,
+    range_tests: tuple[RangeTest, ...] | Mapping[str, tuple[RangeTest, ...]] = (),
     pairs: tuple[str, ...] = (),
     cost: float = 4.0,
     mlir: str = "",
 ) -> Op:
     """A function of csrc's `bcg_<name>_<dtype>`.
 
-    With `fast_ulp` there is a `bcg_<name>_fast_<dtype>` of that bound; with `near` a `bcg_<name>_near_<dtype>` that is
-    right up to `BCG_<NAME>_NEAR_<DTYPE>`, and the only one that is vectorised; with `usual` a
-    `bcg_<name>_usual_<dtype>` without what the elements need that it names, for all floats or by dtype.
+    With `fast_ulp` there is a `bcg_<name>_fast_<dtype>` of that bound. With `range_tests` there is a
+    `bcg_<name>_common_<dtype>` for what passes them, for all floats or by dtype. With `scalar` it is the only one that
+    compilers vectorise, and right up to `BCG_<NAME>_COMMON_<DTYPE>`.
     """
-    form = "near" if near else "usual"
-    far = (Excess("int", f"fabs{{f}}({{0}}) > BCG_{name.upper()}_NEAR_{{N}}", "0"),)
-    rare = usual if isinstance(usual, Mapping) else {"float": usual or far}
+    far = (RangeTest("int", f"fabs{{f}}({{0}}) > BCG_{name.upper()}_COMMON_{{N}}", "0"),)
+    tests = range_tests if isinstance(range_tests, Mapping) else {"float": range_tests or far}
+    has_common_case = scalar or bool(range_tests)
     # Forms of f32 alone leave that of math="fast" to itself.
-    fast_near = fast_ulp is not None and (near or (isinstance(usual, tuple) and bool(usual)))
+    fast_common_case = fast_ulp is not None and has_common_case and not isinstance(range_tests, Mapping)
     operands = "{0}" if arity == 1 else "{0}, {1}"
     return Op(
         name,
@@ -159,24 +159,24 @@ def _math(
         mlir=Mlir({"float": mlir}) if mlir else None,
         fast=None if fast_ulp is None else f"bcg_{name}_fast_{{t}}({operands})",
         fast_ulp=fast_ulp,
-        rare=rare if near or usual else None,
-        near=dict.fromkeys(rare, f"bcg_{name}_{form}_{{t}}({operands})") if near or usual else None,
-        fast_near=f"bcg_{name}_fast_{form}_{{t}}({operands})" if fast_near else None,
-        scalar=near,
+        range_tests=tests if has_common_case else None,
+        common_case=dict.fromkeys(tests, f"bcg_{name}_common_{{t}}({operands})") if has_common_case else None,
+        fast_common_case=f"bcg_{name}_fast_common_{{t}}({operands})" if fast_common_case else None,
+        scalar=scalar,
         pairs=pairs,
     )
 
 
-def _up_to(most: str) -> tuple[Excess, ...]:
-    """What is rare for a form up to a size; a NaN has the bits of a larger number."""
-    return (Excess("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})"),)
+def _up_to(most: str) -> tuple[RangeTest, ...]:
+    """Whether a magnitude is at most this; a NaN has the bits of a larger number."""
+    return (RangeTest("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})"),)
 
 
-def _between(least: float, below: float, row: DType = F32, operand: str = "fabs{f}({0})") -> Excess:
-    """What is rare for a form of what is at least this and below that; what is not has the bits of a larger number."""
+def _between(least: float, below: float, row: DType = F32, operand: str = "fabs{f}({0})") -> RangeTest:
+    """Whether a number is at least this and below that; one that is not has the bits of a larger number."""
     low, high = (int(np.array(end, row.np).view(f"u{row.bytes}")) for end in (least, below))
     number = f"bcg_bits_{{t}}({operand})" + f" - {low:#x}u" * bool(low)
-    return Excess("{W}", number, f"{high - 1 - low:#x}u")
+    return RangeTest("{W}", number, f"{high - 1 - low:#x}u")
 
 
 def _by_number(order: str) -> dict[float | None, tuple[dict[str, str], float]]:
@@ -232,12 +232,12 @@ _NAN_FIRST = "(({0} %s {1} || {0} != {0}) ? {0} : {1})"
 _NAN_LAST = "(({0} %s {1} || {1} != {1}) ? {0} : {1})"
 _INTEGERS = ("bool", "signed", "unsigned")
 # The powers that six bits count.
-_FEW_POWERS = "({T})bcg_power_near_{w}(({W}){0}, ({W}){1})"
+_FEW_POWERS = "({T})bcg_power_common_{w}(({W}){0}, ({W}){1})"
 # Where a quotient of floats has more digits than a float, or a divisor has no size.
 _FAR_QUOTIENT = "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"
-_FAR = {"float": (Excess("int", _FAR_QUOTIENT, "0"),)}
-_NORMAL = Excess("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
-_LOG1P = (Excess("{W}", "bcg_above_normal_{t}(1 + {0})", "BCG_MOST_LOG1P_{N}"),)
+_FAR = {"float": (RangeTest("int", _FAR_QUOTIENT, "0"),)}
+_NORMAL = RangeTest("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
+_LOG1P = (RangeTest("{W}", "bcg_above_normal_{t}(1 + {0})", "BCG_MOST_LOG1P_{N}"),)
 _F32_TO_80 = {"f32": _up_to("80")}
 _CUBES = {"f32": (_between(2.0**-64, 2.0**64),), "f64": (_between(2.0**-512, 2.0**512, F64),)}
 _ANGLES = {"f32": tuple(_between(2.0**-32, 2.0**32, operand=f"fabs{{f}}({{{at}}})") for at in (0, 1))}
@@ -328,9 +328,9 @@ _ROWS: tuple[Op, ...] = (
         "Quotient rounded towards minus infinity; integer x // 0 is 0 and INT_MIN // -1 is INT_MIN.",
         "floordiv",
         cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        rare=_FAR,
+        range_tests=_FAR,
         scalar=True,
-        near={"float": "bcg_floor_divide_near_{t}({0}, {1})"},
+        common_case={"float": "bcg_floor_divide_common_{t}({0}, {1})"},
         by_constant={None: (_by_constant("floor_divide"), _COST_BY_CONSTANT)},
         by_power_of_two=("right_shift", "exponent"),
         integers=IntegerFacts("floor_divide", any_width=True, divides=True),
@@ -345,9 +345,9 @@ _ROWS: tuple[Op, ...] = (
         "mod",
         ("mod",),
         cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        rare=_FAR,
+        range_tests=_FAR,
         scalar=True,
-        near={"float": "bcg_remainder_near_{t}({0}, {1})"},
+        common_case={"float": "bcg_remainder_common_{t}({0}, {1})"},
         by_constant={None: (_by_constant("remainder"), _COST_BY_CONSTANT)},
         by_power_of_two=("bitwise_and", "mask"),
         integers=IntegerFacts("remainder", any_width=True, divides=True),
@@ -370,15 +370,15 @@ _ROWS: tuple[Op, ...] = (
         fast={"float": "bcg_power_fast_{t}({0}, {1})"},
         fast_ulp=4,
         demand={"signed": "{1} >= 0"},
-        rare={
-            **dict.fromkeys(("signed", "unsigned"), (Excess("{V}", "{1}", "63"),)),
+        range_tests={
+            **dict.fromkeys(("signed", "unsigned"), (RangeTest("{V}", "{1}", "63"),)),
             "float": (
                 _NORMAL,
-                Excess("{W}", "bcg_bits_{t}(bcg_power_size_{t}({0}, {1}))", "BCG_MOST_POWER_{N}"),
+                RangeTest("{W}", "bcg_bits_{t}(bcg_power_size_{t}({0}, {1}))", "BCG_MOST_POWER_{N}"),
             ),
         },
-        near={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS, "float": "bcg_power_usual_{t}({0}, {1})"},
-        fast_near={"float": "bcg_power_fast_usual_{t}({0}, {1})"},
+        common_case={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS, "float": "bcg_power_common_{t}({0}, {1})"},
+        fast_common_case={"float": "bcg_power_fast_common_{t}({0}, {1})"},
         pairs=_PAIRS,
         cost_tenths_ns={"signed": 10.0, "unsigned": 10.0, "float": 13.0},
         by_constant={
@@ -495,36 +495,71 @@ _ROWS: tuple[Op, ...] = (
         mlir=Mlir({"float": "math.sqrt"}),
     ),
     # functions
-    _math("exp", "e to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP_USUAL_{N}"), cost=3.0, mlir="math.exp"),
     _math(
-        "exp2", "2 to the power of the operand.", ulp=1, usual=_up_to("BCG_EXP2_USUAL_{N}"), cost=3.0, mlir="math.exp2"
+        "exp",
+        "e to the power of the operand.",
+        ulp=1,
+        range_tests=_up_to("BCG_EXP_COMMON_{N}"),
+        cost=3.0,
+        mlir="math.exp",
     ),
-    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, usual=_F32_TO_80, cost=4.5, mlir="@EXPM1"),
-    _math("log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=4.5, mlir="math.log"),
     _math(
-        "log2", "Logarithm to base 2.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0, mlir="math.log2"
+        "exp2",
+        "2 to the power of the operand.",
+        ulp=1,
+        range_tests=_up_to("BCG_EXP2_COMMON_{N}"),
+        cost=3.0,
+        mlir="math.exp2",
+    ),
+    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, range_tests=_F32_TO_80, cost=4.5, mlir="@EXPM1"),
+    _math(
+        "log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, range_tests=(_NORMAL,), cost=4.5, mlir="math.log"
     ),
     _math(
-        "log10", "Logarithm to base 10.", (0.0, 100.0), ulp=1, fast_ulp=4, usual=(_NORMAL,), cost=5.0, mlir="math.log10"
+        "log2",
+        "Logarithm to base 2.",
+        (0.0, 100.0),
+        ulp=1,
+        fast_ulp=4,
+        range_tests=(_NORMAL,),
+        cost=5.0,
+        mlir="math.log2",
+    ),
+    _math(
+        "log10",
+        "Logarithm to base 10.",
+        (0.0, 100.0),
+        ulp=1,
+        fast_ulp=4,
+        range_tests=(_NORMAL,),
+        cost=5.0,
+        mlir="math.log10",
     ),
     _math(
         "log1p",
         "log(1 + x) without cancellation.",
         (-1.0, 100.0),
         ulp=1,
-        usual=_LOG1P,
+        range_tests=_LOG1P,
         pairs=_PAIRS,
         cost=5.5,
         mlir="@LOG1P",
     ),
-    _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0, mlir="math.sin"),
-    _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, near=True, cost=5.0, mlir="math.cos"),
+    _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, scalar=True, cost=5.0, mlir="math.sin"),
+    _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, scalar=True, cost=5.0, mlir="math.cos"),
     _math(
-        "tan", "Tangent of an angle in radians.", ulp=1, fast_ulp=4, near=True, pairs=_PAIRS, cost=7.0, mlir="math.tan"
+        "tan",
+        "Tangent of an angle in radians.",
+        ulp=1,
+        fast_ulp=4,
+        scalar=True,
+        pairs=_PAIRS,
+        cost=7.0,
+        mlir="math.tan",
     ),
     _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, pairs=_PAIRS, cost=6.0, mlir="math.tanh"),
-    _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, usual=_F32_TO_80, cost=5.5, mlir="math.sinh"),
-    _math("cosh", "Hyperbolic cosine.", ulp=1, usual=_F32_TO_80, cost=4.0, mlir="math.cosh"),
+    _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, range_tests=_F32_TO_80, cost=5.5, mlir="math.sinh"),
+    _math("cosh", "Hyperbolic cosine.", ulp=1, range_tests=_F32_TO_80, cost=4.0, mlir="math.cosh"),
     _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1, fast_ulp=4, mlir="math.asin"),
     _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1, fast_ulp=4, mlir="math.acos"),
     _math(
@@ -544,7 +579,7 @@ _ROWS: tuple[Op, ...] = (
         aliases=("atan2",),
         ulp=1,
         fast_ulp=4,
-        usual=_ANGLES,
+        range_tests=_ANGLES,
         pairs=("f64",),
         cost=10.0,
         mlir="math.atan2",
@@ -554,7 +589,7 @@ _ROWS: tuple[Op, ...] = (
         "Inverse hyperbolic sine.",
         aliases=("asinh",),
         ulp=1,
-        usual={"f32": (_between(0.0, 2.0**63),)},
+        range_tests={"f32": (_between(0.0, 2.0**63),)},
         cost=9.0,
         mlir="math.asinh",
     ),
@@ -564,7 +599,7 @@ _ROWS: tuple[Op, ...] = (
         (1.0, 50.0),
         aliases=("acosh",),
         ulp=1,
-        usual={"f32": (_between(1.0, 2.0**63, operand="{0}"),)},
+        range_tests={"f32": (_between(1.0, 2.0**63, operand="{0}"),)},
         cost=8.0,
         mlir="math.acosh",
     ),
@@ -579,7 +614,7 @@ _ROWS: tuple[Op, ...] = (
         mlir="math.atanh",
     ),
     _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0, mlir="@HYPOT"),
-    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, usual=_CUBES, cost=4.5, mlir="math.cbrt"),
+    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, range_tests=_CUBES, cost=4.5, mlir="math.cbrt"),
     _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, fast_ulp=4, cost=6.0, mlir="math.erf"),
     _math(
         "erfc",
@@ -598,7 +633,7 @@ _ROWS: tuple[Op, ...] = (
         reference=_sigmoid,
         ulp=1,
         fast_ulp=4,
-        usual=_F32_TO_80,
+        range_tests=_F32_TO_80,
         pairs=_PAIRS,
         cost=6.0,
         mlir="@SIGMOID",

@@ -316,7 +316,7 @@ static inline uint64_t bcg_power_u64(uint64_t base, uint64_t exponent)
 }
 
 /* bcg_power_u64 for exponents below 64, in 32 bits and without branches. */
-static inline uint32_t bcg_power_near_u32(uint32_t base, uint32_t exponent)
+static inline uint32_t bcg_power_common_u32(uint32_t base, uint32_t exponent)
 {
     const uint32_t second = base * base, fourth = second * second, eighth = fourth * fourth;
     const uint32_t sixteenth = eighth * eighth, last = sixteenth * sixteenth;
@@ -327,7 +327,7 @@ static inline uint32_t bcg_power_near_u32(uint32_t base, uint32_t exponent)
 }
 
 /* bcg_power_u64 for exponents below 64, in 64 bits and without branches. */
-static inline uint64_t bcg_power_near_u64(uint64_t base, uint64_t exponent)
+static inline uint64_t bcg_power_common_u64(uint64_t base, uint64_t exponent)
 {
     const uint64_t second = base * base, fourth = second * second, eighth = fourth * fourth;
     const uint64_t sixteenth = eighth * eighth, last = sixteenth * sixteenth;
@@ -380,7 +380,7 @@ static inline double bcg_fourth_f64(double x)
 #endif
 
 /* bcg_remainder_f32 up to BCG_NEAR_QUOTIENT_F32, of a finite y. A quotient rounded up to a whole number leaves too little. */
-static inline float bcg_remainder_near_f32(float x, float y)
+static inline float bcg_remainder_common_f32(float x, float y)
 {
     const float rest = bcg_fma_f32(-floorf(x / y), y, x);
     const float kept = (((rest < 0) != (y < 0)) & (rest != 0)) != 0 ? rest + y : rest;
@@ -388,7 +388,7 @@ static inline float bcg_remainder_near_f32(float x, float y)
 }
 
 /* bcg_floor_divide_f32 up to BCG_NEAR_QUOTIENT_F32, of a finite y. */
-static inline float bcg_floor_divide_near_f32(float x, float y)
+static inline float bcg_floor_divide_common_f32(float x, float y)
 {
     const float quotient = x / y, whole = floorf(quotient), rest = bcg_fma_f32(-whole, y, x);
     const float kept = (((rest < 0) != (y < 0)) & (rest != 0)) != 0 ? whole - 1 : whole;
@@ -396,7 +396,7 @@ static inline float bcg_floor_divide_near_f32(float x, float y)
 }
 
 /* bcg_remainder_f64 up to BCG_NEAR_QUOTIENT_F64, of a finite y. A quotient rounded up to a whole number leaves too little. */
-static inline double bcg_remainder_near_f64(double x, double y)
+static inline double bcg_remainder_common_f64(double x, double y)
 {
     const double rest = bcg_fma_f64(-floor(x / y), y, x);
     const double kept = (((rest < 0) != (y < 0)) & (rest != 0)) != 0 ? rest + y : rest;
@@ -404,7 +404,7 @@ static inline double bcg_remainder_near_f64(double x, double y)
 }
 
 /* bcg_floor_divide_f64 up to BCG_NEAR_QUOTIENT_F64, of a finite y. */
-static inline double bcg_floor_divide_near_f64(double x, double y)
+static inline double bcg_floor_divide_common_f64(double x, double y)
 {
     const double quotient = x / y, whole = floor(quotient), rest = bcg_fma_f64(-whole, y, x);
     const double kept = (((rest < 0) != (y < 0)) & (rest != 0)) != 0 ? whole - 1 : whole;

@@ -1,7 +1,7 @@
 /* bcg_vmath_angle.h: angles less multiples of pi / 2, and selections by bits: what trigonometric functions share.
  *
  * Contract. Pure, no errno, any argument; errors within the bound of the op's row, special values those of C99's Annex
- * F. Branch-free, so that loops vectorise, but for far arguments, which are taken apart slowly. Forms with `near` in
+ * F. Branch-free, so that loops vectorise, but for far arguments, which are taken apart slowly. Forms with `common` in
  * the name are right up to the bounds BCG_..._NEAR, give NaN for NaN, and give the same bits there as the full ones.
  * Each definition is between blank lines and uses only what is above it, in the headers that are included or in the
  * standard ones: emit copies the ones a kernel needs.
@@ -16,17 +16,17 @@
 #include "bcg_vmath_core.h"
 
 /* Up to here the products with the parts of pi are exact. */
-#define BCG_SIN_NEAR_F32 100000.0f
+#define BCG_SIN_COMMON_F32 100000.0f
 
-#define BCG_SIN_NEAR_F64 0x1p20
+#define BCG_SIN_COMMON_F64 0x1p20
 
-#define BCG_COS_NEAR_F32 BCG_SIN_NEAR_F32
+#define BCG_COS_COMMON_F32 BCG_SIN_COMMON_F32
 
-#define BCG_COS_NEAR_F64 BCG_SIN_NEAR_F64
+#define BCG_COS_COMMON_F64 BCG_SIN_COMMON_F64
 
-#define BCG_TAN_NEAR_F32 BCG_SIN_NEAR_F32
+#define BCG_TAN_COMMON_F32 BCG_SIN_COMMON_F32
 
-#define BCG_TAN_NEAR_F64 BCG_SIN_NEAR_F64
+#define BCG_TAN_COMMON_F64 BCG_SIN_COMMON_F64
 
 /* All ones where x < 0 (or a NaN or -0 has the sign), so that selecting by it is no condition: of those that it meets
  * again gcc makes paths of their own. Which sign a NaN has nobody knows: both of what it selects from are to be NaN. */
@@ -169,7 +169,7 @@ static inline bcg_angle_f64 bcg_far_angle_f64(double x)
 /* x >= 0 */
 static inline bcg_angle_f64 bcg_any_angle_f64(double x)
 {
-    return x <= BCG_SIN_NEAR_F64 ? bcg_near_angle_f64(x) : bcg_far_angle_f64(x);
+    return x <= BCG_SIN_COMMON_F64 ? bcg_near_angle_f64(x) : bcg_far_angle_f64(x);
 }
 
 #endif

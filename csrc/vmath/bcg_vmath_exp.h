@@ -6,7 +6,7 @@
  *
  * All start from e^x = 2^n e^r with r = x - n log(2), |r| <= log(2) / 2: n is rounded by adding a number whose last
  * digit counts ones, so that the low bits of the sum hold it, too, from where a shift brings it to the exponent. Where
- * 2^n is no number, or too small a one, the steps are taken in two; forms with `usual` in the name leave that out, and
+ * 2^n is no number, or too small a one, the steps are taken in two; forms with `common` in the name leave that out, and
  * give the same bits where it is not needed.
  */
 #ifndef BCG_VMATH_EXP_H
@@ -51,13 +51,13 @@ static inline double bcg_exp_tail_f64(double r, double s)
 }
 
 /* Up to here e^x and 2^x are normal numbers, and so are the 2^n of which they are made. */
-#define BCG_EXP_USUAL_F32 87.0f
+#define BCG_EXP_COMMON_F32 87.0f
 
-#define BCG_EXP_USUAL_F64 708.0
+#define BCG_EXP_COMMON_F64 708.0
 
-#define BCG_EXP2_USUAL_F32 125.0f
+#define BCG_EXP2_COMMON_F32 125.0f
 
-#define BCG_EXP2_USUAL_F64 1021.0
+#define BCG_EXP2_COMMON_F64 1021.0
 
 /* p 2^n, where n stands in the low bits of shifted. */
 typedef struct {
@@ -78,7 +78,7 @@ static inline bcg_exp_parts_f32 bcg_exp_scaled_f32(float x)
     return parts;
 }
 
-static inline float bcg_exp_usual_f32(float x)
+static inline float bcg_exp_common_f32(float x)
 {
     const bcg_exp_parts_f32 e = bcg_exp_scaled_f32(x);
     return bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted) << 23));
@@ -103,7 +103,7 @@ static inline bcg_exp_parts_f64 bcg_exp_scaled_f64(double x)
     return parts;
 }
 
-static inline double bcg_exp_usual_f64(double x)
+static inline double bcg_exp_common_f64(double x)
 {
     const bcg_exp_parts_f64 e = bcg_exp_scaled_f64(x);
     return bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted) << 52));
@@ -131,7 +131,7 @@ static inline float bcg_expm1_times_f32(float x, float n, float power, float one
 }
 
 /* Where |x| is at most 80. */
-static inline float bcg_expm1_usual_f32(float x)
+static inline float bcg_expm1_common_f32(float x)
 {
     const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);
     const float power = bcg_from_bits_f32(bcg_bits_f32(shifted) << 23);
@@ -199,7 +199,7 @@ static inline bcg_exp_parts_f32 bcg_exp2_scaled_f32(float x)
     return parts;
 }
 
-static inline float bcg_exp2_usual_f32(float x)
+static inline float bcg_exp2_common_f32(float x)
 {
     const bcg_exp_parts_f32 e = bcg_exp2_scaled_f32(x);
     return bcg_from_bits_f32(bcg_bits_f32(e.p) + (bcg_bits_f32(e.shifted) << 23));
@@ -224,7 +224,7 @@ static inline bcg_exp_parts_f64 bcg_exp2_scaled_f64(double x)
     return parts;
 }
 
-static inline double bcg_exp2_usual_f64(double x)
+static inline double bcg_exp2_common_f64(double x)
 {
     const bcg_exp_parts_f64 e = bcg_exp2_scaled_f64(x);
     return bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted) << 52));

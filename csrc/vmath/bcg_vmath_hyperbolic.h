@@ -4,7 +4,7 @@
  * F. Branch-free, so that loops vectorise. Each definition is between blank lines and uses only what is above it, in
  * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
- * All are made of e^r and 2^n as bcg_vmath_exp.h has them. Forms with `usual` in the name are right where the op's row
+ * All are made of e^r and 2^n as bcg_vmath_exp.h has them. Forms with `common` in the name are right where the op's row
  * says, and give the same bits there as the full ones.
  */
 #ifndef BCG_VMATH_HYPERBOLIC_H
@@ -108,7 +108,7 @@ static inline float bcg_sigmoid_f32(float x)
 }
 
 /* The same with u = 1, where |x| is at most 80. */
-static inline float bcg_sigmoid_usual_f32(float x)
+static inline float bcg_sigmoid_common_f32(float x)
 {
     const float shifted = bcg_fma_f32(x, -BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
     const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, -x), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper);
@@ -170,7 +170,7 @@ static inline float bcg_cosh_f32(float x)
 }
 
 /* The same without halves, where |x| is at most 80. */
-static inline float bcg_cosh_usual_f32(float x)
+static inline float bcg_cosh_common_f32(float x)
 {
     const float y = fabsf(x);
     const float shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127), n = shifted - (BCG_SHIFT_F32 + 127);
@@ -214,7 +214,7 @@ static inline float bcg_sinh_of_f32(float y, float n, float p, float q)
 }
 
 /* Where |x| is at most 80. */
-static inline float bcg_sinh_usual_f32(float x)
+static inline float bcg_sinh_common_f32(float x)
 {
     const float y = fabsf(x), shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);
     const float p = bcg_from_bits_f32((bcg_bits_f32(shifted) - 1) << 23);

@@ -4,7 +4,7 @@
  * F. Branch-free, so that loops vectorise. Each definition is between blank lines and uses only what is above it, in
  * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
- * Forms with `usual` in the name are right where the op's row says, and give the same bits there as the full ones.
+ * Forms with `common` in the name are right where the op's row says, and give the same bits there as the full ones.
  */
 #ifndef BCG_VMATH_INVERSE_HYPERBOLIC_H
 #define BCG_VMATH_INVERSE_HYPERBOLIC_H
@@ -22,7 +22,7 @@ static inline float bcg_root_low_f32(float s, float left, float w)
 }
 
 /* log(|x| + w) with w = sqrt(x^2 + 1), for |x| below 2^63. */
-static inline float bcg_arcsinh_usual_f32(float x)
+static inline float bcg_arcsinh_common_f32(float x)
 {
     const float a = fabsf(x), s = bcg_fma_f32(a, a, 1), w = sqrtf(s), u = a + w;
     const float lost = bcg_sum_low_f32(w, a, u) + bcg_root_low_f32(s, bcg_fma_low_f32(a, a, 1, s), w);
@@ -54,7 +54,7 @@ static inline double bcg_arcsinh_f64(double x)
 }
 
 /* log(x + w) with w = sqrt(x^2 - 1) = sqrt(t^2 + 2 t), t = x - 1, for x from 1 on and below 2^63. */
-static inline float bcg_arccosh_usual_f32(float x)
+static inline float bcg_arccosh_common_f32(float x)
 {
     const float t = x - 1, s = bcg_fma_f32(t, t, t + t), w = sqrtf(s), u = x + w;
     const float left = bcg_rest_f32(s, w, w) + bcg_fma_low_f32(t, t, t + t, s);

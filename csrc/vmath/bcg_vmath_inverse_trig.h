@@ -4,7 +4,7 @@
  * F. Branch-free, so that loops vectorise. Each definition is between blank lines and uses only what is above it, in
  * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
- * Forms with `usual` in the name are right where the op's row says, and give the same bits there as the full ones.
+ * Forms with `common` in the name are right where the op's row says, and give the same bits there as the full ones.
  */
 #ifndef BCG_VMATH_INVERSE_TRIG_H
 #define BCG_VMATH_INVERSE_TRIG_H
@@ -151,7 +151,7 @@ static inline float bcg_arctan2_of_f32(float y, float x, uint32_t steeper, float
 }
 
 /* Where |x| and |y| are from 2^-32 to 2^32. */
-static inline float bcg_arctan2_usual_f32(float y, float x)
+static inline float bcg_arctan2_common_f32(float y, float x)
 {
     const float ax = bcg_size_f32(x), ay = bcg_size_f32(y);
     return bcg_arctan2_of_f32(y, x, bcg_less_mask_f32(ax, ay), ax < ay ? ax : ay, ax < ay ? ay : ax);

@@ -4,7 +4,7 @@
  * F. Branch-free, so that loops vectorise. Each definition is between blank lines and uses only what is above it, in
  * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
- * Forms with `usual` in the name are right where the op's row says, and give the same bits there as the full ones.
+ * Forms with `common` in the name are right where the op's row says, and give the same bits there as the full ones.
  */
 #ifndef BCG_VMATH_LOG_H
 #define BCG_VMATH_LOG_H
@@ -136,7 +136,7 @@ typedef struct {
 } bcg_log_parts_f64;
 
 /* Of a normal x: its exponent and fraction where they stand. */
-static inline bcg_log_parts_f32 bcg_log_usual_split_f32(float x)
+static inline bcg_log_parts_f32 bcg_log_common_split_f32(float x)
 {
     const uint32_t bits = bcg_bits_f32(x) - 0x3f3504f3u;
     const float m = bcg_from_bits_f32(bcg_bits_f32(x) - (bits & 0xff800000u));
@@ -145,7 +145,7 @@ static inline bcg_log_parts_f32 bcg_log_usual_split_f32(float x)
 }
 
 /* Of a normal x: its exponent and fraction where they stand. */
-static inline bcg_log_parts_f64 bcg_log_usual_split_f64(double x)
+static inline bcg_log_parts_f64 bcg_log_common_split_f64(double x)
 {
     const uint64_t bits = bcg_bits_f64(x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
     const double m = bcg_from_bits_f64((bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu);
@@ -198,7 +198,7 @@ static inline float bcg_log_of_f32(bcg_log_parts_f32 a)
     return bcg_fma_f32(a.k, BCG_LN2_HIGH_F32, a.f + rest);
 }
 
-static inline float bcg_log_usual_f32(float x) { return bcg_log_of_f32(bcg_log_usual_split_f32(x)); }
+static inline float bcg_log_common_f32(float x) { return bcg_log_of_f32(bcg_log_common_split_f32(x)); }
 
 static inline float bcg_log_f32(float x)
 {
@@ -211,7 +211,7 @@ static inline double bcg_log_of_f64(bcg_log_parts_f64 a)
     return bcg_fma_f64(a.k, BCG_LN2_HIGH_F64, a.f + rest);
 }
 
-static inline double bcg_log_usual_f64(double x) { return bcg_log_of_f64(bcg_log_usual_split_f64(x)); }
+static inline double bcg_log_common_f64(double x) { return bcg_log_of_f64(bcg_log_common_split_f64(x)); }
 
 static inline double bcg_log_f64(double x)
 {
@@ -224,7 +224,7 @@ static inline float bcg_log2_of_f32(bcg_log_parts_f32 a)
     return a.k + bcg_close_fma_f32(a.f, BCG_LOG2_E_F32, rest);
 }
 
-static inline float bcg_log2_usual_f32(float x) { return bcg_log2_of_f32(bcg_log_usual_split_f32(x)); }
+static inline float bcg_log2_common_f32(float x) { return bcg_log2_of_f32(bcg_log_common_split_f32(x)); }
 
 static inline float bcg_log2_f32(float x)
 {
@@ -239,7 +239,7 @@ static inline double bcg_log2_of_f64(bcg_log_parts_f64 a)
     return a.k + bcg_close_fma_f64(a.f, BCG_LOG2_E_F64, rest);
 }
 
-static inline double bcg_log2_usual_f64(double x) { return bcg_log2_of_f64(bcg_log_usual_split_f64(x)); }
+static inline double bcg_log2_common_f64(double x) { return bcg_log2_of_f64(bcg_log_common_split_f64(x)); }
 
 static inline double bcg_log2_f64(double x)
 {
@@ -252,7 +252,7 @@ static inline float bcg_log10_of_f32(bcg_log_parts_f32 a)
     return bcg_fma_f32(a.k, 0x1.344p-2f, bcg_close_fma_f32(a.f, BCG_LOG10_E_F32, rest));
 }
 
-static inline float bcg_log10_usual_f32(float x) { return bcg_log10_of_f32(bcg_log_usual_split_f32(x)); }
+static inline float bcg_log10_common_f32(float x) { return bcg_log10_of_f32(bcg_log_common_split_f32(x)); }
 
 static inline float bcg_log10_f32(float x)
 {
@@ -267,7 +267,7 @@ static inline double bcg_log10_of_f64(bcg_log_parts_f64 a)
     return bcg_fma_f64(a.k, 0x1.34413509f78p-2, bcg_close_fma_f64(a.f, BCG_LOG10_E_F64, rest));
 }
 
-static inline double bcg_log10_usual_f64(double x) { return bcg_log10_of_f64(bcg_log_usual_split_f64(x)); }
+static inline double bcg_log10_common_f64(double x) { return bcg_log10_of_f64(bcg_log_common_split_f64(x)); }
 
 static inline double bcg_log10_f64(double x)
 {
@@ -280,7 +280,7 @@ static inline float bcg_log_fast_of_f32(bcg_log_parts_f32 a)
     return bcg_fma_f32(a.k, 0x1.62e43p-1f, part);
 }
 
-static inline float bcg_log_fast_usual_f32(float x) { return bcg_log_fast_of_f32(bcg_log_usual_split_f32(x)); }
+static inline float bcg_log_fast_common_f32(float x) { return bcg_log_fast_of_f32(bcg_log_common_split_f32(x)); }
 
 static inline float bcg_log_fast_f32(float x)
 {
@@ -292,7 +292,7 @@ static inline double bcg_log_fast_of_f64(bcg_log_parts_f64 a)
     return bcg_fma_f64(a.k, 0x1.62e42fefa39efp-1, bcg_log_short_f64(a.f));
 }
 
-static inline double bcg_log_fast_usual_f64(double x) { return bcg_log_fast_of_f64(bcg_log_usual_split_f64(x)); }
+static inline double bcg_log_fast_common_f64(double x) { return bcg_log_fast_of_f64(bcg_log_common_split_f64(x)); }
 
 static inline double bcg_log_fast_f64(double x)
 {
@@ -304,7 +304,7 @@ static inline float bcg_log2_fast_of_f32(bcg_log_parts_f32 a)
     return bcg_fma_f32(a.f, bcg_log2_short_f32(a.f), a.k);
 }
 
-static inline float bcg_log2_fast_usual_f32(float x) { return bcg_log2_fast_of_f32(bcg_log_usual_split_f32(x)); }
+static inline float bcg_log2_fast_common_f32(float x) { return bcg_log2_fast_of_f32(bcg_log_common_split_f32(x)); }
 
 static inline float bcg_log2_fast_f32(float x)
 {
@@ -316,7 +316,7 @@ static inline double bcg_log2_fast_of_f64(bcg_log_parts_f64 a)
     return bcg_fma_f64(bcg_log_short_f64(a.f), BCG_LOG2_E_F64, a.k);
 }
 
-static inline double bcg_log2_fast_usual_f64(double x) { return bcg_log2_fast_of_f64(bcg_log_usual_split_f64(x)); }
+static inline double bcg_log2_fast_common_f64(double x) { return bcg_log2_fast_of_f64(bcg_log_common_split_f64(x)); }
 
 static inline double bcg_log2_fast_f64(double x)
 {
@@ -328,7 +328,7 @@ static inline float bcg_log10_fast_of_f32(bcg_log_parts_f32 a)
     return bcg_fma_f32(a.k, 0x1.344136p-2f, a.f * bcg_log10_short_f32(a.f));
 }
 
-static inline float bcg_log10_fast_usual_f32(float x) { return bcg_log10_fast_of_f32(bcg_log_usual_split_f32(x)); }
+static inline float bcg_log10_fast_common_f32(float x) { return bcg_log10_fast_of_f32(bcg_log_common_split_f32(x)); }
 
 static inline float bcg_log10_fast_f32(float x)
 {
@@ -341,7 +341,7 @@ static inline double bcg_log10_fast_of_f64(bcg_log_parts_f64 a)
     return bcg_fma_f64(a.k, 0x1.34413509f79ffp-2, part);
 }
 
-static inline double bcg_log10_fast_usual_f64(double x) { return bcg_log10_fast_of_f64(bcg_log_usual_split_f64(x)); }
+static inline double bcg_log10_fast_common_f64(double x) { return bcg_log10_fast_of_f64(bcg_log_common_split_f64(x)); }
 
 static inline double bcg_log10_fast_f64(double x)
 {

@@ -4,7 +4,7 @@
  * F. Branch-free, so that loops vectorise. Each definition is between blank lines and uses only what is above it, in
  * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
- * Forms with `usual` in the name are right where the op's row says, and give the same bits there as the full ones.
+ * Forms with `common` in the name are right where the op's row says, and give the same bits there as the full ones.
  */
 #ifndef BCG_VMATH_LOG1P_H
 #define BCG_VMATH_LOG1P_H
@@ -49,13 +49,13 @@ static inline double bcg_log1p_of_f64(double x, uint64_t bits, double scale)
     return copysign(bcg_fma_f64(k, BCG_LN2_HIGH_F64, f + rest), x);
 }
 
-static inline float bcg_log1p_usual_f32(float x)
+static inline float bcg_log1p_common_f32(float x)
 {
     const uint32_t bits = bcg_bits_f32(1 + x) - 0x3f3504f3u;
     return bcg_log1p_of_f32(x, bits, bcg_from_bits_f32(0x3f800000u - (bits & 0xff800000u)));
 }
 
-static inline double bcg_log1p_usual_f64(double x)
+static inline double bcg_log1p_common_f64(double x)
 {
     const uint64_t bits = bcg_bits_f64(1 + x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
     return bcg_log1p_of_f64(x, bits, bcg_from_bits_f64((2046u - (bits >> 52)) << 52));

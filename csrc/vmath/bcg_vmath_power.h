@@ -4,7 +4,7 @@
  * F. Branch-free, so that loops vectorise. Each definition is between blank lines and uses only what is above it, in
  * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
- * Forms with `usual` in the name are right where the op's row says, and give the same bits there as the full ones.
+ * Forms with `common` in the name are right where the op's row says, and give the same bits there as the full ones.
  */
 #ifndef BCG_VMATH_POWER_H
 #define BCG_VMATH_POWER_H
@@ -115,21 +115,21 @@ static inline double bcg_power_size_f64(double x, double y)
     return fabs(y * (upper - (0x1p52 + 0x1.ff8p29)));
 }
 
-/* The bits of the largest such size for bcg_power_usual: of powers far from the ends of the range. */
+/* The bits of the largest such size for bcg_power_common: of powers far from the ends of the range. */
 #define BCG_MOST_POWER_F64 0x41c6000000000000u
 
 #define BCG_MOST_POWER_F32 0x4e2e0000u
 
 /* Of a normal x, and a y with which the power is far from the ends of the range. */
-static inline double bcg_power_usual_of_f64(double x, double y, int close)
+static inline double bcg_power_common_of_f64(double x, double y, int close)
 {
-    const bcg_power_parts_f64 z = bcg_power_parts_of_f64(bcg_log_usual_split_f64(x), y, close);
+    const bcg_power_parts_f64 z = bcg_power_parts_of_f64(bcg_log_common_split_f64(x), y, close);
     return bcg_from_bits_f64(bcg_bits_f64(z.p) + (bcg_bits_f64(z.shifted) << 52));
 }
 
-static inline double bcg_power_usual_f64(double x, double y) { return bcg_power_usual_of_f64(x, y, 1); }
+static inline double bcg_power_common_f64(double x, double y) { return bcg_power_common_of_f64(x, y, 1); }
 
-static inline double bcg_power_fast_usual_f64(double x, double y) { return bcg_power_usual_of_f64(x, y, 0); }
+static inline double bcg_power_fast_common_f64(double x, double y) { return bcg_power_common_of_f64(x, y, 0); }
 
 static inline double bcg_power_f64(double x, double y) { return bcg_power_of_f64(x, y, 1); }
 
@@ -201,15 +201,15 @@ static inline float bcg_power_size_f32(float x, float y)
 }
 
 /* Of a normal x, and a y with which the power is far from the ends of the range. */
-static inline float bcg_power_usual_of_f32(float x, float y, int close)
+static inline float bcg_power_common_of_f32(float x, float y, int close)
 {
-    const bcg_power_parts_f32 z = bcg_power_parts_of_f32(bcg_log_usual_split_f32(x), y, close);
+    const bcg_power_parts_f32 z = bcg_power_parts_of_f32(bcg_log_common_split_f32(x), y, close);
     return bcg_from_bits_f32(bcg_bits_f32(z.p) + (bcg_bits_f32(z.shifted) << 23));
 }
 
-static inline float bcg_power_usual_f32(float x, float y) { return bcg_power_usual_of_f32(x, y, 1); }
+static inline float bcg_power_common_f32(float x, float y) { return bcg_power_common_of_f32(x, y, 1); }
 
-static inline float bcg_power_fast_usual_f32(float x, float y) { return bcg_power_usual_of_f32(x, y, 0); }
+static inline float bcg_power_fast_common_f32(float x, float y) { return bcg_power_common_of_f32(x, y, 0); }
 
 static inline float bcg_power_f32(float x, float y) { return bcg_power_of_f32(x, y, 1); }
 

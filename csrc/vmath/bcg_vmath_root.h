@@ -4,7 +4,7 @@
  * F. Branch-free, so that loops vectorise. Each definition is between blank lines and uses only what is above it, in
  * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
- * Forms with `usual` in the name are right where the op's row says, and give the same bits there as the full ones.
+ * Forms with `common` in the name are right where the op's row says, and give the same bits there as the full ones.
  */
 #ifndef BCG_VMATH_ROOT_H
 #define BCG_VMATH_ROOT_H
@@ -78,12 +78,12 @@ static inline double bcg_cbrt_of_f64(double m)
 }
 
 /* Where |x| is from 2^-64 to 2^64. */
-static inline float bcg_cbrt_usual_f32(float x) { return copysignf(bcg_cbrt_of_f32(fabsf(x)), x); }
+static inline float bcg_cbrt_common_f32(float x) { return copysignf(bcg_cbrt_of_f32(fabsf(x)), x); }
 
 /* Where |x| is from 2^-512 to 2^512. */
-static inline double bcg_cbrt_usual_f64(double x) { return copysign(bcg_cbrt_of_f64(fabs(x)), x); }
+static inline double bcg_cbrt_common_f64(double x) { return copysign(bcg_cbrt_of_f64(fabs(x)), x); }
 
-/* Of any x; what is not usual is scaled, and the root by a third of that exponent: 1/3 modulo 2^32. */
+/* Of any x; what is outside of the common case is scaled, and the root by a third of that exponent: 1/3 modulo 2^32. */
 static inline float bcg_cbrt_f32(float x)
 {
     const float a = fabsf(x), shrunk = a < 0x1p64f ? 1 : 0x1p-96f, scale = a < 0x1p-64f ? 0x1p96f : shrunk;
@@ -91,7 +91,7 @@ static inline float bcg_cbrt_f32(float x)
     return a < INFINITY ? copysignf(bcg_cbrt_of_f32(a * scale) * back, x) : x;
 }
 
-/* Of any x; what is not usual is scaled, and the root by a third of that exponent: 1/3 modulo 2^64. */
+/* Of any x; what is outside of the common case is scaled, and the root by a third of that exponent: 1/3 modulo 2^64. */
 static inline double bcg_cbrt_f64(double x)
 {
     const double a = fabs(x), shrunk = a < 0x1p512 ? 1 : 0x1p-384, scale = a < 0x1p-512 ? 0x1p384 : shrunk;

@@ -1,7 +1,7 @@
 /* bcg_vmath_sin_cos.h: sines and cosines, bcg_<function>_<dtype>.
  *
  * Contract. Pure, no errno, any argument; errors within the bound of the op's row, special values those of C99's Annex
- * F. Branch-free, so that loops vectorise, but for far arguments, which are taken apart slowly. Forms with `near` in
+ * F. Branch-free, so that loops vectorise, but for far arguments, which are taken apart slowly. Forms with `common` in
  * the name are right up to the bounds BCG_..._NEAR, give NaN for NaN, and give the same bits there as the full ones.
  * Each definition is between blank lines and uses only what is above it, in the headers that are included or in the
  * standard ones: emit copies the ones a kernel needs.
@@ -31,14 +31,14 @@ static inline double bcg_sin_angle_f64(bcg_angle_f64 x)
     return bcg_from_bits_f64(bcg_bits_f64(sine) ^ (x.quarter & 2) << 62);
 }
 
-static inline double bcg_sin_near_f64(double x)
+static inline double bcg_sin_common_f64(double x)
 {
     return bcg_signed_f64(x, bcg_sin_angle_f64(bcg_near_angle_f64(fabs(x))));
 }
 
 static inline double bcg_sin_f64(double x) { return bcg_signed_f64(x, bcg_sin_angle_f64(bcg_any_angle_f64(fabs(x)))); }
 
-static inline double bcg_cos_near_f64(double x)
+static inline double bcg_cos_common_f64(double x)
 {
     bcg_angle_f64 angle = bcg_near_angle_f64(fabs(x));
     angle.quarter += 1;
@@ -85,7 +85,7 @@ static inline double bcg_sin_wide_f32(double r)
 }
 
 /* In f64, by the remainder of a division by pi. */
-static inline float bcg_sin_near_f32(float x)
+static inline float bcg_sin_common_f32(float x)
 {
     const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, 0x1.8p52);
     const double sine = bcg_sin_wide_f32(bcg_less_pi_wide(wide, whole - 0x1.8p52));
@@ -94,11 +94,11 @@ static inline float bcg_sin_near_f32(float x)
 
 static inline float bcg_sin_f32(float x)
 {
-    return fabsf(x) <= BCG_SIN_NEAR_F32 ? bcg_sin_near_f32(x) : (float)bcg_sin_f64(x);
+    return fabsf(x) <= BCG_SIN_COMMON_F32 ? bcg_sin_common_f32(x) : (float)bcg_sin_f64(x);
 }
 
 /* In f64, by the remainder of a division by pi, after an odd number of quarters. */
-static inline float bcg_cos_near_f32(float x)
+static inline float bcg_cos_common_f32(float x)
 {
     const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, -0.5) + 0x1.8p52;
     const double sine = bcg_sin_wide_f32(bcg_less_pi_wide(wide, (whole - 0x1.8p52) + 0.5));
@@ -107,7 +107,7 @@ static inline float bcg_cos_near_f32(float x)
 
 static inline float bcg_cos_f32(float x)
 {
-    return fabsf(x) <= BCG_COS_NEAR_F32 ? bcg_cos_near_f32(x) : (float)bcg_cos_f64(x);
+    return fabsf(x) <= BCG_COS_COMMON_F32 ? bcg_cos_common_f32(x) : (float)bcg_cos_f64(x);
 }
 
 /* python csrc/vmath/fit.py sin_half_turn_f64: error 2^-52.3 */
@@ -122,7 +122,7 @@ static inline double bcg_sin_half_turn_f64(double r)
     return bcg_fma_f64(r * s, bcg_fma_f64(s, odd, even), r);
 }
 
-static inline double bcg_sin_fast_near_f64(double x)
+static inline double bcg_sin_fast_common_f64(double x)
 {
     const double whole = bcg_fma_f64(fabs(x), 0x1.45f306dc9c883p-2, 0x1.8p52);
     const double sine = bcg_sin_half_turn_f64(bcg_less_pi_f64(fabs(x), whole - 0x1.8p52));
@@ -131,10 +131,10 @@ static inline double bcg_sin_fast_near_f64(double x)
 
 static inline double bcg_sin_fast_f64(double x)
 {
-    return fabs(x) <= BCG_SIN_NEAR_F64 ? bcg_sin_fast_near_f64(x) : bcg_sin_f64(x);
+    return fabs(x) <= BCG_SIN_COMMON_F64 ? bcg_sin_fast_common_f64(x) : bcg_sin_f64(x);
 }
 
-static inline double bcg_cos_fast_near_f64(double x)
+static inline double bcg_cos_fast_common_f64(double x)
 {
     const double whole = bcg_fma_f64(fabs(x), 0x1.45f306dc9c883p-2, -0.5) + 0x1.8p52;
     const double sine = bcg_sin_half_turn_f64(bcg_less_pi_f64(fabs(x), (whole - 0x1.8p52) + 0.5));
@@ -143,7 +143,7 @@ static inline double bcg_cos_fast_near_f64(double x)
 
 static inline double bcg_cos_fast_f64(double x)
 {
-    return fabs(x) <= BCG_COS_NEAR_F64 ? bcg_cos_fast_near_f64(x) : bcg_cos_f64(x);
+    return fabs(x) <= BCG_COS_COMMON_F64 ? bcg_cos_fast_common_f64(x) : bcg_cos_f64(x);
 }
 
 /* What is left of x after k * pi, in parts of 8, 8, 8, 8 and 24 bits. */
@@ -167,7 +167,7 @@ static inline float bcg_sin_half_turn_f32(float r)
     return bcg_fma_f32(r * s, tail, r);
 }
 
-static inline float bcg_sin_fast_near_f32(float x)
+static inline float bcg_sin_fast_common_f32(float x)
 {
     const float whole = bcg_fma_f32(fabsf(x), 0x1.45f306p-2f, 0x1.8p23f);
     const float sine = bcg_sin_half_turn_f32(bcg_less_pi_f32(fabsf(x), whole - 0x1.8p23f));
@@ -176,10 +176,10 @@ static inline float bcg_sin_fast_near_f32(float x)
 
 static inline float bcg_sin_fast_f32(float x)
 {
-    return fabsf(x) <= BCG_SIN_NEAR_F32 ? bcg_sin_fast_near_f32(x) : (float)bcg_sin_f64(x);
+    return fabsf(x) <= BCG_SIN_COMMON_F32 ? bcg_sin_fast_common_f32(x) : (float)bcg_sin_f64(x);
 }
 
-static inline float bcg_cos_fast_near_f32(float x)
+static inline float bcg_cos_fast_common_f32(float x)
 {
     const float whole = bcg_fma_f32(fabsf(x), 0x1.45f306p-2f, -0.5f) + 0x1.8p23f;
     const float sine = bcg_sin_half_turn_f32(bcg_less_pi_f32(fabsf(x), (whole - 0x1.8p23f) + 0.5f));
@@ -188,7 +188,7 @@ static inline float bcg_cos_fast_near_f32(float x)
 
 static inline float bcg_cos_fast_f32(float x)
 {
-    return fabsf(x) <= BCG_COS_NEAR_F32 ? bcg_cos_fast_near_f32(x) : (float)bcg_cos_f64(x);
+    return fabsf(x) <= BCG_COS_COMMON_F32 ? bcg_cos_fast_common_f32(x) : (float)bcg_cos_f64(x);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* bcg_vmath_tan.h: tangents, bcg_<function>_<dtype>.
  *
  * Contract. Pure, no errno, any argument; errors within the bound of the op's row, special values those of C99's Annex
- * F. Branch-free, so that loops vectorise, but for far arguments, which are taken apart slowly. Forms with `near` in
+ * F. Branch-free, so that loops vectorise, but for far arguments, which are taken apart slowly. Forms with `common` in
  * the name are right up to the bounds BCG_..._NEAR, give NaN for NaN, and give the same bits there as the full ones.
  * Each definition is between blank lines and uses only what is above it, in the headers that are included or in the
  * standard ones: emit copies the ones a kernel needs.
@@ -57,12 +57,12 @@ static inline double bcg_tan_angle_f64(bcg_angle_f64 x)
     return bcg_from_bits_f64(bcg_bits_f64(tangent) ^ (odd & 0x8000000000000000u));
 }
 
-static inline float bcg_tan_near_f32(float x)
+static inline float bcg_tan_common_f32(float x)
 {
     return bcg_signed_f32(x, bcg_tan_angle_f32(bcg_near_angle_f32(fabsf(x))));
 }
 
-static inline double bcg_tan_near_f64(double x)
+static inline double bcg_tan_common_f64(double x)
 {
     return bcg_signed_f64(x, bcg_tan_angle_f64(bcg_near_angle_f64(fabs(x))));
 }
@@ -71,11 +71,11 @@ static inline double bcg_tan_f64(double x) { return bcg_signed_f64(x, bcg_tan_an
 
 static inline float bcg_tan_f32(float x)
 {
-    return fabsf(x) <= BCG_TAN_NEAR_F32 ? bcg_tan_near_f32(x) : (float)bcg_tan_f64(x);
+    return fabsf(x) <= BCG_TAN_COMMON_F32 ? bcg_tan_common_f32(x) : (float)bcg_tan_f64(x);
 }
 
 /* Such a quotient without low parts of its own. python csrc/vmath/fit.py tan_fast_f32: error 2^-28.2 */
-static inline float bcg_tan_fast_near_f32(float x)
+static inline float bcg_tan_fast_common_f32(float x)
 {
     const bcg_angle_f32 angle = bcg_near_angle_f32(fabsf(x));
     const float r = angle.high, s = r * r;
@@ -88,7 +88,7 @@ static inline float bcg_tan_fast_near_f32(float x)
 }
 
 /* The same quotient without low parts of its own. */
-static inline double bcg_tan_fast_near_f64(double x)
+static inline double bcg_tan_fast_common_f64(double x)
 {
     const double whole = bcg_fma_f64(fabs(x), 0x1.45f306dc9c883p-1, 0x1.8p52), k = whole - 0x1.8p52;
     const double r = bcg_less_pi_f64(fabs(x), k * 0.5), s = r * r, s2 = s * s;
@@ -105,12 +105,12 @@ static inline double bcg_tan_fast_near_f64(double x)
 
 static inline float bcg_tan_fast_f32(float x)
 {
-    return fabsf(x) <= BCG_TAN_NEAR_F32 ? bcg_tan_fast_near_f32(x) : (float)bcg_tan_f64(x);
+    return fabsf(x) <= BCG_TAN_COMMON_F32 ? bcg_tan_fast_common_f32(x) : (float)bcg_tan_f64(x);
 }
 
 static inline double bcg_tan_fast_f64(double x)
 {
-    return fabs(x) <= BCG_TAN_NEAR_F64 ? bcg_tan_fast_near_f64(x) : bcg_tan_f64(x);
+    return fabs(x) <= BCG_TAN_COMMON_F64 ? bcg_tan_fast_common_f64(x) : bcg_tan_f64(x);
 }
 
 #endif

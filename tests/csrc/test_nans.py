@@ -21,7 +21,7 @@ from bcastgen.api.functions import jit
 from bcastgen.core.dtypes import F32, F64, DType
 from bcastgen.core.errors import DTypeError
 from bcastgen.core.resources import folder
-from bcastgen.ops.row import Excess, Op
+from bcastgen.ops.row import Op, RangeTest
 from bcastgen.ops.table import OPS
 from bcastgen.runtime.toolchain import toolchain
 from csrc_includes import CSRC_FLAGS
@@ -46,7 +46,7 @@ class Loop:
     place: int
     kind: DType
     template: str
-    looks: tuple[Excess, ...] = ()
+    looks: tuple[RangeTest, ...] = ()
     fast: bool = False
     constant: float | None = None
 
@@ -87,8 +87,8 @@ def _forms(op, operands, result):
     places, kind = range(op.arity), operands[0]
     for fast in (False, True)[: 1 + (op.fast is not None)]:
         yield from (Loop(op, place, kind, op.c_for(operands, result, fast), (), fast) for place in places)
-        if rare := op.rare_for(operands, result, fast):
-            near = op.c_for(operands, result, fast, near=True)
+        if rare := op.range_tests_for(operands, result, fast):
+            near = op.c_for(operands, result, fast, common_case=True)
             yield from (Loop(op, place, kind, near, rare, fast) for place in places)
     for constant in op.by_constant or ():
         number = 2.5 if constant is None else constant

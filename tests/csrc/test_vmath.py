@@ -128,8 +128,6 @@ def test_loops_are_vectorised_without_calls():
     branching = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS if op.scalar)})(_fast)?_f\d\d")
     looped = {name: body for name, body in bodies.items() if not branching.fullmatch(name)}
     assert [name for name, body in looped.items() if re.search(r"\bcall\s", body)] == []
-    forms = re.compile(
-        rf"loop_({'|'.join(op.name for op in FUNCTIONS)})(_fast|_near|_usual|_fast_near|_fast_usual)?_f\d\d"
-    )
+    forms = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS)})(_fast|_common|_fast_common)?_f\d\d")
     packed = re.compile(r"v(mul|fn?madd|fn?msub)\w*p[sd]\s.*ymm")
     assert [name for name, body in looped.items() if forms.fullmatch(name) and not packed.search(body)] == []

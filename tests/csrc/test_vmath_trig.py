@@ -28,7 +28,7 @@ HEADERS = "\n".join(csrc_file(f"bcg_vmath_{name}.h").read_text(encoding="utf-8")
 
 def near_bound(dtype):
     """The largest magnitude near forms take."""
-    (text,) = re.findall(rf"#define BCG_SIN_NEAR_{dtype.name.upper()} (\S+?)f?$", HEADERS, re.MULTILINE)
+    (text,) = re.findall(rf"#define BCG_SIN_COMMON_{dtype.name.upper()} (\S+?)f?$", HEADERS, re.MULTILINE)
     return float.fromhex(text) if "x" in text else float(text)
 
 
@@ -102,7 +102,7 @@ def test_near_forms_give_the_bits_of_full_ones(name, form, dtype):
     values = np.random.default_rng(3).uniform(-bound, bound, 20_000).astype(dtype.np)
     values = np.concatenate([values, np.array([0.0, -0.0, bound, -bound, np.nan], dtype.np)])
     full = vmath.library().call(f"{name}{form}_{dtype}", values)
-    near = vmath.library().call(f"{name}{form}_near_{dtype}", values)
+    near = vmath.library().call(f"{name}{form}_common_{dtype}", values)
     assert np.isnan(near[-1])
     assert np.array_equal(full.view(f"u{dtype.np.itemsize}")[:-1], near.view(f"u{dtype.np.itemsize}")[:-1])
 

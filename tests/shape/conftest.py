@@ -36,7 +36,7 @@ def may_stretch(dim: Dim, rules: Rules, explicit: bool) -> bool:
 def bind(uses: Sequence[Use], call: Call) -> dict[str, int] | None:
     bound: dict[str, int] = {}
     for use in uses:
-        for dim, extent in () if use.phantom else zip(use.type.dims, call[use.name], strict=True):
+        for dim, extent in () if use.is_target_shape else zip(use.type.dims, call[use.name], strict=True):
             if not fits_facts(dim, extent):
                 return None
             if dim.symbol is not None and bound.setdefault(dim.symbol, extent) != extent:
@@ -45,7 +45,7 @@ def bind(uses: Sequence[Use], call: Call) -> dict[str, int] | None:
 
 
 def shape_of(use: Use, call: Call, bound: Mapping[str, int]) -> Extents:
-    if not use.phantom:
+    if not use.is_target_shape:
         return call[use.name]
     return tuple(bound[dim.symbol] if dim.symbol is not None else dim.extent or 0 for dim in use.type.dims)
 
@@ -84,7 +84,7 @@ def accepts(uses: Sequence[Use], call: Call, rules: Rules = NUMPY) -> Extents | 
 
 def calls(uses: Sequence[Use], extents: Sequence[int]) -> list[Call]:
     """Return the calls with arrays of the types' ranks."""
-    ranks = {use.name: len(use.type.dims) for use in uses if not use.phantom}
+    ranks = {use.name: len(use.type.dims) for use in uses if not use.is_target_shape}
     shapes = [list(itertools.product(extents, repeat=rank)) for rank in ranks.values()]
     return [dict(zip(ranks, row, strict=True)) for row in itertools.product(*shapes)]
 

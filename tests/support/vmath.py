@@ -52,14 +52,14 @@ def functions():
 def usual_forms():
     """Op and dtype of every row with a form for usual elements."""
     pairs = ((op, dtype) for op in OPS.values() for dtype in (F32, F64))
-    return [(op, dtype) for op, dtype in pairs if not op.scalar and op.rare_for((dtype,) * op.arity, dtype)]
+    return [(op, dtype) for op, dtype in pairs if not op.scalar and op.range_tests_for((dtype,) * op.arity, dtype)]
 
 
 def _looks():
     """Name -> C type, number of operands and C of whether an element is usual."""
     found = {}
     for op, dtype in usual_forms():
-        excesses = op.rare_for((dtype,) * op.arity, dtype)
+        excesses = op.range_tests_for((dtype,) * op.arity, dtype)
         texts = (f"(({excess.c})({excess.number})) <= {excess.most}" for excess in excesses)
         text = " && ".join(texts).replace("{0}", "a0[i]").replace("{1}", "a1[i]")
         found[f"is_usual_{op.name}_{dtype}"] = (dtype.c, op.arity, text)

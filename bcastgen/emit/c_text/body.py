@@ -18,7 +18,7 @@ from ...core.dtypes import F16, F32, DType
 from ...core.float16 import bits_of
 from ...expr.nodes import Constant
 from ...loops.nest import Apply, Let, Load, Nest, Value, made_of
-from ...loops.schedule.common_cases import RangeTest
+from ...loops.schedule.common_cases import BlockTest
 
 __all__ = [
     "body_lines",
@@ -224,7 +224,7 @@ def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, fr
     return body_lines(nest, loads, lets), " && ".join(dict.fromkeys(demands)), reads
 
 
-def test_text(nest: Nest, test: RangeTest, loads: tuple[str, ...]) -> str:
+def test_text(nest: Nest, test: BlockTest, loads: tuple[str, ...]) -> str:
     """Return the C of the number that a block is tested for."""
     return _bare(_fill(test.number, _texts(nest.body[test.statement], loads)))
 

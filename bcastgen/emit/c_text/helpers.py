@@ -51,7 +51,7 @@ _HEADERS = (
 # Those with functions of elements, mathematical ones among them; how many calls of these are inlined.
 _OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:freestanding_math|half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
 _MOST_INLINED = 16
-_NEAR = re.compile("_(?:near|usual)_")
+_COMMON = re.compile("_common_")
 _WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _DEFINED = (
@@ -161,8 +161,8 @@ def for_loops(definitions: str, loops: str, all: bool = True) -> str:
 
     Compilers leave large functions apart that several loops call, and the loops scalar. So functions of elements become
     part of each loop (`BCG_INLINE`); but where loops call mathematical ones very often, these are compiled once, for
-    whole vectors (`BCG_SHARED`): a little slower for a few calls, as fast for many. What takes rare elements, beside a
-    near form, is not vectorised in any case, and stays apart (`BCG_APART`).
+    whole vectors (`BCG_SHARED`): a little slower for a few calls, as fast for many. What takes elements outside
+    of a common case is not vectorised in any case, and stays apart (`BCG_APART`).
 
     Parameters
     ----------
@@ -170,8 +170,8 @@ def for_loops(definitions: str, loops: str, all: bool = True) -> str:
     all : whether this is done wherever elements have functions, or only where some of these are mathematical.
     """
     calls = [name for name in _WORD.findall(loops) if name in functions_of(_MATHEMATICAL)]
-    # Those of near forms stand beside calls of the full ones.
-    full = [name for name in calls if not _NEAR.search(name)]
+    # Those of common cases stand beside calls of the full ones.
+    full = [name for name in calls if not _COMMON.search(name)]
     shared = frozenset(calls) if len(full) > _MOST_INLINED else frozenset[str]()
     of_elements = functions_of(_OF_ELEMENTS) if all or calls else frozenset[str]()
     apart = {name.replace("_near_", "_") for name in of_elements if "_near_" in name}

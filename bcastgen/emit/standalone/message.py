@@ -5,7 +5,7 @@ In: the C of a module.  Out: the statuses that it returns, and their sentences a
     ... return bcg_fail(why, BCG_RANK, 0, ...)   ->   SAY(AXPB_RANK, "operand '{operand}' has rank {actual}, ...")
 
 The sentences are those of ``bcg_status.def``, as in Python's errors. The part about `against` is in brackets, since
-it is left out where there is no such operand.
+it is left out where there is no such operand; "1 or" is in angle brackets, and left out where 1 is what is expected.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def sentences(names: tuple[tuple[str, int], ...], macros: str) -> str:
     rows = []
     for name, value in names:
         start = f"    SAY({macros}_{name}, "
-        text = statuses()[value][1].replace("{origin}", "[ (from '{against}')]")
+        text = statuses()[value][1].replace("{origin}", "[ (from '{against}')]").replace("{or_one}", "<1 or >")
         rows.append(f"{start}{_broken(text, len(start))})")
     return "\\\n" + " \\\n".join(rows)
 

@@ -309,7 +309,7 @@ class _Builder:
 
     def _may_set(self, place: Place, where: int) -> bool:
         """Whether it may be this dim that a dim of the domain has its extent from."""
-        if where in self.defined or place not in self.nest.domain.meeting[where]:
+        if where in self.defined or place not in self.nest.domain.unknown_places[where]:
             return False
         return (self._symbol(place), where) not in self.placed
 
@@ -323,7 +323,7 @@ class _Builder:
     def _elsewhere(self) -> Iterator[_OperandStep]:
         """What explicit broadcasts ask: their targets, dims of operands elsewhere, take part in the domain."""
         domain = self.nest.domain
-        for at, places in enumerate(domain.meeting):
+        for at, places in enumerate(domain.unknown_places):
             where = self._domain_dim(at)
             for place in places:
                 if (place, where) not in self.placed:

@@ -36,7 +36,7 @@ def columns_of(reads: Iterable[Reads], homes: Mapping[str, Place]) -> tuple[Colu
 def _items(use: Use, homes: Mapping[str, Place]) -> Iterator[tuple[int, int | Place, int | Place | None]]:
     """Give position, extent and target of each dim of a use that is not dropped."""
     for position, own, dim in use.aligned:
-        item = _item(dim, homes) if use.phantom else None
+        item = _item(dim, homes) if use.is_target_shape else None
         known = (use.name, own) if dim.extent is None else dim.extent
         yield position, known if item is None else item, _item(use.target(own), homes)
 

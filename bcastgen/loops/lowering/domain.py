@@ -48,7 +48,7 @@ def iteration_domain(
     scaffold = (
         ()
         if uses and rank is None
-        else (Use("", TensorType(None, (Dim(1, broadcast=True),) * (rank or 0)), phantom=True),)
+        else (Use("", TensorType(None, (Dim(1, broadcast=True),) * (rank or 0)), is_target_shape=True),)
     )
     info = broadcast((*uses, *scaffold), entry=bool(uses), rules=rules, homes=homes)
     decisions = list(info.decisions)
@@ -59,4 +59,4 @@ def iteration_domain(
     setters = tuple(
         setter if source is None else source[0] for setter, source in zip(info.setters, sources, strict=True)
     )
-    return Domain(info.dims, info.unranked, setters, sources, info.stretching_at, tuple(decisions), info.meeting)
+    return Domain(info.dims, info.unranked, setters, sources, info.stretching_at, tuple(decisions), info.unknown_places)

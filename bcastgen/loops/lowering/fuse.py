@@ -62,7 +62,7 @@ def _group(groups: dict[_Key, Group], rank: int | None, uses: tuple[Use, ...], b
 
 def _extents(rank: int | None, uses: tuple[Use, ...]) -> tuple[int | Place, ...] | None:
     """Return the extents of a domain, known or an operand's; None where they differ from call to call."""
-    if not uses or any(use.phantom or use.targets is not None or use.type.unranked for use in uses):
+    if not uses or any(use.is_target_shape or use.targets is not None or use.type.unranked for use in uses):
         return None
     try:
         info = broadcast(uses)

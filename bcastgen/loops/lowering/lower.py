@@ -166,7 +166,7 @@ def _lower_checks(operands: Named, group: Group, claims: Named, rules: Rules, bo
     indices = {name: at for at, (name, _) in enumerate(operands)}
     uses = _in_order(group.uses, indices)
     domain = iteration_domain(uses, group.rank, tuple(claims[at] for at in group.claims), rules, bound, homes)
-    shapes = _accesses([use for use in uses if not use.phantom], indices, domain)
+    shapes = _accesses([use for use in uses if not use.is_target_shape], indices, domain)
     return Nest(domain, (), (), (), (), shapes, _claimed(group, claims, domain))
 
 
@@ -225,7 +225,7 @@ def _lower_group(
         for at in group.results
     )
     # What only a claim of the group is made of counts by its shape, like what gives a shape alone.
-    seen_only = [use for use in uses if use.shape_only or not (use.phantom or use in loads)]
+    seen_only = [use for use in uses if use.shape_only or not (use.is_target_shape or use in loads)]
     places = {(access.name, access.positions): at for at, access in enumerate(accesses)}
     values: dict[Seen, Value] = {
         seen: Load(places[use.name, use.positions]) for read in reads for seen, use in read.uses.items()

@@ -100,7 +100,7 @@ def _without_idle(nest: Nest) -> Nest:
     """Drop the operands of other nests that nothing is compared with any more."""
     asked = {c.operand for c in nest.domain.constraints if not isinstance(c, OF_RESULTS)}
     asked |= {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame, Fits, EqualsExtent))}
-    asked |= {name for places in nest.domain.meeting for name, _ in places}
+    asked |= {name for places in nest.domain.unknown_places for name, _ in places}
     asked |= {source[0] for source in nest.domain.sources if source is not None}
     shapes = tuple(a for a in nest.shapes if not a.stands_by or a.name in asked)
     return replace(nest, shapes=shapes)
@@ -126,7 +126,7 @@ def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
     known = {name for name, _ in operands}
     others = {d.constraint.other for d in decisions if isinstance(d.constraint, SameExtent)}
     others |= {name for c in nest.domain.constraints for name in _compared(c) if name in known}
-    others |= {name for places in nest.domain.meeting for name, _ in places}
+    others |= {name for places in nest.domain.unknown_places for name, _ in places}
     others |= {source[0] for source in nest.domain.sources if source is not None}
     return _looking_at(nest, others - own, operands, decisions)
 

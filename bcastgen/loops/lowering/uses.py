@@ -266,7 +266,7 @@ class _Walk:
             type_ = TensorType(None, tuple(dim for at in known if (dim := view.shape[at]) is not None))
             places = tuple(positions[at] for at in known)
             outer = tuple(targets[at] for at in known)
-            self.shapes[Use("shape", type_, places, outer, phantom=True)] = None
+            self.shapes[Use("shape", type_, places, outer, is_target_shape=True)] = None
         return tuple(self._aim(node, at, dim) for at, dim in enumerate(view.shape))
 
     def _aim(self, node: Remap, at: int, dim: Dim | None) -> Target:

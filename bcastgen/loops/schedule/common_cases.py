@@ -12,14 +12,14 @@ from __future__ import annotations
 from ...core.frozen import dataclass
 from ..nest import Apply, Nest, Value, made_of
 
-__all__ = ["CommonCase", "RangeTest", "common_case"]
+__all__ = ["BlockTest", "CommonCase", "common_case"]
 
 # A second form of many functions takes the compiler too long.
 _MAX_FUNCTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class RangeTest:
+class BlockTest:
     """One test of a block: whether the largest `number`, of type `c`, of a statement's operands is at most `limit`.
 
     All are C templates of the statement's row.
@@ -48,7 +48,7 @@ class CommonCase:
     """
 
     short: frozenset[int]
-    tests: tuple[RangeTest, ...]
+    tests: tuple[BlockTest, ...]
     statements: frozenset[int]
     reads: frozenset[Value]
 
@@ -64,14 +64,14 @@ def common_case(nest: Nest, statements: frozenset[int], fast: bool, variants: in
     """
     short: set[int] = set()
     needed: set[Value] = set()
-    tests: dict[tuple[object, ...], RangeTest] = {}
+    tests: dict[tuple[object, ...], BlockTest] = {}
     many = variants * sum(statement.op.ulp > 0 for statement in nest.body) > _MAX_FUNCTIONS
     for at in sorted(statements):
         statement = nest.body[at]
-        found = statement.op.rare_for(statement.operand_dtypes, statement.dtype, fast, statement.constant)
+        found = statement.op.range_tests_for(statement.operand_dtypes, statement.dtype, fast, statement.constant)
         if not found or (many and not statement.op.scalar):
             continue
-        own = [RangeTest(at, row.c, row.number, row.most) for row in found]
+        own = [BlockTest(at, row.c, row.number, row.most) for row in found]
         read = {statement.operands[place] for test in own for place in test.places}
         # A test that computes a function itself pays only where compilers do not vectorise the full form.
         if any(nest.body[of].op.ulp for of in made_of(nest, read, statements)[0]) and not statement.op.scalar:
@@ -86,7 +86,7 @@ def common_case(nest: Nest, statements: frozenset[int], fast: bool, variants: in
     return CommonCase(frozenset(short), tuple(tests.values()), of, frozenset(reads))
 
 
-def _identity(statement: Apply, test: RangeTest) -> tuple[object, ...]:
+def _identity(statement: Apply, test: BlockTest) -> tuple[object, ...]:
     """Return what makes two tests one: their templates, and what these are filled with."""
     given = ((statement.operands[place], statement.operand_dtypes[place]) for place in test.places)
     return (test.c, test.number, test.limit, *given)

@@ -12,7 +12,7 @@ from ...core.dtypes import F16
 from ...core.frozen import dataclass
 from ..nest import Let, Load, Nest, Value
 from .byte_words import ByteWords
-from .common_cases import CommonCase, RangeTest
+from .common_cases import BlockTest, CommonCase
 from .costs import nanoseconds
 from .function_loops import BLOCK, GROUP, BlockLoop
 from .variants import Variant
@@ -141,7 +141,7 @@ def _case_lines(nest: Nest, case: CommonCase) -> list[str]:
     return [f"common case: {short} {takes} in blocks of {BLOCK} points where", f"  {tests}"]
 
 
-def _test_text(nest: Nest, test: RangeTest) -> str:
+def _test_text(nest: Nest, test: BlockTest) -> str:
     text = test.number
     for place in test.places:
         text = text.replace(f"{{{place}}}", nest.show(nest.body[test.statement].operands[place]))

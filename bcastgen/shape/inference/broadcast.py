@@ -23,8 +23,8 @@ from ..range_constraints import Extents, extent_of
 from ..types.dim import DYNAMIC, Dim
 from ..types.facts import Facts
 from ..types.tensor_type import TensorType, parse_type
-from .dim_uses import Meeting
-from .obligations import Scene
+from .dim_uses import AlignedDims
+from .obligations import Problem
 from .operand_use import Place, Use
 from .solve import check_ranks, solve
 from .stretch_rules import Rules
@@ -48,7 +48,7 @@ class BroadcastInfo:
         stretches, or None where it is any's.
     places : for each of `dims` of unknown extent, the operand and its dim whose extent it is in every legal call, or
         None where that differs from call to call.
-    meeting : for each of `dims` the operands' dims of unknown extent that meet there, each once; no fronts.
+    unknown_places : for each of `dims` the operands' dims of unknown extent that meet there, each once; no fronts.
     constraints : what must hold at run time: ranks first, the rest in operand, then dim order.
     stretching : the dims (operand, own dim) of unknown extent that stretch if it proves to be 1 at run time. An operand
         of unknown rank may stretch its further dims, too, where there is a `StretchesAll` for it.
@@ -72,7 +72,7 @@ class BroadcastInfo:
     uses: tuple[Use, ...] = ()
     stretching_at: frozenset[tuple[str, int, int]] = frozenset()
     places: tuple[Place | None, ...] = ()
-    meeting: tuple[tuple[Place, ...], ...] = ()
+    unknown_places: tuple[tuple[Place, ...], ...] = ()
     decisions: tuple[Decision, ...] = ()
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
 
@@ -80,7 +80,7 @@ class BroadcastInfo:
         """Return the domain's dim at a position counted from the end, from 1; past the known ones it is ``?``."""
         return self.dims[-position] if position <= len(self.dims) else DYNAMIC
 
-    def domain_dim(self, position: int) -> int:
+    def domain_index(self, position: int) -> int:
         """Return the number of the domain's dim at a position; negative where the domain's rank is not known."""
         return -position if self.unranked else len(self.dims) - position
 
@@ -96,7 +96,10 @@ class BroadcastInfo:
         rank = len(self.dims)
         if self.unranked:
             rank = max(
-                [rank, *(len(extents[use.name]) for use in self.uses if use.positions is None and not use.phantom)]
+                [
+                    rank,
+                    *(len(extents[use.name]) for use in self.uses if use.positions is None and not use.is_target_shape),
+                ]
             )
         return tuple(self._extent(extents, position) for position in range(rank, 0, -1))
 
@@ -114,7 +117,7 @@ class BroadcastInfo:
     def _extent_of(self, use: Use, extents: Mapping[str, Extents], position: int) -> int:
         """Return what a use has at a position: 1 where it has no such dim."""
         own = next((own for at, own, _ in use.aligned if at == position), -position)
-        if use.phantom:
+        if use.is_target_shape:
             dim = next((dim for at, _, dim in use.aligned if at == position), _ONE)
             places = {symbol: (operand, dim) for symbol, operand, dim in self.symbols}
             if dim.extent is not None:
@@ -196,45 +199,49 @@ def broadcast(
     if not rules.rank_expansion:
         check_ranks(uses)
     result = solve(uses, rules, entry, homes)
-    scene, decisions = result.scene, result.decisions
+    problem, decisions = result.problem, result.decisions
     return BroadcastInfo(
-        dims=scene.dims,
-        unranked=scene.unranked,
-        setters=tuple(_setter(scene, position) for position in range(len(scene.dims), 0, -1)),
+        dims=problem.dims,
+        unranked=problem.unranked,
+        setters=tuple(_setter(problem, position) for position in range(len(problem.dims), 0, -1)),
         constraints=tuple(decision.constraint for decision in decisions if decision.fate == "checked"),
         stretching=frozenset((name, own) for name, own, _ in result.stretching),
-        operands=tuple(dict.fromkeys(use.name for use in uses if not use.phantom)),
-        symbols=tuple((symbol, name, dim) for symbol, (name, dim) in scene.symbols.items()),
+        operands=tuple(dict.fromkeys(use.name for use in uses if not use.is_target_shape)),
+        symbols=tuple((symbol, name, dim) for symbol, (name, dim) in problem.symbols.items()),
         mode=mode,
         uses=uses,
         stretching_at=result.stretching,
-        places=tuple(_place(scene, position) for position in range(len(scene.dims), 0, -1)),
-        meeting=tuple(_met(scene.meetings[position]) for position in range(len(scene.dims), 0, -1)),
+        places=tuple(_place(problem, position) for position in range(len(problem.dims), 0, -1)),
+        unknown_places=tuple(_met(problem.domain_dims[position]) for position in range(len(problem.dims), 0, -1)),
         decisions=decisions,
         facts=result.facts,
     )
 
 
-def _setter(scene: Scene, position: int) -> str | None:
-    meeting = scene.meetings[position]
-    if meeting.setter is not None:
-        return meeting.setter.name
-    return meeting.claims[0].name if scene.extent(position) is not None and meeting.claims else None
+def _setter(problem: Problem, position: int) -> str | None:
+    domain_dim = problem.domain_dims[position]
+    if domain_dim.setter is not None:
+        return domain_dim.setter.name
+    return domain_dim.dim_uses[0].name if problem.extent(position) is not None and domain_dim.dim_uses else None
 
 
-def _place(scene: Scene, position: int) -> Place | None:
+def _place(problem: Problem, position: int) -> Place | None:
     """Return the array dim that a domain dim's unknown extent is, if it is one's whatever the call."""
-    meeting = scene.meetings[position]
-    if scene.extent(position) is not None:
+    domain_dim = problem.domain_dims[position]
+    if problem.extent(position) is not None:
         return None
-    if meeting.setter is not None:
-        return meeting.setter.place
-    live = meeting.live
-    return live[0].place if not meeting.is_contested and not any(claim.front for claim in meeting.claims) else None
+    if domain_dim.setter is not None:
+        return domain_dim.setter.place
+    live = domain_dim.live
+    return (
+        live[0].place
+        if not domain_dim.is_contested and not any(dim_use.front for dim_use in domain_dim.dim_uses)
+        else None
+    )
 
 
-def _met(meeting: Meeting) -> tuple[Place, ...]:
-    return tuple(dict.fromkeys(dim.place for dim in meeting.live if not (dim.dim.is_static or dim.front)))
+def _met(domain_dim: AlignedDims) -> tuple[Place, ...]:
+    return tuple(dict.fromkeys(dim.place for dim in domain_dim.live if not (dim.dim.is_static or dim.front)))
 
 
 def _as_use(operand: Use | tuple[str, TensorType | str]) -> Use:
@@ -282,7 +289,7 @@ def _considered(uses: list[Use], mode: Mode) -> list[Use]:
     types: dict[str, TensorType] = {}
     for use in uses:
         # Shapes without an array need no names of their own.
-        first = use.type if use.phantom else types.setdefault(use.name, use.type)
+        first = use.type if use.is_target_shape else types.setdefault(use.name, use.type)
         if first != use.type:
             why = f"operand '{use.name}' is used as {use.type}, expected {first} as before; give it one type"
             raise BroadcastError(why, operand=use.name)

@@ -1,6 +1,6 @@
 """The errors for what no extents at run time could do.
 
-In: claims that contradict each other.  Out: an error with the operand, its dim, both sizes and the cure.
+In: dims that contradict each other.  Out: an error with the operand, its dim, both sizes and the cure.
 
     a: f32[n>=8], b: f32[m<=4!] -> "operand 'b' dim 0 has an extent <=4, expected an extent >=8 (from 'a'); ..."
 """
@@ -12,43 +12,45 @@ from collections.abc import Sequence
 from ...core.errors import BroadcastError, broadcast_mismatch
 from ..types.dim import Dim
 from ..types.facts import ANY_EXTENT, Facts, Range
-from .dim_uses import Claim
-from .obligations import Candidate, Scene
+from .dim_uses import DimUse
+from .obligations import Candidate, Problem
 
 __all__ = ["check_extents", "check_targets", "refuted"]
 
 
-def check_extents(claims: Sequence[Sequence[Claim]]) -> None:
+def check_extents(dim_uses: Sequence[Sequence[DimUse]]) -> None:
     """Raise where known extents can never broadcast."""
-    setters: dict[int, Claim] = {}
-    for claim in (claim for row in claims for claim in row if _is_said(claim)):
-        first = setters.setdefault(claim.position, claim)
-        actual, expected = claim.dim.extent or 0, first.dim.extent or 0
+    setters: dict[int, DimUse] = {}
+    for dim_use in (dim_use for row in dim_uses for dim_use in row if _is_said(dim_use)):
+        first = setters.setdefault(dim_use.position, dim_use)
+        actual, expected = dim_use.dim.extent or 0, first.dim.extent or 0
         if actual == expected:
             continue
-        if claim.phantom or first.phantom:
-            raise _target_mismatch(claim, first)
-        strict = next((one for one in (claim, first) if one.way != "numpy" and one.dim.extent == 1), None)
+        if dim_use.is_target_shape or first.is_target_shape:
+            raise _target_mismatch(dim_use, first)
+        strict = next((one for one in (dim_use, first) if one.stretch_mode != "numpy" and one.dim.extent == 1), None)
         if strict is None:
-            raise broadcast_mismatch(claim.name, claim.own, actual, expected, first.name)
-        why = f"operand '{claim.name}' dim {claim.own} has extent {actual}, expected {expected} (from '{first.name}')"
+            raise broadcast_mismatch(dim_use.name, dim_use.own, actual, expected, first.name)
+        why = (
+            f"operand '{dim_use.name}' dim {dim_use.own} has extent {actual}, expected {expected} (from '{first.name}')"
+        )
         raise BroadcastError(
             f"{why}; the 1 does not stretch here: declare it as bcast, or allow it to stretch",
-            operand=claim.name,
-            dim=claim.own,
+            operand=dim_use.name,
+            dim=dim_use.own,
             expected=expected,
             actual=actual,
             against=first.name,
         )
 
 
-def _target_mismatch(claim: Claim, first: Claim) -> BroadcastError:
+def _target_mismatch(dim_use: DimUse, first: DimUse) -> BroadcastError:
     """Return the error for extents that cannot meet, one of which is that of no array, but of an explicit broadcast."""
-    target, met = (claim, first) if claim.phantom else (first, claim)
+    target, met = (dim_use, first) if dim_use.is_target_shape else (first, dim_use)
     wanted, actual = target.dim.extent or 0, met.dim.extent or 0
-    if met.phantom:
+    if met.is_target_shape:
         return BroadcastError(
-            f"values broadcast to extents {actual} and {wanted} meet, {claim.position} from the last dim; "
+            f"values broadcast to extents {actual} and {wanted} meet, {dim_use.position} from the last dim; "
             "broadcast both to one extent",
             expected=wanted,
             actual=actual,
@@ -63,20 +65,20 @@ def _target_mismatch(claim: Claim, first: Claim) -> BroadcastError:
     )
 
 
-def _is_said(claim: Claim) -> bool:
-    return claim.dim.is_static and not (claim.is_silent or claim.is_aside)
+def _is_said(dim_use: DimUse) -> bool:
+    return dim_use.dim.is_static and not (dim_use.is_silent or dim_use.is_aside)
 
 
-def check_targets(claims: Sequence[Sequence[Claim]]) -> None:
+def check_targets(dim_uses: Sequence[Sequence[DimUse]]) -> None:
     """Raise where a known extent can never be broadcast explicitly to another one."""
-    for claim in (claim for row in claims for claim in row if isinstance(claim.target, Dim)):
-        actual, wanted = claim.dim.extent, claim.target.extent if isinstance(claim.target, Dim) else None
+    for dim_use in (dim_use for row in dim_uses for dim_use in row if isinstance(dim_use.target, Dim)):
+        actual, wanted = dim_use.dim.extent, dim_use.target.extent if isinstance(dim_use.target, Dim) else None
         if actual is not None and wanted is not None and actual not in (1, wanted):
             raise BroadcastError(
-                f"operand '{claim.name}' dim {claim.own} has extent {actual}, expected {_one_or(wanted)} to be "
+                f"operand '{dim_use.name}' dim {dim_use.own} has extent {actual}, expected {_one_or(wanted)} to be "
                 f"broadcast to {wanted}; give a shape with that extent, or another dim",
-                operand=claim.name,
-                dim=claim.own,
+                operand=dim_use.name,
+                dim=dim_use.own,
                 expected=wanted,
                 actual=actual,
             )
@@ -86,39 +88,39 @@ def _one_or(extent: int) -> str:
     return "1" if extent == 1 else f"1 or {extent}"
 
 
-def refuted(candidate: Candidate, scene: Scene, facts: Facts) -> BroadcastError:
+def refuted(candidate: Candidate, problem: Problem, facts: Facts) -> BroadcastError:
     """Return the error for the first thing asked that contradicts what else is, by then known as `facts`."""
-    claim = candidate.claim
-    if claim is None:
+    dim_use = candidate.dim_use
+    if dim_use is None:
         return BroadcastError(f"{candidate.constraint} cannot hold for any extents; widen what types declare")
-    setter = scene.meetings[claim.position].setter
-    own, domain = facts.range(claim.node), facts.range(claim.position)
+    setter = problem.domain_dims[dim_use.position].setter
+    own, domain = facts.range(dim_use.node), facts.range(dim_use.position)
     origin = ""
-    if claim.target is not None and not candidate.meets:
+    if dim_use.target is not None and not candidate.meets:
         origin = ", which it is broadcast to"
-        domain = _target_range(claim, scene, facts)
+        domain = _target_range(dim_use, problem, facts)
         setter = None
     elif setter is not None:
         origin = f" (from '{setter.name}')"
         domain = domain.meet(facts.range(setter.node)) or domain
-    loose = "extent 1 or " if claim.way == "numpy" and facts.can_be(claim.node, 1) else ""
+    loose = "extent 1 or " if dim_use.stretch_mode == "numpy" and facts.can_be(dim_use.node, 1) else ""
     return BroadcastError(
-        f"operand '{claim.name}' dim {claim.own} has {_shown(own)}, expected {loose}{_shown(domain)}{origin}; "
+        f"operand '{dim_use.name}' dim {dim_use.own} has {_shown(own)}, expected {loose}{_shown(domain)}{origin}; "
         f"no extents make {candidate.constraint} hold: widen what the types declare, or let the dim stretch",
-        operand=claim.name,
-        dim=claim.own,
+        operand=dim_use.name,
+        dim=dim_use.own,
         expected=domain.only,
         actual=own.only,
         against=setter.name if setter is not None else None,
     )
 
 
-def _target_range(claim: Claim, scene: Scene, facts: Facts) -> Range:
-    match claim.target:
+def _target_range(dim_use: DimUse, problem: Problem, facts: Facts) -> Range:
+    match dim_use.target:
         case Dim(value=int(extent)):
             return Range(extent, extent)
         case Dim(value=str(symbol)):
-            return facts.range(scene.symbols[symbol])
+            return facts.range(problem.symbols[symbol])
         case place:
             return facts.range(place)
 

@@ -38,9 +38,9 @@ from ..constraints import (
 from ..decision import Decision
 from ..types.dim import Dim
 from ..types.facts import Facts, Range
-from .dim_uses import Claim, Meeting
+from .dim_uses import AlignedDims, DimUse
 from .entailment import Atom, Clause, Work, breakable
-from .obligations import Candidate, Scene
+from .obligations import Candidate, Problem
 
 __all__ = ["Axioms", "Proofs", "axioms", "decide", "stretching", "tied"]
 
@@ -71,62 +71,64 @@ class Proofs:
     work: Work
 
 
-def tied(claims: Sequence[Sequence[Claim]], meetings: Sequence[Meeting]) -> frozenset[int]:
+def tied(dim_uses: Sequence[Sequence[DimUse]], domain_dims: Sequence[AlignedDims]) -> frozenset[int]:
     """Return the positions where more decides than which things are said there."""
-    flat = [claim for row in claims for claim in row]
-    spread = Counter(key for key, _ in {(claim.key, claim.position) for claim in flat if claim.dim.extent is None})
+    flat = [dim_use for row in dim_uses for dim_use in row]
+    spread = Counter(
+        key for key, _ in {(dim_use.key, dim_use.position) for dim_use in flat if dim_use.dim.extent is None}
+    )
     # The extents that others are explicitly broadcast to.
-    aims = {claim.target.value if isinstance(claim.target, Dim) else claim.target for claim in flat} - {None}
+    aims = {dim_use.target.value if isinstance(dim_use.target, Dim) else dim_use.target for dim_use in flat} - {None}
     found = {
-        claim.position
-        for claim in flat
-        if claim.target is not None
-        or claim.way != "numpy"
-        or (claim.dim.extent is None and (not claim.dim.is_plain or spread[claim.key] > 1))
-        or not aims.isdisjoint((claim.dim.symbol, claim.place))
+        dim_use.position
+        for dim_use in flat
+        if dim_use.target is not None
+        or dim_use.stretch_mode != "numpy"
+        or (dim_use.dim.extent is None and (not dim_use.dim.is_plain or spread[dim_use.key] > 1))
+        or not aims.isdisjoint((dim_use.dim.symbol, dim_use.place))
     }
-    if found and any(claim.front for claim in flat):
-        return frozenset(meeting.position for meeting in meetings)
+    if found and any(dim_use.front for dim_use in flat):
+        return frozenset(domain_dim.position for domain_dim in domain_dims)
     return frozenset(found)
 
 
-def axioms(scene: Scene, assumed: Facts) -> Axioms:
+def axioms(problem: Problem, assumed: Facts) -> Axioms:
     """Return what each dim of the domain is: its setter's extent, or that of any operand which is not 1 there."""
     facts = assumed
     clauses: list[Clause] = []
-    for meeting in scene.meetings.values():
-        position = meeting.position
-        if meeting.setter is not None:
-            clauses.append(((Atom("same", position, meeting.setter.node),),))
+    for domain_dim in problem.domain_dims.values():
+        position = domain_dim.position
+        if domain_dim.setter is not None:
+            clauses.append(((Atom("same", position, domain_dim.setter.node),),))
             continue
-        nodes = list(dict.fromkeys(claim.node for claim in meeting.claims if not claim.is_silent))
+        nodes = list(dict.fromkeys(dim_use.node for dim_use in domain_dim.dim_uses if not dim_use.is_silent))
         ones = tuple(Atom("same", node, _ONE) for node in (position, *nodes))
         some = [(Atom("same", position, node), Atom("differ", node, _ONE)) for node in nodes]
         clauses.append((*some, ones))
-    for claim in (claim for row in scene.claims for claim in row if claim.dim.extent is not None):
-        facts = facts.equals(claim.node, claim.dim.extent or 0) or facts
+    for dim_use in (dim_use for row in problem.dim_uses for dim_use in row if dim_use.dim.extent is not None):
+        facts = facts.equals(dim_use.node, dim_use.dim.extent or 0) or facts
     return Axioms(facts, tuple(clauses))
 
 
 def decide(
-    found: Sequence[Candidate], scene: Scene, ties: frozenset[int], proofs: Proofs | None = None
+    found: Sequence[Candidate], problem: Problem, ties: frozenset[int], proofs: Proofs | None = None
 ) -> tuple[Decision, ...]:
     """Return the fate of each candidate.
 
     Parameters
     ----------
     found : everything that is asked, in order.
-    scene : what is known of the operands.
+    problem : what is known of the operands.
     ties : the positions that cannot be looked at one by one; with them `proofs`.
     """
     reasons: dict[int, str] = {}
     open_: frozenset[int] = frozenset()
     for at, candidate in enumerate(found):
-        reason = _obvious(candidate, scene, ties)
+        reason = _obvious(candidate, problem, ties)
         if reason is not None:
             reasons[at] = reason
     if proofs is not None:
-        implied, open_ = _implied(found, reasons, scene, ties, proofs)
+        implied, open_ = _implied(found, reasons, problem, ties, proofs)
         reasons |= implied
     return tuple(
         Decision(candidate.constraint, "proved", reasons[at])
@@ -139,11 +141,11 @@ def decide(
 
 
 def _implied(
-    found: Sequence[Candidate], reasons: Mapping[int, str], scene: Scene, ties: frozenset[int], proofs: Proofs
+    found: Sequence[Candidate], reasons: Mapping[int, str], problem: Problem, ties: frozenset[int], proofs: Proofs
 ) -> tuple[dict[int, str], frozenset[int]]:
     """Return why candidates are proved that only repeat others, and of which that cannot be told in a bounded time.
 
-    Of meetings the last comes first, declared facts come at last.
+    The last dim of the domain comes first, declared facts come at last.
     """
     kept = [at for at in range(len(found)) if at not in reasons]
     doubtful = [at for at in kept if found[at].broken and not found[at].trusted and _is_tied(found[at], ties)]
@@ -153,14 +155,14 @@ def _implied(
         work.begin()
         if not breakable(given.facts, [*given.clauses, *others], found[at].broken, work):
             kept.remove(at)
-            implied[at] = _reason(found[at], scene, proofs.closure)
+            implied[at] = _reason(found[at], problem, proofs.closure)
         elif work.gave_up:
             open_.add(at)
     return implied, frozenset(open_)
 
 
 def _is_tied(candidate: Candidate, ties: frozenset[int]) -> bool:
-    return candidate.claim is None or candidate.claim.position in ties
+    return candidate.dim_use is None or candidate.dim_use.position in ties
 
 
 def _order(candidate: Candidate) -> int:
@@ -175,49 +177,54 @@ def _order(candidate: Candidate) -> int:
             return 0
 
 
-def _obvious(candidate: Candidate, scene: Scene, ties: frozenset[int]) -> str | None:
+def _obvious(candidate: Candidate, problem: Problem, ties: frozenset[int]) -> str | None:
     """Return why a candidate is proved, where that takes no search."""
     match candidate.constraint:
         case SameRank(operand=operand, other=other):
-            ranks = {use.name: use.type.rank for use in scene.uses}
+            ranks = {use.name: use.type.rank for use in problem.uses}
             return None if None in (ranks[operand], ranks[other]) else "their types have one rank"
         case StretchesAll(operand=operand) | EqualsAll(operand=operand):
-            return None if _front_matters(operand, scene) else _NO_OTHER
-        case Stretches() | Equals() if candidate.claim is not None and candidate.meets:
-            return _obviously_met(candidate.claim, scene, ties)
+            return None if _front_matters(operand, problem) else _NO_OTHER
+        case Stretches() | Equals() if candidate.dim_use is not None and candidate.meets:
+            return _obviously_met(candidate.dim_use, problem, ties)
         case _:
             return None
 
 
-def _obviously_met(claim: Claim, scene: Scene, ties: frozenset[int]) -> str | None:
-    meeting = scene.meetings[claim.position]
-    if claim.dim.is_static:
-        return "it is 1" if claim.dim.extent == 1 else "it is that extent"
-    if meeting.setter is not None and meeting.setter.place == claim.place:
-        return f"{claim.dim} sets {shown_domain_dim(scene.domain_dim(claim.position))}"
-    if claim.position in ties:
+def _obviously_met(dim_use: DimUse, problem: Problem, ties: frozenset[int]) -> str | None:
+    domain_dim = problem.domain_dims[dim_use.position]
+    if dim_use.dim.is_static:
+        return "it is 1" if dim_use.dim.extent == 1 else "it is that extent"
+    if domain_dim.setter is not None and domain_dim.setter.place == dim_use.place:
+        return f"{dim_use.dim} sets {shown_domain_dim(problem.domain_index(dim_use.position))}"
+    if dim_use.position in ties:
         return None
-    first = next(other for other in meeting.claims if other.key == claim.key)
-    if meeting.is_contested and first.place != claim.place:
-        return f"{claim.dim} is checked there as {first.name}.{first.own}"
-    return None if meeting.is_contested else _NO_OTHER
+    first = next(other for other in domain_dim.dim_uses if other.key == dim_use.key)
+    if domain_dim.is_contested and first.place != dim_use.place:
+        return f"{dim_use.dim} is checked there as {first.name}.{first.own}"
+    return None if domain_dim.is_contested else _NO_OTHER
 
 
-def _front_matters(operand: str, scene: Scene) -> bool:
-    if len({use.name for use in scene.uses if use.type.unranked}) > 1:
+def _front_matters(operand: str, problem: Problem) -> bool:
+    if len({use.name for use in problem.uses if use.type.unranked}) > 1:
         return True
-    own = {claim.position for row in scene.claims for claim in row if claim.name == operand and not claim.dim.is_static}
-    return any(meeting.is_contested for position, meeting in scene.meetings.items() if position in own)
+    own = {
+        dim_use.position
+        for row in problem.dim_uses
+        for dim_use in row
+        if dim_use.name == operand and not dim_use.dim.is_static
+    }
+    return any(domain_dim.is_contested for position, domain_dim in problem.domain_dims.items() if position in own)
 
 
-def _reason(candidate: Candidate, scene: Scene, closure: Facts) -> str:
-    claim = candidate.claim
-    if claim is None:
+def _reason(candidate: Candidate, problem: Problem, closure: Facts) -> str:
+    dim_use = candidate.dim_use
+    if dim_use is None:
         return _IMPLIED
-    setter = scene.meetings[claim.position].setter
-    if setter is not None and closure.same(claim.node, setter.node) and claim.dim.symbol is not None:
-        return f"{claim.dim} is the extent of {setter.name}.{setter.own}, which sets it"
-    extent = closure.extent(claim.node)
+    setter = problem.domain_dims[dim_use.position].setter
+    if setter is not None and closure.same(dim_use.node, setter.node) and dim_use.dim.symbol is not None:
+        return f"{dim_use.dim} is the extent of {setter.name}.{setter.own}, which sets it"
+    extent = closure.extent(dim_use.node)
     return _IMPLIED if extent is None else f"its extent is {extent}, which what else is checked implies"
 
 
@@ -233,20 +240,20 @@ def _why_checked(candidate: Candidate) -> str:
             return "types leave it open"
 
 
-def stretching(scene: Scene, ties: frozenset[int], proofs: Proofs | None = None) -> frozenset[tuple[str, int, int]]:
+def stretching(problem: Problem, ties: frozenset[int], proofs: Proofs | None = None) -> frozenset[tuple[str, int, int]]:
     """Return the dims (operand, own dim, position) of unknown extent that stretch if it proves to be 1 at run time.
 
     More dims than constraints speak of: of a symbol that occurs twice in a domain dim only the first is checked, and
     both stretch.
     """
     found = set()
-    for claim in (claim for row in scene.claims for claim in row):
-        if claim.front or claim.phantom or claim.dim.is_static or claim.way != "numpy":
+    for dim_use in (dim_use for row in problem.dim_uses for dim_use in row):
+        if dim_use.front or dim_use.is_target_shape or dim_use.dim.is_static or dim_use.stretch_mode != "numpy":
             continue
-        stretches = claim.is_aside or scene.meetings[claim.position].is_contested
-        if proofs is not None and claim.position in ties:
-            one = (Atom("same", claim.node, _ONE), Atom("differ", claim.position, _ONE))
+        stretches = dim_use.is_aside or problem.domain_dims[dim_use.position].is_contested
+        if proofs is not None and dim_use.position in ties:
+            one = (Atom("same", dim_use.node, _ONE), Atom("differ", dim_use.position, _ONE))
             stretches = breakable(proofs.axioms.facts, [*proofs.axioms.clauses, *proofs.asked], (one,), proofs.work)
         if stretches:
-            found.add((claim.name, claim.own, claim.position))
+            found.add((dim_use.name, dim_use.own, dim_use.position))
     return frozenset(found)

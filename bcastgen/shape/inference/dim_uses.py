@@ -1,6 +1,6 @@
 """What each dim of each use says of the domain's dim at its position.
 
-In: uses and rules.  Out: claims, and for each position the one that sets the extent.
+In: uses and rules.  Out: dim_uses, and for each position the one that sets the extent.
 
     a: f32[n>=2, 1], b: f32[?, m]  ->  position 2: a.0 (n>=2) sets it, b.0 (?);  position 1: b.1 (m), a.1 (1)
 
@@ -18,25 +18,25 @@ from ...core.frozen import dataclass
 from ..types.dim import DYNAMIC, Dim
 from ..types.facts import ANY_EXTENT, Facts, Range
 from .operand_use import Place, Target, Use
-from .stretch_rules import Rules, Way
+from .stretch_rules import Rules, StretchMode
 
-__all__ = ["Claim", "Meeting", "Symbols", "claims_of", "first_occurrences", "meetings_of", "symbol_facts"]
+__all__ = ["AlignedDims", "DimUse", "Symbols", "dim_uses_of", "domain_dims_of", "first_occurrences", "symbol_facts"]
 
 # Symbol -> where it occurs first: operand, its dim.
 Symbols: TypeAlias = Mapping[str, Place]
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class DimUse:
     """What one dim says.
 
     Attributes
     ----------
     name, own : the use and its own dim.
     position : where the dim lies in the domain, counted from the end.
-    dim, way, target : the dim, how it takes part, and what it is explicitly broadcast to.
+    dim, stretch_mode, target : the dim, how it takes part, and what it is explicitly broadcast to.
     place : the array dim that has this extent: of a shape without an array, where its symbol occurs first.
-    phantom : whether there is no array.
+    is_target_shape : whether there is no array.
     front : whether it is one of the dims that an operand of unknown rank may have in front.
     """
 
@@ -44,49 +44,49 @@ class Claim:
     own: int
     position: int
     dim: Dim
-    way: Way
+    stretch_mode: StretchMode
     target: Target
     place: Place
-    phantom: bool = False
+    is_target_shape: bool = False
     front: bool = False
 
     @property
     def node(self) -> Hashable:
         """What facts call the extent; of a known one that no array has, itself."""
         extent = self.dim.extent
-        return Range(extent, extent) if self.phantom and extent is not None else self.place
+        return Range(extent, extent) if self.is_target_shape and extent is not None else self.place
 
     @property
     def is_silent(self) -> bool:
         """True for a 1 that stretches, which says nothing of the domain."""
-        return self.dim.is_one and self.way == "numpy"
+        return self.dim.is_one and self.stretch_mode == "numpy"
 
     @property
     def is_aside(self) -> bool:
         """True for a dim that an explicit broadcast makes its target of: it is the target that meets the others."""
         known = self.target is not None and not (isinstance(self.target, Dim) and self.target.value is None)
-        return known and self.way == "numpy"
+        return known and self.stretch_mode == "numpy"
 
     @property
     def key(self) -> Hashable:
-        """What the claim says, the same for two that say the same: an extent, a symbol, or a place."""
+        """What the use says, the same for two that say the same: an extent, a symbol, or a place."""
         return self.place if self.dim.value is None else self.dim.value
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
-    """The claims that lie in a dim of the domain, and the one that sets it, if any; those `aside` do not meet there."""
+class AlignedDims:
+    """The uses that lie in a dim of the domain, and the one that sets it, if any; those `aside` do not meet there."""
 
     position: int
-    claims: tuple[Claim, ...]
-    setter: Claim | None = None
+    dim_uses: tuple[DimUse, ...]
+    setter: DimUse | None = None
     keys: frozenset[Hashable] = field(default=frozenset())
-    aside: tuple[Claim, ...] = ()
+    aside: tuple[DimUse, ...] = ()
 
     @property
-    def live(self) -> tuple[Claim, ...]:
-        """The claims that say something of the domain's extent."""
-        return tuple(claim for claim in self.claims if not claim.is_silent)
+    def live(self) -> tuple[DimUse, ...]:
+        """The uses that say something of the domain's extent."""
+        return tuple(dim_use for dim_use in self.dim_uses if not dim_use.is_silent)
 
     @property
     def is_contested(self) -> bool:
@@ -105,13 +105,13 @@ def first_occurrences(uses: Sequence[Use], rules: Rules, homes: Symbols) -> dict
     symbols: dict[str, Place] = {}
     vouched: dict[str, Place] = {}
     for use in uses:
-        for _, own, dim in () if use.phantom else use.aligned:
+        for _, own, dim in () if use.is_target_shape else use.aligned:
             if dim.symbol is not None:
-                home = vouched if rules.way(dim) == "trusted" else symbols
+                home = vouched if rules.stretch_mode(dim) == "trusted" else symbols
                 home.setdefault(dim.symbol, (use.name, own))
     symbols = {**symbols, **{symbol: place for symbol, place in vouched.items() if symbol not in symbols}}
     for use in uses:
-        for _, own, dim in use.aligned if use.phantom else ():
+        for _, own, dim in use.aligned if use.is_target_shape else ():
             if dim.symbol is not None and dim.symbol in homes:
                 symbols.setdefault(dim.symbol, homes[dim.symbol])
             if dim.symbol is not None and dim.symbol not in symbols:
@@ -121,26 +121,28 @@ def first_occurrences(uses: Sequence[Use], rules: Rules, homes: Symbols) -> dict
     return symbols
 
 
-def claims_of(uses: Sequence[Use], rules: Rules, symbols: Symbols, rank: int) -> list[list[Claim]]:
-    """Return the claims of each use, outermost dim first; the front of an operand of unknown rank comes last."""
+def dim_uses_of(uses: Sequence[Use], rules: Rules, symbols: Symbols, rank: int) -> list[list[DimUse]]:
+    """Return the dims of each use, outermost dim first; the front of an operand of unknown rank comes last."""
     rows = []
     for use in uses:
         row = []
         for position, own, dim in use.aligned:
             target = use.target(own)
-            place = symbols[dim.symbol] if use.phantom and dim.symbol is not None else (use.name, own)
-            way = rules.way(dim, target is not None)
-            row.append(Claim(use.name, own, position, dim, way, target, place, use.phantom))
+            place = symbols[dim.symbol] if use.is_target_shape and dim.symbol is not None else (use.name, own)
+            stretch_mode = rules.stretch_mode(dim, target is not None)
+            row.append(DimUse(use.name, own, position, dim, stretch_mode, target, place, use.is_target_shape))
         if use.type.unranked:
             # One position more than anybody knows stands for all further ones.
             for position in range(len(use.type.dims) + 1, rank + 2):
                 place = (use.name, -position)
-                row.append(Claim(use.name, -position, position, DYNAMIC, rules.way(DYNAMIC), None, place, front=True))
+                row.append(
+                    DimUse(use.name, -position, position, DYNAMIC, rules.stretch_mode(DYNAMIC), None, place, front=True)
+                )
         rows.append(row)
     return rows
 
 
-def symbol_facts(claims: Sequence[Sequence[Claim]], symbols: Symbols) -> Facts:
+def symbol_facts(dim_uses: Sequence[Sequence[DimUse]], symbols: Symbols) -> Facts:
     """Return what is declared of extents, each symbol's occurrences being one extent.
 
     Raises
@@ -149,50 +151,50 @@ def symbol_facts(claims: Sequence[Sequence[Claim]], symbols: Symbols) -> Facts:
         If a symbol has facts in two places that no extent has both.
     """
     facts = Facts()
-    told: dict[str, Claim] = {}
-    for claim in (claim for row in claims for claim in row if not claim.dim.is_static):
-        range_, symbol = claim.dim.range, claim.dim.symbol
-        node: Hashable = symbol or claim.node
+    told: dict[str, DimUse] = {}
+    for dim_use in (dim_use for row in dim_uses for dim_use in row if not dim_use.dim.is_static):
+        range_, symbol = dim_use.dim.range, dim_use.dim.symbol
+        node: Hashable = symbol or dim_use.node
         more = facts.within(node, range_)
         if symbol is not None and more is not None:
-            more = more.meet(symbol, claim.node)
+            more = more.meet(symbol, dim_use.node)
         if more is None:
             first = told[symbol or ""]
             raise BroadcastError(
-                f"operand '{claim.name}' dim {claim.own} is {claim.dim}, and '{first.name}' dim {first.own} is "
+                f"operand '{dim_use.name}' dim {dim_use.own} is {dim_use.dim}, and '{first.name}' dim {first.own} is "
                 f"{first.dim}: no extent is both; widen one of them, or give one another name",
-                operand=claim.name,
-                dim=claim.own,
+                operand=dim_use.name,
+                dim=dim_use.own,
                 against=first.name,
             )
         facts = more
         if symbol is not None and range_ != ANY_EXTENT:
-            told.setdefault(symbol, claim)
+            told.setdefault(symbol, dim_use)
     return facts
 
 
-def meetings_of(claims: Sequence[Sequence[Claim]], facts: Facts, rank: int) -> list[Meeting]:
-    """Return what meets at each position, from 1, with the claim that sets the domain's extent."""
-    by_position: dict[int, list[Claim]] = {position: [] for position in range(1, rank + 1)}
-    for claim in (claim for row in claims for claim in row):
-        by_position.setdefault(claim.position, []).append(claim)
+def domain_dims_of(dim_uses: Sequence[Sequence[DimUse]], facts: Facts, rank: int) -> list[AlignedDims]:
+    """Return what meets at each position, from 1, with the use that sets the domain's extent."""
+    by_position: dict[int, list[DimUse]] = {position: [] for position in range(1, rank + 1)}
+    for dim_use in (dim_use for row in dim_uses for dim_use in row):
+        by_position.setdefault(dim_use.position, []).append(dim_use)
     found = []
     for position, met in sorted(by_position.items()):
-        here = tuple(claim for claim in met if not claim.is_aside)
-        setters = sorted((claim for claim in here if _sets(claim, facts)), key=_preference)
-        keys = frozenset(claim.key for claim in here if not claim.is_silent)
-        aside = tuple(claim for claim in met if claim.is_aside)
-        found.append(Meeting(position, here, setters[0] if setters else None, keys, aside))
+        here = tuple(dim_use for dim_use in met if not dim_use.is_aside)
+        setters = sorted((dim_use for dim_use in here if _sets(dim_use, facts)), key=_preference)
+        keys = frozenset(dim_use.key for dim_use in here if not dim_use.is_silent)
+        aside = tuple(dim_use for dim_use in met if dim_use.is_aside)
+        found.append(AlignedDims(position, here, setters[0] if setters else None, keys, aside))
     return found
 
 
-def _sets(claim: Claim, facts: Facts) -> bool:
+def _sets(dim_use: DimUse, facts: Facts) -> bool:
     # What an operand of unknown rank has in front may not be there.
-    if claim.front or claim.way != "numpy":
-        return not claim.front
-    return claim.dim.extent != 1 if claim.dim.is_static else not facts.can_be(claim.node, 1)
+    if dim_use.front or dim_use.stretch_mode != "numpy":
+        return not dim_use.front
+    return dim_use.dim.extent != 1 if dim_use.dim.is_static else not facts.can_be(dim_use.node, 1)
 
 
-def _preference(claim: Claim) -> int:
+def _preference(dim_use: DimUse) -> int:
     """Known extents first; what the caller only vouches for last, so that the check, if any, is against an array."""
-    return 0 if claim.dim.is_static else 2 if claim.way == "trusted" else 1
+    return 0 if dim_use.dim.is_static else 2 if dim_use.stretch_mode == "trusted" else 1

@@ -1,6 +1,6 @@
 """Everything that a broadcast asks of its operands, decided or not.
 
-In: claims and what meets where.  Out: candidates: constraints, each with what it says and what it would be to break it.
+In: the dims of operands, and which meet.  Out: candidates: constraints, each with what it says and what breaks it.
 
     a: f32[n>=2], b: f32[?], entered with arrays of any type
         a.rank = 1; b.rank = 1; a.0 >= 2; a.0 in {1, d0}; b.0 in {1, d0}
@@ -32,11 +32,11 @@ from ..constraints import (
 )
 from ..types.dim import Dim
 from ..types.facts import MAX_EXTENT, Facts, Range
-from .dim_uses import Claim, Meeting, Symbols
+from .dim_uses import AlignedDims, DimUse, Symbols
 from .entailment import Alternative, Atom, Clause
 from .operand_use import Place, Use
 
-__all__ = ["Candidate", "Scene", "candidates", "rank_candidates"]
+__all__ = ["Candidate", "Problem", "candidates", "rank_candidates"]
 
 _ONE = Range(1, 1)
 
@@ -50,7 +50,7 @@ class Candidate:
     constraint : it.
     clauses : what it says, for proofs; nothing for a rank.
     broken : the ways to break it; nothing for what is never proved from the others.
-    claim : the dim it is about, if it is about one.
+    dim_use : the dim it is about, if it is about one.
     trusted : whether the caller vouches for it.
     meets : whether it is about meeting other operands in the domain.
     """
@@ -58,24 +58,24 @@ class Candidate:
     constraint: Constraint
     clauses: tuple[Clause, ...] = ()
     broken: tuple[Alternative, ...] = ()
-    claim: Claim | None = None
+    dim_use: DimUse | None = None
     trusted: bool = False
     meets: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
-    """All that is known before anything is decided: claims of each use, symbols, their facts, and what meets where."""
+class Problem:
+    """All that is known before anything is decided: the dims of each use, symbols, their facts, which dims meet."""
 
     uses: tuple[Use, ...]
-    claims: Sequence[Sequence[Claim]]
+    dim_uses: Sequence[Sequence[DimUse]]
     symbols: Symbols
     facts: Facts
-    meetings: Mapping[int, Meeting]
+    domain_dims: Mapping[int, AlignedDims]
     dims: tuple[Dim, ...]
     unranked: bool
 
-    def domain_dim(self, position: int) -> int:
+    def domain_index(self, position: int) -> int:
         """Return the number of the domain's dim, negative where its rank is not known."""
         return -position if self.unranked else len(self.dims) - position
 
@@ -86,7 +86,7 @@ class Scene:
 
 def rank_candidates(uses: Sequence[Use], entry: bool, rank_expansion: bool) -> list[Candidate]:
     """Return what is asked of ranks; where rank expansion is off, of the declared ones, which are no errors, too."""
-    real = {use.name: use for use in uses if not use.phantom}
+    real = {use.name: use for use in uses if not use.is_target_shape}
     found: list[Constraint] = []
     for name, use in real.items() if entry else ():
         if use.type.rank is not None:
@@ -101,43 +101,43 @@ def rank_candidates(uses: Sequence[Use], entry: bool, rank_expansion: bool) -> l
     return [Candidate(constraint) for constraint in found]
 
 
-def candidates(scene: Scene, entry: bool) -> list[Candidate]:
+def candidates(problem: Problem, entry: bool) -> list[Candidate]:
     """Return everything asked of extents; what two uses of one operand ask alike is there once."""
     found: dict[Constraint, Candidate] = {}
-    for use, claims in zip(scene.uses, scene.claims, strict=True):
-        for own in use.dropped if entry and not use.phantom else ():
+    for use, dim_uses in zip(problem.uses, problem.dim_uses, strict=True):
+        for own in use.dropped if entry and not use.is_target_shape else ():
             constraint = ExtentIs(use.name, own, 1)
             found.setdefault(constraint, Candidate(constraint))
         # What is said of all dims of an operand of unknown rank is said of those that its type knows, too.
-        is_whole = any(claim.front and claim.way == "numpy" for claim in claims)
-        for claim in claims:
-            if claim.front:
+        is_whole = any(dim_use.front and dim_use.stretch_mode == "numpy" for dim_use in dim_uses)
+        for dim_use in dim_uses:
+            if dim_use.front:
                 continue
-            declared = () if claim.phantom else _declared(claim, scene, entry)
-            for candidate in (*declared, *_target(claim, scene), *_meeting(claim, scene, is_whole)):
+            declared = () if dim_use.is_target_shape else _declared(dim_use, problem, entry)
+            for candidate in (*declared, *_target(dim_use, problem), *_meeting(dim_use, problem, is_whole)):
                 found.setdefault(candidate.constraint, candidate)
         if use.type.unranked:
-            candidate = _front(use, claims, scene)
+            candidate = _front(use, dim_uses, problem)
             found.setdefault(candidate.constraint, candidate)
     return list(found.values())
 
 
-def _declared(claim: Claim, scene: Scene, entry: bool) -> Iterator[Candidate]:
+def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candidate]:
     """What the type says of the extent: itself, its range where its symbol occurs first, or its symbol elsewhere."""
-    name, own, node, trusted = claim.name, claim.own, claim.node, claim.way == "trusted"
-    if claim.dim.extent is not None:
+    name, own, node, trusted = dim_use.name, dim_use.own, dim_use.node, dim_use.stretch_mode == "trusted"
+    if dim_use.dim.extent is not None:
         if entry:
-            yield Candidate(ExtentIs(name, own, claim.dim.extent), claim=claim)
+            yield Candidate(ExtentIs(name, own, dim_use.dim.extent), dim_use=dim_use)
         return
-    symbol = claim.dim.symbol
-    if symbol is not None and scene.symbols[symbol] != (name, own):
-        first = scene.symbols[symbol]
+    symbol = dim_use.dim.symbol
+    if symbol is not None and problem.symbols[symbol] != (name, own):
+        first = problem.symbols[symbol]
         broken = ((Atom("differ", node, first),),)
         yield Candidate(
-            SameExtent(name, own, *first, symbol), (((Atom("same", node, first),),),), broken, claim, trusted
+            SameExtent(name, own, *first, symbol), (((Atom("same", node, first),),),), broken, dim_use, trusted
         )
         return
-    range_ = scene.facts.range(node) if entry else Range()
+    range_ = problem.facts.range(node) if entry else Range()
     rows: list[tuple[Constraint, Range, Alternative]] = []
     low, high, step = range_.low, range_.high, range_.step
     if range_.only is not None:
@@ -151,44 +151,44 @@ def _declared(claim: Claim, scene: Scene, entry: bool) -> Iterator[Candidate]:
             multiples = Range(0, MAX_EXTENT // step * step, step)
             rows.append((MultipleOf(name, own, step), multiples, (Atom("indivisible", node, step),)))
     for constraint, said, broken_by in rows:
-        yield Candidate(constraint, (((Atom("within", node, said),),),), (broken_by,), claim, trusted)
+        yield Candidate(constraint, (((Atom("within", node, said),),),), (broken_by,), dim_use, trusted)
 
 
-def _target(claim: Claim, scene: Scene) -> Iterator[Candidate]:
+def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
     """What an explicit broadcast says: 1, or exactly the extent it is broadcast to."""
-    target, trusted = _known_target(claim, scene), claim.way == "trusted"
-    domain_dim, own = scene.domain_dim(claim.position), claim.dim.extent if claim.phantom else None
+    target, trusted = _known_target(dim_use, problem), dim_use.stretch_mode == "trusted"
+    domain_dim, own = problem.domain_index(dim_use.position), dim_use.dim.extent if dim_use.is_target_shape else None
     if target is None or own in (1, target):
         return
-    stretches = claim.way == "numpy"
+    stretches = dim_use.stretch_mode == "numpy"
     if isinstance(target, int):
-        says = (_one_or if stretches else _equal)(claim.node, Range(target, target))
-        fits: Constraint = Stretches(*claim.place, domain_dim, target)
+        says = (_one_or if stretches else _equal)(dim_use.node, Range(target, target))
+        fits: Constraint = Stretches(*dim_use.place, domain_dim, target)
         if target == 1 or not stretches:
-            fits = Equals(*claim.place, domain_dim, target)
+            fits = Equals(*dim_use.place, domain_dim, target)
     elif own is not None:
         # No array has that extent, so it is the other's that is checked.
         says = _equal(target, Range(own, own))
         fits = ExtentIs(*target, own)
     elif stretches:
-        says, fits = _one_or(claim.node, target), Fits(*claim.place, *target)
+        says, fits = _one_or(dim_use.node, target), Fits(*dim_use.place, *target)
     else:
-        says, fits = _equal(claim.node, target), EqualsExtent(*claim.place, *target)
-    if target != claim.node:
-        yield Candidate(fits, *says, claim=claim, trusted=trusted)
+        says, fits = _equal(dim_use.node, target), EqualsExtent(*dim_use.place, *target)
+    if target != dim_use.node:
+        yield Candidate(fits, *says, dim_use=dim_use, trusted=trusted)
 
 
-def _known_target(claim: Claim, scene: Scene) -> Place | int | None:
+def _known_target(dim_use: DimUse, problem: Problem) -> Place | int | None:
     """Return what a dim is broadcast to: an extent that types know, or the place of one they do not."""
-    match claim.target:
+    match dim_use.target:
         case None | Dim(value=None):
             return None
         case Dim(value=int(extent)):
             return extent
         case Dim(value=str(symbol)):
-            return scene.symbols[symbol]
+            return problem.symbols[symbol]
         case place:
-            dims = {other.place: other.dim for row in scene.claims for other in row if not other.phantom}
+            dims = {other.place: other.dim for row in problem.dim_uses for other in row if not other.is_target_shape}
             assert isinstance(place, tuple)
             known = dims[place].extent if place in dims else None
             return place if known is None else known
@@ -203,34 +203,36 @@ def _equal(node: Hashable, other: Hashable) -> tuple[tuple[Clause, ...], tuple[A
     return (((Atom("same", node, other),),),), ((Atom("differ", node, other),),)
 
 
-def _meeting(claim: Claim, scene: Scene, is_whole: bool) -> Iterator[Candidate]:
+def _meeting(dim_use: DimUse, problem: Problem, is_whole: bool) -> Iterator[Candidate]:
     """What meeting the other operands says: 1 or the domain's extent, or the domain's extent outright."""
-    if claim.is_aside:
+    if dim_use.is_aside:
         return
-    place, extent = claim.place, scene.extent(claim.position)
-    domain_dim = scene.domain_dim(claim.position)
-    setter = scene.meetings[claim.position].setter
-    sets = setter is not None and setter.place == claim.place
-    stretches = claim.dim.is_static or sets or scene.facts.can_be(claim.node, 1)
-    loose = claim.way == "numpy" and stretches
-    if (is_whole and loose and not sets) or (claim.phantom and claim.dim.is_static):
+    place, extent = dim_use.place, problem.extent(dim_use.position)
+    domain_dim = problem.domain_index(dim_use.position)
+    setter = problem.domain_dims[dim_use.position].setter
+    sets = setter is not None and setter.place == dim_use.place
+    stretches = dim_use.dim.is_static or sets or problem.facts.can_be(dim_use.node, 1)
+    loose = dim_use.stretch_mode == "numpy" and stretches
+    if (is_whole and loose and not sets) or (dim_use.is_target_shape and dim_use.dim.is_static):
         return
     if loose:
-        said = _one_or(claim.node, claim.position)
-        yield Candidate(Stretches(*place, domain_dim, extent), *said, claim=claim, meets=True)
+        said = _one_or(dim_use.node, dim_use.position)
+        yield Candidate(Stretches(*place, domain_dim, extent), *said, dim_use=dim_use, meets=True)
         return
-    says = _equal(claim.node, claim.position)
-    yield Candidate(Equals(*place, domain_dim, extent), *says, claim, claim.way == "trusted", True)
+    says = _equal(dim_use.node, dim_use.position)
+    yield Candidate(Equals(*place, domain_dim, extent), *says, dim_use, dim_use.stretch_mode == "trusted", True)
 
 
-def _front(use: Use, claims: Sequence[Claim], scene: Scene) -> Candidate:
+def _front(use: Use, dim_uses: Sequence[DimUse], problem: Problem) -> Candidate:
     """What an operand of unknown rank has to be: its front, and each of its known dims that may stretch."""
-    front = [claim for claim in claims if claim.front]
-    if front[0].way != "numpy":
-        clauses = tuple(clause for claim in front for clause in _one_or(claim.node, claim.position)[0])
-        return Candidate(EqualsAll(use.name, len(use.type.dims)), clauses, trusted=front[0].way == "trusted")
-    loose = [claim for claim in claims if claim.way == "numpy"]
-    clauses = tuple(clause for claim in loose for clause in _one_or(claim.node, claim.position)[0])
+    front = [dim_use for dim_use in dim_uses if dim_use.front]
+    if front[0].stretch_mode != "numpy":
+        clauses = tuple(clause for dim_use in front for clause in _one_or(dim_use.node, dim_use.position)[0])
+        return Candidate(EqualsAll(use.name, len(use.type.dims)), clauses, trusted=front[0].stretch_mode == "trusted")
+    loose = [dim_use for dim_use in dim_uses if dim_use.stretch_mode == "numpy"]
+    clauses = tuple(clause for dim_use in loose for clause in _one_or(dim_use.node, dim_use.position)[0])
     return Candidate(
-        StretchesAll(use.name), clauses, tuple(row for claim in loose for row in _one_or(claim.node, claim.position)[1])
+        StretchesAll(use.name),
+        clauses,
+        tuple(row for dim_use in loose for row in _one_or(dim_use.node, dim_use.position)[1]),
     )

@@ -40,14 +40,14 @@ class Use:
     targets : for each own dim what it is explicitly broadcast to: 1 or exactly that extent it must have; None if the
         operand is not broadcast explicitly.
     shape_only : only the shape matters, no element is read.
-    phantom : a shape that no array stands for, such as the one `broadcast_in_dim` is given: it takes part in inference,
-        and nothing of it is checked.
+    is_target_shape : a shape that no array stands for, such as the one `broadcast_in_dim` is given: it takes part in
+        inference, and nothing of it is checked.
 
     Raises
     ------
     BroadcastError
         If positions or targets are not one a dim, two dims share a position, the rank of what is permuted is not known,
-        or a phantom has an extent that nobody knows.
+        or a is_target_shape has an extent that nobody knows.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Use:
     positions: tuple[int | None, ...] | None = None
     targets: tuple[Target, ...] | None = None
     shape_only: bool = False
-    phantom: bool = False
+    is_target_shape: bool = False
 
     def __post_init__(self) -> None:
         fault = self._fault()
@@ -78,7 +78,7 @@ class Use:
         placed = [position for position in self.positions or () if position is not None]
         if len(set(placed)) < len(placed) or min(placed, default=1) < 1:
             return f"has positions {self.positions}, expected different ones of 1 or more"
-        if self.phantom and (self.type.unranked or any(dim.value is None for dim in self.type.dims)):
+        if self.is_target_shape and (self.type.unranked or any(dim.value is None for dim in self.type.dims)):
             return "is a shape without an array, so each extent has to be known; write extents or symbols of operands"
         return None
 

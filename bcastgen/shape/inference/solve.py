@@ -19,9 +19,9 @@ from ..types.dim import Dim
 from ..types.facts import Facts, Range
 from .contradictions import check_extents, check_targets, refuted
 from .decide import Axioms, Proofs, axioms, decide, stretching, tied
-from .dim_uses import Claim, Meeting, claims_of, first_occurrences, meetings_of, symbol_facts
+from .dim_uses import AlignedDims, DimUse, dim_uses_of, domain_dims_of, first_occurrences, symbol_facts
 from .entailment import Clause, Work, known, possible
-from .obligations import Candidate, Scene, candidates, rank_candidates
+from .obligations import Candidate, Problem, candidates, rank_candidates
 from .operand_use import Place, Use
 from .stretch_rules import Rules
 
@@ -32,7 +32,7 @@ __all__ = ["Solution", "check_ranks", "solve"]
 class Solution:
     """What is known of the operands and the domain, what became of what is asked, and which dims may stretch."""
 
-    scene: Scene
+    problem: Problem
     decisions: tuple[Decision, ...]
     stretching: frozenset[tuple[str, int, int]]
     facts: Facts
@@ -43,7 +43,7 @@ def check_ranks(uses: Sequence[Use]) -> None:
 
     Types of rank 0 are scalars, which any rank takes. Uses with positions have been aligned by who made them.
     """
-    bound = [use for use in uses if use.type.rank != 0 and use.positions is None and not use.phantom]
+    bound = [use for use in uses if use.type.rank != 0 and use.positions is None and not use.is_target_shape]
     ranks = [use.type.rank for use in bound if use.type.rank is not None]
     for use in bound:
         if ranks and (len(use.type.dims) > ranks[0] or use.type.rank not in (None, ranks[0])):
@@ -62,50 +62,52 @@ def solve(uses: tuple[Use, ...], rules: Rules, entry: bool, homes: tuple[tuple[s
     """
     rank = max(use.span for use in uses)
     symbols = first_occurrences(uses, rules, dict(homes))
-    claims = claims_of(uses, rules, symbols, rank)
-    facts = symbol_facts(claims, symbols)
-    meetings = {meeting.position: meeting for meeting in meetings_of(claims, facts, rank)}
-    check_targets(claims)
-    check_extents(claims)
+    dim_uses = dim_uses_of(uses, rules, symbols, rank)
+    facts = symbol_facts(dim_uses, symbols)
+    domain_dims = {domain_dim.position: domain_dim for domain_dim in domain_dims_of(dim_uses, facts, rank)}
+    check_targets(dim_uses)
+    check_extents(dim_uses)
     unranked = any(use.type.unranked for use in uses)
-    scene = Scene(uses, claims, symbols, facts, meetings, _dims(meetings, facts, rank), unranked)
-    found = candidates(scene, entry)
+    problem = Problem(uses, dim_uses, symbols, facts, domain_dims, _dims(domain_dims, facts, rank), unranked)
+    found = candidates(problem, entry)
     ranks = rank_candidates(uses, entry, rules.rank_expansion)
-    ties = tied(claims, tuple(meetings.values()))
+    ties = tied(dim_uses, tuple(domain_dims.values()))
     if not ties:
-        return Solution(scene, decide([*ranks, *found], scene, ties), stretching(scene, ties), facts)
-    given = axioms(scene, Facts() if entry else _declared(claims, facts))
+        return Solution(problem, decide([*ranks, *found], problem, ties), stretching(problem, ties), facts)
+    given = axioms(problem, Facts() if entry else _declared(dim_uses, facts))
     work = Work()
-    closure = _closure(found, scene, given, work)
-    scene = Scene(uses, claims, symbols, facts, meetings, _dims(meetings, closure, rank), unranked)
-    found = candidates(scene, entry)
+    closure = _closure(found, problem, given, work)
+    problem = Problem(uses, dim_uses, symbols, facts, domain_dims, _dims(domain_dims, closure, rank), unranked)
+    found = candidates(problem, entry)
     proofs = Proofs(given, tuple(_clauses(found)), closure, work)
-    return Solution(scene, decide([*ranks, *found], scene, ties, proofs), stretching(scene, ties, proofs), closure)
+    return Solution(
+        problem, decide([*ranks, *found], problem, ties, proofs), stretching(problem, ties, proofs), closure
+    )
 
 
-def _declared(claims: Sequence[Sequence[Claim]], facts: Facts) -> Facts:
-    """Return the ranges that types declare, without the equality of symbols, which is a claim of its own."""
+def _declared(dim_uses: Sequence[Sequence[DimUse]], facts: Facts) -> Facts:
+    """Return the ranges that types declare, without the equality of symbols, which is a constraint of its own."""
     declared = Facts()
-    for claim in (claim for row in claims for claim in row if claim.dim.extent is None):
-        declared = declared.within(claim.node, facts.range(claim.node)) or declared
+    for dim_use in (dim_use for row in dim_uses for dim_use in row if dim_use.dim.extent is None):
+        declared = declared.within(dim_use.node, facts.range(dim_use.node)) or declared
     return declared
 
 
-def _dim(meeting: Meeting, facts: Facts, position: int) -> Dim:
+def _dim(domain_dim: AlignedDims, facts: Facts, position: int) -> Dim:
     """Return the domain's dim with what is known of it."""
-    setter = meeting.setter
+    setter = domain_dim.setter
     if setter is not None and setter.dim.is_static:
         return Dim(setter.dim.extent)
     if setter is not None:
         return _open(setter.dim.symbol, facts.range(setter.node))
-    live = meeting.live
+    live = domain_dim.live
     if not live:
         return Dim(1)
     range_ = facts.range(live[0].node)
-    if all(facts.same(claim.node, live[0].node) for claim in live[1:]):
+    if all(facts.same(dim_use.node, live[0].node) for dim_use in live[1:]):
         return _open(live[0].dim.symbol, range_)
-    for claim in live[1:]:
-        range_ = range_.hull(facts.range(claim.node))
+    for dim_use in live[1:]:
+        range_ = range_.hull(facts.range(dim_use.node))
     return _open(None, facts.range(position).meet(range_) or range_)
 
 
@@ -114,11 +116,11 @@ def _open(symbol: str | None, range_: Range) -> Dim:
     return Dim.within(symbol, range_ if symbol is not None or range_.only is None else Range(range_.low))
 
 
-def _dims(meetings: Mapping[int, Meeting], facts: Facts, rank: int) -> tuple[Dim, ...]:
-    return tuple(_dim(meetings[position], facts, position) for position in range(rank, 0, -1))
+def _dims(domain_dims: Mapping[int, AlignedDims], facts: Facts, rank: int) -> tuple[Dim, ...]:
+    return tuple(_dim(domain_dims[position], facts, position) for position in range(rank, 0, -1))
 
 
-def _closure(found: Sequence[Candidate], scene: Scene, given: Axioms, work: Work) -> Facts:
+def _closure(found: Sequence[Candidate], problem: Problem, given: Axioms, work: Work) -> Facts:
     """Return what holds where everything does that is asked, or raise for the first that cannot."""
     clauses = [*given.clauses, *_clauses(found)]
     reached = known(given.facts, clauses, work)
@@ -132,7 +134,7 @@ def _closure(found: Sequence[Candidate], scene: Scene, given: Axioms, work: Work
     else:
         count = len(found)
     before = known(given.facts, [*given.clauses, *_clauses(found[: count - 1])], work)
-    raise refuted(found[count - 1], scene, given.facts if before is None else before[0])
+    raise refuted(found[count - 1], problem, given.facts if before is None else before[0])
 
 
 def _clauses(found: Sequence[Candidate]) -> Iterator[Clause]:

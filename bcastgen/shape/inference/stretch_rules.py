@@ -15,11 +15,11 @@ from ...core.frozen import dataclass
 from ...core.options import Option
 from ..types.dim import Dim
 
-__all__ = ["Dynamic", "Rules", "Way"]
+__all__ = ["Dynamic", "Rules", "StretchMode"]
 
 Dynamic: TypeAlias = Literal["numpy", "strict", "trusted"]
 # How a dim takes part: it may stretch, its extent is the domain's, or the caller vouches that it is.
-Way: TypeAlias = Literal["numpy", "strict", "trusted"]
+StretchMode: TypeAlias = Literal["numpy", "strict", "trusted"]
 _DYNAMIC = Option("dynamic", "numpy", "how dims of unknown extent take part.", get_args(Dynamic))
 
 
@@ -43,8 +43,10 @@ class Rules:
 
     Examples
     --------
-    >>> Rules(stretch=False).way(Dim()), Rules(dynamic="strict").way(Dim(1)), Rules().way(Dim("n", trusted=True))
-    ('strict', 'numpy', 'trusted')
+    >>> Rules(stretch=False).stretch_mode(Dim()), Rules(dynamic="strict").stretch_mode(Dim(1))
+    ('strict', 'numpy')
+    >>> Rules().stretch_mode(Dim("n", trusted=True))
+    'trusted'
     """
 
     rank_expansion: bool = True
@@ -56,7 +58,7 @@ class Rules:
     def __post_init__(self) -> None:
         _DYNAMIC.check(self.dynamic)
 
-    def way(self, dim: Dim, explicit: bool = False) -> Way:
+    def stretch_mode(self, dim: Dim, explicit: bool = False) -> StretchMode:
         """Tell how a dim takes part; `explicit` if it is broadcast explicitly, for which the switches are not meant."""
         if dim.broadcast or dim.stretches:
             return "numpy"

@@ -130,7 +130,7 @@ def decide_result(
     for symbol, operand, dim in info.symbols:
         bound.setdefault(symbol, (operand, dim, Dim.within(symbol, info.facts.range((operand, dim)))))
     for position, own, declared in result.aligned:
-        place = _Place(name, own, info.domain_dim(position), info.at(position))
+        place = _Place(name, own, info.domain_index(position), info.at(position))
         known = place.inferred.range
         if declared.extent is not None:
             decisions.append(_extent_decision(info, place, declared.extent, position))

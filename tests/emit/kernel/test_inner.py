@@ -14,7 +14,7 @@ from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.resources import bench_module
 from bcastgen.expr.build import Builder
 from bcastgen.kernel.kernel import Kernel
-from bcastgen.ops.row import Excess
+from bcastgen.ops.row import RangeTest
 from bcastgen.ops.table import OPS
 
 exp, sin, sqrt, log = (op_kernel(OPS[name]) for name in ("exp", "sin", "sqrt", "log"))
@@ -175,8 +175,8 @@ def test_a_thousand_ops():
 def probe(limit="100"):
     """A kernel of an op that adds 1, and where no element of a block is rare takes 1 away: values tell what ran."""
     name = f"probe_{limit}"  # which is all that the key holds of a row
-    rare = {"float": (Excess("{V}", "{0}", limit),)}
-    op = replace(OPS["sin"], name=name, c="({0} + 1)", rare=rare, near="({0} - 1)", fast=None)
+    rare = {"float": (RangeTest("{V}", "{0}", limit),)}
+    op = replace(OPS["sin"], name=name, c="({0} + 1)", range_tests=rare, common_case="({0} - 1)", fast=None)
     builder = Builder(("a", "b"))
     a, b = builder.operands
     result = builder.apply(OPS["multiply"], (builder.apply(op, (builder.apply(OPS["add"], (a, b)),)), b))
@@ -209,17 +209,17 @@ def test_plain_c_takes_the_full_form(tmp_path):
 def test_a_part_looks_at_what_earlier_ones_left():
     unit = function_of("(f32[*] a) -> sin(exp(a))", "kernel_unit")
     assert unit.count("const float t0 = t0_block[i - first];") == 3
-    assert unit.count("bcg_exp_f32") == unit.count("bcg_exp_usual_f32") == unit.count("bcg_sin_near_f32") == 1
+    assert unit.count("bcg_exp_f32") == unit.count("bcg_exp_common_f32") == unit.count("bcg_sin_common_f32") == 1
 
 
 def test_a_look_that_takes_a_function_is_not_worth_it():
     others = " * ".join(f"exp(a * {at}.0)" for at in range(2, 7))
     unit = function_of(f"(f64[*] a) -> log(exp(a)) * {others}", "kernel_unit")
-    assert "bcg_log_usual_f64" not in unit and "bcg_log_f64" in unit and "bcg_exp_usual_f64" in unit
+    assert "bcg_log_common_f64" not in unit and "bcg_log_f64" in unit and "bcg_exp_common_f64" in unit
 
 
 def is_near_for(op, dtype):
-    return bool(op.rare_for((dtype,) * op.arity, dtype))
+    return bool(op.range_tests_for((dtype,) * op.arity, dtype))
 
 
 # Zeros, of either sign, and numbers that are no normal ones; small, large and very large ones.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -87,9 +88,8 @@ def test_every_status_is_told_as_python_tells_it(module):
         names = (*kernel.operands, *kernel.results, *(claim.name for claim in kernel.expression.type_assertions))
         for value in NUMBERS.values():
             for operand in range(-1, len(names)):
-                why = Diagnostic(operand, 1, (operand + 1) % len(names), -(2**63), 2**63 - 1)
-                for against in (why.against, -1):
-                    why.against = against
+                for against, expected in product(((operand + 1) % len(names), -1), (-(2**63), 1)):
+                    why = Diagnostic(operand, 1, against, expected, 2**63 - 1)
                     if "{against}" in statuses()[value][1] and against < 0:
                         continue
                     said = "no error" if value == 0 else str(from_status(value, names, *why.facts))
@@ -107,7 +107,7 @@ def test_a_text_that_does_not_fit_is_cut(module):
 def test_without_a_diagnostic_sentences_have_no_names_and_numbers(module):
     for kernel in ("plain", "claims"):
         for value, (name, sentence) in statuses().items():
-            words = re.sub(r"{\w+}", "?", sentence.replace("{origin}", ""))
+            words = re.sub(r"{\w+}", "?", sentence.replace("{origin}", "").replace("{or_one}", "1 or "))
             assert module.say(kernel, value, None) == (words, len(words.encode())), name
 
 

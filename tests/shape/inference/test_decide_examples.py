@@ -122,7 +122,7 @@ def test_what_is_refuted(operands: tuple[str, ...], message: str, facts: tuple[o
 def test_explicit_broadcasts_that_are_refuted(x: str, target: Any, message: str) -> None:
     shapes = [Use("y", parse_type("f32[?>=5]"), (2,))] if isinstance(target, tuple) else []
     if isinstance(target, Dim):
-        shapes = [Use("shape", TensorType(None, (target,)), (1,), phantom=True)]
+        shapes = [Use("shape", TensorType(None, (target,)), (1,), is_target_shape=True)]
     with pytest.raises(BroadcastError) as caught:
         broadcast([Use("x", parse_type(f"f32[{x}]"), (1,), (target,)), *shapes])
     assert message in str(caught.value)
@@ -141,7 +141,7 @@ def test_reasons() -> None:
     ("uses", "message"),
     [
         (
-            [Use("a", parse_type("[?]")), Use("t", parse_type("[k]"), phantom=True)],
+            [Use("a", parse_type("[?]")), Use("t", parse_type("[k]"), is_target_shape=True)],
             "'t' dim 0 is k, which no operand's",
         ),
         (

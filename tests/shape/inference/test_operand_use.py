@@ -43,8 +43,8 @@ def test_targets() -> None:
         ({"positions": (1, 1)}, "expected different ones of 1 or more"),
         ({"positions": (0, 1)}, "expected different ones of 1 or more"),
         ({"type": parse_type("f32[*]"), "positions": ()}, "has no known rank, so its dims cannot be permuted"),
-        ({"phantom": True}, "is a shape without an array"),
-        ({"type": parse_type("f32[*]"), "phantom": True}, "is a shape without an array"),
+        ({"is_target_shape": True}, "is a shape without an array"),
+        ({"type": parse_type("f32[*]"), "is_target_shape": True}, "is a shape without an array"),
     ],
 )
 def test_refuses(fields: dict[str, Any], message: str) -> None:

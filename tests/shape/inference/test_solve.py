@@ -81,7 +81,7 @@ def compare(
                 (use.name, own, position)
                 for use in uses
                 for position, own, dim in use.aligned
-                if not use.phantom and not dim.is_static and call[use.name][own] == 1 != expected[-position]
+                if not use.is_target_shape and not dim.is_static and call[use.name][own] == 1 != expected[-position]
             }
             continue
         for some in domains(info, call):
@@ -101,7 +101,7 @@ def compare(
 def compare_of_types(semantics: Any, uses: Sequence[Use], rules: Rules, verdicts: Sequence[tuple[Call, bool]]) -> None:
     """Compare what is left to check of arrays that are certainly of their types."""
     info = broadcast(uses, rules=rules)
-    real = [use for use in uses if not use.phantom]
+    real = [use for use in uses if not use.is_target_shape]
     ranges = {dim.symbol: [] for use in real for dim in use.type.dims if dim.symbol is not None}
     for dim in (dim for use in real for dim in use.type.dims if dim.symbol is not None):
         ranges[dim.symbol].append(dim)
@@ -185,7 +185,7 @@ def test_explicit_broadcasts_to_a_shape(semantics: Any, rules: Rules) -> None:
             continue
         uses = [
             Use("x", TensorType(None, (x,)), None, (target,)),
-            Use("t", TensorType(None, (target,)), phantom=True),
+            Use("t", TensorType(None, (target,)), is_target_shape=True),
             Use("z", TensorType(None, (z,))),
         ]
         compare(semantics, uses, rules)
@@ -199,8 +199,8 @@ def test_broadcasts_of_broadcasts(semantics: Any) -> None:
             continue
         shapes = [
             Use("x", TensorType(None, (x,)), (1,), (p,)),
-            Use("shape", TensorType(None, (p,)), (1,), (q,), phantom=True),
-            Use("shape", TensorType(None, (Dim(2), q)), (2, 1), (None, None), phantom=True),
+            Use("shape", TensorType(None, (p,)), (1,), (q,), is_target_shape=True),
+            Use("shape", TensorType(None, (Dim(2), q)), (2, 1), (None, None), is_target_shape=True),
         ]
         compare(semantics, [*shapes, Use("z", TensorType(None, tuple(dims("m"))), (1,), shape_only=True)])
     for x, y, z in itertools.product(some, repeat=3):
@@ -212,7 +212,7 @@ def test_broadcasts_of_broadcasts(semantics: Any) -> None:
         compare(semantics, operands)
         for p in dims("n", "3", "1"):
             if p.symbol is None or p.symbol in (x.symbol, y.symbol):
-                shape = Use("shape", TensorType(None, (p,)), (1,), (("y", 0),), phantom=True)
+                shape = Use("shape", TensorType(None, (p,)), (1,), (("y", 0),), is_target_shape=True)
                 compare(
                     semantics, [Use("x", TensorType(None, (x,)), (1,), (p,)), shape, Use("y", TensorType(None, (y,)))]
                 )
@@ -223,15 +223,17 @@ def test_an_extent_that_others_are_broadcast_to_may_lie_in_another_dim(semantics
     for x, y, z in itertools.product(some, repeat=3):
         target = Use("x", TensorType(None, (x,)), (1,), (("y", 0),))
         like = Use("y", TensorType(None, (y,)), (1,), shape_only=True)
-        meeting = [like, Use("y", TensorType(None, (y,)), (2,)), Use("z", TensorType(None, (z,)), (2,))]
-        compare(semantics, [target, *meeting])
+        domain_dim = [like, Use("y", TensorType(None, (y,)), (2,)), Use("z", TensorType(None, (z,)), (2,))]
+        compare(semantics, [target, *domain_dim])
 
 
 def test_a_shape_that_nothing_else_meets(semantics: Any) -> None:
     for x, target in itertools.product(dims("?", "1", "3", "n", "n>=2"), dims("3", "1", "n")):
         if target.symbol in (None, x.symbol):
             shape = TensorType(None, (Dim(2), target))
-            compare(semantics, [Use("x", TensorType(None, (x,)), (1,), (target,)), Use("t", shape, phantom=True)])
+            compare(
+                semantics, [Use("x", TensorType(None, (x,)), (1,), (target,)), Use("t", shape, is_target_shape=True)]
+            )
 
 
 def test_trusted_is_strict_and_not_checked(semantics: Any) -> None:

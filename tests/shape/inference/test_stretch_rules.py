@@ -34,12 +34,12 @@ KINDS = {
     ],
 )
 def test_way(rules: Rules, expected: str) -> None:
-    assert " ".join(rules.way(dim) for dim in KINDS.values()) == expected
+    assert " ".join(rules.stretch_mode(dim) for dim in KINDS.values()) == expected
 
 
 def test_what_is_broadcast_explicitly_follows_its_dims_only() -> None:
     for rules in (Rules(), Rules(stretch=False), Rules(dynamic="strict"), Rules(dynamic="trusted")):
-        ways = " ".join(rules.way(dim, explicit=True) for dim in KINDS.values())
+        ways = " ".join(rules.stretch_mode(dim, explicit=True) for dim in KINDS.values())
         assert ways == "numpy numpy numpy strict numpy trusted"
 
 
@@ -51,7 +51,7 @@ def test_refuses() -> None:
 
 @pytest.mark.parametrize("rules", [Rules(dynamic="strict"), Rules(dynamic="trusted"), Rules(stretch=False)])
 def test_a_dim_s_own_mode_goes_before_the_kernel_s(rules):
-    assert rules.way(Dim("n")) != "numpy"
-    assert rules.way(Dim("n", stretches=True)) == "numpy"
+    assert rules.stretch_mode(Dim("n")) != "numpy"
+    assert rules.stretch_mode(Dim("n", stretches=True)) == "numpy"
     info = broadcast([("a", "f32[n~]"), ("b", "f32[m]")], rules=rules)
     assert "a.0 in {1, d0}" in [str(decision.constraint) for decision in info.decisions]

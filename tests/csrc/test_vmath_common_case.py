@@ -48,9 +48,9 @@ def usual_elements(library, op, dtype):
 def test_usual_forms_have_the_general_forms_bits(op, dtype, flags):
     library = vmath.library(*flags)
     operands = usual_elements(library, op, dtype)
-    forms = ("", "_fast") if op.fast_near is not None else ("",)
+    forms = ("", "_fast") if op.fast_common_case is not None else ("",)
     for form in forms:
         general = library.call(f"{op.name}{form}_{dtype}", *operands)
-        usual = library.call(f"{op.name}{form}_usual_{dtype}", *operands)
+        usual = library.call(f"{op.name}{form}_common_{dtype}", *operands)
         assert np.isfinite(general).all()
         np.testing.assert_array_equal(usual.view(f"u{dtype.bytes}"), general.view(f"u{dtype.bytes}"))
