@@ -136,7 +136,7 @@ def _check_strict(kernel: CleanCall, operands: tuple[object, ...], strict: Stric
     hook = getattr(kernel, "_check_strict", None)
     if hook is None:
         raise TypeError(f"{kernel._name}() does not take strict arrays; pass their .array")
-    hook(operands, strict)
+    hook(tuple(np.asarray(value).shape for value in operands), strict)
 
 
 def _overrides_numpy(kind: type) -> bool:
