@@ -12,13 +12,15 @@ such a row calls "custom" has steps of its own here.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from ...shape.dialect.ops import ROWS
 from ...shape.dialect.row import Row
 from . import steps as read
 from .heads import function_body, module_body
-from .operations import Form, Step
+from .operations import GENERIC, Form, Step
 
-__all__ = ["find_form"]
+__all__ = ["find_form", "unread"]
 
 
 def find_form(name: str) -> Form | None:
@@ -30,6 +32,22 @@ def find_form(name: str) -> Form | None:
     ('func.return', None)
     """
     return _FORMS.get(name, _TOSA if name.startswith("tosa.") else None)
+
+
+def unread(name: str) -> str:
+    """Return the way out for an op whose custom form is not read: its generic form, or another op.
+
+    Examples
+    --------
+    >>> unread("shape.debug_print")
+    'print the module in generic form (mlir-opt --mlir-print-op-generic)'
+    >>> unread("shape.conkat"), unread("arith.addf")
+    ('nor is its generic form; shape.concat is read', 'nor is its generic form; arith.addi is read')
+    """
+    if name.partition(".")[0] not in _WHOLE or name in ROWS:
+        return GENERIC
+    close = get_close_matches(name, [other for other, form in _FORMS.items() if form is not None], 1)
+    return "nor is its generic form" + "".join(f"; {other} is read" for other in close)
 
 
 def _of_row(row: Row) -> Form | None:
@@ -93,6 +111,8 @@ _MODULE: tuple[Step, ...] = (module_body,)
 _FUNC: tuple[Step, ...] = (function_body,)
 _RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, read.operand_types)
 _TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
+# The dialects of which nothing is read in generic form but what has a row, or a custom form that is read.
+_WHOLE = ("shape", "arith", "tensor")
 # None: a form of its own that is not read.
 _FORMS: dict[str, Form | None] = {
     **dict.fromkeys(
