@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 # What a function of shapes is made of, beside the dialect itself.
-_SHAPE_OPS = ("shape.", "arith.", "tensor.dim", "tensor.extract", "tensor.from_elements", "tensor.rank")
+_SHAPE_OPS = ("shape.", "arith.", "index.", "tensor.dim", "tensor.extract", "tensor.from_elements", "tensor.rank")
 
 
 def from_mlir(
@@ -214,13 +214,19 @@ def verify_module(module: Module, options: ReadOptions) -> tuple[BcastgenError, 
         try:
             if is_shape_function(function):
                 program_of(function, module)
-            elif any(operation.name == "test.broadcastable" for operation in _operations(function)):
+            elif _only_verifies(function):
                 import_function(function, module.source, options, verify_only=True)
             else:
                 kernel_of(function, module, options)
         except BcastgenError as error:
             found.append(error)
     return tuple(found)
+
+
+def _only_verifies(function: Function) -> bool:
+    """Whether there is nothing to compile: no result, or an op that has types and no meaning."""
+    operations = _operations(function)
+    return not function.type.results or any(operation.name == "test.broadcastable" for operation in operations)
 
 
 def _operations(function: Function) -> tuple[Operation, ...]:

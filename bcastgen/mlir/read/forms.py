@@ -16,6 +16,7 @@ from difflib import get_close_matches
 
 from ...shape.dialect.ops import ROWS
 from ...shape.dialect.row import Row
+from ..index_dialect import AS_ARITH
 from . import steps as read
 from .heads import function_body, module_body
 from .operations import GENERIC, Form, Step
@@ -86,7 +87,7 @@ def _kinds(row: Row) -> list[str]:
     return [kinds[0] for kinds in row.results or ()]
 
 
-_OVERFLOWING = ("arith.addi", "arith.subi", "arith.muli")
+_OVERFLOWING = ("arith.addi", "arith.subi", "arith.muli", "arith.shli")
 _CUSTOM: dict[str, tuple[Step, ...]] = {
     "shape.assuming": (read.some_operands(1), read.operands_are("witness"), read.assuming, read.attributes),
     "shape.const_shape": (read.attributes, read.extents_value),
@@ -106,19 +107,24 @@ _CUSTOM: dict[str, tuple[Step, ...]] = {
     "arith.cmpi": (read.predicate, read.operands, read.attributes, read.truths),
     "arith.select": (read.operands, read.attributes, read.select_types),
 }
+_INDEX: tuple[Step, ...] = (read.operands, read.attributes, read.operands_are("index"), read.results_are("index"))
 _CAST: tuple[Step, ...] = (read.operands, read.attributes, read.to_type)
 _MODULE: tuple[Step, ...] = (module_body,)
 _FUNC: tuple[Step, ...] = (function_body,)
 _RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, read.operand_types)
 _TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
 # The dialects of which nothing is read in generic form but what has a row, or a custom form that is read.
-_WHOLE = ("shape", "arith", "tensor")
+_WHOLE = ("shape", "arith", "index", "tensor")
 # None: a form of its own that is not read.
 _FORMS: dict[str, Form | None] = {
     **dict.fromkeys(
         f"tosa.{name}" for name in "cond_if while_loop yield variable variable_read variable_write".split()
     ),
     **{row.mlir or row.name: _of_row(row) for row in ROWS.values()},
+    **dict.fromkeys(AS_ARITH, Form(_INDEX)),
+    "index.bool.constant": Form((read.attributes, read.truth_value, read.results_are("i1"))),
+    "index.cmp": Form((read.index_comparison, read.attributes, read.operands_are("index"), read.results_are("i1"))),
+    "index.constant": Form((read.attributes, read.size_value, read.results_are("index"))),
     "arith.index_cast": Form(_CAST),
     "tensor.cast": Form(_CAST),
     "tensor.dim": Form((read.operands, read.attributes, read.tensor_dim)),
