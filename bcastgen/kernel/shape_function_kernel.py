@@ -69,20 +69,26 @@ def _read_map(name: str, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return dims, tuple(map(dims.index, read))
 
 
-def shape_program(name: str, shape: Program | Callable[..., Any], operands: Sequence[str]) -> Program:
-    """Return the program of a shape function, which may be a Python function that writes it.
+def shape_program(name: str, shape: Program | str | Callable[..., Any], operands: Sequence[str]) -> Program:
+    """Return the program of a shape function, which may be MLIR text, or a Python function that writes it.
 
     Raises
     ------
     BroadcastError
         If it does not take one shape an operand and return one.
+    ParseError
+        If the text is none of a shape program; with the place in it.
     TraceError
-        If it is neither.
+        If it is none of these.
     """
+    if isinstance(shape, str):
+        from ..mlir.shape.read_program import program_from_text  # noqa: PLC0415 - most are written in Python
+
+        shape = program_from_text(shape, f"<shape of {name}>")
     if not isinstance(shape, Program) and not callable(shape):
         raise TraceError(
-            f"{name}: the shape function is {shape!r}, expected a program of bcastgen.shape, or the Python function "
-            f"that writes one: lambda {', '.join(operands)}: ..."
+            f"{name}: the shape function is {shape!r}, expected a program of bcastgen.shape, its MLIR text, or "
+            f"the Python function that writes one: lambda {', '.join(operands)}: ..."
         )
     made = shape if isinstance(shape, Program) else program(name, shape, **dict.fromkeys(operands, "!shape.shape"))
     made.verify()
