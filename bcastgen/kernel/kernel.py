@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
-from ..core.errors import BcastgenError, CacheError, TraceError
+from ..core.errors import BcastgenError, BroadcastError, CacheError, TraceError
 from ..core.forks import undivided
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
@@ -33,6 +33,7 @@ from .operands import constant_row, constant_values, depends_on_ranks, result_na
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
     from ..loops.nest import LoopProgram
+    from ..mlir.provenance import Provenance
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
@@ -67,6 +68,7 @@ class Kernel(KernelBase):
     Attributes
     ----------
     compilations : how often this kernel ran a C compiler.
+    provenance : the function of MLIR that it was made of, which errors of calls name; else None.
 
     Examples
     --------
@@ -99,6 +101,7 @@ class Kernel(KernelBase):
         self._options = replace(options, name=name)
         self._latest: Compilation | None = None
         self._jobs: Jobs | None = None
+        self.provenance: Provenance | None = None
         self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
         self.compilations = 0
         self.__wrapped__: Callable[..., Any] | None = None
@@ -116,6 +119,17 @@ class Kernel(KernelBase):
     def _type_assertions(self) -> tuple[str, ...]:
         """The names of what is claimed of values on the way, for messages."""
         return tuple(claim.name for claim in self.expression.type_assertions)
+
+    @property
+    def _shown_results(self) -> tuple[str, ...]:
+        """The names of the results in messages."""
+        return self.results if self.provenance is None else self.provenance.results
+
+    def _located(self, error: BcastgenError, shapes: tuple[tuple[int, ...], ...]) -> BcastgenError:
+        """Return the error of a call with operands of these shapes, with its place if the kernel is one of MLIR."""
+        if self.provenance is None or not isinstance(error, BroadcastError):
+            return error
+        return self.provenance.located(error, shapes)
 
     @property
     def signature(self) -> Signature | None:
