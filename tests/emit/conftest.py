@@ -86,8 +86,8 @@ def build():
     """Call ``build(kernels, directory, kind="gcc", optimise="-O0")`` for a program that runs cases of them.
 
     Not optimised, nothing that is wrong has gone: it is built with address and undefined-behaviour sanitizers.
-    Optimised, it is built as users have it, and memory is between guard pages: sanitizers keep an optimiser from most of what it
-    does, and take it minutes.
+    Optimised, it is built as users have it, and memory is between guard pages: sanitizers keep an optimiser from most
+    of what it does, and take it minutes.
     """
 
     def program(kernels, directory, kind="gcc", optimise="-O0"):
