@@ -3,6 +3,8 @@
 In: an expression, or a function to trace.  Out: a callable :class:`Kernel`.
 
     kernel(a, b)  ->  dtypes of a and b  ->  a binary (found on disk, or compiled)  ->  the result
+
+The file is long because every method that users call is here, with what it takes, returns and raises.
 """
 
 from __future__ import annotations
