@@ -96,8 +96,8 @@ def from_mlir(
 def shape_from_mlir(text: str | Path, function: str | None = None, *, name: str = "<mlir>") -> Program:
     """Return the shape program of a function in MLIR text: the shape dialect, and arithmetic on indices.
 
-    It is evaluated, folded, run and printed as one of :mod:`bcastgen.shape` written in Python. :func:`emit_shape` writes
-    its C. :func:`define_op` takes it, or its text, as an op's shape function.
+    It is evaluated, folded, run and printed as one of :mod:`bcastgen.shape` written in Python. :func:`emit_shape`
+    writes its C. :func:`define_op` takes it, or its text, as an op's shape function.
 
     Parameters
     ----------

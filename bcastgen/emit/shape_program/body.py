@@ -28,6 +28,7 @@ _PASSED = {
     "shape.size_to_index",
     "shape.index_to_size",
     "shape.debug_print",
+    "shape.value_as_shape",
 }
 
 # Ops that C has operators for, which compute with indices and predicates alike.

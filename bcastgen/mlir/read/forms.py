@@ -18,7 +18,7 @@ from ...shape.dialect.ops import ROWS
 from ...shape.dialect.row import Row
 from ..index_dialect import AS_ARITH
 from . import steps as read
-from .heads import function_body, module_body
+from .heads import function_body, library_body, module_body
 from .operations import GENERIC, Form, Step
 
 __all__ = ["find_form", "unread"]
@@ -68,6 +68,13 @@ def _of_row(row: Row) -> Form | None:
         case "first":
             flags = (read.flags("overflow", "overflowFlags"),) if row.name in _OVERFLOWING else ()
             steps = (read.operands, *flags, read.attributes, read.one_type)
+        case "result":
+            steps = (
+                read.operands,
+                read.attributes,
+                read.operands_are(row.parameters[0].kinds[0]),
+                read.result_type,
+            )
         case "bare":
             steps = (
                 read.attributes,
@@ -132,6 +139,9 @@ _FORMS: dict[str, Form | None] = {
     "tensor.from_elements": Form((read.operands, read.attributes, read.tensor_elements)),
     "tensor.rank": Form((read.operands, read.attributes, read.tensor_rank)),
     "func.func": Form(_FUNC),
+    "shape.func": Form(_FUNC),
+    "shape.function_library": Form((library_body,)),
+    "shape.return": Form(_RETURN),
     "func.return": Form(_RETURN),
     "return": Form(_RETURN, "func.return"),
     "builtin.module": Form(_MODULE),

@@ -41,6 +41,7 @@ __all__ = [
     "operands_are",
     "predicate",
     "reduce",
+    "result_type",
     "results_are",
     "select_types",
     "size_value",
@@ -123,6 +124,12 @@ def one_type(reader: Operations, draft: Draft) -> None:
     reader.lexer.expect(":")
     draft.result_types = [reader.types.parse()]
     draft.operand_types = draft.result_types * len(draft.operands)
+
+
+def result_type(reader: Operations, draft: Draft) -> None:
+    """Read ``: T``, the type of the result alone."""
+    reader.lexer.expect(":")
+    draft.result_types = [reader.types.parse()]
 
 
 def to_type(reader: Operations, draft: Draft) -> None:

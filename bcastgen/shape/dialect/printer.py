@@ -8,8 +8,8 @@ In: programs, operations.  Out: text.
                              }
 
 How an op is written is its row's `syntax`: after ``op operands {attributes}`` come all operand types ("types"), these
-and the result types ("arrow"), the first result's type ("first"), nothing ("bare"); "generic" is MLIR's general form,
-"value" that of constants, and "custom" stands here.
+and the result types ("arrow"), the first result's type ("first", where operands have the same, and "result"), nothing
+("bare"); "generic" is MLIR's general form, "value" that of constants, and "custom" stands here.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _lines(operation: Operation) -> list[str]:
             line = f"{start} : {types}" if operation.operands else start
         case "arrow":
             line = f"{start} : {types} -> {_types(operation.results)}"
-        case "first":
+        case "first" | "result":
             line = f"{start} : {operation.results[0].type}"
         case "bare":
             line = start

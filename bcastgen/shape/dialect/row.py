@@ -36,7 +36,7 @@ __all__ = [
     "size_like",
 ]
 
-Syntax: TypeAlias = Literal["types", "arrow", "first", "bare", "generic", "value", "custom"]
+Syntax: TypeAlias = Literal["types", "arrow", "first", "result", "bare", "generic", "value", "custom"]
 ANY: tuple[Kind, ...] = ()
 
 
