@@ -108,6 +108,8 @@ _ARITH = [
         for name in """add sub mul divs divu ceildivs ceildivu floordivs rems remu maxs maxu mins minu shl shrs shru
         and or xor""".split()
     ),
+    "scf.if %p -> (index) {\n  %inner = arith.addi %n, %n : index\n  scf.yield %inner : index\n} else {\n"
+    "  scf.yield %n : index\n}",
     *(f"index.cmp {name}(%n, %n)" for name in "eq ne slt sle sgt sge ult ule ugt uge".split()),
     "index.constant -5",
     "index.bool.constant true",

@@ -113,6 +113,7 @@ _CUSTOM: dict[str, tuple[Step, ...]] = {
     "arith.constant": (read.attributes, read.constant_value),
     "arith.cmpi": (read.predicate, read.operands, read.attributes, read.truths),
     "arith.select": (read.operands, read.attributes, read.select_types),
+    "scf.if": (read.some_operands(1), read.operands_are("i1"), read.branches, read.attributes),
 }
 _INDEX: tuple[Step, ...] = (read.operands, read.attributes, read.operands_are("index"), read.results_are("index"))
 _CAST: tuple[Step, ...] = (read.operands, read.attributes, read.to_type)
@@ -121,7 +122,7 @@ _FUNC: tuple[Step, ...] = (function_body,)
 _RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, read.operand_types)
 _TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
 # The dialects of which nothing is read in generic form but what has a row, or a custom form that is read.
-_WHOLE = ("shape", "arith", "index", "tensor")
+_WHOLE = ("shape", "arith", "index", "scf", "tensor")
 # None: a form of its own that is not read.
 _FORMS: dict[str, Form | None] = {
     **dict.fromkeys(

@@ -106,6 +106,8 @@ class Reader:
 
     def name(self, wanted: str) -> str:
         """Return a name that is new; ``0#1`` is none, and those that begin with ``static.`` are the printer's."""
+        # A result that nobody uses may have no name in the text.
+        wanted = wanted or "unused"
         stem = f"r{wanted.replace('#', '.')}" if "#" in wanted else wanted.replace("static.", "static_")
         chosen = stem
         while chosen in self.names:

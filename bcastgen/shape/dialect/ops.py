@@ -56,7 +56,8 @@ _SHAPE_ROWS = (
         (Parameter("witness", ("witness",)),),
         None,
         syntax="custom",
-        region=True,
+        regions=1,
+        yields="shape.assuming_yield",
         effect=True,
     ),
     Row(
@@ -370,7 +371,8 @@ _SHAPE_ROWS = (
         (Parameter("shape", rules.SHAPES), Parameter("initVals", ANY, variadic=True)),
         None,
         syntax="custom",
-        region=True,
+        regions=1,
+        yields="shape.yield",
         effect=True,
     ),
     Row(
@@ -629,8 +631,30 @@ _ARITHMETIC_ROWS = (
     ),
 )
 
-ROWS: dict[str, Row] = {row.name: row for row in (*_SHAPE_ROWS, *_ARITHMETIC_ROWS)}
-_SHORT = {row.python: row for row in ROWS.values()} | {row.mlir: row for row in ROWS.values() if row.mlir}
+_CONTROL_ROWS = (
+    Row(
+        "scf.if",
+        "Runs its first region if the condition holds, else its second one; what it yields are the results. While the "
+        "condition is open, what both regions promise is known.",
+        (Parameter("condition", ("i1",)),),
+        None,
+        syntax="custom",
+        regions=2,
+        yields="scf.yield",
+        effect=True,
+    ),
+    Row(
+        "scf.yield",
+        "Ends a region of `if`; its operands are the results there.",
+        (Parameter("results", ANY, variadic=True, least=0),),
+        syntax="types",
+        terminator=True,
+    ),
+)
+
+ROWS: dict[str, Row] = {row.name: row for row in (*_SHAPE_ROWS, *_ARITHMETIC_ROWS, *_CONTROL_ROWS)}
+# Of one short name the first row has it.
+_SHORT = {row.python: row for row in reversed(ROWS.values())} | {row.mlir: row for row in ROWS.values() if row.mlir}
 _SHORT |= {name.partition(".")[2]: row for name, row in _SHORT.items() if "." in name}
 
 

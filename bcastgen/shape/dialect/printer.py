@@ -149,9 +149,13 @@ def _custom(operation: Operation, name: str) -> list[str]:
             return [f"{name} {operation.attribute('predicate')}, {operands} : {operation.operands[0].type}"]
         case "arith.select":
             return [f"{name} {operands} : {operation.operands[1].type}"]
-        case "shape.assuming":
+        case "shape.assuming" | "scf.if":
             types = f" -> ({_types(operation.results)})" if operation.results else ""
-            return [f"{name} {operands}{types} {{", *_region(operation.regions[0]), "}"]
+            first, *others = map(_region, operation.regions)
+            lines = [f"{name} {operands}{types} {{", *first]
+            for other in others:
+                lines += ["} else {", *other]
+            return [*lines, "}"]
         case "shape.reduce":
             types = f" -> ({_types(operation.results)})"
             start = f"{name}({operands}) : {operation.operands[0].type}{types} {{"

@@ -301,6 +301,40 @@ def test_seed_002_reduce():
     assert built.run(Shape(error="lost")) == Size(error="lost")
 
 
+BRANCHES = """
+func.func @f(%p: i1, %a: !shape.shape) -> !shape.size {
+  %0 = scf.if %p -> (!shape.size) {
+    %1 = shape.rank %a : !shape.shape -> !shape.size
+    scf.yield %1 : !shape.size
+  } else {
+    %2 = shape.const_size 7
+    scf.yield %2 : !shape.size
+  }
+  scf.if %p {
+    "shape.debug_print"(%0) : (!shape.size) -> !shape.size
+  }
+  return %0 : !shape.size
+}
+"""
+
+
+def test_branches_that_are_not_there_are_empty():
+    (found,) = read(BRANCHES)
+    assert read(str(found)) == [found]
+    said = StringIO()
+    with redirect_stderr(said):
+        assert [found.run(flag, (3, 4)) for flag in (True, False)] == [Size(2), Size(7)]
+    assert said.getvalue() == "2\n"
+
+
+@pytest.mark.slow
+@mlir_tools.needs_mlir
+@pytest.mark.parametrize("flags", [(), ("--mlir-print-op-generic",)])
+def test_branches_read_as_llvm_prints_them(flags):
+    (found,) = read(mlir_tools.checked_opt(BRANCHES, *flags))
+    assert renamed(found) == renamed(read(BRANCHES)[0])
+
+
 LIBRARY = """
 func.func @same(%a: !shape.shape) -> !shape.shape {
   return %a : !shape.shape
