@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BroadcastError, ParseError, TraceError
+from ..core.forks import undivided
 from ..expr.build import Builder
 from ..expr.trace import is_tracer
 from ..expr.views import Broadcast
 from ..ops.row import Op
 from ..pipeline.options import Options
 from ..runtime.slow_path import bind
+from ..runtime.strict import plain
 from ..shape.dialect.interpret import Machine
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import program
@@ -116,7 +118,8 @@ class ShapedKernel(SizedKernel):
         if any(map(is_tracer, (*args, *by_name.values()))):
             raise TraceError(f"{self._name} has a shape function of its own; call it outside of the kernel")
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
-        extents = self._sized(tuple(np.asarray(value).shape for value in values[: len(values) - len(self.slots)]))
+        given = map(plain, values[: len(values) - len(self.slots)])
+        extents = self._slot_extents(tuple(np.asarray(value).shape for value in given))
         return super().__call__(*args, **by_name, out=out, extents=extents)
 
     @property
@@ -124,11 +127,19 @@ class ShapedKernel(SizedKernel):
         """The program that sizes the result."""
         return self.shape
 
-    def result_shape(self, *operand_shapes: Any, extents: Any = None) -> Any:
-        """Return the result's shape for operands of these shapes, without running anything."""
-        return super().result_shape(*operand_shapes, extents=self._sized(operand_shapes))
+    def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
+        """Size the result for operands of these shapes."""
+        if extents is not None:
+            raise TypeError(f"{self._name}.result_shape() has no extents to be given; its shape function says them")
+        with undivided:
+            from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
+        names = self.operands[: len(self.operands) - len(self.slots)]
+        return super()._result_shape(shapes, self._slot_extents(shapes_of(self, names, shapes)))
 
-    def _sized(self, shapes: tuple[Any, ...]) -> dict[str, int]:
+    def _guard_code(self, _ranks: bytes, _given: bytes) -> None:
+        return None
+
+    def _slot_extents(self, shapes: tuple[Any, ...]) -> dict[str, int]:
         (result,) = Machine(running=True).execute(self.shape, shapes)
         found = result.value if isinstance(result.value, Shape) else Shape(tuple(result.value or ()))  # type: ignore[arg-type]
         if found.error is not None:

@@ -137,7 +137,7 @@ def test_an_invalid_shape_is_refused_at_every_rank_in_the_authors_words(rank):
         f"open_{rank}", "a", c="a + 1", maps=[f"({dims}) -> ({dims})"], shape=lambda a: a, replace=True
     )
     assert dynamic(np.ones((2,) * rank)).shape == dynamic.result_shape((2,) * rank) == (2,) * rank
-    with pytest.raises(bg.BroadcastError, match=r"gives \[\*\] for these shapes; give the extents"):
+    with pytest.raises(bg.BroadcastError, match="operand 'a' dim 0 has extent None, expected 0 to"):
         dynamic.result_shape(None)
 
 
