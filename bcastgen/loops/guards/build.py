@@ -198,7 +198,9 @@ class _Builder:
         # In operand order, as everything: those before them, too.
         for access in self.first:
             for own in [own for _, own, _ in access.type.aligned if access.position <= last]:
-                for c in [c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (access.name, own)]:
+                for c in [
+                    c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (access.name, own)
+                ]:
                     del self.left[c]
                     yield self._check(c)
 
@@ -314,6 +316,14 @@ class _Builder:
         return not any(isinstance(c, Equals) and (c.operand, c.dim) == place for c in asked)
 
     def _symbol(self, place: Place) -> str:
+        """Return the name of a dim; none where that it has this extent is proved, perhaps by what the name would spare."""
+        if any(
+            isinstance(d.constraint, SameExtent)
+            and (d.constraint.operand, d.constraint.dim) == place
+            and d.fate == "proved"
+            for d in self.nest.domain.decisions
+        ):
+            return ""
         return self.types[place[0]].dims[place[1]].symbol or ""
 
     def _may_set(self, place: Place, where: int) -> bool:
