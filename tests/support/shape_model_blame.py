@@ -2,9 +2,10 @@
 
 In: a kernel of the shape model, and the extents of a call.  Out: the places that an error may name; mostly one.
 
-The order (docs/architecture.md, semantics): results that share a domain are looked at together. First come the ranks of the operands, in
-order; then their dims, in operand, then dim order: what the type declares of a dim (a name is bound where it occurs
-first, and its bounds hold there), then how the dim meets the others; then what results declare. So an error names
+The order (docs/architecture.md, semantics): results that share a domain are looked at together. First come the ranks of
+the operands, in order; then their dims, in operand, then dim order: what the type declares of a dim (a name is bound
+where it occurs first, and its bounds hold there), then how the dim meets the others; then what results declare. So an
+error names
 
 1. the first operand of another rank;
 2. else the first dim of which a declaration does not hold, unless dims before it do not meet: then one of those that do
@@ -201,10 +202,8 @@ class _Faults:
         return tuple(made)
 
     def _spread(self, dims, target, where):
-        if isinstance(target, Read):
-            wanted = list(self.dims(target))
-        else:
-            wanted = [self._wanted(item) for item in target]
+        is_read = isinstance(target, Read)
+        wanted = list(self.dims(target)) if is_read else [self._wanted(item) for item in target]
         where = tuple(range(len(wanted) - len(dims), len(wanted))) if where is None else where
         if len(where) != len(dims) or any(not 0 <= at < len(wanted) for at in where):
             raise Refusal("ranks do not fit")

@@ -13,6 +13,7 @@ constraint becomes steps here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from ...core.errors import BcastgenError
 from ...shape.constraints import (
@@ -71,6 +72,7 @@ _BOUNDS = (AtLeast, AtMost, MultipleOf)
 _DECLARED = (ExtentIs, SameExtent, *_BOUNDS)
 # What is asked of one dim of an operand, whatever map it is read through.
 _Own = ExtentIs | SameExtent | AtLeast | AtMost | MultipleOf | Fits | Equals | EqualsExtent
+_OWN = get_args(_Own)
 _OperandStep = HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check
 
 
@@ -258,7 +260,10 @@ class _Builder:
         """What is asked of the dim itself, once for all maps it is read through."""
         if place in self.asked:
             return
-        for constraint in [c for c in self.left if isinstance(c, _Own) and (c.operand, c.dim) == place]:
+        yield from self._asked(_OWN, place)
+
+    def _asked(self, kinds: tuple[type[_Own], ...], place: Place) -> Iterator[Check]:
+        for constraint in [c for c in self.left if isinstance(c, kinds) and (c.operand, c.dim) == place]:
             del self.left[constraint]
             yield self._check(constraint)
 
@@ -316,13 +321,9 @@ class _Builder:
         return not any(isinstance(c, Equals) and (c.operand, c.dim) == place for c in asked)
 
     def _symbol(self, place: Place) -> str:
-        """Return the name of a dim; none where that it has this extent is proved, perhaps by what the name would spare."""
-        if any(
-            isinstance(d.constraint, SameExtent)
-            and (d.constraint.operand, d.constraint.dim) == place
-            and d.fate == "proved"
-            for d in self.nest.domain.decisions
-        ):
+        """Return the name of a dim, but for one that is proved to have that extent, perhaps by what its name would spare."""
+        proved = (d.constraint for d in self.nest.domain.decisions if d.fate == "proved")
+        if any(isinstance(c, SameExtent) and (c.operand, c.dim) == place for c in proved):
             return ""
         return self.types[place[0]].dims[place[1]].symbol or ""
 

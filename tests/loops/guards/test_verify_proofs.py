@@ -220,6 +220,10 @@ def hold(program, ranks=None):
             formula = symbolic.holds(at, decision.constraint)
             if formula is not None:
                 said[at, str(decision)] = formula
+        # What types tell of the domain holds, too: a 1 that does not stretch makes it 1.
+        for dim, known in zip(range(-len(nest.domain.dims), 0), nest.domain.dims, strict=True):
+            if known.extent is not None:
+                said[at, f"d[{dim}] is {known}"] = symbolic.domains[at][dim] == known.extent
         for access in nest.operands:
             for formula in in_bounds(symbolic, at, access):
                 bounds[at, f"{access.name} is read in bounds: {formula}"] = formula
