@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.errors import BroadcastError
+from ..types import extent_expr, extent_ops
 from . import arithmetic, canonical, lattice, rules
 from .row import ANY, Failed, Parameter, Row, Setting, as_size
 from .types import I1, INDEX, SHAPE, SIZE, WITNESS, extents_type
@@ -32,7 +33,8 @@ _SHAPE_ROWS = (
         rules.two(rules.SIZES),
         (rules.SIZES,),
         rules.size_type,
-        rules.sizes_or_indices(lattice.add, lambda a, b: arithmetic.checked(a + b)),
+        rules.sizes_or_indices(lattice.add, lambda a, b: arithmetic.checked(a + b), extent_expr.add),
+        rules.fits(extent_expr.add),
         canonicalise=canonical.neutral(0),
         example="add 2, 3 -> 5",
     ),
@@ -224,8 +226,11 @@ _SHAPE_ROWS = (
         (rules.SIZES,),
         rules.size_type,
         rules.sizes_or_indices(
-            lattice.divide, lambda a, b: arithmetic.checked(a // b) if b else Failed("division by 0")
+            lattice.divide,
+            lambda a, b: arithmetic.checked(a // b) if b else Failed("division by 0"),
+            extent_ops.floor_divide,
         ),
+        rules.fits(extent_ops.floor_divide),
         canonicalise=canonical.neutral(1, both=False),
         example="div 7, 2 -> 3",
     ),
@@ -313,7 +318,7 @@ _SHAPE_ROWS = (
         rules.two(("shape", "size")),
         (("shape", "size"),),
         rules.same_type,
-        lambda operation, a, b: lattice.elementwise(max, a, b),
+        lambda operation, a, b: lattice.elementwise(extent_ops.maximum, a, b),
         rules.same_ranks,
         canonical.idempotent,
         fault=rules.one_type,
@@ -325,7 +330,7 @@ _SHAPE_ROWS = (
         rules.two(("shape", "size")),
         (("shape", "size"),),
         rules.same_type,
-        lambda operation, a, b: lattice.elementwise(min, a, b),
+        lambda operation, a, b: lattice.elementwise(extent_ops.minimum, a, b),
         rules.same_ranks,
         canonical.idempotent,
         fault=rules.one_type,
@@ -337,7 +342,8 @@ _SHAPE_ROWS = (
         rules.two(rules.SIZES),
         (rules.SIZES,),
         rules.size_type,
-        rules.sizes_or_indices(lattice.multiply, lambda a, b: arithmetic.checked(a * b)),
+        rules.sizes_or_indices(lattice.multiply, lambda a, b: arithmetic.checked(a * b), extent_expr.multiply),
+        rules.fits(extent_expr.multiply),
         canonicalise=canonical.neutral(1),
         example="mul ?, 0 -> ?",
     ),
@@ -349,6 +355,7 @@ _SHAPE_ROWS = (
         (rules.SIZES,),
         rules.size_type,
         lambda operation, shape: lattice.num_elements(shape),
+        lambda operation, shapes: lattice.counts(shapes[0]),
         example="num_elements [2, 3, 4] -> 24",
     ),
     Row(
@@ -439,15 +446,22 @@ _SHAPE_ROWS = (
 )
 
 
-def _index_row(name: str, doc: str, function: Any, canonicalise: Any = None, divides: bool = False) -> Row:
+def _index_row(
+    name: str,
+    doc: str,
+    function: arithmetic.Function,
+    canonicalise: Any = None,
+    divides: bool = False,
+    of_extents: arithmetic.OfExtents | None = None,
+) -> Row:
     return Row(
         f"arith.{name}",
         doc,
         rules.two(("index",)),
         (("index",),),
         rules.fixed(INDEX),
-        arithmetic.binary(function),
-        (lambda operation, operands: bool(operands[1])) if divides else rules.always,
+        arithmetic.binary(function, of_extents),
+        rules.not_zero if divides else rules.always,
         canonicalise,
         syntax="first",
     )
@@ -465,15 +479,34 @@ _ARITHMETIC_ROWS = (
         syntax="value",
         fault=rules.number_fault,
     ),
-    _index_row("addi", "Adds indices; wraps.", lambda a, b: arithmetic.wrap(a + b), canonical.neutral(0)),
-    _index_row("subi", "Subtracts indices; wraps.", lambda a, b: arithmetic.wrap(a - b), canonical.neutral(0, False)),
-    _index_row("muli", "Multiplies indices; wraps.", lambda a, b: arithmetic.wrap(a * b), canonical.neutral(1)),
+    _index_row(
+        "addi",
+        "Adds indices; wraps.",
+        lambda a, b: arithmetic.wrap(a + b),
+        canonical.neutral(0),
+        of_extents=extent_expr.add,
+    ),
+    _index_row(
+        "subi",
+        "Subtracts indices; wraps.",
+        lambda a, b: arithmetic.wrap(a - b),
+        canonical.neutral(0, False),
+        of_extents=extent_expr.subtract,
+    ),
+    _index_row(
+        "muli",
+        "Multiplies indices; wraps.",
+        lambda a, b: arithmetic.wrap(a * b),
+        canonical.neutral(1),
+        of_extents=extent_expr.multiply,
+    ),
     _index_row(
         "divsi",
         "Divides indices, rounding to 0. Chosen: by 0 a run ends (LLVM: undefined); the lowest by -1 is the lowest.",
         arithmetic.divide,
         canonical.neutral(1, False),
         divides=True,
+        of_extents=arithmetic.divide_extents,
     ),
     _index_row(
         "floordivsi",
@@ -481,9 +514,10 @@ _ARITHMETIC_ROWS = (
         arithmetic.floor_divide,
         canonical.neutral(1, False),
         divides=True,
+        of_extents=extent_ops.floor_divide,
     ),
-    _index_row("minsi", "Returns the smaller index.", min, canonical.idempotent),
-    _index_row("maxsi", "Returns the larger index.", max, canonical.idempotent),
+    _index_row("minsi", "Returns the smaller index.", min, canonical.idempotent, of_extents=extent_ops.minimum),
+    _index_row("maxsi", "Returns the larger index.", max, canonical.idempotent, of_extents=extent_ops.maximum),
     Row(
         "arith.cmpi",
         "Compares indices; a predicate with u compares them as unsigned numbers.",

@@ -54,6 +54,11 @@ class Span:
             number == self.rest if self.step == 0 else (number - self.rest) % self.step == 0
         )
 
+    def contains(self, other: Span) -> bool:
+        """Tell whether all numbers of another one are in it."""
+        ends = self.has(other.low) and self.has(other.high)
+        return ends and (other.step == 0 or (self.step > 0 and other.step % self.step == 0))
+
 
 def span(extent: Extent) -> Span:
     """Return where an extent lies, as far as ranges of names tell, each term for itself."""

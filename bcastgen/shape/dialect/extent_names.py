@@ -1,0 +1,150 @@
+"""Names of extents in the operands of a program: what texts name, what nobody has named, one meaning for each name.
+
+In: types of texts, values of operands.  Out: values whose extents are computed from names, and back.
+
+    f32[n<=64, 4] -> [n<=64, 4]        an operand %a of which [?, 2] is known -> [%a.0, 2], which prints as [?, 2]
+
+An extent that nobody has named is still one extent wherever a program uses it, so it gets a name that no text can
+spell; results show it as ``?`` again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ...core.errors import BroadcastError
+from ..types.dim import MAX_EXTENT, Dim
+from ..types.extent_expr import Extent, ExtentExpr, Name, named, names_of
+from ..types.extent_ops import substitute
+from ..types.facts import ANY_EXTENT, Range
+from ..types.tensor_type import TensorType
+from .arithmetic import LOWEST
+from .ir import Value
+from .values import UNRANKED, LatticeValue, Shape, Size, ValueShape
+
+__all__ = ["name_unknown", "named_shape", "shown", "with_one_meaning"]
+
+_Change = Callable[[int, "Extent | None"], "Extent | None"]
+_ANY_INDEX = Range(LOWEST, MAX_EXTENT)
+
+
+def named_shape(operand: str, type_: TensorType) -> Shape:
+    """Return the shape that a type promises of an operand.
+
+    Raises
+    ------
+    BroadcastError
+        Where the type says what a shape cannot: how a dim stretches, or names in a shape of unknown rank.
+
+    Examples
+    --------
+    >>> from bcastgen.shape.types.tensor_type import parse_type
+    >>> print(named_shape("a", parse_type("[n<=64, ?, ?%8, 4]")))
+    [n<=64, ?, ?%8, 4]
+    """
+    said = next((dim for dim in type_.dims if dim.broadcast is False or dim.stretches or dim.trusted), None)
+    if said is not None:
+        raise BroadcastError(
+            f"'{type_}' says {said} of a dim, and how a dim stretches is no fact of a shape; write {said.erased}"
+        )
+    if not type_.unranked:
+        return Shape(tuple(_extent(operand, at, dim) for at, dim in enumerate(type_.dims)))
+    said = next((dim for dim in type_.dims if not dim.is_static and str(dim) != "?"), None)
+    if said is not None:
+        raise BroadcastError(f"'{type_}' says {said} of a dim, and a shape of unknown rank has no dims; write [*]")
+    # A dim of unknown extent before the known ones is more than a shape can say: unranked it is.
+    return UNRANKED
+
+
+def _extent(operand: str, at: int, dim: Dim) -> Extent | None:
+    if dim.extent is not None:
+        return dim.extent
+    if dim.symbol is not None:
+        return named(dim.symbol, dim.range)
+    return None if dim.range == ANY_EXTENT else named(f"{operand}.{at}", dim.range, is_shown=False)
+
+
+def _changed(value: LatticeValue, change: _Change) -> LatticeValue:
+    """Return a value with its extents changed; a number is its only one, number 0."""
+    match value:
+        case bool():
+            made: LatticeValue = value
+        case int() | ExtentExpr():
+            made = change(0, value)
+        case Size() if not value.is_invalid:
+            made = Size(change(0, value.value))
+        case Shape():
+            made = _changed_shape(value, change)
+        case ValueShape() if value.value is None:
+            made = ValueShape(None, _changed_shape(value.shape, change))
+        case tuple():
+            made = tuple(change(at, extent) for at, extent in enumerate(value))
+        case _:
+            made = value
+    return made
+
+
+def _changed_shape(shape: Shape, change: _Change) -> Shape:
+    extents = tuple(change(at, extent) for at, extent in enumerate(shape.extents))
+    return replace(shape, extents=extents) if extents else shape
+
+
+def name_unknown(operand: Value, value: LatticeValue) -> LatticeValue:
+    """Return the value of an operand or argument with a name for each extent of which nothing is known."""
+    if operand.type.kind == "index":
+        return named(f"{operand.name}.", _ANY_INDEX, is_shown=False) if value is None else value
+
+    def change(at: int, extent: Extent | None) -> Extent | None:
+        return named(f"{operand.name}.{at}", is_shown=False) if extent is None else extent
+
+    return _changed(value, change)
+
+
+def shown(value: LatticeValue) -> LatticeValue:
+    """Return a value as users see it: an extent that nobody has named is not known, but for what they say of it."""
+
+    def change(_: int, extent: Extent | None) -> Extent | None:
+        if not isinstance(extent, ExtentExpr) or extent.is_shown:
+            return extent
+        given = extent.name is not None and extent.name.range not in (ANY_EXTENT, _ANY_INDEX)
+        return extent if given else None
+
+    return _changed(value, change)
+
+
+def with_one_meaning(operands: Sequence[Value], values: Sequence[LatticeValue]) -> tuple[LatticeValue, ...]:
+    """Return the values of operands with what any of them says of a name said in all of them.
+
+    Raises
+    ------
+    BroadcastError
+        If no extent is what all say of a name.
+    """
+    names: dict[str, Name] = {}
+    for operand, value in zip(operands, values, strict=True):
+        for name in _names(value):
+            known = names.setdefault(name.text, name)
+            both = known.range.meet(name.range)
+            if both is None:
+                raise BroadcastError(
+                    f"operand '{operand.name}' is {value}, where {known} says something else of {name.text}; "
+                    "widen one of them, or choose another name",
+                    operand=operand.name,
+                )
+            names[name.text] = Name(name.text, both, known.is_shown)
+    meant = {text: named(text, name.range, name.is_shown) for text, name in names.items()}
+    if not meant:
+        return tuple(values)
+    return tuple(_changed(value, lambda _, extent: substitute(extent, meant)) for value in values)
+
+
+def _names(value: LatticeValue) -> list[Name]:
+    found: list[Name] = []
+
+    def look(_: int, extent: Extent | None) -> Extent | None:
+        found.extend(() if extent is None else names_of(extent).values())
+        return extent
+
+    _changed(value, look)
+    return found
