@@ -121,6 +121,8 @@ def with_one_meaning(operands: Sequence[Value], values: Sequence[LatticeValue]) 
     BroadcastError
         If no extent is what all say of a name.
     """
+    if not any(map(_has_names, values)):
+        return tuple(values)
     names: dict[str, Name] = {}
     for operand, value in zip(operands, values, strict=True):
         for name in _names(value):
@@ -134,9 +136,13 @@ def with_one_meaning(operands: Sequence[Value], values: Sequence[LatticeValue]) 
                 )
             names[name.text] = Name(name.text, both, known.is_shown)
     meant = {text: named(text, name.range, name.is_shown) for text, name in names.items()}
-    if not meant:
-        return tuple(values)
     return tuple(_changed(value, lambda _, extent: substitute(extent, meant)) for value in values)
+
+
+def _has_names(value: LatticeValue) -> bool:
+    shape = value.shape if isinstance(value, ValueShape) else value
+    extents = shape.extents if isinstance(shape, Shape) else shape if isinstance(shape, tuple) else ()
+    return any(isinstance(extent, ExtentExpr) for extent in (*extents, shape, getattr(shape, "value", None)))
 
 
 def _names(value: LatticeValue) -> list[Name]:

@@ -51,6 +51,8 @@ def _first_error(values: Sequence[Size | Shape | ElementType]) -> str | None:
 
 def _size(extent: Extent | None) -> Size:
     """Return the size that was computed; what names say may show that no run can have it."""
+    if isinstance(extent, int):
+        return Size(extent) if 0 <= extent <= MAX_EXTENT else Size(error="")
     if extent is None:
         return UNKNOWN
     where = span(extent)
@@ -133,18 +135,21 @@ def broadcast(shapes: Sequence[Shape], error: str) -> Shape:
     extents: list[Extent | None] = []
     for column in _columns(shapes):
         wide = _wide(column)
-        if _differ(wide):
+        if len(wide) > 1 and _differ(wide):
             return Shape(error=error)
         # What is not 1 is the result, whatever the unknown ones are.
-        stated = [extent for extent in column if extent is not None]
-        extents.append(extent_ops.broadcast(stated) if wide or None not in column else None)
+        open_ = [extent for extent in column if extent != 1]
+        if wide or None in open_:
+            extents.append(next((extent for extent in wide if isinstance(extent, int)), wide[0] if wide else None))
+        else:
+            extents.append(extent_ops.broadcast(extent for extent in open_ if extent is not None) if open_ else 1)
     return Shape(tuple(extents))
 
 
 def _wide(column: Sequence[Extent | None]) -> list[Extent]:
     """Return the different extents of a column that are certainly not 1."""
     stated = dict.fromkeys(extent for extent in column if extent is not None and extent != 1)
-    return [extent for extent in stated if is_same(extent, 1) is False]
+    return [extent for extent in stated if isinstance(extent, int) or is_same(extent, 1) is False]
 
 
 def _differ(extents: Iterable[Extent]) -> bool:

@@ -197,7 +197,11 @@ def _as_shape(value: Any, type_: Type) -> Shape:
     extents: Any = type_.unknown() if value is None else value
     if extents is None:
         return Shape(unranked=True)
-    if len(extents) > MAX_RANK or any(extent is not None and span(extent).high < 0 for extent in extents):
+    if len(extents) > MAX_RANK:
+        return Shape(error="")
+    if all(isinstance(extent, int) and extent >= 0 for extent in extents):
+        return Shape(extents)
+    if any(extent is not None and span(extent).high < 0 for extent in extents):
         return Shape(error="")
     return Shape(tuple(extent if extent is not None and span(extent).low >= 0 else None for extent in extents))
 
@@ -220,6 +224,8 @@ def as_size(value: Any) -> Size:
     """Return an index as a size: a negative one is invalid."""
     if value is None or isinstance(value, Size):
         return value or Size()
+    if isinstance(value, int):
+        return Size(value) if value >= 0 else Size(error="")
     where = span(value)
     return Size(value) if where.low >= 0 else Size() if where.high >= 0 else Size(error="")
 

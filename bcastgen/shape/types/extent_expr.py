@@ -117,6 +117,9 @@ class ExtentExpr:
     def __str__(self) -> str:
         return str(self.name) if self.name is not None else _bare(self)
 
+    # As it stands in a tuple of extents.
+    __repr__ = __str__
+
 
 Extent: TypeAlias = int | ExtentExpr
 
