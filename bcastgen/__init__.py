@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .api.functions import from_text, jit
     from .api.mlir_module import from_mlir
     from .api.standalone_c import emit_c, emit_shape
+    from .api.strict_arrays import strict
     from .api.views import broadcast_in_dim, broadcast_to, transpose
     from .kernel.kernel import Kernel
     from .runtime.settings import clear_memory, get_num_threads, set_num_threads
@@ -53,6 +54,7 @@ _HOMES = {
     "api.functions": ("from_text", "jit"),
     "api.mlir_module": ("from_mlir",),
     "api.standalone_c": ("emit_c", "emit_shape"),
+    "api.strict_arrays": ("strict",),
     "api.views": ("broadcast_in_dim", "broadcast_to", "transpose"),
     "kernel.kernel": ("Kernel",),
     "runtime.settings": ("clear_memory", "get_num_threads", "set_num_threads"),
@@ -90,6 +92,7 @@ __all__ = [
     "infer_broadcast",
     "jit",
     "set_num_threads",
+    "strict",
     "transpose",
     "verify_broadcast",
 ]

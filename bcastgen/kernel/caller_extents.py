@@ -22,6 +22,7 @@ from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
 from ..runtime.keys import operand_code
 from ..runtime.slow_path import bind, clean_operand
+from ..runtime.strict import plain
 from ..shape.types.dim import DYNAMIC, MAX_EXTENT, is_extent
 from ..shape.types.tensor_type import Signature, TensorType
 from .kernel import Kernel
@@ -100,7 +101,7 @@ class SizedKernel(Kernel):
         count = len(self.operands) - len(self.slots)
         if len(operand_shapes) != count:
             raise TypeError(f"{self._name}() has {count} operands, got {len(operand_shapes)} shapes")
-        stands = tuple(map(stand_in, self.operands, operand_shapes))
+        stands = tuple(map(stand_in, self.operands, map(plain, operand_shapes)))
         given.update({name: array.shape[0] for name, array in self._given(stands, {}, None, extents).items()})
         return super().result_shape(*operand_shapes, *((given[name],) for name in self.slots))
 
@@ -136,7 +137,7 @@ class SizedKernel(Kernel):
 
     def _lowered(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> tuple[LoopProgram, Shapes]:
         """Return the nests for operands of these dtypes and ranks, and the operands' extents."""
-        values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
+        values = map(plain, bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))}))
         clean = tuple(clean_operand(name, value) for name, value in zip(self.operands, values, strict=True))
         key = (tuple(map(operand_code, clean)), tuple(np.asarray(value).ndim for value in clean))
         if key not in self._programs:

@@ -26,6 +26,7 @@ from ..runtime.base import KernelBase
 from ..runtime.cache import build, cache_key, find
 from ..runtime.keys import operand_code
 from ..runtime.library import Library, open_library
+from ..runtime.slow_path import StrictDims, without_strict
 from ..runtime.toolchain import toolchain
 from .operands import constant_values, depends_on_ranks, result_names, stand_in
 
@@ -130,9 +131,7 @@ class Kernel(KernelBase):
         """
         if self._jobs is not None and self._jobs.is_pending(key):
             return True
-        count = len(self.operands) + len(self._constants)
-        ranks = tuple(key[count:]) if self._is_ranked else None
-        compilation = self._compilation(tuple(map(from_key, key[:count])), ranks)
+        compilation = self._compilation_of(key)
         tools = toolchain()
         name = cache_key(*compilation.key_parts, tools=tools)
         library = self._found(find(name))
@@ -208,6 +207,15 @@ class Kernel(KernelBase):
         ranks = bytes(np.ndim(value) for value in operands) if self._is_ranked else b""  # type: ignore[arg-type]
         return bytes(map(operand_code, operands)) + ranks
 
+    def _check_strict(self, operands: tuple[object, ...], strict: StrictDims) -> None:
+        """Refuse clean operands of which a dim would stretch that may not, as :func:`bcastgen.strict` says."""
+        with undivided:
+            from .strict_dims import check_strict  # noqa: PLC0415 - most calls have no strict arrays
+
+        key = self._key_of(operands)
+        shapes = tuple(np.asarray(value).shape for value in operands)
+        check_strict(self, key, lambda: self._compilation_of(key).program, shapes, strict)
+
     @staticmethod
     def _found(path: Path | None) -> Library | None:
         """Load a kernel found on disk; None if there is none, or if `cache clear` took it away in between."""
@@ -238,6 +246,11 @@ class Kernel(KernelBase):
         results = None if signature is None else signature.results
         names, constants = self.results, len(self._values)
         return Compilation(self.expression, call_types, declared, results, names, self._options, ranks, constants)
+
+    def _compilation_of(self, key: bytes) -> Compilation:
+        """Return every stage for the operand types of a key."""
+        count = len(self.operands) + len(self._constants)
+        return self._compilation(tuple(map(from_key, key[:count])), tuple(key[count:]) if self._is_ranked else None)
 
     def _declared_kinds(self, default: DType = F64) -> tuple[DType | Weak, ...]:
         """Return the dtypes of the signature; of the latest call, or f64, where it is silent."""
@@ -275,10 +288,13 @@ class Kernel(KernelBase):
         """Size the results for shapes that no binary serves yet, or that are no tuples: by arrays without elements."""
         if len(shapes) != len(self.operands):
             raise TypeError(f"{self._name}() has {len(self.operands)} operands, got {len(shapes)} shapes")
+        shapes, strict = without_strict(shapes)
         stands: list[np.ndarray[Any, Any]] = []
         names = (*self.operands, *self._constants)
         for name, kind, shape in zip(names, self._declared_kinds(), (*shapes, *self._values), strict=True):
             stands.append(stand_in(name, shape, kind.default if isinstance(kind, Weak) else kind))
+        if strict:
+            self._check_strict(tuple(stands), strict)
         if self._jobs is not None and self._compile(self._key_of(tuple(stands))):
             self.wait()
         found = self._infer(tuple(stands))[0]

@@ -24,6 +24,7 @@ from ..expr.views import Broadcast
 from ..ops.row import Op
 from ..pipeline.options import Options
 from ..runtime.slow_path import bind
+from ..runtime.strict import plain
 from ..shape.dialect.interpret import Machine
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import program
@@ -110,7 +111,8 @@ class ShapedKernel(SizedKernel):
         if any(map(is_tracer, (*args, *by_name.values()))):
             raise TraceError(f"{self._name} has a shape function of its own; call it outside of the kernel")
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
-        extents = self._sized(tuple(np.asarray(value).shape for value in values[: len(values) - len(self.slots)]))
+        given = map(plain, values[: len(values) - len(self.slots)])
+        extents = self._sized(tuple(np.asarray(value).shape for value in given))
         return super().__call__(*args, **by_name, out=out, extents=extents)
 
     @property
@@ -120,7 +122,9 @@ class ShapedKernel(SizedKernel):
 
     def result_shape(self, *operand_shapes: Any, extents: Any = None) -> Any:
         """Return the result's shape for operands of these shapes, without running anything."""
-        return super().result_shape(*operand_shapes, extents=self._sized(operand_shapes))
+        shapes = tuple(plain(shape) for shape in operand_shapes)
+        given = tuple(shape.shape if isinstance(shape, np.ndarray) else shape for shape in shapes)
+        return super().result_shape(*operand_shapes, extents=self._sized(given))
 
     def _sized(self, shapes: tuple[Any, ...]) -> dict[str, int]:
         (result,) = Machine(running=True).execute(self.shape, shapes)
