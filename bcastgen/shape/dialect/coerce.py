@@ -17,7 +17,6 @@ import numpy as np
 from ...core.dtypes import DType, dtype
 from ...core.errors import BroadcastError
 from ..types.tensor_type import TensorType
-from ..types.tensor_type import parse_type as parse_tensor_type
 from .extent_names import name_unknown, named_shape, with_one_meaning
 from .ir import Program, Value
 from .lattice import join_shapes
@@ -129,7 +128,7 @@ def _type_shape(operand: Value, given: str | TensorType) -> Shape:
     if isinstance(given, str) and re.fullmatch(r"\s*\[\s*invalid\s*\]\s*", given):
         return Shape(error="")
     try:
-        return named_shape(operand.name, parse_tensor_type(given))
+        return named_shape(operand.name, given)
     except BroadcastError as error:
         raise BroadcastError(f"operand '{operand.name}': {error}", operand=operand.name) from None
 

@@ -10,6 +10,7 @@ spell; results show it as ``?`` again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -17,8 +18,10 @@ from ...core.errors import BroadcastError
 from ..types.dim import MAX_EXTENT, Dim
 from ..types.extent_expr import Extent, ExtentExpr, Name, named, names_of
 from ..types.extent_ops import substitute
+from ..types.extent_span import span
+from ..types.extent_text import parse_extents
 from ..types.facts import ANY_EXTENT, Range
-from ..types.tensor_type import TensorType
+from ..types.tensor_type import TensorType, parse_type
 from .arithmetic import LOWEST
 from .ir import Value
 from .values import UNRANKED, LatticeValue, Shape, Size, ValueShape
@@ -29,27 +32,31 @@ _Change = Callable[[int, "Extent | None"], "Extent | None"]
 _ANY_INDEX = Range(LOWEST, MAX_EXTENT)
 
 
-def named_shape(operand: str, type_: TensorType) -> Shape:
-    """Return the shape that a type promises of an operand.
+def named_shape(operand: str, given: str | TensorType) -> Shape:
+    """Return the shape that a type, or a text of extents computed from names, promises of an operand.
 
     Raises
     ------
     BroadcastError
-        Where the type says what a shape cannot: how a dim stretches, or names in a shape of unknown rank.
+        Where the text says what a shape cannot: how a dim stretches, names in a shape of unknown rank, an extent that
+        is never 0 or more; and where it is none (`ParseError`).
 
     Examples
     --------
-    >>> from bcastgen.shape.types.tensor_type import parse_type
-    >>> print(named_shape("a", parse_type("[n<=64, ?, ?%8, 4]")))
-    [n<=64, ?, ?%8, 4]
+    >>> print(named_shape("a", "[n<=64, 2*n, ?, ?%8, 4]"), named_shape("a", "f32[n]"))
+    [n<=64, 2*n, ?, ?%8, 4] [n]
     """
-    said = next((dim for dim in type_.dims if dim.broadcast is False or dim.stretches or dim.trusted), None)
+    # One that begins with its extents, and not with a *.
+    is_shape = isinstance(given, str) and re.match(r"\s*\[\s*[^*\s]", given)
+    type_ = None if is_shape else parse_type(given)
+    dims = parse_extents(given) if isinstance(given, str) and type_ is None else type_.dims if type_ is not None else ()
+    said = next((dim for dim in dims if isinstance(dim, Dim) and _is_said_to_stretch(dim)), None)
     if said is not None:
         raise BroadcastError(
-            f"'{type_}' says {said} of a dim, and how a dim stretches is no fact of a shape; write {said.erased}"
+            f"'{given}' says {said} of a dim, and how a dim stretches is no fact of a shape; write {said.erased}"
         )
-    if not type_.unranked:
-        return Shape(tuple(_extent(operand, at, dim) for at, dim in enumerate(type_.dims)))
+    if type_ is None or not type_.unranked:
+        return Shape(tuple(_extent(operand, at, dim) for at, dim in enumerate(dims)))
     said = next((dim for dim in type_.dims if not dim.is_static and str(dim) != "?"), None)
     if said is not None:
         raise BroadcastError(f"'{type_}' says {said} of a dim, and a shape of unknown rank has no dims; write [*]")
@@ -57,7 +64,15 @@ def named_shape(operand: str, type_: TensorType) -> Shape:
     return UNRANKED
 
 
-def _extent(operand: str, at: int, dim: Dim) -> Extent | None:
+def _is_said_to_stretch(dim: Dim) -> bool:
+    return dim.broadcast is False or dim.stretches or dim.trusted
+
+
+def _extent(operand: str, at: int, dim: Dim | Extent) -> Extent | None:
+    if not isinstance(dim, Dim):
+        if span(dim).high < 0:
+            raise BroadcastError(f"dim {at} is {dim}, which is less than 0 for all extents; write one that may be more")
+        return dim
     if dim.extent is not None:
         return dim.extent
     if dim.symbol is not None:

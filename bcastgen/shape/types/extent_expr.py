@@ -12,6 +12,7 @@ known, and returns None where a result would be larger than the bounds below: no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 from itertools import product
 from math import prod
 from typing import Literal, TypeAlias
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 # What a sum may have: terms, factors of one term, names in all, and the size of a coefficient.
-_MOST_TERMS, _MOST_FACTORS, _MOST_NAMES, _HIGHEST = 16, 4, 48, 2**64
+_MOST_TERMS, _MOST_FACTORS, _MOST_NAMES, _HIGHEST = 12, 4, 24, 2**64
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,14 @@ Kind: TypeAlias = Literal["min", "max", "broadcast", "floordiv"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of extents that is no polynomial; all but the quotient have sorted operands, none of them twice."""
+    """A function of extents that is no polynomial; all but the quotient have sorted operands, none of them twice.
 
-    kind: Kind
-    operands: tuple[Extent, ...]
+    `key` says all of it, ranges of names included: two calls are compared by it, and not operand by operand.
+    """
+
+    kind: Kind = field(compare=False)
+    operands: tuple[Extent, ...] = field(compare=False)
+    key: str
 
     def __str__(self) -> str:
         if self.kind == "floordiv":
@@ -160,9 +165,9 @@ def sort_key(value: Extent | Atom) -> str:
         case int():
             return f"{value:+}"
         case Name():
-            return value.text
+            return f"{value.text}{value.range}"
         case Call():
-            return f"~{value.kind}({','.join(map(sort_key, value.operands))})"
+            return value.key
     return "+".join(f"{coefficient}*{'*'.join(map(sort_key, factors))}" for factors, coefficient in value.terms)
 
 
@@ -197,7 +202,7 @@ def _fits(items: Iterator[Name], most: int) -> bool:
 
 def called(kind: Kind, operands: tuple[Extent, ...]) -> Extent | None:
     """Return the extent that is nothing but a call."""
-    return made({(Call(kind, operands),): 1})
+    return made({(Call(kind, operands, f"~{kind}({','.join(map(sort_key, operands))})"),): 1})
 
 
 def add(a: Extent | None, b: Extent | None) -> Extent | None:

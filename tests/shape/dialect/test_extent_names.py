@@ -162,3 +162,20 @@ def test_a_run_needs_numbers():
     program = shape.program("p", lambda a: shape.size_to_index(size(a, 0)), a="!shape.shape")
     with pytest.raises(bg.BroadcastError, match=r"is not decided; give the program operands that are known"):
         program.run("[n]")
+
+
+def test_long_programs_over_names_take_no_long_time():
+    """What an op computes is bounded, however many ops there are; evaluated and folded in less than a second."""
+
+    def function(a):
+        found = [size(a, at) for at in range(6)]
+        for at in range(300):
+            left, right = found[at % 6], found[(at * 5 + 1) % 6]
+            op = (shape.add, shape.mul, shape.max, shape.min, shape.div)[at % 5]
+            found[at % 6] = op(left, right)
+        return tuple(found)
+
+    program = shape.program("long", function, a="!shape.shape")
+    results = program.evaluate("[a, b>=1, c, d>=2, e, f]")
+    assert max(len(str(result)) for result in results) < 5_000
+    assert len(list(program.fold().body.walk())) <= len(list(program.body.walk()))
