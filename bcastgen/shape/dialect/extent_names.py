@@ -11,12 +11,12 @@ spell; results show it as ``?`` again.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ...core.errors import BroadcastError
 from ..types.dim import MAX_EXTENT, Dim
-from ..types.extent_expr import Extent, ExtentExpr, Name, named, names_of
+from ..types.extent_expr import Extent, ExtentExpr, Name, multiply, named, names_of, subtract
 from ..types.extent_ops import substitute
 from ..types.extent_span import span
 from ..types.extent_text import parse_extents
@@ -131,6 +131,8 @@ def shown(value: LatticeValue) -> LatticeValue:
 def with_one_meaning(operands: Sequence[Value], values: Sequence[LatticeValue]) -> tuple[LatticeValue, ...]:
     """Return the values of operands with what any of them says of a name said in all of them.
 
+    What is computed from a name is an extent, too: of n - 1, n is at least 1; 8*m is no more than 63 bits hold.
+
     Raises
     ------
     BroadcastError
@@ -140,9 +142,9 @@ def with_one_meaning(operands: Sequence[Value], values: Sequence[LatticeValue]) 
         return tuple(values)
     names: dict[str, Name] = {}
     for operand, value in zip(operands, values, strict=True):
-        for name in _names(value):
+        for name, range_ in _said(value):
             known = names.setdefault(name.text, name)
-            both = known.range.meet(name.range)
+            both = None if range_ is None else known.range.meet(range_)
             if both is None:
                 raise BroadcastError(
                     f"operand '{operand.name}' is {value}, where {known} says something else of {name.text}; "
@@ -160,12 +162,31 @@ def _has_names(value: LatticeValue) -> bool:
     return any(isinstance(extent, ExtentExpr) for extent in (*extents, shape, getattr(shape, "value", None)))
 
 
-def _names(value: LatticeValue) -> list[Name]:
-    found: list[Name] = []
+def _said(value: LatticeValue) -> list[tuple[Name, Range | None]]:
+    """Return what the extents of a value say of names; None if they say that it has no extent."""
+    found: list[tuple[Name, Range | None]] = []
 
     def look(_: int, extent: Extent | None) -> Extent | None:
-        found.extend(() if extent is None else names_of(extent).values())
+        if isinstance(extent, ExtentExpr):
+            found.extend((name, name.range) for name in names_of(extent).values())
+            if not isinstance(value, ExtentExpr):
+                found.extend(_said_by(extent))
         return extent
 
     _changed(value, look)
     return found
+
+
+def _said_by(extent: ExtentExpr) -> Iterator[tuple[Name, Range | None]]:
+    """Return the ranges of names outside of which an expression would be no extent."""
+    for factors, count in extent.terms:
+        if len(factors) != 1 or not isinstance(factors[0], Name):
+            continue
+        others = subtract(extent, multiply(ExtentExpr(((factors, 1),)), count))
+        if others is None:
+            continue
+        # 0 <= count * name + others <= MAX_EXTENT
+        where = span(others)
+        low, high = (-where.high, MAX_EXTENT - where.low) if count > 0 else (where.low - MAX_EXTENT, where.high)
+        low, high = -(-low // abs(count)), high // abs(count)
+        yield factors[0], Range.of(max(low, 0), min(high, MAX_EXTENT))

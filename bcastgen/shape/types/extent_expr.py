@@ -63,8 +63,9 @@ class Name:
         return f"{self.text if self.is_shown else '?'}{self.range}"
 
 
-# "broadcast": the operand that is not 1, or 1; only said of extents that broadcast.
-Kind: TypeAlias = Literal["min", "max", "broadcast", "floordiv"]
+# "broadcast": the operand that is not 1, or 1; only said of extents that broadcast. "exact": a quotient by a number of
+# which the dividend is known to be a multiple.
+Kind: TypeAlias = Literal["min", "max", "broadcast", "floordiv", "exact"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,13 @@ class Call:
     operands: tuple[Extent, ...] = field(compare=False)
     key: str
 
+    @property
+    def is_quotient(self) -> bool:
+        """True if it is the first operand divided by the second one, rounded down."""
+        return self.kind in ("floordiv", "exact")
+
     def __str__(self) -> str:
-        if self.kind == "floordiv":
+        if self.is_quotient:
             return " // ".join(
                 f"({operand})" if _needs_parentheses(operand) else _bare(operand) for operand in self.operands
             )
@@ -152,7 +158,7 @@ def _bare(extent: Extent) -> str:
 def _factor(atom: Atom) -> str:
     if isinstance(atom, Name):
         return atom.text
-    return f"({atom})" if atom.kind == "floordiv" else str(atom)
+    return f"({atom})" if atom.is_quotient else str(atom)
 
 
 def _needs_parentheses(extent: Extent) -> bool:
@@ -185,6 +191,13 @@ def terms_of(extent: Extent) -> Mapping[Factors, int]:
 
 def made(terms: Mapping[Factors, int]) -> Extent | None:
     """Return the sum of terms, or None if it would be too large to carry on."""
+    for factors, coefficient in terms.items():
+        for at, atom in enumerate(factors):
+            if coefficient and isinstance(atom, Call) and atom.kind == "exact" and coefficient % _divisor(atom) == 0:
+                # What is divided without a rest, and multiplied again.
+                left = {(*factors[:at], *factors[at + 1 :]): coefficient // _divisor(atom)}
+                rest = made({other: count for other, count in terms.items() if other != factors})
+                return add(rest, multiply(made(left), atom.operands[0]))
     kept = [(factors, coefficient) for factors, coefficient in terms.items() if coefficient]
     if all(not factors for factors, _ in kept):
         return sum(coefficient for _, coefficient in kept)
@@ -192,12 +205,18 @@ def made(terms: Mapping[Factors, int]) -> Extent | None:
         len(factors) > _MOST_FACTORS or abs(coefficient) > _HIGHEST for factors, coefficient in kept
     ):
         return None
-    made = ExtentExpr(tuple(sorted(kept, key=lambda term: tuple(map(sort_key, term[0])))))
-    return made if _fits(_names(made), _MOST_NAMES) else None
+    extent = ExtentExpr(tuple(sorted(kept, key=lambda term: tuple(map(sort_key, term[0])))))
+    return extent if _fits(_names(extent), _MOST_NAMES) else None
 
 
 def _fits(items: Iterator[Name], most: int) -> bool:
     return all(count < most for count, _ in enumerate(items))
+
+
+def _divisor(exact: Call) -> int:
+    divisor = exact.operands[1]
+    assert isinstance(divisor, int)
+    return divisor
 
 
 def called(kind: Kind, operands: tuple[Extent, ...]) -> Extent | None:
@@ -274,7 +293,7 @@ def _evaluated(atom: Atom, extents: Mapping[str, int]) -> int:
     if isinstance(atom, Name):
         return extents[atom.text]
     numbers = [evaluate(operand, extents) for operand in atom.operands]
-    if atom.kind == "floordiv":
+    if atom.is_quotient:
         return numbers[0] // numbers[1]
     if atom.kind == "broadcast":
         return next((number for number in numbers if number != 1), 1)

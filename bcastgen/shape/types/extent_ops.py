@@ -108,7 +108,7 @@ def _divide_by(a: Extent, k: int) -> Extent | None:
     rest = span(inside)
     if rest.low // k == rest.high // k:
         return add(outside, rest.low // k)
-    return add(outside, called("floordiv", (inside, k)))
+    return add(outside, called("exact" if rest.divisor % k == 0 else "floordiv", (inside, k)))
 
 
 def _cancelled(a: Extent, b: ExtentExpr) -> Extent | None:
@@ -128,7 +128,12 @@ def _cancelled(a: Extent, b: ExtentExpr) -> Extent | None:
     return made(terms)
 
 
-_FUNCTIONS: dict[Kind, Callable[..., Extent | None]] = {"min": minimum, "max": maximum, "floordiv": floor_divide}
+_FUNCTIONS: dict[Kind, Callable[..., Extent | None]] = {
+    "min": minimum,
+    "max": maximum,
+    "floordiv": floor_divide,
+    "exact": floor_divide,
+}
 
 
 def substitute(extent: Extent | None, extents: Mapping[str, Extent]) -> Extent | None:

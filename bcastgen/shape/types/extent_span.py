@@ -84,7 +84,7 @@ def _atom_span(atom: Atom) -> Span:
     if isinstance(atom, Name):
         return Span.of(atom.range.low, atom.range.high, atom.range.step, 0)
     spans = [span(operand) for operand in atom.operands]
-    if atom.kind == "floordiv":
+    if atom.is_quotient:
         ends = [x // y for x in (spans[0].low, spans[0].high) for y in (spans[1].low, spans[1].high)]
         return Span.of(min(ends), max(ends), 1, 0)
     lows, highs = [one.low for one in spans], [one.high for one in spans]

@@ -143,6 +143,32 @@ def test_what_may_not_fit_is_no_proof():
     assert program.evaluate("[n>=4611686018427387904, m>=4611686018427387904]").passing is False
 
 
+@pytest.mark.parametrize(
+    ("x", "scale", "verdict"),
+    [
+        ("[b>=2, 8*k]", "[b, 1]", True),
+        ("[b + 2, k%16]", "[2 + b, 1]", True),
+        ("[b, 8*k]", "[b, 1]", None),
+        ("[b>=2, 8*k + 1]", "[b, 1]", False),
+        ("[b>=2, 8*k]", "[b + 1, 1]", False),
+        ("[b>=2, 8*k]", "[b, k>=2]", False),
+    ],
+)
+def test_names_decide_what_a_kernel_asks(x, scale, verdict):
+    rows = bg.from_text("(f32[n>=2, m%8] x, f32[n, bcast] scale) -> x * scale")
+    assert rows.shape_function.check(x, scale) is verdict
+
+
+def test_what_is_an_extent_tells_of_its_names():
+    """An extent is 0 or more, and fits: so n of n - 1 is at least 1, and 8*m does not wrap."""
+    program = shape.program("p", lambda a, b: (a, b), **SHAPES)
+    highest = (2**63 - 1) // 8
+    assert list(map(str, program.evaluate("[n - 1, 8*m]", "[n, m]"))) == ["[n - 1, 8*m]", f"[n>=1, m<={highest}]"]
+    assert list(map(str, program.evaluate("[7 - n, 2*m - 5]", "[n, m]")))[1] == f"[n<=7, m>=3<={2**62 + 2}]"
+    with pytest.raises(bg.BroadcastError, match=r"operand 'b' is \[n<=3\], where n>=5 says something else of n"):
+        program.evaluate("[n - 5]", "[n<=3]")
+
+
 def test_what_nobody_has_named_prints_as_unknown():
     program = shape.program("p", lambda a, b: shape.broadcast(a, b), **SHAPES)
     assert program.evaluate((2, None), (None, None)) == Shape.of(2, None)

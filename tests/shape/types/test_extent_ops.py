@@ -149,6 +149,11 @@ EVEN, SMALL = named("e", Range(0, 64, 2)), named("s", Range(1, 7))
         (floor_divide(multiply(N, 2), 2), N),
         (floor_divide(add(multiply(N, 4), 3), 4), N),
         (floor_divide(SMALL, 8), 0),
+        # A multiple of 2, halved and doubled, is what it was; any other is what the rest leaves.
+        (multiply(floor_divide(EVEN, 2), 2), EVEN),
+        (multiply(multiply(floor_divide(EVEN, 2), N), 6), multiply(multiply(EVEN, N), 3)),
+        (add(floor_divide(EVEN, 2), floor_divide(EVEN, 2)), EVEN),
+        (floor_divide(multiply(floor_divide(N, 2), 2), 2), floor_divide(N, 2)),
         (floor_divide(multiply(N, M), M), N),
         (floor_divide(add(M, 1), add(M, 1)), 1),
         (floor_divide(N, N), None),
