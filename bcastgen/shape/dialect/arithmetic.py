@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..types import extent_ops
+from ..types import extent_expr, extent_ops
 from ..types.dim import MAX_EXTENT
 from ..types.extent_expr import Extent
 from ..types.extent_span import is_less, is_same, span
@@ -27,12 +27,19 @@ __all__ = [
     "Function",
     "OfExtents",
     "binary",
+    "bitwise",
+    "ceil_divide",
+    "ceil_divide_extents",
     "checked",
     "compare",
     "divide",
-    "divide_extents",
     "floor_divide",
+    "natural",
+    "remainder",
+    "remainder_extents",
     "select",
+    "shift",
+    "unsigned",
     "wrap",
 ]
 
@@ -66,6 +73,48 @@ def floor_divide(a: int, b: int) -> int | Failed:
     return wrap(a // b) if b else Failed("division by 0")
 
 
+def ceil_divide(a: int, b: int) -> int | Failed:
+    """Return the quotient, rounded up; a division by 0 fails."""
+    return wrap(-(-a // b)) if b else Failed("division by 0")
+
+
+def remainder(a: int, b: int) -> int | Failed:
+    """Return the rest that `divide` leaves, which has the sign of the first."""
+    return (abs(a) % abs(b)) * (-1 if a < 0 else 1) if b else Failed("division by 0")
+
+
+def unsigned(function: Function) -> Function:
+    """Return a function of the numbers that the bits of two indices stand for without a sign."""
+
+    def of_bits(a: int, b: int) -> int | Failed:
+        made = function(a % (1 << _BITS), b % (1 << _BITS))
+        return made if isinstance(made, Failed) else wrap(made)
+
+    return of_bits
+
+
+def shift(function: Function) -> Function:
+    """Return a shift, which fails for a count that is not from 0 to 63."""
+    return lambda a, b: function(a, b) if 0 <= b < _BITS else Failed("shift by a count outside 0 to 63")
+
+
+def bitwise(function: Function) -> Callable[..., Any]:
+    """Return the evaluation of a function of the bits of two indices or predicates; one may be enough to know it."""
+
+    def evaluate(operation: Operation, a: Extent | None, b: Extent | None) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            return function(a, b)
+        # The bits of what is computed from names are not known.
+        known = a if isinstance(a, int) else b
+        if not isinstance(known, int):
+            return None
+        clear, all_set = (False, True) if operation.results[0].type.kind == "i1" else (0, -1)
+        outcome = function(known, clear)
+        return outcome if outcome == function(known, all_set) else None
+
+    return evaluate
+
+
 def binary(function: Function, of_extents: OfExtents | None = None, wraps: bool = True) -> Callable[..., Any]:
     """Return the evaluation of a function of two indices; unknown if either is.
 
@@ -87,9 +136,19 @@ def is_held(extent: Extent) -> bool:
     return where.low >= LOWEST and where.high <= MAX_EXTENT
 
 
-def divide_extents(a: Extent, b: Extent) -> Extent | None:
-    """Return the quotient, rounded towards 0, where that is down."""
-    return extent_ops.floor_divide(a, b) if span(a).low >= 0 and span(b).low >= 0 else None
+def natural(function: OfExtents) -> OfExtents:
+    """Return a function of extents that says nothing where one may be negative."""
+    return lambda a, b: function(a, b) if min(span(a).low, span(b).low) >= 0 else None
+
+
+def ceil_divide_extents(a: Extent, b: Extent) -> Extent | None:
+    """Return the quotient, rounded up, where the divisor is certain to be more than 0."""
+    return extent_ops.floor_divide(extent_expr.add(a, extent_expr.subtract(b, 1)), b) if span(b).low > 0 else None
+
+
+def remainder_extents(a: Extent, b: Extent) -> Extent | None:
+    """Return what the quotient, rounded down, leaves."""
+    return extent_expr.subtract(a, extent_expr.multiply(extent_ops.floor_divide(a, b), b))
 
 
 def checked(value: int) -> int | Failed:

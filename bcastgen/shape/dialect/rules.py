@@ -41,6 +41,19 @@ def always(operation: Operation, operands: tuple[Any, ...]) -> bool:
     return True
 
 
+def divides(operation: Operation, operands: tuple[Any, ...]) -> bool:
+    """The divisor is certain not to be 0."""
+    return operands[1] is not None and not span(operands[1]).has(0)
+
+
+def shifts(operation: Operation, operands: tuple[Any, ...]) -> bool:
+    """64 bits can certainly be shifted by the count."""
+    if operands[1] is None:
+        return False
+    where = span(operands[1])
+    return where.low >= 0 and where.high < 64
+
+
 def error(operation: Operation) -> str:
     """Return the author's message, or ""."""
     return str(operation.attribute("error", ""))
@@ -76,11 +89,6 @@ def fits(function: Callable[..., Extent | None]) -> Certain:
         return (arithmetic.LOWEST if is_index else 0) <= where.low and where.high <= MAX_EXTENT
 
     return certain
-
-
-def not_zero(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """The second operand is certain not to be 0."""
-    return operands[1] is not None and not span(operands[1]).has(0)
 
 
 def one_type(operation: Operation) -> str | None:
