@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 import bcastgen as bg
+from bcastgen.shape.dialect.ops import ROWS
+from bcastgen.shape.dialect.row import Failed
+from bcastgen.shape.dialect.trace import op
 from bcastgen.shape.dialect.values import Shape, Size, Witness, instance_of, show
-from bcastgen.shape.types.extent_expr import add, named
+from bcastgen.shape.types.extent_expr import add, evaluate, multiply, named
 from bcastgen.shape.types.facts import Range
 
 shape = bg.shape
@@ -105,6 +110,12 @@ def index(a, at):
         (lambda a: shape.cmpi(shape.addi(index(a, 1), 1), index(a, 1), predicate="sgt"), None),
         (lambda a: shape.cmpi(shape.subi(index(a, 1), 1), index(a, 1), predicate="slt"), True),
         (lambda a: shape.cmpi(shape.subi(index(a, 1), 1), index(a, 1), predicate="ult"), None),
+        # k%8 % 8 = 0, and k // 8 rounded up is k // 8.
+        (lambda a: shape.cmpi(shape.remsi(index(a, 2), 8), 0, predicate="eq"), True),
+        (lambda a: shape.cmpi(shape.remui(index(a, 2), 4), 0, predicate="eq"), True),
+        (lambda a: shape.cmpi(shape.remsi(index(a, 2), 16), 0, predicate="eq"), None),
+        # The bits of a name are not known.
+        (lambda a: shape.cmpi(shape.andi(index(a, 2), 7), 0, predicate="eq"), None),
         # k%8 and 12: never equal.
         (lambda a: shape.cmpi(index(a, 2), 12, predicate="eq"), False),
     ],
@@ -112,6 +123,38 @@ def index(a, at):
 def test_names_decide_predicates(function, verdict):
     program = shape.program("p", function, a="!shape.shape")
     assert program.evaluate("[n>=2<=64, m, k%8]") is verdict
+
+
+INDEX_ROWS = [row for row in ROWS.values() if row.results == (("index",),) and len(row.parameters) == 2]
+
+
+@pytest.mark.parametrize("row", INDEX_ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "ranges", [(Range(0, 6), Range(1, 5)), (Range(0, 12, 4), Range(2, 4, 2)), (Range(-3, 3), Range(-2, 3))]
+)
+def test_arithmetic_of_names_is_that_of_their_numbers(row, ranges):
+    """Of an op on two indices, and of one of them and a number: what is computed of names, for all their extents."""
+    n, m = (named(text, range_) for text, range_ in zip("nm", ranges, strict=True))
+    program = shape.program("p", lambda a, b: op(row.name)(a, b), a="index", b="index")
+    operation = next(program.body.walk())
+    inside = [[x for x in range(range_.low, range_.high + 1) if range_.has(x)] for range_ in ranges]
+    for a, b in ((n, m), (n, 2), (n, 4), (7, m), (n, n), (multiply(n, 4), 2)):
+        (made,) = row.apply(operation, (a, b))
+        certain = row.is_certain(operation, (a, b))
+        for x, y in product(*inside):
+            numbers = [number if isinstance(number, int) else evaluate(number, {"n": x, "m": y}) for number in (a, b)]
+            (wanted,) = row.apply(operation, numbers)
+            assert made is None or isinstance(wanted, Failed) or instance_of(wanted, evaluate(made, {"n": x, "m": y}))
+            assert not (certain and isinstance(wanted, Failed)), (str(a), str(b), x, y)
+
+
+def test_arithmetic_of_names_is_known_for_most_ops():
+    n, m = named("n", Range(0, 6)), named("m", Range(1, 5))
+    program = shape.program("p", lambda a, b: shape.addi(a, b), a="index", b="index")
+    operation = next(program.body.walk())
+    known = {row.python for row in INDEX_ROWS if row.apply(operation, (n, m)) != (None,)}
+    assert known >= {"addi", "subi", "muli", "divsi", "divui", "floordivsi", "ceildivsi", "ceildivui", "remsi", "remui"}
+    assert known >= {"minsi", "maxsi", "minui", "maxui"}
 
 
 def test_folding_decides_what_holds_for_all_extents():
