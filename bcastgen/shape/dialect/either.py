@@ -35,7 +35,8 @@ def either(a: LatticeValue, b: LatticeValue) -> LatticeValue:
         case (Size(), Size()) | (Witness(), Witness()) | (ElementType(), ElementType()):
             # The extent of a name admits a number, but is not that of the name where it is one.
             admits = [y for x, y in ((a, b), (b, a)) if (x.is_invalid if isinstance(x, Size) else instance_of(x, y))]
-            return admits[0] if admits else type(a)()
+            unknown: dict[type, LatticeValue] = {Size: Size(), Witness: Witness(), ElementType: ElementType()}
+            return admits[0] if admits else unknown[type(a)]
     return None
 
 
