@@ -1,4 +1,4 @@
-"""What a kernel makes of what it is told of operands: results' names, constants' values, arrays that only have a shape.
+"""A kernel's operands as users describe them: names of results, values of constants, arrays that only have a shape.
 
 In: names, values, types of a signature, shapes.  Out: names and arrays.
 

@@ -46,7 +46,7 @@ def _comparison(symbol: str) -> Callable[[tuple[DType, ...], DType], str]:
 
 
 def _same(template: str) -> dict[str, str]:
-    """For rows whose C is the same for integers and floats but not for bool."""
+    """Return one template for integers and floats, but not for bool."""
     return {"signed": template, "unsigned": template, "float": template}
 
 
@@ -87,7 +87,7 @@ _COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 3.0}
 
 
 def _by_constant(name: str) -> Callable[[DType, float], str | None]:
-    """Quotient or remainder by a constant: of integers, for which C multiplies."""
+    """Return the C of a quotient or remainder of integers by a constant, for which C multiplies."""
 
     def c(dtype: DType, constant: float) -> str | None:
         if not dtype.is_integer:
@@ -104,7 +104,7 @@ def _by_constant(name: str) -> Callable[[DType, float], str | None]:
 
 
 def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
-    """Quotient or remainder by what is known at run time only: of up to 32 bits in lanes of doubles."""
+    """Return the C of a quotient or remainder by a divisor that only the run time knows: up to 32 bits as doubles."""
 
     def c(operands: tuple[DType, ...], result: DType) -> str:
         kind = operands[0].kind
@@ -168,19 +168,19 @@ def _math(
 
 
 def _up_to(most: str) -> tuple[RangeTest, ...]:
-    """Whether a magnitude is at most this; a NaN has the bits of a larger number."""
+    """Return the test that a magnitude is at most this; a NaN has the bits of a larger number."""
     return (RangeTest("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})"),)
 
 
 def _between(least: float, below: float, row: DType = F32, operand: str = "fabs{f}({0})") -> RangeTest:
-    """Whether a number is at least this and below that; one that is not has the bits of a larger number."""
+    """Return the test that a number is in [least, below); the bits of any other are those of a larger number."""
     low, high = (int(np.array(end, row.np).view(f"u{row.bytes}")) for end in (least, below))
     number = f"bcg_bits_{{t}}({operand})" + f" - {low:#x}u" * bool(low)
     return RangeTest("{W}", number, f"{high - 1 - low:#x}u")
 
 
 def _by_number(order: str) -> dict[float | None, tuple[dict[str, str], float]]:
-    """Of an extremum with a number, where comparing needs not tell NaN: only the first operand may be one."""
+    """Return the C of an extremum with a constant: one comparison, since only the first operand may be NaN."""
     return {None: ({"float": f"({{1}} {order} {{0}} ? {{1}} : {{0}})"}, 0.4)}
 
 
@@ -246,7 +246,7 @@ _PAIRS = ("f32", "f64")
 
 
 def _extremum(words: str, kinds: tuple[str, str, str], **facts: Any) -> dict[str, Any]:
-    """What is known of an extremum, whose range is of this name; the words are of its spelling for floats."""
+    """Return the facts of an extremum; `words` are the arguments of its spelling for floats."""
     signed, unsigned, of_bool = (f"arith.{kind}" for kind in kinds)
     spelled = {"signed": signed, "unsigned": unsigned, "bool": of_bool, "float": f"@extremum {words}"}
     return {"mlir": Mlir(spelled), **facts}
@@ -438,7 +438,7 @@ _ROWS: tuple[Op, ...] = (
         {
             "signed": "({T})({0} > 1 ? 1 : {0} < -1 ? -1 : {0})",
             "unsigned": "({T})({0} > 0)",
-            # Of -0 it is 0, and of NaN NaN.
+            # The sign of -0 is 0, and that of NaN is NaN.
             "float": "(fabs{f}({0}) > 0 ? copysign{f}(1, {0}) : {0} + 0)",
         },
         "-1, 0 or 1; NaN stays NaN.",
@@ -903,7 +903,7 @@ _ROWS: tuple[Op, ...] = (
 )
 
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}
-# What analyses, rewrites and front ends make themselves.
+# The row of the conversions that analyses, rewrites and front ends insert.
 CAST = OPS["cast"]
 _BY_ANY_NAME: dict[str, Op] = OPS | {alias: row for row in _ROWS for alias in row.aliases}
 
@@ -932,7 +932,7 @@ class _Defined:
                     f"{op.name} is defined already, and otherwise; pass replace=True, or choose another name"
                 )
             self.rows = {**self.rows, op.name: op}
-            # After the rows: who sees the new count sees the new row.
+            # After the rows: a thread that sees the new count sees the new row.
             self.replacements += known is not None
             return op
 

@@ -1,4 +1,4 @@
-"""What a template shows of inner loops: arrays, variants and bodies, all decided.
+"""The views of inner loops that templates print: arrays, variants and bodies, all decided.
 
 In: nothing.  Out: the values that :func:`.view.kernel_view` and :mod:`.inner` make; templates only lay them out.
 
@@ -112,7 +112,7 @@ class RangeTestView:
 
 @dataclass(frozen=True, slots=True)
 class CommonCaseView:
-    """What a loop does for a block of points first: test whether its `short` body is right for all of them.
+    """The test that a loop makes of a block of points first: whether its `short` body is right for all of them.
 
     The `tests` need the statements `body`, the elements of the arrays at `places` and the values `known` from tiles.
     """
@@ -143,7 +143,7 @@ class BlockLoopView:
 
 @dataclass(frozen=True, slots=True)
 class WordsView:
-    """What a loop computes of each byte of a word of so many bits: its body, and the values whose low bytes it stores.
+    """The computation of each byte of a word of so many bits: its body, and the values whose low bytes are stored.
 
     If `deinterleaved` the bytes of a word are 16 apart, and results are these values.
     `loads` are, for each operand, the C type that a byte's value has then, and of a word `{}` the C of each byte.
@@ -187,10 +187,10 @@ class LoopView:
 
     @property
     def operands(self) -> tuple[ArrayView, ...]:
-        """What it reads."""
+        """The arrays it reads."""
         return self.arrays[: self.operand_count]
 
     @property
     def results(self) -> tuple[ArrayView, ...]:
-        """What it writes."""
+        """The arrays it writes."""
         return self.arrays[self.operand_count :]

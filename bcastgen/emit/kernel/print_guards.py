@@ -37,7 +37,7 @@ from ...loops.guard_ir import (
 __all__ = ["Members", "Step", "entry_steps", "meeting_steps", "result_steps", "starts"]
 
 
-# Of an object where addresses have 32 bits: PTRDIFF_MAX there.
+# The largest object where addresses have 32 bits: PTRDIFF_MAX there.
 _MOST_BYTES = 2**31 - 1
 
 

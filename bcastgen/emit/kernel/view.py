@@ -237,7 +237,7 @@ def _may_be_one(nest: Nest, access: Access, at: int, own: int | None, is_result:
     """Whether the extent of an array's dim may prove to be 1, where its stride in memory means nothing."""
     if is_result or own is None:
         return nest.domain.dims[at].can_be_one
-    # What does not stretch has the extent of the domain, of which more may be known.
+    # A dim that does not stretch has the domain's extent, of which more may be known.
     stretches = access.map.indices[own].stretches
     return access.type.dims[own].can_be_one and (stretches or nest.domain.dims[at].can_be_one)
 

@@ -216,8 +216,8 @@ class _Narrowing:
                 return self.made[value.index]
             case Load():
                 access = self.nest.operands[value.access]
-                still = not access.map.open and all(index.dim is None for index in access.map.indices)
-                return _Made(value, access.dtype, _EXACT, not still)
+                stationary = not access.map.open and all(index.dim is None for index in access.map.indices)
+                return _Made(value, access.dtype, _EXACT, not stationary)
         return _Made(value, dtype, _EXACT, False)
 
     def _range(self, value: Value, dtype: DType) -> Range:
