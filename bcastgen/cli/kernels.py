@@ -18,8 +18,9 @@ from .reading import add_reading
 
 if TYPE_CHECKING:
     from ..kernel.kernel import Kernel
+    from ..shape.dialect.program import Program
 
-__all__ = ["add_rules", "is_mlir", "read_kernel", "read_kernels"]
+__all__ = ["add_rules", "is_mlir", "read_kernel", "read_kernels", "read_programs"]
 
 _RULES = tuple(OPTIONS[name] for name in ("dynamic", "stretch", "rank_expansion"))
 
@@ -59,6 +60,15 @@ def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
     from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
 
     return mlir_files.read_kernels(options)
+
+
+def read_programs(options: argparse.Namespace) -> tuple[Program, ...]:
+    """Return the shape programs of a file of MLIR whose functions all compute shapes; else none."""
+    if not is_mlir(options):
+        return ()
+    from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
+
+    return mlir_files.read_programs(options)
 
 
 def _check_rules(options: argparse.Namespace) -> None:

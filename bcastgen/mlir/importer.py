@@ -33,7 +33,7 @@ from .tosa.elements import check_supported, element_of
 from .tosa.meeting import fits, tensor_of
 from .tosa.reader import check_counts, constant_of, read_tosa
 from .tosa.reshape import reshaped
-from .tosa.table import find_tosa
+from .tosa.table import WRITTEN_FOR, find_tosa
 
 __all__ = ["Imported", "import_function"]
 
@@ -149,6 +149,9 @@ class _Import:
                 if not proved:
                     self.assert_type(value)
             case _:
+                meant = WRITTEN_FOR.get(name.removeprefix("tosa."))
+                if meant is not None and name.startswith("tosa."):
+                    raise ParseError(f"is none of TOSA's; write tosa.{meant}")
                 raise ParseError(
                     "is not element-wise, or not known here; a kernel is made of TOSA's element-wise ops, tosa.const, "
                     "tosa.reshape and tensor.cast"
@@ -164,7 +167,7 @@ class _Import:
             if value.type != type_:
                 raise ParseError(f"returns '{value}' of type {value.type}, but the function's result is {type_}")
             check_supported(value)
-        if not declared:
+        if not declared and not self.verify_only:
             raise ParseError("returns nothing; a kernel has one result or more")
         return tuple(self.value(value) for value in operation.operands)
 

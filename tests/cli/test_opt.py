@@ -120,6 +120,28 @@ def test_broadcastable_is_verified_and_not_compiled(tmp_path, capsys):
     assert "has no meaning beyond its types" in capsys.readouterr().err
 
 
+NO_RESULTS = """func.func @f(%a: tensor<4x3x2xi32>, %b: tensor<1x3x1xi32>) {
+  %0 = tosa.add %a, %b : (tensor<4x3x2xi32>, tensor<1x3x1xi32>) -> tensor<4x3x2xi32>
+  %1 = "test.broadcastable"(%a, %b) : (tensor<4x3x2xi32>, tensor<1x3x1xi32>) -> tensor<4x3x2xi32>
+  return
+}
+func.func @s(%a: !shape.shape) {
+  %0 = shape.rank %a : !shape.shape -> !shape.size
+  return
+}
+"""
+
+
+def test_functions_without_results_are_verified(tmp_path, capsys):
+    path = tmp_path / "none.mlir"
+    path.write_text(NO_RESULTS)
+    assert main(["opt", "--verify-only", str(path)]) == 0
+    path.write_text(NO_RESULTS.replace("x1xi32>", "x3xi32>"))
+    assert main(["opt", "--verify-only", str(path)]) == 1
+    assert f"{path}:2:8: error: 'tosa.add' op operand '%b' dim 2 has extent 3" in capsys.readouterr().err
+    assert main(["opt", "--to=nest", str(path)]) == 1
+
+
 def test_stdin_is_read(monkeypatch, capsys):
     class Standard:
         buffer = io.BytesIO(TEXT.encode())

@@ -457,6 +457,13 @@ def test_other_dialects_are_refused_by_name():
         bg.from_mlir(function(body, "%a: tensor<2xf32>", "tensor<2xf32>"))
 
 
+def test_the_name_that_texts_give_a_division_is_answered_by_tosas():
+    text = "func.func @f(%a: tensor<4xi32>) -> tensor<4xi32> {\n{}\nreturn %0 : tensor<4xi32>\n}"
+    line = "%0 = tosa.div %a, %a : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>"
+    with pytest.raises(bg.ParseError, match=r":2:6: error: 'tosa.div' op is none of TOSA's; write tosa.intdiv"):
+        bg.from_mlir(text.replace("{}", line))
+
+
 def test_what_ops_accept_one_by_one_may_be_certain_to_fail():
     body = """%0 = tosa.add %a, %a : (tensor<3xf32>, tensor<3xf32>) -> tensor<?xf32>
               %1 = tosa.add %0, %b : (tensor<?xf32>, tensor<4xf32>) -> tensor<4xf32>

@@ -12,7 +12,7 @@ operands and results are read and dropped, and so is what stands beside function
 from __future__ import annotations
 
 from ..ir import Function, FunctionType, Module, Operation, Source
-from .forms import find_form
+from .forms import find_form, unread
 from .lexer import shown
 from .operations import Operations
 
@@ -43,7 +43,7 @@ def parse_module(text: str, name: str = "<mlir>") -> Module:
     ('f', '(tensor<4xf32>) -> tensor<4xf32>', ['func.return'])
     """
     source = Source(name, text)
-    reader = Operations(source, find_form)
+    reader = Operations(source, find_form, unread)
     functions: dict[str, Function] = {}
     while reader.lexer.kind != "end":
         match reader.lexer.kind:
