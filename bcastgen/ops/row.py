@@ -337,6 +337,7 @@ def _template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DT
 
 
 def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
+    """Replace the fields of a template that depend on dtypes; operands stay open."""
     loop = operands[0].computed_in
     wide = "uint64_t" if loop.bits == 64 else "uint32_t"
     facts = {

@@ -193,6 +193,7 @@ def _parts(op: str, text: str) -> Iterator[str]:
 
 
 def _definition(op: str, text: str) -> tuple[str, str]:
+    """Return name and text of a function or table of a prelude; refuse what is neither."""
     found = _FUNCTION.match(text) or _TABLE.match(text)
     if found is None:
         raise ParseError(

@@ -162,6 +162,7 @@ def _block_loops(nest: Nest, loop: InnerLoop, loads: tuple[str, ...], fast: bool
 def _common_case(
     nest: Nest, loop: InnerLoop, block: BlockLoop, loads: tuple[str, ...], fast: bool, numbers: Iterator[int]
 ) -> CommonCaseView | None:
+    """Return the view of a block's common case, or None; `numbers` counts the tests of a loop."""
     case = block.common_case
     if case is None:
         return None

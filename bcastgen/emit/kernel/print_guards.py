@@ -222,6 +222,7 @@ def _one(step: Meet | Widen, members: Members) -> str:
 
 
 def _check(step: Check, members: Members) -> Step:
+    """Return a check as C: the condition under which it fails, and the facts of the diagnostic."""
     actual, expected = members.term(step.actual), members.term(step.expected)
     match step.test:
         case "eq":

@@ -132,6 +132,7 @@ def _nest_view(
     kernel_namer: Namer,
     fast: bool,
 ) -> NestView:
+    """Return the view of one nest: its names are taken, and its loops and checks are C."""
     nest, namer = program.nests[place], kernel_namer.within()
     arrays = tuple(
         _array_view(nest, access, at, at >= len(nest.operands), members, namer)
@@ -195,6 +196,7 @@ def _shapes(guards: NestGuards, members: Members) -> tuple[tuple[str, str], ...]
 
 
 def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members: Members, namer: Namer) -> ArrayView:
+    """Return the view of an operand or result: how C reaches its elements, and its stride along each dim."""
     owner = (members.results if is_result else members.operands)[access.position]
     again = any(other.position == access.position for other in nest.operands[:place]) and not is_result
     name = namer.take(f"{owner}_again") if again else owner

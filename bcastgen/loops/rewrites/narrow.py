@@ -106,6 +106,7 @@ class _Narrowing:
         return self._apply(statement, statement.operand_dtypes, statement.dtype)
 
     def _cast(self, at: int, statement: Apply) -> _Made:
+        """Rebuild a conversion: leave it out where the value fits, or where no result depends on the bits it drops."""
         (value,), (source,), target = statement.operands, statement.operand_dtypes, statement.dtype
         if isinstance(value, Constant) or source.is_float or target.is_float16:
             return self._apply(statement, (source,), target)
