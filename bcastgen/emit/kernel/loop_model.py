@@ -31,7 +31,7 @@ class DimView:
     """
 
     domain: int
-    own: int | None
+    own_dim: int | None
     selects: bool
     reason: str
     stride: str
@@ -42,8 +42,8 @@ class DimView:
 class ArrayView:
     """An operand or result as one indexing map of a nest sees it.
 
-    `place` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's name
-    of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
+    `nest_index` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's
+    name of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
     descriptor's address, `member` what goes in front of a field of it. `loaded` is the C of the value of an element
     `{}`, of type `c` in memory and of type `value_c` then; `load`, `step` and `map_name` name that value, its
     stride along an inner loop, and the table of its own dims if it is `mapped` otherwise than by aligning on the right.
@@ -53,7 +53,7 @@ class ArrayView:
     name: str
     owner: str
     position: int
-    place: int
+    nest_index: int
     pointer: str
     member: str
     rank: int | None
@@ -73,12 +73,12 @@ class ArrayView:
     @property
     def strides(self) -> tuple[str, ...]:
         """The names of its effective strides, in a ranked nest."""
-        return tuple(dim.stride for dim in self.dims if dim.own is not None)
+        return tuple(dim.stride for dim in self.dims if dim.own_dim is not None)
 
     @property
     def own_dims(self) -> tuple[int, ...]:
         """For each dim of the domain its own, or -1."""
-        return tuple(-1 if dim.own is None else dim.own for dim in self.dims)
+        return tuple(-1 if dim.own_dim is None else dim.own_dim for dim in self.dims)
 
 
 @dataclass(frozen=True, slots=True)
