@@ -18,11 +18,13 @@ from ..kernel.kernel import Kernel
 from ..mlir.importer import import_function
 from ..mlir.ir import Function, Module, Operation, choose
 from ..mlir.options import ReadOptions
+from ..mlir.provenance import Provenance
 from ..mlir.read.parser import parse_module
 from ..pipeline.options import Options
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
+    from ..shape.inference.stretch_rules import Dynamic
 
 __all__ = [
     "choose",
@@ -36,7 +38,16 @@ __all__ = [
 ]
 
 # What a function of shapes is made of, beside the dialect itself.
-_SHAPE_OPS = ("shape.", "arith.", "index.", "tensor.dim", "tensor.extract", "tensor.from_elements", "tensor.rank")
+_SHAPE_OPS = (
+    "shape.",
+    "arith.",
+    "index.",
+    "scf.",
+    "tensor.dim",
+    "tensor.extract",
+    "tensor.from_elements",
+    "tensor.rank",
+)
 
 
 def from_mlir(
@@ -46,12 +57,15 @@ def from_mlir(
     name: str = "<mlir>",
     rank_expansion: bool = False,
     strict_types: bool = False,
+    dynamic: Dynamic = "numpy",
     threads: int | None = None,
 ) -> Kernel:
     """Return the kernel of a function in MLIR text: TOSA's element-wise ops, constants, casts.
 
     Every op is verified first. The types of operands and results hold at run time as declared: ``?`` stretches if it
-    proves to be 1, and a mismatch is an error that names operand, dim and both sizes.
+    proves to be 1 (unless `dynamic` says otherwise), and a mismatch is an error that names the op, its place in the
+    text, the operand, the dim and both sizes. Arguments and results may have facts on dims beside their types:
+    ``%x: tensor<?x?xf32> {bcastgen.dims = ["n>=2", "?%8"]}``, written as in signatures.
 
     Parameters
     ----------
@@ -60,6 +74,9 @@ def from_mlir(
     name : what messages call the text.
     rank_expansion : operands may have fewer dims than the result, as before TOSA 1.0.
     strict_types : take only the element types of the specification's tables.
+    dynamic : as for :func:`bcastgen.jit`, and it holds for every op: where it is not ``"numpy"``, a dim stretches only
+        if the type of the value says 1, as TOSA specifies. ``"trusted"`` also leaves unchecked what the types of values
+        on the way say.
     threads : how many threads a call may take, as for :func:`bcastgen.jit`.
 
     Returns
@@ -88,7 +105,7 @@ def from_mlir(
            [1., 1., 1.]], dtype=float32)
     """
     module = read_module(text, name)
-    kernel = kernel_of(choose(module, function), module, ReadOptions(rank_expansion, strict_types))
+    kernel = kernel_of(choose(module, function), module, ReadOptions(rank_expansion, strict_types, dynamic))
     kernel.threads = threads
     return kernel
 
@@ -96,8 +113,8 @@ def from_mlir(
 def shape_from_mlir(text: str | Path, function: str | None = None, *, name: str = "<mlir>") -> Program:
     """Return the shape program of a function in MLIR text: the shape dialect, and arithmetic on indices.
 
-    It is evaluated, folded, run and printed as one of :mod:`bcastgen.shape` written in Python. :func:`emit_shape` writes
-    its C. :func:`define_op` takes it, or its text, as an op's shape function.
+    It is evaluated, folded, run and printed as one of :mod:`bcastgen.shape` written in Python. :func:`emit_shape`
+    writes its C. :func:`define_op` takes it, or its text, as an op's shape function.
 
     Parameters
     ----------
@@ -169,9 +186,15 @@ def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kerne
         len(imported.expression.results),
         imported.constants,
         imported.signature,
-        Options(name, rank_expansion=options.rank_expansion, debug="BCASTGEN_DEBUG" in os.environ),
+        Options(
+            name,
+            dynamic=options.dynamic,
+            rank_expansion=options.rank_expansion,
+            debug="BCASTGEN_DEBUG" in os.environ,
+        ),
         constants=len(imported.constants),
     )
+    kernel.provenance = Provenance(function, module.source, options, imported.results)
     _lowers(kernel, function, module)
     return kernel
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from ..api.functions import from_text
 from ..core.errors import ParseError
+from ..core.options import options_of
+from ..mlir.options import ReadOptions
 from ..pipeline.options import OPTIONS
 from .flags import add_flags, flag_names, flag_values
 from .reading import add_reading
@@ -29,7 +31,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
     """Say what a command takes beside an expression or a file: how dims meet, and how MLIR is read."""
     add_flags(parser, _RULES)
     parser.add_argument("--function", metavar="NAME", help="of a .mlir file")
-    add_reading(parser)
+    add_reading(parser, _RULES)
 
 
 def is_mlir(options: argparse.Namespace) -> bool:
@@ -73,6 +75,7 @@ def read_programs(options: argparse.Namespace) -> tuple[Program, ...]:
 
 def _check_rules(options: argparse.Namespace) -> None:
     """Refuse switches that say of an expression what MLIR's types say of a module."""
-    if any(value != OPTIONS[name].default for name, value in flag_values(options, _RULES).items()):
-        *others, last = (flag for row in _RULES for flag in flag_names(row))
+    rules = tuple(row for row in _RULES if row not in options_of(ReadOptions))
+    if any(value != OPTIONS[name].default for name, value in flag_values(options, rules).items()):
+        *others, last = (flag for row in rules for flag in flag_names(row))
         raise ParseError(f"{', '.join(others)} and {last} are for expressions, not for .mlir files")

@@ -232,8 +232,9 @@ class Function:
     name : without the @.
     type : the types of its operands and results.
     body : the block; None for a declaration.
-    attributes : those of the function; attributes of arguments and results are left out.
+    attributes : those of the function itself.
     location : that of its name.
+    argument_attributes, result_attributes : one dictionary for each; empty if no argument, or no result, has any.
     """
 
     name: str
@@ -241,6 +242,8 @@ class Function:
     body: Block | None
     attributes: dict[str, Attribute]
     location: Location
+    argument_attributes: tuple[dict[str, Attribute], ...] = ()
+    result_attributes: tuple[dict[str, Attribute], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

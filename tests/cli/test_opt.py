@@ -156,7 +156,7 @@ def test_stdin_is_read(monkeypatch, capsys):
     [
         (["opt", "MODEL"], "nothing to do; pass --to=STAGE or --verify-only"),
         (["opt", "--to=nest", "--function=gone", "MODEL"], "no function @gone; there are @scaled, @other"),
-        (["run", "MODEL", "--dynamic=strict", "--function=scaled"], "are for expressions, not for .mlir files"),
+        (["run", "MODEL", "--no-stretch", "--function=scaled"], "are for expressions, not for .mlir files"),
         (["emit", "a + b", "--function=f"], "--function 'f' is for .mlir files"),
     ],
 )
@@ -193,3 +193,18 @@ def test_run_evaluates_a_function_over_files(model, tmp_path, capsys):
 def test_explain_prints_the_stages(model, capsys):
     assert main(["explain", str(model), "--function=scaled", "--stage=typed"]) == 0
     assert "absolute" in capsys.readouterr().out
+
+
+def test_strict_types_of_dims_are_a_flag_of_every_command(tmp_path, capsys):
+    path = tmp_path / "add.mlir"
+    path.write_text(
+        """func.func @f(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+          %0 = tosa.add %a, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+          return %0 : tensor<?xf32>
+        }"""
+    )
+    for command in (["opt", str(path), "--to=constraints"], ["explain", str(path), "--stage", "constraints"]):
+        assert main(command) == 0
+        assert "b.0 in {1, d0}: checked" in capsys.readouterr().out
+        assert main([*command, "--dynamic=strict"]) == 0
+        assert "b.0 = d0: checked" in capsys.readouterr().out

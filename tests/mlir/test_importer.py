@@ -83,7 +83,7 @@ def test_scenarios_of_seed_001(name):
 
 def test_a_mismatch_at_run_time_is_an_error_with_operand_dim_and_both_sizes():
     kernel = bg.from_mlir(binary("add", "tensor<?x?xf32>", "tensor<?x?xf32>", "tensor<?x?xf32>"))
-    with pytest.raises(bg.BroadcastError, match=r"operand 'b' dim 1 has extent 2, expected 1 or 3 \(from 'a'\)"):
+    with pytest.raises(bg.BroadcastError, match=r"2:8: .*operand 'b' dim 1 has extent 2, expected 1 or 3 \(from 'a'\)"):
         kernel(shaped(2, 3), shaped(2, 2))
     kernel = bg.from_mlir(binary("add", "tensor<?xf32>", "tensor<?xf32>", "tensor<?xf32>"))
     with pytest.raises(bg.BroadcastError, match="operand 'b' dim 0 has extent 3, expected 1 or 0"):
@@ -100,7 +100,7 @@ def test_static_to_dynamic_emits_no_check_of_the_result():
 def test_dynamic_to_static_is_checked_at_run_time():
     kernel = bg.from_mlir(binary("add", "tensor<?xf32>", "tensor<?xf32>", "tensor<5xf32>"))
     for extents in ((4, 4), (1, 1), (4, 1)):
-        with pytest.raises(bg.BroadcastError, match=r"result 'r' dim 0"):
+        with pytest.raises(bg.BroadcastError, match=r"^<mlir>:2:8: error: 'tosa.add' op result '%0' dim 0"):
             kernel(*(shaped(extent) for extent in extents))
 
 
