@@ -280,9 +280,5 @@ def _overflow(nest: NestGuards, size: int) -> str:
     if known == 0 or (known <= _MOST_BYTES and not unknown):
         return ""
     if len(unknown) == 1:
-        return f"(uint64_t)extents[{unknown[0]}] > {_most(known)}"
+        return f"(uint64_t)extents[{unknown[0]}] > PTRDIFF_MAX{f' / {known}' if known != 1 else ''}"
     return f"bcg_bytes({nest.least_rank}, extents, {size}) < 0"
-
-
-def _most(known: int) -> str:
-    return "PTRDIFF_MAX" if known == 1 else f"PTRDIFF_MAX / {known}"

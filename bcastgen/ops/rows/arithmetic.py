@@ -21,11 +21,6 @@ from .range_tests import NORMAL
 __all__ = ["ARITHMETIC"]
 
 
-def _same(template: str) -> dict[str, str]:
-    """Return one template for integers and floats, but not for bool."""
-    return {"signed": template, "unsigned": template, "float": template}
-
-
 def _wrapping(symbol: str, for_bool: str | None) -> dict[str, str]:
     integer = f"({{T}})(({{W}}){{0}} {symbol} ({{W}}){{1}})"
     rows = {"signed": integer, "unsigned": integer, "float": f"({{0}} {symbol} {{1}})"}
@@ -273,7 +268,7 @@ ARITHMETIC: tuple[Op, ...] = (
         "square",
         1,
         rules.bool_as_i8,
-        _same("({0} * {0})") | {k: "({T})(({W}){0} * ({W}){0})" for k in ("signed", "unsigned")},
+        {"float": "({0} * {0})"} | dict.fromkeys(("signed", "unsigned"), "({T})(({W}){0} * ({W}){0})"),
         "The operand times itself; integers wrap.",
         integers=IntegerFacts("square", demanded="low", in_words=True),
         floats=FloatFacts("square", in_words=True),

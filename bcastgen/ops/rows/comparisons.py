@@ -27,68 +27,27 @@ def _comparison(symbol: str) -> Callable[[tuple[DType, ...], DType], str]:
     return c
 
 
-COMPARISONS: tuple[Op, ...] = (
+COMPARISONS: tuple[Op, ...] = tuple(
     Op(
-        "equal",
+        name,
         2,
         rules.compare,
-        _comparison("=="),
-        "True where equal; NaN equals nothing.",
-        "eq",
+        _comparison(symbol),
+        doc,
+        dunder,
         integers=IntegerFacts(any_width=True),
-        mlir=Mlir("@compare eq oeq"),
-    ),
-    Op(
-        "not_equal",
-        2,
-        rules.compare,
-        _comparison("!="),
-        "True where not equal.",
-        "ne",
-        integers=IntegerFacts(any_width=True),
-        mlir=Mlir("@compare ne une"),
-    ),
-    Op(
-        "less",
-        2,
-        rules.compare,
-        _comparison("<"),
-        "True where the first is smaller.",
-        "lt",
-        integers=IntegerFacts(any_width=True),
-        mlir=Mlir("@compare lt olt"),
-    ),
-    Op(
-        "less_equal",
-        2,
-        rules.compare,
-        _comparison("<="),
-        "True where the first is not larger.",
-        "le",
-        integers=IntegerFacts(any_width=True),
-        mlir=Mlir("@compare le ole"),
-    ),
-    Op(
-        "greater",
-        2,
-        rules.compare,
-        _comparison(">"),
-        "True where the first is larger.",
-        "gt",
-        integers=IntegerFacts(any_width=True),
-        mlir=Mlir("@compare gt ogt"),
-    ),
-    Op(
-        "greater_equal",
-        2,
-        rules.compare,
-        _comparison(">="),
-        "True where the first is not smaller.",
-        "ge",
-        integers=IntegerFacts(any_width=True),
-        mlir=Mlir("@compare ge oge"),
-    ),
+        mlir=Mlir(f"@compare {spelled}"),
+    )
+    for name, symbol, doc, dunder, spelled in (
+        ("equal", "==", "True where equal; NaN equals nothing.", "eq", "eq oeq"),
+        ("not_equal", "!=", "True where not equal.", "ne", "ne une"),
+        ("less", "<", "True where the first is smaller.", "lt", "lt olt"),
+        ("less_equal", "<=", "True where the first is not larger.", "le", "le ole"),
+        ("greater", ">", "True where the first is larger.", "gt", "gt ogt"),
+        ("greater_equal", ">=", "True where the first is not smaller.", "ge", "ge oge"),
+    )
 )
+
 FLOAT_CLASSES: tuple[Op, ...] = (
     Op(
         "isnan",
