@@ -31,6 +31,7 @@ __all__ = [
     "result_mismatch",
     "result_rank_mismatch",
     "shape_statuses",
+    "status_values",
     "statuses",
 ]
 
@@ -104,6 +105,12 @@ def statuses() -> dict[int, tuple[str, str]]:
 
 
 @cache
+def status_values() -> dict[str, int]:
+    """Return name -> value for every status of a kernel."""
+    return {name: value for value, (name, _) in statuses().items()}
+
+
+@cache
 def shape_statuses() -> dict[int, tuple[str, str]]:
     """Return value -> (name, sentence) for the statuses that only programs of the shape dialect return."""
     return _rows("BCG_SHAPE_STATUS")
@@ -159,6 +166,15 @@ def rank_mismatch(operand: str, actual: int, expected: int) -> BroadcastError:
 def result_rank_mismatch(result: str, actual: int, expected: int) -> BroadcastError:
     """A result's rank differs from the inferred one."""
     return _shape_error("RESULT_RANK", result, None, actual, expected, None)
+
+
+def strict_mismatch(operand: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:
+    """A dim would stretch that, as the caller says, may not."""
+    found = _shape_error("STRICT", operand, dim, actual, expected, against)
+    cure = f"as bcastgen.strict says; pass the whole extent, or leave dim {dim} out of dims="
+    return BroadcastError(
+        f"{found}, {cure}", operand=operand, dim=dim, expected=expected, actual=actual, against=against
+    )
 
 
 def from_status(

@@ -90,7 +90,20 @@ _SHAPE = [
     f"  shape.assuming_yield %inner : {F}\n}}",
 ]
 _ARITH = [
-    *(f"arith.{name} %n, %n : index" for name in "addi subi muli divsi floordivsi minsi maxsi".split()),
+    *(
+        f"arith.{name} %n, %n : index"
+        for name in """addi subi muli divsi floordivsi ceildivsi remsi divui ceildivui remui minsi maxsi minui maxui
+        shli shrsi shrui andi ori xori""".split()
+    ),
+    "arith.andi %p, %p : i1",
+    *(
+        f"index.{name} %n, %n"
+        for name in """add sub mul divs divu ceildivs ceildivu floordivs rems remu maxs maxu mins minu shl shrs shru
+        and or xor""".split()
+    ),
+    *(f"index.cmp {name}(%n, %n)" for name in "eq ne slt sle sgt sge ult ule ugt uge".split()),
+    "index.constant -5",
+    "index.bool.constant true",
     "arith.addi %n, %n overflow<nsw, nuw> : index",
     *(f"arith.cmpi {name}, %n, %n : index" for name in "eq ne slt sle sgt sge ult ule ugt uge".split()),
     f"arith.cmpi slt, %i, %i : {I32}",

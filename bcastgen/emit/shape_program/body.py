@@ -30,6 +30,14 @@ _PASSED = {
     "shape.debug_print",
 }
 
+# Ops that C has operators for, which compute with indices and predicates alike.
+_OPERATORS = {
+    "arith.select": "{} != 0 ? {} : {}",
+    "arith.andi": "{} & {}",
+    "arith.ori": "{} | {}",
+    "arith.xori": "{} ^ {}",
+}
+
 
 class Body:
     """Lines of C for a program.
@@ -190,8 +198,8 @@ class Body:
         name, arguments = function(operation), self._arguments(operation)
         if shapes:
             self._line(f"{name}({', '.join([*arguments, *(self._c[result] for result in shapes)])});")
-        elif operation.name == "arith.select":
-            self._constant_line(operation.results[0], "{} != 0 ? {} : {}".format(*arguments))
+        elif operation.name in _OPERATORS:
+            self._constant_line(operation.results[0], _OPERATORS[operation.name].format(*arguments))
         elif refuses(operation) and not takes_sizes(operation):
             self._partial(operation, name, arguments)
             return

@@ -66,8 +66,6 @@ from ..nest import Access, Nest
 __all__ = ["build_guards"]
 
 Named = Sequence[tuple[str, TensorType]]
-# What is declared of one extent alone.
-_DECLARED = (AtLeast, AtMost, MultipleOf)
 # What is asked of one dim of an operand, whatever map it is read through.
 _Own = ExtentIs | SameExtent | AtLeast | AtMost | MultipleOf | Fits | Equals | EqualsExtent
 _OperandStep = HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check
@@ -185,13 +183,10 @@ class _Builder:
             rank, exact = len(access.type.dims), not access.type.unranked
             yield HasRank(access.position, rank, exact)
             self.left.pop(RankIs(access.name, rank) if exact else RankAtLeast(access.name, rank), None)
-        # What is declared of an extent that others are compared with before its own operand's turn comes.
+        # Others are compared with these before their own operands' turns come.
         for name, dim in dict.fromkeys(source for source in self.nest.domain.sources if source is not None):
             if name != self.first[0].name and self._is_foreign(name):
                 yield NotNegative(Own(self.numbers[name], dim))
-                for c in [c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (name, dim)]:
-                    del self.left[c]
-                    yield self._check(c)
 
     def _defines(self) -> Iterator[Define]:
         domain = self.nest.domain

@@ -22,7 +22,7 @@ from .block import TextBlock, dense, quoted, symbol
 from .body import demanded_reads, write_body, write_demands
 from .generic import Generic, typed
 from .shapes import Shapes
-from .types import declared_type, signless, tensor_type
+from .types import declared_type, facts_text, signless, tensor_type
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,10 @@ def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[
             raise BroadcastError(f"'{operand}' is {type_}, but linalg needs ranks; declare them", operand=operand)
     block, given = TextBlock(2), len(program.operands) - len(constants)
     values = [block.name(operand) for operand, _ in program.operands[:given]]
-    heads = [f"{value}: {declared_type(type_)}" for value, (_, type_) in zip(values, program.operands, strict=False)]
+    heads = [
+        f"{value}: {declared_type(type_)}{facts_text(type_)}"
+        for value, (_, type_) in zip(values, program.operands, strict=False)
+    ]
     for (operand, type_), elements in zip(program.operands[given:], constants, strict=True):
         assert type_.dtype is not None
         literal = dense(elements, signless(type_.dtype))
@@ -77,7 +80,9 @@ def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[
         if nest.results:
             stored.update(_write_nest(nest, shapes))
     types = [declared_type(type_) for _, type_ in program.results]
-    arrow = types[0] if len(types) == 1 else f"({', '.join(types)})"
+    said = [facts_text(type_) for _, type_ in program.results]
+    plain = len(types) == 1 and not said[0]
+    arrow = types[0] if plain else f"({', '.join(map(''.join, zip(types, said, strict=True)))})"
     block.line(f"return {typed([stored[at] for at in range(len(types))], types)}")
     return "\n".join((f"func.func {symbol(name)}({', '.join(heads)}) -> {arrow} {{", *block.lines, "}", ""))
 

@@ -5,20 +5,20 @@ In: a text in MLIR's generic form, or in the custom forms of :mod:`.forms`.  Out
     func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
         -> Module of Function("f", (tensor<4xf32>) -> tensor<4xf32>, Block of one operation, "func.return")
 
-Nothing is verified but the text itself: names, and the types of their uses. Locations, metadata, and attributes of
-operands and results are read and dropped, and so is what stands beside functions.
+Nothing is verified but the text itself: names, and the types of their uses. Locations and metadata are read and
+dropped, and so is what stands beside functions.
 """
 
 from __future__ import annotations
 
-from ..ir import Function, FunctionType, Module, Operation, Source
-from .forms import find_form
+from ..ir import Attribute, Function, FunctionType, Module, Operation, Source
+from .forms import find_form, unread
 from .lexer import shown
 from .operations import Operations
 
 __all__ = ["parse_module"]
 
-# What a Function has fields for, or drops.
+# What a Function has fields for.
 _SIGNATURE = ("sym_name", "function_type", "arg_attrs", "res_attrs")
 
 
@@ -43,7 +43,7 @@ def parse_module(text: str, name: str = "<mlir>") -> Module:
     ('f', '(tensor<4xf32>) -> tensor<4xf32>', ['func.return'])
     """
     source = Source(name, text)
-    reader = Operations(source, find_form)
+    reader = Operations(source, find_form, unread)
     functions: dict[str, Function] = {}
     while reader.lexer.kind != "end":
         match reader.lexer.kind:
@@ -94,8 +94,22 @@ def _function(reader: Operations, operation: Operation) -> Function:
         raise reader.fail(f"'func.func' has {len(operation.regions)} regions, expected 1", operation)
     body = operation.regions[0]
     others = {key: value for key, value in found.items() if key not in _SIGNATURE}
+    arguments, results = (
+        _attributes_of(reader, operation, key, len(types))
+        for key, types in (("arg_attrs", type_.operands), ("res_attrs", type_.results))
+    )
     if not body.arguments and not body.operations:
-        return Function(name, type_, None, others, operation.location)
+        return Function(name, type_, None, others, operation.location, arguments, results)
     if tuple(argument.type for argument in body.arguments) != type_.operands:
         raise reader.fail(f"the body of '@{name}' has other arguments than its function_type", operation)
-    return Function(name, type_, body, others, operation.location)
+    return Function(name, type_, body, others, operation.location, arguments, results)
+
+
+def _attributes_of(reader: Operations, operation: Operation, key: str, count: int) -> tuple[dict[str, Attribute], ...]:
+    """Return the attributes of a function's arguments or results: one dictionary for each, or none at all."""
+    found = operation.attributes.get(key, ())
+    if not isinstance(found, tuple) or not all(isinstance(one, dict) for one in found):
+        raise reader.fail(f"'func.func' has an attribute {key} that is no array of dictionaries", operation)
+    if found and len(found) != count:
+        raise reader.fail(f"'func.func' has {len(found)} dictionaries in {key}, expected {count}", operation)
+    return found

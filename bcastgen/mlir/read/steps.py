@@ -16,7 +16,7 @@ import numpy as np
 
 from ...shape.dialect.arithmetic import COMPARISONS
 from ...shape.dialect.types import Type as ShapeType
-from ..ir import Block, Dense, DialectAttribute, Keyword, Number, Operation, Type
+from ..ir import Attribute, Block, Dense, DialectAttribute, Keyword, Number, Operation, Type
 from .types import extents_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = [
     "extents_value",
     "flags",
     "function_type",
+    "index_comparison",
     "one_type",
     "operand_types",
     "operands",
@@ -51,6 +52,7 @@ __all__ = [
     "tensor_rank",
     "to_type",
     "tosa_attributes",
+    "truth_value",
     "truths",
     "witness_value",
 ]
@@ -209,9 +211,18 @@ def size_value(reader: Operations, draft: Draft) -> None:
 
 def witness_value(reader: Operations, draft: Draft) -> None:
     """Read ``true`` or ``false``, the value of a constant witness."""
+    draft.attributes["passing"] = _truth(reader)
+
+
+def truth_value(reader: Operations, draft: Draft) -> None:
+    """Read ``true`` or ``false``, the value of a constant predicate."""
+    draft.attributes["value"] = _truth(reader)
+
+
+def _truth(reader: Operations) -> Attribute:
     if reader.lexer.text not in ("true", "false"):
         raise reader.lexer.unexpected("'true' or 'false'")
-    draft.attributes["passing"] = reader.attributes.parse()
+    return reader.attributes.parse()
 
 
 def extents_value(reader: Operations, draft: Draft) -> None:
@@ -238,13 +249,25 @@ def extents_value(reader: Operations, draft: Draft) -> None:
 
 def predicate(reader: Operations, draft: Draft) -> None:
     """Read a comparison's predicate and the comma behind it."""
-    lexer = reader.lexer
-    if lexer.text not in COMPARISONS:
-        raise lexer.unexpected(f"one of {', '.join(COMPARISONS)}")
     # They are listed in the order of their numbers.
-    draft.attributes["predicate"] = Number(list(COMPARISONS).index(lexer.text), reader.types.named("i64"))
-    lexer.advance()
-    lexer.expect(",")
+    draft.attributes["predicate"] = Number(list(COMPARISONS).index(_comparison(reader)), reader.types.named("i64"))
+    reader.lexer.expect(",")
+
+
+def index_comparison(reader: Operations, draft: Draft) -> None:
+    """Read ``slt(%a, %b)``."""
+    draft.attributes["pred"] = DialectAttribute("index", f"cmp_predicate {_comparison(reader)}")
+    reader.lexer.expect("(")
+    reader.uses(draft)
+    reader.lexer.expect(")")
+
+
+def _comparison(reader: Operations) -> str:
+    name = reader.lexer.text
+    if name not in COMPARISONS:
+        raise reader.lexer.unexpected(f"one of {', '.join(COMPARISONS)}")
+    reader.lexer.advance()
+    return name
 
 
 def truths(reader: Operations, draft: Draft) -> None:

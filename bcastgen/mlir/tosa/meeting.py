@@ -14,12 +14,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ...core.errors import BroadcastError, result_rank_mismatch
-from ...shape.inference.broadcast import broadcast
+from ...shape.decision import Decision
+from ...shape.inference.broadcast import BroadcastInfo, broadcast
 from ...shape.inference.verify import decide_result
 from ...shape.types.tensor_type import TensorType
 from ..ir import Value
 
-__all__ = ["fits", "tensor_of"]
+__all__ = ["decide", "fits", "tensor_of"]
 
 
 def tensor_of(value: Value) -> TensorType:
@@ -57,6 +58,20 @@ def _is_proved(types: tuple[TensorType, ...], result: TensorType, rank_expansion
 def _prove(
     types: tuple[TensorType, ...], result: TensorType, rank_expansion: bool, names: tuple[str, ...], result_name: str
 ) -> bool:
+    decisions = decide(types, result, rank_expansion, names, result_name)[1]
+    return all(decision.fate == "proved" for decision in decisions)
+
+
+def decide(
+    types: tuple[TensorType, ...], result: TensorType, rank_expansion: bool, names: tuple[str, ...], result_name: str
+) -> tuple[BroadcastInfo, tuple[Decision, ...]]:
+    """Return what operands of these types span, and the fate of everything that the result's type asks.
+
+    Raises
+    ------
+    BroadcastError
+        As :func:`fits`, with these names.
+    """
     if not rank_expansion:
         _check_equal_ranks(types, names)
         rank = next((type_.rank for type_ in types if type_.rank is not None), result.rank)
@@ -64,9 +79,8 @@ def _prove(
         if result.rank is not None and result.rank != rank:
             raise result_rank_mismatch(result_name, result.rank, rank or 0)
     # A value used twice is one operand to broadcasting.
-    uses = list(dict(zip(names, types, strict=True)).items())
-    decisions = decide_result(broadcast(uses), result_name, result)
-    return all(decision.fate == "proved" for decision in decisions)
+    info = broadcast(list(dict(zip(names, types, strict=True)).items()))
+    return info, decide_result(info, result_name, result)
 
 
 def _check_equal_ranks(types: tuple[TensorType, ...], names: tuple[str, ...]) -> None:

@@ -12,11 +12,12 @@ for each op.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from ...core.errors import BroadcastError
 from . import arithmetic, canonical, lattice, rules
-from .row import ANY, Failed, Parameter, Row, Setting, as_size
+from .row import ANY, Certain, Failed, Parameter, Row, Setting, as_size
 from .types import I1, INDEX, SHAPE, SIZE, WITNESS, extents_type
 from .values import MAX_RANK, Shape, Size, Witness
 
@@ -439,7 +440,7 @@ _SHAPE_ROWS = (
 )
 
 
-def _index_row(name: str, doc: str, function: Any, canonicalise: Any = None, divides: bool = False) -> Row:
+def _index_row(name: str, doc: str, function: Any, canonicalise: Any = None, partial: Certain | None = None) -> Row:
     return Row(
         f"arith.{name}",
         doc,
@@ -447,9 +448,24 @@ def _index_row(name: str, doc: str, function: Any, canonicalise: Any = None, div
         (("index",),),
         rules.fixed(INDEX),
         arithmetic.binary(function),
-        (lambda operation, operands: bool(operands[1])) if divides else rules.always,
+        partial or rules.always,
         canonicalise,
         syntax="first",
+    )
+
+
+def _bitwise_row(name: str, doc: str, function: Any, canonicalise: Any) -> Row:
+    return Row(
+        f"arith.{name}",
+        doc,
+        rules.two(("index", "i1")),
+        (("index", "i1"),),
+        rules.same_type,
+        arithmetic.bitwise(function),
+        rules.always,
+        canonicalise,
+        syntax="first",
+        fault=rules.one_type,
     )
 
 
@@ -473,17 +489,83 @@ _ARITHMETIC_ROWS = (
         "Divides indices, rounding to 0. Chosen: by 0 a run ends (LLVM: undefined); the lowest by -1 is the lowest.",
         arithmetic.divide,
         canonical.neutral(1, False),
-        divides=True,
+        rules.divides,
     ),
     _index_row(
         "floordivsi",
         "Divides indices, rounding down; as `divsi`.",
         arithmetic.floor_divide,
         canonical.neutral(1, False),
-        divides=True,
+        rules.divides,
+    ),
+    _index_row(
+        "ceildivsi",
+        "Divides indices, rounding up; as `divsi`.",
+        arithmetic.ceil_divide,
+        canonical.neutral(1, False),
+        rules.divides,
+    ),
+    _index_row(
+        "remsi",
+        "Returns what `divsi` leaves, with the sign of the first index; as `divsi`.",
+        arithmetic.remainder,
+        partial=rules.divides,
+    ),
+    _index_row(
+        "divui",
+        "Divides indices as numbers without a sign, rounding down. Chosen: by 0 a run ends (LLVM: undefined).",
+        arithmetic.unsigned(arithmetic.floor_divide),
+        canonical.neutral(1, False),
+        rules.divides,
+    ),
+    _index_row(
+        "ceildivui",
+        "Divides indices as numbers without a sign, rounding up; as `divui`.",
+        arithmetic.unsigned(arithmetic.ceil_divide),
+        canonical.neutral(1, False),
+        rules.divides,
+    ),
+    _index_row(
+        "remui",
+        "Returns what `divui` leaves; as `divui`.",
+        arithmetic.unsigned(arithmetic.remainder),
+        None,
+        rules.divides,
     ),
     _index_row("minsi", "Returns the smaller index.", min, canonical.idempotent),
     _index_row("maxsi", "Returns the larger index.", max, canonical.idempotent),
+    _index_row(
+        "minui", "Returns the smaller of two numbers without a sign.", arithmetic.unsigned(min), canonical.idempotent
+    ),
+    _index_row(
+        "maxui", "Returns the larger of two numbers without a sign.", arithmetic.unsigned(max), canonical.idempotent
+    ),
+    _index_row(
+        "shli",
+        "Shifts bits up. Chosen: a run ends at a count outside 0 to 63 (LLVM: undefined).",
+        arithmetic.shift(lambda a, b: arithmetic.wrap(a << b)),
+        canonical.neutral(0, False),
+        rules.shifts,
+    ),
+    _index_row(
+        "shrsi",
+        "Shifts bits down and keeps the sign; as `shli`.",
+        arithmetic.shift(operator.rshift),
+        canonical.neutral(0, False),
+        rules.shifts,
+    ),
+    _index_row(
+        "shrui",
+        "Shifts bits down and 0s in; as `shli`.",
+        arithmetic.unsigned(arithmetic.shift(operator.rshift)),
+        canonical.neutral(0, False),
+        rules.shifts,
+    ),
+    _bitwise_row("andi", "Ands the bits of two indices, or two predicates.", operator.and_, canonical.idempotent),
+    _bitwise_row("ori", "Ors the bits of two indices, or two predicates.", operator.or_, canonical.idempotent),
+    _bitwise_row(
+        "xori", "Returns the bits in which two indices, or predicates, differ.", operator.xor, canonical.neutral(0)
+    ),
     Row(
         "arith.cmpi",
         "Compares indices; a predicate with u compares them as unsigned numbers.",

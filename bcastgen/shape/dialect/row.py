@@ -21,6 +21,7 @@ from .values import MAX_RANK, LatticeValue, Shape, Size
 
 __all__ = [
     "ANY",
+    "Certain",
     "Facts",
     "Failed",
     "Parameter",
