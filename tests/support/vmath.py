@@ -25,17 +25,14 @@ import numpy as np
 from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.resources import csrc_file, folder
 from bcastgen.ops.table import OPS
+from compile_flags import jit_flags
 from csrc_includes import CSRC_FLAGS
 
 HEADERS = tuple(sorted(path.name for path in (folder("csrc") / "vmath").glob("bcg_vmath*.h")))
 NO_FMA = ("-mno-fma", "-mno-avx512f")
 PORTABLE = ("-march=x86-64",)
-_KERNEL_FLAGS = (
-    *("-std=c11", "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fPIC", "-march=native"),
-    *("-mprefer-vector-width=512", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
-    # As in kernels: gcc leaves larger functions as calls otherwise, and the loop scalar.
-    "-Dinline=inline __attribute__((always_inline))",
-)
+# As in kernels: gcc leaves larger functions as calls otherwise, and the loop scalar.
+_INLINED = "-Dinline=inline __attribute__((always_inline))"
 _FUNCTION = re.compile(r"^static inline (float|double) bcg_(\w+_f(?:32|64))\(((?:\1 \w+(?:, )?)+)\)", re.MULTILINE)
 _NUMBER = {"float": np.float32, "double": np.float64}
 
@@ -106,9 +103,8 @@ def _compiled(compiler, flags, output):
     with tempfile.TemporaryDirectory() as directory:
         text, made = Path(directory, "loops.c"), Path(directory, "loops.out")
         text.write_text(source(), encoding="utf-8")
-        command = [compiler, *_KERNEL_FLAGS, *flags, *output, *CSRC_FLAGS, str(text), "-o", str(made), "-lm"]
-        if compiler.startswith("clang"):
-            command = [flag for flag in command if flag != "-fvect-cost-model=dynamic"]
+        given = [*jit_flags(compiler), _INLINED, *flags, *output, *CSRC_FLAGS]
+        command = [compiler, *given, str(text), "-o", str(made), "-lm"]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[:3000]
         yield made
