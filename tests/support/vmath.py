@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import math
+import os
 import re
 import subprocess
 import tempfile
@@ -22,9 +24,11 @@ from pathlib import Path
 import mpmath
 import numpy as np
 
+from bcastgen.core.c_flags import LIBRARIES
 from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.resources import csrc_file, folder
 from bcastgen.ops.table import OPS
+from bcastgen.runtime.toolchain import cpu_features
 from compile_flags import jit_flags
 from csrc_includes import CSRC_FLAGS
 
@@ -100,27 +104,33 @@ class Library:
 
 
 def _compiled(compiler, flags, output):
-    with tempfile.TemporaryDirectory() as directory:
-        text, made = Path(directory, "loops.c"), Path(directory, "loops.out")
-        text.write_text(source(), encoding="utf-8")
-        given = [*jit_flags(compiler), _INLINED, *flags, *output, *CSRC_FLAGS]
-        command = [compiler, *given, str(text), "-o", str(made), "-lm"]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[:3000]
-        yield made
+    """The path of what the loops compile to. It is kept beside the kernels, for all processes of a run and the next."""
+    command = [compiler, *jit_flags(compiler), _INLINED, *flags, *output, *CSRC_FLAGS]
+    version = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True).stdout
+    texts = [path.read_text(encoding="utf-8") for path in sorted(folder("csrc").rglob("*.h"))]
+    key = hashlib.sha256(repr((command, version, cpu_features(), source(), texts)).encode()).hexdigest()
+    kept = Path(f"{os.environ['BCASTGEN_CACHE_DIR']}-vmath")
+    kept.mkdir(parents=True, exist_ok=True)
+    if not (kept / key).exists():
+        with tempfile.TemporaryDirectory(dir=kept) as directory:
+            text, made = Path(directory, "loops.c"), Path(directory, "loops.out")
+            text.write_text(source(), encoding="utf-8")
+            whole = [*command, str(text), "-o", str(made), *LIBRARIES]
+            done = subprocess.run(whole, check=False, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr[:3000]
+            os.replace(made, kept / key)
+    return kept / key
 
 
 @functools.cache
 def library(*flags, compiler="gcc"):
     """Compile the loops; further flags come last."""
-    for made in _compiled(compiler, flags, ("-shared",)):
-        return Library(ctypes.CDLL(str(made)))
+    return Library(ctypes.CDLL(str(_compiled(compiler, flags, ("-shared",)))))
 
 
 def assembly(*flags, compiler="gcc"):
     """The loops' instructions."""
-    for made in _compiled(compiler, flags, ("-S",)):
-        return made.read_text()
+    return _compiled(compiler, flags, ("-S",)).read_text()
 
 
 def errors(got, close):
