@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md and docs/extending.md add is real: made to a copy of the package, it does what they show.
+"""The changes that CONTRIBUTING.md and docs/extending.md show are real: made to a copy of the package, they work.
 
 The pages alone are followed: the sentence before a block of docs/extending.md says where it goes, and what is shown
 behind the changes of a section is run.

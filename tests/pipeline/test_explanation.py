@@ -1,4 +1,4 @@
-"""What `explain` prints: every stage in order under a heading, and of the C the kernel's own functions."""
+"""`explain` prints every stage in order under a heading, and of the C the kernel's own functions."""
 
 from __future__ import annotations
 
