@@ -38,7 +38,16 @@ __all__ = [
 ]
 
 # What a function of shapes is made of, beside the dialect itself.
-_SHAPE_OPS = ("shape.", "arith.", "index.", "tensor.dim", "tensor.extract", "tensor.from_elements", "tensor.rank")
+_SHAPE_OPS = (
+    "shape.",
+    "arith.",
+    "index.",
+    "scf.",
+    "tensor.dim",
+    "tensor.extract",
+    "tensor.from_elements",
+    "tensor.rank",
+)
 
 
 def from_mlir(
@@ -104,8 +113,8 @@ def from_mlir(
 def shape_from_mlir(text: str | Path, function: str | None = None, *, name: str = "<mlir>") -> Program:
     """Return the shape program of a function in MLIR text: the shape dialect, and arithmetic on indices.
 
-    It is evaluated, folded, run and printed as one of :mod:`bcastgen.shape` written in Python. :func:`emit_shape` writes
-    its C. :func:`define_op` takes it, or its text, as an op's shape function.
+    It is evaluated, folded, run and printed as one of :mod:`bcastgen.shape` written in Python. :func:`emit_shape`
+    writes its C. :func:`define_op` takes it, or its text, as an op's shape function.
 
     Parameters
     ----------

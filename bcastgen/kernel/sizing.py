@@ -124,5 +124,6 @@ def sized(kernel: Sized, operands: Shapes, strict: StrictDims) -> Any:
     found = run_guards(kernel._sizing(tuple(map(len, operands))).guards, shapes)
     if isinstance(found, Failure):
         status = status_values()[found.status]
-        raise_status(kernel, status, found.subject, found.dim, found.against, found.expected, found.actual)
+        at = found.subject, found.dim, found.against
+        raise_status(kernel, status, *at, found.expected, found.actual, operands)
     return found if len(found) > 1 else found[0]
