@@ -11,6 +11,7 @@ Seed 004: the shape of ``broadcast a : ? x ? -> ? x ? x ?`` has to come from a t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ..loops.lowering.columns import Column
     from ..loops.nest import LoopProgram
 
-__all__ = ["SizedKernel", "with_slots"]
+__all__ = ["SizedKernel", "checked_extents", "with_slots"]
 
 Shapes: TypeAlias = dict[str, tuple[int, ...]]
 
@@ -53,7 +54,8 @@ def with_slots(expression: Expression, signature: Signature | None) -> tuple[Exp
     if not added:
         return expression, signature
     operands = (*expression.operands, *added)
-    sized = Expression(operands, expression.results, tuple(range(count, len(operands))), expression.type_assertions)
+    numbers = tuple(range(count, len(operands)))
+    sized = replace(expression, operands=operands, free_extents=numbers)
     if signature is None:
         return sized, None
     named = tuple((operand.name, TensorType(dtype("u8"), (DYNAMIC,))) for operand in added)
@@ -68,6 +70,7 @@ class SizedKernel(Kernel):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._own_operands = self.operands[: len(self.operands) - len(self.slots)]
         self._programs: dict[object, LoopProgram] = {}
 
     def __call__(  # type: ignore[override]
@@ -92,12 +95,12 @@ class SizedKernel(Kernel):
         """Take part in the expression of a function that is being traced, whose caller then gives the extents."""
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         count = len(self.operands) - len(self.slots)
-        own = Expression(self.expression.operands[:count], self.expression.results, (), self.expression.type_assertions)
+        own = replace(self.expression, operands=self.expression.operands[:count], free_extents=())
         return inline(own, values[:count])
 
     def result_shape(self, *operand_shapes: Any, extents: Mapping[str, int] | None = None) -> Any:
         """Return the results' shapes for operands of these shapes and the caller's extents; see :class:`Kernel`."""
-        given = dict(_checked(extents))
+        given = dict(checked_extents(extents))
         count = len(self.operands) - len(self.slots)
         if len(operand_shapes) != count:
             raise TypeError(f"{self._name}() has {count} operands, got {len(operand_shapes)} shapes")
@@ -114,7 +117,7 @@ class SizedKernel(Kernel):
         self, args: tuple[Any, ...], by_name: dict[str, Any], out: Any, extents: Mapping[str, int] | None
     ) -> dict[str, Any]:
         names = self.slots
-        given = dict(_checked(extents))
+        given = dict(checked_extents(extents))
         unknown = [name for name in given if name not in names]
         if unknown:
             raise BroadcastError(f"{self._name}(): extents has no {unknown[0]!r}; its names are {', '.join(names)}")
@@ -176,7 +179,7 @@ def _inferred(
     return found
 
 
-def _checked(extents: Mapping[str, int] | None) -> Mapping[str, int]:
+def checked_extents(extents: Mapping[str, int] | None) -> Mapping[str, int]:
     """Return the extents that a caller gives, if they are such."""
     if extents is not None and not isinstance(extents, Mapping):
         raise BroadcastError(f"extents is {extents!r}, expected a dict from names to integers")

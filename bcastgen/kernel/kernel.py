@@ -91,6 +91,8 @@ class Kernel(KernelBase):
         self._values = constant_values(name, defaults[max(first, 0) :], signature) if constants else ()
         defaults = (*defaults[: max(first, 0)], *self._values)
         super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants)
+        # Those that a call gives by position.
+        self._own_operands = operands[: len(operands) - constants]
         self._expression = expression
         self._signature = signature
         self._options = replace(options, name=name)
