@@ -76,7 +76,7 @@ typedef enum {
 #define ANY_RANK_SENTENCES(SAY) \
     SAY(ANY_RANK_OK, "no error") \
     SAY(ANY_RANK_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(ANY_RANK_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+    SAY(ANY_RANK_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected <1 or >{expected}[ (from " \
                             "'{against}')]") \
     SAY(ANY_RANK_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                          "'{against}')]; results do not broadcast") \

@@ -82,7 +82,7 @@ typedef enum {
     SAY(DISTANCE_OK, "no error") \
     SAY(DISTANCE_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(DISTANCE_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(DISTANCE_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+    SAY(DISTANCE_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected <1 or >{expected}[ (from " \
                             "'{against}')]") \
     SAY(DISTANCE_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                          "'{against}')]; results do not broadcast") \

@@ -79,7 +79,7 @@ typedef enum {
     SAY(HOISTED_OK, "no error") \
     SAY(HOISTED_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(HOISTED_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(HOISTED_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+    SAY(HOISTED_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected <1 or >{expected}[ (from " \
                            "'{against}')]") \
     SAY(HOISTED_EXTENT, "operand '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                         "'{against}')]") \

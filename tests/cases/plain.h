@@ -75,7 +75,7 @@ typedef enum {
     SAY(PLAIN_OK, "no error") \
     SAY(PLAIN_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(PLAIN_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(PLAIN_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+    SAY(PLAIN_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected <1 or >{expected}[ (from " \
                          "'{against}')]") \
     SAY(PLAIN_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from '{against}')]; " \
                       "results do not broadcast") \

@@ -80,7 +80,7 @@ typedef enum {
     SAY(POLAR_OK, "no error") \
     SAY(POLAR_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(POLAR_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(POLAR_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
+    SAY(POLAR_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected <1 or >{expected}[ (from " \
                          "'{against}')]") \
     SAY(POLAR_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from '{against}')]; " \
                       "results do not broadcast") \

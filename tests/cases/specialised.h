@@ -75,8 +75,8 @@ typedef enum {
     SAY(SPECIALISED_OK, "no error") \
     SAY(SPECIALISED_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \
     SAY(SPECIALISED_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \
-    SAY(SPECIALISED_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected 1 or {expected}[ (from " \
-                               "'{against}')]") \
+    SAY(SPECIALISED_BROADCAST, "operand '{operand}' dim {dim} has extent {actual}, expected <1 or >{expected}[ " \
+                               "(from '{against}')]") \
     SAY(SPECIALISED_RESULT, "result '{operand}' dim {dim} has extent {actual}, expected {expected}[ (from " \
                             "'{against}')]; results do not broadcast") \
     SAY(SPECIALISED_NULL_DATA, "'{operand}' has elements, but its data is a null pointer") \
