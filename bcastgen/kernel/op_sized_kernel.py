@@ -8,12 +8,13 @@ In: a kernel, and a call.  Out: the same call, with the extents that the shape f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.dtypes import from_key
-from ..core.errors import BroadcastError
+from ..core.errors import BcastgenError, BroadcastError
 from ..expr.free_extents import free_extent_names
 from ..expr.trace import is_tracer
 from ..runtime.keys import operand_code
@@ -23,6 +24,9 @@ from ..shape.dialect.program import Program
 from .caller_extents import SizedKernel, checked_extents
 from .op_sizes import asked_of, size_program
 from .operands import stand_in
+
+if TYPE_CHECKING:
+    from ..emit.standalone import ModulePart
 
 __all__ = ["OpSizedKernel"]
 
@@ -72,6 +76,17 @@ class OpSizedKernel(SizedKernel):
         stands = tuple(map(stand_in, names, map(plain, operand_shapes)))
         sized = self._sizes(bytes(map(operand_code, stands)), tuple(stand.shape for stand in stands))
         return super().result_shape(*operand_shapes, extents=self._with(extents, sized))
+
+    def standalone_part(self, name: str) -> ModulePart:
+        """Return the kernel as a part of a module of standalone C, which computes what the shape functions give."""
+        from .op_sizes_c import sizes_of  # noqa: PLC0415 - calls need no C that stands alone
+
+        made = self.declared_compilation
+        if set(self._slot_of.values()) - {self._slot_of[n] for one in self.expression.sizings for n in one.extents}:
+            raise BcastgenError(
+                f"{self._name}: C with shape functions takes no other extents of the caller's; name them"
+            )
+        return replace(super().standalone_part(name), sizes=sizes_of(self.expression, made.operand_types))
 
     def size_program(self, codes: bytes, ranks: tuple[int, ...], checked: bool = True) -> Program:
         """Return the program that sizes the ops' results, for operands of these dtypes and ranks."""

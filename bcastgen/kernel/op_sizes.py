@@ -13,18 +13,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..core.dtypes import dtype
 from ..core.errors import BroadcastError
 from ..core.frozen import dataclass
-from ..expr.nodes import Apply, Expression, Node, Operand, Remap, Sizing, children
+from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, children
 from ..loops.lowering.uses import ranks_of, resolve
 from ..ops.maps import MapDim, read_maps
 from ..shape.dialect.program import Program
 from ..shape.dialect.splice import spliced
 from ..shape.dialect.trace import op, program
-from ..shape.types.dim import Dim
+from ..shape.types.dim import DYNAMIC, Dim
 from ..shape.types.tensor_type import TensorType
 
-__all__ = ["Asked", "asked_of", "size_program"]
+__all__ = ["Asked", "asked_of", "own_operands", "size_program"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,9 @@ def asked_of(sizing: Sizing) -> Iterator[Asked]:
             yield Asked(sizing, operand, dim, place)
 
 
-def size_program(name: str, expression: Expression, types: Sequence[TensorType], checked: bool = True) -> Program:
+def size_program(
+    name: str, expression: Expression, types: Sequence[TensorType], checked: bool = True, arrays: bool = False
+) -> Program:
     """Return the program that computes the shapes of the ops' results.
 
     Parameters
@@ -84,6 +87,7 @@ def size_program(name: str, expression: Expression, types: Sequence[TensorType],
     name : of the program.
     expression : its sizings are what is computed, in order.
     types : of the expression's operands, whose ranks are known where views need them.
+    arrays : whether its operands are the arrays themselves, whose shapes it takes; their dtypes do not count.
     checked : whether what the maps ask is asked. If not, the shapes of each op's operands come before its result's.
 
     Returns
@@ -96,7 +100,7 @@ def size_program(name: str, expression: Expression, types: Sequence[TensorType],
     BroadcastError
         If an operand has another rank than its map, or a shape depends on an extent that the caller gives.
     """
-    given = expression.operands[: len(expression.operands) - len(expression.free_extents)]
+    given = own_operands(expression)
     ranks: dict[Node, int | None] = {}
     for sizing in expression.sizings:
         # In order: an operand of one may be the result of another.
@@ -104,13 +108,30 @@ def size_program(name: str, expression: Expression, types: Sequence[TensorType],
         _check_ranks(sizing, ranks)
 
     def body(**values: Any) -> Any:
-        writer = _Writer(expression, types, ranks, dict(zip(given, values.values(), strict=True)))
+        shapes = [op("from_extent_tensor")(op("shape_of")(value)) if arrays else value for value in values.values()]
+        writer = _Writer(expression, types, ranks, dict(zip(given, shapes, strict=True)))
         made: list[Any] = []
         for sizing in expression.sizings:
             made += writer.sized(sizing, checked)
         return tuple(made)
 
-    return program(name, body, **{operand.name: "!shape.shape" for operand in given})
+    kinds = (_array_type(operand, types) if arrays else "!shape.shape" for operand in given)
+    return program(name, body, **dict(zip((operand.name for operand in given), kinds, strict=True)))
+
+
+def _array_type(operand: Operand, types: Sequence[TensorType]) -> str:
+    rank = types[operand.index].rank
+    if rank is None:
+        raise BroadcastError(
+            f"operand '{operand.name}' has no known rank, which C with shape functions needs; declare it as f32[?, ?]",
+            operand=operand.name,
+        )
+    return str(TensorType(dtype("u8"), (DYNAMIC,) * rank))
+
+
+def own_operands(expression: Expression) -> tuple[Operand, ...]:
+    """Return the operands that a call gives: all but the free extents."""
+    return expression.operands[: len(expression.operands) - len(expression.free_extents)]
 
 
 def _check_ranks(sizing: Sizing, ranks: dict[Node, int | None]) -> None:
@@ -199,7 +220,8 @@ class _Writer:
     def _shape_of(self, node: Node) -> Any:
         match node:
             case Apply(op=operator, operands=operands):
-                given = list({id(shape): shape for shape in (self.shapes[one] for one in operands)}.values())
+                read = [self.shapes[one] for one in operands if not isinstance(one, Constant)]
+                given = list(dict.fromkeys(read)) or [self.shapes[operands[0]]]
                 says = f"operands of {operator.name} do not broadcast"
                 return op("broadcast")(*given, error=says) if len(given) > 1 else given[0]
             case Remap(like=like) if like is not None:
