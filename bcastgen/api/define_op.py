@@ -53,7 +53,7 @@ def define_op(
     reference: Callable[..., Any] | None = None,
     doc: str = "",
     ulp: int = 0,
-    shape: Program | Callable[..., Any] | None = None,
+    shape: Program | str | Callable[..., Any] | None = None,
     maps: Sequence[str] | None = None,
     replace: bool = False,
 ) -> Kernel:
@@ -89,9 +89,10 @@ def define_op(
     doc : one sentence, for `bcastgen ops` and ``help``.
     ulp : how many units in the last place the C may be off the reference; 0 for none.
     shape : a shape function, for an op that does not just broadcast: a program of the shape dialect
-        (:mod:`bcastgen.shape`), or the Python function that writes one, from the operands' shapes to the result's. What
-        it asks fails with the messages that it gives. Kernels and text may use such an op as any other; it is fused
-        with the ops around it. Its operands' shapes are what broadcasting makes of the values they are.
+        (:mod:`bcastgen.shape`), its MLIR text (one function, or one called main), or the Python function that writes
+        one, from the operands' shapes to the result's. What it asks fails with the messages that it gives, and with
+        line and column of a text. Kernels and text may use such an op as any other; it is fused with the ops around it.
+        Its operands' shapes are what broadcasting makes of the values they are.
     maps : with `shape`, one indexing map an operand, as in ``"(d0, d1) -> (d1, d0|0, 0)"``: which of the result's dims
         its own are. The extent of a dim that is ``d1`` is that of the result's dim 1, of ``d0|0`` that of dim 0 or 1,
         which stretches, and of ``0`` it is 1.

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dtypes import from_key
-from ..core.errors import BcastgenError, BroadcastError
+from ..core.errors import BcastgenError, BroadcastError, rank_mismatch
+from ..core.forks import undivided
 from ..expr.free_extents import free_extent_names
 from ..expr.trace import is_tracer
-from ..runtime.keys import operand_code
 from ..runtime.slow_path import bind, clean_operand
 from ..runtime.strict import plain
 from ..shape.dialect.program import Program
+from ..shape.types.dim import DYNAMIC
+from ..shape.types.tensor_type import TensorType
 from .caller_extents import SizedKernel, checked_extents
 from .op_sizes import asked_of, size_program
-from .operands import stand_in
 
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
@@ -65,17 +65,18 @@ class OpSizedKernel(SizedKernel):
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
         given = zip(self._own_operands, map(plain, values), strict=False)
         clean = tuple(clean_operand(name, value) for name, value in given)
-        sized = self._sizes(bytes(map(operand_code, clean)), tuple(np.asarray(value).shape for value in clean))
+        sized = self._sizes(tuple(np.asarray(value).shape for value in clean))
         return super().__call__(*args, **by_name, out=out, extents=self._with(extents, sized))
 
-    def result_shape(self, *operand_shapes: Any, extents: Mapping[str, int] | None = None) -> Any:
-        """Return the results' shapes for operands of these shapes; see :class:`Kernel`."""
-        names = self._own_operands
-        if len(operand_shapes) != len(names):
-            raise TypeError(f"{self._name}() has {len(names)} operands, got {len(operand_shapes)} shapes")
-        stands = tuple(map(stand_in, names, map(plain, operand_shapes)))
-        sized = self._sizes(bytes(map(operand_code, stands)), tuple(stand.shape for stand in stands))
-        return super().result_shape(*operand_shapes, extents=self._with(extents, sized))
+    def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
+        """Size the results as a call with operands of these shapes does."""
+        with undivided:
+            from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
+        known = shapes_of(self, self._own_operands, shapes)
+        return super()._result_shape(shapes, self._with(extents, self._sizes(known)))
+
+    def _guard_code(self, _ranks: bytes, _given: bytes) -> None:
+        return None
 
     def standalone_part(self, name: str) -> ModulePart:
         """Return the kernel as a part of a module of standalone C, which computes what the shape functions give."""
@@ -88,16 +89,21 @@ class OpSizedKernel(SizedKernel):
             )
         return replace(super().standalone_part(name), sizes=sizes_of(self.expression, made.operand_types))
 
-    def size_program(self, codes: bytes, ranks: tuple[int, ...], checked: bool = True) -> Program:
-        """Return the program that sizes the ops' results, for operands of these dtypes and ranks."""
+    def size_program(self, ranks: tuple[int, ...], checked: bool = True) -> Program:
+        """Return the program that sizes the ops' results, for operands of these ranks."""
         key = (ranks, checked)
         if key not in self._size_programs:
-            slots = len(self.slots)
-            key_types = (*map(from_key, codes), *(from_key(operand_code(np.zeros(1, np.uint8))),) * slots)
-            compilation = self._compilation(key_types, (*ranks, *(1,) * slots))
-            made = size_program(self._name, self.expression, compilation.operand_types, checked)
-            self._size_programs[key] = made
+            types = (*map(self._type_of, range(len(ranks)), ranks), *(_array_of(1) for _ in self.slots))
+            self._size_programs[key] = size_program(self._name, self.expression, types, checked)
         return self._size_programs[key]
+
+    def _type_of(self, operand: int, rank: int) -> TensorType:
+        declared = None if self._signature is None else self._signature.operands[operand][1]
+        if declared is None or declared.unranked:
+            return _array_of(rank)
+        if declared.rank != rank:
+            raise rank_mismatch(self.operands[operand], rank, len(declared.dims))
+        return declared
 
     def _with(self, extents: Mapping[str, int] | None, sized: dict[str, int]) -> dict[str, int]:
         given = dict(checked_extents(extents))
@@ -108,24 +114,24 @@ class OpSizedKernel(SizedKernel):
             )
         return given | sized
 
-    def _sizes(self, codes: bytes, shapes: tuple[Shape, ...]) -> dict[str, int]:
+    def _sizes(self, shapes: tuple[Shape, ...]) -> dict[str, int]:
         """Return the extents of the ops' results by the names of the slots that they are for."""
         ranks = tuple(map(len, shapes))
-        program = self.size_program(codes, ranks)
+        program = self.size_program(ranks)
         try:
             found = _tuples(program.run(*shapes))
         except BroadcastError:
-            self._explain(codes, ranks, shapes)
+            self._explain(ranks, shapes)
             raise
         sizes: dict[str, int] = {}
         for sizing, extents in zip(self.expression.sizings, found, strict=True):
             sizes.update((self._slot_of[name], int(n)) for name, n in zip(sizing.extents, extents, strict=True))
         return sizes
 
-    def _explain(self, codes: bytes, ranks: tuple[int, ...], shapes: tuple[Shape, ...]) -> None:
+    def _explain(self, ranks: tuple[int, ...], shapes: tuple[Shape, ...]) -> None:
         """Raise the error of the first extent that is not as a map says, with its numbers, if that is what failed."""
         try:
-            found = iter(_tuples(self.size_program(codes, ranks, checked=False).run(*shapes)))
+            found = iter(_tuples(self.size_program(ranks, checked=False).run(*shapes)))
         except BroadcastError:
             return
         for sizing in self.expression.sizings:
@@ -135,6 +141,10 @@ class OpSizedKernel(SizedKernel):
                 error = asked.told(given, result)
                 if error is not None:
                     raise error from None
+
+
+def _array_of(rank: int) -> TensorType:
+    return TensorType(None, (DYNAMIC,) * rank)
 
 
 def _tuples(returned: Any) -> tuple[Any, ...]:

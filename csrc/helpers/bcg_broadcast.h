@@ -59,6 +59,7 @@ static inline bcg_status bcg_match(const bcg_array *operand, int32_t position, i
         if (from[at] >= 0 && extent != extents[at]) {
             return bcg_fail(why, BCG_STRICT, position, dim, from[at], extents[at], extent);
         }
+        if (from[at] >= 0) continue;
         extents[at] = extent;
         from[at] = position;
     }

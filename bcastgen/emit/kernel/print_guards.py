@@ -238,14 +238,9 @@ def _check(step: Check, members: Members) -> Step:
     dim = members.dim(step.subject, step.dim) if is_own else _domain_dim(step.dim)
     against = f"from[{_domain_dim(step.against.at)}]" if isinstance(step.against, DomainDim) else step.against
     # A result's type is what was said first; the extent that is told is the operands'.
-    told = (actual, expected) if _is_result(step) else (expected, actual)
+    told = (actual, expected) if step.swaps else (expected, actual)
     comment = f"both are {step.symbol}" if step.symbol else ""
     return Step(fails, f"BCG_{step.status}, {step.subject}, {dim}, {against}, {told[0]}, {told[1]}", comment)
-
-
-def _is_result(step: Check) -> bool:
-    """Whether it is the extent of a result that is wrong, not what is inferred for it."""
-    return step.status == "RESULT" and isinstance(step.expected, Const)
 
 
 def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> Iterator[Step]:
