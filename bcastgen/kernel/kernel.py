@@ -114,7 +114,7 @@ class Kernel(KernelBase):
 
     @property
     def expression(self) -> Expression:
-        """What the kernel computes, before it is typed."""
+        """The expression that the kernel computes, before it is typed."""
         if not isinstance(self._expression, Expression):
             self._expression = self._expression()
         return self._expression

@@ -231,4 +231,7 @@ def drawn(count, seed=0):
     """Random programs, each with operands of which some are unknown."""
     chance = random.Random(seed)
     programs = [made for made in (shape_programs.make_program(chance, TYPES) for _ in range(count)) if has_form(made)]
-    return [(made, shape_programs.make_operands(chance, made)) for made in programs]
+    operands = [shape_programs.make_operands(chance, made) for made in programs]
+    # C knows numbers, or nothing.
+    unnamed = [(concrete, tuple(map(shape_programs.unnamed, promises))) for concrete, promises in operands]
+    return list(zip(programs, unnamed, strict=True))
