@@ -48,7 +48,10 @@ setup(
     ext_modules=[
         Extension(
             "bcastgen._dispatch",
-            sources=["csrc/dispatch/dispatch.c", *(f"csrc/runtime/{name}.c" for name in ("run", "pack", "pool"))],
+            sources=[
+                "csrc/dispatch/dispatch.c",
+                *(f"csrc/runtime/{name}.c" for name in ("run", "pack", "pool", "guards")),
+            ],
             depends=[str(path) for suffix in ("h", "inc", "def") for path in sorted(Path("csrc").rglob(f"*.{suffix}"))],
             include_dirs=[numpy.get_include(), *(f"csrc/{room}" for room in ("abi", "helpers", "runtime", "dispatch"))],
             extra_compile_args=["-O3", "-fvisibility=hidden"],

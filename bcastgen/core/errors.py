@@ -31,6 +31,7 @@ __all__ = [
     "result_mismatch",
     "result_rank_mismatch",
     "shape_statuses",
+    "status_values",
     "statuses",
 ]
 
@@ -101,6 +102,12 @@ for _error in (BcastgenError, *BcastgenError.__subclasses__()):
 def statuses() -> dict[int, tuple[str, str]]:
     """Return value -> (name, sentence) for every status of a kernel, from ``bcg_status.def``."""
     return _rows("BCG_STATUS")
+
+
+@cache
+def status_values() -> dict[str, int]:
+    """Return name -> value for every status of a kernel."""
+    return {name: value for value, (name, _) in statuses().items()}
 
 
 @cache

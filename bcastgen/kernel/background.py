@@ -23,6 +23,7 @@ from ..core.errors import BroadcastError
 from ..core.frozen import dataclass
 from ..expr.evaluate import evaluate
 from ..expr.nodes import Apply, topological
+from ..loops.guard_interpret import run_guards
 
 if TYPE_CHECKING:
     from ..pipeline.compilation import Compilation
@@ -109,10 +110,9 @@ class Job:
         BroadcastError
             If they do not fit.
         """
-        sized = self._compilation.shape_function.run(*(array.shape for array in operands))
-        shapes = (sized,) if len(values) == 1 else sized
-        if tuple(value.shape for value in values) != tuple(shapes):
-            raise BroadcastError("the results have other shapes")
+        found = run_guards(self._compilation.program.guards, tuple(array.shape for array in operands))
+        if tuple(value.shape for value in values) != found:
+            raise BroadcastError("the results have other shapes, or none")
 
 
 def _typed(value: object, row: DType, limit: Limit | None) -> Array | None:
@@ -180,7 +180,7 @@ class Jobs:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What stands in for a kernel in one call: its names, and the values that NumPy came to."""
+    """The stand-in for a kernel in one call: its names, and the values that NumPy computed."""
 
     kernel: Named
     values: tuple[Array, ...]

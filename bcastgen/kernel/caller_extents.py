@@ -10,31 +10,32 @@ Seed 004: the shape of ``broadcast a : ? x ? -> ? x ? x ?`` has to come from a t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..core.dtypes import DType, Weak, dtype, from_key
+from ..core.dtypes import dtype
 from ..core.errors import BroadcastError
+from ..core.forks import undivided
 from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
-from ..runtime.keys import operand_code
-from ..runtime.slow_path import bind, clean_operand
+from ..runtime.slow_path import bind, clean_operand, without_strict
 from ..runtime.strict import plain
 from ..shape.types.dim import DYNAMIC, MAX_EXTENT, is_extent
 from ..shape.types.tensor_type import Signature, TensorType
 from .kernel import Kernel
-from .operands import stand_in
 
 if TYPE_CHECKING:
     from ..loops.lowering.columns import Column
-    from ..loops.nest import LoopProgram
+    from ..shape.inference.operand_use import Place
 
 __all__ = ["SizedKernel", "with_slots"]
 
 Shapes: TypeAlias = dict[str, tuple[int, ...]]
+# The extents, known or operands' dims, that a name stands beside, in order.
+Beside: TypeAlias = "dict[str, tuple[int | Place, ...]]"
 
 
 def with_slots(expression: Expression, signature: Signature | None) -> tuple[Expression, Signature | None]:
@@ -66,10 +67,6 @@ class SizedKernel(Kernel):
     Its operands end in one of rank 1 for each of these, whose extent alone counts.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._programs: dict[object, LoopProgram] = {}
-
     def __call__(  # type: ignore[override]
         self, /, *args: Any, out: Any = None, extents: Mapping[str, int] | None = None, **by_name: Any
     ) -> Any:
@@ -95,15 +92,36 @@ class SizedKernel(Kernel):
         own = Expression(self.expression.operands[:count], self.expression.results, (), self.expression.type_assertions)
         return inline(own, values[:count])
 
-    def result_shape(self, *operand_shapes: Any, extents: Mapping[str, int] | None = None) -> Any:
-        """Return the results' shapes for operands of these shapes and the caller's extents; see :class:`Kernel`."""
-        given = dict(_checked(extents))
-        count = len(self.operands) - len(self.slots)
-        if len(operand_shapes) != count:
-            raise TypeError(f"{self._name}() has {count} operands, got {len(operand_shapes)} shapes")
-        stands = tuple(map(stand_in, self.operands, map(plain, operand_shapes)))
-        given.update({name: array.shape[0] for name, array in self._given(stands, {}, None, extents).items()})
-        return super().result_shape(*operand_shapes, *((given[name],) for name in self.slots))
+    def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
+        """Size the results as a kernel of these operands and the caller's extents does."""
+        with undivided:
+            from .sizing import shapes_of, sized  # noqa: PLC0415 - calls size results themselves
+        given = _checked(extents)
+        names = self.operands[: len(self.operands) - len(self.slots)]
+        known = shapes_of(self, names, shapes)
+        found = self._complete(dict(zip(names, known, strict=True)), given)
+        return sized(self, (*known, *((found[name],) for name in self.slots)), without_strict(shapes)[1])
+
+    def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
+        """Return the guards as numbers; None where the caller gives too little."""
+        with undivided:
+            from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
+            from ..loops.guard_ir import Const, Own  # noqa: PLC0415 - likewise
+        program = self._sizing((*ranks, *(1 for _ in given)))
+        names = self.slots
+        beside = _beside(names, {name for name, flag in zip(names, given, strict=True) if flag}, program.columns)
+        if any(slot.open and not given[slot.number] and names[slot.number] not in beside for slot in program.slots):
+            return None
+        number = {name: at for at, name in enumerate(self.operands)}
+        terms = {
+            at: [
+                Const(item) if isinstance(item, int) else Own(number[item[0]], item[1])
+                for item in beside.get(name, (1,))
+            ]
+            for at, name in enumerate(names)
+            if not given[at]
+        }
+        return guard_code(program.guards, terms)
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -113,13 +131,27 @@ class SizedKernel(Kernel):
     def _given(
         self, args: tuple[Any, ...], by_name: dict[str, Any], out: Any, extents: Mapping[str, int] | None
     ) -> dict[str, Any]:
-        names = self.slots
         given = dict(_checked(extents))
+        outs = out if isinstance(out, tuple) else (out,) * (len(self.results) == 1)
+        values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
+        clean = (clean_operand(name, plain(value)) for name, value in zip(self.operands, values, strict=True))
+        shapes = dict(zip(self.operands, map(np.shape, clean), strict=True))  # type: ignore[arg-type]
+        found = self._complete({name: shapes[name] for name in self.operands if name not in self.slots}, given, outs)
+        return {name: _empty(found[name]) for name in self.slots}
+
+    def _complete(self, shapes: Shapes, given: Mapping[str, int], outs: tuple[Any, ...] = ()) -> dict[str, int]:
+        """Return the extent of each slot: what is given, what an out has, or what it stands beside.
+
+        Raises
+        ------
+        BroadcastError
+            If a name is none, or nothing determines a slot.
+        """
+        names, given = self.slots, dict(given)
         unknown = [name for name in given if name not in names]
         if unknown:
             raise BroadcastError(f"{self._name}(): extents has no {unknown[0]!r}; its names are {', '.join(names)}")
-        outs = out if isinstance(out, tuple) else (out,) * (len(self.results) == 1)
-        program, shapes = self._lowered(args, by_name)
+        program = self._sizing((*map(len, shapes.values()), *(1 for _ in names)))
         found = _inferred(names, given, program.columns, shapes)
         for slot in program.slots:
             name, target = names[slot.number], outs[slot.result] if slot.result < len(outs) else None
@@ -133,18 +165,7 @@ class SizedKernel(Kernel):
                     dim=slot.dim,
                 )
         found = _inferred(names, given, program.columns, shapes)
-        return {name: _empty(given.get(name, found.get(name, 1))) for name in names}
-
-    def _lowered(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> tuple[LoopProgram, Shapes]:
-        """Return the nests for operands of these dtypes and ranks, and the operands' extents."""
-        values = map(plain, bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))}))
-        clean = tuple(clean_operand(name, value) for name, value in zip(self.operands, values, strict=True))
-        key = (tuple(map(operand_code, clean)), tuple(np.asarray(value).ndim for value in clean))
-        if key not in self._programs:
-            call_types: tuple[DType | Weak, ...] = tuple(map(from_key, key[0]))
-            self._programs[key] = self._compilation(call_types, key[1] if self._is_ranked else None).program
-        ranked = zip(self.operands, map(np.asarray, clean), strict=True)
-        return self._programs[key], {name: array.shape for name, array in ranked}
+        return {name: int(given.get(name, found.get(name, 1))) for name in names}
 
 
 def _inferred(
@@ -155,24 +176,37 @@ def _inferred(
     Where there are two such, the kernel refuses the call.
     """
     found: dict[str, int] = {}
+    for name, items in _beside(names, given, columns).items():
+        extents: list[int] = []
+        for item in items:
+            if isinstance(item, int):
+                extents.append(item)
+            elif item[0] in given:
+                extents.append(given[item[0]])
+            else:
+                extents += shapes[item[0]][item[1] : item[1] + 1]
+        if extents:
+            found[name] = next((extent for extent in extents if extent != 1), 1)
+    return found
+
+
+def _beside(names: tuple[str, ...], given: Container[str], columns: Iterable[Column]) -> Beside:
+    """Return what the names stand beside that the caller leaves out, directly or by other such names."""
+    found: Beside = {}
     for name in names:
         if name in given or name in found:
             continue
         joined, met = {name}, [column for column in columns if (name, 0) in column]
-        extents: list[int] = []
+        items: list[int | Place] = []
         for column in met:
             for item in column:
-                if isinstance(item, int):
-                    extents.append(item)
-                elif item[0] not in names:
-                    extents += shapes[item[0]][item[1] : item[1] + 1]
-                elif item[0] in given:
-                    extents.append(given[item[0]])
+                if isinstance(item, int) or item[0] not in names or item[0] in given:
+                    items.append(item)
                 elif item[0] not in joined:
                     joined.add(item[0])
                     met += [other for other in columns if item in other and other not in met]
-        if extents:
-            found.update(dict.fromkeys(joined, next((extent for extent in extents if extent != 1), 1)))
+        if items:
+            found.update(dict.fromkeys(joined, tuple(items)))
     return found
 
 

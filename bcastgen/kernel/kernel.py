@@ -3,6 +3,8 @@
 In: an expression, or a function to trace.  Out: a callable :class:`Kernel`.
 
     kernel(a, b)  ->  dtypes of a and b  ->  a binary (found on disk, or compiled)  ->  the result
+
+The file is long because every method that users call is here, with what it takes, returns and raises.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
-from ..core.errors import BcastgenError, CacheError, TraceError
+from ..core.errors import BcastgenError, BroadcastError, CacheError, TraceError
 from ..core.forks import undivided
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
@@ -28,10 +30,12 @@ from ..runtime.keys import operand_code
 from ..runtime.library import Library, open_library
 from ..runtime.slow_path import StrictDims, without_strict
 from ..runtime.toolchain import toolchain
-from .operands import constant_values, depends_on_ranks, result_names, stand_in
+from .operands import constant_row, constant_values, depends_on_ranks, result_names
 
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
+    from ..loops.nest import LoopProgram
+    from ..mlir.provenance import Provenance
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
@@ -66,6 +70,7 @@ class Kernel(KernelBase):
     Attributes
     ----------
     compilations : how often this kernel ran a C compiler.
+    provenance : the function of MLIR that it was made of, which errors of calls name; else None.
 
     Examples
     --------
@@ -90,12 +95,15 @@ class Kernel(KernelBase):
         first = len(defaults) - constants
         self._values = constant_values(name, defaults[max(first, 0) :], signature) if constants else ()
         defaults = (*defaults[: max(first, 0)], *self._values)
-        super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants)
+        slots = len(expression.free_extents) if isinstance(expression, Expression) else 0
+        super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants, slots)
         self._expression = expression
+        self._sizings: dict[tuple[int, ...] | None, LoopProgram] = {}
         self._signature = signature
         self._options = replace(options, name=name)
         self._latest: Compilation | None = None
         self._jobs: Jobs | None = None
+        self.provenance: Provenance | None = None
         self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
         self.compilations = 0
         self.__wrapped__: Callable[..., Any] | None = None
@@ -104,7 +112,7 @@ class Kernel(KernelBase):
 
     @property
     def expression(self) -> Expression:
-        """What the kernel computes, before it is typed."""
+        """The expression that the kernel computes, before it is typed."""
         if not isinstance(self._expression, Expression):
             self._expression = self._expression()
         return self._expression
@@ -113,6 +121,17 @@ class Kernel(KernelBase):
     def _type_assertions(self) -> tuple[str, ...]:
         """The names of what is claimed of values on the way, for messages."""
         return tuple(claim.name for claim in self.expression.type_assertions)
+
+    @property
+    def _shown_results(self) -> tuple[str, ...]:
+        """The names of the results in messages."""
+        return self.results if self.provenance is None else self.provenance.results
+
+    def _located(self, error: BcastgenError, shapes: tuple[tuple[int, ...], ...]) -> BcastgenError:
+        """Return the error of a call with operands of these shapes, with its place if the kernel is one of MLIR."""
+        if self.provenance is None or not isinstance(error, BroadcastError):
+            return error
+        return self.provenance.located(error, shapes)
 
     @property
     def signature(self) -> Signature | None:
@@ -131,7 +150,9 @@ class Kernel(KernelBase):
         """
         if self._jobs is not None and self._jobs.is_pending(key):
             return True
-        compilation = self._compilation_of(key)
+        count = len(self.operands) + len(self._constants)
+        ranks = tuple(key[count:]) if self._is_ranked else None
+        compilation = self._compilation(tuple(map(from_key, key[:count])), ranks)
         tools = toolchain()
         name = cache_key(*compilation.key_parts, tools=tools)
         library = self._found(find(name))
@@ -207,14 +228,11 @@ class Kernel(KernelBase):
         ranks = bytes(np.ndim(value) for value in operands) if self._is_ranked else b""  # type: ignore[arg-type]
         return bytes(map(operand_code, operands)) + ranks
 
-    def _check_strict(self, operands: tuple[object, ...], strict: StrictDims) -> None:
-        """Refuse clean operands of which a dim would stretch that may not, as :func:`bcastgen.strict` says."""
+    def _check_strict(self, shapes: tuple[tuple[int, ...], ...], strict: StrictDims) -> None:
+        """Refuse operands, constants included, of which a dim would stretch that :func:`bcastgen.strict` forbids to."""
         with undivided:
             from .strict_dims import check_strict  # noqa: PLC0415 - most calls have no strict arrays
-
-        key = self._key_of(operands)
-        shapes = tuple(np.asarray(value).shape for value in operands)
-        check_strict(self, key, lambda: self._compilation_of(key).program, shapes, strict)
+        check_strict(self._sizing(tuple(map(len, shapes[: len(self.operands)]))), shapes, strict)
 
     @staticmethod
     def _found(path: Path | None) -> Library | None:
@@ -247,16 +265,11 @@ class Kernel(KernelBase):
         names, constants = self.results, len(self._values)
         return Compilation(self.expression, call_types, declared, results, names, self._options, ranks, constants)
 
-    def _compilation_of(self, key: bytes) -> Compilation:
-        """Return every stage for the operand types of a key."""
-        count = len(self.operands) + len(self._constants)
-        return self._compilation(tuple(map(from_key, key[:count])), tuple(key[count:]) if self._is_ranked else None)
-
-    def _declared_kinds(self, default: DType = F64) -> tuple[DType | Weak, ...]:
+    def _declared_kinds(self) -> tuple[DType | Weak, ...]:
         """Return the dtypes of the signature; of the latest call, or f64, where it is silent."""
         if self._signature is None:
-            return self._latest.call_types if self._latest is not None else (default,) * len(self.operands)
-        return tuple(type_.dtype or default for _, type_ in self._signature.operands)
+            return self._latest.call_types if self._latest is not None else (F64,) * len(self.operands)
+        return tuple(type_.dtype or F64 for _, type_ in self._signature.operands)
 
     @property
     def compilation(self) -> Compilation:
@@ -268,10 +281,7 @@ class Kernel(KernelBase):
         """The text of every stage by name, in order; constant arrays come first, where there are any."""
         if not self._values:
             return self.compilation.stages
-        rows = (
-            f"{name} : {value.dtype}{list(value.shape)} {np.array2string(value.ravel(), 1000, threshold=16)}"
-            for name, value in zip(self._constants, self._values, strict=True)
-        )
+        rows = map(constant_row, self._constants, self._values)
         return {"constants": "\n".join(rows), **self.compilation.stages}
 
     @property
@@ -284,21 +294,30 @@ class Kernel(KernelBase):
         """The program of the shape dialect that sizes the results; see :mod:`bcastgen.shape`."""
         return self.compilation.shape_function
 
-    def _result_shape(self, shapes: tuple[object, ...]) -> Any:
-        """Size the results for shapes that no binary serves yet, or that are no tuples: by arrays without elements."""
-        if len(shapes) != len(self.operands):
-            raise TypeError(f"{self._name}() has {len(self.operands)} operands, got {len(shapes)} shapes")
-        shapes, strict = without_strict(shapes)
-        stands: list[np.ndarray[Any, Any]] = []
-        names = (*self.operands, *self._constants)
-        for name, kind, shape in zip(names, self._declared_kinds(), (*shapes, *self._values), strict=True):
-            stands.append(stand_in(name, shape, kind.default if isinstance(kind, Weak) else kind))
-        if strict:
-            self._check_strict(tuple(stands), strict)
-        if self._jobs is not None and self._compile(self._key_of(tuple(stands))):
-            self.wait()
-        found = self._infer(tuple(stands))[0]
-        return found if len(found) > 1 else found[0]
+    def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
+        """Size the results where the extension does not: for shapes that are no tuples, and where it was not built."""
+        if extents is not None:
+            raise TypeError(f"{self._name}.result_shape() has no extents to be given; operands determine all")
+        with undivided:
+            from .sizing import shapes_of, sized  # noqa: PLC0415 - calls size results themselves
+        return sized(self, shapes_of(self, self.operands, shapes), without_strict(shapes)[1])
+
+    def _sizing(self, ranks: tuple[int, ...]) -> LoopProgram:
+        """Return the program that sizes the results for operands, all but constants, of these ranks."""
+        key = (*ranks, *(value.ndim for value in self._values)) if self._is_ranked else None
+        if key not in self._sizings:
+            with undivided:
+                from .sizing import sizing_program  # noqa: PLC0415 - calls size results themselves
+            self._sizings[key] = sizing_program(
+                lambda types: self._compilation(types, key), self._signature, len(self.operands) + len(self._values)
+            )
+        return self._sizings[key]
+
+    def _guard_code(self, ranks: bytes, _given: bytes) -> bytes | None:
+        """Return the guards as numbers, for operands of these ranks: the hook of the first question for a shape."""
+        with undivided:
+            from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
+        return guard_code(self._sizing(tuple(ranks)).guards)
 
     def explain(self) -> str:
         """Return every stage as text: the expression, its types, the loop nests, the inner loops, the C.
@@ -360,13 +379,15 @@ class Kernel(KernelBase):
         """The constant arrays that are the kernel's own."""
         return self._values
 
-    def to_mlir(self, form: str = "linalg") -> str:
+    def to_mlir(self, form: str = "linalg", versions: int = 0) -> str:
         """Return the kernel as MLIR text that ``mlir-opt`` verifies.
 
         Parameters
         ----------
         form : ``"linalg"``: its loop nests as linalg.generic, with checks as cf.assert; ``"tosa"``: its expression;
             ``"shape"``: the program of the shape dialect that sizes its results.
+        versions : how many versions with plain maps, for who stretches, linalg has of a loop nest at most; the form for
+            any call follows them.
 
         Raises
         ------
@@ -379,7 +400,7 @@ class Kernel(KernelBase):
         >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
         func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
         """
-        return self.compilation.mlir(form, self._values)
+        return self.compilation.mlir(form, self._values, versions)
 
     def __repr__(self) -> str:
         shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self.signature}"

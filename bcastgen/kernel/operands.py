@@ -1,8 +1,8 @@
-"""What a kernel makes of what it is told of operands: results' names, constants' values, arrays that only have a shape.
+"""A kernel's operands as users describe them: names of results, values of constants.
 
-In: names, values, types of a signature, shapes.  Out: names and arrays.
+In: names, values, types of a signature.  Out: names and arrays.
 
-    result_names(2, ("a", "b")) -> ("r0", "r1")        stand_in("a", (2, 3)).shape -> (2, 3), of no memory to speak of
+    result_names(2, ("a", "b")) -> ("r0", "r1")
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dtypes import F64, DType
 from ..core.errors import BroadcastError
 from ..expr.free_extents import has_views
 from ..expr.nodes import Expression
@@ -21,7 +20,7 @@ from ..runtime.slow_path import clean_operand
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import Signature
 
-__all__ = ["constant_values", "depends_on_ranks", "result_names", "stand_in"]
+__all__ = ["constant_row", "constant_values", "depends_on_ranks", "result_names"]
 
 
 def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
@@ -56,29 +55,6 @@ def constant_values(
     return tuple(made)
 
 
-def stand_in(name: str, shape: Any, dtype: DType = F64) -> np.ndarray[Any, Any]:
-    """Return an array without elements of its own that has the shape a caller gives for an operand.
-
-    Raises
-    ------
-    BroadcastError
-        If it is no shape that an array may have.
-    """
-    from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent  # noqa: PLC0415 - calls size results themselves
-
-    extents = shape.shape if isinstance(shape, np.ndarray) else shape
-    entries = extents if isinstance(extents, (tuple, list)) else (extents,)
-    check_rank(f"operand '{name}'", len(entries), name)
-    for dim, extent in enumerate(entries):
-        if not is_extent(extent):
-            raise BroadcastError(
-                f"operand '{name}' dim {dim} has extent {extent!r}, expected 0 to {MAX_EXTENT}; "
-                "give a tuple of integers, or an array of that shape",
-                operand=name,
-                dim=dim,
-            )
-    try:
-        return np.broadcast_to(np.zeros((), dtype.np), entries)
-    except ValueError as error:
-        why = f"operand '{name}' of shape {entries}: {error}; give smaller extents"
-        raise BroadcastError(why, operand=name) from None
+def constant_row(name: str, value: np.ndarray[Any, Any]) -> str:
+    """Return a line that shows a constant array."""
+    return f"{name} : {value.dtype}{list(value.shape)} {np.array2string(value.ravel(), 1000, threshold=16)}"

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BroadcastError, ParseError, TraceError
+from ..core.forks import undivided
 from ..expr.build import Builder
 from ..expr.trace import is_tracer
 from ..expr.views import Broadcast
@@ -68,20 +69,26 @@ def _read_map(name: str, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return dims, tuple(map(dims.index, read))
 
 
-def shape_program(name: str, shape: Program | Callable[..., Any], operands: Sequence[str]) -> Program:
-    """Return the program of a shape function, which may be a Python function that writes it.
+def shape_program(name: str, shape: Program | str | Callable[..., Any], operands: Sequence[str]) -> Program:
+    """Return the program of a shape function, which may be MLIR text, or a Python function that writes it.
 
     Raises
     ------
     BroadcastError
         If it does not take one shape an operand and return one.
+    ParseError
+        If the text is none of a shape program; with the place in it.
     TraceError
-        If it is neither.
+        If it is none of these.
     """
+    if isinstance(shape, str):
+        from ..mlir.shape.read_program import program_from_text  # noqa: PLC0415 - most are written in Python
+
+        shape = program_from_text(shape, f"<shape of {name}>")
     if not isinstance(shape, Program) and not callable(shape):
         raise TraceError(
-            f"{name}: the shape function is {shape!r}, expected a program of bcastgen.shape, or the Python function "
-            f"that writes one: lambda {', '.join(operands)}: ..."
+            f"{name}: the shape function is {shape!r}, expected a program of bcastgen.shape, its MLIR text, or "
+            f"the Python function that writes one: lambda {', '.join(operands)}: ..."
         )
     made = shape if isinstance(shape, Program) else program(name, shape, **dict.fromkeys(operands, "!shape.shape"))
     made.verify()
@@ -112,7 +119,7 @@ class ShapedKernel(SizedKernel):
             raise TraceError(f"{self._name} has a shape function of its own; call it outside of the kernel")
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
         given = map(plain, values[: len(values) - len(self.slots)])
-        extents = self._sized(tuple(np.asarray(value).shape for value in given))
+        extents = self._slot_extents(tuple(np.asarray(value).shape for value in given))
         return super().__call__(*args, **by_name, out=out, extents=extents)
 
     @property
@@ -120,13 +127,19 @@ class ShapedKernel(SizedKernel):
         """The program that sizes the result."""
         return self.shape
 
-    def result_shape(self, *operand_shapes: Any, extents: Any = None) -> Any:
-        """Return the result's shape for operands of these shapes, without running anything."""
-        shapes = tuple(plain(shape) for shape in operand_shapes)
-        given = tuple(shape.shape if isinstance(shape, np.ndarray) else shape for shape in shapes)
-        return super().result_shape(*operand_shapes, extents=self._sized(given))
+    def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
+        """Size the result for operands of these shapes."""
+        if extents is not None:
+            raise TypeError(f"{self._name}.result_shape() has no extents to be given; its shape function says them")
+        with undivided:
+            from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
+        names = self.operands[: len(self.operands) - len(self.slots)]
+        return super()._result_shape(shapes, self._slot_extents(shapes_of(self, names, shapes)))
 
-    def _sized(self, shapes: tuple[Any, ...]) -> dict[str, int]:
+    def _guard_code(self, _ranks: bytes, _given: bytes) -> None:
+        return None
+
+    def _slot_extents(self, shapes: tuple[Any, ...]) -> dict[str, int]:
         (result,) = Machine(running=True).execute(self.shape, shapes)
         found = result.value if isinstance(result.value, Shape) else Shape(tuple(result.value or ()))  # type: ignore[arg-type]
         if found.error is not None:

@@ -10,8 +10,7 @@ are asked for, which the kernel's own guards give; where these fail, the call sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from weakref import WeakKeyDictionary
+from collections.abc import Mapping, Sequence
 
 from ..core.errors import strict_mismatch
 from ..loops.guard_interpret import Failure, domains
@@ -21,24 +20,13 @@ __all__ = ["check_strict"]
 
 Shape = tuple[int, ...]
 
-# The nests of each kernel that was called with strict arrays, by the key of a call; lowering takes milliseconds.
-_programs: WeakKeyDictionary[object, dict[bytes, LoopProgram]] = WeakKeyDictionary()
 
-
-def check_strict(
-    kernel: object,
-    key: bytes,
-    lower: Callable[[], LoopProgram],
-    shapes: Sequence[Shape],
-    strict: Mapping[int, tuple[int, ...]],
-) -> None:
+def check_strict(program: LoopProgram, shapes: Sequence[Shape], strict: Mapping[int, tuple[int, ...]]) -> None:
     """Refuse operands of which a dim would stretch that may not.
 
     Parameters
     ----------
-    kernel : what is called.
-    key : of the call: the operands' dtypes, and their ranks where the kernel depends on them.
-    lower : gives the kernel's nests for that key.
+    program : the kernel's nests, for any dtypes.
     shapes : of all operands, constants included.
     strict : the dims that may not stretch, by the operand's number.
 
@@ -47,10 +35,6 @@ def check_strict(
     BroadcastError
         If one would.
     """
-    known = _programs.setdefault(kernel, {})
-    if key not in known:
-        known[key] = lower()
-    program = known[key]
     found = domains(program.guards, shapes)
     if isinstance(found, Failure):
         return

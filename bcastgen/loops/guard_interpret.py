@@ -39,7 +39,7 @@ _MOST = (1 << 63) - 1
 class Failure:
     """A diagnostic: a status, the operand, result or claim, its dim, who set the expected extent, and both extents.
 
-    -1 stands for no operand and no dim. `says` is the constraint that does not hold.
+    -1 stands for no operand and no dim; dims are counted from the front. `says` is the constraint that does not hold.
     """
 
     status: str
@@ -150,9 +150,15 @@ class _Run:
     def _sign(self, step: NotNegative) -> Failure | None:
         extent = self._value(step.term)
         says = f"{self.program.named[step.term.operand]}.{step.term.dim} >= 0"
-        return Failure("NEGATIVE", step.term.operand, step.term.dim, -1, 0, extent, says) if extent < 0 else None
+        dim = self._own(step.term.operand, step.term.dim)
+        return Failure("NEGATIVE", step.term.operand, dim, -1, 0, extent, says) if extent < 0 else None
+
+    def _own(self, operand: int, dim: int) -> int:
+        """Return the number of an operand's dim, counted from the front."""
+        return dim if dim >= 0 else len(self.shapes[operand]) + dim
 
     def _meet(self, operand: int, dim: int, at: int, says: str) -> Failure | None:
+        dim = self._own(operand, dim)
         extent = self.shapes[operand][dim]
         if extent < 0:
             return Failure("NEGATIVE", operand, dim, -1, 0, extent, says)
@@ -173,6 +179,8 @@ class _Run:
                     return failure
                 continue
             is_set = self.setters[at] >= 0
+            if step.how == "match" and shape[dim] < 0:
+                return Failure("NEGATIVE", step.operand, dim, -1, 0, shape[dim], step.says)
             if is_set and step.how == "match" and shape[dim] != self.extents[at]:
                 against, expected = self.setters[at], self.extents[at]
                 return Failure("STRICT", step.operand, dim, against, expected, shape[dim], step.says)
@@ -197,9 +205,19 @@ class _Run:
         if holds:
             return None
         against = self.setters[step.against.at] if isinstance(step.against, DomainDim) else step.against
-        if step.status == "RESULT" and isinstance(step.expected, Const):
+        if step.swaps:
             actual, expected = expected, actual
-        return Failure(step.status, step.subject, step.dim, against, expected, actual, step.says)
+        return Failure(step.status, step.subject, self._dim(step), against, expected, actual, step.says)
+
+    def _dim(self, step: Check) -> int:
+        """Return the number of the dim that a check names, counted from the front."""
+        if isinstance(step.actual, Own):
+            return self._own(step.actual.operand, step.dim)
+        assert isinstance(step.actual, DomainDim)
+        return step.dim if step.dim >= 0 else len(self._domain(step.actual.nest)) + step.dim
+
+    def _domain(self, nest: int) -> Sequence[int]:
+        return self.before[nest] if nest < len(self.before) else self.extents
 
     def _overflow(self, step: Overflow) -> Failure | None:
         counted = step.size
@@ -214,4 +232,4 @@ class _Run:
             case Own(operand=operand, dim=dim):
                 return self.shapes[operand][dim]
             case DomainDim(nest=nest, at=at):
-                return (self.before[nest] if nest < len(self.before) else self.extents)[at]
+                return self._domain(nest)[at]

@@ -196,6 +196,11 @@ class Check:
     says: str
     symbol: str = ""
 
+    @property
+    def swaps(self) -> bool:
+        """Whether it is the extent of a result's type that is wrong: what operands make of it is expected then."""
+        return self.status == "RESULT" and isinstance(self.expected, Const)
+
     def __str__(self) -> str:
         shown = {
             "eq": f"{self.actual} = {self.expected}",

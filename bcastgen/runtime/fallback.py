@@ -88,6 +88,7 @@ class KernelBase:
     defaults : values of the last operands where a call leaves them out.
     ranked : whether a binary is for the operands' ranks, too, which then follow the dtypes in its key.
     constants : how many of the last operands are constants: their defaults are arrays, and no call replaces these.
+    slots : how many of the last operands before these stand for an extent that the caller may give.
     """
 
     # Names are mangled, since subclasses cannot reach the extension's own fields either.
@@ -107,6 +108,7 @@ class KernelBase:
         defaults: tuple[object, ...] = (),
         ranked: bool = False,
         constants: int = 0,
+        slots: int = 0,
     ) -> None:
         if self.__is_initialised():
             raise TypeError("a kernel is initialised once")
@@ -115,6 +117,8 @@ class KernelBase:
             raise TypeError(
                 f"{name}() has {constants} constants and {len(checked[3])} defaults; give each constant its value"
             )
+        if not 0 <= slots <= len(checked[1]) - constants:
+            raise TypeError(f"{name}() has {slots} slots, and fewer operands")
         self.__parameters = checked
         self.__constants = constants
         self.__binaries = {}
@@ -206,15 +210,16 @@ class KernelBase:
         described, rests_on = _describe(arrays)
         shapes = ffi().new("bcg_shape[]", len(self.results))
         why = ffi().new("bcg_diagnostic *", (-1, -1, -1, 0, 0))
-        self._raise_unless_ok(binary.entry.shape(described, shapes, why), why)
+        self._raise_unless_ok(binary.entry.shape(described, shapes, why), why, arrays)
         return binary, arrays, [tuple(shape.extents[0 : shape.rank]) for shape in shapes], described, rests_on
 
-    def result_shape(self, *operand_shapes: object) -> Any:
-        """Return the shape of the result for operands of these shapes, without running anything.
+    def result_shape(self, *operand_shapes: object, extents: Any = None) -> Any:
+        """Return the shape of the result for operands of these shapes. Nothing is compiled or computed.
 
         Parameters
         ----------
-        operand_shapes : for each operand a tuple of extents, or an array.
+        operand_shapes : one an operand: a tuple of extents, or an array that has them.
+        extents : a dict with the extents that no operand determines, as in a call.
 
         Returns
         -------
@@ -224,11 +229,11 @@ class KernelBase:
         Raises
         ------
         BroadcastError
-            If these shapes do not fit.
+            If operands of these shapes do not fit, as in a call.
         """
-        return self._result_shape(operand_shapes)
+        return self._result_shape(operand_shapes, extents)
 
-    def _result_shape(self, shapes: tuple[object, ...]) -> Any:
+    def _result_shape(self, shapes: tuple[object, ...], extents: Any) -> Any:
         raise AttributeError(f"{type(self).__name__} has no _result_shape")
 
     def _infer(self, operands: tuple[object, ...]) -> tuple[tuple[Shape, ...], bytes, bool]:
@@ -252,12 +257,13 @@ class KernelBase:
         del rests_on, rests_on_too
         if status == constant("BCG_NO_MEMORY"):
             raise MemoryError
-        self._raise_unless_ok(status, why)
+        self._raise_unless_ok(status, why, operands)
         return results if len(results) > 1 else results[0]
 
-    def _raise_unless_ok(self, status: int, why: Any) -> None:
+    def _raise_unless_ok(self, status: int, why: Any, operands: tuple[Any, ...]) -> None:
         if status != 0:
-            raise_status(self, status, why.operand, why.dim, why.against, why.expected, why.actual)
+            shapes = tuple(np.shape(operand) for operand in operands)
+            raise_status(self, status, why.operand, why.dim, why.against, why.expected, why.actual, shapes)
 
 
 def _describe(arrays: tuple[Array, ...]) -> tuple[Any, list[object]]:

@@ -89,12 +89,22 @@ def without_strict(values: tuple[object, ...]) -> tuple[tuple[object, ...], Stri
 
 
 def raise_status(
-    kernel: Named, status: int, operand: int, dim: int, against: int, expected: int, actual: int
+    kernel: Named,
+    status: int,
+    operand: int,
+    dim: int,
+    against: int,
+    expected: int,
+    actual: int,
+    shapes: tuple[tuple[int, ...], ...],
 ) -> NoReturn:
-    """Raise the exception for a kernel's status and diagnostic."""
-    # A subclass need not have type assertions.
-    names = (*kernel.operands, *kernel._constants, *kernel.results, *getattr(kernel, "_type_assertions", ()))
-    raise errors.from_status(status, names, operand, dim, against, expected, actual)
+    """Raise the exception for a kernel's status and diagnostic, in a call with operands of these shapes."""
+    # A subclass need not have type assertions, nor results of other names, nor know where in a text it comes from.
+    results = getattr(kernel, "_shown_results", kernel.results)
+    names = (*kernel.operands, *kernel._constants, *results, *getattr(kernel, "_type_assertions", ()))
+    error = errors.from_status(status, names, operand, dim, against, expected, actual)
+    locate = getattr(kernel, "_located", None)
+    raise error if locate is None else locate(error, shapes)
 
 
 def raise_limit(kernel: Named, operand: int, value: int, limit: Limit) -> NoReturn:
@@ -136,7 +146,7 @@ def _check_strict(kernel: CleanCall, operands: tuple[object, ...], strict: Stric
     hook = getattr(kernel, "_check_strict", None)
     if hook is None:
         raise TypeError(f"{kernel._name}() does not take strict arrays; pass their .array")
-    hook(operands, strict)
+    hook(tuple(np.asarray(value).shape for value in operands), strict)
 
 
 def _overrides_numpy(kind: type) -> bool:

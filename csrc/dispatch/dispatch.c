@@ -187,18 +187,18 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *by_nam
 
 static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
 {
-    static char *names[] = {"name", "operands", "results", "defaults", "ranked", "constants", NULL};
+    static char *names[] = {"name", "operands", "results", "defaults", "ranked", "constants", "slots", NULL};
     kernel *self = (kernel *)object;
     PyObject *name, *operands, *results, *defaults = NULL;
     int ranked = 0;
-    Py_ssize_t constants = 0;
+    Py_ssize_t constants = 0, slots = 0;
     if (config.call_slow == NULL || self->name != NULL) {
         const char *why = self->name == NULL ? "import bcastgen.runtime.base first" : "a kernel is initialised once";
         PyErr_SetString(PyExc_TypeError, why);
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, by_name, "OOO|Opn:KernelBase", names, &name, &operands, &results, &defaults,
-                                     &ranked, &constants))
+    if (!PyArg_ParseTupleAndKeywords(args, by_name, "OOO|Opnn:KernelBase", names, &name, &operands, &results, &defaults,
+                                     &ranked, &constants, &slots))
         return -1;
     PyObject *checked = PyObject_CallFunctionObjArgs(config.check_signature, name, operands, results, defaults, NULL);
     if (checked == NULL) return -1;
@@ -207,6 +207,10 @@ static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
     if (unpacked && (constants < 0 || constants > PyTuple_GET_SIZE(defaults))) {
         PyErr_Format(PyExc_TypeError, "%U() has %zd constants and %zd defaults; give each constant its value", name,
                      constants, PyTuple_GET_SIZE(defaults));
+        unpacked = 0;
+    }
+    if (unpacked && (slots < 0 || slots > PyTuple_GET_SIZE(operands) - constants)) {
+        PyErr_Format(PyExc_TypeError, "%U() has %zd slots, and fewer operands", name, slots);
         unpacked = 0;
     }
     if (unpacked) {
@@ -226,6 +230,7 @@ static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
         self->defaults = Py_NewRef(defaults);
         self->operand_count = PyTuple_GET_SIZE(operands);
         self->result_count = PyTuple_GET_SIZE(results);
+        self->slot_count = slots;
         self->key_length = self->operand_count * (ranked ? 2 : 1);
         self->vectorcall = kernel_vectorcall;
     }
@@ -254,6 +259,7 @@ static int kernel_clear(PyObject *object)
     Py_CLEAR(self->defaults);
     for (Py_ssize_t k = 0; k < count; k++) binary_free(binaries[k]);
     PyMem_Free(binaries);
+    code_free_all(self);
     return 0;
 }
 
@@ -294,7 +300,7 @@ static PyMethodDef kernel_methods[] = {
     {"_add_binary", kernel_add_binary, METH_VARARGS, add_binary_doc},
     {"_call_clean", kernel_call_clean, METH_VARARGS, call_clean_doc},
     {"_infer", kernel_infer, METH_O, infer_doc},
-    {"result_shape", (PyCFunction)(void (*)(void))kernel_result_shape, METH_FASTCALL, result_shape_doc},
+    {"result_shape", (PyCFunction)(void (*)(void))kernel_result_shape, METH_FASTCALL | METH_KEYWORDS, result_shape_doc},
 #if PY_VERSION_HEX < 0x030c0000
     {"__init_subclass__", (PyCFunction)(void (*)(void))kernel_init_subclass,
      METH_CLASS | METH_VARARGS | METH_KEYWORDS, NULL},
@@ -336,7 +342,7 @@ static PyMemberDef kernel_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-PyDoc_STRVAR(kernel_doc, "KernelBase(name, operands, results, defaults=(), ranked=False, constants=0)\n--\n\n"
+PyDoc_STRVAR(kernel_doc, "KernelBase(name, operands, results, defaults=(), ranked=False, constants=0, slots=0)\n--\n\n"
                          "What a call goes through; subclasses provide _compile(key).");
 
 static PyType_Slot kernel_slots[] = {

@@ -38,6 +38,8 @@ def sections(case: Path, directory: Path) -> str:
     stages["c"] = without_helpers(kernel.source, kernel.compilation.source.name)
     if kind == "module":
         stages |= {form: kernel.to_mlir(form) for form in MLIR_FORMS if form != "shape"}
+        versions = kernel.to_mlir("linalg", versions=2)
+        stages |= {"linalg in 2 versions": versions} if versions != stages["linalg"] else {}
     if kind != "kernel":
         schedules = standalone_schedules(kernel.declared_compilation.rewritten.program, variants)
         stages[f"schedule of {case.stem}.c"] = "\n".join(map(str, schedules))

@@ -61,7 +61,7 @@ def run(target: Path, check: str) -> None:
 
 def test_the_example_adds_an_op(tmp_path):
     package = copied(tmp_path)
-    put(package / "ops" / "table.py", "_ROWS: tuple[Op, ...] = (\n", block("python", "radians"))
+    put(package / "ops" / "rows" / "functions.py", "FUNCTIONS: tuple[Op, ...] = (\n", block("python", "radians"))
     header = next(tmp_path.rglob("bcg_vmath_log.h"))
     above, end, below = header.read_text().rpartition("\n#endif")
     header.write_text(f"{above}\n{block('c', 'radians')}{end}{below}")
@@ -98,7 +98,7 @@ print(bg.__file__)
 def test_the_pages_rows_are_real(tmp_path):
     """An op with facts, a rewrite and a TOSA op, as docs/extending.md adds them."""
     package, page = copied(tmp_path), "docs/extending.md"
-    put(package / "ops" / "table.py", "_ROWS: tuple[Op, ...] = (\n", block("python", '"relu"', page))
+    put(package / "ops" / "rows" / "arithmetic.py", "ARITHMETIC: tuple[Op, ...] = (\n", block("python", '"relu"', page))
     for name, holding in (("ranges.py", "x: Range"), ("bounds.py", "x: Bounds")):
         path = package / "ops" / name
         path.write_text(f"{path.read_text()}\n\n{block('python', holding, page)}")

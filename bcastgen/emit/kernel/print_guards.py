@@ -37,7 +37,7 @@ from ...loops.guard_ir import (
 __all__ = ["Members", "Step", "entry_steps", "meeting_steps", "result_steps", "starts"]
 
 
-# Of an object where addresses have 32 bits: PTRDIFF_MAX there.
+# The largest object where addresses have 32 bits: PTRDIFF_MAX there.
 _MOST_BYTES = 2**31 - 1
 
 
@@ -222,6 +222,7 @@ def _one(step: Meet | Widen, members: Members) -> str:
 
 
 def _check(step: Check, members: Members) -> Step:
+    """Return a check as C: the condition under which it fails, and the facts of the diagnostic."""
     actual, expected = members.term(step.actual), members.term(step.expected)
     match step.test:
         case "eq":
@@ -238,14 +239,9 @@ def _check(step: Check, members: Members) -> Step:
     dim = members.dim(step.subject, step.dim) if is_own else _domain_dim(step.dim)
     against = f"from[{_domain_dim(step.against.at)}]" if isinstance(step.against, DomainDim) else step.against
     # A result's type is what was said first; the extent that is told is the operands'.
-    told = (actual, expected) if _is_result(step) else (expected, actual)
+    told = (actual, expected) if step.swaps else (expected, actual)
     comment = f"both are {step.symbol}" if step.symbol else ""
     return Step(fails, f"BCG_{step.status}, {step.subject}, {dim}, {against}, {told[0]}, {told[1]}", comment)
-
-
-def _is_result(step: Check) -> bool:
-    """Whether it is the extent of a result that is wrong, not what is inferred for it."""
-    return step.status == "RESULT" and isinstance(step.expected, Const)
 
 
 def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> Iterator[Step]:
@@ -284,9 +280,5 @@ def _overflow(nest: NestGuards, size: int) -> str:
     if known == 0 or (known <= _MOST_BYTES and not unknown):
         return ""
     if len(unknown) == 1:
-        return f"(uint64_t)extents[{unknown[0]}] > {_most(known)}"
+        return f"(uint64_t)extents[{unknown[0]}] > PTRDIFF_MAX{f' / {known}' if known != 1 else ''}"
     return f"bcg_bytes({nest.least_rank}, extents, {size}) < 0"
-
-
-def _most(known: int) -> str:
-    return "PTRDIFF_MAX" if known == 1 else f"PTRDIFF_MAX / {known}"

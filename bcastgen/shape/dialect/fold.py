@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from .extent_names import name_unknown
 from .interpret import Environment, Known, Machine
 from .ir import Attribute, Block, Operation, Program, Value
 from .ops import find_row
@@ -68,7 +69,7 @@ class _Folder:
     def block(self, block: Block) -> Block:
         """Return a block with its operations folded."""
         for value in block.arguments:
-            self.known_[value] = Known(value.type.unknown(), not value.type.can_fail)
+            self.known_[value] = Known(name_unknown(value, value.type.unknown()), not value.type.can_fail)
         operations: list[Operation] = []
         for operation in block.operations:
             operations.extend(self.operation(replace(operation, operands=self.now(operation.operands))))
@@ -79,16 +80,18 @@ class _Folder:
         if find_row(operation.name).terminator:
             return [operation]
         if operation.name == "shape.assuming" and self.known(operation.operands[0]) == Witness(True):
-            return self._inline(operation)
+            return self._inline(operation.regions[0], operation.results)
+        if operation.name == "scf.if" and self.known(operation.operands[0]) is not None:
+            return self._inline(operation.regions[0 if self.known(operation.operands[0]) else 1], operation.results)
         operation = replace(operation, regions=tuple(self.block(region) for region in operation.regions))
         return self._plain(operation)
 
-    def _inline(self, operation: Operation) -> list[Operation]:
-        block = self.block(operation.regions[0])
+    def _inline(self, region: Block, results: tuple[Value, ...]) -> list[Operation]:
+        block = self.block(region)
         end = block.terminator
         if end is None:
-            raise AssertionError(operation)
-        self.replaced.update(zip(operation.results, self.now(end.operands), strict=True))
+            raise AssertionError(region)
+        self.replaced.update(zip(results, self.now(end.operands), strict=True))
         return list(block.operations[:-1])
 
     def _plain(self, operation: Operation) -> list[Operation]:
@@ -145,12 +148,12 @@ def _literal(known: LatticeValue, type_: Type) -> tuple[str, tuple[str, Attribut
         # A constraint that fails keeps its message.
         return ("shape.const_witness", ("passing", True)) if known.passing else None
     if isinstance(known, Size):
-        return ("shape.const_size", ("value", known.value)) if known.value is not None else None
+        return ("shape.const_size", ("value", known.value)) if isinstance(known.value, int) else None
     if isinstance(known, (Shape, tuple)) and type_.kind != "tensor":
         extents = known.extents if isinstance(known, Shape) else known
         if not Shape(extents).is_known or (isinstance(known, Shape) and not (known.is_known and not known.is_invalid)):
             return None
-        return "shape.const_shape", ("shape", tuple(extent or 0 for extent in extents))
+        return "shape.const_shape", ("shape", tuple(extent for extent in extents if isinstance(extent, int)))
     if isinstance(known, int):
         return "arith.constant", ("value", known)
     return None
@@ -207,7 +210,9 @@ def _tells(operation: Operation, known: Environment) -> bool:
         verdict = known[operation.results[0]].value
         return not (isinstance(verdict, Witness) and verdict.passing)
     if row.effect:
-        return row.name != "shape.reduce" or _reduce_tells(operation, known)
+        if row.name == "shape.reduce":
+            return _reduce_tells(operation, known)
+        return row.name != "scf.if" or any(_region_tells(region, known) for region in operation.regions)
     if all(value.type.can_fail or value.type.kind in ("i1", "witness") for value in operation.results):
         return False
     operands = [known[value] for value in operation.operands]
@@ -218,4 +223,8 @@ def _tells(operation: Operation, known: Environment) -> bool:
 def _reduce_tells(operation: Operation, known: Environment) -> bool:
     if not all(value.type.can_fail for value in operation.results) and not known[operation.operands[0]].certain:
         return True
-    return any(_tells(inner, known) for inner in operation.regions[0].operations if not find_row(inner.name).terminator)
+    return _region_tells(operation.regions[0], known)
+
+
+def _region_tells(region: Block, known: Environment) -> bool:
+    return any(_tells(inner, known) for inner in region.operations if not find_row(inner.name).terminator)

@@ -18,6 +18,8 @@ from typing import Any
 
 from ...core.errors import BroadcastError
 from .coerce import coerce_all
+from .either import either
+from .extent_names import shown
 from .ir import Block, Operation, Program, Value
 from .ops import find_row
 from .row import Failed, Outcome, lift
@@ -92,6 +94,8 @@ class Machine:
             results = self._assuming(operation, operands[0], values)
         elif operation.name == "shape.reduce":
             results = self._reduce(operation, operands, values)
+        elif operation.name == "scf.if":
+            results = self._if(operation, operands[0], values)
         else:
             results = self._plain(operation, operands)
         if self.running:
@@ -158,6 +162,20 @@ class Machine:
             raise _undecided(operation, (witness,))
         return self.block(operation.regions[0], (), values)
 
+    def _if(self, operation: Operation, condition: Known, values: Environment) -> tuple[Known, ...]:
+        if condition.value is not None:
+            return self.block(operation.regions[0 if condition.value else 1], (), values)
+        if self.running:
+            raise _undecided(operation, (condition,))
+        branches = [Machine(), Machine()]
+        first, second = (
+            machine.block(region, (), values) for machine, region in zip(branches, operation.regions, strict=True)
+        )
+        # A run takes one of them: what cannot succeed in that one may not even begin.
+        self.refuted |= all(machine.refuted for machine in branches)
+        self.undecided |= any(machine.refuted or machine.undecided for machine in branches)
+        return tuple(_either(a, b) for a, b in zip(first, second, strict=True))
+
     def _reduce(self, operation: Operation, operands: tuple[Known, ...], values: Environment) -> tuple[Known, ...]:
         given, *state = operands
         shape = lift(operation, _values(operands))[0]
@@ -177,7 +195,9 @@ class Machine:
             dim = Size(extent) if sized else extent
             arguments = (Known(index), Known(dim, given.certain), *state)
             state = list(self.block(operation.regions[0], arguments, values))
-        # Where the shape proves invalid the body never runs, and neither counts what it has found.
+        # Where the shape proves invalid the body never runs, and neither counts what it has found; a result that cannot
+        # be invalid ends the run then.
+        self.undecided |= not (given.certain or all(value.type.can_fail for value in operation.results))
         return tuple(
             known if given.certain or not value.type.can_fail else replace(known, certain=False)
             for value, known in zip(operation.results, state, strict=True)
@@ -188,12 +208,19 @@ def _values(known: Sequence[Known]) -> tuple[LatticeValue, ...]:
     return tuple(one.value for one in known)
 
 
+def _either(a: Known, b: Known) -> Known:
+    value = either(a.value, b.value)
+    return Known(value, a.certain and b.certain, a.cause and b.cause and a.cause, a.loose or b.loose)
+
+
 def _is_invalid(known: Known) -> bool:
     return bool(getattr(known.value, "is_invalid", False))
 
 
 def _is_open(value: Any) -> bool:
-    return value is None or (isinstance(value, tuple) and None in value)
+    return not isinstance(value, (int, tuple)) or (
+        isinstance(value, tuple) and not all(isinstance(extent, int) for extent in value)
+    )
 
 
 def _described(operation: Operation, values: Sequence[Known]) -> str:
@@ -246,7 +273,7 @@ def _given(value: Value, known: LatticeValue) -> str:
 
 def evaluate(program: Program, operands: Sequence[Any]) -> tuple[LatticeValue, ...]:
     """Return what is known of the results; see `Program.evaluate`."""
-    return _values(Machine().execute(program, operands))
+    return tuple(shown(value) for value in _values(Machine().execute(program, operands)))
 
 
 def run(program: Program, operands: Sequence[Any]) -> tuple[LatticeValue, ...]:

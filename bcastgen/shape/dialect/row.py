@@ -12,15 +12,19 @@ as an extent tensor, an invalid size as an index.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from keyword import iskeyword
 from typing import Any, Literal, Protocol, TypeAlias
 
 from ...core.frozen import dataclass
+from ..types.extent_expr import Extent, ExtentExpr
+from ..types.extent_span import span
 from .ir import Attribute, Operation, Value
 from .types import EXTENTS, INDEX, SHAPE, SIZE, Kind, Type
 from .values import MAX_RANK, LatticeValue, Shape, Size
 
 __all__ = [
     "ANY",
+    "Certain",
     "Facts",
     "Failed",
     "Parameter",
@@ -33,9 +37,10 @@ __all__ = [
     "number",
     "shape_like",
     "size_like",
+    "stated",
 ]
 
-Syntax: TypeAlias = Literal["types", "arrow", "first", "bare", "generic", "value", "custom"]
+Syntax: TypeAlias = Literal["types", "arrow", "first", "result", "bare", "generic", "value", "custom"]
 ANY: tuple[Kind, ...] = ()
 
 
@@ -105,7 +110,8 @@ class Row:
     syntax : how MLIR writes it; see `printer`.
     mlir : LLVM's name, if that is another one; "" if LLVM no longer has it.
     fault : what else is wrong with an operation, as the end of a sentence, or None.
-    region : True if it has one.
+    regions : how many it has.
+    yields : the op that ends them.
     terminator : True if it ends a region.
     constraint : True if it makes a witness that a run has to check unless it is proved.
     loose : True if the text leaves some results undefined, so that a run may give another than what is known promises.
@@ -125,7 +131,8 @@ class Row:
     syntax: Syntax = "arrow"
     mlir: str | None = None
     fault: Callable[[Operation], str | None] | None = None
-    region: bool = False
+    regions: int = 0
+    yields: str = ""
     terminator: bool = False
     constraint: bool = False
     loose: bool = False
@@ -134,8 +141,14 @@ class Row:
 
     @property
     def python(self) -> str:
-        """The name it has in `bcastgen.shape`."""
-        return self.name.partition(".")[2]
+        """The name it has in `bcastgen.shape`; behind a word of Python stands a _."""
+        name = self.name.partition(".")[2]
+        return f"{name}_" if iskeyword(name) and not self.terminator else name
+
+    @property
+    def region(self) -> bool:
+        """Whether it has regions."""
+        return self.regions > 0
 
     @property
     def c(self) -> str:
@@ -179,7 +192,7 @@ def _is_sound(value: Any, type_: Type) -> bool:
 
 
 def _is_known(value: Any) -> bool:
-    return value is not None and getattr(value, "is_known", True)
+    return value is not None and not isinstance(value, ExtentExpr) and getattr(value, "is_known", True)
 
 
 def lift(operation: Operation, operands: Sequence[LatticeValue]) -> tuple[Any, ...]:
@@ -194,9 +207,13 @@ def _as_shape(value: Any, type_: Type) -> Shape:
     extents: Any = type_.unknown() if value is None else value
     if extents is None:
         return Shape(unranked=True)
-    if len(extents) > MAX_RANK or any(extent is not None and extent < 0 for extent in extents):
+    if len(extents) > MAX_RANK:
         return Shape(error="")
-    return Shape(extents)
+    if all(isinstance(extent, int) and extent >= 0 for extent in extents):
+        return Shape(extents)
+    if any(extent is not None and span(extent).high < 0 for extent in extents):
+        return Shape(error="")
+    return Shape(tuple(extent if extent is not None and span(extent).low >= 0 else None for extent in extents))
 
 
 def _lower(value: Any, type_: Type) -> Outcome:
@@ -217,12 +234,21 @@ def as_size(value: Any) -> Size:
     """Return an index as a size: a negative one is invalid."""
     if value is None or isinstance(value, Size):
         return value or Size()
-    return Size(value) if value >= 0 else Size(error="")
+    if isinstance(value, int):
+        return Size(value) if value >= 0 else Size(error="")
+    where = span(value)
+    return Size(value) if where.low >= 0 else Size() if where.high >= 0 else Size(error="")
+
+
+def stated(value: Any) -> Extent | None:
+    """Return a valid size or an index as a number, or as what it is in terms of names; None if it is unknown."""
+    return value.value if isinstance(value, Size) else value
 
 
 def number(value: Any) -> int | None:
     """Return a valid size or an index as a number, which may be negative, or None if it is unknown."""
-    return value.value if isinstance(value, Size) else value
+    extent = stated(value)
+    return extent if isinstance(extent, int) else None
 
 
 def shape_like(*types: Type) -> Type:

@@ -1,0 +1,129 @@
+"""What a kernel says of shapes alone, for which it needs neither dtypes nor a compiler.
+
+In: a kernel's compilation for given dtypes, and its signature; shapes.  Out: its loop program; the results' shapes.
+
+    lambda a, b: a & b    ->  the program for i64: bits of f64 are refused, and shapes are those of any dtypes
+
+Of dtypes, only the size of a result's elements has a say: an array has no more bytes than addresses have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+
+from ..core.dtypes import BF16, DTYPES, DType, dtype
+from ..core.errors import BroadcastError, DomainError, DTypeError, RangeError, status_values
+from ..loops.guard_interpret import Failure, run_guards
+from ..runtime.keys import Named
+from ..runtime.slow_path import StrictDims, raise_status
+from ..runtime.strict import Strict
+from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent
+
+if TYPE_CHECKING:
+    from ..loops.nest import LoopProgram
+    from ..pipeline.compilation import Compilation
+    from ..shape.types.tensor_type import Signature
+
+__all__ = ["shapes_of", "sized", "sizing_program"]
+
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+
+# Nearly every op takes one of these for all of its operands.
+_LIKELY = (dtype("f64"), dtype("i64"), dtype("bool"))
+# Ops of a user's may take floats only beside others that take integers only; no more combinations than these are tried.
+_MOST_TRIED = 1000
+
+
+class Sized(Named, Protocol):
+    """The part of a kernel that sizing uses."""
+
+    @property
+    def _values(self) -> tuple[np.ndarray[Any, Any], ...]: ...
+
+    def _sizing(self, ranks: tuple[int, ...]) -> LoopProgram: ...
+
+    def _check_strict(self, shapes: Shapes, strict: StrictDims) -> None: ...
+
+
+def sizing_program(
+    compiled: Callable[[tuple[DType, ...]], Compilation], signature: Signature | None, count: int
+) -> LoopProgram:
+    """Return the loop program for the declared dtypes of operands, and any that the ops take where none is declared.
+
+    Shapes do not depend on them, so the first that are accepted do. `count` is the number of operands.
+
+    Raises
+    ------
+    DTypeError, RangeError, DomainError
+        If none is: what is wrong with the first that were tried.
+    BroadcastError
+        If types show that no shapes fit.
+    """
+    types = () if signature is None else signature.operands
+    declared = tuple(type_.dtype for _, type_ in types) or (None,) * count
+    first: Exception | None = None
+    for dtypes in islice(_choices(declared), _MOST_TRIED):
+        try:
+            return compiled(dtypes).program
+        except (DTypeError, RangeError, DomainError) as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
+def _choices(declared: tuple[DType | None, ...]) -> Iterator[tuple[DType, ...]]:
+    if all(declared):
+        yield tuple(row for row in declared if row is not None)
+        return
+    others = tuple(row for row in DTYPES if row not in _LIKELY and row is not BF16)
+    for row in (*_LIKELY, *others):
+        yield tuple(known or row for known in declared)
+    yield from product(*((known,) if known else _LIKELY for known in declared))
+
+
+def shapes_of(kernel: Named, names: tuple[str, ...], shapes: tuple[object, ...]) -> Shapes:
+    """Return what a caller gives for operands of these names as their shapes.
+
+    Raises
+    ------
+    TypeError
+        If there is not one an operand.
+    BroadcastError
+        If one is no shape that an array may have.
+    """
+    if len(shapes) != len(names):
+        raise TypeError(f"{kernel._name}() has {len(names)} operands, got {len(shapes)} shapes")
+    return tuple(map(_extents_of, names, shapes))
+
+
+def _extents_of(name: str, shape: Any) -> tuple[int, ...]:
+    """Return the extents that a tuple or an array has, or a number is."""
+    extents = shape.shape if isinstance(shape, (np.ndarray, Strict)) else shape
+    entries = extents if isinstance(extents, (tuple, list)) else (extents,)
+    check_rank(f"operand '{name}'", len(entries), name)
+    for dim, extent in enumerate(entries):
+        if not is_extent(extent):
+            raise BroadcastError(
+                f"operand '{name}' dim {dim} has extent {extent!r}, expected 0 to {MAX_EXTENT}; "
+                "give a tuple of integers, or an array of that shape",
+                operand=name,
+                dim=dim,
+            )
+    return tuple(map(int, entries))
+
+
+def sized(kernel: Sized, operands: Shapes, strict: StrictDims) -> Any:
+    """Return the shapes of a kernel's results for those of its operands, or raise the exception of such a call."""
+    shapes = (*operands, *(value.shape for value in kernel._values))
+    if strict:
+        kernel._check_strict(shapes, strict)
+    found = run_guards(kernel._sizing(tuple(map(len, operands))).guards, shapes)
+    if isinstance(found, Failure):
+        status = status_values()[found.status]
+        at = found.subject, found.dim, found.against
+        raise_status(kernel, status, *at, found.expected, found.actual, operands)
+    return found if len(found) > 1 else found[0]

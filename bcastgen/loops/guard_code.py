@@ -1,0 +1,122 @@
+"""Flattens a guard program to numbers that csrc/runtime/guards.c runs, so that results are sized without a compiler.
+
+In: a :class:`GuardProgram`, and the extents beside which a caller's stand.  Out: int64 numbers, as bytes.
+
+    %0.rank = 2; meet %0.0 at d0   ->   ..., HAS_RANK, 0, 2, 1, ..., MEET, 0, 0, 0, ...
+
+The steps' numbers and arguments are those of csrc/runtime/guard_steps.def.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from ..core.errors import status_values
+from ..core.resources import csrc_file
+from .guard_ir import (
+    Check,
+    Const,
+    Define,
+    DomainDim,
+    GuardProgram,
+    HasDomainRank,
+    HasRank,
+    Meet,
+    MeetFront,
+    NestGuards,
+    NotNegative,
+    Overflow,
+    Own,
+    ResultHasRank,
+    Step,
+    Term,
+    Widen,
+)
+
+__all__ = ["guard_code"]
+
+
+@cache
+def _numbers(macro: str) -> dict[str, int]:
+    """Return name -> number for the rows of a macro of guard_steps.def."""
+    text = csrc_file("guard_steps.def").read_text(encoding="utf-8")
+    return {name: at for at, name in enumerate(re.findall(rf"^{macro}\((\w+)\)", text, re.MULTILINE))}
+
+
+def guard_code(program: GuardProgram, slots: Mapping[int, Sequence[Term]] | None = None) -> bytes:
+    """Return the numbers of a guard program.
+
+    Parameters
+    ----------
+    program : of a kernel.
+    slots : for each extent that a caller may give and does not, by its number, those that it stands beside.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> array("q", guard_code(from_text("(f32[4] a) -> -a").compilation.program.guards))[0]  # one nest
+    1
+    """
+    numbers = [len(program.nests), len(program.stored), *program.stored]
+    for slot, terms in (slots or {}).items():
+        numbers += _step("SLOT", slot, len(terms), *(number for term in terms for number in _term(term)))
+    for at, nest in enumerate(program.nests):
+        numbers += [number for step in _nest(at, nest) for number in step]
+    for tie in program.ties:
+        numbers += _check(tie)
+    return array("q", [*numbers, *_step("END")]).tobytes()
+
+
+def _step(name: str, *arguments: int) -> list[int]:
+    return [_numbers("GUARD_STEP")[name], *arguments]
+
+
+def _term(term: Term) -> tuple[int, int, int]:
+    match term:
+        case Const(extent=extent):
+            return _numbers("GUARD_TERM")["CONST"], extent, 0
+        case Own(operand=operand, dim=dim):
+            return _numbers("GUARD_TERM")["OWN"], operand, dim
+        case DomainDim(nest=nest, at=at):
+            return _numbers("GUARD_TERM")["DOMAIN"], nest, at
+
+
+def _nest(at: int, nest: NestGuards) -> Iterator[list[int]]:
+    yield from map(_flat, nest.entry)
+    yield _step("NEST", at, nest.open, nest.least_rank, len(nest.spanning), *nest.spanning)
+    yield from map(_flat, (*nest.defines, *nest.steps, *nest.results))
+
+
+def _flat(step: Step) -> list[int]:  # noqa: PLR0911
+    match step:
+        case HasRank(operand=operand, rank=rank, exact=exact):
+            return _step("HAS_RANK", operand, rank, exact)
+        case HasDomainRank(operand=operand):
+            return _step("DOMAIN_RANK", operand)
+        case NotNegative(term=term):
+            return _step("NOT_NEGATIVE", term.operand, term.dim)
+        case Define(at=at, term=extent, setter=setter):
+            return _step("DEFINE", at, *_term(extent), setter)
+        case Meet(term=term, at=at):
+            return _step("MEET", term.operand, term.dim, at)
+        case Widen(term=term, at=at):
+            return _step("WIDEN", term.operand, term.dim, at)
+        case MeetFront(operand=operand, known=known, how=how):
+            return _step(f"FRONT_{how.upper()}", operand, known)
+        case ResultHasRank(subject=subject, rank=rank, exact=exact):
+            return _step("RESULT_RANK", subject, rank, exact)
+        case Overflow(subject=subject, size=size):
+            return _step("OVERFLOW", subject, size)
+        case Check():
+            return _check(step)
+
+
+def _check(step: Check) -> list[int]:
+    test, status = _numbers("GUARD_TEST")[step.test.upper()], status_values()[step.status]
+    is_dim = isinstance(step.against, DomainDim)
+    against = step.against.at if isinstance(step.against, DomainDim) else step.against
+    extents = (*_term(step.actual), *_term(step.expected))
+    return _step("CHECK", test, *extents, status, step.subject, step.dim, against, is_dim, step.swaps)

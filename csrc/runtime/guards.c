@@ -1,0 +1,197 @@
+/* guards.c: see guards.h. Steps are those of guard_steps.def; what meets does so by the helpers that kernels have. */
+#include "guards.h"
+
+typedef enum {
+#define BCG_STATUS(name, value, sentence) BCG_##name = value,
+#include "bcg_status.def"
+#undef BCG_STATUS
+} bcg_status;
+
+#include "bcg_broadcast.h"
+
+enum {
+#define GUARD_STEP(name) STEP_##name,
+#include "guard_steps.def"
+};
+
+enum {
+#define GUARD_TERM(name) TERM_##name,
+#include "guard_steps.def"
+};
+
+enum {
+#define GUARD_TEST(name) TEST_##name,
+#include "guard_steps.def"
+};
+
+typedef struct {
+    const bcg_array *operands;
+    bcg_shape *domains, *domain; /* all, and that of the nest at hand */
+    int32_t from[BCG_MAX_RANK];  /* who set its extents */
+    bcg_diagnostic *why;
+} guards;
+
+static inline int32_t guards_dim(int32_t rank, int64_t dim) { return (int32_t)(dim < 0 ? rank + dim : dim); }
+
+static inline int32_t guards_own(const guards *g, const int64_t *at)
+{
+    return guards_dim(g->operands[at[0]].rank, at[1]);
+}
+
+static int64_t guards_extent(const guards *g, const int64_t *term)
+{
+    if (term[0] == TERM_CONST) return term[1];
+    if (term[0] == TERM_OWN) return g->operands[term[1]].extents[guards_own(g, term + 1)];
+    const bcg_shape *const domain = &g->domains[term[1]];
+    return domain->extents[guards_dim(domain->rank, term[2])];
+}
+
+/* The slot has the first of these extents that is not 1; an operand of fewer dims has none to give. */
+static int guards_slot(const guards *g, int64_t *slot, int64_t count, const int64_t *terms)
+{
+    int found = 0;
+    *slot = 1;
+    for (int64_t at = 0; at < count && *slot == 1; at++, terms += 3) {
+        if (terms[0] == TERM_OWN && terms[2] >= g->operands[terms[1]].rank) continue;
+        *slot = guards_extent(g, terms);
+        found = 1;
+    }
+    return found;
+}
+
+/* All extents are 1, and nobody's. */
+static void guards_begin(guards *g, int64_t nest, int64_t open, int64_t least, int64_t count, const int64_t *spanning)
+{
+    int32_t rank = (int32_t)least;
+    for (int64_t at = 0; open && at < count; at++) {
+        const int32_t own = g->operands[spanning[at]].rank;
+        rank = own > rank ? own : rank;
+    }
+    g->domain = &g->domains[nest];
+    g->domain->rank = rank;
+    for (int32_t dim = 0; dim < rank; dim++) {
+        g->domain->extents[dim] = 1;
+        g->from[dim] = -1;
+    }
+}
+
+static bcg_status guards_rank(const guards *g, int64_t operand, int64_t rank, int64_t exact)
+{
+    const int32_t own = g->operands[operand].rank;
+    if (exact ? own == rank : own >= rank) return BCG_OK;
+    return bcg_fail(g->why, exact ? BCG_RANK : BCG_RANK_AT_LEAST, (int32_t)operand, -1, -1, rank, own);
+}
+
+/* A scalar goes with every rank. */
+static bcg_status guards_domain_rank(const guards *g, int64_t operand)
+{
+    const int32_t own = g->operands[operand].rank;
+    if (own == 0 || own == g->domain->rank) return BCG_OK;
+    return bcg_fail(g->why, BCG_RANK, (int32_t)operand, -1, -1, g->domain->rank, own);
+}
+
+static bcg_status guards_result_rank(const guards *g, int64_t subject, int64_t rank, int64_t exact)
+{
+    const int32_t own = g->domain->rank;
+    if (exact ? own == rank : own >= rank) return BCG_OK;
+    const bcg_status status = exact ? BCG_RESULT_RANK : BCG_RESULT_RANK_AT_LEAST;
+    return bcg_fail(g->why, status, (int32_t)subject, -1, -1, rank, own);
+}
+
+static bcg_status guards_not_negative(const guards *g, const int64_t *own)
+{
+    const int32_t dim = guards_own(g, own);
+    const int64_t extent = g->operands[own[0]].extents[dim];
+    return extent >= 0 ? BCG_OK : bcg_fail(g->why, BCG_NEGATIVE, (int32_t)own[0], dim, -1, 0, extent);
+}
+
+static int guards_holds(int64_t test, int64_t actual, int64_t expected)
+{
+    switch (test) {
+    case TEST_EQ: return actual == expected;
+    case TEST_ONE_OR_EQ: return actual == 1 || actual == expected;
+    case TEST_GE: return actual >= expected;
+    case TEST_LE: return actual <= expected;
+    default: return actual % expected == 0;
+    }
+}
+
+/* test, actual, expected, status, subject, dim, against, whether that is a dim of the domain, whether they swap */
+static bcg_status guards_check(guards *g, const int64_t *step)
+{
+    const int64_t *const actual = step + 1, *const expected = step + 4;
+    const int64_t one = guards_extent(g, actual), other = guards_extent(g, expected);
+    if (guards_holds(step[0], one, other)) return BCG_OK;
+    const int32_t rank = actual[0] == TERM_OWN ? g->operands[actual[1]].rank : g->domains[actual[1]].rank;
+    const int32_t against = step[11] ? g->from[guards_dim(g->domain->rank, step[10])] : (int32_t)step[10];
+    return bcg_fail(g->why, (bcg_status)step[7], (int32_t)step[8], guards_dim(rank, step[9]), against,
+                    step[12] ? one : other, step[12] ? other : one);
+}
+
+static bcg_status guards_front(guards *g, int64_t how, int64_t operand, int64_t known)
+{
+    const bcg_array *const array = &g->operands[operand];
+    const int32_t end = array->rank - (int32_t)known, rank = g->domain->rank, number = (int32_t)operand;
+    int64_t *const extents = g->domain->extents;
+    if (how == STEP_FRONT_MEET) return bcg_meet(array, number, 0, end, rank, extents, g->from, g->why);
+    if (how == STEP_FRONT_MATCH) return bcg_match(array, number, 0, end, rank, extents, g->from, g->why);
+    return bcg_take(array, number, 0, end, rank, extents, g->from, g->why);
+}
+
+static bcg_status guards_meet(guards *g, const int64_t *own, int64_t at)
+{
+    return bcg_meet_dim(&g->operands[own[0]], (int32_t)own[0], guards_own(g, own), guards_dim(g->domain->rank, at),
+                        g->domain->extents, g->from, g->why);
+}
+
+static void guards_define(guards *g, int64_t at, const int64_t *term, int64_t setter)
+{
+    const int32_t dim = guards_dim(g->domain->rank, at);
+    g->domain->extents[dim] = guards_extent(g, term);
+    g->from[dim] = (int32_t)setter;
+}
+
+static bcg_status guards_bytes(const guards *g, int64_t subject, int64_t size)
+{
+    if (bcg_bytes(g->domain->rank, g->domain->extents, size) >= 0) return BCG_OK;
+    return bcg_fail(g->why, BCG_OVERFLOW, (int32_t)subject, -1, -1, PTRDIFF_MAX, size);
+}
+
+int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slots, bcg_shape *domains,
+                   bcg_diagnostic *why)
+{
+    guards g;
+    g.operands = operands;
+    g.domains = g.domain = domains;
+    g.why = why;
+    bcg_status status = BCG_OK;
+    const int64_t *at = code + 2 + code[1];
+    while (status == BCG_OK) {
+        const int64_t step = *at++;
+        switch (step) {
+        case STEP_SLOT:
+            if (!guards_slot(&g, &slots[at[0]], at[1], at + 2)) return GUARDS_DECLINED;
+            at += 2 + 3 * at[1];
+            break;
+        case STEP_HAS_RANK: status = guards_rank(&g, at[0], at[1], at[2]), at += 3; break;
+        case STEP_NEST: guards_begin(&g, at[0], at[1], at[2], at[3], at + 4), at += 4 + at[3]; break;
+        case STEP_DOMAIN_RANK: status = guards_domain_rank(&g, at[0]), at += 1; break;
+        case STEP_NOT_NEGATIVE: status = guards_not_negative(&g, at), at += 2; break;
+        case STEP_DEFINE: guards_define(&g, at[0], at + 1, at[4]), at += 5; break;
+        case STEP_MEET: status = guards_meet(&g, at, at[2]), at += 3; break;
+        case STEP_WIDEN:
+            bcg_widen(&operands[at[0]], (int32_t)at[0], guards_own(&g, at), guards_dim(g.domain->rank, at[2]),
+                      g.domain->extents, g.from);
+            at += 3;
+            break;
+        case STEP_FRONT_MEET:
+        case STEP_FRONT_MATCH:
+        case STEP_FRONT_TAKE: status = guards_front(&g, step, at[0], at[1]), at += 2; break;
+        case STEP_CHECK: status = guards_check(&g, at), at += 13; break;
+        case STEP_RESULT_RANK: status = guards_result_rank(&g, at[0], at[1], at[2]), at += 3; break;
+        case STEP_OVERFLOW: status = guards_bytes(&g, at[0], at[1]), at += 2; break;
+        default: return BCG_OK; /* STEP_END */
+        }
+    }
+    return status;
+}

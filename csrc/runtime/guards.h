@@ -1,0 +1,25 @@
+/* guards.h: runs the guards of a kernel without its binary: from operands' extents to those of the results.
+ *
+ * Contract. A code is what bcastgen/loops/guard_code.py flattens a guard program to, for these operands: nothing of the
+ * code itself is checked, everything of the operands' extents is that the program asks, by the helpers that kernels
+ * have, and in their order. Operands have a rank of 0 to BCG_MAX_RANK; their data and strides are not read.
+ */
+#ifndef BCG_GUARDS_H
+#define BCG_GUARDS_H
+
+#include "bcg_abi.h"
+
+enum { GUARDS_DECLINED = -1 }; /* a slot stands beside nothing that these operands have: the caller has to say */
+
+/* How many domains guards_run fills in. */
+static inline int64_t guards_nests(const int64_t *code) { return code[0]; }
+
+/* The domain whose extents a result has. */
+static inline int64_t guards_nest_of(const int64_t *code, int64_t result) { return code[2 + result]; }
+
+/* Fills in the domain of each nest, and `slots`: the extents of operands that the caller leaves out, which point to
+ * them. Returns GUARDS_DECLINED or a status of bcg_status.def, with the diagnostic that a kernel would fill in. */
+int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slots, bcg_shape *domains,
+                   bcg_diagnostic *why);
+
+#endif

@@ -1,0 +1,137 @@
+"""csrc/runtime/guards.c under the sanitizers, against the interpreter of guard programs, over random kernels.
+
+Extents are those of calls, of which half are legal, and hostile ones: below 0, beyond memory, of other ranks. The codes
+are those of whole kernels of the shape model; nothing of these is compiled.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bcastgen.core.errors import status_values
+from bcastgen.core.resources import csrc_file
+from bcastgen.kernel.caller_extents import _inferred
+from bcastgen.loops.guard_interpret import Failure, domains
+from csrc_includes import CSRC_FLAGS
+from shape_kernels import make_calls, make_kernel
+from shape_sides import outcome, product
+
+FLAGS = ["-std=c11", "-O1", "-g1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+DECLINED = -1
+HOSTILE = (-(2**63), -3, -1, 0, 1, 2, 3, 5, 2**31, 2**62, 2**63 - 1)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    path = tmp_path_factory.mktemp("guards") / "guards"
+    files = [Path(__file__).with_name("guards_main.c"), csrc_file("guards.c")]
+    subprocess.run(["gcc", *FLAGS, *SANITIZE, *CSRC_FLAGS, *files, "-o", path], check=True)
+    return path
+
+
+class Case:
+    """A kernel's guards, a shape for each operand, and which slots are given."""
+
+    def __init__(self, kernel, ranks, given, shapes):
+        self.kernel, self.shapes = kernel, shapes
+        self.guards = kernel._sizing((*ranks, *(1 for _ in given))).guards
+        self.columns = kernel._sizing((*ranks, *(1 for _ in given))).columns
+        self.given = given
+        self.code = kernel._guard_code(bytes(ranks) if kernel._is_ranked else b"", bytes(given))
+
+    def numbers(self):
+        first = len(self.shapes) - len(self.given)
+        yield from (len(self.code) // 8, *np.frombuffer(self.code, np.int64).tolist())
+        yield from (len(self.shapes), len(self.given), first)
+        for shape in self.shapes:
+            yield from (len(shape), *shape)
+
+    def wanted(self):
+        """What the interpreter says, as the numbers that the program writes."""
+        names, shapes = self.kernel.operands, list(self.shapes)
+        if self.given:
+            slots = names[len(names) - len(self.given) :]
+            told = {name: shapes[names.index(name)][0] for name, flag in zip(slots, self.given, strict=True) if flag}
+            found = _inferred(slots, told, self.columns, dict(zip(names, shapes, strict=True)))
+            for name in slots:
+                beside = any((name, 0) in column for column in self.columns)
+                if name not in told and name not in found and beside:
+                    return [DECLINED, -1, -1, -1, 0, 0]
+                shapes[names.index(name)] = (told.get(name, found.get(name, 1)),)
+        found = domains(self.guards, shapes)
+        if isinstance(found, Failure):
+            status = status_values()[found.status]
+            return [status, found.subject, found.dim, found.against, found.expected, found.actual]
+        return [0, *(number for domain in found for number in (len(domain), *domain))]
+
+
+def hostile(chance, shape):
+    """A shape that is like another one, or of nothing."""
+    match chance.randrange(5):
+        case 0:
+            return tuple(chance.choice(HOSTILE) for _ in shape)
+        case 1:
+            return tuple(chance.choice(HOSTILE) for _ in range(chance.choice((0, 1, 2, 3, 64))))
+        case 2:
+            return tuple(chance.choice((extent, chance.choice(HOSTILE))) for extent in shape)
+    return shape
+
+
+def drawn(seed, kernels, calls):
+    chance = random.Random(seed)
+    while kernels:
+        model = make_kernel(chance)
+        kernel = outcome(lambda model=model: product(model))
+        if isinstance(kernel, str):
+            continue
+        kernels -= 1
+        slots = len(kernel.slots) if hasattr(kernel, "slots") else 0
+        for call in make_calls(chance, model, calls):
+            values = dict(call.given)
+            given = [chance.random() < 0.5 if values else 0 for _ in range(slots)]
+            extents = [(values.get(name, 1),) for name in kernel.slots] if slots else []
+            ranks = tuple(map(len, call.extents))
+            for change in (lambda shape: shape, lambda shape: hostile(chance, shape)):
+                shapes = (*map(change, call.extents), *extents)
+                case = outcome(lambda s=shapes, g=given, r=ranks, k=kernel: Case(k, r, g, s))
+                # Operands of these ranks may not lower, and a caller may give too little.
+                if not isinstance(case, str) and case.code is not None:
+                    yield case
+
+
+def answers(program, cases):
+    """The numbers that the program writes of each case."""
+    numbers = [len(cases), *(number for case in cases for number in case.numbers())]
+    environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
+    done = subprocess.run([program], input=np.array(numbers, np.int64).tobytes(), capture_output=True, env=environment)
+    assert done.returncode == 0, done.stderr.decode()[:4000]
+    return np.frombuffer(done.stdout, np.int64).tolist()
+
+
+def check(program, seed, kernels, calls):
+    cases = list(drawn(seed, kernels, calls))
+    said, at, refused = answers(program, cases), 0, 0
+    for case in cases:
+        wanted = case.wanted()
+        assert said[at : at + len(wanted)] == wanted, f"{case.kernel!r} of {case.shapes}, given {case.given}"
+        at += len(wanted)
+        refused += wanted[0] != 0
+    assert at == len(said)
+    assert len(cases) / 4 < refused < len(cases)
+
+
+def test_random_kernels(program):
+    check(program, 5, 40, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_many_random_kernels(program, seed):
+    check(program, 100 + seed, 500, 20)
