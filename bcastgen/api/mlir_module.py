@@ -38,7 +38,16 @@ __all__ = [
 ]
 
 # What a function of shapes is made of, beside the dialect itself.
-_SHAPE_OPS = ("shape.", "arith.", "index.", "tensor.dim", "tensor.extract", "tensor.from_elements", "tensor.rank")
+_SHAPE_OPS = (
+    "shape.",
+    "arith.",
+    "index.",
+    "scf.",
+    "tensor.dim",
+    "tensor.extract",
+    "tensor.from_elements",
+    "tensor.rank",
+)
 
 
 def from_mlir(

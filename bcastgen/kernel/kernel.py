@@ -379,13 +379,15 @@ class Kernel(KernelBase):
         """The constant arrays that are the kernel's own."""
         return self._values
 
-    def to_mlir(self, form: str = "linalg") -> str:
+    def to_mlir(self, form: str = "linalg", versions: int = 0) -> str:
         """Return the kernel as MLIR text that ``mlir-opt`` verifies.
 
         Parameters
         ----------
         form : ``"linalg"``: its loop nests as linalg.generic, with checks as cf.assert; ``"tosa"``: its expression;
             ``"shape"``: the program of the shape dialect that sizes its results.
+        versions : how many versions with plain maps, for who stretches, linalg has of a loop nest at most; the form for
+            any call follows them.
 
         Raises
         ------
@@ -398,7 +400,7 @@ class Kernel(KernelBase):
         >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
         func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
         """
-        return self.compilation.mlir(form, self._values)
+        return self.compilation.mlir(form, self._values, versions)
 
     def __repr__(self) -> str:
         shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self.signature}"

@@ -18,7 +18,7 @@ from ...shape.dialect.ops import ROWS
 from ...shape.dialect.row import Row
 from ..index_dialect import AS_ARITH
 from . import steps as read
-from .heads import function_body, module_body
+from .heads import function_body, library_body, module_body
 from .operations import GENERIC, Form, Step
 
 __all__ = ["find_form", "unread"]
@@ -68,6 +68,13 @@ def _of_row(row: Row) -> Form | None:
         case "first":
             flags = (read.flags("overflow", "overflowFlags"),) if row.name in _OVERFLOWING else ()
             steps = (read.operands, *flags, read.attributes, read.one_type)
+        case "result":
+            steps = (
+                read.operands,
+                read.attributes,
+                read.operands_are(row.parameters[0].kinds[0]),
+                read.result_type,
+            )
         case "bare":
             steps = (
                 read.attributes,
@@ -106,6 +113,7 @@ _CUSTOM: dict[str, tuple[Step, ...]] = {
     "arith.constant": (read.attributes, read.constant_value),
     "arith.cmpi": (read.predicate, read.operands, read.attributes, read.truths),
     "arith.select": (read.operands, read.attributes, read.select_types),
+    "scf.if": (read.some_operands(1), read.operands_are("i1"), read.branches, read.attributes),
 }
 _INDEX: tuple[Step, ...] = (read.operands, read.attributes, read.operands_are("index"), read.results_are("index"))
 _CAST: tuple[Step, ...] = (read.operands, read.attributes, read.to_type)
@@ -114,7 +122,7 @@ _FUNC: tuple[Step, ...] = (function_body,)
 _RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, read.operand_types)
 _TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
 # The dialects of which nothing is read in generic form but what has a row, or a custom form that is read.
-_WHOLE = ("shape", "arith", "index", "tensor")
+_WHOLE = ("shape", "arith", "index", "scf", "tensor")
 # None: a form of its own that is not read.
 _FORMS: dict[str, Form | None] = {
     **dict.fromkeys(
@@ -132,6 +140,9 @@ _FORMS: dict[str, Form | None] = {
     "tensor.from_elements": Form((read.operands, read.attributes, read.tensor_elements)),
     "tensor.rank": Form((read.operands, read.attributes, read.tensor_rank)),
     "func.func": Form(_FUNC),
+    "shape.func": Form(_FUNC),
+    "shape.function_library": Form((library_body,)),
+    "shape.return": Form(_RETURN),
     "func.return": Form(_RETURN),
     "return": Form(_RETURN, "func.return"),
     "builtin.module": Form(_MODULE),

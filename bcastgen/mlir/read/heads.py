@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .draft import Draft
     from .operations import Operations
 
-__all__ = ["function_body", "module_body"]
+__all__ = ["function_body", "library_body", "module_body"]
 
 
 def _symbol_name(reader: Operations, draft: Draft) -> None:
@@ -40,12 +40,30 @@ def module_body(reader: Operations, draft: Draft) -> None:
     draft.regions.append(reader.region(isolated=True))
 
 
-def function_body(reader: Operations, draft: Draft) -> None:
-    """Read a function from its visibility on."""
+def library_body(reader: Operations, draft: Draft) -> None:
+    """Read a library of shape functions from its visibility on; in its body names need no dialect."""
+    _visibility(reader, draft)
+    _symbol_name(reader, draft)
+    _keyword_attributes(reader, draft)
+    around, reader.dialect = reader.dialect, "shape"
+    draft.regions.append(reader.region(isolated=True))
+    reader.dialect = around
+    if not reader.lexer.take_word("mapping"):
+        raise reader.lexer.unexpected("'mapping' behind the functions of a library")
+    draft.attributes["mapping"] = reader.attributes.dictionary()
+
+
+def _visibility(reader: Operations, draft: Draft) -> None:
     lexer = reader.lexer
     if lexer.kind == "word" and lexer.text in ("private", "public", "nested"):
         draft.attributes["sym_visibility"] = lexer.text
         lexer.advance()
+
+
+def function_body(reader: Operations, draft: Draft) -> None:
+    """Read a function from its visibility on."""
+    lexer = reader.lexer
+    _visibility(reader, draft)
     _symbol_name(reader, draft)
     said: dict[str, list[dict[str, Attribute]]] = {"arg_attrs": [], "res_attrs": []}
     arguments, types = _signature(reader, said["arg_attrs"])

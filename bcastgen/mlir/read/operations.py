@@ -26,7 +26,7 @@ from .types import Types
 __all__ = ["GENERIC", "Form", "Operations", "Step"]
 
 # Their regions see no value from outside.
-_ISOLATED = ("func.func", "builtin.module")
+_ISOLATED = ("func.func", "builtin.module", "shape.func", "shape.function_library")
 
 
 GENERIC = "print the module in generic form (mlir-opt --mlir-print-op-generic)"

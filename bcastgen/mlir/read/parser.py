@@ -20,6 +20,9 @@ __all__ = ["parse_module"]
 
 # What a Function has fields for.
 _SIGNATURE = ("sym_name", "function_type", "arg_attrs", "res_attrs")
+# What holds operations for others, and what is a function.
+_HOLDERS = ("builtin.module", "shape.function_library")
+_FUNCTIONS = ("func.func", "shape.func")
 
 
 def parse_module(text: str, name: str = "<mlir>") -> Module:
@@ -44,7 +47,7 @@ def parse_module(text: str, name: str = "<mlir>") -> Module:
     """
     source = Source(name, text)
     reader = Operations(source, find_form, unread)
-    functions: dict[str, Function] = {}
+    functions: dict[tuple[str, str], Function] = {}
     while reader.lexer.kind != "end":
         match reader.lexer.kind:
             case "hash":
@@ -71,27 +74,31 @@ def _skip_metadata(reader: Operations) -> None:
     lexer.jump(end + len("#-}"))
 
 
-def _collect(reader: Operations, functions: dict[str, Function], operation: Operation) -> None:
-    if operation.name == "builtin.module":
+def _collect(
+    reader: Operations, functions: dict[tuple[str, str], Function], operation: Operation, library: str = ""
+) -> None:
+    """Add the functions that an operation is or holds, by their library and name: a library has names of its own."""
+    if operation.name in _HOLDERS:
+        own = operation.attributes.get("sym_name", "") if operation.name != "builtin.module" else library
         for region in operation.regions:
             for inner in region.operations:
-                _collect(reader, functions, inner)
-    elif operation.name == "func.func":
+                _collect(reader, functions, inner, str(own))
+    elif operation.name in _FUNCTIONS:
         function = _function(reader, operation)
-        if function.name in functions:
+        if (library, function.name) in functions:
             raise reader.fail(f"redefinition of the function {shown('@' + function.name)}", operation)
-        functions[function.name] = function
+        functions[library, function.name] = function
 
 
 def _function(reader: Operations, operation: Operation) -> Function:
     found = operation.attributes
     name, type_ = found.get("sym_name"), found.get("function_type")
     if not isinstance(name, str):
-        raise reader.fail("'func.func' has no attribute sym_name, a string", operation)
+        raise reader.fail(f"'{operation.name}' has no attribute sym_name, a string", operation)
     if not isinstance(type_, FunctionType):
-        raise reader.fail("'func.func' has no attribute function_type, a type such as (i1) -> i1", operation)
+        raise reader.fail(f"'{operation.name}' has no attribute function_type, a type such as (i1) -> i1", operation)
     if len(operation.regions) != 1:
-        raise reader.fail(f"'func.func' has {len(operation.regions)} regions, expected 1", operation)
+        raise reader.fail(f"'{operation.name}' has {len(operation.regions)} regions, expected 1", operation)
     body = operation.regions[0]
     others = {key: value for key, value in found.items() if key not in _SIGNATURE}
     arguments, results = (

@@ -27,6 +27,7 @@ __all__ = [
     "arrow_types",
     "assuming",
     "attributes",
+    "branches",
     "clauses",
     "comma",
     "constant_value",
@@ -41,6 +42,7 @@ __all__ = [
     "operands_are",
     "predicate",
     "reduce",
+    "result_type",
     "results_are",
     "select_types",
     "size_value",
@@ -123,6 +125,12 @@ def one_type(reader: Operations, draft: Draft) -> None:
     reader.lexer.expect(":")
     draft.result_types = [reader.types.parse()]
     draft.operand_types = draft.result_types * len(draft.operands)
+
+
+def result_type(reader: Operations, draft: Draft) -> None:
+    """Read ``: T``, the type of the result alone."""
+    reader.lexer.expect(":")
+    draft.result_types = [reader.types.parse()]
 
 
 def to_type(reader: Operations, draft: Draft) -> None:
@@ -341,13 +349,24 @@ def assuming(reader: Operations, draft: Draft) -> None:
     """Read ``-> (T) { ... }``."""
     if reader.lexer.take("->"):
         draft.result_types = reader.types.results()
-    block = reader.region()
-    # Its terminator goes without saying where it has no operands.
-    if not block.operations or block.operations[-1].name != "shape.assuming_yield":
-        location = reader.lexer.location(draft.start)
-        ending = Operation("shape.assuming_yield", (), (), {}, (), location)
-        block = Block(block.arguments, (*block.operations, ending))
-    draft.regions.append(block)
+    draft.regions.append(_ended(reader, draft, reader.region(), "shape.assuming_yield"))
+
+
+def branches(reader: Operations, draft: Draft) -> None:
+    """Read ``-> (T) { ... } else { ... }``; what is not there is as good as empty."""
+    if reader.lexer.take("->"):
+        draft.result_types = reader.types.results()
+    first = reader.region()
+    second = reader.region() if reader.lexer.take_word("else") else Block((), ())
+    draft.regions += [_ended(reader, draft, block, "scf.yield") for block in (first, second)]
+
+
+def _ended(reader: Operations, draft: Draft, block: Block, name: str) -> Block:
+    """Return a region with the terminator that goes without saying where it has no operands."""
+    if block.operations and block.operations[-1].name == name:
+        return block
+    ending = Operation(name, (), (), {}, (), reader.lexer.location(draft.start))
+    return Block(block.arguments, (*block.operations, ending))
 
 
 def reduce(reader: Operations, draft: Draft) -> None:

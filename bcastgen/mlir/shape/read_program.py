@@ -114,5 +114,8 @@ def _read_row(reader: Reader, operation: ir.Operation) -> None:
         text = f"'{operation.name}' is no op of a shape program; use the shape dialect's, arith's on indices, {others}"
         raise reader.error(text, operation.location) from None
     operands = reader.operands(operation)
-    regions = tuple(reader.region(region, operation.location) for region in operation.regions)
+    # In generic form a branch that is not there is an empty region.
+    empty = ir.Block((), (ir.Operation(row.yields, (), (), {}, (), operation.location),))
+    bodies = (region if region.operations else empty for region in operation.regions)
+    regions = tuple(reader.region(region, operation.location) for region in bodies)
     reader.add(Operation(row.name, operands, reader.results(operation), settings(operation), regions), operation)

@@ -17,9 +17,9 @@ from typing import Any
 
 from ...core.errors import BroadcastError
 from ..types import extent_expr, extent_ops
-from . import arithmetic, canonical, lattice, rules
+from . import arithmetic, canonical, held, lattice, rules
 from .row import ANY, Certain, Failed, Parameter, Row, Setting, as_size
-from .types import I1, INDEX, SHAPE, SIZE, WITNESS, extents_type
+from .types import I1, INDEX, SHAPE, SIZE, VALUE_SHAPE, WITNESS, extents_type
 from .values import MAX_RANK, Shape, Size, Witness
 
 __all__ = ["ROWS", "find_row"]
@@ -58,7 +58,8 @@ _SHAPE_ROWS = (
         (Parameter("witness", ("witness",)),),
         None,
         syntax="custom",
-        region=True,
+        regions=1,
+        yields="shape.assuming_yield",
         effect=True,
     ),
     Row(
@@ -377,7 +378,8 @@ _SHAPE_ROWS = (
         (Parameter("shape", rules.SHAPES), Parameter("initVals", ANY, variadic=True)),
         None,
         syntax="custom",
-        region=True,
+        regions=1,
+        yields="shape.yield",
         effect=True,
     ),
     Row(
@@ -436,6 +438,40 @@ _SHAPE_ROWS = (
         rules.always,
         canonical.inverse("shape.from_extent_tensor"),
         example="to_extent_tensor [2, ?] -> tensor[2, ?]",
+    ),
+    Row(
+        "shape.value_as_shape",
+        "Returns the integers that a value holds as a shape (LLVM 22): `value_of`, then `from_extent_tensor`. Chosen: "
+        "a value that is no list of extents is invalid; of an unknown value only the rank may be known.",
+        (Parameter("arg", ("extents", "value_shape")),),
+        (rules.SHAPES,),
+        rules.fixed(SHAPE),
+        lambda operation, value: held.as_shape(value),
+        held.certain,
+        example="value_as_shape tensor[2, ?] -> [2, ?]",
+    ),
+    Row(
+        "shape.value_of",
+        "Returns the value of a value_shape (LLVM 22). Chosen: of a tensor of numbers only the shape matters, of an "
+        "extent tensor the integers do; a run ends where the value is none of the type.",
+        (Parameter("arg", ("value_shape",)),),
+        (("tensor", "extents"),),
+        rules.fixed(extents_type(None)),
+        held.value_of,
+        held.certain,
+        syntax="result",
+        example="value_of (?, [2]) -> tensor[?, ?]",
+    ),
+    Row(
+        "shape.with_shape",
+        "Returns a value with a shape of its own (LLVM 22). Text: an error where the two do not conform. Chosen: the "
+        "shape is what both say, and without a message where they contradict each other.",
+        (Parameter("operand", ("value_shape", "tensor")), Parameter("shape", rules.SHAPES)),
+        (("value_shape",),),
+        rules.fixed(VALUE_SHAPE),
+        lambda operation, value, shape: held.with_shape(value, shape),
+        syntax="types",
+        example="with_shape (?, [2, ?]), [?, 3] -> (?, [2, 3])",
     ),
     Row(
         "shape.yield",
@@ -643,8 +679,30 @@ _ARITHMETIC_ROWS = (
     ),
 )
 
-ROWS: dict[str, Row] = {row.name: row for row in (*_SHAPE_ROWS, *_ARITHMETIC_ROWS)}
-_SHORT = {row.python: row for row in ROWS.values()} | {row.mlir: row for row in ROWS.values() if row.mlir}
+_CONTROL_ROWS = (
+    Row(
+        "scf.if",
+        "Runs its first region if the condition holds, else its second one; what it yields are the results. While the "
+        "condition is open, what both regions promise is known.",
+        (Parameter("condition", ("i1",)),),
+        None,
+        syntax="custom",
+        regions=2,
+        yields="scf.yield",
+        effect=True,
+    ),
+    Row(
+        "scf.yield",
+        "Ends a region of `if`; its operands are the results there.",
+        (Parameter("results", ANY, variadic=True, least=0),),
+        syntax="types",
+        terminator=True,
+    ),
+)
+
+ROWS: dict[str, Row] = {row.name: row for row in (*_SHAPE_ROWS, *_ARITHMETIC_ROWS, *_CONTROL_ROWS)}
+# Of one short name the first row has it.
+_SHORT = {row.python: row for row in reversed(ROWS.values())} | {row.mlir: row for row in ROWS.values() if row.mlir}
 _SHORT |= {name.partition(".")[2]: row for name, row in _SHORT.items() if "." in name}
 
 

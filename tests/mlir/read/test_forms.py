@@ -29,7 +29,7 @@ def body(lines):
     """Return the outline of a function of these lines."""
     values = (
         f"%x: {F}, %y: {G}, %i: {I32}, %b: {B}, %c: {C}, %o: {ONE}, %h: {BYTE}, %s: {S}, %z: {Z}, %w: !shape.witness, "
-        "%n: index, %p: i1, %e: tensor<?xindex>, %d: !tosa.shape<1>"
+        "%n: index, %p: i1, %e: tensor<?xindex>, %d: !tosa.shape<1>, %v: !shape.value_shape"
     )
     return outline(parse_module(f"func.func @f({values}) {{\n{lines}\nreturn }}", "m"))
 
@@ -178,6 +178,11 @@ SPELLINGS = [
         generic("arith.cmpi", "%i, %i", f"{I32}, {I32}", B, "predicate = 2 : i64"),
         f"arith.cmpi slt, %i, %i : {I32}",
     ),
+    (
+        generic("shape.value_of", "%v", "!shape.value_shape", "tensor<?xindex>"),
+        "shape.value_of %v : tensor<?xindex>",
+    ),
+    (generic("shape.with_shape", "%x, %s", f"{F}, {S}", "!shape.value_shape"), f"shape.with_shape %x, %s : {F}, {S}"),
     (generic("index.divs", "%n, %n", "index, index", "index"), "index.divs %n, %n"),
     (
         generic("index.cmp", "%n, %n", "index, index", "i1", "pred = #index<cmp_predicate ult>"),

@@ -47,8 +47,8 @@ def test_unsigned_divisions_are_those_of_numpys_uint64():
 
 def test_comparisons_with_u_are_unsigned():
     for a, b in PAIRS:
-        for name, (function, unsigned) in COMPARISONS.items():
-            kind = np.uint64 if unsigned else np.int64
+        for name, (function, is_unsigned) in COMPARISONS.items():
+            kind = np.uint64 if is_unsigned else np.int64
             x, y = (np.array([value]).astype(np.int64).view(kind)[0] for value in (a, b))
-            chosen = (a % 2**64, b % 2**64) if unsigned else (a, b)
+            chosen = (a % 2**64, b % 2**64) if is_unsigned else (a, b)
             assert function(*chosen) == function(x, y), name
