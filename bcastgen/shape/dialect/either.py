@@ -2,13 +2,14 @@
 
 In: the lattice values of either branch.  Out: the most specific one of which both are instances.
 
-    either([2, n], [3, n]) -> [?, n]        either([2], [invalid]) -> [2], as invalid is an instance of each
+    either([2, 3], [2, 4]) -> [2, ?]        either([2], [invalid]) -> [2], as invalid is an instance of each
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..types.extent_expr import Extent
-from .extent_names import has_names
 from .values import ElementType, LatticeValue, Shape, Size, ValueShape, Witness, instance_of
 
 __all__ = ["either"]
@@ -22,24 +23,25 @@ def either(a: LatticeValue, b: LatticeValue) -> LatticeValue:
     >>> str(either(Shape.of(2, 3), Shape.of(2, 4))), either((1, 2), (1, 3)), either(4, 5)
     ('[2, ?]', (1, None), None)
     """
-    for one, other in ((a, b), (b, a)):
-        # A number may be an instance of what is computed from names, but is not in every run.
-        is_instance = one == other or (not has_names(other) and instance_of(one, other))
-        if is_instance or getattr(one, "is_invalid", False):
-            return other
     match a, b:
+        case _ if a == b:
+            return a
         case Shape(), Shape():
             return _shapes(a, b)
         case ValueShape(), ValueShape():
             return ValueShape(None, _shapes(a.shape, b.shape))
         case tuple(), tuple() if len(a) == len(b):
             return _extents(a, b)
-    # Of what has no parts nothing is known but its type.
-    unknown: dict[type, LatticeValue] = {Size: Size(), Witness: Witness(), ElementType: ElementType()}
-    return unknown.get(type(a))
+        case (Size(), Size()) | (Witness(), Witness()) | (ElementType(), ElementType()):
+            # The extent of a name admits a number, but is not that of the name where it is one.
+            admits = [y for x, y in ((a, b), (b, a)) if (x.is_invalid if isinstance(x, Size) else instance_of(x, y))]
+            unknown: dict[type, LatticeValue] = {Size: Size(), Witness: Witness(), ElementType: ElementType()}
+            return admits[0] if admits else unknown[type(a)]
+    return None
 
 
-def _extents(a: tuple[Extent | None, ...], b: tuple[Extent | None, ...]) -> tuple[Extent | None, ...]:
+def _extents(a: Sequence[Extent | None], b: Sequence[Extent | None]) -> tuple[Extent | None, ...]:
+    # A number that a name may stand for is not that name's extent.
     return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
 
 

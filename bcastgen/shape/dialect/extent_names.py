@@ -26,7 +26,7 @@ from .arithmetic import LOWEST
 from .ir import Value
 from .values import UNRANKED, LatticeValue, Shape, Size, ValueShape
 
-__all__ = ["has_names", "name_unknown", "named_shape", "shown", "with_one_meaning"]
+__all__ = ["name_unknown", "named_shape", "shown", "with_one_meaning"]
 
 _Change = Callable[[int, "Extent | None"], "Extent | None"]
 _ANY_INDEX = Range(LOWEST, MAX_EXTENT)
@@ -138,7 +138,7 @@ def with_one_meaning(operands: Sequence[Value], values: Sequence[LatticeValue]) 
     BroadcastError
         If no extent is what all say of a name.
     """
-    if not any(map(has_names, values)):
+    if not any(map(_has_names, values)):
         return tuple(values)
     names: dict[str, Name] = {}
     for operand, value in zip(operands, values, strict=True):
@@ -156,8 +156,7 @@ def with_one_meaning(operands: Sequence[Value], values: Sequence[LatticeValue]) 
     return tuple(_changed(value, lambda _, extent: substitute(extent, meant)) for value in values)
 
 
-def has_names(value: LatticeValue) -> bool:
-    """Tell whether an extent in a value is computed from names."""
+def _has_names(value: LatticeValue) -> bool:
     shape = value.shape if isinstance(value, ValueShape) else value
     extents = shape.extents if isinstance(shape, Shape) else shape if isinstance(shape, tuple) else ()
     return any(isinstance(extent, ExtentExpr) for extent in (*extents, shape, getattr(shape, "value", None)))

@@ -1,4 +1,4 @@
-"""What callers may write for operands."""
+"""Callers may write tuples, numbers, arrays and text for operands of shape programs."""
 
 from __future__ import annotations
 

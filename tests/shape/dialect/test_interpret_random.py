@@ -99,7 +99,7 @@ def verify_undecided(program, folded, operands):
 def test_names_reach_results_and_decide():
     """The programs of the other tests compute with names, and with sums and products of them."""
     seen = []
-    for seed in range(400):
+    for seed in range(500):
         chance = Random(seed)
         program = shape_programs.make_program(chance)
         _, promises = shape_programs.make_operands(chance, program)
