@@ -40,7 +40,9 @@ __all__ = [
 # What a function of shapes is made of, beside the dialect itself.
 _SHAPE_OPS = (
     "shape.",
+    "affine.",
     "arith.",
+    "affine.",
     "index.",
     "scf.",
     "tensor.dim",
