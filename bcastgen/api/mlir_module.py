@@ -42,7 +42,6 @@ _SHAPE_OPS = (
     "shape.",
     "affine.",
     "arith.",
-    "affine.",
     "index.",
     "scf.",
     "tensor.dim",

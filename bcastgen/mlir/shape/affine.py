@@ -78,7 +78,7 @@ class _Parser:
             raise self._unexpected(f"{token!r}")
 
     def _unexpected(self, wanted: str) -> ParseError:
-        return ParseError(f"affine_map<{self._text}> has {self._next or 'its end'!r} where {wanted} is expected")
+        return ParseError(f"affine_map<{self._text}> has {self._next or 'its end'!r}, expected {wanted}")
 
     def map(self) -> AffineMap:
         inputs = self._names("(", ")")

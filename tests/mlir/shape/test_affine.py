@@ -90,14 +90,14 @@ def test_products_bind_before_sums_and_from_the_left():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("(d0) -> (d1)", "has 'd1' where a number, a dim or a symbol is expected"),
+        ("(d0) -> (d1)", "has 'd1', expected a number, a dim or a symbol"),
         ("(d0) -> (d0 floordiv 0)", "floordiv by 0, expected 1 or more"),
         ("(d0) -> (d0 mod -2)", "mod by -2, expected 1 or more"),
         ("(d0, d0) -> (d0)", "twice"),
-        ("(d0) -> (d0", r"has 'its end' where '\)' is expected"),
+        ("(d0) -> (d0", r"has 'its end', expected '\)'"),
         ("(d0) -> (d0 / 2)", "has '/', which no map has"),
-        ("(d0) -> (d0) d0", "has 'd0' where '' is expected"),
-        ("(3) -> (1)", "has '3' where a name is expected"),
+        ("(d0) -> (d0) d0", "has 'd0', expected ''"),
+        ("(3) -> (1)", "has '3', expected a name"),
         (f"(d0) -> ({'(' * 60}d0{')' * 60})", "nests deeper than 50 levels"),
     ],
 )
