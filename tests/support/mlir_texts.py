@@ -120,6 +120,7 @@ _ARITH = [
     *(f"arith.cmpi {name}, %n, %n : index" for name in "eq ne slt sle sgt sge ult ule ugt uge".split()),
     f"arith.cmpi slt, %i, %i : {I32}",
     "arith.select %p, %n, %n : index",
+    "arith.select %p, %s, %t : !shape.shape",
     f"arith.select %b, %x, %x : {B}, {F}",
     "arith.constant true",
     "arith.constant -5 : index",

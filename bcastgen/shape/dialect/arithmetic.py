@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from .either import either
 from .ir import Operation
 from .row import Failed
 
@@ -124,7 +125,7 @@ def compare(operation: Operation, a: int | None, b: int | None) -> bool | None:
 
 
 def select(operation: Operation, condition: bool | None, a: Any, b: Any) -> Any:
-    """Return one operand or the other; what they agree on if the condition is unknown."""
+    """Return one operand or the other; what both promise if the condition is unknown."""
     if condition is None:
-        return a if a == b else None
+        return either(a, b)
     return a if condition else b
