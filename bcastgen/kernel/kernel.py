@@ -112,7 +112,7 @@ class Kernel(KernelBase):
 
     @property
     def expression(self) -> Expression:
-        """What the kernel computes, before it is typed."""
+        """The expression that the kernel computes, before it is typed."""
         if not isinstance(self._expression, Expression):
             self._expression = self._expression()
         return self._expression
@@ -320,14 +320,16 @@ class Kernel(KernelBase):
         return guard_code(self._sizing(tuple(ranks)).guards)
 
     def explain(self) -> str:
-        """Return every stage as text: the expression, its types, the loop nests, the inner loops, the C.
+        """Return every stage as text: the expression, its types, the loop nests, the inner loops, the kernel's own C.
 
         Returns
         -------
         str
             For the dtypes of the latest call, of the signature, or else for f64.
         """
-        return "\n\n".join(f"== {stage}\n{text}" for stage, text in self.stages.items())
+        from ..pipeline.explanation import explain  # noqa: PLC0415 - calls explain nothing
+
+        return explain(self.stages, self.compilation.source.name)
 
     def emit_c(
         self, directory: str | Path, name: str | None = None, variants: int | None = None, **form: Any
@@ -379,13 +381,15 @@ class Kernel(KernelBase):
         """The constant arrays that are the kernel's own."""
         return self._values
 
-    def to_mlir(self, form: str = "linalg") -> str:
+    def to_mlir(self, form: str = "linalg", versions: int = 0) -> str:
         """Return the kernel as MLIR text that ``mlir-opt`` verifies.
 
         Parameters
         ----------
         form : ``"linalg"``: its loop nests as linalg.generic, with checks as cf.assert; ``"tosa"``: its expression;
             ``"shape"``: the program of the shape dialect that sizes its results.
+        versions : how many versions with plain maps, for who stretches, linalg has of a loop nest at most; the form for
+            any call follows them.
 
         Raises
         ------
@@ -398,7 +402,7 @@ class Kernel(KernelBase):
         >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
         func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
         """
-        return self.compilation.mlir(form, self._values)
+        return self.compilation.mlir(form, self._values, versions)
 
     def __repr__(self) -> str:
         shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self.signature}"

@@ -16,7 +16,7 @@ from ..shape.types.dim import DYNAMIC, Dim
 from ..shape.types.tensor_type import TensorType
 from .ir import Operation, Value
 from .options import ReadOptions
-from .tosa.meeting import decide, tensor_of
+from .tosa.meeting import spanned, tensor_of
 from .tosa.table import find_tosa
 
 __all__ = ["Extents"]
@@ -71,8 +71,7 @@ class Extents:
             return ()
         operands = operation.operands[: row.arity]
         seen = tuple(map(self.seen, operands))
-        info = decide(seen, tensor_of(result), self._options.rank_expansion, tuple(map(str, operands)), str(result))[0]
-        inferred = TensorType(tensor_of(result).dtype, tuple(Dim(dim.extent) for dim in info.dims), info.unranked)
+        inferred = spanned(operands, seen, result, self._options.rank_expansion)
         self.types[result] = _merged(tensor_of(result), inferred)
         kept = {position for type_ in seen for position, _, dim in type_.aligned if dim.extent == 1 and not dim.is_one}
         return tuple(sorted(len(inferred.dims) - position for position in kept))
@@ -88,7 +87,7 @@ class Extents:
             # Reading it has shown that the dims that are not 1 stay in their order.
             kept = iter([dim for dim, own in zip(known.dims, before.dims, strict=True) if not own.is_one])
             known = TensorType(known.dtype, tuple(dim if dim.is_one else next(kept) for dim in declared.dims))
-        decide((known,), declared, True, (str(operation.operands[0]),), str(result))
+        spanned(operation.operands[:1], (known,), result, rank_expansion=True)
         return _merged(declared, known)
 
 

@@ -1,4 +1,4 @@
-"""Options of reading MLIR: how strict verification is, and how dims of unknown extent broadcast.
+"""Options of MLIR: how strict its verification is, how dims of unknown extent broadcast, how linalg is printed.
 
 In: switches.  Out: a frozen record for verification and import.
 
@@ -12,12 +12,22 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ..core.frozen import dataclass
-from ..core.options import DYNAMIC, option
+from ..core.options import DYNAMIC, Option, option
 
 if TYPE_CHECKING:
     from ..shape.inference.stretch_rules import Dynamic
 
-__all__ = ["ReadOptions"]
+__all__ = ["VERSIONS", "ReadOptions"]
+
+VERSIONS = Option(
+    "versions",
+    0,
+    "how many versions with plain maps, for who stretches, linalg has of a loop nest at most; the form for any call "
+    "follows them.",
+    metavar="N",
+    least=0,
+    least_is="the form for any call alone",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ from ...core.errors import BroadcastError, result_rank_mismatch
 from ...shape.decision import Decision
 from ...shape.inference.broadcast import BroadcastInfo, broadcast
 from ...shape.inference.verify import decide_result
+from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from ..ir import Value
 
-__all__ = ["decide", "fits", "tensor_of"]
+__all__ = ["decide", "fits", "spanned", "tensor_of"]
 
 
 def tensor_of(value: Value) -> TensorType:
@@ -81,6 +82,32 @@ def decide(
     # A value used twice is one operand to broadcasting.
     info = broadcast(list(dict(zip(names, types, strict=True)).items()))
     return info, decide_result(info, result_name, result)
+
+
+def spanned(
+    operands: tuple[Value, ...], types: tuple[TensorType, ...], result: Value, rank_expansion: bool
+) -> TensorType:
+    """Return the type that operands of these types, which may know more than their values', span together.
+
+    Raises
+    ------
+    BroadcastError
+        As :func:`fits`.
+    """
+    places = tuple(str(operands.index(value)) for value in operands)
+    try:
+        return _spanned(types, tensor_of(result), rank_expansion, places)
+    except BroadcastError:
+        decide(types, tensor_of(result), rank_expansion, tuple(map(str, operands)), str(result))
+        raise
+
+
+@lru_cache(maxsize=4096)
+def _spanned(
+    types: tuple[TensorType, ...], result: TensorType, rank_expansion: bool, places: tuple[str, ...]
+) -> TensorType:
+    info = decide(types, result, rank_expansion, places, "r")[0]
+    return TensorType(result.dtype, tuple(Dim(dim.extent) for dim in info.dims), info.unranked)
 
 
 def _check_equal_ranks(types: tuple[TensorType, ...], names: tuple[str, ...]) -> None:
