@@ -4,9 +4,9 @@ In: a row, a program from the operands' extents to the result's, and a map for e
 
     maps ("(d0, d1) -> (d0)", "(d0, d1) -> (d1)"), shape = concat  ->  outer(a, b)[i, j] = f(a[i], b[j])
 
-Seed 003 asks for it: a vendor describes an op and its shape function when the program runs. The program is evaluated
-for every call before anything else, with its own messages; then the operands' extents have to be those of the dims they
-map to.
+Seed 003 asks for it: a vendor describes an op and its shape function when the program runs. The program is run for
+every call before anything else: by the extension and, where it refuses the operands, in Python, for its own messages.
+Then the operands' extents have to be those of the dims they map to.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BroadcastError, ParseError, TraceError
+from ..core.forks import undivided
 from ..expr.build import Builder
 from ..expr.trace import is_tracer
 from ..expr.views import Broadcast
@@ -94,25 +95,23 @@ def shape_program(name: str, shape: Program | Callable[..., Any], operands: Sequ
 
 
 class ShapedKernel(SizedKernel):
-    """A kernel whose result has the extents that its own shape function computes; see :func:`bcastgen.define_op`."""
+    """A kernel whose result has the extents that its own shape function computes; see :func:`bcastgen.define_op`.
+
+    A call raises BroadcastError if the shape function refuses its operands, in its author's words, or an operand does
+    not have the extents of the result's dims that it maps to.
+    """
 
     shape: Program
 
-    def __call__(self, /, *args: Any, out: Any = None, **by_name: Any) -> Any:
-        """Size the result by the shape function, then call the kernel.
-
-        Raises
-        ------
-        BroadcastError
-            If the shape function refuses these operands, in its author's words, or an operand does not have the extents
-            of the result's dims that it maps to.
-        """
-        if any(map(is_tracer, (*args, *by_name.values()))):
+    def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
+        """Size the result by the shape function, run in Python, then call the kernel."""
+        named = {name: value for name, value in by_name.items() if name != "out"}
+        if any(map(is_tracer, (*args, *named.values()))):
             raise TraceError(f"{self._name} has a shape function of its own; call it outside of the kernel")
-        values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
+        self._refuse_slots(args, named)
+        values = bind(self, args, {**named, **dict.fromkeys(self.slots, 0)})
         shapes = tuple(np.asarray(value).shape for value in values[: len(values) - len(self.slots)])
-        extents = self._slot_extents(shapes)
-        return super().__call__(*args, **by_name, out=out, extents=extents)
+        return super()._call_sized(args, {**by_name, "extents": self._slot_extents(shapes)})
 
     @property
     def shape_function(self) -> Program:
@@ -125,8 +124,13 @@ class ShapedKernel(SizedKernel):
             raise TypeError(f"{self._name}.result_shape() has no extents to be given; its shape function says them")
         return super()._result_shape(shapes, self._slot_extents(shapes))
 
-    def _guard_code(self, _ranks: bytes, _given: bytes) -> None:
-        return None
+    def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
+        """Return the shape function and the guards as numbers; None where only Python runs the function."""
+        with undivided:
+            from ..emit.shape_program.code import program_code  # noqa: PLC0415 - needed once the kernel is called
+            from ..loops.guard_code import guard_code  # noqa: PLC0415 - likewise
+        sizes = None if any(given) else program_code(self.shape, len(self.slots))
+        return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
 
     def _slot_extents(self, shapes: tuple[Any, ...]) -> dict[str, int]:
         (result,) = Machine(running=True).execute(self.shape, shapes)

@@ -20,7 +20,16 @@ from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
 from .keys import NO_CODE, Array, Limit, Named, operand_code, register_dtype
 
-__all__ = ["CleanCall", "bind", "call_slow", "clean_operand", "raise_limit", "raise_no_binary", "raise_status"]
+__all__ = [
+    "CleanCall",
+    "bind",
+    "call_bound",
+    "call_slow",
+    "clean_operand",
+    "raise_limit",
+    "raise_no_binary",
+    "raise_status",
+]
 
 # The most candidate solutions that deciding whether two arrays share memory may try; most strided pairs need a few.
 _MAX_OVERLAP_CANDIDATES = 1000
@@ -37,6 +46,15 @@ class CleanCall(Named, Protocol):
 
 def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> Any:
     """Call a kernel with any arguments a user may pass.
+
+    A subclass may have `_call_sized(args, by_name)`, which completes the operands that stand for extents.
+    """
+    sized = getattr(kernel, "_call_sized", None)
+    return call_bound(kernel, args, by_name) if sized is None else sized(args, by_name)
+
+
+def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> Any:
+    """Call a kernel with any arguments, among them one for each operand.
 
     Raises
     ------

@@ -20,7 +20,7 @@ from ...shape.dialect.values import LatticeValue, Shape, Size, Witness
 if TYPE_CHECKING:
     from ...shape.dialect.types import Type
 
-__all__ = ["c_type", "constant", "function", "literal", "messages", "parameters", "refuses", "takes_sizes"]
+__all__ = ["PASSED", "c_type", "constant", "function", "literal", "messages", "parameters", "refuses", "takes_sizes"]
 
 _C_TYPES = {
     "shape": "bcg_shape",
@@ -31,6 +31,16 @@ _C_TYPES = {
     "index": "int64_t",
     "witness": "int32_t",
     "i1": "int32_t",
+}
+
+# Ops whose result is their operand, in the form that operands of shape ops have anyway.
+PASSED = {
+    "shape.shape_of",
+    "shape.from_extent_tensor",
+    "shape.to_extent_tensor",
+    "shape.size_to_index",
+    "shape.index_to_size",
+    "shape.debug_print",
 }
 
 
