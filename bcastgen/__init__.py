@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from .api.define_op import define_op
     from .api.evaluate import evaluate
     from .api.functions import from_text, jit
-    from .api.mlir_module import from_mlir
+    from .api.mlir_module import from_mlir, shape_from_mlir
     from .api.standalone_c import emit_c, emit_shape
+    from .api.strict_arrays import strict
     from .api.views import broadcast_in_dim, broadcast_to, transpose
     from .kernel.kernel import Kernel
     from .runtime.settings import clear_memory, get_num_threads, set_num_threads
@@ -51,8 +52,9 @@ _HOMES = {
     "api.define_op": ("define_op",),
     "api.evaluate": ("evaluate",),
     "api.functions": ("from_text", "jit"),
-    "api.mlir_module": ("from_mlir",),
+    "api.mlir_module": ("from_mlir", "shape_from_mlir"),
     "api.standalone_c": ("emit_c", "emit_shape"),
+    "api.strict_arrays": ("strict",),
     "api.views": ("broadcast_in_dim", "broadcast_to", "transpose"),
     "kernel.kernel": ("Kernel",),
     "runtime.settings": ("clear_memory", "get_num_threads", "set_num_threads"),
@@ -90,6 +92,8 @@ __all__ = [
     "infer_broadcast",
     "jit",
     "set_num_threads",
+    "shape_from_mlir",
+    "strict",
     "transpose",
     "verify_broadcast",
 ]

@@ -53,7 +53,7 @@ def define_op(
     reference: Callable[..., Any] | None = None,
     doc: str = "",
     ulp: int = 0,
-    shape: Program | Callable[..., Any] | None = None,
+    shape: Program | str | Callable[..., Any] | None = None,
     maps: Sequence[str] | None = None,
     replace: bool = False,
 ) -> Kernel:
@@ -89,8 +89,9 @@ def define_op(
     doc : one sentence, for `bcastgen ops` and ``help``.
     ulp : how many units in the last place the C may be off the reference; 0 for none.
     shape : a shape function, for an op that does not just broadcast: a program of the shape dialect
-        (:mod:`bcastgen.shape`), or the Python function that writes one, from the operands' shapes to the result's. What
-        it asks fails with the messages that it gives. Such an op is a kernel of its own, not part of others.
+        (:mod:`bcastgen.shape`), its MLIR text (one function, or one called main), or the Python function that writes
+        one, from the operands' shapes to the result's. What it asks fails with the messages that it gives, and with
+        line and column of a text. Such an op is a kernel of its own, not part of others.
     maps : with `shape`, one indexing map an operand, as in ``"(d0, d1) -> (d1)"``: which of the result's dims its own
         are. Their extents have to be equal.
     replace : whether the name may be defined already, otherwise than here. Kernels made before keep what they have.

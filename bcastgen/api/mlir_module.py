@@ -16,18 +16,38 @@ from typing import TYPE_CHECKING
 from ..core.errors import BcastgenError, ParseError
 from ..kernel.kernel import Kernel
 from ..mlir.importer import import_function
-from ..mlir.ir import Function, Module, Operation
+from ..mlir.ir import Function, Module, Operation, choose
 from ..mlir.options import ReadOptions
+from ..mlir.provenance import Provenance
 from ..mlir.read.parser import parse_module
 from ..pipeline.options import Options
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
+    from ..shape.inference.stretch_rules import Dynamic
 
-__all__ = ["choose", "from_mlir", "is_shape_function", "kernel_of", "program_of", "read_module", "verify_module"]
+__all__ = [
+    "choose",
+    "from_mlir",
+    "is_shape_function",
+    "kernel_of",
+    "program_of",
+    "read_module",
+    "shape_from_mlir",
+    "verify_module",
+]
 
 # What a function of shapes is made of, beside the dialect itself.
-_SHAPE_OPS = ("shape.", "arith.", "tensor.dim", "tensor.extract", "tensor.from_elements", "tensor.rank")
+_SHAPE_OPS = (
+    "shape.",
+    "arith.",
+    "index.",
+    "scf.",
+    "tensor.dim",
+    "tensor.extract",
+    "tensor.from_elements",
+    "tensor.rank",
+)
 
 
 def from_mlir(
@@ -37,12 +57,15 @@ def from_mlir(
     name: str = "<mlir>",
     rank_expansion: bool = False,
     strict_types: bool = False,
+    dynamic: Dynamic = "numpy",
     threads: int | None = None,
 ) -> Kernel:
     """Return the kernel of a function in MLIR text: TOSA's element-wise ops, constants, casts.
 
     Every op is verified first. The types of operands and results hold at run time as declared: ``?`` stretches if it
-    proves to be 1, and a mismatch is an error that names operand, dim and both sizes.
+    proves to be 1 (unless `dynamic` says otherwise), and a mismatch is an error that names the op, its place in the
+    text, the operand, the dim and both sizes. Arguments and results may have facts on dims beside their types:
+    ``%x: tensor<?x?xf32> {bcastgen.dims = ["n>=2", "?%8"]}``, written as in signatures.
 
     Parameters
     ----------
@@ -51,6 +74,9 @@ def from_mlir(
     name : what messages call the text.
     rank_expansion : operands may have fewer dims than the result, as before TOSA 1.0.
     strict_types : take only the element types of the specification's tables.
+    dynamic : as for :func:`bcastgen.jit`, and it holds for every op: where it is not ``"numpy"``, a dim stretches only
+        if the type of the value says 1, as TOSA specifies. ``"trusted"`` also leaves unchecked what the types of values
+        on the way say.
     threads : how many threads a call may take, as for :func:`bcastgen.jit`.
 
     Returns
@@ -79,9 +105,48 @@ def from_mlir(
            [1., 1., 1.]], dtype=float32)
     """
     module = read_module(text, name)
-    kernel = kernel_of(choose(module, function), module, ReadOptions(rank_expansion, strict_types))
+    kernel = kernel_of(choose(module, function), module, ReadOptions(rank_expansion, strict_types, dynamic))
     kernel.threads = threads
     return kernel
+
+
+def shape_from_mlir(text: str | Path, function: str | None = None, *, name: str = "<mlir>") -> Program:
+    """Return the shape program of a function in MLIR text: the shape dialect, and arithmetic on indices.
+
+    It is evaluated, folded, run and printed as one of :mod:`bcastgen.shape` written in Python. :func:`emit_shape`
+    writes its C. :func:`define_op` takes it, or its text, as an op's shape function.
+
+    Parameters
+    ----------
+    text : a module, in MLIR's generic form or in that of the ops; or the path of a file.
+    function : its name; by default the only one, or else ``main``.
+    name : what messages call the text.
+
+    Returns
+    -------
+    Program
+        Its operations know their place in the text, and the error of a run says it.
+
+    Raises
+    ------
+    ParseError, BroadcastError
+        For what is no MLIR or no shape program, with its place: ``sizes.mlir:3:10: error: ...``.
+
+    Examples
+    --------
+    >>> import bcastgen as bg
+    >>> stack = bg.shape_from_mlir('''
+    ...     func.func @stack(%a: !shape.shape, %b: !shape.shape) -> !shape.shape {
+    ...       %two = shape.const_shape [2] : !shape.shape
+    ...       %both = shape.meet %a, %b, error = "stack: shapes differ" : !shape.shape, !shape.shape -> !shape.shape
+    ...       %r = shape.concat %two, %both : !shape.shape, !shape.shape -> !shape.shape
+    ...       return %r : !shape.shape
+    ...     }''')
+    >>> print(stack.run((3, 4), (3, 4)), stack.evaluate((3, None), "[*]"), stack.check((3,), (4,)))
+    [2, 3, 4] [2, 3, ?] False
+    """
+    module = read_module(text, name)
+    return program_of(choose(module, function), module)
 
 
 def read_module(text: str | Path, name: str = "<mlir>") -> Module:
@@ -98,24 +163,6 @@ def read_module(text: str | Path, name: str = "<mlir>") -> Module:
         return parse_module(text.read_text(encoding="utf-8"), str(text))
     except UnicodeDecodeError as error:
         raise ParseError(f"{text} is no text in UTF-8 ({error.reason} at byte {error.start})") from None
-
-
-def choose(module: Module, name: str | None = None) -> Function:
-    """Return the function of this name; by default the only one, or else ``main``.
-
-    Raises
-    ------
-    ParseError
-        If there is none, or several and none is meant.
-    """
-    names = [function.name for function in module.functions]
-    wanted = name if name is not None or len(names) != 1 else names[0]
-    for function in module.functions:
-        if function.name == ("main" if wanted is None else wanted):
-            return function
-    there = f"there are {', '.join(f'@{each}' for each in names)}" if names else "the module has none"
-    what = f"no function @{wanted}" if wanted is not None else "several functions, and none is @main"
-    raise ParseError(f"{module.source.name}: {what}; {there}" + ("; name one" if len(names) > 1 else ""))
 
 
 def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kernel:
@@ -139,9 +186,15 @@ def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kerne
         len(imported.expression.results),
         imported.constants,
         imported.signature,
-        Options(name, rank_expansion=options.rank_expansion, debug="BCASTGEN_DEBUG" in os.environ),
+        Options(
+            name,
+            dynamic=options.dynamic,
+            rank_expansion=options.rank_expansion,
+            debug="BCASTGEN_DEBUG" in os.environ,
+        ),
         constants=len(imported.constants),
     )
+    kernel.provenance = Provenance(function, module.source, options, imported.results)
     _lowers(kernel, function, module)
     return kernel
 
@@ -184,13 +237,19 @@ def verify_module(module: Module, options: ReadOptions) -> tuple[BcastgenError, 
         try:
             if is_shape_function(function):
                 program_of(function, module)
-            elif any(operation.name == "test.broadcastable" for operation in _operations(function)):
+            elif _only_verifies(function):
                 import_function(function, module.source, options, verify_only=True)
             else:
                 kernel_of(function, module, options)
         except BcastgenError as error:
             found.append(error)
     return tuple(found)
+
+
+def _only_verifies(function: Function) -> bool:
+    """Whether there is nothing to compile: no result, or an op that has types and no meaning."""
+    operations = _operations(function)
+    return not function.type.results or any(operation.name == "test.broadcastable" for operation in operations)
 
 
 def _operations(function: Function) -> tuple[Operation, ...]:

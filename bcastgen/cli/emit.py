@@ -13,15 +13,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..api.standalone_c import emit_c
+from ..api.standalone_c import emit_c, emit_shape
+from ..core.errors import ParseError
 from ..core.options import options_of
 from ..emit.standalone import CForm
 from .check_emitted import check_files
 from .flags import add_flags, flag_values
-from .kernels import add_rules, is_mlir, read_kernel, read_kernels
+from .kernels import add_rules, is_mlir, read_kernel, read_kernels, read_programs
 
 if TYPE_CHECKING:
     from ..kernel.kernel import Kernel
+    from ..shape.dialect.program import Program
 
 __all__ = ["add_arguments", "run"]
 
@@ -42,11 +44,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the C, and compile it if asked to."""
     form = flag_values(options, options_of(CForm))
-    kernels, name = _module(options)
-    paths = emit_c(kernels, options.output, name, **form)
+    programs = read_programs(options)
+    if programs:
+        paths = _emit_shapes(programs, options, form)
+    else:
+        kernels, name = _module(options)
+        paths = emit_c(kernels, options.output, name, **form)
     for path in paths:
         print(path)
     return _check(paths, options) if options.check else 0
+
+
+def _emit_shapes(
+    programs: Sequence[Program], options: argparse.Namespace, form: Mapping[str, object]
+) -> tuple[Path, ...]:
+    """Write a file for each function that computes shapes, which has no loops that switches could change."""
+    others = [name for name, value in form.items() if value != getattr(CForm(), name)]
+    if others:
+        raise ParseError(f"{options.expression} computes shapes, and {', '.join(others)} is for kernels; leave it out")
+    if options.name is not None and len(programs) > 1:
+        raise ParseError(f"{options.expression} has several functions, a file each; choose one by --function")
+    return tuple(path for each in programs for path in emit_shape(each, options.output, options.name))
 
 
 def _check(paths: Sequence[Path], options: argparse.Namespace) -> int:

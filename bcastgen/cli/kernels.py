@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 
 from ..api.functions import from_text
 from ..core.errors import ParseError
+from ..core.options import options_of
+from ..mlir.options import ReadOptions
 from ..pipeline.options import OPTIONS
 from .flags import add_flags, flag_names, flag_values
 from .reading import add_reading
 
 if TYPE_CHECKING:
     from ..kernel.kernel import Kernel
+    from ..shape.dialect.program import Program
 
-__all__ = ["add_rules", "is_mlir", "read_kernel", "read_kernels"]
+__all__ = ["add_rules", "is_mlir", "read_kernel", "read_kernels", "read_programs"]
 
 _RULES = tuple(OPTIONS[name] for name in ("dynamic", "stretch", "rank_expansion"))
 
@@ -28,7 +31,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
     """Say what a command takes beside an expression or a file: how dims meet, and how MLIR is read."""
     add_flags(parser, _RULES)
     parser.add_argument("--function", metavar="NAME", help="of a .mlir file")
-    add_reading(parser)
+    add_reading(parser, _RULES)
 
 
 def is_mlir(options: argparse.Namespace) -> bool:
@@ -61,8 +64,18 @@ def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
     return mlir_files.read_kernels(options)
 
 
+def read_programs(options: argparse.Namespace) -> tuple[Program, ...]:
+    """Return the shape programs of a file of MLIR whose functions all compute shapes; else none."""
+    if not is_mlir(options):
+        return ()
+    from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
+
+    return mlir_files.read_programs(options)
+
+
 def _check_rules(options: argparse.Namespace) -> None:
     """Refuse switches that say of an expression what MLIR's types say of a module."""
-    if any(value != OPTIONS[name].default for name, value in flag_values(options, _RULES).items()):
-        *others, last = (flag for row in _RULES for flag in flag_names(row))
+    rules = tuple(row for row in _RULES if row not in options_of(ReadOptions))
+    if any(value != OPTIONS[name].default for name, value in flag_values(options, rules).items()):
+        *others, last = (flag for row in rules for flag in flag_names(row))
         raise ParseError(f"{', '.join(others)} and {last} are for expressions, not for .mlir files")

@@ -10,15 +10,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..api.mlir_module import choose, kernel_of
+from ..api.mlir_module import choose, is_shape_function, kernel_of, program_of
 from ..core.errors import ParseError
 from ..mlir.read.parser import parse_module
 from .reading import read_options
 
 if TYPE_CHECKING:
     from ..kernel.kernel import Kernel
+    from ..shape.dialect.program import Program
 
-__all__ = ["read_kernel", "read_kernels", "read_text"]
+__all__ = ["read_kernel", "read_kernels", "read_programs", "read_text"]
 
 
 def read_kernel(options: argparse.Namespace) -> Kernel:
@@ -35,6 +36,16 @@ def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
     if not module.functions:
         raise ParseError(f"{name}: the module has no function")
     return tuple(kernel_of(function, module, read_options(options)) for function in module.functions)
+
+
+def read_programs(options: argparse.Namespace) -> tuple[Program, ...]:
+    """Return the shape programs of a file whose functions, or whose named one, all compute shapes; else none."""
+    text, name = read_text(options.expression)
+    module = parse_module(text, name)
+    functions = module.functions if options.function is None else (choose(module, options.function),)
+    if not all(map(is_shape_function, functions)):
+        return ()
+    return tuple(program_of(function, module) for function in functions)
 
 
 def read_text(file: str) -> tuple[str, str]:

@@ -17,8 +17,10 @@ from pathlib import Path
 from ..api.mlir_module import choose, is_shape_function, kernel_of, program_of, verify_module
 from ..core.errors import BcastgenError, ParseError
 from ..mlir.ir import Function, Module
+from ..mlir.options import VERSIONS
 from ..mlir.read.parser import parse_module
 from ..pipeline.compilation import MLIR_FORMS
+from .flags import add_flags, flag_values
 from .mlir_files import read_text
 from .reading import add_reading, read_options
 
@@ -36,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verify-only", action="store_true", help="print nothing but what is wrong")
     parser.add_argument("--function", metavar="NAME", help="this function only")
     parser.add_argument("--split-input-file", action="store_true", help="take the text as modules between // -----")
+    add_flags(parser, (VERSIONS,))
     add_reading(parser)
 
 
@@ -103,5 +106,5 @@ def _stage(function: Function, module: Module, options: argparse.Namespace) -> s
         return str(program_of(function, module).fold())
     kernel = kernel_of(function, module, read_options(options))
     if options.to in MLIR_FORMS:
-        return kernel.to_mlir(options.to)
+        return kernel.to_mlir(options.to, **flag_values(options, (VERSIONS,)))
     return kernel.stages[options.to]

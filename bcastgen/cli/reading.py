@@ -6,17 +6,19 @@ In: a command's parser, or what it has read.  Out: flags, or :class:`~..mlir.opt
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
-from ..core.options import options_of
+from ..core.options import Option, options_of
 from ..mlir.options import ReadOptions
 from .flags import add_flags, flag_values
 
 __all__ = ["add_reading", "read_options"]
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Say what reading MLIR takes, wherever it is read."""
-    add_flags(parser, options_of(ReadOptions))
+def add_reading(parser: argparse.ArgumentParser, there: Iterable[Option] = ()) -> None:
+    """Say what reading MLIR takes, wherever it is read, beside the rows whose flags are `there` already."""
+    known = tuple(there)
+    add_flags(parser, (row for row in options_of(ReadOptions) if row not in known))
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:

@@ -168,6 +168,15 @@ def result_rank_mismatch(result: str, actual: int, expected: int) -> BroadcastEr
     return _shape_error("RESULT_RANK", result, None, actual, expected, None)
 
 
+def strict_mismatch(operand: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:
+    """A dim would stretch that, as the caller says, may not."""
+    found = _shape_error("STRICT", operand, dim, actual, expected, against)
+    cure = f"as bcastgen.strict says; pass the whole extent, or leave dim {dim} out of dims="
+    return BroadcastError(
+        f"{found}, {cure}", operand=operand, dim=dim, expected=expected, actual=actual, against=against
+    )
+
+
 def from_status(
     status: int, names: tuple[str, ...], operand: int, dim: int, against: int, expected: int, actual: int
 ) -> BcastgenError:

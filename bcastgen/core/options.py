@@ -19,7 +19,7 @@ from typing import Any
 from .errors import BcastgenError
 from .frozen import dataclass
 
-__all__ = ["VARIANTS", "Option", "option", "options_of"]
+__all__ = ["DYNAMIC", "VARIANTS", "Option", "option", "options_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,19 @@ def options_of(kind: Any) -> tuple[Option, ...]:
     return tuple(replace(one.metadata["option"], name=one.name) for one in fields(kind) if "option" in one.metadata)
 
 
+# Of kernels, of their rules of broadcasting, and of MLIR's readers.
+DYNAMIC = Option(
+    "dynamic",
+    "numpy",
+    'how dims of unknown extent broadcast. ``"numpy"``: an extent that proves to be 1 stretches; '
+    '``"strict"``: it has the result\'s extent, and others may stretch to it (seed 004); ``"trusted"``: the '
+    "same, and nobody checks: a wrong shape is then undefined behaviour, except where the environment sets "
+    "BCASTGEN_DEBUG.",
+    ("numpy", "strict", "trusted"),
+    "how unknown dims broadcast",
+    # What is undefined behaviour if it is wrong is asked for in code.
+    offered=("numpy", "strict"),
+)
 # Of kernels as well as of C that stands alone.
 VARIANTS = Option(
     "variants",

@@ -21,7 +21,8 @@ from ..core.forks import undivided
 from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
-from ..runtime.slow_path import bind, call_bound, clean_operand
+from ..runtime.slow_path import bind, call_bound, clean_operand, without_strict
+from ..runtime.strict import plain
 from ..shape.types.dim import DYNAMIC, MAX_EXTENT, is_extent
 from ..shape.types.tensor_type import Signature, TensorType
 from .kernel import Kernel
@@ -98,11 +99,12 @@ class SizedKernel(Kernel):
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
         """Size the results as a kernel of these operands and the caller's extents does."""
         with undivided:
-            from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
+            from .sizing import shapes_of, sized  # noqa: PLC0415 - calls size results themselves
         given = _checked(extents)
         names = self.operands[: len(self.operands) - len(self.slots)]
-        found = self._complete(dict(zip(names, shapes_of(self, names, shapes), strict=True)), given)
-        return self._sized(names, shapes, tuple((found[name],) for name in self.slots))
+        known = shapes_of(self, names, shapes)
+        found = self._complete(dict(zip(names, known, strict=True)), given)
+        return sized(self, (*known, *((found[name],) for name in self.slots)), without_strict(shapes)[1])
 
     def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
         """Return the guards as numbers; None where the caller gives too little."""
@@ -136,7 +138,7 @@ class SizedKernel(Kernel):
         given = dict(_checked(extents))
         outs = out if isinstance(out, tuple) else (out,) * (len(self.results) == 1)
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
-        clean = (clean_operand(name, value) for name, value in zip(self.operands, values, strict=True))
+        clean = (clean_operand(name, plain(value)) for name, value in zip(self.operands, values, strict=True))
         shapes = dict(zip(self.operands, map(np.shape, clean), strict=True))  # type: ignore[arg-type]
         found = self._complete({name: shapes[name] for name in self.operands if name not in self.slots}, given, outs)
         return {name: _empty(found[name]) for name in self.slots}

@@ -3,6 +3,8 @@
 In: an expression, or a function to trace.  Out: a callable :class:`Kernel`.
 
     kernel(a, b)  ->  dtypes of a and b  ->  a binary (found on disk, or compiled)  ->  the result
+
+The file is long because every method that users call is here, with what it takes, returns and raises.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
-from ..core.errors import BcastgenError, CacheError, TraceError
+from ..core.errors import BcastgenError, BroadcastError, CacheError, TraceError
 from ..core.forks import undivided
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
@@ -26,12 +28,14 @@ from ..runtime.base import KernelBase
 from ..runtime.cache import build, cache_key, find
 from ..runtime.keys import operand_code
 from ..runtime.library import Library, open_library
+from ..runtime.slow_path import StrictDims, without_strict
 from ..runtime.toolchain import toolchain
 from .operands import constant_row, constant_values, depends_on_ranks, result_names
 
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
     from ..loops.nest import LoopProgram
+    from ..mlir.provenance import Provenance
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
@@ -65,6 +69,7 @@ class Kernel(KernelBase):
     Attributes
     ----------
     compilations : how often this kernel ran a C compiler.
+    provenance : the function of MLIR that it was made of, which errors of calls name; else None.
 
     Examples
     --------
@@ -99,6 +104,7 @@ class Kernel(KernelBase):
         self._options = replace(options, name=name)
         self._latest: Compilation | None = None
         self._jobs: Jobs | None = None
+        self.provenance: Provenance | None = None
         self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
         self.compilations = 0
         self.__wrapped__: Callable[..., Any] | None = None
@@ -116,6 +122,17 @@ class Kernel(KernelBase):
     def _type_assertions(self) -> tuple[str, ...]:
         """The names of what is claimed of values on the way, for messages."""
         return tuple(claim.name for claim in self.expression.type_assertions)
+
+    @property
+    def _shown_results(self) -> tuple[str, ...]:
+        """The names of the results in messages."""
+        return self.results if self.provenance is None else self.provenance.results
+
+    def _located(self, error: BcastgenError, shapes: tuple[tuple[int, ...], ...]) -> BcastgenError:
+        """Return the error of a call with operands of these shapes, with its place if the kernel is one of MLIR."""
+        if self.provenance is None or not isinstance(error, BroadcastError):
+            return error
+        return self.provenance.located(error, shapes)
 
     @property
     def signature(self) -> Signature | None:
@@ -212,6 +229,12 @@ class Kernel(KernelBase):
         ranks = bytes(np.ndim(value) for value in operands) if self._is_ranked else b""  # type: ignore[arg-type]
         return bytes(map(operand_code, operands)) + ranks
 
+    def _check_strict(self, shapes: tuple[tuple[int, ...], ...], strict: StrictDims) -> None:
+        """Refuse operands, constants included, of which a dim would stretch that :func:`bcastgen.strict` forbids to."""
+        with undivided:
+            from .strict_dims import check_strict  # noqa: PLC0415 - most calls have no strict arrays
+        check_strict(self._sizing(tuple(map(len, shapes[: len(self.operands)]))), shapes, strict)
+
     @staticmethod
     def _found(path: Path | None) -> Library | None:
         """Load a kernel found on disk; None if there is none, or if `cache clear` took it away in between."""
@@ -276,15 +299,9 @@ class Kernel(KernelBase):
         """Size the results where the extension does not: for shapes that are no tuples, and where it was not built."""
         if extents is not None:
             raise TypeError(f"{self._name}.result_shape() has no extents to be given; operands determine all")
-        return self._sized(self.operands, shapes, ())
-
-    def _sized(self, names: tuple[str, ...], given: tuple[object, ...], slots: tuple[tuple[int, ...], ...]) -> Any:
-        """Return the results' shapes for what is given for operands of these names, and the slots' shapes."""
         with undivided:
             from .sizing import shapes_of, sized  # noqa: PLC0415 - calls size results themselves
-        shapes = (*shapes_of(self, names, given), *slots)
-        guards = self._sizing(tuple(map(len, shapes))).guards
-        return sized(self, guards, (*shapes, *(value.shape for value in self._values)))
+        return sized(self, shapes_of(self, self.operands, shapes), without_strict(shapes)[1])
 
     def _sizing(self, ranks: tuple[int, ...]) -> LoopProgram:
         """Return the program that sizes the results for operands, all but constants, of these ranks."""
@@ -363,13 +380,15 @@ class Kernel(KernelBase):
         """The constant arrays that are the kernel's own."""
         return self._values
 
-    def to_mlir(self, form: str = "linalg") -> str:
+    def to_mlir(self, form: str = "linalg", versions: int = 0) -> str:
         """Return the kernel as MLIR text that ``mlir-opt`` verifies.
 
         Parameters
         ----------
         form : ``"linalg"``: its loop nests as linalg.generic, with checks as cf.assert; ``"tosa"``: its expression;
             ``"shape"``: the program of the shape dialect that sizes its results.
+        versions : how many versions with plain maps, for who stretches, linalg has of a loop nest at most; the form for
+            any call follows them.
 
         Raises
         ------
@@ -382,7 +401,7 @@ class Kernel(KernelBase):
         >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
         func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
         """
-        return self.compilation.mlir(form, self._values)
+        return self.compilation.mlir(form, self._values, versions)
 
     def __repr__(self) -> str:
         shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self.signature}"

@@ -25,6 +25,7 @@ from ..expr.views import Broadcast
 from ..ops.row import Op
 from ..pipeline.options import Options
 from ..runtime.slow_path import bind
+from ..runtime.strict import plain
 from ..shape.dialect.interpret import Machine
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import program
@@ -68,20 +69,26 @@ def _read_map(name: str, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return dims, tuple(map(dims.index, read))
 
 
-def shape_program(name: str, shape: Program | Callable[..., Any], operands: Sequence[str]) -> Program:
-    """Return the program of a shape function, which may be a Python function that writes it.
+def shape_program(name: str, shape: Program | str | Callable[..., Any], operands: Sequence[str]) -> Program:
+    """Return the program of a shape function, which may be MLIR text, or a Python function that writes it.
 
     Raises
     ------
     BroadcastError
         If it does not take one shape an operand and return one.
+    ParseError
+        If the text is none of a shape program; with the place in it.
     TraceError
-        If it is neither.
+        If it is none of these.
     """
+    if isinstance(shape, str):
+        from ..mlir.shape.read_program import program_from_text  # noqa: PLC0415 - most are written in Python
+
+        shape = program_from_text(shape, f"<shape of {name}>")
     if not isinstance(shape, Program) and not callable(shape):
         raise TraceError(
-            f"{name}: the shape function is {shape!r}, expected a program of bcastgen.shape, or the Python function "
-            f"that writes one: lambda {', '.join(operands)}: ..."
+            f"{name}: the shape function is {shape!r}, expected a program of bcastgen.shape, its MLIR text, or "
+            f"the Python function that writes one: lambda {', '.join(operands)}: ..."
         )
     made = shape if isinstance(shape, Program) else program(name, shape, **dict.fromkeys(operands, "!shape.shape"))
     made.verify()
@@ -110,8 +117,9 @@ class ShapedKernel(SizedKernel):
             raise TraceError(f"{self._name} has a shape function of its own; call it outside of the kernel")
         self._refuse_slots(args, named)
         values = bind(self, args, {**named, **dict.fromkeys(self.slots, 0)})
-        shapes = tuple(np.asarray(value).shape for value in values[: len(values) - len(self.slots)])
-        return super()._call_sized(args, {**by_name, "extents": self._slot_extents(shapes)})
+        given = map(plain, values[: len(values) - len(self.slots)])
+        extents = self._slot_extents(tuple(np.asarray(value).shape for value in given))
+        return super()._call_sized(args, {**by_name, "extents": extents})
 
     @property
     def shape_function(self) -> Program:
@@ -122,7 +130,10 @@ class ShapedKernel(SizedKernel):
         """Size the result for operands of these shapes."""
         if extents is not None:
             raise TypeError(f"{self._name}.result_shape() has no extents to be given; its shape function says them")
-        return super()._result_shape(shapes, self._slot_extents(shapes))
+        with undivided:
+            from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
+        names = self.operands[: len(self.operands) - len(self.slots)]
+        return super()._result_shape(shapes, self._slot_extents(shapes_of(self, names, shapes)))
 
     def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
         """Return the shape function and the guards as numbers; None where only Python runs the function."""

@@ -11,21 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
 from ..core.dtypes import BF16, DTYPES, DType, dtype
 from ..core.errors import BroadcastError, DomainError, DTypeError, RangeError, status_values
 from ..loops.guard_interpret import Failure, run_guards
-from ..runtime.slow_path import raise_status
+from ..runtime.keys import Named
+from ..runtime.slow_path import StrictDims, raise_status
+from ..runtime.strict import Strict
 from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent
 
 if TYPE_CHECKING:
-    from ..loops.guard_ir import GuardProgram
     from ..loops.nest import LoopProgram
     from ..pipeline.compilation import Compilation
-    from ..runtime.keys import Named
     from ..shape.types.tensor_type import Signature
 
 __all__ = ["shapes_of", "sized", "sizing_program"]
@@ -36,6 +36,17 @@ Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 _LIKELY = (dtype("f64"), dtype("i64"), dtype("bool"))
 # Ops of a user's may take floats only beside others that take integers only; no more combinations than these are tried.
 _MOST_TRIED = 1000
+
+
+class Sized(Named, Protocol):
+    """The part of a kernel that sizing uses."""
+
+    @property
+    def _values(self) -> tuple[np.ndarray[Any, Any], ...]: ...
+
+    def _sizing(self, ranks: tuple[int, ...]) -> LoopProgram: ...
+
+    def _check_strict(self, shapes: Shapes, strict: StrictDims) -> None: ...
 
 
 def sizing_program(
@@ -91,7 +102,7 @@ def shapes_of(kernel: Named, names: tuple[str, ...], shapes: tuple[object, ...])
 
 def _extents_of(name: str, shape: Any) -> tuple[int, ...]:
     """Return the extents that a tuple or an array has, or a number is."""
-    extents = shape.shape if isinstance(shape, np.ndarray) else shape
+    extents = shape.shape if isinstance(shape, (np.ndarray, Strict)) else shape
     entries = extents if isinstance(extents, (tuple, list)) else (extents,)
     check_rank(f"operand '{name}'", len(entries), name)
     for dim, extent in enumerate(entries):
@@ -105,10 +116,14 @@ def _extents_of(name: str, shape: Any) -> tuple[int, ...]:
     return tuple(map(int, entries))
 
 
-def sized(kernel: Named, guards: GuardProgram, shapes: Shapes) -> Any:
+def sized(kernel: Sized, operands: Shapes, strict: StrictDims) -> Any:
     """Return the shapes of a kernel's results for those of its operands, or raise the exception of such a call."""
-    found = run_guards(guards, shapes)
+    shapes = (*operands, *(value.shape for value in kernel._values))
+    if strict:
+        kernel._check_strict(shapes, strict)
+    found = run_guards(kernel._sizing(tuple(map(len, operands))).guards, shapes)
     if isinstance(found, Failure):
         status = status_values()[found.status]
-        raise_status(kernel, status, found.subject, found.dim, found.against, found.expected, found.actual)
+        at = found.subject, found.dim, found.against
+        raise_status(kernel, status, *at, found.expected, found.actual, operands)
     return found if len(found) > 1 else found[0]

@@ -24,18 +24,20 @@ from ..core.frozen import dataclass
 from ..expr.build import Builder
 from ..expr.nodes import Constant, Expression, Node, Operand, TypeAssertion
 from ..expr.views import Broadcast
-from ..shape.types.dim import Dim
+from ..shape.types.dim import DYNAMIC, Dim
 from ..shape.types.tensor_type import Signature, TensorType
 from .broadcastable import verify_broadcastable
-from .ir import Dense, Function, Operation, Source, Value
+from .extents import Extents
+from .facts import with_facts
+from .ir import Attribute, Dense, Function, Operation, Source, Value
 from .options import ReadOptions
 from .tosa.elements import check_supported, element_of
 from .tosa.meeting import fits, tensor_of
 from .tosa.reader import check_counts, constant_of, read_tosa
 from .tosa.reshape import reshaped
-from .tosa.table import find_tosa
+from .tosa.table import WRITTEN_FOR, find_tosa
 
-__all__ = ["Imported", "import_function"]
+__all__ = ["Imported", "import_function", "live_values"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,12 +50,14 @@ class Imported:
     expression : its last operands are the constant arrays.
     signature : types of all operands, and of the results.
     constants : the values of the constant arrays.
+    results : the names of the values that are returned, as the text has them: ``"%0"``.
     """
 
     name: str
     expression: Expression
     signature: Signature
     constants: tuple[np.ndarray[Any, Any], ...]
+    results: tuple[str, ...]
 
 
 def import_function(function: Function, source: Source, options: ReadOptions, verify_only: bool = False) -> Imported:
@@ -81,6 +85,7 @@ class _Import:
     nodes : the node of each value so far, except constant tensors.
     dense : the constant tensors.
     live : the values that results depend on; other values are not checked at run time.
+    extents : in strict mode what is known of values beyond their types.
     """
 
     def __init__(self, function: Function, source: Source, options: ReadOptions, verify_only: bool) -> None:
@@ -94,30 +99,47 @@ class _Import:
         self.types: list[TensorType] = []
         self.constants: list[np.ndarray[Any, Any]] = []
         self.type_assertions: list[TypeAssertion] = []
-        self.live = _live(function)
+        self.live = live_values(function)
+        self.extents = Extents(options) if options.is_strict else None
 
     def run(self) -> Imported:
         body = self.function.body
         if body is None or not body.operations:
             raise self._fault(ParseError("has no body that ends in a return"))
         try:
-            for value in body.arguments:
+            for value, said in zip(body.arguments, self._said(body.arguments, True), strict=True):
                 check_supported(value)
-                self.nodes[value] = self._operand(value, tensor_of(value))
+                self.nodes[value] = self._operand(value, with_facts(tensor_of(value), said, f"argument '{value}'"))
+                if self.extents is not None:
+                    self.extents.types[value] = tensor_of(value)
         except BcastgenError as error:
             raise self._fault(error) from None
         for operation in body.operations[:-1]:
             self._read(operation)
         results = self._located(body.operations[-1], self._return)
+        values = body.operations[-1].operands
         # A returned value is verified as a result anyway, unless the result's type says less.
-        returned = set(zip(results, map(tensor_of, body.operations[-1].operands), strict=True))
+        returned = set(zip(results, map(tensor_of, values), strict=True))
         type_assertions = tuple(one for one in self.type_assertions if (one.node, one.type) not in returned)
         expression = self.builder.finish(results, type_assertions=type_assertions)
         names = (operand.name for operand in self.builder.operands)
-        signature = Signature(
-            tuple(zip(names, self.types, strict=True)), tuple(map(tensor_of, body.operations[-1].operands)), None
-        )
-        return Imported(self.function.name, expression, signature, tuple(self.constants))
+        signature = Signature(tuple(zip(names, self.types, strict=True)), self._result_types(values), None)
+        shown = tuple(map(str, values))
+        return Imported(self.function.name, expression, signature, tuple(self.constants), shown)
+
+    def _said(self, values: tuple[Value, ...], arguments: bool) -> tuple[dict[str, Attribute], ...]:
+        """Return the attributes of the function's arguments, or of its results."""
+        found = self.function.argument_attributes if arguments else self.function.result_attributes
+        return found or ({},) * len(values)
+
+    def _result_types(self, values: tuple[Value, ...]) -> tuple[TensorType, ...]:
+        try:
+            return tuple(
+                with_facts(tensor_of(value), said, f"result {number}")
+                for number, (value, said) in enumerate(zip(values, self._said(values, False), strict=True))
+            )
+        except BcastgenError as error:
+            raise self._fault(error) from None
 
     def _fault(self, error: BcastgenError) -> BcastgenError:
         return self.source.locate(error, self.function.location, f"'func.func' op @{self.function.name}")
@@ -145,13 +167,38 @@ class _Import:
                 self._cast(operation)
             case name if (row := find_tosa(name.removeprefix("tosa."))) is not None and name.startswith("tosa."):
                 proved = read_tosa(operation, row, self)
-                value = operation.results[0]
                 if not proved:
-                    self.assert_type(value)
+                    self.assert_type(operation.results[0])
             case _:
+                meant = WRITTEN_FOR.get(name.removeprefix("tosa."))
+                if meant is not None and name.startswith("tosa."):
+                    raise ParseError(f"is none of TOSA's; write tosa.{meant}")
                 raise ParseError(
                     "is not element-wise, or not known here; a kernel is made of TOSA's element-wise ops, tosa.const, "
                     "tosa.reshape and tensor.cast"
+                )
+        if self.extents is not None:
+            self._keep_strict(operation, self.extents)
+
+    def _keep_strict(self, operation: Operation, extents: Extents) -> None:
+        """Ask of an op's result what the types of values say in strict mode, and the expression's operands do not."""
+        kept, result = extents.add(operation), operation.results[0]
+        if result in self.dense or operation.name == "tosa.reshape" or tensor_of(result).unranked:
+            return
+        declared = tensor_of(result)
+        if kept and result in self.live and not self.options.trusts:
+            ones = tuple(Dim(1) if dim in kept else DYNAMIC for dim in range(len(declared.dims)))
+            one = TypeAssertion(self.nodes[result], str(result), TensorType(declared.dtype, ones))
+            self.type_assertions.append(one)
+        before = [extents.types[operand] for operand in operation.operands if operand in extents.types]
+        for dim, own in enumerate(declared.dims):
+            if own.is_one and not all(_is_one_at(type_, dim - len(declared.dims)) for type_ in before):
+                raise BroadcastError(
+                    f"says that '{result}' dim {dim} has extent 1, and types of operands do not; in strict mode it "
+                    "would stretch from here on and they would not, so declare the 1 in their types",
+                    operand=str(result),
+                    dim=dim,
+                    expected=1,
                 )
 
     def _return(self, operation: Operation) -> tuple[Node, ...]:
@@ -164,7 +211,7 @@ class _Import:
             if value.type != type_:
                 raise ParseError(f"returns '{value}' of type {value.type}, but the function's result is {type_}")
             check_supported(value)
-        if not declared:
+        if not declared and not self.verify_only:
             raise ParseError("returns nothing; a kernel has one result or more")
         return tuple(self.value(value) for value in operation.operands)
 
@@ -175,6 +222,8 @@ class _Import:
         value = operation.results[0]
         if value.type.tensor is not None:
             self.nodes[value] = self._operand(value, value.type.tensor)
+            if self.extents is not None:
+                self.extents.types[value] = value.type.tensor
 
     # ---- values
 
@@ -228,8 +277,8 @@ class _Import:
         )
 
     def assert_type(self, value: Value) -> None:
-        """Assert a value's type, which is then checked at run time."""
-        if value in self.live:
+        """Assert a value's type, which is then checked at run time, unless types are trusted."""
+        if value in self.live and not self.options.trusts:
             self.type_assertions.append(TypeAssertion(self.nodes[value], str(value), tensor_of(value)))
 
     # ---- ops on types alone
@@ -259,14 +308,22 @@ class _Import:
             self.dense[result] = self.dense[operand]
             return
         node = self.nodes[result] = self.nodes[operand]
-        if not proved and isinstance(node, Operand) and result in self.live:
+        plain = isinstance(node, Operand) and all(dim == dim.erased for dim in self.types[node.index].dims)
+        if not proved and isinstance(node, Operand) and plain and self.extents is None and result in self.live:
             # The function accepts nothing else, so its operand has this type.
             self.types[node.index] = _narrowed(self.types[node.index], tensor_of(result), node.name)
         elif not proved:
             self.assert_type(result)
 
 
-def _live(function: Function) -> set[Value]:
+def _is_one_at(type_: TensorType, dim: int) -> bool:
+    """Return whether a dim, counted from the end, is known to be 1, or is not there."""
+    if -dim > len(type_.dims):
+        return not type_.unranked
+    return type_.dims[dim].extent == 1
+
+
+def live_values(function: Function) -> set[Value]:
     """Return the values that a function's results depend on."""
     operations = () if function.body is None else function.body.operations
     live: set[Value] = set()

@@ -15,7 +15,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..core.dtypes import DType
-from ..core.errors import BcastgenError
+from ..core.errors import BcastgenError, ParseError
 from ..core.frozen import dataclass
 from ..shape.types.tensor_type import TensorType
 
@@ -38,6 +38,7 @@ __all__ = [
     "Symbol",
     "Type",
     "Value",
+    "choose",
 ]
 
 Error = TypeVar("Error", bound=BcastgenError)
@@ -231,8 +232,9 @@ class Function:
     name : without the @.
     type : the types of its operands and results.
     body : the block; None for a declaration.
-    attributes : those of the function; attributes of arguments and results are left out.
+    attributes : those of the function itself.
     location : that of its name.
+    argument_attributes, result_attributes : one dictionary for each; empty if no argument, or no result, has any.
     """
 
     name: str
@@ -240,6 +242,8 @@ class Function:
     body: Block | None
     attributes: dict[str, Attribute]
     location: Location
+    argument_attributes: tuple[dict[str, Attribute], ...] = ()
+    result_attributes: tuple[dict[str, Attribute], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -248,3 +252,22 @@ class Module:
 
     source: Source
     functions: tuple[Function, ...]
+
+
+def choose(module: Module, name: str | None = None) -> Function:
+    """Return the function of this name; by default the only one, or else ``main``.
+
+    Raises
+    ------
+    ParseError
+        If there is none, or several and none is meant.
+    """
+    names = [function.name for function in module.functions]
+    wanted = name if name is not None or len(names) != 1 else names[0]
+    for function in module.functions:
+        if function.name == ("main" if wanted is None else wanted):
+            return function
+    there = f"there are {', '.join(f'@{each}' for each in names)}" if names else "the module has none"
+    several = "several functions, and none is @main" if names else "no function"
+    what = f"no function @{wanted}" if wanted is not None else several
+    raise ParseError(f"{module.source.name}: {what}; {there}" + ("; name one" if len(names) > 1 else ""))

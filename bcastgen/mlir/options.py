@@ -1,4 +1,4 @@
-"""Options of reading MLIR: how strict verification is.
+"""Options of MLIR: how strict its verification is, how dims of unknown extent broadcast, how linalg is printed.
 
 In: switches.  Out: a frozen record for verification and import.
 
@@ -7,10 +7,27 @@ In: switches.  Out: a frozen record for verification and import.
 
 from __future__ import annotations
 
-from ..core.frozen import dataclass
-from ..core.options import option
+import os
+from dataclasses import field
+from typing import TYPE_CHECKING
 
-__all__ = ["ReadOptions"]
+from ..core.frozen import dataclass
+from ..core.options import DYNAMIC, Option, option
+
+if TYPE_CHECKING:
+    from ..shape.inference.stretch_rules import Dynamic
+
+__all__ = ["VERSIONS", "ReadOptions"]
+
+VERSIONS = Option(
+    "versions",
+    0,
+    "how many versions with plain maps, for who stretches, linalg has of a loop nest at most; the form for any call "
+    "follows them.",
+    metavar="N",
+    least=0,
+    least_is="the form for any call alone",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +44,17 @@ class ReadOptions:
         "take only the element types of the specification's tables.",
         flag="in MLIR: element types of TOSA's tables only",
     )
+    dynamic: Dynamic = field(default=DYNAMIC.default, metadata={"option": DYNAMIC})
+
+    def __post_init__(self) -> None:
+        DYNAMIC.check(self.dynamic)
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether a dim of unknown extent never stretches: only a static 1 does."""
+        return self.dynamic != "numpy"
+
+    @property
+    def trusts(self) -> bool:
+        """Whether what types say of values on the way is not checked."""
+        return self.dynamic == "trusted" and "BCASTGEN_DEBUG" not in os.environ

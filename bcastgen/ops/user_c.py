@@ -16,9 +16,10 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from ..core.c_library import MATHEMATICS
 from ..core.errors import ParseError
 
-__all__ = ["LIBRARY", "Prelude", "check_text", "check_words", "placed", "read_prelude", "unknown_words"]
+__all__ = ["Prelude", "check_text", "check_words", "placed", "read_prelude", "unknown_words"]
 
 # Name in C and definition of each function and table, in order.
 Prelude = tuple[tuple[str, str], ...]
@@ -51,16 +52,6 @@ _CONTROL = frozenset("if for while switch return else do case".split())
 _SAMPLES = {"{T}": "int32_t", "{W}": "uint32_t", "{t}": "f32", "{h}": "i32", "{bits}": "32", "{f}": "", "{huge}": "NAN"}
 _TYPES = frozenset("bool char const double float int long short signed unsigned true false sizeof".split())
 _INTEGERS = re.compile(r"u?int(?:8|16|32|64)_t|U?INT(?:8|16|32|64)_(?:MAX|MIN|C)|NAN|INFINITY")
-# <math.h> of C11: what takes and gives numbers, for double and (with f) float; then what is generic.
-LIBRARY = frozenset(
-    name + suffix
-    for suffix in ("", "f")
-    for name in """
-    acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 ilogb ldexp log log10 log1p log2
-    logb scalbn scalbln cbrt fabs hypot pow sqrt erf erfc lgamma tgamma ceil floor nearbyint rint lrint llrint round
-    lround llround trunc fmod remainder copysign nextafter fdim fmax fmin fma
-    """.split()
-) | frozenset("fpclassify isfinite isinf isnan isnormal signbit isgreater isless isunordered".split())
 
 
 def check_text(op: str, text: object) -> None:
@@ -128,7 +119,7 @@ def check_words(op: str, text: str, operands: tuple[str, ...], prelude: Prelude 
 def _check_calls(op: str, text: str, own: Iterable[str]) -> None:
     for word, called in _words(text):
         plain = _sample(word)
-        known = word in own or plain in LIBRARY or plain in _TYPES or plain in _CONTROL or plain.startswith("bcg_")
+        known = word in own or plain in MATHEMATICS or plain in _TYPES or plain in _CONTROL or plain.startswith("bcg_")
         if called and not known and not _INTEGERS.fullmatch(plain):
             raise ParseError(
                 f"{op}: its C calls {word!r}, which is neither in the prelude nor a function of <math.h> on numbers; "
@@ -173,7 +164,7 @@ def read_prelude(op: str, text: object) -> Prelude:
     parts = [_definition(op, part) for part in _parts(op, text)]
     names = [name for name, _ in parts]
     for at, name in enumerate(names):
-        if name in names[:at] or name in LIBRARY or name in _TYPES:
+        if name in names[:at] or name in MATHEMATICS or name in _TYPES:
             raise ParseError(f"{op}: its prelude defines {name!r}, which is taken; choose another name")
     for _, part in parts:
         _check_calls(op, part, names)

@@ -218,22 +218,27 @@ class Compilation:
         shown = {step.rewrite.name: str(step) for step in steps if step.changed}
         return shown | ({"other_rewrites": f"{idle} (unchanged)"} if idle else {})
 
-    def mlir(self, form: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> str:
+    def mlir(self, form: str, constants: Sequence[np.ndarray[Any, Any]] = (), versions: int = 0) -> str:
         """The kernel as MLIR text: its nests in ``"linalg"``, its expression in ``"tosa"``, or its ``"shape"`` program.
 
-        `constants` are the values of the last operands, where these are arrays of the kernel's own.
+        `constants` are the values of the last operands, where these are arrays of the kernel's own, and `versions` is
+        an option of linalg.
 
         Raises
         ------
         BcastgenError
             For what the form cannot express, or a form there is not; named.
         """
+        if versions and form in MLIR_FORMS and form != "linalg":
+            raise BcastgenError(f"versions are of linalg, and {form!r} has none; leave them out")
         match form:
             case "linalg":
                 with undivided:
                     from ..mlir.linalg.printer import linalg_text
+                    from ..mlir.options import VERSIONS
 
-                return linalg_text(self.program, self.options.name, constants)
+                VERSIONS.check(versions)
+                return linalg_text(self.program, self.options.name, constants, versions)
             case "tosa":
                 with undivided:
                     from ..mlir.tosa.printer import tosa_text

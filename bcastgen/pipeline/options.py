@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.forks import undivided
 from ..core.frozen import dataclass
-from ..core.options import VARIANTS, Option
+from ..core.options import DYNAMIC, VARIANTS, Option
 
 if TYPE_CHECKING:
     from ..shape.inference.stretch_rules import Dynamic, Rules
@@ -34,18 +34,7 @@ OPTIONS: dict[str, Option] = {
         ),
         Option("name", None, "of the kernel; the function's by default.", flag=None),
         VARIANTS,
-        Option(
-            "dynamic",
-            "numpy",
-            'how dims of unknown extent broadcast. ``"numpy"``: an extent that proves to be 1 stretches; '
-            '``"strict"``: it has the result\'s extent, and others may stretch to it (seed 004); ``"trusted"``: the '
-            "same, and nobody checks: a wrong shape is then undefined behaviour, except where the environment sets "
-            "BCASTGEN_DEBUG.",
-            ("numpy", "strict", "trusted"),
-            "how unknown dims broadcast",
-            # What is undefined behaviour if it is wrong is asked for in code.
-            offered=("numpy", "strict"),
-        ),
+        DYNAMIC,
         Option(
             "rank_expansion",
             True,

@@ -211,7 +211,7 @@ class KernelBase:
         described, rests_on = _describe(arrays)
         shapes = ffi().new("bcg_shape[]", len(self.results))
         why = ffi().new("bcg_diagnostic *", (-1, -1, -1, 0, 0))
-        self._raise_unless_ok(binary.entry.shape(described, shapes, why), why)
+        self._raise_unless_ok(binary.entry.shape(described, shapes, why), why, arrays)
         return binary, arrays, [tuple(shape.extents[0 : shape.rank]) for shape in shapes], described, rests_on
 
     def result_shape(self, *operand_shapes: object, extents: Any = None) -> Any:
@@ -258,12 +258,13 @@ class KernelBase:
         del rests_on, rests_on_too
         if status == constant("BCG_NO_MEMORY"):
             raise MemoryError
-        self._raise_unless_ok(status, why)
+        self._raise_unless_ok(status, why, operands)
         return results if len(results) > 1 else results[0]
 
-    def _raise_unless_ok(self, status: int, why: Any) -> None:
+    def _raise_unless_ok(self, status: int, why: Any, operands: tuple[Any, ...]) -> None:
         if status != 0:
-            raise_status(self, status, why.operand, why.dim, why.against, why.expected, why.actual)
+            shapes = tuple(np.shape(operand) for operand in operands)
+            raise_status(self, status, why.operand, why.dim, why.against, why.expected, why.actual, shapes)
 
 
 def _describe(arrays: tuple[Array, ...]) -> tuple[Any, list[object]]:

@@ -10,6 +10,7 @@ Both implementations of `KernelBase` come here: the extension with arguments it 
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from .keys import NO_CODE, Array, Limit, Named, operand_code, register_dtype
 
 __all__ = [
     "CleanCall",
+    "StrictDims",
     "bind",
     "call_bound",
     "call_slow",
@@ -29,10 +31,13 @@ __all__ = [
     "raise_limit",
     "raise_no_binary",
     "raise_status",
+    "without_strict",
 ]
 
 # The most candidate solutions that deciding whether two arrays share memory may try; most strided pairs need a few.
 _MAX_OVERLAP_CANDIDATES = 1000
+
+StrictDims = dict[int, tuple[int, ...]]
 
 
 class CleanCall(Named, Protocol):
@@ -63,7 +68,7 @@ def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, o
     BroadcastError, DTypeError, RangeError, ValueError
         If shapes, dtypes or values do not fit, or an ``out`` is read-only.
     """
-    values = bind(kernel, args, by_name)
+    values, strict = without_strict(bind(kernel, args, by_name))
     taken = _call_traced(kernel, values)
     if taken is not NotImplemented:
         if by_name.get("out") is not None:
@@ -72,19 +77,44 @@ def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, o
     names = (*kernel.operands, *kernel._constants)
     operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
     outs = _bind_outs(kernel, by_name.get("out"))
+    if strict:
+        _check_strict(kernel, operands, strict)
     kernel = _stand_in(kernel, operands)
     if all(out is None for out in outs):
         return kernel._call_clean(operands, None)
     return _call_with_outs(kernel, operands, outs)
 
 
+def without_strict(values: tuple[object, ...]) -> tuple[tuple[object, ...], StrictDims]:
+    """Return operands or shapes without what they say of their dims, and that: those that do not stretch, by operand.
+
+    See :func:`bcastgen.strict`.
+    """
+    # No import: a caller with a strict array has imported its module already.
+    module = sys.modules.get("bcastgen.runtime.strict")
+    if module is None:
+        return values, {}
+    found: StrictDims = {at: value.dims for at, value in enumerate(values) if isinstance(value, module.Strict)}
+    return tuple(map(module.plain, values)) if found else values, found
+
+
 def raise_status(
-    kernel: Named, status: int, operand: int, dim: int, against: int, expected: int, actual: int
+    kernel: Named,
+    status: int,
+    operand: int,
+    dim: int,
+    against: int,
+    expected: int,
+    actual: int,
+    shapes: tuple[tuple[int, ...], ...],
 ) -> NoReturn:
-    """Raise the exception for a kernel's status and diagnostic."""
-    # A subclass need not have type assertions.
-    names = (*kernel.operands, *kernel._constants, *kernel.results, *getattr(kernel, "_type_assertions", ()))
-    raise errors.from_status(status, names, operand, dim, against, expected, actual)
+    """Raise the exception for a kernel's status and diagnostic, in a call with operands of these shapes."""
+    # A subclass need not have type assertions, nor results of other names, nor know where in a text it comes from.
+    results = getattr(kernel, "_shown_results", kernel.results)
+    names = (*kernel.operands, *kernel._constants, *results, *getattr(kernel, "_type_assertions", ()))
+    error = errors.from_status(status, names, operand, dim, against, expected, actual)
+    locate = getattr(kernel, "_located", None)
+    raise error if locate is None else locate(error, shapes)
 
 
 def raise_limit(kernel: Named, operand: int, value: int, limit: Limit) -> NoReturn:
@@ -119,6 +149,14 @@ def _stand_in(kernel: CleanCall, operands: tuple[object, ...]) -> CleanCall:
     hook = getattr(kernel, "_stand_in", None)
     answers: CleanCall = kernel if hook is None else hook(operands)
     return answers
+
+
+def _check_strict(kernel: CleanCall, operands: tuple[object, ...], strict: StrictDims) -> None:
+    """Let the subclass refuse a call in which a dim would stretch that may not."""
+    hook = getattr(kernel, "_check_strict", None)
+    if hook is None:
+        raise TypeError(f"{kernel._name}() does not take strict arrays; pass their .array")
+    hook(tuple(np.asarray(value).shape for value in operands), strict)
 
 
 def _overrides_numpy(kind: type) -> bool:

@@ -67,6 +67,71 @@ static inline int bcg_arith_floordivsi(int64_t x, int64_t y, int64_t *quotient)
     return 1;
 }
 
+/* Rounds up, if there is a quotient; the lowest by -1 is the lowest. */
+static inline int bcg_arith_ceildivsi(int64_t x, int64_t y, int64_t *quotient)
+{
+    if (y == 0) return 0;
+    *quotient = y == -1 ? bcg_arith_subi(0, x) : x / y + (x % y != 0 && (x < 0) == (y < 0));
+    return 1;
+}
+
+/* What rounding to 0 leaves, if there is a quotient. */
+static inline int bcg_arith_remsi(int64_t x, int64_t y, int64_t *rest)
+{
+    if (y == 0) return 0;
+    *rest = y == -1 ? 0 : x % y;
+    return 1;
+}
+
+/* The bits are numbers without a sign. */
+static inline int bcg_arith_divui(int64_t x, int64_t y, int64_t *quotient)
+{
+    if (y == 0) return 0;
+    *quotient = bcg_index_of((uint64_t)x / (uint64_t)y);
+    return 1;
+}
+
+static inline int bcg_arith_ceildivui(int64_t x, int64_t y, int64_t *quotient)
+{
+    if (y == 0) return 0;
+    *quotient = bcg_index_of((uint64_t)x / (uint64_t)y + ((uint64_t)x % (uint64_t)y != 0));
+    return 1;
+}
+
+static inline int bcg_arith_remui(int64_t x, int64_t y, int64_t *rest)
+{
+    if (y == 0) return 0;
+    *rest = bcg_index_of((uint64_t)x % (uint64_t)y);
+    return 1;
+}
+
+/* Bits are shifted by a count that 64 bits have. */
+static inline int bcg_arith_shli(int64_t x, int64_t count, int64_t *shifted)
+{
+    if (count < 0 || count > 63) return 0;
+    *shifted = bcg_index_of((uint64_t)x << count);
+    return 1;
+}
+
+static inline int bcg_arith_shrui(int64_t x, int64_t count, int64_t *shifted)
+{
+    if (count < 0 || count > 63) return 0;
+    *shifted = bcg_index_of((uint64_t)x >> count);
+    return 1;
+}
+
+/* C leaves open what comes in above a sign. */
+static inline int bcg_arith_shrsi(int64_t x, int64_t count, int64_t *shifted)
+{
+    if (count < 0 || count > 63) return 0;
+    *shifted = x < 0 ? -1 - (int64_t)((uint64_t)(-1 - x) >> count) : (int64_t)((uint64_t)x >> count);
+    return 1;
+}
+
+static inline int64_t bcg_arith_minui(int64_t x, int64_t y) { return (uint64_t)x < (uint64_t)y ? x : y; }
+
+static inline int64_t bcg_arith_maxui(int64_t x, int64_t y) { return (uint64_t)x > (uint64_t)y ? x : y; }
+
 static inline int64_t bcg_arith_minsi(int64_t x, int64_t y) { return x < y ? x : y; }
 
 static inline int64_t bcg_arith_maxsi(int64_t x, int64_t y) { return x > y ? x : y; }

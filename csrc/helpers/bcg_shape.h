@@ -174,6 +174,12 @@ static inline void bcg_shape_join(const bcg_shape *x, const bcg_shape *y, int32_
     }
 }
 
+/* The shape of a value that is given another one: what both say. */
+static inline void bcg_shape_with_shape(const bcg_shape *own, const bcg_shape *given, bcg_shape *result)
+{
+    bcg_shape_join(own, given, 0, result);
+}
+
 /* The larger extent of each dim, of shapes of one rank. */
 static inline void bcg_shape_max(const bcg_shape *x, const bcg_shape *y, bcg_shape *result)
 {

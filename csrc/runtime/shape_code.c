@@ -106,7 +106,10 @@ static int steps_run(machine *m, const int64_t *at, const int64_t *end)
             goes_on = shape_is_valid(&s[at[0]]), at += 3;
             break;
         case STEP_bcg_size_join: n[at[0]] = bcg_size_join(n[at[1]], n[at[2]], 0), at += 3; break;
-        default: n[at[0]] = n[at[1]] != 0 ? n[at[2]] : n[at[3]], at += 4; break; /* STEP_arith_select */
+        case STEP_bcg_arith_andi: n[at[0]] = n[at[1]] & n[at[2]], at += 3; break;
+        case STEP_bcg_arith_ori: n[at[0]] = n[at[1]] | n[at[2]], at += 3; break;
+        case STEP_bcg_arith_xori: n[at[0]] = n[at[1]] ^ n[at[2]], at += 3; break;
+        default: n[at[0]] = n[at[1]] != 0 ? n[at[2]] : n[at[3]], at += 4; break; /* STEP_bcg_arith_select */
         }
     }
     return goes_on;

@@ -12,6 +12,7 @@ import pytest
 FILES = (
     "behaviour/test_broadcast.py",
     "api/test_views.py",
+    "api/test_strict_arrays.py",
     "kernel/test_caller_extents.py",
     "behaviour/test_requirements.py",
     "kernel/test_background.py",

@@ -196,6 +196,32 @@ def test_emit_writes_c_and_h(tmp_path, capsys):
     assert "axpb_status axpb(const axpb_array *a" in (tmp_path / "axpb.h").read_text()
 
 
+SHAPES = """
+func.func @twice(%a: !shape.shape) -> !shape.shape {
+  %r = shape.concat %a, %a : !shape.shape, !shape.shape -> !shape.shape
+  return %r : !shape.shape
+}
+func.func @ranks(%a: !shape.shape) -> !shape.size {
+  %r = shape.rank %a : !shape.shape -> !shape.size
+  return %r : !shape.size
+}
+"""
+
+
+def test_emit_writes_functions_that_compute_shapes(tmp_path, capsys):
+    file = tmp_path / "sizes.mlir"
+    file.write_text(SHAPES)
+    assert main(["emit", str(file), "-o", str(tmp_path)]) == 0
+    files = [tmp_path / name for name in ("twice.c", "twice.h", "ranks.c", "ranks.h")]
+    assert capsys.readouterr().out.split() == list(map(str, files))
+    assert "twice_status twice(const twice_shape *a, twice_shape *r" in files[1].read_text()
+    assert main(["emit", str(file), "-o", str(tmp_path), "--function", "ranks", "--name", "dims"]) == 0
+    assert (tmp_path / "dims.h").exists()
+    for more, message in (["--variants=0"], "variants is for kernels"), (["--name", "x"], "choose one by --function"):
+        assert main(["emit", str(file), "-o", str(tmp_path), *more]) == 1
+        assert message in capsys.readouterr().err
+
+
 def test_emit_without_types_serves_any_rank_in_f64(tmp_path):
     assert main(["emit", "a*b + c", "--name", "fma", "-o", str(tmp_path)]) == 0
     assert "tensor<*xf64>" in (tmp_path / "fma.h").read_text()

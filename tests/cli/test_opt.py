@@ -120,6 +120,28 @@ def test_broadcastable_is_verified_and_not_compiled(tmp_path, capsys):
     assert "has no meaning beyond its types" in capsys.readouterr().err
 
 
+NO_RESULTS = """func.func @f(%a: tensor<4x3x2xi32>, %b: tensor<1x3x1xi32>) {
+  %0 = tosa.add %a, %b : (tensor<4x3x2xi32>, tensor<1x3x1xi32>) -> tensor<4x3x2xi32>
+  %1 = "test.broadcastable"(%a, %b) : (tensor<4x3x2xi32>, tensor<1x3x1xi32>) -> tensor<4x3x2xi32>
+  return
+}
+func.func @s(%a: !shape.shape) {
+  %0 = shape.rank %a : !shape.shape -> !shape.size
+  return
+}
+"""
+
+
+def test_functions_without_results_are_verified(tmp_path, capsys):
+    path = tmp_path / "none.mlir"
+    path.write_text(NO_RESULTS)
+    assert main(["opt", "--verify-only", str(path)]) == 0
+    path.write_text(NO_RESULTS.replace("x1xi32>", "x3xi32>"))
+    assert main(["opt", "--verify-only", str(path)]) == 1
+    assert f"{path}:2:8: error: 'tosa.add' op operand '%b' dim 2 has extent 3" in capsys.readouterr().err
+    assert main(["opt", "--to=nest", str(path)]) == 1
+
+
 def test_stdin_is_read(monkeypatch, capsys):
     class Standard:
         buffer = io.BytesIO(TEXT.encode())
@@ -134,7 +156,7 @@ def test_stdin_is_read(monkeypatch, capsys):
     [
         (["opt", "MODEL"], "nothing to do; pass --to=STAGE or --verify-only"),
         (["opt", "--to=nest", "--function=gone", "MODEL"], "no function @gone; there are @scaled, @other"),
-        (["run", "MODEL", "--dynamic=strict", "--function=scaled"], "are for expressions, not for .mlir files"),
+        (["run", "MODEL", "--no-stretch", "--function=scaled"], "are for expressions, not for .mlir files"),
         (["emit", "a + b", "--function=f"], "--function 'f' is for .mlir files"),
     ],
 )
@@ -171,3 +193,18 @@ def test_run_evaluates_a_function_over_files(model, tmp_path, capsys):
 def test_explain_prints_the_stages(model, capsys):
     assert main(["explain", str(model), "--function=scaled", "--stage=typed"]) == 0
     assert "absolute" in capsys.readouterr().out
+
+
+def test_strict_types_of_dims_are_a_flag_of_every_command(tmp_path, capsys):
+    path = tmp_path / "add.mlir"
+    path.write_text(
+        """func.func @f(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+          %0 = tosa.add %a, %b : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+          return %0 : tensor<?xf32>
+        }"""
+    )
+    for command in (["opt", str(path), "--to=constraints"], ["explain", str(path), "--stage", "constraints"]):
+        assert main(command) == 0
+        assert "b.0 in {1, d0}: checked" in capsys.readouterr().out
+        assert main([*command, "--dynamic=strict"]) == 0
+        assert "b.0 = d0: checked" in capsys.readouterr().out

@@ -137,16 +137,56 @@ def test_an_invalid_shape_is_refused_at_every_rank_in_the_authors_words(rank):
         f"open_{rank}", "a", c="a + 1", maps=[f"({dims}) -> ({dims})"], shape=lambda a: a, replace=True
     )
     assert dynamic(np.ones((2,) * rank)).shape == dynamic.result_shape((2,) * rank) == (2,) * rank
-    with pytest.raises(bg.BroadcastError, match=r"gives \[\*\] for these shapes; give the extents"):
+    with pytest.raises(bg.BroadcastError, match="operand 'a' dim 0 has extent None, expected 0 to"):
         dynamic.result_shape(None)
 
 
 def test_a_shape_function_is_a_program_or_writes_one():
-    for wrong in ("func.func @x3(%a: !shape.shape) -> !shape.shape { return %a : !shape.shape }", 3):
-        with pytest.raises(bg.TraceError, match=r"the shape function is .*, expected a program .*: lambda a: "):
-            bg.define_op("no_program", "a", c="a", shape=wrong, maps=["(d0) -> (d0)"])
+    with pytest.raises(bg.TraceError, match=r"the shape function is 3, expected a program .*: lambda a: "):
+        bg.define_op("no_program", "a", c="a", shape=3, maps=["(d0) -> (d0)"])
     with pytest.raises(bg.ParseError, match="3 is no indexing map"):
         bg.define_op("no_map", "a", c="a", shape=lambda a: a, maps=[3])
+
+
+OUTER = """
+func.func @any_name(%a: !shape.shape, %b: !shape.shape) -> !shape.shape {
+  %w = shape.cstr_eq %a, %b {error = "outer: lengths differ"} : !shape.shape, !shape.shape
+  %r = shape.assuming %w -> (!shape.shape) {
+    %s = shape.concat %a, %b : !shape.shape, !shape.shape -> !shape.shape
+    shape.assuming_yield %s : !shape.shape
+  }
+  return %r : !shape.shape
+}"""
+
+
+def text_outer(text):
+    maps = ["(d0, d1) -> (d0)", "(d0, d1) -> (d1)"]
+    return bg.define_op("text_outer", "a, b", c="a * b", shape=text, maps=maps, replace=True)
+
+
+def test_a_shape_function_is_text():
+    kernel = text_outer(OUTER)
+    assert kernel(X, X).tolist() == np.outer(X, X).tolist()
+    assert kernel.result_shape((4,), (4,)) == (4, 4)
+    assert text_outer(OUTER) is kernel
+    with pytest.raises(bg.BroadcastError, match=r"^outer: lengths differ: .*\(at <shape of text_outer>:3:8\)"):
+        kernel(X, np.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("text", "<shape of text_outer>:1:1: error: 'text'"),
+        (OUTER.replace("concat", "conkat"), r"<shape of text_outer>:5:10: error: .*; shape\.concat is read"),
+        (OUTER.replace("%b: !shape.shape", "%b: index"), ":3:26: error: %b is of type index"),
+        (OUTER.replace(", %b: !shape.shape", "").replace("%b", "%a"), "takes 2 shapes"),
+        (OUTER + OUTER.replace("any_name", "other"), "several functions, and none is @main"),
+        ("", "<shape of text_outer>: no function; the module has none"),
+    ],
+)
+def test_what_is_wrong_with_a_text_has_its_place(text, message):
+    with pytest.raises(bg.BcastgenError, match=message):
+        text_outer(text)
 
 
 def test_operands_have_the_extents_they_map_to():

@@ -12,6 +12,7 @@ import random
 from dataclasses import dataclass
 from itertools import islice
 
+from bcastgen.core.c_flags import OPTIMISED
 from bcastgen.emit.standalone import CForm
 from c_calls import Expected, bad_call, good_call, static_call
 from c_harness import ADDRESS, MEMORY, Case, Emitted, Harness, emit_module
@@ -32,7 +33,9 @@ class Build:
 
 # Not optimised: nothing that is wrong has gone, and compiling takes a third of the time.
 SANITIZED = (Build("gcc", ("-O0", *ADDRESS)), Build("clang", ("-O0", *ADDRESS)), Build("clang", ("-O0", *MEMORY)))
-PLAIN = tuple(Build(kind, (level,)) for kind in ("gcc", "clang") for level in ("-O0", "-O3"))
+# For users. Plain code that is not optimised is that of the sanitizers without their checks.
+USERS = tuple(Build(kind, (OPTIMISED,)) for kind in ("gcc", "clang"))
+PLAIN = tuple(Build(build.kind, (level,)) for build in USERS for level in ("-O0", *build.flags))
 # The machine whose instructions the JIT takes.
 NATIVE = tuple(Build(build.kind, (*build.flags, "-march=native")) for build in PLAIN)
 

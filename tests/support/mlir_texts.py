@@ -12,7 +12,8 @@ from bcastgen.mlir.ir import Dense, DialectAttribute, FunctionType, Number, Type
 
 PRELUDE = """func.func @{name}(%x: tensor<?x3xf32>, %y: tensor<1x3xf32>, %i: tensor<?x3xi32>, %j: tensor<1x3xi32>,
     %b: tensor<?x3xi1>, %c: tensor<1x3xi1>, %h: tensor<2xf16> {{tosa.tensor_name = "h"}}, %k: tensor<3x1xi8>,
-    %s: !shape.shape, %t: !shape.shape, %z: !shape.size, %w: !shape.witness, %n: index, %p: i1, %e: tensor<?xindex>)
+    %s: !shape.shape, %t: !shape.shape, %z: !shape.size, %w: !shape.witness, %n: index, %p: i1, %e: tensor<?xindex>,
+    %v: !shape.value_shape)
     -> (tensor<?x3xf32>, !shape.shape) attributes {{x.number = {number}}} {{
 """
 # One line an op, in the custom form of LLVM 22.
@@ -78,6 +79,12 @@ _SHAPE = [
     f"shape.shape_of %x : {F} -> tensor<2xindex>",
     f"shape.to_extent_tensor %s : {S} -> tensor<?xindex>",
     "shape.assuming_all %w, %w",
+    f"shape.value_as_shape %e : tensor<?xindex> -> {S}",
+    f"shape.value_as_shape %v : !shape.value_shape -> {S}",
+    "shape.value_of %v : tensor<?xindex>",
+    f"shape.value_of %v : {F}",
+    f"shape.with_shape %x, %s : {F}, {S}",
+    f"shape.with_shape %v, %s : !shape.value_shape, {S}",
     f'"shape.debug_print"(%s) : ({S}) -> {S}',
     f"shape.const_shape [1, 2] : {S}",
     "shape.const_shape [4, 4] : tensor<2xindex>",
@@ -90,7 +97,22 @@ _SHAPE = [
     f"  shape.assuming_yield %inner : {F}\n}}",
 ]
 _ARITH = [
-    *(f"arith.{name} %n, %n : index" for name in "addi subi muli divsi floordivsi minsi maxsi".split()),
+    *(
+        f"arith.{name} %n, %n : index"
+        for name in """addi subi muli divsi floordivsi ceildivsi remsi divui ceildivui remui minsi maxsi minui maxui
+        shli shrsi shrui andi ori xori""".split()
+    ),
+    "arith.andi %p, %p : i1",
+    *(
+        f"index.{name} %n, %n"
+        for name in """add sub mul divs divu ceildivs ceildivu floordivs rems remu maxs maxu mins minu shl shrs shru
+        and or xor""".split()
+    ),
+    "scf.if %p -> (index) {\n  %inner = arith.addi %n, %n : index\n  scf.yield %inner : index\n} else {\n"
+    "  scf.yield %n : index\n}",
+    *(f"index.cmp {name}(%n, %n)" for name in "eq ne slt sle sgt sge ult ule ugt uge".split()),
+    "index.constant -5",
+    "index.bool.constant true",
     "arith.addi %n, %n overflow<nsw, nuw> : index",
     *(f"arith.cmpi {name}, %n, %n : index" for name in "eq ne slt sle sgt sge ult ule ugt uge".split()),
     f"arith.cmpi slt, %i, %i : {I32}",

@@ -5,6 +5,7 @@ In: seeds, or a kernel and a call.  Out: a :class:`Difference` each; `reported` 
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from collections import defaultdict
@@ -15,8 +16,9 @@ import numpy as np
 import shape_model as model
 from shape_kernels import Call, expected, make_calls, make_kernel
 from shape_model import Refusal
+from shape_model_blame import blame
 from shape_model_kernel import Apply, Const, Dim, Kernel, NewAxes, Read, Spread, Transpose, Type, children
-from shape_sides import REFUSED, Sides, compiled_calls
+from shape_sides import NEEDS_RANKS, REFUSED, Sides, compiled_calls, outcome, product
 
 # So many calls of a kernel are asked of its shape function: in Python it takes a hundred times as long as the kernel.
 INTERPRETED = 60
@@ -73,14 +75,26 @@ def _why(kind, wanted, answer):
 
 
 def _told(kernel, call, text):
-    """Whether an error names the array and dim of which a declaration does not hold, where there is no other fault."""
-    blamed = model.blame(kernel, [np.broadcast_to(model.ZERO, extents) for extents in call.extents], dict(call.given))
-    if blamed is None:
+    """Whether an error names what the order of checks says, where it is not said of all calls of these ranks."""
+    named = blame(kernel, [np.broadcast_to(model.ZERO, extents) for extents in call.extents], dict(call.given))
+    ranked = replace(kernel, operands=tuple(map(_ranked, kernel.operands, call.extents)))
+    if named is None or _is_never_legal(kernel) or _is_never_legal(ranked):
         return None
-    array, dim = blamed
-    # An array of another rank has other extents, too.
-    start = f"'{array}' " if dim is None else f"'{array}' dim {dim} has extent"
-    return None if start in text else "names another array or dim"
+    starts = [f"'{array}' has rank" if dim is None else f"'{array}' dim {dim} " for array, dim in named]
+    return None if any(start in text for start in starts) else "names another array or dim"
+
+
+def _ranked(operand, extents):
+    """The operand with the rank that it has in a call, or the lowest legal one, where its type leaves that open."""
+    missing = len(extents) - len(operand.type.dims) if operand.type.open else 0
+    return replace(operand, type=Type((*[Dim()] * missing, *operand.type.dims), False))
+
+
+@functools.lru_cache(maxsize=256)
+def _is_never_legal(kernel):
+    """Whether types alone refuse a kernel: which of what contradicts each other is named then is not said."""
+    said = outcome(lambda: product(kernel).compilation.program)
+    return isinstance(said, str) and NEEDS_RANKS not in said
 
 
 def _shown(answer):

@@ -78,51 +78,25 @@ def check_results(kernel, results, names):
         _check("r" if len(results) == 1 else f"r{at}", type_, result.shape, names)
 
 
-def _check(array, type_, shape, names, said=()):
-    """Check extents against a type; `said` are dims of other types, since the bounds of a name hold everywhere."""
+def _check(array, type_, shape, names):
+    """Check extents against a type."""
     if not type_.admits_rank(len(shape)):
         raise Refusal(f"{array} has rank {len(shape)}, declared {type_}", array)
     for at, extent in enumerate(shape):
         dim = type_.dim(len(shape), at)
-        for one in (dim, *(other for other in said if dim.name and other.name == dim.name)):
-            if not one.admits(extent):
-                raise Refusal(f"{array} dim {at} has extent {extent}, declared {one}", array, at)
+        if not dim.admits(extent):
+            raise Refusal(f"{array} dim {at} has extent {extent}, declared {dim}", array, at)
         if dim.name and names.setdefault(dim.name, extent) != extent:
             raise Refusal(f"{array} dim {at} has extent {extent}, {dim.name} is {names[dim.name]}", array, at)
 
 
-def blame(kernel, arrays, extents=None):
-    """Return the array and dim that an error has to name: the first of which a declaration does not hold.
-
-    None where there is none, or where more than one is right: where something else is wrong, too, or where it is an
-    extent, which others may be said not to meet.
-    """
-    names, refused = dict(extents or {}), []
-    said = [dim for operand in kernel.operands for dim in operand.type.dims]
-    given = dict(zip((operand.name for operand in kernel.operands), arrays, strict=True))
-    ranks = {len(operand.type.dims) for operand in kernel.operands if not operand.type.open} - {0}
-    if len(ranks) > 1 and not kernel.rank_expansion:
-        return None  # No call may be legal, which is said before there is one.
-    for operand in kernel.operands:
-        try:
-            _check(operand.name, operand.type, given[operand.name].shape, names, said)
-        except Refusal as refusal:
-            type_, rank = operand.type, given[operand.name].ndim
-            if refusal.dim is not None and type_.dim(rank, refusal.dim).extent is not None:
-                return None
-            refused.append(refusal)
-    # Ranks are looked at before extents, and what results of several extents ask one result after the other.
-    if len(kernel.results) > 1 or (len(refused) > 1 and any(refusal.dim is None for refusal in refused)):
-        return None
-    try:
-        infer_names(kernel, given, names)
-        results = tuple(_Scope(kernel, given, names, True).value(result).array for result in kernel.results)
-        check_results(kernel, results, names)
-    except (Refusal, KeyError) as refusal:
-        if refused or not isinstance(refusal, Refusal):
-            return None
-        refused = [refusal]
-    return None if not refused or refused[0].array is None else (refused[0].array, refused[0].dim)
+def stiffness(kernel, dim):
+    """Rule 4 for a declared dim."""
+    if dim.flag == "!":
+        return "!"
+    if dim.flag in ("~", "bcast"):
+        return ""
+    return "met" if not kernel.stretch or (kernel.strict and dim.extent is None) else ""
 
 
 @dataclass(frozen=True)
@@ -131,15 +105,6 @@ class _Scope:
     given: dict
     names: dict
     sizes_only: bool
-
-    def stiffness(self, dim):
-        """Rule 4 for a declared dim."""
-        if dim.flag == "!":
-            return "!"
-        if dim.flag in ("~", "bcast"):
-            return ""
-        unknown = dim.extent is None
-        return "met" if not self.kernel.stretch or (self.kernel.strict and unknown) else ""
 
     def value(self, node):
         match node:
@@ -162,7 +127,7 @@ class _Scope:
     def stiff(self, name):
         type_ = next(operand.type for operand in self.kernel.operands if operand.name == name)
         rank = self.given[name].ndim
-        return tuple(self.stiffness(type_.dim(rank, at)) for at in range(rank))
+        return tuple(stiffness(self.kernel, type_.dim(rank, at)) for at in range(rank))
 
     def apply(self, op, values):
         ranks = {value.array.ndim for value in values} - {0}
@@ -192,7 +157,7 @@ class _Scope:
             wanted, stiff = list(self.given[target.name].shape), list(self.stiff(target.name))
         else:
             wanted = [self.names[item] if isinstance(item, str) else item for item in target]
-            stiff = [self.stiffness(Dim(item if isinstance(item, int) else None)) for item in target]
+            stiff = [stiffness(self.kernel, Dim(item if isinstance(item, int) else None)) for item in target]
         dims = tuple(range(len(wanted) - rank, len(wanted))) if dims is None else dims
         if len(dims) != rank or any(not 0 <= dim < len(wanted) for dim in dims):
             raise Refusal(f"rank {rank} does not fit {len(wanted)} extents")

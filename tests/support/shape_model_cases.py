@@ -76,4 +76,19 @@ CASES = (
     ('(f64[?] a, f64[?] b) -> broadcast_to(a, (k,)) + b; dynamic="strict"', "(1,), (3,), k=1", "refused"),
     ('(f64[?] a) -> broadcast_to(a, (q,)); dynamic="strict"', "(2,)", "(2,)"),
     ('(f64[?] a) -> broadcast_to(a, (q,)); dynamic="strict"', "(1,), q=2", "(2,)"),
+    # Values that do not stretch are held to each other also where an explicit broadcast is around them.
+    ('(f64[?] a, f64[?] b) -> broadcast_to(a + b, (3,)); dynamic="strict"', "(3,), (1,)", "refused"),
+    ('(f64[?] a, f64[?] b) -> broadcast_to(a + b, (3,)); dynamic="strict"', "(1,), (1,)", "(3,)"),
+    ('(f64[?] a, f64[?~] b) -> broadcast_to(a + b, (3,)); dynamic="strict"', "(3,), (1,)", "(3,)"),
+    ('(f64[?] a, f64[?~] b) -> broadcast_to(a + b, (3,)); dynamic="strict"', "(1,), (3,)", "refused"),
+    ("(f64[?] a, f64[?] b, f64[?, ?] c) -> broadcast_to(a * b, c); stretch=False", "(1,), (3,), (2, 3)", "refused"),
+    ("(f64[?, n] a, f64[n] b) -> broadcast_to(a.T + b, (4, n, n)); stretch=False", "(1, 3), (3,)", "refused"),
+    # A result's dim is named after an operand that no result reads.
+    ("(f64[n] a, f64[?] b) -> f64[n] : b + 1.0", "(3,), (2,)", "refused r 0"),
+    ("(f64[n] a, f64[?] b, f64[?] c) -> f64[m], f64[n] : (b + 1.0, c + 1.0)", "(3,), (2,), (2,)", "refused"),
+    ("(f64[n] a, f64[?] b, f64[?] c) -> f64[m], f64[n] : (b + 1.0, c + 1.0)", "(3,), (2,), (3,)", "(2,), (3,)"),
+    # Of several faults the first is named, whoever is read, and whoever sets the domain's extent.
+    ("(f64[n] a, f64[n] b, f64[m] c, f64[m] d) -> b + d", "(2,), (3,), (5,), (7,)", "refused b 0"),
+    ("(f64[m%2] a, f64[k>=2] b) -> a + b", "(3,), (1,)", "refused a 0"),
+    ("(f64[m%2, ?] a, f64[?, k>=2] b) -> a + b", "(2, 5), (2, 1)", "refused b 1"),
 )

@@ -146,6 +146,9 @@ def _region(chance, choice, row, pool, depth):
     given = _operands(chance, choice, row, pool)
     if given is None:
         return
+    if row.regions == 2:
+        pool.extend(_branches(chance, choice, row, pool, depth, given))
+        return
     reduces = row.name == "shape.reduce"
 
     def body(*arguments):
@@ -160,6 +163,26 @@ def _region(chance, choice, row, pool, depth):
 
     results = op(row.name)(*given, body)
     pool.extend(results if isinstance(results, tuple) else (results,))
+
+
+def _branches(chance, choice, row, pool, depth, given):
+    """Add an op of two regions that yield values of the same types, of which there is one outside at least."""
+    types = []
+
+    def first():
+        inner = list(pool)
+        _grow(chance, choice, inner, chance.randint(0, 3), depth + 1)
+        yielded = _few(chance, [value for value in inner if value.type in {outer.type for outer in pool}])
+        types.extend(value.type for value in yielded)
+        return list(yielded)
+
+    def second():
+        inner = list(pool)
+        _grow(chance, choice, inner, chance.randint(0, 3), depth + 1)
+        return [chance.choice([value for value in inner if value.type == type_][-4:]) for type_ in types]
+
+    results = op(row.name)(*given, first, second)
+    return results if isinstance(results, tuple) else (results,)
 
 
 def _grow(chance, choice, pool, count, depth=0):

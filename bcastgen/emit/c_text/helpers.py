@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import cache
 
 from ...core.resources import csrc_file
+from .references import calls, names
 
 __all__ = ["for_loops", "functions_of", "helper_names", "helper_text"]
 
@@ -51,9 +52,6 @@ _HEADERS = (
 # Those with functions of elements, mathematical ones among them; how many calls of these are inlined.
 _OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:freestanding_math|half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
 _MOST_INLINED = 16
-_COMMON = re.compile("_common_")
-_WORD = re.compile(r"\b(?:bcg|BCG)_\w+")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
     re.compile(r"^}\s*(bcg_\w+);", re.MULTILINE),
@@ -76,15 +74,15 @@ def _definitions() -> tuple[dict[str, int], tuple[str, ...]]:
     for header in _HEADERS:
         body = re.sub(r"\A/\*.*?\*/\n", "", _text(header), flags=re.DOTALL)
         for chunk in re.split(r"\n\n+", body):
-            names = _names(chunk)
-            for name in names:
+            defined = _defined(chunk)
+            for name in defined:
                 places[name] = len(chunks)
-            if names:
+            if defined:
                 chunks.append(chunk.strip("\n"))
     return places, tuple(chunks)
 
 
-def _names(chunk: str) -> list[str]:
+def _defined(chunk: str) -> list[str]:
     """Return what a chunk defines: a function, or else types and macros."""
     function = _DEFINED[0].search(chunk)
     if function is not None:
@@ -117,19 +115,19 @@ def helper_text(
         chunks += tuple(text for _, text in users)
     if spell is not None:
         chunks = tuple(map(spell, chunks))
-    present = {places[name] for name in _WORD.findall(given) if name in places}
+    present = _places(given, places)
     needs: dict[int, set[int]] = {}
     pending = _places(used, places)
     while pending:
         place = pending.pop()
         if place not in needs:
-            needs[place] = _places(_COMMENT.sub("", chunks[place]), places)
+            needs[place] = _places(chunks[place], places)
             pending |= needs[place]
     return "\n\n".join(chunks[place] for place in _ordered(needs) if place not in present)
 
 
 def _places(text: str, places: dict[str, int]) -> set[int]:
-    return {places[name] for name in _WORD.findall(text) if name in places}
+    return {places[name] for name in names(text) if name in places}
 
 
 def _ordered(needs: dict[int, set[int]]) -> list[int]:
@@ -169,11 +167,11 @@ def for_loops(definitions: str, loops: str, all: bool = True) -> str:
     definitions, loops : C texts.
     all : whether this is done wherever elements have functions, or only where some of these are mathematical.
     """
-    calls = [name for name in _WORD.findall(loops) if name in functions_of(_MATHEMATICAL)]
-    # Those of common cases stand beside calls of the full ones.
-    full = [name for name in calls if not _COMMON.search(name)]
-    shared = frozenset(calls) if len(full) > _MOST_INLINED else frozenset[str]()
-    of_elements = functions_of(_OF_ELEMENTS) if all or calls else frozenset[str]()
+    called = [name for name in calls(loops) if name in functions_of(_MATHEMATICAL)]
+    # Calls in a common case are beside calls of the full functions.
+    full = [name for name in called if "_common_" not in name]
+    shared = frozenset(called) if len(full) > _MOST_INLINED else frozenset[str]()
+    of_elements = functions_of(_OF_ELEMENTS) if all or called else frozenset[str]()
     apart = {name.replace("_near_", "_") for name in of_elements if "_near_" in name}
 
     def spelled(found: re.Match[str]) -> str:

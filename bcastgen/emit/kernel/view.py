@@ -7,7 +7,6 @@ In: a loop program and its schedules.  Out: a :class:`KernelView`; templates onl
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from ...loops.nest import Access, LoopProgram, Nest
 from ...loops.schedule.inner_loops import Schedule
 from ..c_text.body import demand_lines, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
+from ..c_text.references import names
 from .alike import all_alike
 from .constants import constant_views
 from .half_blocks import in_floats
@@ -120,7 +120,7 @@ def _words(program: LoopProgram) -> frozenset[str]:
     rows = [statement for nest in program.nests for statement in nest.body]
     texts = [s.op.c_for(s.operand_dtypes, s.dtype, constant=s.constant) for s in rows]
     texts += [s.op.demand_for(s.operand_dtypes) or "" for s in rows]
-    return frozenset(re.findall(r"[A-Za-z_]\w*", " ".join(texts)))
+    return names(" ".join(texts))
 
 
 def _nest_view(

@@ -20,6 +20,14 @@ from .calls import PASSED, c_type, constant, function, literal, messages, refuse
 
 __all__ = ["Body"]
 
+# Ops that C has operators for, which compute with indices and predicates alike.
+_OPERATORS = {
+    "arith.select": "{} != 0 ? {} : {}",
+    "arith.andi": "{} & {}",
+    "arith.ori": "{} | {}",
+    "arith.xori": "{} ^ {}",
+}
+
 
 class Body:
     """Lines of C for a program.
@@ -131,6 +139,8 @@ class Body:
                 self._assuming(operation)
             elif operation.name == "shape.reduce":
                 self._reduce(operation)
+            elif operation.name == "scf.if":
+                self._if(operation)
             elif not operation.operands and row.evaluate is not None:
                 self._constant(operation)
             elif operation.name in PASSED:
@@ -180,8 +190,8 @@ class Body:
         name, arguments = function(operation), self._arguments(operation)
         if shapes:
             self._line(f"{name}({', '.join([*arguments, *(self._c[result] for result in shapes)])});")
-        elif operation.name == "arith.select":
-            self._constant_line(operation.results[0], "{} != 0 ? {} : {}".format(*arguments))
+        elif operation.name in _OPERATORS:
+            self._constant_line(operation.results[0], _OPERATORS[operation.name].format(*arguments))
         elif refuses(operation) and not takes_sizes(operation):
             self._partial(operation, name, arguments)
             return
@@ -226,6 +236,26 @@ class Body:
         self._operations(region)
         for at in _live(operation, self._wanted):
             self._c[operation.results[at]] = self._c[_yields(region)[at]]
+
+    def _if(self, operation: Operation) -> None:
+        live = _live(operation, self._wanted)
+        for result in (operation.results[at] for at in live):
+            name = self._name(result)
+            self._c[result] = self._variable(name) if c_type(result.type) == "bcg_shape" else name
+            if c_type(result.type) != "bcg_shape":
+                self._line(f"{c_type(result.type)} {name};")
+        head = f"if ({self._c[operation.operands[0]]} != 0) {{"
+        for region in operation.regions:
+            self._line(head)
+            self._indent += "    "
+            self._operations(region)
+            for at in live:
+                result, new = operation.results[at], self._c[_yields(region)[at]]
+                to = self._c[result]
+                self._line(f"bcg_shape_copy({new}, {to});" if c_type(result.type) == "bcg_shape" else f"{to} = {new};")
+            self._indent = self._indent[4:]
+            head = "} else {"
+        self._line("}")
 
     def _reduce(self, operation: Operation) -> None:
         shape = self._operand(operation.operands[0])
@@ -308,6 +338,7 @@ class Body:
 
 def _live(operation: Operation, wanted: set[Value]) -> list[int]:
     """Return the indices of a region's results that are used: outside, or by a loop's next iteration."""
+    # Of a loop alone a region takes what it has yielded before.
     state = operation.regions[0].arguments[2:] or operation.results
     pairs = zip(operation.results, state, strict=True)
     return [at for at, (result, next_) in enumerate(pairs) if result in wanted or next_ in wanted]
@@ -321,8 +352,9 @@ def _want(block: Block, wanted: set[Value]) -> set[Value]:
         known = -1
         while operation.regions and known != len(wanted):
             known = len(wanted)
-            wanted.update(_yields(operation.regions[0])[at] for at in _live(operation, wanted))
-            _want(operation.regions[0], wanted)
+            for region in operation.regions:
+                wanted.update(_yields(region)[at] for at in _live(operation, wanted))
+                _want(region, wanted)
         if operation.name == "shape.reduce":
             wanted.add(operation.operands[0])
             wanted.update(operation.operands[1 + at] for at in _live(operation, wanted))

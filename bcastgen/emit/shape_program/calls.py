@@ -20,8 +20,20 @@ from ...shape.dialect.values import LatticeValue, Shape, Size, Witness
 if TYPE_CHECKING:
     from ...shape.dialect.types import Type
 
-__all__ = ["PASSED", "c_type", "constant", "function", "literal", "messages", "parameters", "refuses", "takes_sizes"]
+__all__ = [
+    "PASSED",
+    "c_type",
+    "check_values",
+    "constant",
+    "function",
+    "literal",
+    "messages",
+    "parameters",
+    "refuses",
+    "takes_sizes",
+]
 
+_OF_VALUES = ("shape.value_of", "shape.value_as_shape")
 _C_TYPES = {
     "shape": "bcg_shape",
     "value_shape": "bcg_shape",
@@ -41,6 +53,7 @@ PASSED = {
     "shape.size_to_index",
     "shape.index_to_size",
     "shape.debug_print",
+    "shape.value_as_shape",
 }
 
 
@@ -77,6 +90,24 @@ def messages(program: Program) -> tuple[str, ...]:
 
 def _are_numbers(operation: Operation) -> bool:
     return all(value.type.kind in ("size", "index") for value in operation.operands)
+
+
+def check_values(program: Program) -> None:
+    """Refuse a program that computes with the value of a value_shape, of which C has the shape alone.
+
+    Raises
+    ------
+    BroadcastError
+        Naming the op and the operand.
+    """
+    for operation in program.body.walk():
+        if operation.name in _OF_VALUES and operation.operands[0].type.kind == "value_shape":
+            name = operation.operands[0].name
+            raise BroadcastError(
+                f"{operation.name}: operand '{name}' is a value, of which C has the shape alone; let the program take "
+                "the integers as a tensor<?xindex>",
+                operand=name,
+            )
 
 
 def function(operation: Operation) -> str:

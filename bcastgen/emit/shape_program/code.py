@@ -19,7 +19,7 @@ from ...shape.dialect.ir import Block, Operation, Program, Value
 from ...shape.dialect.ops import find_row
 from ...shape.dialect.row import Failed
 from ...shape.dialect.values import Shape, Size, Witness
-from .calls import PASSED, c_type, function, takes_sizes
+from .calls import PASSED, c_type, check_values, function, takes_sizes
 
 __all__ = ["program_code"]
 
@@ -64,8 +64,9 @@ def program_code(program: Program, rank: int) -> tuple[int, ...] | None:
     (2, 2, 2, 4)
     """
     try:
+        check_values(program)
         flat = _Flat(program)
-    except (_Unfit, BroadcastError):  # element types have no form in C
+    except (_Unfit, BroadcastError):  # element types and values have no form in C
         return None
     if flat.shapes > _most()[0] or flat.numbers > _most()[1]:
         return None
@@ -147,7 +148,9 @@ class _Flat:
                 raise _Unfit(operation.name)
 
     def _call(self, operation: Operation) -> None:
-        name = "arith_select" if operation.name == "arith.select" else function(operation)
+        if operation.regions or not operation.results:
+            raise _Unfit(operation.name)
+        name = function(operation)
         if takes_sizes(operation):
             for value in operation.operands:
                 if value.type.kind == "index":
@@ -160,7 +163,7 @@ class _Flat:
         for value in operation.results:
             if _is_shape(value):
                 self._demand(value)
-            elif value.type.kind != "witness" and not name.startswith(("bcg_index_", "bcg_arith_", "arith_")):
+            elif value.type.kind != "witness" and not name.startswith(("bcg_index_", "bcg_arith_")):
                 self._step("not_negative", self.of(value))
 
     def _demand(self, value: Value) -> None:

@@ -21,7 +21,7 @@ from ..c_text.names import Namer, comment_text, constant_prefix, kernel_identifi
 from ..c_text.wrap import lay_out, lay_out_comment
 from ..templating.render import render_template
 from .body import Body
-from .calls import messages, parameters
+from .calls import check_values, messages, parameters
 
 __all__ = ["messages", "render_shape", "shape_function"]
 
@@ -89,6 +89,7 @@ def shape_function(program: Program, name: str) -> str:
 
 
 def _view(program: Program, name: str) -> ShapeView:
+    check_values(program)
     prefix, function = kernel_identifiers(name)
     # Programs that print include <stdio.h>, which has a macro of this name.
     namer = Namer(prefix, frozenset({"stderr"}))

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from ...core.resources import csrc_file
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
+from ..c_text.references import names
 from ..kernel.model import KernelView
 from . import freestanding, openmp
 from .form import CForm
@@ -93,7 +94,7 @@ def guards(programs: Iterable[LoopProgram], helpers: str) -> tuple[str, ...]:
     if any(map(_has_floats, programs)):
         return order, wide
     # Some integers are divided as doubles, for which excess precision does no harm.
-    return (order,) if "double" in helpers else ()
+    return (order,) if "double" in names(helpers) else ()
 
 
 def _has_floats(program: LoopProgram) -> bool:

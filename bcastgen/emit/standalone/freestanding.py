@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ...core.c_library import MATHEMATICS
 from ...core.errors import BcastgenError
 from ...ops.table import OPS
-from ...ops.user_c import LIBRARY
 from ..c_text.helpers import functions_of
+from ..c_text.references import calls
 
 __all__ = ["SENTENCE", "refuse_library", "without_library"]
 
@@ -28,8 +29,6 @@ SENTENCE = (
 _MACROS = {"memcpy(": "BCG_COPY(", "NAN": "BCG_NAN", "INFINITY": "BCG_INFINITY"}
 # A text with these calls tests by itself that the machine has the instruction.
 _GUARDED = re.compile(r"\b(?=fmaf?\()")
-_CALL = re.compile(r"\b([a-z]\w*)\(")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 @cache
@@ -37,18 +36,18 @@ def _spellings() -> dict[str, str]:
     """Return for each function of the C library the helper that replaces it."""
     # Leave out bcg_scalar.h and the core: their remainder has another sign, and their bcg_fma may round twice.
     helpers = functions_of(r"bcg_(?:freestanding_math|vmath_(?!core)\w*)\.h")
-    ours = {name: name for name in LIBRARY}
+    ours = {name: name for name in MATHEMATICS}
     for op in OPS.values():
-        ours |= {alias: op.name for alias in op.aliases if alias in LIBRARY}
+        ours |= {alias: op.name for alias in op.aliases if alias in MATHEMATICS}
     dtypes = (("", "f64"), ("f", "f32"))
     pairs = ((name + suffix, f"bcg_{own}_{dtype}") for name, own in ours.items() for suffix, dtype in dtypes)
-    return {name: own for name, own in pairs if name in LIBRARY and own in helpers}
+    return {name: own for name, own in pairs if name in MATHEMATICS and own in helpers}
 
 
 @cache
 def _library() -> re.Pattern[str]:
-    calls = "|".join(sorted(_spellings()))
-    return re.compile(rf"(?P<comment>/\*.*?\*/)|\b(?:(?P<call>{calls})(?=\()|memcpy\(|NAN\b|INFINITY\b)", re.DOTALL)
+    functions = "|".join(sorted(_spellings()))
+    return re.compile(rf"(?P<comment>/\*.*?\*/)|\b(?:(?P<call>{functions})(?=\()|memcpy\(|NAN\b|INFINITY\b)", re.DOTALL)
 
 
 def without_library(text: str) -> str:
@@ -75,7 +74,7 @@ def refuse_library(text: str) -> None:
     BcastgenError
         If a name has no helper, since users' ops may call functions that our ops do not; the message has the names.
     """
-    left = sorted(LIBRARY.intersection(_CALL.findall(_COMMENT.sub("", text))))
+    left = sorted(MATHEMATICS.intersection(calls(text)))
     if left:
         raise BcastgenError(
             f"freestanding C has no {', '.join(left)}, which an op that you defined calls; write it out in prelude="

@@ -10,16 +10,15 @@ it is left out where there is no such operand; "1 or" is in angle brackets, and 
 
 from __future__ import annotations
 
-import re
 import textwrap
 
 from ...core.errors import statuses
 from ..c_text.names import c_string
+from ..c_text.references import names
 
 __all__ = ["returned", "sentences"]
 
 _MAX_COLUMNS = 118
-_STATUS = re.compile(r"\bBCG_(\w+)")
 
 
 def returned(code: str) -> tuple[tuple[str, int], ...]:
@@ -30,16 +29,16 @@ def returned(code: str) -> tuple[tuple[str, int], ...]:
     >>> returned("if (x) return BCG_RANK; return BCG_OK;")
     (('OK', 0), ('RANK', 1))
     """
-    mentioned = {"OK", *_STATUS.findall(code)}
-    return tuple((name, value) for value, (name, _) in statuses().items() if name in mentioned)
+    mentioned = names(code)
+    return tuple((name, value) for value, (name, _) in statuses().items() if not value or f"BCG_{name}" in mentioned)
 
 
-def sentences(names: tuple[tuple[str, int], ...], macros: str) -> str:
+def sentences(returned: tuple[tuple[str, int], ...], macros: str) -> str:
     r"""Return the lines of a macro that calls another one with each status and its sentence.
 
     Parameters
     ----------
-    names : the statuses.
+    returned : the statuses.
     macros : the prefix of constants.
 
     Examples
@@ -49,7 +48,7 @@ def sentences(names: tuple[tuple[str, int], ...], macros: str) -> str:
         SAY(AXPB_OK, "no error")
     """
     rows = []
-    for name, value in names:
+    for name, value in returned:
         start = f"    SAY({macros}_{name}, "
         text = statuses()[value][1].replace("{origin}", "[ (from '{against}')]").replace("{or_one}", "<1 or >")
         rows.append(f"{start}{_broken(text, len(start))})")

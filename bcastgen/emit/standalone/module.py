@@ -20,6 +20,7 @@ from ...loops.nest import LoopProgram
 from ...loops.schedule.schedule import standalone_schedules
 from ..c_text.helpers import helper_names, helper_text
 from ..c_text.names import comment_text, constant_prefix, module_identifiers
+from ..c_text.references import names
 from ..c_text.wrap import lay_out, lay_out_comment
 from ..kernel.model import KernelView
 from ..kernel.view import kernel_view
@@ -160,7 +161,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
         "spell": spell,
         "guards": guards([part.program for part in module.parts], helper_text(code, _PUBLIC, module.users)),
     }
-    values["vectors"] = "" if target is None or "BCG_VECTORS" not in code else vector_words(target)
+    values["vectors"] = "" if target is None or "BCG_VECTORS" not in names(code) else vector_words(target)
     comments = {f"kernel{at}": f"{_title(module, at)}\n\n{contracts[at]}" for at in range(len(pairs))}
     comments["source"] = (
         f"{title}: {module.name}.h says what it computes. NOLINTBEGIN(bugprone-easily-swappable-parameters)"

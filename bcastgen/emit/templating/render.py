@@ -7,18 +7,19 @@ In: a :class:`KernelView`.  Out: a :class:`CSource`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ...core.c_flags import FAST_FLAGS
+from ...core.c_library import HEADERS, MATHEMATICS
 from ...core.c_source import CSource
 from ...core.errors import statuses
 from ...core.resources import folder
 from ..c_text.helpers import for_loops, helper_text
 from ..c_text.names import c_string, comment_text
+from ..c_text.references import calls, names
 from ..c_text.wrap import lay_out, lay_out_comment
 from ..kernel.model import KernelView
 from .run import Compiled, Unusable
@@ -77,24 +78,12 @@ def _table_row(name: str, text: str) -> str:
     return lay_out_comment(comment_text(f"{name:<{width}}  {text}"), " *   ", " " * (width + 2))
 
 
-# What stands in front of a parenthesis without being a function of the C library.
-_NOT_LIBM = re.compile(r"if|for|while|switch|return|sizeof|__attribute__|visibility|memcpy|bcg_\w+")
-_CALL = re.compile(r"\b([a-z]\w*)\(")
-_DEFINITION = re.compile(r"^\w.*?\b(\w+)\(", re.MULTILINE)
-
-
-def _includes(code: str, given: tuple[str, ...] = ()) -> str:
-    """Return the #include lines that code needs beside <stdint.h> and those given."""
-    code = re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)
-    own = set(_DEFINITION.findall(code))
-    foreign = {name for name in _CALL.findall(code) if name not in own and not _NOT_LIBM.fullmatch(name)}
-    needed = {
-        "math.h": bool(foreign) or re.search(r"\b(?:NAN|INFINITY)\b", code) is not None,
-        "stdbool.h": re.search(r"\b(?:bool|true|false)\b", code) is not None,
-        "string.h": re.search(r"\bmemcpy\(", code) is not None,
-        "stddef.h": re.search(r"\b(?:NULL|ptrdiff_t)\b", code) is not None,
-    }
-    return "\n".join(f"#include <{header}>" for header, used in needed.items() if used and header not in given)
+def _includes(codes: tuple[str, ...], given: tuple[str, ...] = ()) -> str:
+    """Return the #include lines that texts of C need beside <stdint.h> and those given."""
+    # A local name may be that of a function of the library which nothing calls.
+    used = {name for code in codes for name in (*(names(code) - MATHEMATICS), *MATHEMATICS.intersection(calls(code)))}
+    found = (header for header, provided in HEADERS.items() if header not in given and used & provided)
+    return "\n".join(f"#include <{header}>" for header in found)
 
 
 # An operand and a result are the same array or disjoint, which the caller or the checks have made sure of.
@@ -122,16 +111,16 @@ _PAIRS = """\
 
 def _independent(code: str) -> str:
     found = ((_INDEPENDENT, "BCG_INDEPENDENT"), (_PAIRS, "BCG_PAIRS"))
-    return "\n\n".join(text for text, name in found if name in code)
+    return "\n\n".join(text for text, name in found if name in names(code))
 
 
 def _uses(code: str, name: str) -> bool:
-    return re.search(rf"\b{name}\b", code) is not None
+    return name in names(code)
 
 
-def _unused(code: str, names: list[str]) -> str:
+def _unused(code: str, parameters: list[str]) -> str:
     """Return statements that say which parameters a body does not use."""
-    return "".join(f"    (void){name};\n" for name in names if not _uses(code, name))
+    return "".join(f"    (void){name};\n" for name in parameters if not _uses(code, name))
 
 
 def render_template(name: str, /, **values: object) -> str:

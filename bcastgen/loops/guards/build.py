@@ -13,6 +13,7 @@ constraint becomes steps here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from ...core.errors import BcastgenError
 from ...shape.constraints import (
@@ -66,10 +67,12 @@ from ..nest import Access, Nest
 __all__ = ["build_guards"]
 
 Named = Sequence[tuple[str, TensorType]]
-# What is declared of one extent alone.
-_DECLARED = (AtLeast, AtMost, MultipleOf)
+# What is declared of one extent alone, and of one that is known or named, too.
+_BOUNDS = (AtLeast, AtMost, MultipleOf)
+_DECLARED = (ExtentIs, SameExtent, *_BOUNDS)
 # What is asked of one dim of an operand, whatever map it is read through.
 _Own = ExtentIs | SameExtent | AtLeast | AtMost | MultipleOf | Fits | Equals | EqualsExtent
+_OWN = get_args(_Own)
 _OperandStep = HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check
 
 
@@ -185,11 +188,21 @@ class _Builder:
             rank, exact = len(access.type.dims), not access.type.unranked
             yield HasRank(access.position, rank, exact)
             self.left.pop(RankIs(access.name, rank) if exact else RankAtLeast(access.name, rank), None)
-        # What is declared of an extent that others are compared with before its own operand's turn comes.
-        for name, dim in dict.fromkeys(source for source in self.nest.domain.sources if source is not None):
-            if name != self.first[0].name and self._is_foreign(name):
-                yield NotNegative(Own(self.numbers[name], dim))
-                for c in [c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (name, dim)]:
+        yield from self._sources()
+
+    def _sources(self) -> Iterator[NotNegative | Check]:
+        """What is declared of the extents that others are compared with before their own operands' turns come."""
+        sources = dict.fromkeys(source for source in self.nest.domain.sources if source is not None)
+        later = [place for place in sources if place[0] != self.first[0].name and self._is_foreign(place[0])]
+        yield from (NotNegative(Own(self.numbers[name], dim)) for name, dim in later)
+        bounded = {c.operand for c in self.left if isinstance(c, _BOUNDS) and (c.operand, c.dim) in later}
+        last = max((self.numbers[name] for name in bounded), default=-1)
+        # In operand order, as everything: those before them, too.
+        for access in self.first:
+            for own in [own for _, own, _ in access.type.aligned if access.position <= last]:
+                for c in [
+                    c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (access.name, own)
+                ]:
                     del self.left[c]
                     yield self._check(c)
 
@@ -247,7 +260,10 @@ class _Builder:
         """What is asked of the dim itself, once for all maps it is read through."""
         if place in self.asked:
             return
-        for constraint in [c for c in self.left if isinstance(c, _Own) and (c.operand, c.dim) == place]:
+        yield from self._asked(_OWN, place)
+
+    def _asked(self, kinds: tuple[type[_Own], ...], place: Place) -> Iterator[Check]:
+        for constraint in [c for c in self.left if isinstance(c, kinds) and (c.operand, c.dim) == place]:
             del self.left[constraint]
             yield self._check(constraint)
 
@@ -305,6 +321,10 @@ class _Builder:
         return not any(isinstance(c, Equals) and (c.operand, c.dim) == place for c in asked)
 
     def _symbol(self, place: Place) -> str:
+        """Return the name of a dim, but for one that is proved to have that extent, perhaps by what its name would spare."""
+        proved = (d.constraint for d in self.nest.domain.decisions if d.fate == "proved")
+        if any(isinstance(c, SameExtent) and (c.operand, c.dim) == place for c in proved):
+            return ""
         return self.types[place[0]].dims[place[1]].symbol or ""
 
     def _may_set(self, place: Place, where: int) -> bool:

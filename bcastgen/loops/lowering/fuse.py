@@ -1,6 +1,6 @@
-"""Fusion: which results share a nest, and where what is claimed of values that are not stored is checked.
+"""Fusion: which results share a nest, and where what is asked of values that are not stored is checked.
 
-In: what each result, and each claimed value, is made of.  Out: groups of their positions, in order.
+In: what each result, and each such value, is made of.  Out: groups of their positions, in order.
 
     (a + b, a * b, a)            ->  results (0, 1), results (2,)
     (a * b + c), claim of a * b  ->  claim (0,), results (0,)
@@ -9,6 +9,7 @@ Results of one domain share a nest, which computes their common values once. The
 operands through the same maps, or if types show that their domains have the same extents: known ones, or those of the
 same dims of operands. One that reads fewer operands may else be smaller, as NumPy's would be, and is not widened to the
 others' domain. A claim is checked where results have its value's domain; the others, which may stop a call, come first.
+What meets in a value that is then broadcast explicitly has a group, too: nothing else shows how it met.
 """
 
 from __future__ import annotations
@@ -27,27 +28,36 @@ __all__ = ["Group", "groups_of"]
 
 @dataclass(slots=True)
 class Group:
-    """The positions of results, and of claims, that have one domain: that of these uses, of a rank if views give it."""
+    """The positions of results, and of claims, that have one domain: that of these uses, of a rank if views give it.
+
+    `is_broadcast` if it is also that of a value that is broadcast explicitly.
+    """
 
     rank: int | None
     uses: tuple[Use, ...]
     results: list[int] = field(default_factory=list)
     claims: list[int] = field(default_factory=list)
+    is_broadcast: bool = False
 
 
 # What a domain is known by: its extents, known or an operand's, or else what spans it.
 _Key: TypeAlias = tuple[int | Place, ...] | tuple[int | None, frozenset[Use]]
 
 
-def groups_of(results: Sequence[Reads], claims: Sequence[Spanned] = ()) -> tuple[Group, ...]:
-    """Return what shares a nest: claims without a result first, each lot in the order of its first member."""
+def groups_of(
+    results: Sequence[Reads], claims: Sequence[Spanned] = (), broadcast_values: Sequence[Spanned] = ()
+) -> tuple[Group, ...]:
+    """Return what shares a nest: what has no result comes first, each lot in the order of its first member."""
     groups: dict[_Key, Group] = {}
-    alone = len(results) + len(claims) == 1
+    met = [spanned for spanned in broadcast_values if len(spanned.all_uses) > 1]
+    alone = len(results) + len(claims) + len(met) == 1
     for position, read in enumerate(results):
         by_uses = alone or bool(read.slots)
         _group(groups, read.rank, read.all_uses, by_uses).results.append(position)
     for position, spanned in enumerate(claims):
         _group(groups, spanned.rank, spanned.all_uses, alone).claims.append(position)
+    for spanned in met:
+        _group(groups, spanned.rank, spanned.all_uses, alone).is_broadcast = True
     return tuple(sorted(groups.values(), key=lambda group: bool(group.results)))
 
 

@@ -21,7 +21,7 @@ from ...expr.free_extents import free_extent_names
 from ...expr.infer import Typed
 from ...expr.nodes import Apply as ExprApply
 from ...expr.nodes import Constant, Node, Remap
-from ...shape.constraints import OF_RESULTS, ExtentIs, RankIs, ResultSame, StretchesAll
+from ...shape.constraints import OF_RESULTS, Equals, ExtentIs, RankIs, ResultSame, Stretches, StretchesAll
 from ...shape.decision import Decision
 from ...shape.inference.operand_use import Place, Use
 from ...shape.inference.stretch_rules import Rules
@@ -36,7 +36,7 @@ from .columns import columns_of
 from .domain import iteration_domain
 from .fuse import Group, groups_of
 from .shared_symbols import tie
-from .uses import Reads, Seen, reads_of, spans_of
+from .uses import Reads, Seen, broadcast_values, reads_of, spans_of
 
 __all__ = ["lower"]
 
@@ -87,7 +87,9 @@ def lower(
         (claim.name, _with_dtype(claim.type, _dtype_of(claim.node), claim.name)) for claim in expression.type_assertions
     )
     spans = spans_of(expression, tuple(claim.node for claim in expression.type_assertions), types, rules.rank_expansion)
-    groups = groups_of(reads, spans)
+    # Where every 1 stretches, what an explicit broadcast asks of each operand says of all that they meet.
+    inner = () if rules.stretch and rules.dynamic == "numpy" else broadcast_values(expression)
+    groups = groups_of(reads, spans, spans_of(expression, inner, types, rules.rank_expansion))
     bound = _bound(operands, groups)
     for at, name in zip(expression.free_extents, free_extent_names(expression.results, _symbols(types)), strict=True):
         if name is not None:
@@ -110,7 +112,7 @@ def lower(
         else _lower_checks(operands, group, claims, rules, bound, homes)
         for group in groups
     )
-    nests, proved = _asking(nests)
+    nests, proved = _asking(nests, groups)
     own = frozenset(name for name, _ in operands[len(operands) - constants :])
     nests = tie(tuple(_without_own(nest, own) for nest in nests), operands, rules, own)
     by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
@@ -137,12 +139,18 @@ def _with_dtype(type_: TensorType, dtype: DType, name: str) -> TensorType:
 
 
 def _bound(operands: Named, groups: Sequence[Group]) -> Bound:
-    """Return what symbols of operands stand for, whichever nest these are read in."""
-    read = {use.name for group in groups for use in group.uses} if len(groups) > 1 else ()
+    """Return what symbols of operands stand for, whichever nest these are read in, if any; those that are come first.
+
+    What is read in the only nest there is, this nest binds: it knows more of it.
+    """
+    read = {use.name for group in groups for use in group.uses}
+    known = [operand for operand in operands if operand[0] in read]
+    unread = [operand for operand in operands if operand[0] not in read]
+    first = {dim.symbol for _, type_ in known for dim in type_.dims} if len(groups) == 1 else set()
     bound: Bound = {}
-    for name, type_ in operands:
-        for _, own, dim in type_.aligned if name in read else ():
-            if dim.symbol is not None:
+    for name, type_ in (*known, *unread):
+        for _, own, dim in type_.aligned:
+            if dim.symbol is not None and dim.symbol not in first:
                 bound.setdefault(dim.symbol, (name, own, Dim.within(dim.symbol, dim.range)))
     return bound
 
@@ -175,20 +183,26 @@ def _claimed(group: Group, claims: Named, domain: Domain) -> tuple[Access, ...]:
     return tuple(_result_access(at, name, type_.dtype, domain.dims, domain.open, type_) for at, name, type_ in made)
 
 
-def _asking(nests: Sequence[Nest]) -> tuple[tuple[Nest, ...], tuple[Decision, ...]]:
-    """Return the nests with the claims that something is left of, and the decisions that no nest says any more."""
+def _asking(nests: Sequence[Nest], groups: Sequence[Group]) -> tuple[tuple[Nest, ...], tuple[Decision, ...]]:
+    """Return the nests that ask something, with the claims that something is left of, and decisions that none says."""
     constraints = [c for nest in nests for c in nest.domain.constraints]
     named = {c.other for c in constraints if isinstance(c, ResultSame)}
     named |= {c.result for c in constraints if isinstance(c, OF_RESULTS)}
     kept: list[Nest] = []
     proved: list[Decision] = []
-    for nest in nests:
+    for nest, group in zip(nests, groups, strict=True):
         claims = tuple(claim for claim in nest.claims if claim.name in named)
-        if nest.results or claims:
+        if nest.results or claims or (group.is_broadcast and _is_strict(nest)):
             kept.append(replace(nest, claims=claims))
         else:
             proved += (d for d in nest.domain.decisions if isinstance(d.constraint, OF_RESULTS))
     return tuple(kept), tuple(proved)
+
+
+def _is_strict(nest: Nest) -> bool:
+    """Whether values that do not stretch meet others."""
+    strict = any(isinstance(decision.constraint, Equals) for decision in nest.domain.decisions)
+    return strict and any(isinstance(c, (Equals, Stretches)) for c in nest.domain.constraints)
 
 
 def _without_own(nest: Nest, constants: frozenset[str]) -> Nest:

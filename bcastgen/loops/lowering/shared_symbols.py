@@ -53,11 +53,10 @@ def tie(nests: tuple[Nest, ...], operands: Operands, rules: Rules, constants: fr
     constants : the names of operands that are the kernel's own: nothing is asked of them.
     """
     read = {access.name for nest in nests for access in (*nest.operands, *nest.shapes)}
-    # Where a symbol stands first, those operands before others that a result reads.
-    order = sorted(operands, key=lambda operand: operand[0] not in read)
-    first = _first_places(order)
+    # A symbol is bound where it occurs first, whoever reads that operand.
+    first = _first_places(operands)
     tied = tuple(_tied(nest, operands, first) for nest in nests)
-    unread = [operand for operand in order if operand[0] not in read | constants]
+    unread = [operand for operand in operands if operand[0] not in read | constants]
     return _once((_with_declared(tied[0], operands, unread, first, rules), *tied[1:]))
 
 

@@ -24,7 +24,7 @@ from ...shape.inference.operand_use import Target, Use
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 
-__all__ = ["Reads", "Seen", "Spanned", "ranks_of", "reads_of", "resolve", "spans_of"]
+__all__ = ["Reads", "Seen", "Spanned", "broadcast_values", "ranks_of", "reads_of", "resolve", "spans_of"]
 
 Places = tuple[int | None, ...]
 Positions = Places | None
@@ -111,6 +111,17 @@ def spans_of(
             uses = (Use(expression.operands[at].name, types[at]) for at in sorted(places))
             found.append(Spanned(None, tuple(uses)))
     return tuple(found)
+
+
+def broadcast_values(expression: Expression) -> tuple[Node, ...]:
+    """Return the values that are broadcast explicitly and that are computed: others may meet in them."""
+    roots = (*expression.results, *(claim.node for claim in expression.type_assertions))
+    found = (
+        node.operand
+        for node in topological(roots)
+        if isinstance(node, Remap) and (node.like is not None or isinstance(node.view, Broadcast))
+    )
+    return tuple(dict.fromkeys(value for value in found if not isinstance(value, (Operand, Constant))))
 
 
 def ranks_of(results: tuple[Node, ...], types: tuple[TensorType, ...]) -> dict[Node, int | None]:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from ...loops.nest import Access, Nest
 from .shapes import Shapes, Test
-from .types import declared_type, signless
+from .types import declared_type, signless, tensor_type
+from .versions import Version
 
 __all__ = ["Generic", "typed"]
 
@@ -30,6 +31,7 @@ class Generic:
     nest : gives the domain to iterate over.
     shapes : the extents known in the function.
     reads : the indices of the nest's operands that it reads.
+    version : says which dims stretch, so that all operands are read through their maps; None if run time finds out.
 
     Attributes
     ----------
@@ -37,9 +39,10 @@ class Generic:
     loads : for each operand that it reads, the element in the region.
     """
 
-    def __init__(self, nest: Nest, shapes: Shapes, reads: Iterable[int]) -> None:
+    def __init__(self, nest: Nest, shapes: Shapes, reads: Iterable[int], version: Version | None = None) -> None:
         self.nest = nest
         self.shapes = shapes
+        self._version = version
         self._maps: list[str] = []
         self._ins: list[tuple[str, str]] = []
         self._outs: list[tuple[str, str]] = []
@@ -47,7 +50,8 @@ class Generic:
         self._yielded: list[str] = []
         chosen = sorted(reads)
         # Whether a dim stretches is the same at every point, so it is tested before the loops.
-        ones = {index: self._ones(nest.operands[index]) for index in chosen if _stretches(nest.operands[index])}
+        extracted = [index for index in chosen if version is None and _stretches(nest.operands[index])]
+        ones = {index: self._ones(nest.operands[index]) for index in extracted}
         self.region = shapes.block.inside()
         # Name the arguments of the region before the values inside it.
         self.loads = {index: self._mapped(index) for index in chosen if index not in ones}
@@ -97,9 +101,26 @@ class Generic:
     def _mapped(self, operand_index: int) -> str:
         """Read an operand through its indexing map; none of its dims stretches at run time."""
         access = self.nest.operands[operand_index]
-        self._ins.append((self.shapes.values[access.name], declared_type(access.type)))
-        read = ", ".join("0" if index.dim is None else f"d{index.dim}" for index in access.map.indices)
+        still = frozenset() if self._version is None else self._version.still
+        dims = [
+            None if (access.name, dim, index.dim) in still else index.dim
+            for dim, index in enumerate(access.map.indices)
+        ]
+        self._ins.append(self._known(access, dims))
+        read = ", ".join("0" if dim is None else f"d{dim}" for dim in dims)
         return self._argument(f"in_{self.nest.labels[operand_index]}", signless(access.dtype), self._affine(read))
+
+    def _known(self, access: Access, dims: Sequence[int | None]) -> tuple[str, str]:
+        """Return an operand and its type; in a version, cast to the extents that it is for."""
+        value, type_ = self.shapes.values[access.name], declared_type(access.type)
+        if self._version is None or not _stretches(access):
+            return value, type_
+        domain = self.nest.domain.dims
+        extents = tuple(1 if dim is None else domain[dim].extent for dim in dims)
+        known = tensor_type(extents, signless(access.dtype))
+        if known == type_:
+            return value, type_
+        return self.shapes.block.op(f"{value[1:]}_cast", f"tensor.cast {value} : {type_} to {known}"), known
 
     def _ones(self, access: Access) -> list[Test]:
         """Return for each dim whether it is read at 0, as values that are computed before the loops."""

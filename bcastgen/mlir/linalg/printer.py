@@ -22,7 +22,8 @@ from .block import TextBlock, dense, quoted, symbol
 from .body import demanded_reads, write_body, write_demands
 from .generic import Generic, typed
 from .shapes import Shapes
-from .types import declared_type, signless, tensor_type
+from .types import declared_type, facts_text, signless, tensor_type
+from .versions import Version, versions_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["linalg_text"]
 
 
-def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> str:
+def linalg_text(
+    program: LoopProgram, name: str, constants: Sequence[np.ndarray[Any, Any]] = (), versions: int = 0
+) -> str:
     """Return the text of a function that computes a loop program.
 
     Parameters
@@ -38,6 +41,7 @@ def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[
     program : every operand and result needs a rank.
     name : the function's name.
     constants : the values of the last operands that are constants of the program, which no caller gives.
+    versions : how many versions with plain maps a nest has at most, for who stretches; see :mod:`.versions`.
 
     Returns
     -------
@@ -64,7 +68,10 @@ def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[
             raise BroadcastError(f"'{operand}' is {type_}, but linalg needs ranks; declare them", operand=operand)
     block, given = TextBlock(2), len(program.operands) - len(constants)
     values = [block.name(operand) for operand, _ in program.operands[:given]]
-    heads = [f"{value}: {declared_type(type_)}" for value, (_, type_) in zip(values, program.operands, strict=False)]
+    heads = [
+        f"{value}: {declared_type(type_)}{facts_text(type_)}"
+        for value, (_, type_) in zip(values, program.operands, strict=False)
+    ]
     for (operand, type_), elements in zip(program.operands[given:], constants, strict=True):
         assert type_.dtype is not None
         literal = dense(elements, signless(type_.dtype))
@@ -75,27 +82,24 @@ def linalg_text(program: LoopProgram, name: str, constants: Sequence[np.ndarray[
     stored: dict[int, str] = {}
     for nest in program.nests:
         if nest.results:
-            stored.update(_write_nest(nest, shapes))
+            stored.update(_write_nest(nest, shapes, versions))
     types = [declared_type(type_) for _, type_ in program.results]
-    arrow = types[0] if len(types) == 1 else f"({', '.join(types)})"
+    said = [facts_text(type_) for _, type_ in program.results]
+    plain = len(types) == 1 and not said[0]
+    arrow = types[0] if plain else f"({', '.join(map(''.join, zip(types, said, strict=True)))})"
     block.line(f"return {typed([stored[at] for at in range(len(types))], types)}")
     return "\n".join((f"func.func {symbol(name)}({', '.join(heads)}) -> {arrow} {{", *block.lines, "}", ""))
 
 
-def _write_nest(nest: Nest, shapes: Shapes) -> dict[int, str]:
-    """Write the linalg.generic of a nest; return the values of its results, by result index."""
+def _write_nest(nest: Nest, shapes: Shapes, versions: int) -> dict[int, str]:
+    """Write the linalg.generic of a nest, or its versions; return the values of its results, by result index."""
     block, static = shapes.block, tuple(dim.extent for dim in nest.domain.dims)
     elements = [signless(access.dtype) for access in nest.results]
     types = [tensor_type(static, element) for element in elements]
     empty = [_empty(type_, static, nest, shapes) for type_ in types]
     _assert_demands(nest, shapes, empty[0], types[0])
-    generic = Generic(nest, shapes, range(len(nest.operands)))
-    for value, type_, element, access in zip(empty, types, elements, nest.results, strict=True):
-        generic.write_to(value, type_, element, f"out_{access.name}")
-    values = write_body(generic.region, nest, generic.loads)
-    made = block.name(nest.results[0].name if len(types) == 1 else "results")
-    generic.finish(made if len(types) == 1 else f"{made}:{len(types)}", "parallel", values)
-    parts = [made] if len(types) == 1 else [f"{made}#{at}" for at in range(len(types))]
+    stretching = any(index.stretches for access in nest.operands for index in access.map.indices)
+    parts = _write_versions(nest, shapes, empty, types, versions_of(nest, shapes, versions) if stretching else ())
     stored = {}
     for part, type_, access in zip(parts, types, nest.results, strict=True):
         # A declared type may know more or fewer extents than the domain.
@@ -103,6 +107,49 @@ def _write_nest(nest: Nest, shapes: Shapes) -> dict[int, str]:
         cast = f"tensor.cast {part} : {type_} to {declared}"
         stored[access.position] = part if declared == type_ else block.op(access.name, cast)
     return stored
+
+
+def _write_versions(
+    nest: Nest, shapes: Shapes, empty: list[str], types: list[str], versions: tuple[Version, ...]
+) -> list[str]:
+    """Write what computes a nest: its versions under their tests, and behind them the form for any call."""
+    if not versions or versions[0].test is None:
+        return _write_generic(nest, shapes, empty, types, versions[0] if versions else None)
+    block, version = shapes.block, versions[0]
+    made, parts = _named_parts(nest, block, types)
+    block.line(f"{made} = scf.if {version.test} -> ({', '.join(types)}) {{")
+    for at, closing in enumerate(("} else {", "}")):
+        inside = block.inside()
+        within = shapes.within(inside)
+        if at == 0:
+            yielded = _write_generic(nest, within, empty, types, version)
+        else:
+            yielded = _write_versions(nest, within, empty, types, versions[1:])
+        inside.line(f"scf.yield {typed(yielded, types)}")
+        block.extend(inside.lines)
+        block.line(closing)
+    return parts
+
+
+def _named_parts(nest: Nest, block: TextBlock, types: list[str]) -> tuple[str, list[str]]:
+    """Return what names the results of one operation, and the name of each of them."""
+    made = block.name(nest.results[0].name if len(types) == 1 else "results")
+    if len(types) == 1:
+        return made, [made]
+    return f"{made}:{len(types)}", [f"{made}#{at}" for at in range(len(types))]
+
+
+def _write_generic(
+    nest: Nest, shapes: Shapes, empty: list[str], types: list[str], version: Version | None
+) -> list[str]:
+    """Write one linalg.generic that computes a nest; return the values of its results."""
+    generic = Generic(nest, shapes, range(len(nest.operands)), version)
+    for value, type_, access in zip(empty, types, nest.results, strict=True):
+        generic.write_to(value, type_, signless(access.dtype), f"out_{access.name}")
+    values = write_body(generic.region, nest, generic.loads)
+    made, parts = _named_parts(nest, shapes.block, types)
+    generic.finish(made, "parallel", values)
+    return parts
 
 
 def _empty(type_: str, static: tuple[int | None, ...], nest: Nest, shapes: Shapes) -> str:

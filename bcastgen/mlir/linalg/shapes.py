@@ -67,6 +67,25 @@ class Shapes:
         """Return whether an operand's dim has the extent 1."""
         return self._compare("eq", self.extent(operand, dim), 1)
 
+    def is_domain(self, nest: Nest, operand: str, dim: int, at: int) -> Test:
+        """Return whether an operand's dim has the extent of a dim of a nest's domain."""
+        return self._compare("eq", self.extent(operand, dim), self.domain(nest)[at])
+
+    def meeting(self, nest: Nest, at: int) -> frozenset[tuple[str, int]]:
+        """Return the operands' dims that meet in a dim of a nest's domain, which has the extent of one of them.
+
+        There are none where types say whose extent it is.
+        """
+        guards = self.program.guards.nests[self.program.nests.index(nest)]
+        if any(define.at == at for define in guards.defines):
+            return frozenset()
+        terms = (step.term for step in guards.steps if isinstance(step, (Meet, Widen)) and step.at == at)
+        return frozenset((self.program.operands[term.operand][0], term.dim) for term in terms)
+
+    def within(self, block: TextBlock) -> Shapes:
+        """Return what writes into a block inside this one's."""
+        return Shapes(block, self.program, tuple(self.values.values()))
+
     def domain(self, nest: Nest) -> tuple[Extent, ...]:
         """Return the extents of a nest's domain."""
         return self._domain(self.program.nests.index(nest))

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from ...core.dtypes import DType
 from ...shape.types.tensor_type import TensorType
+from ..facts import facts_of
+from .block import quoted
 
-__all__ = ["compute_type", "declared_type", "signless", "tensor_type"]
+__all__ = ["compute_type", "declared_type", "facts_text", "signless", "tensor_type"]
 
 
 def signless(dtype: DType) -> str:
@@ -40,3 +42,16 @@ def declared_type(type_: TensorType) -> str:
     """Return the type of an operand or result; a vector becomes a tensor."""
     assert type_.dtype is not None
     return tensor_type(tuple(dim.extent for dim in type_.dims), signless(type_.dtype))
+
+
+def facts_text(type_: TensorType) -> str:
+    """Return what MLIR's type does not say of an argument or a result, as attributes behind it, or an empty text.
+
+    Examples
+    --------
+    >>> from bcastgen.shape.types.tensor_type import parse_type
+    >>> facts_text(parse_type("f32[n>=2, 4]")), facts_text(parse_type("f32[?, 4]"))
+    (' {bcastgen.dims = ["n>=2", "4"]}', '')
+    """
+    said = (f"{name} = [{', '.join(map(quoted, texts))}]" for name, texts in facts_of(type_).items())
+    return "".join(f" {{{one}}}" for one in said)

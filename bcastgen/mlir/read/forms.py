@@ -12,13 +12,16 @@ such a row calls "custom" has steps of its own here.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from ...shape.dialect.ops import ROWS
 from ...shape.dialect.row import Row
+from ..index_dialect import AS_ARITH
 from . import steps as read
-from .heads import function_body, module_body
-from .operations import Form, Step
+from .heads import function_body, library_body, module_body
+from .operations import GENERIC, Form, Step
 
-__all__ = ["find_form"]
+__all__ = ["find_form", "unread"]
 
 
 def find_form(name: str) -> Form | None:
@@ -30,6 +33,22 @@ def find_form(name: str) -> Form | None:
     ('func.return', None)
     """
     return _FORMS.get(name, _TOSA if name.startswith("tosa.") else None)
+
+
+def unread(name: str) -> str:
+    """Return the way out for an op whose custom form is not read: its generic form, or another op.
+
+    Examples
+    --------
+    >>> unread("shape.debug_print")
+    'print the module in generic form (mlir-opt --mlir-print-op-generic)'
+    >>> unread("shape.conkat"), unread("arith.addf")
+    ('nor is its generic form; shape.concat is read', 'nor is its generic form; arith.addi is read')
+    """
+    if name.partition(".")[0] not in _WHOLE or name in ROWS:
+        return GENERIC
+    close = get_close_matches(name, [other for other, form in _FORMS.items() if form is not None], 1)
+    return "nor is its generic form" + "".join(f"; {other} is read" for other in close)
 
 
 def _of_row(row: Row) -> Form | None:
@@ -49,6 +68,13 @@ def _of_row(row: Row) -> Form | None:
         case "first":
             flags = (read.flags("overflow", "overflowFlags"),) if row.name in _OVERFLOWING else ()
             steps = (read.operands, *flags, read.attributes, read.one_type)
+        case "result":
+            steps = (
+                read.operands,
+                read.attributes,
+                read.operands_are(row.parameters[0].kinds[0]),
+                read.result_type,
+            )
         case "bare":
             steps = (
                 read.attributes,
@@ -68,7 +94,7 @@ def _kinds(row: Row) -> list[str]:
     return [kinds[0] for kinds in row.results or ()]
 
 
-_OVERFLOWING = ("arith.addi", "arith.subi", "arith.muli")
+_OVERFLOWING = ("arith.addi", "arith.subi", "arith.muli", "arith.shli")
 _CUSTOM: dict[str, tuple[Step, ...]] = {
     "shape.assuming": (read.some_operands(1), read.operands_are("witness"), read.assuming, read.attributes),
     "shape.const_shape": (read.attributes, read.extents_value),
@@ -87,18 +113,26 @@ _CUSTOM: dict[str, tuple[Step, ...]] = {
     "arith.constant": (read.attributes, read.constant_value),
     "arith.cmpi": (read.predicate, read.operands, read.attributes, read.truths),
     "arith.select": (read.operands, read.attributes, read.select_types),
+    "scf.if": (read.some_operands(1), read.operands_are("i1"), read.branches, read.attributes),
 }
+_INDEX: tuple[Step, ...] = (read.operands, read.attributes, read.operands_are("index"), read.results_are("index"))
 _CAST: tuple[Step, ...] = (read.operands, read.attributes, read.to_type)
 _MODULE: tuple[Step, ...] = (module_body,)
 _FUNC: tuple[Step, ...] = (function_body,)
 _RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, read.operand_types)
 _TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
+# The dialects of which nothing is read in generic form but what has a row, or a custom form that is read.
+_WHOLE = ("shape", "arith", "index", "scf", "tensor")
 # None: a form of its own that is not read.
 _FORMS: dict[str, Form | None] = {
     **dict.fromkeys(
         f"tosa.{name}" for name in "cond_if while_loop yield variable variable_read variable_write".split()
     ),
     **{row.mlir or row.name: _of_row(row) for row in ROWS.values()},
+    **dict.fromkeys(AS_ARITH, Form(_INDEX)),
+    "index.bool.constant": Form((read.attributes, read.truth_value, read.results_are("i1"))),
+    "index.cmp": Form((read.index_comparison, read.attributes, read.operands_are("index"), read.results_are("i1"))),
+    "index.constant": Form((read.attributes, read.size_value, read.results_are("index"))),
     "arith.index_cast": Form(_CAST),
     "tensor.cast": Form(_CAST),
     "tensor.dim": Form((read.operands, read.attributes, read.tensor_dim)),
@@ -106,6 +140,9 @@ _FORMS: dict[str, Form | None] = {
     "tensor.from_elements": Form((read.operands, read.attributes, read.tensor_elements)),
     "tensor.rank": Form((read.operands, read.attributes, read.tensor_rank)),
     "func.func": Form(_FUNC),
+    "shape.func": Form(_FUNC),
+    "shape.function_library": Form((library_body,)),
+    "shape.return": Form(_RETURN),
     "func.return": Form(_RETURN),
     "return": Form(_RETURN, "func.return"),
     "builtin.module": Form(_MODULE),

@@ -23,11 +23,13 @@ from .draft import Draft
 from .lexer import Lexer, shown
 from .types import Types
 
-__all__ = ["Form", "Operations", "Step"]
+__all__ = ["GENERIC", "Form", "Operations", "Step"]
 
 # Their regions see no value from outside.
-_ISOLATED = ("func.func", "builtin.module")
+_ISOLATED = ("func.func", "builtin.module", "shape.func", "shape.function_library")
 
+
+GENERIC = "print the module in generic form (mlir-opt --mlir-print-op-generic)"
 
 # What stands in a custom form, read into the draft.
 Step: TypeAlias = "Callable[[Operations, Draft], None]"
@@ -57,12 +59,21 @@ class Operations:
     ----------
     lexer, types, attributes : of the text.
     find_form : an op's name -> its custom form, or None if that is not read.
+    unread : the name of an op that is not read so -> what to do, for messages.
+    dialect : the one that names without a dialect belong to, "" if each op says its own.
     """
 
-    __slots__ = ("_defined", "_values", "attributes", "find_form", "lexer", "types")
+    __slots__ = ("_defined", "_values", "attributes", "dialect", "find_form", "lexer", "types", "unread")
 
-    def __init__(self, source: Source, find_form: Callable[[str], Form | None]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        find_form: Callable[[str], Form | None],
+        unread: Callable[[str], str] = lambda name: GENERIC,
+    ) -> None:
         self.find_form = find_form
+        self.unread = unread
+        self.dialect = ""
         self.lexer = Lexer(source)
         self.types = Types(self.lexer)
         self.attributes = Attributes(self.lexer, self.types)
@@ -84,13 +95,7 @@ class Operations:
         bindings = self._bindings() if lexer.kind == "value" else ()
         draft = Draft(lexer.text, lexer.start)
         if lexer.kind == "word":
-            form = self.find_form(draft.name)
-            if form is None:
-                raise lexer.fail(
-                    f"'{draft.name}' has a custom form that is not read here; "
-                    "print the module in generic form (mlir-opt --mlir-print-op-generic)"
-                )
-            draft.name = form.name or draft.name
+            form = self._form(draft)
             lexer.advance()
             for step in form.steps:
                 step(self, draft)
@@ -102,6 +107,17 @@ class Operations:
         if lexer.kind == "word" and lexer.text == "loc":
             self.skip_location()
         return self._finished(draft, bindings)
+
+    def _form(self, draft: Draft) -> Form:
+        """Return the custom form of the op at hand, and give the draft the op's full name."""
+        if self.dialect and "." not in draft.name:
+            draft.name = f"{self.dialect}.{draft.name}"
+        form = self.find_form(draft.name)
+        if form is None:
+            text = f"'{draft.name}' has a custom form that is not read here; {self.unread(draft.name)}"
+            raise self.lexer.fail(text)
+        draft.name = form.name or draft.name
+        return form
 
     def fail(self, message: str, operation: Operation) -> ParseError:
         """Return an error at an operation's name."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...shape.dialect.arithmetic import COMPARISONS
 from ...shape.dialect.types import Type as ShapeType
-from ..ir import Block, Dense, DialectAttribute, Keyword, Number, Operation, Type
+from ..ir import Attribute, Block, Dense, DialectAttribute, Keyword, Number, Operation, Type
 from .types import extents_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "arrow_types",
     "assuming",
     "attributes",
+    "branches",
     "clauses",
     "comma",
     "constant_value",
@@ -34,12 +35,14 @@ __all__ = [
     "extents_value",
     "flags",
     "function_type",
+    "index_comparison",
     "one_type",
     "operand_types",
     "operands",
     "operands_are",
     "predicate",
     "reduce",
+    "result_type",
     "results_are",
     "select_types",
     "size_value",
@@ -51,6 +54,7 @@ __all__ = [
     "tensor_rank",
     "to_type",
     "tosa_attributes",
+    "truth_value",
     "truths",
     "witness_value",
 ]
@@ -121,6 +125,12 @@ def one_type(reader: Operations, draft: Draft) -> None:
     reader.lexer.expect(":")
     draft.result_types = [reader.types.parse()]
     draft.operand_types = draft.result_types * len(draft.operands)
+
+
+def result_type(reader: Operations, draft: Draft) -> None:
+    """Read ``: T``, the type of the result alone."""
+    reader.lexer.expect(":")
+    draft.result_types = [reader.types.parse()]
 
 
 def to_type(reader: Operations, draft: Draft) -> None:
@@ -209,9 +219,18 @@ def size_value(reader: Operations, draft: Draft) -> None:
 
 def witness_value(reader: Operations, draft: Draft) -> None:
     """Read ``true`` or ``false``, the value of a constant witness."""
+    draft.attributes["passing"] = _truth(reader)
+
+
+def truth_value(reader: Operations, draft: Draft) -> None:
+    """Read ``true`` or ``false``, the value of a constant predicate."""
+    draft.attributes["value"] = _truth(reader)
+
+
+def _truth(reader: Operations) -> Attribute:
     if reader.lexer.text not in ("true", "false"):
         raise reader.lexer.unexpected("'true' or 'false'")
-    draft.attributes["passing"] = reader.attributes.parse()
+    return reader.attributes.parse()
 
 
 def extents_value(reader: Operations, draft: Draft) -> None:
@@ -238,13 +257,25 @@ def extents_value(reader: Operations, draft: Draft) -> None:
 
 def predicate(reader: Operations, draft: Draft) -> None:
     """Read a comparison's predicate and the comma behind it."""
-    lexer = reader.lexer
-    if lexer.text not in COMPARISONS:
-        raise lexer.unexpected(f"one of {', '.join(COMPARISONS)}")
     # They are listed in the order of their numbers.
-    draft.attributes["predicate"] = Number(list(COMPARISONS).index(lexer.text), reader.types.named("i64"))
-    lexer.advance()
-    lexer.expect(",")
+    draft.attributes["predicate"] = Number(list(COMPARISONS).index(_comparison(reader)), reader.types.named("i64"))
+    reader.lexer.expect(",")
+
+
+def index_comparison(reader: Operations, draft: Draft) -> None:
+    """Read ``slt(%a, %b)``."""
+    draft.attributes["pred"] = DialectAttribute("index", f"cmp_predicate {_comparison(reader)}")
+    reader.lexer.expect("(")
+    reader.uses(draft)
+    reader.lexer.expect(")")
+
+
+def _comparison(reader: Operations) -> str:
+    name = reader.lexer.text
+    if name not in COMPARISONS:
+        raise reader.lexer.unexpected(f"one of {', '.join(COMPARISONS)}")
+    reader.lexer.advance()
+    return name
 
 
 def truths(reader: Operations, draft: Draft) -> None:
@@ -318,13 +349,24 @@ def assuming(reader: Operations, draft: Draft) -> None:
     """Read ``-> (T) { ... }``."""
     if reader.lexer.take("->"):
         draft.result_types = reader.types.results()
-    block = reader.region()
-    # Its terminator goes without saying where it has no operands.
-    if not block.operations or block.operations[-1].name != "shape.assuming_yield":
-        location = reader.lexer.location(draft.start)
-        ending = Operation("shape.assuming_yield", (), (), {}, (), location)
-        block = Block(block.arguments, (*block.operations, ending))
-    draft.regions.append(block)
+    draft.regions.append(_ended(reader, draft, reader.region(), "shape.assuming_yield"))
+
+
+def branches(reader: Operations, draft: Draft) -> None:
+    """Read ``-> (T) { ... } else { ... }``; what is not there is as good as empty."""
+    if reader.lexer.take("->"):
+        draft.result_types = reader.types.results()
+    first = reader.region()
+    second = reader.region() if reader.lexer.take_word("else") else Block((), ())
+    draft.regions += [_ended(reader, draft, block, "scf.yield") for block in (first, second)]
+
+
+def _ended(reader: Operations, draft: Draft, block: Block, name: str) -> Block:
+    """Return a region with the terminator that goes without saying where it has no operands."""
+    if block.operations and block.operations[-1].name == name:
+        return block
+    ending = Operation(name, (), (), {}, (), reader.lexer.location(draft.start))
+    return Block(block.arguments, (*block.operations, ending))
 
 
 def reduce(reader: Operations, draft: Draft) -> None:

@@ -22,11 +22,12 @@ from ...shape.dialect.ops import find_row
 from ...shape.dialect.program import Program
 from ...shape.dialect.types import EXTENTS
 from .. import ir
+from ..read.parser import parse_module
 from .reader import Reader
 from .spellings import SPELLINGS
 from .values import settings
 
-__all__ = ["read_program"]
+__all__ = ["program_from_text", "read_program"]
 
 
 def read_program(function: ir.Function, source: ir.Source) -> Program:
@@ -55,6 +56,30 @@ def read_program(function: ir.Function, source: ir.Source) -> Program:
         error = ParseError(f"function '{function.name}' has no body; a shape program has one")
         raise source.locate(error, function.location)
     return Reader(source, _only_cast(function.body), _read).program(function, function.body)
+
+
+def program_from_text(text: str, name: str, function: str | None = None) -> Program:
+    """Return the shape program of a function in a text.
+
+    Parameters
+    ----------
+    text : a module.
+    name : what messages call the text.
+    function : its name; by default the only one, or else ``main``.
+
+    Raises
+    ------
+    ParseError, BroadcastError
+        As `read_program`; for a text that is no MLIR; if the function is not there.
+
+    Examples
+    --------
+    >>> text = "func.func @same(%s: !shape.shape) -> !shape.shape { return %s : !shape.shape }"
+    >>> program_from_text(text, "same.mlir").name
+    'same'
+    """
+    module = parse_module(text, name)
+    return read_program(ir.choose(module, function), module.source)
 
 
 def _only_cast(body: ir.Block) -> frozenset[ir.Value]:
@@ -89,5 +114,8 @@ def _read_row(reader: Reader, operation: ir.Operation) -> None:
         text = f"'{operation.name}' is no op of a shape program; use the shape dialect's, arith's on indices, {others}"
         raise reader.error(text, operation.location) from None
     operands = reader.operands(operation)
-    regions = tuple(reader.region(region, operation.location) for region in operation.regions)
+    # In generic form a branch that is not there is an empty region.
+    empty = ir.Block((), (ir.Operation(row.yields, (), (), {}, (), operation.location),))
+    bodies = (region if region.operations else empty for region in operation.regions)
+    regions = tuple(reader.region(region, operation.location) for region in bodies)
     reader.add(Operation(row.name, operands, reader.results(operation), settings(operation), regions), operation)

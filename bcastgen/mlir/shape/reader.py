@@ -54,7 +54,7 @@ class Reader:
     def program(self, function: ir.Function, body: ir.Block) -> Program:
         """Return the program."""
         end = body.operations[-1] if body.operations else None
-        if end is None or end.name != "func.return":
+        if end is None or end.name not in ("func.return", "shape.return"):
             raise self.error(f"function '{function.name}' does not end in a return; add one", function.location)
         block = self.block(body.arguments, body.operations[:-1], function.location)
         results = self.operands(end)
@@ -106,6 +106,8 @@ class Reader:
 
     def name(self, wanted: str) -> str:
         """Return a name that is new; ``0#1`` is none, and those that begin with ``static.`` are the printer's."""
+        # A result that nobody uses may have no name in the text.
+        wanted = wanted or "unused"
         stem = f"r{wanted.replace('#', '.')}" if "#" in wanted else wanted.replace("static.", "static_")
         chosen = stem
         while chosen in self.names:

@@ -16,6 +16,7 @@ from ...shape.dialect.arithmetic import COMPARISONS
 from ...shape.dialect.ir import Operation, Value
 from ...shape.dialect.types import SHAPE, extents_type
 from .. import ir
+from ..index_dialect import AS_ARITH, CONSTANTS
 from .reader import Reader
 from .values import settings
 
@@ -27,6 +28,8 @@ def _read_constant(reader: Reader, operation: ir.Operation) -> None:
     name, given = operation.name, settings(operation)
     if any(isinstance(value, tuple) for _, value in given):
         name, given = "shape.const_shape", tuple(("shape", value) for _, value in given)
+    if name in CONSTANTS:
+        name = "arith.constant"
     for value in operation.results[:1]:
         reader.constants[value] = given[0][1] if given else ()
     if not any(value in reader.only_cast for value in operation.results):
@@ -45,6 +48,18 @@ def _read_cmpi(reader: Reader, operation: ir.Operation) -> None:
         for name, value in settings(operation)
     )
     reader.add_as(operation.name, operation, reader.operands(operation), given)
+
+
+def _read_index(reader: Reader, operation: ir.Operation) -> None:
+    """Read an op of the index dialect as arith's."""
+    reader.add_as(AS_ARITH[operation.name], operation, reader.operands(operation), settings(operation))
+
+
+def _read_index_cmp(reader: Reader, operation: ir.Operation) -> None:
+    """Read a comparison of the index dialect, whose predicate is an attribute of its own: #index<cmp_predicate slt>."""
+    predicate = operation.attributes.get("pred")
+    name = str(predicate.body).rpartition(" ")[2] if isinstance(predicate, ir.DialectAttribute) else str(predicate)
+    reader.add_as("arith.cmpi", operation, reader.operands(operation), (("predicate", name),))
 
 
 def _read_cast(reader: Reader, operation: ir.Operation) -> None:
@@ -112,8 +127,11 @@ def _take(reader: Reader, operation: ir.Operation, count: int | None) -> tuple[V
 
 
 SPELLINGS: dict[str, Callable[[Reader, ir.Operation], None]] = {
+    **dict.fromkeys(AS_ARITH, _read_index),
+    **dict.fromkeys(CONSTANTS, _read_constant),
     "arith.cmpi": _read_cmpi,
     "arith.constant": _read_constant,
+    "index.cmp": _read_index_cmp,
     "shape.const_shape": _read_constant,
     "tensor.cast": _read_cast,
     "tensor.dim": _read_dim,

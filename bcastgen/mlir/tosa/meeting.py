@@ -14,12 +14,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ...core.errors import BroadcastError, result_rank_mismatch
-from ...shape.inference.broadcast import broadcast
+from ...shape.decision import Decision
+from ...shape.inference.broadcast import BroadcastInfo, broadcast
 from ...shape.inference.verify import decide_result
+from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from ..ir import Value
 
-__all__ = ["fits", "tensor_of"]
+__all__ = ["decide", "fits", "spanned", "tensor_of"]
 
 
 def tensor_of(value: Value) -> TensorType:
@@ -57,6 +59,20 @@ def _is_proved(types: tuple[TensorType, ...], result: TensorType, rank_expansion
 def _prove(
     types: tuple[TensorType, ...], result: TensorType, rank_expansion: bool, names: tuple[str, ...], result_name: str
 ) -> bool:
+    decisions = decide(types, result, rank_expansion, names, result_name)[1]
+    return all(decision.fate == "proved" for decision in decisions)
+
+
+def decide(
+    types: tuple[TensorType, ...], result: TensorType, rank_expansion: bool, names: tuple[str, ...], result_name: str
+) -> tuple[BroadcastInfo, tuple[Decision, ...]]:
+    """Return what operands of these types span, and the fate of everything that the result's type asks.
+
+    Raises
+    ------
+    BroadcastError
+        As :func:`fits`, with these names.
+    """
     if not rank_expansion:
         _check_equal_ranks(types, names)
         rank = next((type_.rank for type_ in types if type_.rank is not None), result.rank)
@@ -64,9 +80,34 @@ def _prove(
         if result.rank is not None and result.rank != rank:
             raise result_rank_mismatch(result_name, result.rank, rank or 0)
     # A value used twice is one operand to broadcasting.
-    uses = list(dict(zip(names, types, strict=True)).items())
-    decisions = decide_result(broadcast(uses), result_name, result)
-    return all(decision.fate == "proved" for decision in decisions)
+    info = broadcast(list(dict(zip(names, types, strict=True)).items()))
+    return info, decide_result(info, result_name, result)
+
+
+def spanned(
+    operands: tuple[Value, ...], types: tuple[TensorType, ...], result: Value, rank_expansion: bool
+) -> TensorType:
+    """Return the type that operands of these types, which may know more than their values', span together.
+
+    Raises
+    ------
+    BroadcastError
+        As :func:`fits`.
+    """
+    places = tuple(str(operands.index(value)) for value in operands)
+    try:
+        return _spanned(types, tensor_of(result), rank_expansion, places)
+    except BroadcastError:
+        decide(types, tensor_of(result), rank_expansion, tuple(map(str, operands)), str(result))
+        raise
+
+
+@lru_cache(maxsize=4096)
+def _spanned(
+    types: tuple[TensorType, ...], result: TensorType, rank_expansion: bool, places: tuple[str, ...]
+) -> TensorType:
+    info = decide(types, result, rank_expansion, places, "r")[0]
+    return TensorType(result.dtype, tuple(Dim(dim.extent) for dim in info.dims), info.unranked)
 
 
 def _check_equal_ranks(types: tuple[TensorType, ...], names: tuple[str, ...]) -> None:

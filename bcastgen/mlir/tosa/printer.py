@@ -7,8 +7,8 @@ In: a typed expression and the types of its operands.  Out: a func.func on tenso
             %b_shaped = tosa.reshape %b, %shape : (tensor<4xf32>, !tosa.shape<2>) -> tensor<1x4xf32>
             %v1 = tosa.add %v0, %b_shaped : (tensor<?x4xf32>, tensor<1x4xf32>) -> tensor<?x4xf32>
 
-TOSA wants equal ranks, so operands are reshaped. Facts about dims that MLIR's types cannot hold are left out. An op
-or a view that TOSA cannot express is refused by name.
+TOSA wants equal ranks, so operands are reshaped. Facts on dims that MLIR's types cannot hold are attributes of
+arguments and results. An op or a view that TOSA cannot express is refused by name.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ...ops.table import OPS
 from ...shape.types.dim import DYNAMIC, Dim
 from ...shape.types.tensor_type import TensorType
 from ..linalg.block import number, symbol
+from ..linalg.types import facts_text
 from .spellings import spelling
 from .table import find_tosa
 from .values import FunctionText, Scalar, Tensor, TextValue, dtype_of, plain
@@ -79,8 +80,13 @@ def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence
     returned = [printer.result(node, type_) for node, type_ in zip(expression.results, declared, strict=True)]
     types = [value.type.mlir for value in returned]
     operands = printer.operands[: len(printer.operands) - len(constants)]
-    heads = ", ".join(f"{value.name}: {value.type.mlir}" for value in operands)
-    arrow = types[0] if len(types) == 1 else f"({', '.join(types)})"
+    heads = ", ".join(
+        f"{value.name}: {value.type.mlir}{facts_text(type_)}"
+        for value, (_, type_) in zip(operands, program.operands, strict=False)
+    )
+    said = [facts_text(type_) for type_ in declared]
+    plain_result = len(types) == 1 and not said[0]
+    arrow = types[0] if plain_result else f"({', '.join(map(''.join, zip(types, said, strict=True)))})"
     last = f"  return {', '.join(value.name for value in returned)} : {', '.join(types)}"
     return "\n".join((f"func.func {symbol(name)}({heads}) -> {arrow} {{", *printer.text.block.lines, last, "}", ""))
 

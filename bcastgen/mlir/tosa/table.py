@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ...core.frozen import dataclass
 
-__all__ = ["TOSA_OPS", "TosaOp", "find_tosa"]
+__all__ = ["TOSA_OPS", "WRITTEN_FOR", "TosaOp", "find_tosa"]
 
 Combination = tuple[tuple[str, ...], str]
 
@@ -156,6 +156,9 @@ TOSA_OPS: tuple[TosaOp, ...] = (
         strict=tuple((("i1", element, element), element) for element in ("i1", *_WHOLE, *_FLOATS)),
     ),
 )
+
+# Names that texts about TOSA use and no version of it has, and the op that is meant.
+WRITTEN_FOR = {"div": "intdiv"}
 
 _BY_NAME = {name: row for row in TOSA_OPS for name in (row.name, *row.aliases)}
 

@@ -16,7 +16,21 @@ from typing import Any
 from .ir import Operation
 from .row import Failed
 
-__all__ = ["COMPARISONS", "binary", "checked", "compare", "divide", "floor_divide", "select", "wrap"]
+__all__ = [
+    "COMPARISONS",
+    "binary",
+    "bitwise",
+    "ceil_divide",
+    "checked",
+    "compare",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "select",
+    "shift",
+    "unsigned",
+    "wrap",
+]
 
 _BITS = 64
 Function = Callable[[int, int], "int | Failed"]
@@ -44,6 +58,47 @@ def divide(a: int, b: int) -> int | Failed:
 def floor_divide(a: int, b: int) -> int | Failed:
     """Return the quotient, rounded down; a division by 0 fails."""
     return wrap(a // b) if b else Failed("division by 0")
+
+
+def ceil_divide(a: int, b: int) -> int | Failed:
+    """Return the quotient, rounded up; a division by 0 fails."""
+    return wrap(-(-a // b)) if b else Failed("division by 0")
+
+
+def remainder(a: int, b: int) -> int | Failed:
+    """Return the rest that `divide` leaves, which has the sign of the first."""
+    return (abs(a) % abs(b)) * (-1 if a < 0 else 1) if b else Failed("division by 0")
+
+
+def unsigned(function: Function) -> Function:
+    """Return a function of the numbers that the bits of two indices stand for without a sign."""
+
+    def of_bits(a: int, b: int) -> int | Failed:
+        made = function(a % (1 << _BITS), b % (1 << _BITS))
+        return made if isinstance(made, Failed) else wrap(made)
+
+    return of_bits
+
+
+def shift(function: Function) -> Function:
+    """Return a shift, which fails for a count that is not from 0 to 63."""
+    return lambda a, b: function(a, b) if 0 <= b < _BITS else Failed("shift by a count outside 0 to 63")
+
+
+def bitwise(function: Function) -> Callable[..., Any]:
+    """Return the evaluation of a function of the bits of two indices or predicates; one may be enough to know it."""
+
+    def evaluate(operation: Operation, a: int | None, b: int | None) -> Any:
+        known = a if b is None else b
+        if known is None:
+            return None
+        if a is not None and b is not None:
+            return function(a, b)
+        clear, all_set = (False, True) if operation.results[0].type.kind == "i1" else (0, -1)
+        outcome = function(known, clear)
+        return outcome if outcome == function(known, all_set) else None
+
+    return evaluate
 
 
 def binary(function: Function) -> Callable[..., Any]:

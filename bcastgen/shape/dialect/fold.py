@@ -79,16 +79,18 @@ class _Folder:
         if find_row(operation.name).terminator:
             return [operation]
         if operation.name == "shape.assuming" and self.known(operation.operands[0]) == Witness(True):
-            return self._inline(operation)
+            return self._inline(operation.regions[0], operation.results)
+        if operation.name == "scf.if" and self.known(operation.operands[0]) is not None:
+            return self._inline(operation.regions[0 if self.known(operation.operands[0]) else 1], operation.results)
         operation = replace(operation, regions=tuple(self.block(region) for region in operation.regions))
         return self._plain(operation)
 
-    def _inline(self, operation: Operation) -> list[Operation]:
-        block = self.block(operation.regions[0])
+    def _inline(self, region: Block, results: tuple[Value, ...]) -> list[Operation]:
+        block = self.block(region)
         end = block.terminator
         if end is None:
-            raise AssertionError(operation)
-        self.replaced.update(zip(operation.results, self.now(end.operands), strict=True))
+            raise AssertionError(region)
+        self.replaced.update(zip(results, self.now(end.operands), strict=True))
         return list(block.operations[:-1])
 
     def _plain(self, operation: Operation) -> list[Operation]:
@@ -207,7 +209,9 @@ def _tells(operation: Operation, known: Environment) -> bool:
         verdict = known[operation.results[0]].value
         return not (isinstance(verdict, Witness) and verdict.passing)
     if row.effect:
-        return row.name != "shape.reduce" or _reduce_tells(operation, known)
+        if row.name == "shape.reduce":
+            return _reduce_tells(operation, known)
+        return row.name != "scf.if" or any(_region_tells(region, known) for region in operation.regions)
     if all(value.type.can_fail or value.type.kind in ("i1", "witness") for value in operation.results):
         return False
     operands = [known[value] for value in operation.operands]
@@ -218,4 +222,8 @@ def _tells(operation: Operation, known: Environment) -> bool:
 def _reduce_tells(operation: Operation, known: Environment) -> bool:
     if not all(value.type.can_fail for value in operation.results) and not known[operation.operands[0]].certain:
         return True
-    return any(_tells(inner, known) for inner in operation.regions[0].operations if not find_row(inner.name).terminator)
+    return _region_tells(operation.regions[0], known)
+
+
+def _region_tells(region: Block, known: Environment) -> bool:
+    return any(_tells(inner, known) for inner in region.operations if not find_row(inner.name).terminator)

@@ -18,6 +18,7 @@ from typing import Any
 
 from ...core.errors import BroadcastError
 from .coerce import coerce_all
+from .either import either
 from .ir import Block, Operation, Program, Value
 from .ops import find_row
 from .row import Failed, Outcome, lift
@@ -92,6 +93,8 @@ class Machine:
             results = self._assuming(operation, operands[0], values)
         elif operation.name == "shape.reduce":
             results = self._reduce(operation, operands, values)
+        elif operation.name == "scf.if":
+            results = self._if(operation, operands[0], values)
         else:
             results = self._plain(operation, operands)
         if self.running:
@@ -158,6 +161,20 @@ class Machine:
             raise _undecided(operation, (witness,))
         return self.block(operation.regions[0], (), values)
 
+    def _if(self, operation: Operation, condition: Known, values: Environment) -> tuple[Known, ...]:
+        if condition.value is not None:
+            return self.block(operation.regions[0 if condition.value else 1], (), values)
+        if self.running:
+            raise _undecided(operation, (condition,))
+        branches = [Machine(), Machine()]
+        first, second = (
+            machine.block(region, (), values) for machine, region in zip(branches, operation.regions, strict=True)
+        )
+        # A run takes one of them: what cannot succeed in that one may not even begin.
+        self.refuted |= all(machine.refuted for machine in branches)
+        self.undecided |= any(machine.refuted or machine.undecided for machine in branches)
+        return tuple(_either(a, b) for a, b in zip(first, second, strict=True))
+
     def _reduce(self, operation: Operation, operands: tuple[Known, ...], values: Environment) -> tuple[Known, ...]:
         given, *state = operands
         shape = lift(operation, _values(operands))[0]
@@ -186,6 +203,11 @@ class Machine:
 
 def _values(known: Sequence[Known]) -> tuple[LatticeValue, ...]:
     return tuple(one.value for one in known)
+
+
+def _either(a: Known, b: Known) -> Known:
+    value = either(a.value, b.value)
+    return Known(value, a.certain and b.certain, a.cause and b.cause and a.cause, a.loose or b.loose)
 
 
 def _is_invalid(known: Known) -> bool:

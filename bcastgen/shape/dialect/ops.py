@@ -12,12 +12,13 @@ for each op.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from ...core.errors import BroadcastError
-from . import arithmetic, canonical, lattice, rules
-from .row import ANY, Failed, Parameter, Row, Setting, as_size
-from .types import I1, INDEX, SHAPE, SIZE, WITNESS, extents_type
+from . import arithmetic, canonical, held, lattice, rules
+from .row import ANY, Certain, Failed, Parameter, Row, Setting, as_size
+from .types import I1, INDEX, SHAPE, SIZE, VALUE_SHAPE, WITNESS, extents_type
 from .values import MAX_RANK, Shape, Size, Witness
 
 __all__ = ["ROWS", "find_row"]
@@ -55,7 +56,8 @@ _SHAPE_ROWS = (
         (Parameter("witness", ("witness",)),),
         None,
         syntax="custom",
-        region=True,
+        regions=1,
+        yields="shape.assuming_yield",
         effect=True,
     ),
     Row(
@@ -369,7 +371,8 @@ _SHAPE_ROWS = (
         (Parameter("shape", rules.SHAPES), Parameter("initVals", ANY, variadic=True)),
         None,
         syntax="custom",
-        region=True,
+        regions=1,
+        yields="shape.yield",
         effect=True,
     ),
     Row(
@@ -430,6 +433,40 @@ _SHAPE_ROWS = (
         example="to_extent_tensor [2, ?] -> tensor[2, ?]",
     ),
     Row(
+        "shape.value_as_shape",
+        "Returns the integers that a value holds as a shape (LLVM 22): `value_of`, then `from_extent_tensor`. Chosen: "
+        "a value that is no list of extents is invalid; of an unknown value only the rank may be known.",
+        (Parameter("arg", ("extents", "value_shape")),),
+        (rules.SHAPES,),
+        rules.fixed(SHAPE),
+        lambda operation, value: held.as_shape(value),
+        held.certain,
+        example="value_as_shape tensor[2, ?] -> [2, ?]",
+    ),
+    Row(
+        "shape.value_of",
+        "Returns the value of a value_shape (LLVM 22). Chosen: of a tensor of numbers only the shape matters, of an "
+        "extent tensor the integers do; a run ends where the value is none of the type.",
+        (Parameter("arg", ("value_shape",)),),
+        (("tensor", "extents"),),
+        rules.fixed(extents_type(None)),
+        held.value_of,
+        held.certain,
+        syntax="result",
+        example="value_of (?, [2]) -> tensor[?, ?]",
+    ),
+    Row(
+        "shape.with_shape",
+        "Returns a value with a shape of its own (LLVM 22). Text: an error where the two do not conform. Chosen: the "
+        "shape is what both say, and without a message where they contradict each other.",
+        (Parameter("operand", ("value_shape", "tensor")), Parameter("shape", rules.SHAPES)),
+        (("value_shape",),),
+        rules.fixed(VALUE_SHAPE),
+        lambda operation, value, shape: held.with_shape(value, shape),
+        syntax="types",
+        example="with_shape (?, [2, ?]), [?, 3] -> (?, [2, 3])",
+    ),
+    Row(
         "shape.yield",
         "Ends the region of `reduce`; its operands are the next results.",
         (Parameter("operands", ANY, variadic=True, least=0),),
@@ -439,7 +476,7 @@ _SHAPE_ROWS = (
 )
 
 
-def _index_row(name: str, doc: str, function: Any, canonicalise: Any = None, divides: bool = False) -> Row:
+def _index_row(name: str, doc: str, function: Any, canonicalise: Any = None, partial: Certain | None = None) -> Row:
     return Row(
         f"arith.{name}",
         doc,
@@ -447,9 +484,24 @@ def _index_row(name: str, doc: str, function: Any, canonicalise: Any = None, div
         (("index",),),
         rules.fixed(INDEX),
         arithmetic.binary(function),
-        (lambda operation, operands: bool(operands[1])) if divides else rules.always,
+        partial or rules.always,
         canonicalise,
         syntax="first",
+    )
+
+
+def _bitwise_row(name: str, doc: str, function: Any, canonicalise: Any) -> Row:
+    return Row(
+        f"arith.{name}",
+        doc,
+        rules.two(("index", "i1")),
+        (("index", "i1"),),
+        rules.same_type,
+        arithmetic.bitwise(function),
+        rules.always,
+        canonicalise,
+        syntax="first",
+        fault=rules.one_type,
     )
 
 
@@ -473,17 +525,83 @@ _ARITHMETIC_ROWS = (
         "Divides indices, rounding to 0. Chosen: by 0 a run ends (LLVM: undefined); the lowest by -1 is the lowest.",
         arithmetic.divide,
         canonical.neutral(1, False),
-        divides=True,
+        rules.divides,
     ),
     _index_row(
         "floordivsi",
         "Divides indices, rounding down; as `divsi`.",
         arithmetic.floor_divide,
         canonical.neutral(1, False),
-        divides=True,
+        rules.divides,
+    ),
+    _index_row(
+        "ceildivsi",
+        "Divides indices, rounding up; as `divsi`.",
+        arithmetic.ceil_divide,
+        canonical.neutral(1, False),
+        rules.divides,
+    ),
+    _index_row(
+        "remsi",
+        "Returns what `divsi` leaves, with the sign of the first index; as `divsi`.",
+        arithmetic.remainder,
+        partial=rules.divides,
+    ),
+    _index_row(
+        "divui",
+        "Divides indices as numbers without a sign, rounding down. Chosen: by 0 a run ends (LLVM: undefined).",
+        arithmetic.unsigned(arithmetic.floor_divide),
+        canonical.neutral(1, False),
+        rules.divides,
+    ),
+    _index_row(
+        "ceildivui",
+        "Divides indices as numbers without a sign, rounding up; as `divui`.",
+        arithmetic.unsigned(arithmetic.ceil_divide),
+        canonical.neutral(1, False),
+        rules.divides,
+    ),
+    _index_row(
+        "remui",
+        "Returns what `divui` leaves; as `divui`.",
+        arithmetic.unsigned(arithmetic.remainder),
+        None,
+        rules.divides,
     ),
     _index_row("minsi", "Returns the smaller index.", min, canonical.idempotent),
     _index_row("maxsi", "Returns the larger index.", max, canonical.idempotent),
+    _index_row(
+        "minui", "Returns the smaller of two numbers without a sign.", arithmetic.unsigned(min), canonical.idempotent
+    ),
+    _index_row(
+        "maxui", "Returns the larger of two numbers without a sign.", arithmetic.unsigned(max), canonical.idempotent
+    ),
+    _index_row(
+        "shli",
+        "Shifts bits up. Chosen: a run ends at a count outside 0 to 63 (LLVM: undefined).",
+        arithmetic.shift(lambda a, b: arithmetic.wrap(a << b)),
+        canonical.neutral(0, False),
+        rules.shifts,
+    ),
+    _index_row(
+        "shrsi",
+        "Shifts bits down and keeps the sign; as `shli`.",
+        arithmetic.shift(operator.rshift),
+        canonical.neutral(0, False),
+        rules.shifts,
+    ),
+    _index_row(
+        "shrui",
+        "Shifts bits down and 0s in; as `shli`.",
+        arithmetic.unsigned(arithmetic.shift(operator.rshift)),
+        canonical.neutral(0, False),
+        rules.shifts,
+    ),
+    _bitwise_row("andi", "Ands the bits of two indices, or two predicates.", operator.and_, canonical.idempotent),
+    _bitwise_row("ori", "Ors the bits of two indices, or two predicates.", operator.or_, canonical.idempotent),
+    _bitwise_row(
+        "xori", "Returns the bits in which two indices, or predicates, differ.", operator.xor, canonical.neutral(0)
+    ),
     Row(
         "arith.cmpi",
         "Compares indices; a predicate with u compares them as unsigned numbers.",
@@ -513,8 +631,30 @@ _ARITHMETIC_ROWS = (
     ),
 )
 
-ROWS: dict[str, Row] = {row.name: row for row in (*_SHAPE_ROWS, *_ARITHMETIC_ROWS)}
-_SHORT = {row.python: row for row in ROWS.values()} | {row.mlir: row for row in ROWS.values() if row.mlir}
+_CONTROL_ROWS = (
+    Row(
+        "scf.if",
+        "Runs its first region if the condition holds, else its second one; what it yields are the results. While the "
+        "condition is open, what both regions promise is known.",
+        (Parameter("condition", ("i1",)),),
+        None,
+        syntax="custom",
+        regions=2,
+        yields="scf.yield",
+        effect=True,
+    ),
+    Row(
+        "scf.yield",
+        "Ends a region of `if`; its operands are the results there.",
+        (Parameter("results", ANY, variadic=True, least=0),),
+        syntax="types",
+        terminator=True,
+    ),
+)
+
+ROWS: dict[str, Row] = {row.name: row for row in (*_SHAPE_ROWS, *_ARITHMETIC_ROWS, *_CONTROL_ROWS)}
+# Of one short name the first row has it.
+_SHORT = {row.python: row for row in reversed(ROWS.values())} | {row.mlir: row for row in ROWS.values() if row.mlir}
 _SHORT |= {name.partition(".")[2]: row for name, row in _SHORT.items() if "." in name}
 
 

@@ -8,8 +8,8 @@ In: programs, operations.  Out: text.
                              }
 
 How an op is written is its row's `syntax`: after ``op operands {attributes}`` come all operand types ("types"), these
-and the result types ("arrow"), the first result's type ("first"), nothing ("bare"); "generic" is MLIR's general form,
-"value" that of constants, and "custom" stands here.
+and the result types ("arrow"), the first result's type ("first", where operands have the same, and "result"), nothing
+("bare"); "generic" is MLIR's general form, "value" that of constants, and "custom" stands here.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _lines(operation: Operation) -> list[str]:
             line = f"{start} : {types}" if operation.operands else start
         case "arrow":
             line = f"{start} : {types} -> {_types(operation.results)}"
-        case "first":
+        case "first" | "result":
             line = f"{start} : {operation.results[0].type}"
         case "bare":
             line = start
@@ -149,9 +149,13 @@ def _custom(operation: Operation, name: str) -> list[str]:
             return [f"{name} {operation.attribute('predicate')}, {operands} : {operation.operands[0].type}"]
         case "arith.select":
             return [f"{name} {operands} : {operation.operands[1].type}"]
-        case "shape.assuming":
+        case "shape.assuming" | "scf.if":
             types = f" -> ({_types(operation.results)})" if operation.results else ""
-            return [f"{name} {operands}{types} {{", *_region(operation.regions[0]), "}"]
+            first, *others = map(_region, operation.regions)
+            lines = [f"{name} {operands}{types} {{", *first]
+            for other in others:
+                lines += ["} else {", *other]
+            return [*lines, "}"]
         case "shape.reduce":
             types = f" -> ({_types(operation.results)})"
             start = f"{name}({operands}) : {operation.operands[0].type}{types} {{"

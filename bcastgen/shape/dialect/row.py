@@ -12,6 +12,7 @@ as an extent tensor, an invalid size as an index.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from keyword import iskeyword
 from typing import Any, Literal, Protocol, TypeAlias
 
 from ...core.frozen import dataclass
@@ -21,6 +22,7 @@ from .values import MAX_RANK, LatticeValue, Shape, Size
 
 __all__ = [
     "ANY",
+    "Certain",
     "Facts",
     "Failed",
     "Parameter",
@@ -35,7 +37,7 @@ __all__ = [
     "size_like",
 ]
 
-Syntax: TypeAlias = Literal["types", "arrow", "first", "bare", "generic", "value", "custom"]
+Syntax: TypeAlias = Literal["types", "arrow", "first", "result", "bare", "generic", "value", "custom"]
 ANY: tuple[Kind, ...] = ()
 
 
@@ -105,7 +107,8 @@ class Row:
     syntax : how MLIR writes it; see `printer`.
     mlir : LLVM's name, if that is another one; "" if LLVM no longer has it.
     fault : what else is wrong with an operation, as the end of a sentence, or None.
-    region : True if it has one.
+    regions : how many it has.
+    yields : the op that ends them.
     terminator : True if it ends a region.
     constraint : True if it makes a witness that a run has to check unless it is proved.
     loose : True if the text leaves some results undefined, so that a run may give another than what is known promises.
@@ -125,7 +128,8 @@ class Row:
     syntax: Syntax = "arrow"
     mlir: str | None = None
     fault: Callable[[Operation], str | None] | None = None
-    region: bool = False
+    regions: int = 0
+    yields: str = ""
     terminator: bool = False
     constraint: bool = False
     loose: bool = False
@@ -134,8 +138,14 @@ class Row:
 
     @property
     def python(self) -> str:
-        """The name it has in `bcastgen.shape`."""
-        return self.name.partition(".")[2]
+        """The name it has in `bcastgen.shape`; behind a word of Python stands a _."""
+        name = self.name.partition(".")[2]
+        return f"{name}_" if iskeyword(name) and not self.terminator else name
+
+    @property
+    def region(self) -> bool:
+        """Whether it has regions."""
+        return self.regions > 0
 
     @property
     def c(self) -> str:

@@ -37,6 +37,16 @@ def always(operation: Operation, operands: tuple[Any, ...]) -> bool:
     return True
 
 
+def divides(operation: Operation, operands: tuple[Any, ...]) -> bool:
+    """The divisor is known, and not 0."""
+    return bool(operands[1])
+
+
+def shifts(operation: Operation, operands: tuple[Any, ...]) -> bool:
+    """The count is known, and 64 bits can be shifted by it."""
+    return operands[1] is not None and 0 <= operands[1] < 64
+
+
 def error(operation: Operation) -> str:
     """Return the author's message, or ""."""
     return str(operation.attribute("error", ""))

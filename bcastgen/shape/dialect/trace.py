@@ -152,10 +152,10 @@ def op(name: str) -> Callable[..., Any]:
         if builder is None:
             raise TraceError(f"{row.name} was called outside a program; call it in the function given to shape.program")
         location = location or _caller()
-        operands, body, settings = _arguments(builder, row, given)
+        operands, bodies, settings = _arguments(builder, row, given)
         settings = {**settings, **{key: _attribute(value) for key, value in attributes.items() if value is not None}}
         if row.region:
-            return _with_region(builder, row, operands, body, location)
+            return _with_regions(builder, row, operands, bodies, location)
         results = _results(builder, row, operands, settings, type)
         builder.add(Operation(row.name, operands, results, tuple(settings.items()), (), location))
         return results[0] if len(results) == 1 else results
@@ -181,20 +181,22 @@ def _attribute(value: Any) -> Attribute:
 
 def _arguments(
     builder: _Builder, row: Row, given: tuple[Any, ...]
-) -> tuple[tuple[Value, ...], Callable[..., Any] | None, dict[str, Attribute]]:
-    body = given[-1] if row.region and given and callable(given[-1]) else None
-    if row.region and body is None:
-        raise TraceError(f"{row.name} has no region; pass a Python function for it as the last argument")
-    rest = given[:-1] if body is not None else given
+) -> tuple[tuple[Value, ...], tuple[Callable[..., Any], ...], dict[str, Attribute]]:
+    at = max(0, len(given) - row.regions)
+    rest, bodies = given[:at], given[at:]
+    if len(bodies) < row.regions or not all(map(callable, bodies)):
+        wanted = "no region; pass a Python function for it as the last argument"
+        wanted = wanted if row.regions == 1 else f"{row.regions} regions; pass a Python function for each, as the last"
+        raise TraceError(f"{row.name} has {wanted}")
     if not row.parameters:
         names = [setting.name for setting in row.settings]
-        return (), None, dict(zip(names, map(_attribute, rest), strict=False))
+        return (), (), dict(zip(names, map(_attribute, rest), strict=False))
     beside = [value.type for value in rest if isinstance(value, Value)]
     operands = tuple(
         _value(builder, value, beside, f"{row.name} operand '{row.parameter(at).name}'", row.parameter(at))
         for at, value in enumerate(rest)
     )
-    return operands, body, {}
+    return operands, bodies, {}
 
 
 def _value(
@@ -244,25 +246,34 @@ def _too_few(row: Row, operands: tuple[Value, ...]) -> bool:
     return len(operands) < sum(1 for parameter in row.parameters if not parameter.variadic or parameter.least)
 
 
-def _with_region(
-    builder: _Builder, row: Row, operands: tuple[Value, ...], body: Callable[..., Any] | None, location: str
+def _with_regions(
+    builder: _Builder, row: Row, operands: tuple[Value, ...], bodies: tuple[Callable[..., Any], ...], location: str
 ) -> Any:
-    if body is None:
-        raise AssertionError(row.name)
     reduces = row.name == "shape.reduce"
     types: tuple[Type, ...] = ()
     if reduces and operands:
         dim = SIZE if operands[0].type.kind == "shape" else INDEX
         types = (INDEX, dim, *(value.type for value in operands[1:]))
-    arguments = tuple(builder.value(type_) for type_ in types)
     if len(builder.blocks) > MAX_DEPTH:
         raise TraceError(f"{row.name} nests regions deeper than {MAX_DEPTH} levels; join witnesses by assuming_all")
-    builder.blocks.append([])
-    yielded = tuple(
-        _value(builder, value, types[1:2], f"{row.name}'s region result") for value in _sequence(body(*arguments))
-    )
-    name = "shape.yield" if reduces else "shape.assuming_yield"
-    region = Block(arguments, (*builder.blocks.pop(), Operation(name, yielded)))
+    regions: list[Block] = []
+    yielded: tuple[Value, ...] = ()
+    for body in bodies:
+        # Numbers have the types that stand in their place in the region before.
+        beside = types[1:2] or tuple(value.type for value in yielded)
+        block, yielded = _region(builder, row, body, types, beside)
+        regions.append(block)
     results = tuple(builder.value(value.type) for value in (operands[1:] if reduces else yielded))
-    builder.add(Operation(row.name, operands, results, (), (region,), location))
+    builder.add(Operation(row.name, operands, results, (), tuple(regions), location))
     return results[0] if len(results) == 1 else results
+
+
+def _region(
+    builder: _Builder, row: Row, body: Callable[..., Any], types: tuple[Type, ...], beside: tuple[Type, ...]
+) -> tuple[Block, tuple[Value, ...]]:
+    """Return the block that a function describes, and what it yields."""
+    arguments = tuple(builder.value(type_) for type_ in types)
+    builder.blocks.append([])
+    returned = _sequence(body(*arguments))
+    yielded = tuple(_value(builder, value, beside, f"{row.name}'s region result") for value in returned)
+    return Block(arguments, (*builder.blocks.pop(), Operation(row.yields, yielded))), yielded

@@ -129,13 +129,13 @@ def verify_operation(operation: Operation) -> None:
     _operands(operation, row)
     _attributes(operation, row)
     _results(operation, row)
-    if len(operation.regions) != (1 if row.region else 0):
-        raise _error(operation, f"has {len(operation.regions)} regions, expected {1 if row.region else 0}")
+    if len(operation.regions) != row.regions:
+        raise _error(operation, f"has {len(operation.regions)} regions, expected {row.regions}")
     fault = row.fault(operation) if row.fault is not None else None
     if fault is not None:
         raise _error(operation, fault)
-    if row.region:
-        _region(operation)
+    for block in operation.regions:
+        _region(operation, block, row.yields)
 
 
 def _operands(operation: Operation, row: Row) -> None:
@@ -209,8 +209,7 @@ def _results(operation: Operation, row: Row) -> None:
             )
 
 
-def _region(operation: Operation) -> None:
-    block = operation.regions[0]
+def _region(operation: Operation, block: Block, name: str) -> None:
     reduces = operation.name == "shape.reduce"
     state = operation.operands[1:] if reduces else ()
     wanted = tuple(value.type for value in (state if reduces else operation.results))
@@ -220,7 +219,7 @@ def _region(operation: Operation) -> None:
         _types(operation, "it returns", operation.results, wanted)
     else:
         _types(operation, "its region takes", block.arguments, ())
-    end, name = block.terminator, "shape.yield" if reduces else "shape.assuming_yield"
+    end = block.terminator
     if end is None or end.name != name:
         raise _error(operation, f"its region ends in {end.name if end else 'nothing'}, expected {name}")
     early = next((inner.name for inner in block.operations[:-1] if find_row(inner.name).terminator), None)

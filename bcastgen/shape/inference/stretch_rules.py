@@ -9,10 +9,10 @@ In: a kernel's switches and one dim.  Out: how that dim takes part.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from ...core.frozen import dataclass
-from ...core.options import Option
+from ...core.options import DYNAMIC
 from ..types.dim import Dim
 
 __all__ = ["Dynamic", "Rules", "StretchMode"]
@@ -20,7 +20,6 @@ __all__ = ["Dynamic", "Rules", "StretchMode"]
 Dynamic: TypeAlias = Literal["numpy", "strict", "trusted"]
 # How a dim takes part: it may stretch, its extent is the domain's, or the caller vouches that it is.
 StretchMode: TypeAlias = Literal["numpy", "strict", "trusted"]
-_DYNAMIC = Option("dynamic", "numpy", "how dims of unknown extent take part.", get_args(Dynamic))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Rules:
     explicit: bool = True
 
     def __post_init__(self) -> None:
-        _DYNAMIC.check(self.dynamic)
+        DYNAMIC.check(self.dynamic)
 
     def stretch_mode(self, dim: Dim, explicit: bool = False) -> StretchMode:
         """Tell how a dim takes part; `explicit` if it is broadcast explicitly, for which the switches are not meant."""

@@ -11,6 +11,7 @@ import random
 import numpy as np
 import pytest
 
+from bcastgen.core.c_flags import OPTIMISED
 from bcastgen.core.dtypes import DTYPES, dtype
 from bcastgen.core.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.build import Builder, constant_from
@@ -281,6 +282,8 @@ def test_random_programs(check_programs, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "optimise", "seed"), [("gcc", "-O3", 1), ("clang", "-O0", 2), ("clang", "-O3", 3)])
+@pytest.mark.parametrize(
+    ("kind", "optimise", "seed"), [("gcc", OPTIMISED, 1), ("clang", "-O0", 2), ("clang", OPTIMISED, 3)]
+)
 def test_many_random_programs(seed, kind, optimise, check_programs, tmp_path):
     check_programs(100, seed, tmp_path, kind, optimise)

@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 
+from bcastgen.core.c_flags import OPTIMISED
 from bcastgen.core.dtypes import DTYPES, F32, I64, dtype
 from bcastgen.emit.kernel.constants import data_lines
 from bcastgen.expr.build import Builder
@@ -121,7 +122,7 @@ def test_constants_are_read_as_they_are(check, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "optimise"), [("gcc", "-O3"), ("clang", "-O0"), ("clang", "-O3")])
+@pytest.mark.parametrize(("kind", "optimise"), [("gcc", OPTIMISED), ("clang", "-O0"), ("clang", OPTIMISED)])
 def test_constants_are_read_as_they_are_by_every_compiler(kind, optimise, check, tmp_path):
     check(tmp_path, kind, optimise)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bcastgen.core.c_flags import OPTIMISED
 from bcastgen.expr.trace import trace
 from claim_cases import CASES, Case
 
@@ -55,7 +56,7 @@ def test_verdicts_are_numpys_under_sanitizers(check, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "optimise"), [("gcc", "-O3"), ("clang", "-O0"), ("clang", "-O3")])
+@pytest.mark.parametrize(("kind", "optimise"), [("gcc", OPTIMISED), ("clang", "-O0"), ("clang", OPTIMISED)])
 def test_verdicts_are_numpys_with_every_compiler(kind, optimise, check, tmp_path):
     check(tmp_path, kind, optimise)
 

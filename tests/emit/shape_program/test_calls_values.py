@@ -111,6 +111,10 @@ def wrapped(value):
     return (value - LEAST) % 2**64 + LEAST
 
 
+def bits(value):
+    return value % 2**64
+
+
 def rounded_to_zero(x, y):
     return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 
@@ -121,6 +125,8 @@ TOTAL = {
     "bcg_arith_muli": lambda x, y: wrapped(x * y),
     "bcg_arith_minsi": min,
     "bcg_arith_maxsi": max,
+    "bcg_arith_minui": lambda x, y: min(x, y, key=bits),
+    "bcg_arith_maxui": lambda x, y: max(x, y, key=bits),
     "bcg_index_min": min,
     "bcg_index_max": max,
     **{f"bcg_arith_cmpi_{name}": getattr(operator, name) for name in ("eq", "ne")},
@@ -136,6 +142,14 @@ PARTIAL = {
     "bcg_index_div": lambda x, y: x // y if y else None,
     "bcg_arith_divsi": lambda x, y: wrapped(rounded_to_zero(x, y)) if y else None,
     "bcg_arith_floordivsi": lambda x, y: wrapped(x // y) if y else None,
+    "bcg_arith_ceildivsi": lambda x, y: wrapped(-(-x // y)) if y else None,
+    "bcg_arith_remsi": lambda x, y: x - y * rounded_to_zero(x, y) if y else None,
+    "bcg_arith_divui": lambda x, y: wrapped(bits(x) // bits(y)) if y else None,
+    "bcg_arith_ceildivui": lambda x, y: wrapped(-(-bits(x) // bits(y))) if y else None,
+    "bcg_arith_remui": lambda x, y: wrapped(bits(x) % bits(y)) if y else None,
+    "bcg_arith_shli": lambda x, y: wrapped(x << y) if 0 <= y < 64 else None,
+    "bcg_arith_shrsi": lambda x, y: x >> y if 0 <= y < 64 else None,
+    "bcg_arith_shrui": lambda x, y: wrapped(bits(x) >> y) if 0 <= y < 64 else None,
 }
 
 

@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from bcastgen.core.errors import BroadcastError
+from bcastgen.emit.shape_program.calls import check_values
 from bcastgen.shape.dialect.ops import ROWS
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.types import parse_type
@@ -77,6 +78,7 @@ def application(row, types, setting, result):
 
     try:
         made = program("one", function, **dict(zip(names, types, strict=True)))
+        check_values(made)
     except BroadcastError:
         return None
     inferred = result is None or any(str(value.type) != result for value in made.results)
@@ -117,3 +119,11 @@ def test_ten_thousand_random_programs_agree(seed, tmp_path):
     seen = agree(tmp_path, 2_625, QUICK, seed)
     assert len(seen) >= 5_000
     assert {"OK", "SHAPE_WITNESS", "SHAPE_INVALID", "SHAPE_UNDECIDED"} == set(seen)
+
+
+def test_the_value_of_a_value_shape_has_no_form_in_c():
+    made = program("held", lambda v: op("value_of")(v), v="!shape.value_shape")
+    with pytest.raises(
+        BroadcastError, match=r"shape\.value_of: operand 'v' is a value, of which C has the shape alone"
+    ):
+        check_values(made)

@@ -7,11 +7,15 @@ Python says, and changes no byte. Functions have a test of their own (test_modul
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from bcastgen.api.functions import from_text
 from bcastgen.emit.standalone import CForm
-from c_corpus import PLAIN, SANITIZED, Build
-from c_harness import ADDRESS
+from c_corpus import SANITIZED, USERS, Build
+from c_harness import ADDRESS, Case, Harness, emit_module
 
 # With the static ones and those of test_module_agreement.py 1,000 and some.
 CHUNKS, PER_CHUNK = 10, 80
@@ -22,11 +26,28 @@ def test_a_sample_of_kernels_under_sanitizers(corpus, tmp_path):
     sample.check(tmp_path, [Build("gcc", ("-O0", *ADDRESS))])
 
 
+MISTAKES = {
+    "r[i] = t0;": ("r[i + 1] = t0;", "heap-buffer-overflow"),
+    "+ 1.0f": ("+ (float)((int64_t)1 << n)", "shift exponent 64 is too large"),
+}
+
+
+@pytest.mark.parametrize("right", MISTAKES)
+def test_a_mistake_is_found_and_its_line_said(right, tmp_path):
+    wrong, said = MISTAKES[right]
+    (kernel,) = emit_module([from_text("(f32[?] a) -> a + 1")], "plus")
+    assert right in kernel.text
+    bad = replace(kernel, files=kernel.files | {"plus.c": kernel.text.replace(right, wrong)})
+    case = Case(bad).array(np.ones(64, np.float32)).array(np.zeros(64, np.float32))
+    with pytest.raises(AssertionError, match=f"{said}(.|\n)*plus.c"):
+        Harness([bad], tmp_path).build("gcc", ("-O0", *ADDRESS)).run(case)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(CHUNKS))
 def test_kernels_in_every_build(seed, corpus, compile_strictly, tmp_path):
     many = corpus(seed, PER_CHUNK)
-    many.check(tmp_path / "builds", (*SANITIZED, *PLAIN))
+    many.check(tmp_path / "builds", (*SANITIZED, *USERS))
     for kind in ("gcc", "clang"):
         compile_strictly(many.files, tmp_path / kind, kind, "c++", ("-fsyntax-only",))
 
@@ -34,6 +55,6 @@ def test_kernels_in_every_build(seed, corpus, compile_strictly, tmp_path):
 @pytest.mark.slow
 def test_kernels_that_know_all_extents(corpus, compile_strictly, tmp_path):
     many = corpus(500, 80, forms=(CForm(static=True), CForm(0, static=True), CForm(static=True, freestanding=True)))
-    many.check(tmp_path / "builds", (*SANITIZED, *PLAIN))
+    many.check(tmp_path / "builds", (*SANITIZED, *USERS))
     for kind in ("gcc", "clang"):
         compile_strictly(many.files, tmp_path / kind, kind, "c++", ("-fsyntax-only",))

@@ -15,9 +15,9 @@ from bcastgen.ops import table
 from bcastgen.ops.table import OPS
 
 
-def text_of(kernel, name="f"):
-    """The text of a kernel; one that is read from MLIR has the name of its function."""
-    return linalg_text(kernel.compilation.program, name) if name != kernel.__name__ else kernel.to_mlir("linalg")
+def text_of(kernel, name="f", versions=0):
+    """The text of a kernel under a name, constants included."""
+    return linalg_text(kernel.compilation.program, name, kernel.constant_values, versions)
 
 
 # ---- the text --------------------------------------------------------------------------------------------------------
@@ -243,16 +243,21 @@ PROGRAMS |= {
 
 
 # What stands before the lowering: the text as it is, or what makes loops of it good ones.
+GOOD = tuple("--canonicalize --cse --linalg-fuse-elementwise-ops --linalg-fold-unit-extent-dims --sccp".split())
+# Each with the number of versions.
 PIPELINES = {
-    "as_it_is": (),
-    "fused": tuple("--canonicalize --cse --linalg-fuse-elementwise-ops --linalg-fold-unit-extent-dims --sccp".split()),
+    "as_it_is": ((), 0),
+    "fused": (GOOD, 0),
+    "one_version": ((), 1),
+    "all_versions": (GOOD, 100),
 }
 
 
 @pytest.fixture(scope="module", params=PIPELINES)
 def native(request, tmp_path_factory):
-    text = "\n".join(text_of(kernel, name) for name, (kernel, _, _) in PROGRAMS.items())
-    passes = (*PIPELINES[request.param], *mlir_tools.LOWERING)
+    passes, versions = PIPELINES[request.param]
+    text = "\n".join(text_of(kernel, name, versions) for name, (kernel, _, _) in PROGRAMS.items())
+    passes = (*passes, *mlir_tools.LOWERING)
     return mlir_tools.Native.compile(text, tmp_path_factory.mktemp("linalg") / "programs", passes)
 
 

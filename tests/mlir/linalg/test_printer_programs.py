@@ -130,7 +130,11 @@ def batch(seed, exact, steps, folder):
     while len(found) < BATCH:
         made = random_program(chance, exact, steps)
         found += [made] * (made is not None)
-    texts = [linalg_text(made.kernel.compilation.program, f"p{at}") for at, made in enumerate(found)]
+    # Any form may have been asked for: the one for any call, a few versions before it, or all there are.
+    texts = [
+        linalg_text(made.kernel.compilation.program, f"p{at}", versions=chance.choice([0, 1, 2, 1000]))
+        for at, made in enumerate(found)
+    ]
     return chance, found, mlir_tools.Native.compile("\n".join(texts), folder / "programs")
 
 

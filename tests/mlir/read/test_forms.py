@@ -29,7 +29,7 @@ def body(lines):
     """Return the outline of a function of these lines."""
     values = (
         f"%x: {F}, %y: {G}, %i: {I32}, %b: {B}, %c: {C}, %o: {ONE}, %h: {BYTE}, %s: {S}, %z: {Z}, %w: !shape.witness, "
-        "%n: index, %p: i1, %e: tensor<?xindex>, %d: !tosa.shape<1>"
+        "%n: index, %p: i1, %e: tensor<?xindex>, %d: !tosa.shape<1>, %v: !shape.value_shape"
     )
     return outline(parse_module(f"func.func @f({values}) {{\n{lines}\nreturn }}", "m"))
 
@@ -178,6 +178,18 @@ SPELLINGS = [
         generic("arith.cmpi", "%i, %i", f"{I32}, {I32}", B, "predicate = 2 : i64"),
         f"arith.cmpi slt, %i, %i : {I32}",
     ),
+    (
+        generic("shape.value_of", "%v", "!shape.value_shape", "tensor<?xindex>"),
+        "shape.value_of %v : tensor<?xindex>",
+    ),
+    (generic("shape.with_shape", "%x, %s", f"{F}, {S}", "!shape.value_shape"), f"shape.with_shape %x, %s : {F}, {S}"),
+    (generic("index.divs", "%n, %n", "index, index", "index"), "index.divs %n, %n"),
+    (
+        generic("index.cmp", "%n, %n", "index, index", "i1", "pred = #index<cmp_predicate ult>"),
+        "index.cmp ult(%n, %n)",
+    ),
+    (generic("index.constant", "", "", "index", "value = -5 : index"), "index.constant -5"),
+    (generic("index.bool.constant", "", "", "i1", "value = true"), "index.bool.constant true"),
     (generic("arith.select", "%p, %n, %n", "i1, index, index", "index"), "arith.select %p, %n, %n : index"),
     (generic("arith.select", "%b, %x, %x", f"{B}, {F}, {F}", F), f"arith.select %b, %x, %x : {B}, {F}"),
     (
@@ -255,6 +267,13 @@ def test_every_op_with_a_custom_form_is_among_the_lines_that_llvm_compares():
         ("shape.debug_print %s", 6, "'shape.debug_print' has a custom form that is not read here"),
         ("shape.join %s, %s", 6, "'shape.join' has a custom form that is not read here"),
         ("arith.cmpi lt, %n, %n : index", 17, "expected one of eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge, found"),
+        ("index.cmp lt(%n, %n)", 16, "expected one of eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge, found 'lt'"),
+        ("index.bool.constant 1", 26, "expected 'true' or 'false', found '1'"),
+        (
+            "index.casts %n : index to i32",
+            6,
+            "'index.casts' has a custom form that is not read here; nor is its generic",
+        ),
         ("arith.select %p, %n, %n : i1, i1, index", 1, "expected at most two types, found 'return'"),
         ("arith.constant unit", 21, "expected a number or a dense literal"),
         ("arith.index_cast %n : index from i32", 34, "expected 'to', found 'from'"),

@@ -20,7 +20,7 @@ from bcastgen.mlir.shape.read_program import read_program
 from bcastgen.shape.dialect.ops import ROWS
 from bcastgen.shape.dialect.program import Block, Program
 from bcastgen.shape.dialect.trace import op, program
-from bcastgen.shape.dialect.values import Shape, Size, Witness
+from bcastgen.shape.dialect.values import Shape, Size, ValueShape, Witness
 from shape_lines import LINES, one_op
 from shape_upstream import conflicting, has_errors, ran, surviving
 
@@ -240,6 +240,12 @@ def test_a_function_name_that_is_no_identifier(name, wanted):
         ("%0 = arith.constant dense<[1, 2]> : tensor<2xindex>", "index", "tensor<2xindex>", 9, (1, 2)),
         ("%0 = arith.constant dense<3> : tensor<2xindex>", "index", "tensor<2xindex>", 9, (3, 3)),
         ('%0 = "arith.cmpi"(%t, %c1) <{predicate = 6 : i64}> : (index, index) -> i1', "index", "i1", 0, True),
+        ("%0 = index.rems %t, %c1", "index", "index", 9, 0),
+        ("%0 = index.shru %t, %c1", "index", "index", -1, 2**63 - 1),
+        ("%0 = index.cmp ult(%t, %c1)", "index", "i1", -1, False),
+        ("%0 = index.constant -3", "index", "index", 9, -3),
+        ("%0 = index.bool.constant true", "index", "i1", 9, True),
+        ("%i0 = index.constant 0\n%0 = tensor.dim %t, %i0 : tensor<?xindex>", "tensor<?xindex>", "index", (7, 8), 2),
         ("%0 = arith.addi %t, %c1 overflow<nsw> : index", "index", "index", 9, 10),
         ('%0 = "shape.join"(%t, %t): (!shape.size,!shape.size)->!shape.size', "!shape.size", "!shape.size", 9, Size(9)),
         ('%0 = "shape.rank"(%t) {my.note = "x"} : (!shape.shape) -> index', "tensor<?xindex>", "index", (1, 2), 2),
@@ -295,13 +301,100 @@ def test_seed_002_reduce():
     assert built.run(Shape(error="lost")) == Size(error="lost")
 
 
+BRANCHES = """
+func.func @f(%p: i1, %a: !shape.shape) -> !shape.size {
+  %0 = scf.if %p -> (!shape.size) {
+    %1 = shape.rank %a : !shape.shape -> !shape.size
+    scf.yield %1 : !shape.size
+  } else {
+    %2 = shape.const_size 7
+    scf.yield %2 : !shape.size
+  }
+  scf.if %p {
+    "shape.debug_print"(%0) : (!shape.size) -> !shape.size
+  }
+  return %0 : !shape.size
+}
+"""
+
+
+def test_branches_that_are_not_there_are_empty():
+    (found,) = read(BRANCHES)
+    assert read(str(found)) == [found]
+    said = StringIO()
+    with redirect_stderr(said):
+        assert [found.run(flag, (3, 4)) for flag in (True, False)] == [Size(2), Size(7)]
+    assert said.getvalue() == "2\n"
+
+
+@pytest.mark.slow
+@mlir_tools.needs_mlir
+@pytest.mark.parametrize("flags", [(), ("--mlir-print-op-generic",)])
+def test_branches_read_as_llvm_prints_them(flags):
+    (found,) = read(mlir_tools.checked_opt(BRANCHES, *flags))
+    assert renamed(found) == renamed(read(BRANCHES)[0])
+
+
+LIBRARY = """
+func.func @same(%a: !shape.shape) -> !shape.shape {
+  return %a : !shape.shape
+}
+shape.function_library @lib {
+  shape.func @same(%arg: !shape.value_shape) -> !shape.shape {
+    %0 = shape.shape_of %arg : !shape.value_shape -> !shape.shape
+    shape.return %0 : !shape.shape
+  }
+  shape.func private @twice(%arg: !shape.value_shape, %w: !shape.witness) -> !shape.shape {
+    %n = arith.constant 1 : index
+    %0 = shape.shape_of %arg : !shape.value_shape -> !shape.shape
+    %1 = shape.assuming %w -> (!shape.shape) {
+      %2 = shape.concat %0, %0 : !shape.shape, !shape.shape -> !shape.shape
+      shape.assuming_yield %2 : !shape.shape
+    }
+    shape.return %1 : !shape.shape
+  }
+} mapping { foo.bar = @same, foo.baz = @twice }
+"""
+
+
+def test_functions_of_a_library_are_programs():
+    outer, same, twice = read(LIBRARY)
+    assert (outer.name, same.name, twice.name) == ("same", "same", "twice")
+    assert same.run(ValueShape([4])) == Shape.of(1)
+    assert twice.run(ValueShape([4]), True) == Shape.of(1, 1)
+    assert bg.shape_from_mlir(LIBRARY, "twice") == twice
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("@twice(%arg", "@same(%arg", "m.mlir:10:3: error: redefinition of the function '@same'"),
+        ("mapping {", "maping {", "m.mlir:19:3: error: expected 'mapping' behind the functions of a library"),
+        ("shape.return %1 : !shape.shape", "", "does not end in a return"),
+    ],
+)
+def test_libraries_that_are_none(old, new, message):
+    assert old in LIBRARY
+    with pytest.raises(ParseError, match=message):
+        read(LIBRARY.replace(old, new))
+
+
+@pytest.mark.slow
+@mlir_tools.needs_mlir
+@pytest.mark.parametrize("flags", [(), ("--mlir-print-op-generic",), ("--mlir-print-debuginfo",)])
+def test_libraries_read_as_llvm_prints_them(flags):
+    """Its custom form leaves the dialect out of all names in a library."""
+    found = read(mlir_tools.checked_opt(LIBRARY, *flags))
+    assert list(map(renamed, found)) == list(map(renamed, read(LIBRARY)))
+
+
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("body", "operands", "message"),
     [
-        ('"shape.with_shape"(%s) : (!shape.shape) -> ()\nreturn', "%s: !shape.shape", "'shape.with_shape' is no op of"),
+        ('"shape.func_shape"(%s) : (!shape.shape) -> ()\nreturn', "%s: !shape.shape", "'shape.func_shape' is no op of"),
         ('"add"(%s, %s) : (index, index) -> ()\nreturn', "%s: index", "'add' is no op of a shape program"),
         ('"func.call"() {callee = @g} : () -> ()\nreturn', "", "'func.call' is no op of a shape program"),
         ("return", "%t: i64", "type i64 is none of a shape program's; use !shape.shape,"),

@@ -10,7 +10,7 @@ from bcastgen.shape.dialect.ops import ROWS, find_row
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
 def test_rows_are_whole(row):
-    assert row.name.startswith(("shape.", "arith."))
+    assert row.name.startswith(("shape.", "arith.", "scf."))
     assert row.doc.endswith(".")
     assert row.c == f"bcg_{row.name.replace('.', '_')}"
     computes = not (row.region or row.terminator)
@@ -27,10 +27,12 @@ def test_rows_are_found_by_every_name():
     for name in ("shape.join", "join", "meet", "shape.meet"):
         assert find_row(name).name == "shape.join"
     assert find_row("arith.select") is find_row("select")
+    assert find_row("yield").name == "shape.yield"
+    assert find_row("if_").name == "scf.if"
 
 
 def test_names_in_python_are_unique():
-    names = [row.python for row in ROWS.values()]
+    names = [row.python for row in ROWS.values() if not row.terminator]
     assert len(set(names)) == len(names)
 
 

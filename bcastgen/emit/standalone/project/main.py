@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ....core.dtypes import DType
 from ....core.frozen import dataclass
 from ...c_text.body import storage_type
+from ...c_text.references import names
 from ...c_text.wrap import lay_out
 from ...kernel.constants import data_lines
 from ...kernel.model import KernelView
@@ -206,11 +207,10 @@ def _row(case: Case, results: int) -> str:
 
 def _finished(text: str, module: ModuleView, header: str) -> str:
     """Give the program's own names a prefix with which no name in the header or in its own C begins."""
-    words = set(re.findall(r"[A-Za-z_]\w*", header))
     prefix = next(
         name
         for name in ("check_", *(f"check{at}_" for at in range(2, 100)))
-        if not any(word.lower().startswith(name) for word in words)
+        if not any(word.lower().startswith(name) for word in names(header))
     )
     text = re.sub(r"\bBCG_MAIN_", prefix.upper(), re.sub(r"\bbcg_main_", prefix, text))
     text = re.sub(r"\bBCG_", f"{module.macros}_", re.sub(r"\bbcg_", f"{module.name}_", text))

@@ -1,0 +1,93 @@
+"""Arrays that say, for one call, which of their dims may not stretch.
+
+In: an array, and the numbers of some of its dims.  Out: an argument for kernels.
+
+    bg.add(bg.strict(x, dims=0), b)
+
+A type says it of every call (``f32[n!]``), an option of every operand (``dynamic="strict"``); this says it of one array
+in one call. Seed 004 asks for an ndarray with a bit a dim.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import BroadcastError, DTypeError, TraceError
+from ..expr.trace import is_tracer
+from ..runtime.strict import Strict
+
+__all__ = ["strict"]
+
+
+def strict(array: np.ndarray[Any, Any], dims: int | Sequence[int] | None = None) -> Strict:
+    """Return an argument for kernels: the array, of which some dims do not stretch.
+
+    Every kernel takes it in place of the array, by position or by name, and so do ``kernel.result_shape`` and
+    ``bg.evaluate``. Where one of `dims` has extent 1, and the dim of the iteration domain that it is has another
+    extent, the call ends in an error. Dims that are not 1, and that stretch other operands, are not affected, and
+    neither are the dims that rank expansion adds in front of the array's own. As for ``!`` in types, an explicit
+    broadcast does not stretch such a dim either.
+
+    Parameters
+    ----------
+    array : any that kernels take; it is not copied.
+    dims : the dims that do not stretch, counted from the end where negative, as in NumPy; all by default.
+
+    Returns
+    -------
+    Strict
+        With the attributes ``array``, ``dims`` and ``shape``. It is no array: NumPy's functions and operators, which
+        would stretch its dims, refuse it.
+
+    Raises
+    ------
+    TraceError
+        Inside of a kernel, where ``!`` in the signature says this of an operand.
+    DTypeError
+        If it is no array.
+    BroadcastError
+        If a dim is out of range or named twice.
+
+    Examples
+    --------
+    >>> import bcastgen as bg, numpy as np
+    >>> x, b = np.ones((1, 3)), np.ones((4, 3))
+    >>> bg.add(x, b).shape
+    (4, 3)
+    >>> bg.add(bg.strict(x, dims=1), b).shape
+    (4, 3)
+    >>> bg.add(bg.strict(x), b)
+    Traceback (most recent call last):
+      ...
+    bcastgen.BroadcastError: operand 'a' dim 0 has extent 1, expected 4 (from 'b'); it does not stretch, as \
+bcastgen.strict says; pass the whole extent, or leave dim 0 out of dims=
+    """
+    if is_tracer(array):
+        raise TraceError(
+            "strict(...) is for arguments of a call; of an operand of this kernel its signature says it, by !: f32[n!]"
+        )
+    if not isinstance(array, np.ndarray):
+        raise DTypeError(f"strict(...) takes an array, not {type(array).__name__}; pass numpy.asarray(x)")
+    rank = array.ndim
+    given = range(rank) if dims is None else dims if isinstance(dims, Sequence) else (dims,)
+    found: set[int] = set()
+    for dim in given:
+        number = _index(dim)
+        if not -rank <= number < rank:
+            cure = f"use {-rank} to {rank - 1}" if rank else "name none"
+            raise BroadcastError(f"strict: dim {number} is out of range for rank {rank}; {cure}", dim=number)
+        if number % rank in found:
+            raise BroadcastError(f"strict: dim {number % rank} is named twice in {dims}; name each once", dim=number)
+        found.add(number % rank)
+    return Strict(array, tuple(sorted(found)))
+
+
+def _index(dim: object) -> int:
+    try:
+        return operator.index(dim)  # type: ignore[arg-type]
+    except TypeError:
+        raise BroadcastError(f"strict: {dim!r} is no dim; give integers, or leave dims out for all") from None

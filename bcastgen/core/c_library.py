@@ -1,0 +1,29 @@
+"""What generated C takes of the C library, by header.
+
+In: nothing.  Out: names.
+
+    HEADERS["string.h"]  ->  {"memcpy"}
+"""
+
+from __future__ import annotations
+
+__all__ = ["HEADERS", "MATHEMATICS"]
+
+# <math.h> of C11: what takes and gives numbers, for double and (with f) float; then what is generic.
+MATHEMATICS = frozenset(
+    name + suffix
+    for suffix in ("", "f")
+    for name in """
+    acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 ilogb ldexp log log10 log1p log2
+    logb scalbn scalbln cbrt fabs hypot pow sqrt erf erfc lgamma tgamma ceil floor nearbyint rint lrint llrint round
+    lround llround trunc fmod remainder copysign nextafter fdim fmax fmin fma
+    """.split()
+) | frozenset("fpclassify isfinite isinf isnan isnormal signbit isgreater isless isunordered".split())
+
+# In the order in which they are included. <stdint.h> is not among them: all C that we write needs it.
+HEADERS = {
+    "math.h": MATHEMATICS | {"NAN", "INFINITY"},
+    "stdbool.h": frozenset({"bool", "true", "false"}),
+    "string.h": frozenset({"memcpy"}),
+    "stddef.h": frozenset({"NULL", "ptrdiff_t"}),
+}

@@ -1,0 +1,67 @@
+"""Dims that do not stretch because the caller of a kernel says so: see :func:`bcastgen.strict`.
+
+In: a kernel's nests, the operands' shapes, and the dims that may not stretch.  Out: nothing, or the error.
+
+    a + b, a.0 = 1 is strict, b.0 = 4   ->   operand 'a' dim 0 has extent 1, expected 4 (from 'b'); it does not stretch
+
+A dim stretches if its extent is 1 and that of the domain, at its place, is not. So it is the extents of the domain that
+are asked for, which the kernel's own guards give; where these fail, the call says so itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..core.errors import strict_mismatch
+from ..loops.guard_interpret import Failure, domains
+from ..loops.nest import Access, LoopProgram
+
+__all__ = ["check_strict"]
+
+Shape = tuple[int, ...]
+
+
+def check_strict(program: LoopProgram, shapes: Sequence[Shape], strict: Mapping[int, tuple[int, ...]]) -> None:
+    """Refuse operands of which a dim would stretch that may not.
+
+    Parameters
+    ----------
+    program : the kernel's nests, for any dtypes.
+    shapes : of all operands, constants included.
+    strict : the dims that may not stretch, by the operand's number.
+
+    Raises
+    ------
+    BroadcastError
+        If one would.
+    """
+    found = domains(program.guards, shapes)
+    if isinstance(found, Failure):
+        return
+    for nest, domain in zip(program.nests, found, strict=True):
+        read = [access for access in (*nest.operands, *nest.shapes) if access.position < len(shapes)]
+        for access in sorted(read, key=lambda access: access.position):
+            shape = shapes[access.position]
+            for own in strict.get(access.position, ()):
+                place = _place(access, own, len(shape), len(domain))
+                if place is not None and shape[own] == 1 != domain[place]:
+                    against = _setter(read, shapes, place, domain)
+                    raise strict_mismatch(access.name, own, 1, domain[place], against)
+
+
+def _place(access: Access, own: int, rank: int, domain_rank: int) -> int | None:
+    """Return the dim of the domain that an own dim of an operand is; None for one that a view drops."""
+    if access.positions is None:
+        return domain_rank - rank + own
+    position = access.positions[own]
+    return None if position is None else domain_rank - position
+
+
+def _setter(read: Sequence[Access], shapes: Sequence[Shape], place: int, domain: Shape) -> str | None:
+    """Return an operand that has the extent of a dim of the domain; None where types alone give it."""
+    for access in read:
+        shape = shapes[access.position]
+        for own, extent in enumerate(shape):
+            if extent == domain[place] and _place(access, own, len(shape), len(domain)) == place:
+                return access.name
+    return None

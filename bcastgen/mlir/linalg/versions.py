@@ -1,0 +1,126 @@
+"""Decides which versions a nest is printed in: each has plain maps, for one answer to the question who stretches.
+
+In: a nest, the extents known in the function, and how many versions there may be.  Out: the versions, with their tests.
+
+    a : f32[?] at (d0|0), b : f32[?] at (d0|0)  ->  a.0 = d0, b.0 = d0: both at (d0)
+                                                    a.0 = d0, b.0 = 1:  b at (0)
+                                                    a.0 = 1,  b.0 = d0: a at (0)
+
+The guards have run before, so a dim that may stretch has the domain's extent or 1. Facts need no version: the map of a
+dim that is known to be at least 2, or to be 1, says so, and dims with one name have one answer. The versions come in
+the order of how many operands stretch. Where they are all there are, the last one needs no test.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from ...core.frozen import dataclass
+from ...loops.nest import Nest
+from .shapes import Shapes, Test
+
+__all__ = ["Place", "Version", "versions_of"]
+
+# An operand's dim as one map sees it: the operand's name, its dim, the dim of the domain.
+Place = tuple[str, int, int]
+# Answers are tried in their order; a nest with more questions than this has only its likeliest ones asked.
+_MOST_ASKED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a nest.
+
+    Attributes
+    ----------
+    still : the dims that stretch, and have extent 1.
+    test : whether it is the one for this call; None if no other is left.
+    """
+
+    still: frozenset[Place]
+    test: Test | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Whether some dims that have one extent stretch: the dims, and the test that they do not."""
+
+    places: tuple[Place, ...]
+    same: str
+
+
+def versions_of(nest: Nest, shapes: Shapes, most: int) -> tuple[Version, ...]:
+    """Return at most so many versions of a nest; without a last one that needs no test, another form has to follow.
+
+    Parameters
+    ----------
+    nest : to be printed.
+    shapes : writes the tests before the versions.
+    most : how many versions there may be; 0 for none.
+    """
+    if most == 0:
+        return ()
+    questions = _questions(nest, shapes)
+    if len(questions) > _MOST_ASKED:
+        return (Version(frozenset(), _test(questions, frozenset(), shapes)),)
+    answers = sorted(_answers(questions, nest, shapes), key=lambda still: _order(questions, still))
+    found = []
+    for at, still in enumerate(answers[:most]):
+        is_last = at + 1 == len(answers)
+        places = frozenset(place for one in still for place in questions[one].places)
+        found.append(Version(places, None if is_last else _test(questions, still, shapes)))
+    return tuple(found)
+
+
+def _questions(nest: Nest, shapes: Shapes) -> tuple[_Question, ...]:
+    """Return what has to be asked: nothing of dims whose maps say whether they stretch."""
+    grouped: dict[object, list[Place]] = {}
+    for access in nest.operands:
+        for dim, index in enumerate(access.map.indices):
+            if index.stretches and index.dim is not None:
+                name = access.type.dims[dim].symbol
+                place = (access.name, dim, index.dim)
+                known = grouped.setdefault((name, index.dim) if name is not None else place, [])
+                if place not in known:
+                    known.append(place)
+    found = []
+    for places in grouped.values():
+        same = shapes.is_domain(nest, *places[0])
+        if isinstance(same, str):
+            found.append(_Question(tuple(places), same))
+    return tuple(found)
+
+
+def _answers(questions: tuple[_Question, ...], nest: Nest, shapes: Shapes) -> Iterator[frozenset[int]]:
+    """Give the sets of questions whose dims may stretch together: where all that meet in a dim are 1, none does."""
+    asked: dict[int, set[int]] = {}
+    for at, question in enumerate(questions):
+        asked.setdefault(question.places[0][2], set()).add(at)
+    # One of those that meet has the domain's extent: if all are asked about, not all can stretch.
+    together = []
+    for at, members in asked.items():
+        places = {place[:2] for one in members for place in questions[one].places if place[2] == at}
+        meeting = shapes.meeting(nest, at)
+        together += [members] * (bool(meeting) and meeting <= places)
+    for count in range(len(questions) + 1):
+        for chosen in itertools.combinations(range(len(questions)), count):
+            still = frozenset(chosen)
+            if not any(members <= still for members in together):
+                yield still
+
+
+def _order(questions: tuple[_Question, ...], still: frozenset[int]) -> tuple[int, int, list[tuple[int, int]]]:
+    """Return how unlikely an answer is: likely are few operands and dims that stretch, outer dims, later operands."""
+    operands = {place[0] for at in still for place in questions[at].places}
+    return len(operands), len(still), sorted((questions[at].places[0][2], -at) for at in still)
+
+
+def _test(questions: tuple[_Question, ...], still: frozenset[int], shapes: Shapes) -> Test:
+    block, found = shapes.block, None
+    for at, question in enumerate(questions):
+        one = question.same
+        if at in still:
+            one = block.op("stretches", f"arith.xori {one}, {block.constant(True, 'i1')} : i1")
+        found = one if found is None else block.op("version", f"arith.andi {found}, {one} : i1")
+    return True if found is None else found
