@@ -207,5 +207,5 @@ int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slot
         default: return BCG_OK; /* STEP_END */
         }
     }
-    return status;
+    return (int32_t)status;
 }

@@ -141,7 +141,7 @@ def test_random_kernels(program):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_many_random_kernels(program, seed):
-    check(program, 100 + seed, 500, 20)
+    check(program, 100 + seed, 250, 20)
 
 
 # ---- shape programs --------------------------------------------------------------------------------------------------
@@ -211,4 +211,4 @@ def test_random_shape_programs(program):
 
 @pytest.mark.slow
 def test_many_random_shape_programs(program):
-    check_programs(program, 2, 3_000)
+    check_programs(program, 2, 1_500)
