@@ -1,4 +1,4 @@
-"""What several test modules share, as fixtures: values to sample, layouts to hold them in, and what agreement means."""
+"""Fixtures of all tests: values to sample, layouts to hold them in, and when two arrays agree."""
 
 from __future__ import annotations
 

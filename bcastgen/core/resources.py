@@ -79,6 +79,7 @@ _DECIDING_ROOMS = (
     "loops/rewrites",
     "loops/schedule",
     "ops",
+    "ops/rows",
     "pipeline",
     "runtime",
     "shape",

@@ -180,7 +180,7 @@ class Jobs:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What stands in for a kernel in one call: its names, and the values that NumPy came to."""
+    """The stand-in for a kernel in one call: its names, and the values that NumPy computed."""
 
     kernel: Named
     values: tuple[Array, ...]

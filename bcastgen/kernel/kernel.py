@@ -113,7 +113,7 @@ class Kernel(KernelBase):
 
     @property
     def expression(self) -> Expression:
-        """What the kernel computes, before it is typed."""
+        """The expression that the kernel computes, before it is typed."""
         if not isinstance(self._expression, Expression):
             self._expression = self._expression()
         return self._expression
@@ -321,14 +321,16 @@ class Kernel(KernelBase):
         return guard_code(self._sizing(tuple(ranks)).guards)
 
     def explain(self) -> str:
-        """Return every stage as text: the expression, its types, the loop nests, the inner loops, the C.
+        """Return every stage as text: the expression, its types, the loop nests, the inner loops, the kernel's own C.
 
         Returns
         -------
         str
             For the dtypes of the latest call, of the signature, or else for f64.
         """
-        return "\n\n".join(f"== {stage}\n{text}" for stage, text in self.stages.items())
+        from ..pipeline.explanation import explain  # noqa: PLC0415 - calls explain nothing
+
+        return explain(self.stages, self.compilation.source.name)
 
     def emit_c(
         self, directory: str | Path, name: str | None = None, variants: int | None = None, **form: Any

@@ -1,4 +1,4 @@
-"""What a kernel makes of what it is told of operands: results' names, constants' values.
+"""A kernel's operands as users describe them: names of results, values of constants.
 
 In: names, values, types of a signature.  Out: names and arrays.
 

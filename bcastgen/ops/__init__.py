@@ -1,1 +1,1 @@
-"""What an op is: its row, the table of rows, dtype rules, and ops that users define."""
+"""Ops: rows, the table of rows, dtype rules, and ops that users define."""

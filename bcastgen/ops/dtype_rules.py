@@ -81,9 +81,9 @@ def _float_of(operand: DType) -> DType:
 
 def floating(_op: str, operands: Types) -> Converted:
     """Compute in the float that NumPy's functions take for these dtypes."""
-    kinds = resolve_weak(operands)
+    dtypes = resolve_weak(operands)
     # bf16 holds 8-bit integers, though not every f16.
-    loop = promote(*kinds) if BF16 in kinds else promote(*map(_float_of, kinds))
+    loop = promote(*dtypes) if BF16 in dtypes else promote(*map(_float_of, dtypes))
     return (loop,) * len(operands), loop
 
 
@@ -149,8 +149,8 @@ def rounding(op: str, operands: Types) -> Converted:
 
 def rounded(op: str, operands: Types) -> Converted:
     """Keep every dtype but bool, which is a float as for NumPy's functions."""
-    kinds = resolve_weak(operands)
-    return floating(op, operands) if kinds[0] is BOOL else rounding(op, operands)
+    dtypes = resolve_weak(operands)
+    return floating(op, operands) if dtypes[0] is BOOL else rounding(op, operands)
 
 
 def float_test(_op: str, operands: Types) -> Converted:

@@ -1,4 +1,4 @@
-"""What a row says of an op beside its dtypes and its C: for the analyses and rewrites of loops, and for MLIR.
+"""The facts of a row beside its dtypes and its C: for the analyses and rewrites of loops, and for MLIR.
 
 In: nothing.  Out: the records that rows hold.
 
@@ -19,7 +19,7 @@ __all__ = ["FloatFacts", "IntegerFacts", "Mlir"]
 
 @dataclass(frozen=True, slots=True)
 class IntegerFacts:
-    """What is known of an op's integers, for :mod:`..loops`; nothing, unless the row says more.
+    """Facts of an op's integers, for :mod:`..loops`; none, unless the row says more.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class IntegerFacts:
 
 @dataclass(frozen=True, slots=True)
 class FloatFacts:
-    """What is known of an op's floats of 32 and 64 bits; nothing, unless the row says more.
+    """Facts of an op's floats of 32 and 64 bits; none, unless the row says more.
 
     Attributes
     ----------

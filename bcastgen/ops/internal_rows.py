@@ -36,6 +36,7 @@ def _truncated(x: Any, *ends: Any) -> Any:
 
 
 def _truncate(nan: bool, outside: bool) -> Op:
+    """Return the row of a truncation to i32 that looks for NaN, or for numbers outside of two ends, or neither."""
     within = "bcg_within_{t}({0}, {1}, {2})" if outside else "{0}"
     name = f"truncate{'' if nan else '_number'}{'' if outside else '_within'}"
     whole = f"(int32_t){within}"

@@ -1,4 +1,4 @@
-"""One row of the table of ops: what is said of an op, and what follows from it for given dtypes.
+"""One row of the table of ops, and what follows from it for given dtypes.
 
 In: a dtype rule and C templates.  Out: an :class:`Op`, which gives operand dtypes, C and reference values.
 
@@ -50,7 +50,7 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a user said of an op; two that are equal are one.
+    """An op as a user defined it; two equal definitions are one.
 
     Attributes
     ----------
@@ -337,6 +337,7 @@ def _template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DT
 
 
 def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
+    """Replace the fields of a template that depend on dtypes; operands stay open."""
     loop = operands[0].computed_in
     wide = "uint64_t" if loop.bits == 64 else "uint32_t"
     facts = {

@@ -6,8 +6,8 @@ In: an expression over operands' names, and definitions it calls.  Out: text for
     prelude of `sq`: "static float twice(float x) {...}" ->  bcg_user_sq_twice, and its text under that name
 
 Every word has to be an operand, a definition of the prelude, a type, or a function of <math.h>. A word that is none of
-these could be a variable of the generated C around it, or a function that C takes to return an int. What else is wrong
-with the C is its compiler's to find.
+these could be a variable of the generated C around it, or a function that C takes to return an int. Other errors in
+the C are left to its compiler.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _FOREIGN_DEFINITIONS = (
 _FUNCTION = re.compile(r"static\s+(?:inline\s+)?(?P<rest>[a-z][\w \n]*?\b(?P<name>[A-Za-z]\w*)\s*\([^()]*\)\s*\{)")
 _TABLE = re.compile(r"static\s+(?P<rest>const\s[\w\s]*?\b(?P<name>[A-Za-z]\w*)\s*(?:\[[^][{}]*\]\s*)*=)")
 _CONTROL = frozenset("if for while switch return else do case".split())
-# What fields may come out as, to look at the words that hold them.
+# Values that fields may have, to look at the words that hold them.
 _SAMPLES = {"{T}": "int32_t", "{W}": "uint32_t", "{t}": "f32", "{h}": "i32", "{bits}": "32", "{f}": "", "{huge}": "NAN"}
 _TYPES = frozenset("bool char const double float int long short signed unsigned true false sizeof".split())
 _INTEGERS = re.compile(r"u?int(?:8|16|32|64)_t|U?INT(?:8|16|32|64)_(?:MAX|MIN|C)|NAN|INFINITY")
@@ -193,6 +193,7 @@ def _parts(op: str, text: str) -> Iterator[str]:
 
 
 def _definition(op: str, text: str) -> tuple[str, str]:
+    """Return name and text of a function or table of a prelude; refuse what is neither."""
     found = _FUNCTION.match(text) or _TABLE.match(text)
     if found is None:
         raise ParseError(

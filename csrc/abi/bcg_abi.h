@@ -24,7 +24,7 @@ typedef struct {
     int32_t rank;
 } bcg_array;
 
-/* What is wrong: operands count from 0, results follow them; -1 stands for "none". `against` set `expected`. */
+/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;
@@ -39,18 +39,18 @@ typedef struct {
 } bcg_shape;
 
 /* An inner loop: `rows` rows of n points, at least one each. Array k of those it is for begins at at[k] and is
- * steps[k] bytes further a row later; along a row its elements are adjacent, or one that stands still. Reads of a point
- * come before its writes, and points in no order. */
+ * steps[k] bytes further a row later; along a row its elements are adjacent, or it is stationary: one element. Reads of a
+ * point come before its writes, and points in no order. */
 typedef void (*bcg_loop)(char *const *at, const int64_t *steps, int64_t rows, int64_t n);
 
-/* Bit k of `still`: array k is one element along a row. Results move; arrays from the 64th on do. */
+/* Bit k of `stationary`: array k is one element along a row. Results move; arrays from the 64th on do. */
 typedef struct {
-    uint64_t still;
+    uint64_t stationary;
     bcg_loop run;
 } bcg_variant;
 
 /* A sub-expression that can be computed into a tile of its own, before the loops that use it. It reads `reads`, numbers
- * of the nest's arrays or, from `arrays` on, of earlier stages; its loop has these and then the tile, none still. */
+ * of the nest's arrays or, from `arrays` on, of earlier stages; its loop has these and then the tile, all moving. */
 typedef struct {
     bcg_loop run;
     int32_t count;
@@ -63,7 +63,7 @@ typedef struct {
  *
  * The inline form computes all in one loop over its arrays. The staged form, where there is one, computes every stage,
  * then a loop over `staged_reads`: operands and stages, numbered as a stage's, followed by the results. The first
- * variant of either form has no array that stands still. */
+ * variant of either form has no stationary array. */
 typedef struct {
     int32_t arrays;
     int32_t operands;

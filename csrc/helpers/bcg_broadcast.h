@@ -2,7 +2,7 @@
  *
  * Contract. The run-time twin of the compile-time rule in bcastgen/shape/inference/broadcast.py. Shapes align on the right; two
  * extents meet if they are equal or one is 1, and the result is the one that is not 1 (so 0 with 1 is 0; never the
- * larger of the two). Nothing here reads array data. Each definition stands between blank lines and uses only what
+ * larger of the two). Nothing here reads array data. Each definition is between blank lines and uses only what
  * stands above it, in bcg_abi.h or in bcg_check.h: emit copies the ones a kernel needs.
  */
 #ifndef BCG_BROADCAST_H
@@ -10,7 +10,7 @@
 
 #include "bcg_check.h"
 
-/* Lets one dim of an operand meet a dim of the domain, 1 as long as nobody has set it: `from` keeps who. */
+/* Lets one dim of an operand meet a dim of the domain, which is 1 until an operand sets it: `from` keeps which. */
 static inline bcg_status bcg_meet_dim(const bcg_array *operand, int32_t position, int32_t dim, int32_t at,
                                       int64_t *extents, int32_t *from, bcg_diagnostic *why)
 {
@@ -23,7 +23,7 @@ static inline bcg_status bcg_meet_dim(const bcg_array *operand, int32_t position
     return BCG_OK;
 }
 
-/* Lets dims [first, end) of an operand meet the domain's extents, 1 as long as nobody has set them: `from` keeps who. */
+/* Lets dims [first, end) of an operand meet the domain's extents, 1 until an operand sets them: `from` keeps which. */
 static inline bcg_status bcg_meet(const bcg_array *operand, int32_t position, int32_t first, int32_t end, int32_t rank,
                                   int64_t *extents, int32_t *from, bcg_diagnostic *why)
 {

@@ -1,7 +1,7 @@
 /* bcg_check.h: how a failed check is told.
  *
- * Contract. Whoever includes it has defined the enum bcg_status of bcg_status.def. Each definition stands between blank
- * lines and uses only what stands above it, in bcg_abi.h or in the standard headers: emit copies the ones a kernel needs.
+ * Contract. Whoever includes it has defined the enum bcg_status of bcg_status.def. Each definition is between blank
+ * lines and uses only what is above it, in bcg_abi.h or in the standard headers: emit copies the ones a kernel needs.
  */
 #ifndef BCG_CHECK_H
 #define BCG_CHECK_H

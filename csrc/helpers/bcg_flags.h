@@ -1,8 +1,8 @@
 /* bcg_flags.h: refuses compiler flags that would change what C of ours computes, or what callers hand to it.
  *
  * Contract. Emitted C holds the first definitions, as far as its results depend on them; a kernel of the JIT is compiled
- * with all of this in front where a user gave flags. Nothing is left where nothing is wrong. What flags do counts, not
- * how they are spelled; some of clang's (-freciprocal-math) no macro tells. Parts stand between blank lines.
+ * with all of this in front where a user gave flags. Nothing is left where nothing is wrong. The effect of flags counts,
+ * not their spelling; some of clang's (-freciprocal-math) no macro tells. Parts are between blank lines.
  */
 
 /* The order of operations is what results are made of. */

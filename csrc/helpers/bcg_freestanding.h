@@ -1,7 +1,7 @@
 /* bcg_freestanding.h: what C without a library leaves out: copies of bytes, NaN and infinity.
  *
  * Contract. Stands in for memcpy, NAN and INFINITY where the C library is not there; constants are constant expressions.
- * No definition calls a function, whatever the optimisation. Each definition stands between blank lines: emit copies the
+ * No definition calls a function, whatever the optimisation. Each definition is between blank lines: emit copies the
  * ones a kernel needs, and spells the library's names as these.
  */
 #ifndef BCG_FREESTANDING_H

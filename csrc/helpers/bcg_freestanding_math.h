@@ -3,7 +3,7 @@
  * Contract. The values of fabs, copysign, floor, ceil, trunc, rint, sqrt and fmod, bit for bit (NaN is any NaN): sums are
  * taken to round to nearest, as the C library's own functions take them. A compiler's own name for a function stands
  * only where the machine has an instruction for it, so that no call is left. Pure and defined for every argument. Each
- * definition stands between blank lines and uses only what stands above it, in bcg_vmath_core.h or in
+ * definition is between blank lines and uses only what is above it, in bcg_vmath_core.h or in
  * bcg_freestanding.h: emit copies the ones a kernel needs, and spells the library's names as these.
  */
 #ifndef BCG_FREESTANDING_MATH_H
@@ -162,7 +162,7 @@ static inline float bcg_sqrt_f32(float x)
 #endif
 }
 
-/* What a whole number of times y leaves of x, with the sign of x: exact. Digits are divided 11 places at a time. */
+/* The remainder of x after whole multiples of y, with the sign of x: exact. Digits are divided 11 places at a time. */
 static inline double bcg_fmod_f64(double x, double y)
 {
     const double dividend = bcg_fabs_f64(x), divisor = bcg_fabs_f64(y);

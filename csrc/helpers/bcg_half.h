@@ -2,10 +2,10 @@
  *
  * Contract. In memory an element is its bits in a uint16_t; a value is a float that the 16-bit type can represent.
  * bcg_<x>_to_f32 is exact, bcg_f32_to_<x> and bcg_round_<x> round to nearest, halves to even, with overflow to infinity
- * and subnormals kept; NaN stays NaN. What comes from a wider type goes through bcg_odd_<source> first: rounding to odd
+ * and subnormals kept; NaN stays NaN. Values of wider types go through bcg_odd_<source> first: rounding to odd
  * keeps what decides a half, so that there is one rounding in all. Pure, defined for every argument, and without
  * branches, so that compilers vectorise; where gcc would make a branch of a selection, masks (bcg_mask) select. Each
- * definition stands between blank lines and uses only what stands above it or in the standard headers: emit copies the
+ * definition is between blank lines and uses only what is above it or in the standard headers: emit copies the
  * ones a kernel needs.
  */
 #ifndef BCG_HALF_H
@@ -32,7 +32,7 @@ static inline float bcg_f16_to_f32(uint16_t bits)
     return bcg_from_bits_f32((subnormal & small) | (normal & ~small) | special | quiet | sign);
 }
 
-/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which then stands in the low bits. */
+/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which is then in the low bits. */
 static inline uint16_t bcg_f32_to_f16(float x)
 {
     const uint32_t bits = bcg_bits_f32(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;

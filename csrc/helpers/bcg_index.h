@@ -1,7 +1,7 @@
 /* bcg_index.h: index arithmetic beside the operations of the shape dialect.
  *
  * Contract. Nothing overflows; a function that may have no result says so with 0, and leaves the result alone. Each
- * definition stands between blank lines and uses only what stands above it or in bcg_shape_value.h: emit copies the ones
+ * definition is between blank lines and uses only what is above it or in bcg_shape_value.h: emit copies the ones
  * a program needs.
  */
 #ifndef BCG_INDEX_H

@@ -2,7 +2,7 @@
  *
  * Contract. Arrays have been checked to have at least one element, unless it says otherwise; none of their data is read.
  * bcg_check_data comes first: what follows it adds up strides that it has found to reach no further than PTRDIFF_MAX.
- * Each definition stands between blank lines and uses only what stands above it or in bcg_broadcast.h: emit copies the
+ * Each definition is between blank lines and uses only what is above it or in bcg_broadcast.h: emit copies the
  * ones a kernel needs.
  */
 #ifndef BCG_MEMORY_H

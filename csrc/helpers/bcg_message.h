@@ -1,6 +1,6 @@
 /* bcg_message.h: numbers as text, without <stdio.h>.
  *
- * Contract. Nothing is allocated. Each definition stands between blank lines and uses only the standard headers: emit
+ * Contract. Nothing is allocated. Each definition is between blank lines and uses only the standard headers: emit
  * copies the ones a kernel's message function needs.
  */
 #ifndef BCG_MESSAGE_H

@@ -2,8 +2,8 @@
  *
  * Contract. `steps` holds one row a dim, outermost first, and in it one effective byte stride an array, the first result
  * at place `key`. bcg_plan drops dims of extent 1, orders the rest by the result's strides and merges neighbours that
- * every array walks as one, so that most calls end up with a single long loop. Each definition stands between blank
- * lines and uses only what stands above it or in bcg_broadcast.h: emit copies the ones a kernel needs.
+ * every array walks as one, so that most calls end up with a single long loop. Each definition is between blank
+ * lines and uses only what is above it or in bcg_broadcast.h: emit copies the ones a kernel needs.
  */
 #ifndef BCG_ODOMETER_H
 #define BCG_ODOMETER_H

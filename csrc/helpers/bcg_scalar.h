@@ -1,7 +1,7 @@
 /* bcg_scalar.h: scalar operations that need more than one C expression, bcg_<operation>_<dtype>.
  *
  * Contract. Pure and defined for every argument: no overflow, no division trap, no out-of-range shift. Each definition
- * stands between blank lines and uses only what stands above it or in the standard headers: emit copies the ones a
+ * is between blank lines and uses only what is above it or in the standard headers: emit copies the ones a
  * kernel needs. Integers narrower than 32 bits use the 32-bit functions.
  *
  * It is long because C has one function for each type.
@@ -42,14 +42,14 @@ static inline void bcg_set_word_32(void *bytes, int64_t at, uint32_t word)
 
 /* Whether one instruction permutes 64 bytes, and the compiler does not widen bytes as it loads them. */
 #if defined(__AVX512VBMI__) && defined(__GNUC__) && !defined(__clang__)
-#define BCG_TURNS_BYTES 1
+#define BCG_CAN_DEINTERLEAVE 1
 #else
-#define BCG_TURNS_BYTES 0
+#define BCG_CAN_DEINTERLEAVE 0
 #endif
 
-/* Of 64 bytes those at i, 16 + i, 32 + i and 48 + i, in word i. */
-#if BCG_TURNS_BYTES
-static inline void bcg_turned_bytes(const void *bytes, uint32_t *words)
+/* Word i has the bytes at i, 16 + i, 32 + i and 48 + i of 64. */
+#if BCG_CAN_DEINTERLEAVE
+static inline void bcg_deinterleave(const void *bytes, uint32_t *words)
 {
     typedef uint8_t vector __attribute__((vector_size(64)));
     const vector places = {0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51, 4,  20, 36, 52, 5,  21,
@@ -269,7 +269,7 @@ static inline uint64_t bcg_clip_u64(uint64_t x, uint64_t low, uint64_t high)
     return raised < high ? raised : high;
 }
 
-/* NaN if any is. Of bounds that are constants and no NaN, one comparison each is left. */
+/* NaN if any is. A bound that is a constant and no NaN takes one comparison. */
 static inline float bcg_clip_f32(float x, float low, float high)
 {
     const float raised = (low > x || (low != low && x == x)) ? low : x;
@@ -297,7 +297,7 @@ static inline double bcg_floor_divide_f64(double x, double y)
     return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 
-/* NaN if any is. Of bounds that are constants and no NaN, one comparison each is left. */
+/* NaN if any is. A bound that is a constant and no NaN takes one comparison. */
 static inline double bcg_clip_f64(double x, double low, double high)
 {
     const double raised = (low > x || (low != low && x == x)) ? low : x;

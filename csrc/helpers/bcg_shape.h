@@ -1,9 +1,9 @@
 /* bcg_shape.h: the operations of the shape dialect at run time.
  *
  * Contract. The run-time twin of bcastgen/shape/dialect: what that knows at compile time, this computes in a call, by the
- * same rules. Values are those of bcg_shape_value.h, and valid representations of them. Of several errors the first
- * wins. A result is none of the operands. Nothing overflows. Each definition stands between blank lines and uses only
- * what stands above it or in bcg_shape_value.h: emit copies the ones a program needs.
+ * same rules. Values are those of bcg_shape_value.h, and valid representations of them. The first of several
+ * errors wins. A result is none of the operands. Nothing overflows. Each definition is between blank lines and uses only
+ * those above it or in bcg_shape_value.h: emit copies the ones a program needs.
  */
 #ifndef BCG_SHAPE_H
 #define BCG_SHAPE_H
@@ -11,7 +11,7 @@
 #include "bcg_shape_value.h"
 #include <stdio.h>
 
-/* What keeps an operation on two sizes from a number: the first error, else BCG_UNKNOWN; 0 if both are known. */
+/* The value of an operation on two sizes that are not both known: the first error, else BCG_UNKNOWN; 0 if both are. */
 static inline int64_t bcg_size_hindered(int64_t x, int64_t y)
 {
     if (x < BCG_UNKNOWN) return x;

@@ -4,21 +4,21 @@
  * are known or BCG_UNKNOWN; or the rank BCG_UNKNOWN (unranked), or BCG_INVALID(message). A witness passes (1), is
  * undecided (0) or failed: BCG_INVALID(message). An index is any integer, a predicate 0 or 1, an extent tensor a shape
  * whose extents are known. Message 0 is none of its own. Extents that a shape does not have are never read. Whoever
- * includes it has defined the statuses of bcg_status.def, those of BCG_SHAPE_STATUS too. Each definition stands between
- * blank lines and uses only what stands above it, in bcg_abi.h or in bcg_check.h: emit copies the ones a program needs.
+ * includes it has defined the statuses of bcg_status.def, those of BCG_SHAPE_STATUS too. Each definition is between
+ * blank lines and uses only what is above it, in bcg_abi.h or in bcg_check.h: emit copies the ones a program needs.
  */
 #ifndef BCG_SHAPE_VALUE_H
 #define BCG_SHAPE_VALUE_H
 
 #include "bcg_check.h"
 
-/* What is not known; a shape of this rank is unranked. */
+/* A value that is not known; a shape of this rank is unranked. */
 #define BCG_UNKNOWN (-1)
 
-/* What cannot be, for the reason that the message of this number tells; smaller than BCG_UNKNOWN. */
+/* A value that cannot be, for the reason that the message of this number tells; smaller than BCG_UNKNOWN. */
 #define BCG_INVALID(message) (-2 - (message))
 
-/* The number of the message of what is invalid. */
+/* The number of an invalid value's message. */
 #define BCG_MESSAGE(invalid) (-2 - (invalid))
 
 /* The caller passes a size that is one, with one of so many messages if it is invalid. */

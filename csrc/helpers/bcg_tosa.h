@@ -1,7 +1,7 @@
 /* bcg_tosa.h: scalar operations that TOSA has and NumPy has not, bcg_<operation>_<dtype>.
  *
- * Contract. Pure and defined for every argument, as in bcg_scalar.h. Each definition stands between blank lines and uses
- * only what stands above it or in the standard headers: emit copies the ones a kernel needs. Integers narrower than 32
+ * Contract. Pure and defined for every argument, as in bcg_scalar.h. Each definition is between blank lines and uses
+ * only what is above it or in the standard headers: emit copies the ones a kernel needs. Integers narrower than 32
  * bits use the 32-bit functions.
  */
 #ifndef BCG_TOSA_H

@@ -42,7 +42,7 @@ static void pack_form_grid(const bcg_copy *copy, char *to, const char *from)
     pack_grid(copy, to + copy->to_first, from + copy->from_first, copy->outer);
 }
 
-/* Elements that stand still along the inner dim, and are written adjacent. */
+/* Elements that are stationary along the inner dim, and are written adjacent. */
 static void pack_form_still(const bcg_copy *copy, char *to, const char *from)
 {
     const int64_t rows = copy->outer, n = copy->inner;
@@ -56,15 +56,15 @@ static void pack_form_still(const bcg_copy *copy, char *to, const char *from)
     }
 }
 
-static void pack_form_turned(const bcg_copy *copy, char *to, const char *from)
+static void pack_form_transposed(const bcg_copy *copy, char *to, const char *from)
 {
-    const pack_turn turn = (pack_turn)copy->way;
+    const pack_transpose transpose = (pack_transpose)copy->way;
     to += copy->to_first;
     from += copy->from_first;
     if (copy->along) {
-        turn(to, copy->to_inner, from, copy->from_outer, copy->inner, copy->outer, 1);
+        transpose(to, copy->to_inner, from, copy->from_outer, copy->inner, copy->outer, 1);
     } else {
-        turn(to, copy->to_outer, from, copy->from_inner, copy->outer, copy->inner, 0);
+        transpose(to, copy->to_outer, from, copy->from_inner, copy->outer, copy->inner, 0);
     }
 }
 
@@ -125,7 +125,7 @@ static void pack_merge(bcg_copy *copy)
 }
 
 /* One side has adjacent elements along one dim, the other along the other; of either sign where rows are counted. */
-static int pack_decide_turned(bcg_copy *copy)
+static int pack_decide_transposed(bcg_copy *copy)
 {
     const int32_t bytes = copy->bytes;
     const int reads = copy->to_inner == bytes && pack_magnitude(copy->from_outer) == bytes;
@@ -133,9 +133,9 @@ static int pack_decide_turned(bcg_copy *copy)
     if (copy->outer == 1 || (!reads && !writes)) {
         return 0;
     }
-    const pack_turn turn = reads ? pack_turn_of(copy->outer, copy->inner, bytes)
-                                 : pack_turn_of(copy->inner, copy->outer, bytes);
-    if (turn == NULL) {
+    const pack_transpose transpose = reads ? pack_transpose_of(copy->outer, copy->inner, bytes)
+                                           : pack_transpose_of(copy->inner, copy->outer, bytes);
+    if (transpose == NULL) {
         return 0;
     }
     if ((reads ? copy->from_outer : copy->to_outer) < 0) {
@@ -145,7 +145,7 @@ static int pack_decide_turned(bcg_copy *copy)
         copy->from_outer = -copy->from_outer;
     }
     copy->along = !reads;
-    copy->way = (void (*)(void))turn;
+    copy->way = (void (*)(void))transpose;
     return 1;
 }
 
@@ -160,8 +160,8 @@ static pack_form pack_decide(bcg_copy *copy)
         copy->way = (void (*)(void))pack_line(bytes, 0);
         return pack_form_still;
     }
-    if (pack_decide_turned(copy)) {
-        return pack_form_turned;
+    if (pack_decide_transposed(copy)) {
+        return pack_form_transposed;
     }
     if (copy->to_inner == -bytes && copy->from_inner == bytes && copy->inner > 8) {
         copy->way = (void (*)(void))pack_back(bytes);

@@ -1,13 +1,13 @@
 /* pool.c: the threads of pool.h.
  *
- * A job is open in one word: its number, and the next index that nobody has taken. Who takes an index (a compare and
- * swap of that word, so that a latecomer takes none of a job it does not know) holds the job open until it has finished
- * it; who holds none is not waited for. So a worker that the system does not run delays nobody.
+ * A job is open in one word: its number, and the next index to take. A thread that takes an index (a compare and swap
+ * of that word, so that a latecomer takes none of a job it does not know) holds the job open until it has finished it;
+ * a thread that holds none is not waited for. So a worker that the system does not run delays no other.
  *
  * The caller works, too. A worker that is slow to wake finds the job done: to ask for a sleeping one costs the system
  * call that wakes it. All orders are sequentially consistent: a job is long beside them.
  *
- * Linux wakes a thread on the CPU of who wakes it where the others seem to be busy. There it waits until the caller is
+ * Linux wakes a thread on its waker's CPU where the others seem to be busy. There it waits until the caller is
  * done, or does the job alone and then looks for the next in the caller's place. So the caller keeps its CPU to itself.
  */
 #ifndef _GNU_SOURCE
@@ -95,7 +95,7 @@ static void pool_relax(void)
 #endif
 }
 
-/* How this thread's floating-point unit rounds, traps and treats subnormals. Threads have it from who made them, and
+/* How this thread's floating-point unit rounds, traps and treats subnormals. Threads have it from their maker, and
  * nothing tells them of a later change; so a job takes its caller's along. Nothing is done on other machines. */
 #if defined(__SSE__)
 static uint64_t pool_float_mode(void) { return __builtin_ia32_stmxcsr() & 0xffc0; }
@@ -148,7 +148,7 @@ static void pool_work(pool *p, uint32_t number)
     const uint64_t own = pool_float_mode();
     uint64_t mode = own;
     while (pool_take(p, number, &index)) {
-        /* What is read here is the job's that was taken from: it stays until this index is finished. */
+        /* The fields read here are those of the job that the index was taken from: it stays until that is finished. */
         const bcg_task task = atomic_load(&p->task);
         void *const argument = atomic_load(&p->argument);
         const uint32_t tasks = atomic_load(&p->tasks);
@@ -187,8 +187,8 @@ static void *pool_worker(void *argument)
         }
         if (pool_has_work(p, number)) continue;
         pthread_mutex_lock(&p->mutex);
-        atomic_fetch_add(&p->sleeping, 1); /* before the look: who opens a job looks at `sleeping` after that */
-        if (!pool_has_work(p, number)) pthread_cond_wait(&p->work, &p->mutex); /* once: who wakes spins again */
+        atomic_fetch_add(&p->sleeping, 1); /* before the look: the opener of a job looks at `sleeping` after that */
+        if (!pool_has_work(p, number)) pthread_cond_wait(&p->work, &p->mutex); /* once: a woken thread spins again */
         atomic_fetch_sub(&p->sleeping, 1);
         pthread_mutex_unlock(&p->mutex);
     }
@@ -274,7 +274,7 @@ static void pool_make_room(pool *p)
 static void pool_wake(pool *p)
 {
     if (atomic_load(&p->sleeping) == 0) return;
-    pthread_mutex_lock(&p->mutex); /* who has counted itself as sleeping, but looked before, waits by now */
+    pthread_mutex_lock(&p->mutex); /* a thread that counted itself as sleeping, but looked before, waits by now */
     pthread_mutex_unlock(&p->mutex);
     pthread_cond_broadcast(&p->work);
 }

@@ -203,7 +203,7 @@ static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_ar
 {
     char *at[FEW];
     int64_t steps[FEW];
-    uint64_t still = 0;
+    uint64_t stationary = 0;
     if (nest->arrays > FEW) return 0;
     const bcg_array *const first = run_array(kernel, nest, nest->operands, operands, results);
     const int64_t n = bcg_points(first->rank, first->extents);
@@ -213,12 +213,12 @@ static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_ar
         const bcg_array *const array = run_array(kernel, nest, k, operands, results);
         at[k] = array->data;
         steps[k] = 0;
-        if (k < nest->operands && n > 1 && run_is_one(array)) still |= (uint64_t)1 << k;
+        if (k < nest->operands && n > 1 && run_is_one(array)) stationary |= (uint64_t)1 << k;
         else if ((n > 1 && !run_has_shape(array, first)) || !run_is_adjacent(array, nest->bytes[k])) return 0;
         else if (nest->maps != NULL && nest->maps[k] != NULL && n > 1) return 0;
     }
     for (int32_t v = 0; v < nest->variants; v++) {
-        if (nest->variant[v].still != still) continue;
+        if (nest->variant[v].stationary != stationary) continue;
         nest->variant[v].run(at, steps, 1, n);
         return 1;
     }

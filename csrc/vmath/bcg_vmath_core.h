@@ -3,7 +3,7 @@
  * Contract. Pure, for every argument, and without branches or calls, so that a loop over them vectorises at full width.
  * Where the machine multiplies and adds with one rounding bcg_fma does; elsewhere it rounds twice, and whatever needs
  * the exact error of a product asks bcg_prod_low or bcg_rest, which find it either way. Results need -ffp-contract=off.
- * Each definition stands between blank lines and uses only what stands above it or in the standard headers: emit copies
+ * Each definition is between blank lines and uses only what is above it or in the standard headers: emit copies
  * the ones a kernel needs.
  */
 #ifndef BCG_VMATH_CORE_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A sum with it is rounded to a whole number, which stands in the low bits. */
+/* A sum with it is rounded to a whole number, which is in the low bits. */
 #define BCG_SHIFT_F32 0x1.8p23f
 #define BCG_SHIFT_F64 0x1.8p52
 
@@ -115,7 +115,7 @@ static inline float bcg_whole_f32(float x)
 #endif
 }
 
-/* What rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digit or two). */
+/* The part that rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digits). */
 static inline float bcg_prod_low_f32(float x, float y, float product)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -126,7 +126,7 @@ static inline float bcg_prod_low_f32(float x, float y, float product)
 #endif
 }
 
-/* What rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digit or two). */
+/* The part that rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digits). */
 static inline double bcg_prod_low_f64(double x, double y, double product)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -181,7 +181,7 @@ static inline double bcg_close_fma_f64(double x, double y, double z)
 #endif
 }
 
-/* What rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= 2 |x * y|. */
+/* The part that rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= 2 |x * y|. */
 static inline float bcg_fma_low_f32(float x, float y, float z, float sum)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -192,7 +192,7 @@ static inline float bcg_fma_low_f32(float x, float y, float z, float sum)
 #endif
 }
 
-/* What rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= 2 |x * y|. */
+/* The part that rounding took from sum = bcg_fma(x, y, z), to about as many digits again, where |z| >= 2 |x * y|. */
 static inline double bcg_fma_low_f64(double x, double y, double z, double sum)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -203,20 +203,20 @@ static inline double bcg_fma_low_f64(double x, double y, double z, double sum)
 #endif
 }
 
-/* What rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
+/* The part that rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
 static inline float bcg_sum_low_f32(float x, float y, float sum) { return y - (sum - x); }
 
-/* What rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
+/* The part that rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
 static inline double bcg_sum_low_f64(double x, double y, double sum) { return y - (sum - x); }
 
-/* What rounding took from sum = x + y, exactly, whichever is larger. */
+/* The part that rounding took from sum = x + y, exactly, whichever is larger. */
 static inline float bcg_any_sum_low_f32(float x, float y, float sum)
 {
     const float added = sum - x;
     return (x - (sum - added)) + (y - added);
 }
 
-/* What rounding took from sum = x + y, exactly, whichever is larger. */
+/* The part that rounding took from sum = x + y, exactly, whichever is larger. */
 static inline double bcg_any_sum_low_f64(double x, double y, double sum)
 {
     const double added = sum - x;

@@ -1,7 +1,7 @@
 /* bcg_vmath_erf.h: the error function and its complement, bcg_<function>_<dtype>.
  *
  * Contract. Pure, no errno, any argument; error at most the bound of the op's row, special values those of C99's
- * Annex F. Branch-free, so that loops vectorise. Each definition stands between blank lines and uses only what stands
+ * Annex F. Branch-free, so that loops vectorise. Each definition is between blank lines and uses only what is
  * above it, in bcg_vmath_core.h or in the standard headers: emit copies the ones a kernel needs.
  */
 #ifndef BCG_VMATH_ERF_H

@@ -59,12 +59,12 @@ static inline double bcg_exp_tail_f64(double r, double s)
 
 #define BCG_EXP2_COMMON_F64 1021.0
 
-/* p 2^n, where n stands in the low bits of shifted. */
+/* p 2^n, where n is in the low bits of shifted. */
 typedef struct {
     float p, shifted;
 } bcg_exp_parts_f32;
 
-/* p 2^n, where n stands in the low bits of shifted. */
+/* p 2^n, where n is in the low bits of shifted. */
 typedef struct {
     double p, shifted;
 } bcg_exp_parts_f64;
@@ -139,7 +139,7 @@ static inline float bcg_expm1_common_f32(float x)
     return bcg_from_bits_f32(bcg_bits_f32(number) | (bcg_bits_f32(x) & 0x80000000u));
 }
 
-/* Of any x, as twice the half of it: where 2^n is no number its half is. */
+/* For any x, as twice the half: where 2^n is no number its half is. */
 static inline float bcg_expm1_f32(float x)
 {
     const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);

@@ -201,8 +201,8 @@ static inline double bcg_cosh_f64(double x)
     return half + half;
 }
 
-/* (P - Q) cosh(r) + (P + Q) sinh(r) as in cosh, y = |x|; the sum's main terms cancel where n = 1. What rounding takes
- * from P - Q does not count: Q is small then. */
+/* (P - Q) cosh(r) + (P + Q) sinh(r) as in cosh, y = |x|; the sum's main terms cancel where n = 1. The rounding
+ * error of P - Q does not count: Q is small then. */
 static inline float bcg_sinh_of_f32(float y, float n, float p, float q)
 {
     const float upper = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, y), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, upper), s = r * r;
@@ -222,7 +222,7 @@ static inline float bcg_sinh_common_f32(float x)
     return copysignf(bcg_sinh_of_f32(y, shifted - (BCG_SHIFT_F32 + 127), p, q), x);
 }
 
-/* Of any x, as twice the half of it. */
+/* For any x, as twice the half. */
 static inline float bcg_sinh_f32(float x)
 {
     const float y = fabsf(x), shifted = bcg_fma_f32(y, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);

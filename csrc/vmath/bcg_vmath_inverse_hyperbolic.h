@@ -13,7 +13,7 @@
 #include "bcg_vmath_log.h"
 #include "bcg_vmath_log1p.h"
 
-/* What rounding, and left, took from w, the root of 1 + x^2: half of 1 / w need not be close unless w is about 1. */
+/* The part that rounding, and left, took from w, the root of 1 + x^2: half of 1 / w may be rough unless w is about 1. */
 static inline float bcg_root_low_f32(float s, float left, float w)
 {
     const int32_t near = (int32_t)bcg_bits_f32(bcg_fma_f32(w, -0.5f, 1));

@@ -56,7 +56,7 @@ static inline float bcg_arctan_f32(float x)
 }
 
 /* Up to tan(pi / 8) by the series, up to tan(3 pi / 8) by that of t = (|x| - 1) / (|x| + 1), beyond by that of
- * -1 / |x|. What rounding took from the second quotient counts; 1 / (|x| + 1) = (1 - t) / 2 brings it in. */
+ * -1 / |x|. The rounding error of the second quotient counts; 1 / (|x| + 1) = (1 - t) / 2 brings it in. */
 static inline double bcg_arctan_f64(double x)
 {
     const double kept = fabs(x);
@@ -135,7 +135,7 @@ static inline uint64_t bcg_infinite_mask_f64(double x)
 #endif
 }
 
-/* Of the angle the arctan of small / large, the smaller one of |y| and |x| by the larger, with what rounding took from
+/* The arctan of small / large, the smaller one of |y| and |x| by the larger, with the parts that rounding took from
  * the quotient and from its square. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
  * leaves of pi. */
 static inline float bcg_arctan2_of_f32(float y, float x, uint32_t steeper, float small, float large)
@@ -170,7 +170,7 @@ static inline float bcg_arctan2_f32(float y, float x)
     return bcg_arctan2_of_f32(y, x, steeper, n * scale, d * scale);
 }
 
-/* Of |y| and |x| the smaller is divided by the larger, both scaled, or beyond tan(pi / 8) their difference by their
+/* The smaller of |y| and |x| is divided by the larger, both scaled, or beyond tan(pi / 8) their difference by their
  * sum, and the quotient's arctan taken. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
  * leaves of pi. */
 static inline double bcg_arctan2_f64(double y, double x)

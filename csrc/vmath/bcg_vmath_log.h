@@ -135,7 +135,7 @@ typedef struct {
     double k, f;
 } bcg_log_parts_f64;
 
-/* Of a normal x: its exponent and fraction where they stand. */
+/* The exponent and the fraction of a normal x, from where they are in its bits. */
 static inline bcg_log_parts_f32 bcg_log_common_split_f32(float x)
 {
     const uint32_t bits = bcg_bits_f32(x) - 0x3f3504f3u;
@@ -144,7 +144,7 @@ static inline bcg_log_parts_f32 bcg_log_common_split_f32(float x)
     return parts;
 }
 
-/* Of a normal x: its exponent and fraction where they stand. */
+/* The exponent and the fraction of a normal x, from where they are in its bits. */
 static inline bcg_log_parts_f64 bcg_log_common_split_f64(double x)
 {
     const uint64_t bits = bcg_bits_f64(x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
@@ -175,7 +175,7 @@ static inline bcg_log_parts_f64 bcg_log_split_f64(double x)
     return parts;
 }
 
-/* What a logarithm of x is: number where x is positive and finite, and x itself where it is an infinity or NaN. */
+/* The logarithm of any x: `number` where x is positive and finite, x itself where it is +infinity or NaN. */
 static inline float bcg_log_special_f32(float x, float number)
 {
     const uint32_t bits = bcg_bits_f32(x);
@@ -183,7 +183,7 @@ static inline float bcg_log_special_f32(float x, float number)
     return x > 0 ? positive : other;
 }
 
-/* What a logarithm of x is: number where x is positive and finite, and x itself where it is an infinity or NaN. */
+/* The logarithm of any x: `number` where x is positive and finite, x itself where it is +infinity or NaN. */
 static inline double bcg_log_special_f64(double x, double number)
 {
     const uint64_t bits = bcg_bits_f64(x);

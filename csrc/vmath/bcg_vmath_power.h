@@ -60,7 +60,7 @@ static inline double bcg_power_exp2_f64(double r, double s)
     return bcg_fma_f64(odd, r, even);
 }
 
-/* 2^product = p 2^n, where n stands in the low bits of shifted. */
+/* 2^product = p 2^n, where n is in the low bits of shifted. */
 typedef struct {
     double product, shifted, p;
 } bcg_power_parts_f64;
@@ -120,7 +120,7 @@ static inline double bcg_power_size_f64(double x, double y)
 
 #define BCG_MOST_POWER_F32 0x4e2e0000u
 
-/* Of a normal x, and a y with which the power is far from the ends of the range. */
+/* For a normal x, and a y with which the power is far from the ends of the range. */
 static inline double bcg_power_common_of_f64(double x, double y, int close)
 {
     const bcg_power_parts_f64 z = bcg_power_parts_of_f64(bcg_log_common_split_f64(x), y, close);
@@ -149,7 +149,7 @@ static inline float bcg_power_exp2_f32(float r, float s)
     return bcg_fma_f32(bcg_fma_f32(0x1.5f03d8p-10f, s, 0x1.c6af88p-5f), r, even);
 }
 
-/* 2^product = p 2^n, where n stands in the low bits of shifted. */
+/* 2^product = p 2^n, where n is in the low bits of shifted. */
 typedef struct {
     float product, shifted, p;
 } bcg_power_parts_f32;
@@ -200,7 +200,7 @@ static inline float bcg_power_size_f32(float x, float y)
     return fabsf(y * (float)(int32_t)(bcg_bits_f32(x) - 0x3f800000u));
 }
 
-/* Of a normal x, and a y with which the power is far from the ends of the range. */
+/* For a normal x, and a y with which the power is far from the ends of the range. */
 static inline float bcg_power_common_of_f32(float x, float y, int close)
 {
     const bcg_power_parts_f32 z = bcg_power_parts_of_f32(bcg_log_common_split_f32(x), y, close);

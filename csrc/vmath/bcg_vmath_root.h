@@ -83,7 +83,7 @@ static inline float bcg_cbrt_common_f32(float x) { return copysignf(bcg_cbrt_of_
 /* Where |x| is from 2^-512 to 2^512. */
 static inline double bcg_cbrt_common_f64(double x) { return copysign(bcg_cbrt_of_f64(fabs(x)), x); }
 
-/* Of any x; what is outside of the common case is scaled, and the root by a third of that exponent: 1/3 modulo 2^32. */
+/* For any x; outside of the common case x is scaled, and the root by a third of that exponent: 1/3 modulo 2^32. */
 static inline float bcg_cbrt_f32(float x)
 {
     const float a = fabsf(x), shrunk = a < 0x1p64f ? 1 : 0x1p-96f, scale = a < 0x1p-64f ? 0x1p96f : shrunk;
@@ -91,7 +91,7 @@ static inline float bcg_cbrt_f32(float x)
     return a < INFINITY ? copysignf(bcg_cbrt_of_f32(a * scale) * back, x) : x;
 }
 
-/* Of any x; what is outside of the common case is scaled, and the root by a third of that exponent: 1/3 modulo 2^64. */
+/* For any x; outside of the common case x is scaled, and the root by a third of that exponent: 1/3 modulo 2^64. */
 static inline double bcg_cbrt_f64(double x)
 {
     const double a = fabs(x), shrunk = a < 0x1p512 ? 1 : 0x1p-384, scale = a < 0x1p-512 ? 0x1p384 : shrunk;

@@ -52,7 +52,7 @@ static inline double bcg_cos_f64(double x)
     return bcg_sin_angle_f64(angle);
 }
 
-/* What is left of x after k * pi. */
+/* The rest of x after k * pi. */
 static inline double bcg_less_pi_f64(double x, double k)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -146,7 +146,7 @@ static inline double bcg_cos_fast_f64(double x)
     return fabs(x) <= BCG_COS_COMMON_F64 ? bcg_cos_fast_common_f64(x) : bcg_cos_f64(x);
 }
 
-/* What is left of x after k * pi, in parts of 8, 8, 8, 8 and 24 bits. */
+/* The rest of x after k * pi, in parts of 8, 8, 8, 8 and 24 bits. */
 static inline float bcg_less_pi_f32(float x, float k)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__

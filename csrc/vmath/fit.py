@@ -30,7 +30,7 @@ __all__ = ["FITS", "Fit", "Fitted", "fitted"]
 
 Real = Callable[[mpf], mpf]
 _DIGITS = 60  # Targets lose digits to cancellation near 0.
-_POINTS = 40  # Of the grid, for each coefficient.
+_POINTS = 40  # The grid has so many for each coefficient.
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ _HALF_LN2 = mpf("0.3466")  # Just over half of log(2): what an argument reduced 
 
 
 def _tail(function: Real, *leading: float) -> Real:
-    """What is left of a function, divided by x^n, after its n leading terms."""
+    """Return the rest of a function after its n leading terms, divided by x^n."""
 
     def target(x: mpf) -> mpf:
         return (function(x) - _value([mpf(c) for c in leading], x)) / x ** len(leading)

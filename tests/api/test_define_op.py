@@ -22,6 +22,7 @@ from bcastgen.core.resources import folder
 from bcastgen.loops.interpret import interpret
 from bcastgen.ops import table as ops
 from bcastgen.ops.table import find_op, known_ops
+from compile_flags import LANGUAGES, STRICT
 
 SOFTCLIP = "x < -1 ? -1 : x > 1 ? 1 : x"
 
@@ -507,10 +508,9 @@ def test_threads_define_and_call(monkeypatch, tmp_path):
 
 
 def strict(source):
-    warnings = "-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror -ffp-contract=off".split()
-    for command in (["gcc", "-std=c11"], ["g++", "-xc++", "-std=c++17"]):
+    for command in (["gcc", *LANGUAGES["c"]], ["g++", *LANGUAGES["c++"]]):
         done = subprocess.run(
-            [*command, *warnings, "-c", source.name], cwd=source.parent, capture_output=True, text=True, check=False
+            [*command, *STRICT, "-c", source.name], cwd=source.parent, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
 

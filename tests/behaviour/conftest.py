@@ -1,4 +1,4 @@
-"""What tests of behaviour share."""
+"""Fixtures of tests of behaviour."""
 
 from __future__ import annotations
 

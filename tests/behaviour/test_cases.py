@@ -12,14 +12,15 @@ import pytest
 
 from bcastgen.api.functions import from_text
 from bcastgen.api.mlir_module import from_mlir
+from bcastgen.core.c_flags import CHECKED
 from bcastgen.loops.rewrites.pipeline import REWRITES
 from bcastgen.loops.schedule.schedule import standalone_schedules
 from bcastgen.pipeline.compilation import MLIR_FORMS
+from compile_flags import LANGUAGES, STRICT
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.case"))
 PROGRAMS = [path for path in CASES if path.read_text().startswith(("program ", "module "))]
 KERNELS = [path for path in CASES if path.read_text().startswith("kernel ")]
-STRICT = "-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror -ffp-contract=off -c".split()
 
 
 def kernel_of(case):
@@ -38,6 +39,8 @@ def sections(case: Path, directory: Path) -> str:
     stages["c"] = without_helpers(kernel.source, kernel.compilation.source.name)
     if kind == "module":
         stages |= {form: kernel.to_mlir(form) for form in MLIR_FORMS if form != "shape"}
+        versions = kernel.to_mlir("linalg", versions=2)
+        stages |= {"linalg in 2 versions": versions} if versions != stages["linalg"] else {}
     if kind != "kernel":
         schedules = standalone_schedules(kernel.declared_compilation.rewritten.program, variants)
         stages[f"schedule of {case.stem}.c"] = "\n".join(map(str, schedules))
@@ -69,7 +72,7 @@ def written(path, tmp_path):
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 @pytest.mark.parametrize(
-    "dialect", [("gcc", "-std=c11", "-Wstrict-prototypes"), ("g++", "-xc++", "-std=c++17")], ids="".join
+    "dialect", [("gcc", *LANGUAGES["c"]), ("g++", *LANGUAGES["c++"])], ids=lambda dialect: dialect[0]
 )
 def test_the_c_compiles_without_a_warning(path, dialect, tmp_path):
     file = written(path, tmp_path)
@@ -77,7 +80,7 @@ def test_the_c_compiles_without_a_warning(path, dialect, tmp_path):
     if shutil.which(compiler) is None:
         pytest.fail(f"{compiler} is missing; install gcc and g++")
     done = subprocess.run(
-        [compiler, *language, "-O2", *STRICT, file, "-o", tmp_path / "case.o"],
+        [compiler, *language, CHECKED, *STRICT, "-c", file, "-o", tmp_path / "case.o"],
         capture_output=True,
         text=True,
         check=False,
@@ -92,7 +95,7 @@ def test_clang_has_no_warning_either(path, tmp_path):
     assert clang is not None, "clang is missing; .ci/run installs clang-19"
     file = written(path, tmp_path)
     done = subprocess.run(
-        [clang, "-std=c11", "-O2", *STRICT, file, "-o", tmp_path / "case.o"],
+        [clang, *LANGUAGES["c"], CHECKED, *STRICT, "-c", file, "-o", tmp_path / "case.o"],
         capture_output=True,
         text=True,
         check=False,

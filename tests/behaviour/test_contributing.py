@@ -1,4 +1,8 @@
-"""CONTRIBUTING.md's example of adding an op is real: done to a copy of the package, it works."""
+"""The changes that CONTRIBUTING.md and docs/extending.md show are real: made to a copy of the package, they work.
+
+The pages alone are followed: the sentence before a block of docs/extending.md says where it goes, and what is shown
+behind the changes of a section is run.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from bcastgen.core.resources import folder
 
@@ -45,70 +51,137 @@ def put(path: Path, after: str, text: str) -> None:
     path.write_text(before + line + text + rest)
 
 
-def run(target: Path, check: str) -> None:
-    environment = {"PATH": "/usr/bin:/bin", "BCASTGEN_CACHE_DIR": str(target / "cache"), "PYTHONPATH": str(target)}
+def environment(target: Path) -> dict[str, str]:
+    return {"PATH": "/usr/bin:/bin", "BCASTGEN_CACHE_DIR": str(target / "cache"), "PYTHONPATH": str(target)}
+
+
+def run(target: Path, check: str, given: str = "") -> None:
+    """Run Python with the copy; the last thing it prints is where the package is."""
+    safe = ["-P"] if sys.version_info >= (3, 11) else []
     done = subprocess.run(
-        [sys.executable, "-P", "-c", check] if sys.version_info >= (3, 11) else [sys.executable, "-c", check],
+        [sys.executable, *safe, "-c", check],
+        input=given,
         capture_output=True,
         text=True,
-        env=environment,
+        env=environment(target),
         cwd=target,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip().startswith(str(target))
+    assert done.stdout.splitlines()[-1].startswith(str(target))
 
 
 def test_the_example_adds_an_op(tmp_path):
     package = copied(tmp_path)
-    put(package / "ops" / "table.py", "_ROWS: tuple[Op, ...] = (\n", block("python", "radians"))
+    put(package / "ops" / "rows" / "functions.py", "FUNCTIONS: tuple[Op, ...] = (\n", block("python", "radians"))
     header = next(tmp_path.rglob("bcg_vmath_log.h"))
     above, end, below = header.read_text().rpartition("\n#endif")
     header.write_text(f"{above}\n{block('c', 'radians')}{end}{below}")
     run(tmp_path, CHECK)
 
 
-EXTENDED = """
-import numpy as np, bcastgen as bg
-from bcastgen.loops.analysis.integer_ranges import ranges_of
-from bcastgen.loops.analysis.float_bounds import bounds_of
-x = np.array([-128, -1, 0, 1, 127], np.int8)
-kernel = bg.from_text("(i8[?] x) -> relu(x.astype(int32))")
-np.testing.assert_array_equal(kernel(x), np.maximum(x, 0).astype(np.int32), strict=True)
-assert ranges_of(kernel.compilation.program.nests[0])[-1] == (0, 127)
-assert [(s.op.name, str(s.dtype)) for s in kernel.compilation.rewritten.program.nests[0].body][0] == ("relu", "i8")
-assert "arith.maxsi" in kernel.to_mlir()
-floats = bounds_of(bg.from_text("(i8[*] x) -> relu(x.astype(float32))").compilation.program.nests[0])[-1]
-assert (floats.low, floats.high, floats.is_number) == (0, 127, True)
+# ---- docs/extending.md -----------------------------------------------------------------------------------------------
 
-chosen = bg.from_text("(bool[*] m, f32[*] x) -> where(m, x, x) + 1")
-assert [s.op.name for s in chosen.compilation.rewritten.program.nests[0].body] == ["cast", "add"]
-assert "same_choice" in str(chosen.compilation.rewritten)
-np.testing.assert_array_equal(chosen(np.array([True, False]), np.float32([1, 2])), np.float32([2, 3]), strict=True)
-
-text = "func.func @k(%a: tensor<2xf32>) -> tensor<2xf32> {\\n" \
-    "  %0 = tosa.cbrt %a : (tensor<2xf32>) -> tensor<2xf32>\\n  return %0 : tensor<2xf32>\\n}"
-read = bg.from_mlir(text)
-np.testing.assert_allclose(read(np.float32([8, 27])), [2, 3], rtol=1e-6)
-assert "tosa.cbrt" in read.to_mlir("tosa")
-print(bg.__file__)
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+SECTIONS = {title: text for title, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)}
+# The last sentence before a block, which says where the block goes.
+SENTENCE = re.compile(
+    r"(?:(?P<new>New,)|First in `(?P<table>\w+)` of|(?P<end>At the end of)|In) `(?P<path>[\w/.]+)`"
+    r"(?:, (?P<how>behind|in front of|instead of)\s`(?P<line>[^`]+)`)?(?:;[^`]*)?:\Z"
+)
+# The table's first column -> the section that shows it; of each row but that of a dtype.
+SHOWN = {
+    "an op": "An op of which something is known",
+    "what is known of an op": "An op of which something is known",
+    "a rewrite": "A rewrite",
+    "an analysis": "An analysis",
+    "a TOSA op": "A TOSA op",
+    "an op of the shape dialect": "An op of the shape dialect",
+    "a status": "A status",
+    "an option of emitted C": "An option of emitted C",
+    "an option of kernels": "An option of kernels",
+    "a compiler flag": "A compiler flag",
+    "a command": "A command",
+    "a golden": "A golden",
+}
+EXAMPLES = """
+import doctest, sys
+import bcastgen
+test = doctest.DocTestParser().get_doctest(sys.stdin.read(), {}, "docs/extending.md", "docs/extending.md", 0)
+runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+said = []
+runner.run(test, out=said.append)
+assert test.examples and not runner.failures, "".join(said)
+print(bcastgen.__file__)
 """
 
 
-def test_the_pages_rows_are_real(tmp_path):
-    """An op with facts, a rewrite and a TOSA op, as docs/extending.md adds them."""
-    package, page = copied(tmp_path), "docs/extending.md"
-    put(package / "ops" / "table.py", "_ROWS: tuple[Op, ...] = (\n", block("python", '"relu"', page))
-    for name, holding in (("ranges.py", "x: Range"), ("bounds.py", "x: Bounds")):
-        path = package / "ops" / name
-        path.write_text(f"{path.read_text()}\n\n{block('python', holding, page)}")
-    rewrites = package / "loops" / "rewrites"
-    (rewrites / "same_choice.py").write_text(block("python", '"""Same choice', page))
-    put(
-        rewrites / "pipeline.py",
-        "from .saturating_sums import saturating_sums\n",
-        "from .same_choice import same_choice\n",
-    )
-    put(rewrites / "pipeline.py", "REWRITES = (\n", block("python", 'Rewrite("same_choice"', page))
-    put(package / "mlir" / "tosa" / "table.py", "TOSA_OPS: tuple[TosaOp, ...] = (\n", block("python", "_unary", page))
-    run(tmp_path, EXTENDED)
+def blocks(section):
+    """The paragraph before each block of a section, the block's language, and its text."""
+    parts = re.split(r"^```(\w*)\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
+    paragraphs = (part.strip().rpartition("\n\n")[2] for part in parts[::3])
+    return list(zip(paragraphs, parts[1::3], parts[2::3], strict=False))
+
+
+def follow(section, target):
+    """Make every change that a section asks for."""
+    for paragraph, language, text in blocks(section):
+        if language in ("pycon", "sh"):
+            continue
+        said = SENTENCE.search(paragraph)
+        assert said is not None, f"where does this go?\n{paragraph}\n{text}"
+        path = target / said["path"]
+        if said["new"]:
+            path.write_text(text)
+        elif said["end"]:
+            path.write_text(f"{path.read_text()}\n\n{text}")
+        else:
+            lines = path.read_text().splitlines(keepends=True)
+            # A table's first line ends in a bracket.
+            begins = re.compile(re.escape(said["line"]) if said["line"] else rf"{said['table']}\b.*[(\[{{]\n")
+            wanted = [at for at, line in enumerate(lines) if begins.match(line)]
+            assert len(wanted) == 1, f"{said['path']} has {len(wanted)} lines like {begins.pattern!r}"
+            (at,) = wanted
+            put_there = {"in front of": [text, lines[at]], "instead of": [text]}
+            lines[at : at + 1] = put_there.get(said["how"], [lines[at], text])
+            path.write_text("".join(lines))
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory):
+    """A copy of the package with all that the page adds."""
+    target = tmp_path_factory.mktemp("extended")
+    copied(target)
+    shutil.copytree(ROOT / "tests" / "cases", target / "tests" / "cases")
+    for section in SECTIONS.values():
+        follow(section, target)
+    return target
+
+
+def test_every_kind_of_change_is_shown_but_one():
+    table = re.findall(r"^\| (.+?) \| .+ \| .+ \|$", PAGE, re.MULTILINE)
+    assert set(table) - {"to add", "a dtype"} == SHOWN.keys()
+    assert set(SHOWN.values()) == SECTIONS.keys()
+
+
+@pytest.mark.parametrize("title", [title for title, text in SECTIONS.items() if "```pycon" in text])
+def test_what_the_page_adds_does_what_it_shows(title, extended):
+    shown = "".join(text for _, language, text in blocks(SECTIONS[title]) if language == "pycon")
+    run(extended, EXAMPLES, shown)
+
+
+@pytest.mark.slow
+def test_the_page_s_golden_is_written_and_then_compared(extended):
+    (command,) = [text for _, language, text in blocks(SECTIONS["A golden"]) if language == "sh"]
+    for name in ("tests/behaviour/test_cases.py", "tests/conftest.py", "pyproject.toml"):
+        (extended / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, extended / name)
+    (extended / "tests" / "support").mkdir()
+    safe = " -P" if sys.version_info >= (3, 11) else ""
+    command = command.strip().replace(".venv/bin/python", f"{sys.executable}{safe}")
+    for line in (command, command.removeprefix("BCASTGEN_UPDATE_CASES=1 ")):
+        done = subprocess.run(
+            line, shell=True, cwd=extended, env=environment(extended), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0 and " passed" in done.stdout, done.stdout + done.stderr
+        assert "== c\n" in (extended / "tests" / "cases" / "shown.case").read_text()

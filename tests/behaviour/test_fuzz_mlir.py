@@ -22,6 +22,7 @@ from bcastgen.emit.shape_program.program import render_shape
 from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.mlir.options import ReadOptions
 from bcastgen.mlir.read.parser import parse_module
+from compile_flags import LANGUAGES, STRICT
 
 TOSA = """\
 #map = affine_map<(d0) -> (d0)>
@@ -335,7 +336,8 @@ VALUES = [
     "x" * 300,
 ]
 TEXTS = ["*/ #error /*", 'a "b" %s %n', "a\n#error\n", "??/\n", "\\", "größe", "{{ x }}", "\0", "//", "'", "%"]
-WARNINGS = "-Wall -Wextra -Wconversion -Wshadow -pedantic -Werror -ffp-contract=off -trigraphs -c".split()
+# Trigraphs, since names may have them.
+WARNINGS = [*STRICT, "-trigraphs", "-c"]
 
 
 def quoted(text):
@@ -352,9 +354,9 @@ def compiled(paths, directory):
     if shutil.which("gcc") is None:
         pytest.skip("gcc is missing")
     source, header = (path for suffix in (".c", ".h") for path in paths if path.suffix == suffix)
-    runs = [["gcc", "-std=c11", *WARNINGS, str(source), "-o", str(directory / "x.o")]]
+    runs = [["gcc", *LANGUAGES["c"], *WARNINGS, str(source), "-o", str(directory / "x.o")]]
     if shutil.which("g++") is not None:
-        runs.append(["g++", "-x", "c++", "-std=c++17", *WARNINGS, str(header), "-o", str(directory / "h.o")])
+        runs.append(["g++", *LANGUAGES["c++"], *WARNINGS, str(header), "-o", str(directory / "h.o")])
     for run in runs:
         done = subprocess.run(run, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{done.stderr[:2000]}\n{source.read_text()[:6000]}"

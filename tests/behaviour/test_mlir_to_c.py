@@ -16,8 +16,10 @@ import pytest
 
 import bcastgen
 import conformance
+from bcastgen.core.c_flags import WARNING_FLAGS
 from bcastgen.core.errors import BroadcastError, statuses
 from bcastgen.mlir.tosa.table import find_tosa
+from compile_flags import LANGUAGES, SHARED, USERS
 
 TOOLS = conformance.Tools.find()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(TOOLS is None, reason=conformance.MISSING)]
@@ -30,7 +32,7 @@ SHAPES = [(2, 6, 5), (1, 1, 1), (3, 1, 33), (1, 17, 16)]
 CHANNELS = 8
 DYNAMIC = ("?", "?", "?")
 COMPILERS = {"gcc": "gcc", "clang": "clang-19"}
-FLAGS = "-std=c11 -O2 -Wall -Wextra -Wconversion -Werror -ffp-contract=off -shared -fPIC".split()
+FLAGS = [*LANGUAGES["c"], *USERS, *WARNING_FLAGS, *SHARED]
 DTYPES = [np.int8, np.bool_, np.int32, np.float32, np.float32, np.float32]
 
 

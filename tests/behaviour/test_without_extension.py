@@ -1,4 +1,4 @@
-"""Where the extension could not be built, kernels behave the same: tests of what is called in many ways run again."""
+"""Kernels behave the same without the extension: tests that call kernels in many ways run again through cffi."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What measures the limit of memory moves all the bytes that it says."""
+"""The program that measures memory's limit moves all the bytes that it counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as NumPy's result, and what is said of one that is not."""
+"""Which results count as NumPy's, and the message for one that does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured against whom follows from the arguments."""
+"""The arguments decide which workloads are measured, and against which peers."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ static const char *any_rank_digits(int64_t number, char digits[21])
     return first;
 }
 
-/* Lets dims [first, end) of an operand meet the domain's extents, 1 as long as nobody has set them: `from` keeps who. */
+/* Lets dims [first, end) of an operand meet the domain's extents, 1 until an operand sets them: `from` keeps which. */
 static any_rank_status any_rank_meet(const any_rank_array *operand, int32_t position, int32_t first, int32_t end,
                                      int32_t rank, int64_t *extents, int32_t *from, any_rank_diagnostic *why)
 {
@@ -335,7 +335,7 @@ static void any_rank_any(const char *a, int64_t a_step, const char *b, int64_t b
     }
 }
 
-/* The extents of r and who set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
 static any_rank_status any_rank_domain(const any_rank_array *a, const any_rank_array *b, int32_t *result_rank,
                                        int64_t *extents, int32_t *from, any_rank_diagnostic *why)
 {

@@ -43,7 +43,7 @@ typedef struct {
     int32_t rank;
 } any_rank_array;
 
-/* What is wrong: operands count from 0, results follow them; -1 stands for "none". `against` set `expected`. */
+/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;
@@ -52,7 +52,7 @@ typedef struct {
     int64_t actual;
 } any_rank_diagnostic;
 
-/* What a call returns. */
+/* The status of a call. */
 typedef enum {
     ANY_RANK_OK = 0,
     ANY_RANK_NEGATIVE = 2,
@@ -72,7 +72,7 @@ typedef enum {
     ANY_RANK_REPEATS = 26
 } any_rank_status;
 
-/* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
 #define ANY_RANK_SENTENCES(SAY) \
     SAY(ANY_RANK_OK, "no error") \
     SAY(ANY_RANK_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \

@@ -85,7 +85,7 @@ static void distance_any(const char *x, int64_t x_step, const char *y, int64_t y
     }
 }
 
-/* The extents of r, or who forbids them; of 3 arrays the last has to have these. Reads no data. */
+/* The extents of r, or which array and dim forbid them; the last array has to have these. Reads no data. */
 static distance_status distance_domain(const distance_array *const *arrays, int32_t count, int64_t *extents,
                                        distance_diagnostic *why)
 {

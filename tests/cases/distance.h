@@ -49,7 +49,7 @@ typedef struct {
     int32_t rank;
 } distance_array;
 
-/* What is wrong: operands count from 0, results follow them; -1 stands for "none". `against` set `expected`. */
+/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;
@@ -58,7 +58,7 @@ typedef struct {
     int64_t actual;
 } distance_diagnostic;
 
-/* What a call returns. */
+/* The status of a call. */
 typedef enum {
     DISTANCE_OK = 0,
     DISTANCE_RANK = 1,
@@ -77,7 +77,7 @@ typedef enum {
     DISTANCE_REPEATS = 26
 } distance_status;
 
-/* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
 #define DISTANCE_SENTENCES(SAY) \
     SAY(DISTANCE_OK, "no error") \
     SAY(DISTANCE_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

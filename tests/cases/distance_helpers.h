@@ -150,7 +150,7 @@ static inline distance_status distance_check_distinct(const distance_array *resu
     return DISTANCE_OK;
 }
 
-/* A sum with it is rounded to a whole number, which stands in the low bits. */
+/* A sum with it is rounded to a whole number, which is in the low bits. */
 #define DISTANCE_SHIFT_F32 0x1.8p23f
 #define DISTANCE_SHIFT_F64 0x1.8p52
 
@@ -210,7 +210,7 @@ static DISTANCE_INLINE double distance_exp_tail_f64(double r, double s)
     return distance_fma_f64(distance_exp_even_f64(s), r, distance_exp_odd_f64(s));
 }
 
-/* p 2^n, where n stands in the low bits of shifted. */
+/* p 2^n, where n is in the low bits of shifted. */
 typedef struct {
     double p, shifted;
 } distance_exp_parts_f64;

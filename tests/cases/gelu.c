@@ -182,7 +182,7 @@ static GELU_INLINE float gelu_fma_f32(float x, float y, float z)
 #endif
 }
 
-/* What rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
+/* The part that rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
 static GELU_INLINE float gelu_sum_low_f32(float x, float y, float sum) { return y - (sum - x); }
 
 static GELU_INLINE float gelu_fabs_f32(float x) { return gelu_from_bits_f32(gelu_bits_f32(x) & 0x7fffffffu); }
@@ -252,7 +252,7 @@ static void gelu_any(const char *x, int64_t x_step, char *r, int64_t r_step, int
     }
 }
 
-/* The extents of r and who set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
 static gelu_status gelu_domain(const gelu_array *x, int64_t *extents, int32_t *from, gelu_diagnostic *why)
 {
     if (x->rank != 1) return gelu_fail(why, GELU_RANK, 0, -1, -1, 1, x->rank);

@@ -47,7 +47,7 @@ typedef struct {
     int32_t rank;
 } gelu_array;
 
-/* What is wrong: operands count from 0, results follow them; -1 stands for "none". `against` set `expected`. */
+/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;
@@ -56,7 +56,7 @@ typedef struct {
     int64_t actual;
 } gelu_diagnostic;
 
-/* What a call returns. */
+/* The status of a call. */
 typedef enum {
     GELU_OK = 0,
     GELU_RANK = 1,
@@ -74,7 +74,7 @@ typedef enum {
     GELU_REPEATS = 26
 } gelu_status;
 
-/* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
 #define GELU_SENTENCES(SAY) \
     SAY(GELU_OK, "no error") \
     SAY(GELU_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -163,7 +163,7 @@ static float halves_f16_to_f32(uint16_t bits)
     return halves_from_bits_f32((subnormal & small) | (normal & ~small) | special | quiet | sign);
 }
 
-/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which then stands in the low bits. */
+/* Adding 0.5 to what is below 2^-14 rounds it to a multiple of 2^-24, the least f16, which is then in the low bits. */
 static uint16_t halves_f32_to_f16(float x)
 {
     const uint32_t bits = halves_bits_f32(x), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
@@ -188,7 +188,7 @@ static float halves_round_f16(float x)
     return halves_from_bits_f32(sign | (finite & ~large) | (0x7f800000u & large) | nan);
 }
 
-/* The extents of r and who set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
 static halves_status halves_domain(const halves_array *x, const halves_array *y, int64_t *extents, int32_t *from,
                                    halves_diagnostic *why)
 {

@@ -52,7 +52,7 @@ static const char *hoisted_digits(int64_t number, char digits[21])
     return first;
 }
 
-/* Lets dims [first, end) of an operand meet the domain's extents, 1 as long as nobody has set them: `from` keeps who. */
+/* Lets dims [first, end) of an operand meet the domain's extents, 1 until an operand sets them: `from` keeps which. */
 static hoisted_status hoisted_meet(const hoisted_array *operand, int32_t position, int32_t first, int32_t end,
                                    int32_t rank, int64_t *extents, int32_t *from, hoisted_diagnostic *why)
 {
@@ -180,7 +180,7 @@ static hoisted_status hoisted_check_distinct(const hoisted_array *result, int32_
     return HOISTED_OK;
 }
 
-/* A sum with it is rounded to a whole number, which stands in the low bits. */
+/* A sum with it is rounded to a whole number, which is in the low bits. */
 #define HOISTED_SHIFT_F32 0x1.8p23f
 #define HOISTED_SHIFT_F64 0x1.8p52
 
@@ -235,7 +235,7 @@ static HOISTED_INLINE float hoisted_exp_tail_f32(float r, float s)
     return hoisted_fma_f32(hoisted_exp_even_f32(s), r, hoisted_exp_odd_f32(s));
 }
 
-/* p 2^n, where n stands in the low bits of shifted. */
+/* p 2^n, where n is in the low bits of shifted. */
 typedef struct {
     float p, shifted;
 } hoisted_exp_parts_f32;
@@ -316,7 +316,7 @@ static void hoisted_staged_any(const char *x, int64_t x_step, const float *t0_ti
     }
 }
 
-/* The extents of r and who set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
 static hoisted_status hoisted_domain(const hoisted_array *x, const hoisted_array *s, int64_t *extents, int32_t *from,
                                      hoisted_diagnostic *why)
 {
@@ -376,7 +376,7 @@ hoisted_status hoisted(const hoisted_array *x, const hoisted_array *s, const hoi
     if (!r_is_x && !hoisted_apart(r, 4, x, 4)) return hoisted_fail(why, HOISTED_OVERLAP, 2, -1, 0, 0, 0);
     if (!hoisted_apart(r, 4, s, 4)) return hoisted_fail(why, HOISTED_OVERLAP, 2, -1, 1, 0, 0);
 
-    /* What depends on d1 alone is computed once for a block of points, into a tile, and not once a row. */
+    /* Values that depend on d1 alone are computed once for a block of points, into a tile, not once a row. */
     for (int64_t first = 0; first < d1; first += 4096) {
         const int64_t n = d1 - first < 4096 ? d1 - first : 4096;
         float t0_tile[4096];

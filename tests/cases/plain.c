@@ -142,7 +142,7 @@ static plain_status plain_check_distinct(const plain_array *result, int32_t posi
     return PLAIN_OK;
 }
 
-/* The extents of r, or who forbids them; of 3 arrays the last has to have these. Reads no data. */
+/* The extents of r, or which array and dim forbid them; the last array has to have these. Reads no data. */
 static plain_status plain_domain(const plain_array *const *arrays, int32_t count, int64_t *extents,
                                  plain_diagnostic *why)
 {

@@ -184,7 +184,7 @@ static POLAR_INLINE double polar_upper_f64(double x)
     return polar_from_bits_f64(polar_bits_f64(x) & 0xfffffffff8000000u);
 }
 
-/* What rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digit or two). */
+/* The part that rounding took from product = x * y: exact unless parts underflow (or, without FMA, its last digits). */
 static POLAR_INLINE double polar_prod_low_f64(double x, double y, double product)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -195,7 +195,7 @@ static POLAR_INLINE double polar_prod_low_f64(double x, double y, double product
 #endif
 }
 
-/* What rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
+/* The part that rounding took from sum = x + y, exactly, if |x| >= |y| or x is 0. */
 static POLAR_INLINE double polar_sum_low_f64(double x, double y, double sum) { return y - (sum - x); }
 
 /* The larger one is scaled to where squares neither overflow nor lose digits; the sum of squares is rounded once. */
@@ -211,7 +211,7 @@ static POLAR_INLINE double polar_hypot_f64(double x, double y)
     return second == INFINITY ? INFINITY : number;
 }
 
-/* The extents of r0, r1, r2, or who forbids them; of 5 arrays the last 3 have to have these. Reads no data. */
+/* The extents of r0, r1, r2, or which array and dim forbid them; the last 3 arrays have to have these. Reads no data. */
 static polar_status polar_domain(const polar_array *const *arrays, int32_t count, int64_t *extents,
                                  polar_diagnostic *why)
 {

@@ -47,7 +47,7 @@ typedef struct {
     int32_t rank;
 } polar_array;
 
-/* What is wrong: operands count from 0, results follow them; -1 stands for "none". `against` set `expected`. */
+/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;
@@ -56,7 +56,7 @@ typedef struct {
     int64_t actual;
 } polar_diagnostic;
 
-/* What a call returns. */
+/* The status of a call. */
 typedef enum {
     POLAR_OK = 0,
     POLAR_RANK = 1,
@@ -75,7 +75,7 @@ typedef enum {
     POLAR_REPEATS = 26
 } polar_status;
 
-/* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
 #define POLAR_SENTENCES(SAY) \
     SAY(POLAR_OK, "no error") \
     SAY(POLAR_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

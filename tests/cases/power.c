@@ -187,7 +187,7 @@ static void power_any(const char *base, int64_t base_step, const char *exponent,
     }
 }
 
-/* The extents of r, or who forbids them; of 3 arrays the last has to have these. Reads no data. */
+/* The extents of r, or which array and dim forbid them; the last array has to have these. Reads no data. */
 static power_status power_domain(const power_array *const *arrays, int32_t count, int64_t *extents,
                                  power_diagnostic *why)
 {

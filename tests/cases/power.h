@@ -39,7 +39,7 @@ typedef struct {
     int32_t rank;
 } power_array;
 
-/* What is wrong: operands count from 0, results follow them; -1 stands for "none". `against` set `expected`. */
+/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;
@@ -48,7 +48,7 @@ typedef struct {
     int64_t actual;
 } power_diagnostic;
 
-/* What a call returns. */
+/* The status of a call. */
 typedef enum {
     POWER_OK = 0,
     POWER_RANK = 1,
@@ -68,7 +68,7 @@ typedef enum {
     POWER_REPEATS = 26
 } power_status;
 
-/* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
 #define POWER_SENTENCES(SAY) \
     SAY(POWER_OK, "no error") \
     SAY(POWER_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -141,7 +141,7 @@ static rows_status rows_check_distinct(const rows_array *result, int32_t positio
     return ROWS_OK;
 }
 
-/* The extents of r and who set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
 static rows_status rows_centre_domain(const rows_array *x, const rows_array *mean, int64_t *extents, int32_t *from,
                                       rows_diagnostic *why)
 {
@@ -208,7 +208,7 @@ rows_status rows_centre(const rows_array *x, const rows_array *mean, const rows_
     return ROWS_OK;
 }
 
-/* The extents of r and who set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
 static rows_status rows_scale_domain(const rows_array *x, const rows_array *deviation, int64_t *extents, int32_t *from,
                                      rows_diagnostic *why)
 {
@@ -278,7 +278,7 @@ rows_status rows_scale(const rows_array *x, const rows_array *deviation, const r
     return ROWS_OK;
 }
 
-/* What the message functions do, given the names of `count` arrays. */
+/* The body of the message functions, given the names of `count` arrays. */
 static size_t rows_tell(const char *const *names, int32_t count, rows_status status, const rows_diagnostic *why,
                         char *text, size_t size)
 {

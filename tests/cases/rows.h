@@ -18,7 +18,7 @@ typedef struct {
     int32_t rank;
 } rows_array;
 
-/* What is wrong: operands count from 0, results follow them; -1 stands for "none". `against` set `expected`. */
+/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;
@@ -27,7 +27,7 @@ typedef struct {
     int64_t actual;
 } rows_diagnostic;
 
-/* What a call returns. */
+/* The status of a call. */
 typedef enum {
     ROWS_OK = 0,
     ROWS_RANK = 1,
@@ -46,7 +46,7 @@ typedef enum {
     ROWS_REPEATS = 26
 } rows_status;
 
-/* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
 #define ROWS_SENTENCES(SAY) \
     SAY(ROWS_OK, "no error") \
     SAY(ROWS_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

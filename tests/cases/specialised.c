@@ -207,7 +207,7 @@ static void specialised_any(const char *a, int64_t a_step, const char *b, int64_
     }
 }
 
-/* The extents of r, or who forbids them; of 3 arrays the last has to have these. Reads no data. */
+/* The extents of r, or which array and dim forbid them; the last array has to have these. Reads no data. */
 static specialised_status specialised_domain(const specialised_array *const *arrays, int32_t count, int64_t *extents,
                                              specialised_diagnostic *why)
 {

@@ -143,7 +143,7 @@ static threaded_status threaded_check_distinct(const threaded_array *result, int
     return THREADED_OK;
 }
 
-/* The extents of r and who set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
 static threaded_status threaded_domain(const threaded_array *x, const threaded_array *bias, int64_t *extents,
                                        int32_t *from, threaded_diagnostic *why)
 {

@@ -42,7 +42,7 @@ typedef struct {
     int32_t rank;
 } threaded_array;
 
-/* What is wrong: operands count from 0, results follow them; -1 stands for "none". `against` set `expected`. */
+/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;
@@ -51,7 +51,7 @@ typedef struct {
     int64_t actual;
 } threaded_diagnostic;
 
-/* What a call returns. */
+/* The status of a call. */
 typedef enum {
     THREADED_OK = 0,
     THREADED_RANK = 1,
@@ -70,7 +70,7 @@ typedef enum {
     THREADED_REPEATS = 26
 } threaded_status;
 
-/* What a message says of it, with names and numbers of the diagnostic; in brackets what is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
 #define THREADED_SENTENCES(SAY) \
     SAY(THREADED_OK, "no error") \
     SAY(THREADED_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

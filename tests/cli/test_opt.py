@@ -195,7 +195,7 @@ def test_explain_prints_the_stages(model, capsys):
     assert "absolute" in capsys.readouterr().out
 
 
-def test_strict_types_of_dims_are_a_flag_of_every_command(tmp_path, capsys):
+def test_how_dims_broadcast_and_versions_of_linalg_are_flags(tmp_path, capsys):
     path = tmp_path / "add.mlir"
     path.write_text(
         """func.func @f(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
@@ -208,3 +208,7 @@ def test_strict_types_of_dims_are_a_flag_of_every_command(tmp_path, capsys):
         assert "b.0 in {1, d0}: checked" in capsys.readouterr().out
         assert main([*command, "--dynamic=strict"]) == 0
         assert "b.0 = d0: checked" in capsys.readouterr().out
+    assert main(["opt", str(path), "--to=linalg", "--versions", "3"]) == 0
+    assert capsys.readouterr().out.count("linalg.generic") == 3
+    assert main(["opt", str(path), "--to=shape", "--versions", "3"]) == 1
+    assert "versions are of linalg" in capsys.readouterr().err

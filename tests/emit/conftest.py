@@ -16,6 +16,7 @@ from bcastgen.pipeline.compilation import Compilation
 from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.tensor_type import parse_signature, parse_type
 from c_harness import ADDRESS, LANGUAGES, STRICT, UNTOLD, Case, Emitted, Harness, compiler, result_ranks
+from compile_flags import WARNED
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +56,7 @@ def compile_strictly():
     Every .c file is compiled, every warning is an error.
     """
     # gcc warns of some things only where it optimises, clang before it makes code. Nobody needs an assembler's output.
-    levels = {"gcc": ("-O1", "-S"), "clang": ("-fsyntax-only",)}
+    levels = {"gcc": (WARNED, "-S"), "clang": ("-fsyntax-only",)}
 
     def compile_all(texts, directory, kind="gcc", language="c", flags=None):
         flags = levels[kind] if flags is None else flags

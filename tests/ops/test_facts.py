@@ -1,4 +1,4 @@
-"""What rows say of their ops is true: each fact is held against the op's reference, over every pair of bytes."""
+"""The facts on rows are true: each is held against the op's reference, over every pair of bytes."""
 
 from __future__ import annotations
 

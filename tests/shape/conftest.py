@@ -1,4 +1,4 @@
-"""What a broadcast means, written once more and apart from the package: which calls are legal, and what they span."""
+"""A model of broadcasting, written apart from the package: which calls are legal, and which domain they span."""
 
 from __future__ import annotations
 

@@ -22,17 +22,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bcastgen.core.c_flags import C_LANGUAGE, CXX_LANGUAGE, LIBRARIES, RESULT_FLAGS, WARNING_FLAGS
+from bcastgen.core.c_flags import LIBRARIES
 from bcastgen.core.errors import statuses
 from bcastgen.emit.c_text.body import storage_type
 from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.emit.standalone.module import module_view
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.pipeline.compilation import Compilation
+from compile_flags import LANGUAGES, STRICT
 
-# Of the flags that decide results only the last: that emitted C needs no other is what its header says.
-STRICT = [*WARNING_FLAGS, RESULT_FLAGS[-1].text]
-LANGUAGES = {"c": C_LANGUAGE, "c++": CXX_LANGUAGE}
 COMPILERS = {
     "gcc": {"c": ("gcc",), "c++": ("g++",)},
     "clang": {"c": ("clang-19", "clang"), "c++": ("clang++-19", "clang++")},

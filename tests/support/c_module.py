@@ -6,6 +6,7 @@ import ctypes
 import subprocess
 
 import bcastgen as bg
+from compile_flags import CONTRACT, QUICK, SHARED
 
 
 class Array(ctypes.Structure):
@@ -40,10 +41,10 @@ def described(array):
 class Module:
     """An emitted module, compiled."""
 
-    def __init__(self, kernels, directory, name, flags=("-O0",), **form):
+    def __init__(self, kernels, directory, name, flags=(QUICK,), **form):
         source, *_ = bg.emit_c(kernels, directory, name, **form)
         library = directory / f"{name}.so"
-        command = ["gcc", *flags, "-ffp-contract=off", "-shared", "-fPIC", source, "-lm", "-o", library]
+        command = ["gcc", *flags, CONTRACT, *SHARED, source, "-lm", "-o", library]
         subprocess.run(command, check=True)
         self._library, self._name, self._single = ctypes.CDLL(str(library)), name, list(kernels) == [name]
         self.kernels = kernels

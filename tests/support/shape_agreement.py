@@ -14,12 +14,15 @@ from dataclasses import dataclass
 
 import cffi
 
+import compile_flags
 import shape_programs
+from bcastgen.core.c_flags import CHECKED
 from bcastgen.core.errors import BroadcastError, shape_statuses
 from bcastgen.emit.c_text.helpers import helper_text
 from bcastgen.emit.shape_program.calls import check_values
 from bcastgen.emit.shape_program.program import messages, shape_function
 from bcastgen.shape.dialect.values import Shape, Size, ValueShape, Witness, show
+from compile_flags import LANGUAGES, SHARED, STRICT
 
 STRUCTS = """
 typedef struct { int32_t operand, dim, against; int64_t expected, actual; } bcg_diagnostic;
@@ -27,9 +30,10 @@ typedef struct { int32_t rank; int64_t extents[64]; } bcg_shape;
 typedef struct { void *data; const int64_t *extents, *byte_strides; int32_t rank; } bcg_array;
 """
 NAMES = {0: "OK"} | {value: name for value, (name, _) in shape_statuses().items()}
-FLAGS = "-std=c11 -O2 -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror -Wno-unused-function".split()
-# For very many programs: values are those of the C, whatever an optimiser makes of it; -O1 takes three times as long.
-QUICK = [*(flag for flag in FLAGS if flag != "-O2"), "-O0"]
+# Each program is called through a function of its own here: helpers that only some of them use are others' too.
+COMMON = [*LANGUAGES["c"], *STRICT, "-Wno-unused-function"]
+FLAGS = [*COMMON, CHECKED]
+QUICK = [*COMMON, compile_flags.QUICK]
 PER_UNIT = 250
 POINTERS = ("shape", "value_shape", "extents", "tensor")
 
@@ -84,7 +88,7 @@ class Library:
             name = directory / f"part{start}.c"
             name.write_text(unit(numbered[start : start + PER_UNIT]))
             objects.append(name)
-        command = [compiler, *flags, "-shared", "-fPIC", *objects, "-o", directory / "all.so"]
+        command = [compiler, *flags, *SHARED, *objects, "-o", directory / "all.so"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:4000]
         self.ffi.cdef("".join(f"int32_t call_{at}(void **, void **, bcg_diagnostic *);" for at in range(len(programs))))
@@ -231,4 +235,7 @@ def drawn(count, seed=0):
     """Random programs, each with operands of which some are unknown."""
     chance = random.Random(seed)
     programs = [made for made in (shape_programs.make_program(chance, TYPES) for _ in range(count)) if has_form(made)]
-    return [(made, shape_programs.make_operands(chance, made)) for made in programs]
+    operands = [shape_programs.make_operands(chance, made) for made in programs]
+    # C knows numbers, or nothing.
+    unnamed = [(concrete, tuple(map(shape_programs.unnamed, promises))) for concrete, promises in operands]
+    return list(zip(programs, unnamed, strict=True))

@@ -9,7 +9,9 @@ import re
 import subprocess
 from dataclasses import dataclass
 
+from bcastgen.core.c_flags import C_LANGUAGE
 from bcastgen.core.resources import csrc_file
+from compile_flags import SHARED, WARNED
 from csrc_includes import CSRC_FLAGS
 
 
@@ -57,7 +59,7 @@ class Library:
         texts = "".join(csrc_file(name).read_text() for name in HEADERS)
         prototypes = re.findall(r"^static inline ([^;{]*\))", texts, re.MULTILINE)
         (directory / "all.c").write_text(EXPORTED)
-        flags = "-std=c11 -O1 -Wall -Wextra -Werror -shared -fPIC".split()
+        flags = [*C_LANGUAGE, WARNED, "-Wall", "-Wextra", "-Werror", *SHARED]
         subprocess.run(["gcc", *flags, *CSRC_FLAGS, "all.c", "-o", "all.so"], cwd=directory, check=True, timeout=100)
         self.ffi = cffi.FFI()
         self.ffi.cdef(STRUCTS)

@@ -15,6 +15,9 @@ from bcastgen.shape.dialect.ops import ROWS
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.types import parse_type
 from bcastgen.shape.dialect.values import ElementType, Shape, Size, ValueShape, Witness
+from bcastgen.shape.types.dim import MAX_EXTENT
+from bcastgen.shape.types.extent_expr import ExtentExpr, add, evaluate, multiply, named, names_of
+from bcastgen.shape.types.facts import ANY_EXTENT, Range
 
 TYPES = [
     *["!shape.shape"] * 4,
@@ -238,15 +241,77 @@ def _concrete(chance, type_):
     raise AssertionError(type_)
 
 
+# Names say what they stand for, so that the same extent may have the same name: x5, y5 and z5 are 5 in every run.
+_RANGES = {
+    "x": lambda extent: Range(extent // 2, 2 * extent + 1),
+    "y": lambda extent: Range(0, MAX_EXTENT // extent * extent, extent) if extent > 1 else Range(extent - extent % 2),
+    "z": lambda extent: ANY_EXTENT,
+}
+
+
+def _named(chance, extent):
+    """Return an extent in terms of names."""
+    letter = chance.choice(tuple(_RANGES))
+    range_ = _RANGES[letter](extent)
+    if _one_in(chance, 6):
+        return named(f"?{letter}{extent}", range_, is_shown=False)
+    part = chance.randrange(extent + 1) if extent < 10 else 0
+    if part and _flag(chance):
+        return add(_named(chance, part), _named(chance, extent - part))
+    even = extent % 2 == 0 and extent < 10 and _one_in(chance, 3)
+    return multiply(_named(chance, extent // 2), 2) if even else named(f"{letter}{extent}", range_)
+
+
+def _kept(chance, extent):
+    return (extent, None, _named(chance, extent), _named(chance, extent))[chance.randrange(4)]
+
+
+def _stood_for(extent):
+    names = names_of(extent) if isinstance(extent, ExtentExpr) else ()
+    return evaluate(extent, {text: int(text.lstrip("?xyz")) for text in names}) if names else extent
+
+
+def unnamed(value):
+    """Return a value in which what is computed from names is not known."""
+    return bound(value, lambda extent: None if isinstance(extent, ExtentExpr) else extent)
+
+
+def bound(value, number=_stood_for):
+    """Return a value with the extents that names stand for."""
+    match value:
+        case Size(value=ExtentExpr()):
+            computed = number(value.value)
+            # One that no run can have is none: then the run's is invalid.
+            return Size(computed) if computed is None or 0 <= computed <= MAX_EXTENT else Size(error="")
+        case Shape():
+            extents = tuple(map(number, value.extents))
+            fit = all(extent is None or 0 <= extent <= MAX_EXTENT for extent in extents)
+            return Shape(extents, value.unranked, value.error) if fit else Shape(error="")
+        case ValueShape(value=None):
+            return ValueShape(None, bound(value.shape, number))
+        case tuple():
+            return tuple(map(number, value))
+        case ExtentExpr():
+            return number(value)
+    return value
+
+
+def has_names(value):
+    """Whether an extent in a value is computed from names."""
+    return bound(value) != value
+
+
 def _promise(chance, value, type_):
     """Return facts that compile time may know of a value."""
     if getattr(value, "is_invalid", False) or _one_in(chance, 4):
         return value
+    if isinstance(value, Size) and _flag(chance):
+        return Size(_named(chance, value.value))
     if isinstance(value, ValueShape):
         return ValueShape(None, _promise(chance, value.shape, parse_type("!shape.shape")))
     if isinstance(value, (Shape, tuple)) and not _one_in(chance, 4):
         extents = value.extents if isinstance(value, Shape) else value
-        kept = tuple(extent if _flag(chance) else None for extent in extents)
+        kept = tuple(_kept(chance, extent) for extent in extents)
         return Shape(kept) if isinstance(value, Shape) else kept
     return type_.unknown()
 

@@ -24,6 +24,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.kernel import background as background_module
 from bcastgen.kernel import kernel as kernels_module
+from compile_flags import CONTRACT, LANGUAGES, QUICK
 from shape_kernels import arrays
 from shape_model_kernel import listed, text_of
 
@@ -150,7 +151,8 @@ def answered(kernel, calls):
 
 # ---- standalone C ----------------------------------------------------------------------------------------------------
 
-FLAGS = "-std=c11 -O0 -g1 -ffp-contract=off -fsanitize=address,undefined -fsanitize-recover=address".split()
+# It goes on after what it finds: every call has its verdict.
+FLAGS = [*LANGUAGES["c"], QUICK, "-g1", CONTRACT, "-fsanitize=address,undefined", "-fsanitize-recover=address"]
 OPTIONS = {
     "ASAN_OPTIONS": "halt_on_error=0:detect_leaks=0:suppress_equal_pcs=0:print_stats=0",
     "UBSAN_OPTIONS": "print_stacktrace=0",

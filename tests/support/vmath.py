@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import math
+import os
 import re
 import subprocess
 import tempfile
@@ -22,20 +24,19 @@ from pathlib import Path
 import mpmath
 import numpy as np
 
+from bcastgen.core.c_flags import LIBRARIES
 from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.resources import csrc_file, folder
 from bcastgen.ops.table import OPS
+from bcastgen.runtime.toolchain import cpu_features
+from compile_flags import jit_flags
 from csrc_includes import CSRC_FLAGS
 
 HEADERS = tuple(sorted(path.name for path in (folder("csrc") / "vmath").glob("bcg_vmath*.h")))
 NO_FMA = ("-mno-fma", "-mno-avx512f")
 PORTABLE = ("-march=x86-64",)
-_KERNEL_FLAGS = (
-    *("-std=c11", "-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fPIC", "-march=native"),
-    *("-mprefer-vector-width=512", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
-    # As in kernels: gcc leaves larger functions as calls otherwise, and the loop scalar.
-    "-Dinline=inline __attribute__((always_inline))",
-)
+# As in kernels: gcc leaves larger functions as calls otherwise, and the loop scalar.
+_INLINED = "-Dinline=inline __attribute__((always_inline))"
 _FUNCTION = re.compile(r"^static inline (float|double) bcg_(\w+_f(?:32|64))\(((?:\1 \w+(?:, )?)+)\)", re.MULTILINE)
 _NUMBER = {"float": np.float32, "double": np.float64}
 
@@ -103,28 +104,33 @@ class Library:
 
 
 def _compiled(compiler, flags, output):
-    with tempfile.TemporaryDirectory() as directory:
-        text, made = Path(directory, "loops.c"), Path(directory, "loops.out")
-        text.write_text(source(), encoding="utf-8")
-        command = [compiler, *_KERNEL_FLAGS, *flags, *output, *CSRC_FLAGS, str(text), "-o", str(made), "-lm"]
-        if compiler.startswith("clang"):
-            command = [flag for flag in command if flag != "-fvect-cost-model=dynamic"]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[:3000]
-        yield made
+    """The path of what the loops compile to. It is kept beside the kernels, for all processes of a run and the next."""
+    command = [compiler, *jit_flags(compiler), _INLINED, *flags, *output, *CSRC_FLAGS]
+    version = subprocess.run([compiler, "--version"], check=True, capture_output=True, text=True).stdout
+    texts = [path.read_text(encoding="utf-8") for path in sorted(folder("csrc").rglob("*.h"))]
+    key = hashlib.sha256(repr((command, version, cpu_features(), source(), texts)).encode()).hexdigest()
+    kept = Path(f"{os.environ['BCASTGEN_CACHE_DIR']}-vmath")
+    kept.mkdir(parents=True, exist_ok=True)
+    if not (kept / key).exists():
+        with tempfile.TemporaryDirectory(dir=kept) as directory:
+            text, made = Path(directory, "loops.c"), Path(directory, "loops.out")
+            text.write_text(source(), encoding="utf-8")
+            whole = [*command, str(text), "-o", str(made), *LIBRARIES]
+            done = subprocess.run(whole, check=False, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr[:3000]
+            os.replace(made, kept / key)
+    return kept / key
 
 
 @functools.cache
 def library(*flags, compiler="gcc"):
     """Compile the loops; further flags come last."""
-    for made in _compiled(compiler, flags, ("-shared",)):
-        return Library(ctypes.CDLL(str(made)))
+    return Library(ctypes.CDLL(str(_compiled(compiler, flags, ("-shared",)))))
 
 
 def assembly(*flags, compiler="gcc"):
     """The loops' instructions."""
-    for made in _compiled(compiler, flags, ("-S",)):
-        return made.read_text()
+    return _compiled(compiler, flags, ("-S",)).read_text()
 
 
 def errors(got, close):

@@ -42,7 +42,7 @@ _STANDARD = re.compile(
     r"|(?:size|ptrdiff|wchar|wint|max_align|float|double|nullptr)_t|(?:SIZE|PTRDIFF|WCHAR|WINT|SIG_ATOMIC)_(?:MAX|MIN)"
     r"|NULL|NAN|INFINITY|HUGE_VAL[FL]?|FP_\w+|MATH_\w+|M_\w+|INT_M\w+|offsetof|unreachable|errno"
 )
-# What the templates call their own: loop indices, domain extents, values, bookkeeping.
+# Names that templates use: loop indices, domain extents, values, bookkeeping.
 _GENERATED = re.compile(
     r"arrays|bits|bytes|count|most|one[0-9]*|pairs|other[0-9]*|may_be|words[0-9]*|(?:word|given)[0-9]+|"
     r"[di][0-9]+|t[0-9]+(?:_[0-9]+|_block)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
@@ -75,7 +75,7 @@ _TAKEN_PREFIX = re.compile(
     r"|std(?:align|arg|atomic|bool|bit|ckdint|def|int|io|lib|noreturn)|string|tgmath|threads|time|uchar|wchar|wctype"
     r"|endian|features|fcntl|malloc|memory|poll|pthread|regex|sched|search|semaphore|strings|termios|unistd|windows|omp"
 )
-# What the names of a kernel's own functions and data go on with.
+# The endings of the names of a kernel's own functions and data.
 _OF_KERNEL = re.compile(
     r"(?:shape|message|domain|check|loops|admits|holds|unit|any|zero|tile|stage|data|extents|strides|[0-9])"
 )

@@ -31,12 +31,11 @@ def all_alike(operands: int, nest: NestGuards) -> bool:
         and not nest.defines
         and [(s.term, s.at, s.aligned) for s in nest.steps if isinstance(s, Meet)] == meets
         and len(nest.steps) == len(meets)
-        and not any(isinstance(s, Check) and not _is_of_domain(s) for s in nest.results)
+        and not any(
+            isinstance(s, Check) and (isinstance(s.expected, Own) or isinstance(s.against, DomainDim))
+            for s in nest.results
+        )
     )
-
-
-def _is_of_domain(step: Check) -> bool:
-    return not isinstance(step.expected, Own) and not isinstance(step.against, DomainDim)
 
 
 def in_a_row(arrays: Sequence[ArrayView]) -> bool:

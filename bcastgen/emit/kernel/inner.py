@@ -130,7 +130,7 @@ def _loop(
 ) -> LoopView:
     """Return the loop of a stage, or the one behind the stages."""
     read = [arrays[value.access] if isinstance(value, Load) else tiles[value.index] for value in loop.reads]
-    own = tuple(replace(array, place=at) for at, array in enumerate((*read, *results)))
+    own = tuple(replace(array, nest_index=at) for at, array in enumerate((*read, *results)))
     return LoopView(
         name,
         own,
@@ -138,7 +138,7 @@ def _loop(
         _variant_views(loop, own),
         tuple(body_lines(nest, loads, loop.statements, fast)),
         stores,
-        tuple(array.place for array in read),
+        tuple(array.nest_index for array in read),
         whole_tenths(loop.cost_tenths_ns),
         block_loops=_block_loops(nest, loop, loads, fast),
     )
@@ -162,6 +162,7 @@ def _block_loops(nest: Nest, loop: InnerLoop, loads: tuple[str, ...], fast: bool
 def _common_case(
     nest: Nest, loop: InnerLoop, block: BlockLoop, loads: tuple[str, ...], fast: bool, numbers: Iterator[int]
 ) -> CommonCaseView | None:
+    """Return the view of a block's common case, or None; `numbers` counts the tests of a loop."""
     case = block.common_case
     if case is None:
         return None
@@ -205,7 +206,7 @@ def _stores(nest: Nest, arrays: tuple[ArrayView, ...]) -> tuple[str, ...]:
     )
 
 
-def _tile_view(nest: Nest, value: int, place: int, namer: Namer) -> ArrayView:
+def _tile_view(nest: Nest, value: int, nest_index: int, namer: Namer) -> ArrayView:
     """Return a tile: its elements are values as C computes with them, so that none is converted on the way."""
     dtype = nest.body[value].dtype.computed_in
     name = namer.take(f"t{value}_tile")
@@ -213,7 +214,7 @@ def _tile_view(nest: Nest, value: int, place: int, namer: Namer) -> ArrayView:
         name=name,
         owner=name,
         position=-1,
-        place=place,
+        nest_index=nest_index,
         pointer="",
         member="",
         rank=None,
@@ -235,7 +236,7 @@ def _variant_views(loop: InnerLoop, arrays: tuple[ArrayView, ...]) -> tuple[Vari
     for variant in loop.variants:
         kinds = (*variant.operands, *((variant.results,) * (len(arrays) - len(loop.reads))))
         strides = tuple(
-            (array.place, 0 if kind == ZERO else array.bytes)
+            (array.nest_index, 0 if kind == ZERO else array.bytes)
             for array, kind in zip(arrays, kinds, strict=True)
             if kind in (UNIT, ZERO)
         )

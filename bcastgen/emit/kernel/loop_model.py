@@ -1,4 +1,4 @@
-"""What a template shows of inner loops: arrays, variants and bodies, all decided.
+"""The views of inner loops that templates print: arrays, variants and bodies, all decided.
 
 In: nothing.  Out: the values that :func:`.view.kernel_view` and :mod:`.inner` make; templates only lay them out.
 
@@ -31,7 +31,7 @@ class DimView:
     """
 
     domain: int
-    own: int | None
+    own_dim: int | None
     selects: bool
     reason: str
     stride: str
@@ -42,8 +42,8 @@ class DimView:
 class ArrayView:
     """An operand or result as one indexing map of a nest sees it.
 
-    `place` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's name
-    of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
+    `nest_index` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's
+    name of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
     descriptor's address, `member` what goes in front of a field of it. `loaded` is the C of the value of an element
     `{}`, of type `c` in memory and of type `value_c` then; `load`, `step` and `map_name` name that value, its
     stride along an inner loop, and the table of its own dims if it is `mapped` otherwise than by aligning on the right.
@@ -53,7 +53,7 @@ class ArrayView:
     name: str
     owner: str
     position: int
-    place: int
+    nest_index: int
     pointer: str
     member: str
     rank: int | None
@@ -73,12 +73,12 @@ class ArrayView:
     @property
     def strides(self) -> tuple[str, ...]:
         """The names of its effective strides, in a ranked nest."""
-        return tuple(dim.stride for dim in self.dims if dim.own is not None)
+        return tuple(dim.stride for dim in self.dims if dim.own_dim is not None)
 
     @property
     def own_dims(self) -> tuple[int, ...]:
         """For each dim of the domain its own, or -1."""
-        return tuple(-1 if dim.own is None else dim.own for dim in self.dims)
+        return tuple(-1 if dim.own_dim is None else dim.own_dim for dim in self.dims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class RangeTestView:
 
 @dataclass(frozen=True, slots=True)
 class CommonCaseView:
-    """What a loop does for a block of points first: test whether its `short` body is right for all of them.
+    """The test that a loop makes of a block of points first: whether its `short` body is right for all of them.
 
     The `tests` need the statements `body`, the elements of the arrays at `places` and the values `known` from tiles.
     """
@@ -143,7 +143,7 @@ class BlockLoopView:
 
 @dataclass(frozen=True, slots=True)
 class WordsView:
-    """What a loop computes of each byte of a word of so many bits: its body, and the values whose low bytes it stores.
+    """The computation of each byte of a word of so many bits: its body, and the values whose low bytes are stored.
 
     If `deinterleaved` the bytes of a word are 16 apart, and results are these values.
     `loads` are, for each operand, the C type that a byte's value has then, and of a word `{}` the C of each byte.
@@ -187,10 +187,10 @@ class LoopView:
 
     @property
     def operands(self) -> tuple[ArrayView, ...]:
-        """What it reads."""
+        """The arrays it reads."""
         return self.arrays[: self.operand_count]
 
     @property
     def results(self) -> tuple[ArrayView, ...]:
-        """What it writes."""
+        """The arrays it writes."""
         return self.arrays[self.operand_count :]

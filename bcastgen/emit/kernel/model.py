@@ -1,4 +1,4 @@
-"""What a template shows of a view: names, types and lines, all decided.
+"""The views that templates print: names, types and lines, all decided.
 
 In: nothing.  Out: the values that :func:`.view.kernel_view` makes; templates only lay them out.
 
@@ -23,7 +23,7 @@ __all__ = [
     "TieView",
 ]
 
-# Of all tiles on the stack of C that stands alone.
+# Room for all tiles, which standalone C has on its stack.
 TILE_BYTES = 16 * 1024
 
 
@@ -95,7 +95,7 @@ class NestView:
 
     @property
     def arrays(self) -> tuple[ArrayView, ...]:
-        """What it reads, then what it writes."""
+        """Its operands, then its results."""
         return self.inline.arrays
 
     @property
@@ -105,12 +105,12 @@ class NestView:
 
     @property
     def operands(self) -> tuple[ArrayView, ...]:
-        """What it reads."""
+        """The arrays it reads."""
         return self.inline.operands
 
     @property
     def results(self) -> tuple[ArrayView, ...]:
-        """What it writes."""
+        """The arrays it writes."""
         return self.inline.results
 
     @property
@@ -125,7 +125,7 @@ class NestView:
 
     @property
     def stores(self) -> tuple[str, ...]:
-        """What it stores, for each result."""
+        """The C of the value it stores to each result."""
         return self.inline.stores
 
     @property
@@ -234,7 +234,7 @@ class KernelView:
 
     @property
     def macros(self) -> str:
-        """What constants in upper case begin with."""
+        """The prefix of constants."""
         return constant_prefix(self.module)
 
     @property

@@ -37,7 +37,7 @@ from ...loops.guard_ir import (
 __all__ = ["Members", "Step", "entry_steps", "meeting_steps", "result_steps", "starts"]
 
 
-# Of an object where addresses have 32 bits: PTRDIFF_MAX there.
+# The largest object where addresses have 32 bits: PTRDIFF_MAX there.
 _MOST_BYTES = 2**31 - 1
 
 
@@ -222,6 +222,7 @@ def _one(step: Meet | Widen, members: Members) -> str:
 
 
 def _check(step: Check, members: Members) -> Step:
+    """Return a check as C: the condition under which it fails, and the facts of the diagnostic."""
     actual, expected = members.term(step.actual), members.term(step.expected)
     match step.test:
         case "eq":
@@ -279,9 +280,5 @@ def _overflow(nest: NestGuards, size: int) -> str:
     if known == 0 or (known <= _MOST_BYTES and not unknown):
         return ""
     if len(unknown) == 1:
-        return f"(uint64_t)extents[{unknown[0]}] > {_most(known)}"
+        return f"(uint64_t)extents[{unknown[0]}] > PTRDIFF_MAX{f' / {known}' if known != 1 else ''}"
     return f"bcg_bytes({nest.least_rank}, extents, {size}) < 0"
-
-
-def _most(known: int) -> str:
-    return "PTRDIFF_MAX" if known == 1 else f"PTRDIFF_MAX / {known}"

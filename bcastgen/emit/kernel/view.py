@@ -132,6 +132,7 @@ def _nest_view(
     kernel_namer: Namer,
     fast: bool,
 ) -> NestView:
+    """Return the view of one nest: its names are taken, and its loops and checks are C."""
     nest, namer = program.nests[place], kernel_namer.within()
     arrays = tuple(
         _array_view(nest, access, at, at >= len(nest.operands), members, namer)
@@ -166,12 +167,12 @@ def _nest_view(
         overlaps=tuple(
             _overlap_view(nest, result, others, namer, others[0].position in later)
             for result in results
-            for others in _by_position((*arrays[: len(nest.operands)], *results[: result.place - len(nest.operands)]))
+            for others in _by_position(arrays[: result.nest_index])
             if not others[0].is_constant
         ),
         demand_body=tuple(demand_body),
         demand=demand,
-        demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.place in demanded),
+        demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.nest_index in demanded),
         claims=tuple(claim.name for claim in nest.claims),
     )
     if not members.separate:
@@ -194,9 +195,12 @@ def _shapes(guards: NestGuards, members: Members) -> tuple[tuple[str, str], ...]
     return tuple((members.operands[at], members.member(at)) for at in guards.operands if not members.is_constant(at))
 
 
-def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members: Members, namer: Namer) -> ArrayView:
+def _array_view(
+    nest: Nest, access: Access, nest_index: int, is_result: bool, members: Members, namer: Namer
+) -> ArrayView:
+    """Return the view of an operand or result: how C reaches its elements, and its stride along each dim."""
     owner = (members.results if is_result else members.operands)[access.position]
-    again = any(other.position == access.position for other in nest.operands[:place]) and not is_result
+    again = any(other.position == access.position for other in nest.operands[:nest_index]) and not is_result
     name = namer.take(f"{owner}_again") if again else owner
     last = access.map.domain_rank - 1
     owns = {index.dim: own for own, index in enumerate(access.map.indices) if index.dim is not None}
@@ -215,7 +219,7 @@ def _array_view(nest: Nest, access: Access, place: int, is_result: bool, members
         name=name,
         owner=owner,
         position=access.position + (len(members.operands) if is_result else 0),
-        place=place,
+        nest_index=nest_index,
         pointer=members.pointer(access.position, is_result),
         member=members.member(access.position, is_result),
         rank=None if access.type.unranked or (nest.domain.open and is_result) else len(access.map.indices),
@@ -237,7 +241,7 @@ def _may_be_one(nest: Nest, access: Access, at: int, own: int | None, is_result:
     """Whether the extent of an array's dim may prove to be 1, where its stride in memory means nothing."""
     if is_result or own is None:
         return nest.domain.dims[at].can_be_one
-    # What does not stretch has the extent of the domain, of which more may be known.
+    # A dim that does not stretch has the domain's extent, of which more may be known.
     stretches = access.map.indices[own].stretches
     return access.type.dims[own].can_be_one and (stretches or nest.domain.dims[at].can_be_one)
 
@@ -258,7 +262,7 @@ def _overlap_view(
     if nest.domain.open:
         return OverlapView(result, other, flag, f"bcg_same({result.pointer}, {other.pointer})")
     alike = other.rank == result.rank and all(
-        (x.own is None) == (y.own is None) for x, y in zip(result.dims, other.dims, strict=True)
+        (x.own_dim is None) == (y.own_dim is None) for x, y in zip(result.dims, other.dims, strict=True)
     )
     pairs = zip(result.strides, other.strides, strict=False)
     terms = [f"{result.member}data == {other.member}data", *(f"{x} == {y}" for x, y in pairs)]

@@ -102,6 +102,7 @@ class Body:
             self._line("if (status != BCG_OK) return status;")
 
     def _check(self, value: Value, position: int) -> list[str]:
+        """Return the calls that check an operand of any bits; a tensor's shape becomes a variable."""
         name, count = self._c[value], len(self._messages)
         match value.type.kind:
             case "shape" | "value_shape":
@@ -131,6 +132,7 @@ class Body:
     # ---- operations
 
     def _operations(self, block: Block) -> None:
+        """Write the operations of a block whose results are wanted, or that may refuse."""
         for operation in block.operations:
             row = find_row(operation.name)
             if row.terminator or not (refuses(operation) or self._wanted.intersection(operation.results)):
@@ -184,6 +186,7 @@ class Body:
             self._line(f"if (!bcg_shape_is_tensor({text}, {length})) return {refusal};")
 
     def _call(self, operation: Operation) -> None:
+        """Write an operation as a call or an operator; a shape goes to a variable, any other result to a constant."""
         shapes = [result for result in operation.results if c_type(result.type) == "bcg_shape"]
         for result in operation.results:
             self._c[result] = self._variable(self._name(result)) if result in shapes else self._name(result)
@@ -258,6 +261,7 @@ class Body:
         self._line("}")
 
     def _reduce(self, operation: Operation) -> None:
+        """Write a loop over a shape's extents, with a variable for each result that is wanted."""
         shape = self._operand(operation.operands[0])
         member = f"{shape[1:]}." if shape.startswith("&") else f"{shape}->"
         kinds = {result.type.kind for result in operation.results}

@@ -89,6 +89,7 @@ def shape_function(program: Program, name: str) -> str:
 
 
 def _view(program: Program, name: str) -> ShapeView:
+    """Return the view of a program: names, parameters, and the lines of its function."""
     check_values(program)
     prefix, function = kernel_identifiers(name)
     # Programs that print include <stdio.h>, which has a macro of this name.

@@ -191,7 +191,7 @@ def _nest(view: NestView, nest: Nest, constants: dict[int, str]) -> StaticNest:
         for array, name in zip(view.operands, names[:count], strict=True)
     ]
     stores = [f"{name} = {value};" for name, value in zip(names[count:], view.stores, strict=True)]
-    checked = [loads[array.place] for array in view.demand_arrays]
+    checked = [loads[array.nest_index] for array in view.demand_arrays]
     return StaticNest(extents, (*loads, *view.body, *stores), (*checked, *view.demand_body), view.demand, view)
 
 
@@ -202,9 +202,9 @@ def _element(array: ArrayView, access: Access, domain: tuple[int, ...], constant
     for own_dim in range(len(own_extents) - 2, -1, -1):
         strides[own_dim] = strides[own_dim + 1] * own_extents[own_dim + 1]
     terms = [
-        f"i{dim.domain}" if strides[dim.own] == 1 else f"i{dim.domain} * {strides[dim.own]}"
+        f"i{dim.domain}" if strides[dim.own_dim] == 1 else f"i{dim.domain} * {strides[dim.own_dim]}"
         for dim in array.dims
-        if dim.own is not None
+        if dim.own_dim is not None
     ]
     name = array.owner if array.is_result else constants.get(array.position, array.owner)
     return f"{name}[{' + '.join(terms) or 0}]"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["environment", "module_text", "python"]
 
-# What jinja's code begins with; `run` has the names of its own.
+# The beginning of jinja's code; `run` has these names, too.
 _IMPORT = "from jinja2.runtime import "
 
 

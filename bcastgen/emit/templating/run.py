@@ -23,7 +23,7 @@ __all__ = ["Compiled", "Unusable"]
 
 
 class Unusable(Exception):
-    """What is compiled cannot be used; jinja can, or says why not."""
+    """The compiled template cannot be used; jinja renders instead, or says why it cannot."""
 
 
 class Compiled:
@@ -156,7 +156,7 @@ class _Loop:
 
 
 class _Namespace(SimpleNamespace):
-    """What a template may set from inside of a loop."""
+    """Variables that a template sets from inside of a loop."""
 
     def __setitem__(self, name: str, value: object) -> None:
         setattr(self, name, value)
@@ -211,7 +211,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "sum": _sum,
     "upper": lambda text: str(text).upper(),
 }
-# What the code would import from jinja2.runtime.
+# The names that the code would import from jinja2.runtime.
 _NAMES: dict[str, object] = {
     "LoopContext": _Loop,
     "Macro": _Macro,

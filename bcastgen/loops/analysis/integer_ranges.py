@@ -73,6 +73,7 @@ class _Ranges:
         return self.found
 
     def _range(self, statement: Apply) -> tuple[Range | None, Polynomial | None]:
+        """Return the range of a statement's value, by its op's rule and from its polynomial, and that polynomial."""
         function = range_of(statement.op.integers.range)
         unknown = whole(statement.dtype)
         known = all(map(_counted, statement.operand_dtypes)) and statement.dtype.is_integer

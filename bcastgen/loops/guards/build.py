@@ -321,7 +321,7 @@ class _Builder:
         return not any(isinstance(c, Equals) and (c.operand, c.dim) == place for c in asked)
 
     def _symbol(self, place: Place) -> str:
-        """Return the name of a dim, but for one that is proved to have that extent, perhaps by what its name would spare."""
+        """Return the name of a dim; none if it is proved to have that extent, perhaps by what its name would spare."""
         proved = (d.constraint for d in self.nest.domain.decisions if d.fate == "proved")
         if any(isinstance(c, SameExtent) and (c.operand, c.dim) == place for c in proved):
             return ""

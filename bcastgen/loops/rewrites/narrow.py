@@ -106,6 +106,7 @@ class _Narrowing:
         return self._apply(statement, statement.operand_dtypes, statement.dtype)
 
     def _cast(self, at: int, statement: Apply) -> _Made:
+        """Rebuild a conversion: leave it out where the value fits, or where no result depends on the bits it drops."""
         (value,), (source,), target = statement.operands, statement.operand_dtypes, statement.dtype
         if isinstance(value, Constant) or source.is_float or target.is_float16:
             return self._apply(statement, (source,), target)
@@ -216,8 +217,8 @@ class _Narrowing:
                 return self.made[value.index]
             case Load():
                 access = self.nest.operands[value.access]
-                still = not access.map.open and all(index.dim is None for index in access.map.indices)
-                return _Made(value, access.dtype, _EXACT, not still)
+                stationary = not access.map.open and all(index.dim is None for index in access.map.indices)
+                return _Made(value, access.dtype, _EXACT, not stationary)
         return _Made(value, dtype, _EXACT, False)
 
     def _range(self, value: Value, dtype: DType) -> Range:

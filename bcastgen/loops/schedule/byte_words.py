@@ -79,6 +79,7 @@ def _serves(nest: Nest, variant: Variant, deinterleaved: bool) -> bool:
 
 
 def _words(nest: Nest) -> ByteWords | None:
+    """Return the words that a nest's values fit, before it is known which variants use them."""
     kinds = {access.dtype for access in nest.operands}
     if len(nest.body) > _MAX_STATEMENTS or not any(map(_is_byte, kinds)):
         return None

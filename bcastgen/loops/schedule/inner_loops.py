@@ -114,6 +114,7 @@ def _reads(nest: Nest, loop: InnerLoop | BlockLoop) -> str:
 
 
 def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
+    """Return the lines of a schedule's text about loops over blocks."""
     lines = []
     if len(blocks) > 1:
         lines.append(f"in blocks of {BLOCK} points, a loop for each function that waits for another one's value:")

@@ -4,7 +4,8 @@ In: ints and bools, or None where unknown.  Out: likewise, or `Failed` for a div
 
     wrap(2**63) -> -2**63        floor_divide(-7, 2) -> -4        compare("ult", -1, 1) -> False
 
-An index has 64 bits and wraps, as LLVM's does on the machines we emit C for.
+An index has 64 bits and wraps, as LLVM's does on the machines we emit C for. It may also be computed from names
+(types/extent_expr.py), as long as nothing wraps for any of their extents.
 """
 
 from __future__ import annotations
@@ -13,19 +14,29 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from ..types import extent_expr, extent_ops
+from ..types.dim import MAX_EXTENT
+from ..types.extent_expr import Extent
+from ..types.extent_span import is_less, is_same, span
 from .ir import Operation
 from .row import Failed
 
 __all__ = [
     "COMPARISONS",
+    "LOWEST",
+    "Function",
+    "OfExtents",
     "binary",
     "bitwise",
     "ceil_divide",
+    "ceil_divide_extents",
     "checked",
     "compare",
     "divide",
     "floor_divide",
+    "natural",
     "remainder",
+    "remainder_extents",
     "select",
     "shift",
     "unsigned",
@@ -33,7 +44,9 @@ __all__ = [
 ]
 
 _BITS = 64
+LOWEST = -(2 ** (_BITS - 1))
 Function = Callable[[int, int], "int | Failed"]
+OfExtents = Callable[[Extent, Extent], "Extent | None"]
 
 COMPARISONS: dict[str, tuple[Callable[[int, int], bool], bool]] = {
     "eq": (operator.eq, False),
@@ -88,12 +101,13 @@ def shift(function: Function) -> Function:
 def bitwise(function: Function) -> Callable[..., Any]:
     """Return the evaluation of a function of the bits of two indices or predicates; one may be enough to know it."""
 
-    def evaluate(operation: Operation, a: int | None, b: int | None) -> Any:
-        known = a if b is None else b
-        if known is None:
-            return None
-        if a is not None and b is not None:
+    def evaluate(operation: Operation, a: Extent | None, b: Extent | None) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
             return function(a, b)
+        # The bits of what is computed from names are not known.
+        known = a if isinstance(a, int) else b
+        if not isinstance(known, int):
+            return None
         clear, all_set = (False, True) if operation.results[0].type.kind == "i1" else (0, -1)
         outcome = function(known, clear)
         return outcome if outcome == function(known, all_set) else None
@@ -101,13 +115,40 @@ def bitwise(function: Function) -> Callable[..., Any]:
     return evaluate
 
 
-def binary(function: Function) -> Callable[..., Any]:
-    """Return the evaluation of a function of two indices; unknown if either is."""
+def binary(function: Function, of_extents: OfExtents | None = None, wraps: bool = True) -> Callable[..., Any]:
+    """Return the evaluation of a function of two indices; unknown if either is.
 
-    def evaluate(operation: Operation, a: int | None, b: int | None) -> Any:
-        return None if a is None or b is None else function(a, b)
+    `of_extents` is the same function of what is computed from names: unknown where its value may wrap.
+    """
+
+    def evaluate(operation: Operation, a: Extent | None, b: Extent | None) -> Any:
+        if isinstance(a, int) and isinstance(b, int):
+            return function(a, b)
+        made = of_extents(a, b) if of_extents is not None and a is not None and b is not None else None
+        return made if made is not None and not (wraps and not is_held(made)) else None
 
     return evaluate
+
+
+def is_held(extent: Extent) -> bool:
+    """Tell whether 64 bits hold an index for all extents of the names that it is computed from."""
+    where = span(extent)
+    return where.low >= LOWEST and where.high <= MAX_EXTENT
+
+
+def natural(function: OfExtents) -> OfExtents:
+    """Return a function of extents that says nothing where one may be negative."""
+    return lambda a, b: function(a, b) if min(span(a).low, span(b).low) >= 0 else None
+
+
+def ceil_divide_extents(a: Extent, b: Extent) -> Extent | None:
+    """Return the quotient, rounded up, where the divisor is certain to be more than 0."""
+    return extent_ops.floor_divide(extent_expr.add(a, extent_expr.subtract(b, 1)), b) if span(b).low > 0 else None
+
+
+def remainder_extents(a: Extent, b: Extent) -> Extent | None:
+    """Return what the quotient, rounded down, leaves."""
+    return extent_expr.subtract(a, extent_expr.multiply(extent_ops.floor_divide(a, b), b))
 
 
 def checked(value: int) -> int | Failed:
@@ -115,12 +156,25 @@ def checked(value: int) -> int | Failed:
     return value if wrap(value) == value else Failed("overflow")
 
 
-def compare(operation: Operation, a: int | None, b: int | None) -> bool | None:
+def compare(operation: Operation, a: Extent | None, b: Extent | None) -> bool | None:
     """Return the outcome of the comparison that the operation names."""
     function, unsigned = COMPARISONS[operation.attribute("predicate")]
     if a is None or b is None:
         return None
+    if not isinstance(a, int) or not isinstance(b, int):
+        # Of numbers that are not negative both kinds of comparison say the same.
+        return _compare_extents(function, a, b) if not unsigned or min(span(a).low, span(b).low) >= 0 else None
     return function(a % (1 << _BITS), b % (1 << _BITS)) if unsigned else function(a, b)
+
+
+def _compare_extents(function: Callable[[int, int], bool], a: Extent, b: Extent) -> bool | None:
+    """Return what a comparison says if it says the same in all cases that are left: less, equal, more."""
+    equal, less, more = is_same(a, b), is_less(a, b), is_less(b, a)
+    cases = {case for case, verdict in ((0, equal), (-1, less), (1, more)) if verdict is not False}
+    if True in (equal, less, more):
+        cases = {0 if equal else -1 if less else 1}
+    verdicts = {function(case, 0) for case in cases}
+    return verdicts.pop() if len(verdicts) == 1 else None
 
 
 def select(operation: Operation, condition: bool | None, a: Any, b: Any) -> Any:

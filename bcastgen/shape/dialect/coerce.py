@@ -17,10 +17,10 @@ import numpy as np
 from ...core.dtypes import DType, dtype
 from ...core.errors import BroadcastError
 from ..types.tensor_type import TensorType
-from ..types.tensor_type import parse_type as parse_tensor_type
+from .extent_names import name_unknown, named_shape, with_one_meaning
 from .ir import Program, Value
 from .lattice import join_shapes
-from .types import Kind, Type
+from .types import Kind
 from .values import ElementType, LatticeValue, Shape, Size, ValueShape, Witness, show
 
 __all__ = ["coerce", "coerce_all"]
@@ -33,6 +33,8 @@ _CLASSES: dict[str, Any] = {
     "element_type": ElementType,
     "tensor": Shape,
 }
+# What the text of a type stands for.
+_OF_TYPES = ("shape", "value_shape", "extents", "tensor")
 
 
 def coerce_all(program: Program, operands: Sequence[Any], running: bool) -> tuple[LatticeValue, ...]:
@@ -52,7 +54,10 @@ def coerce_all(program: Program, operands: Sequence[Any], running: bool) -> tupl
     if len(operands) != len(program.operands):
         names = ", ".join(f"{value}: {value.type}" for value in program.operands) or "nothing"
         raise BroadcastError(f"program '{program.name}' got {len(operands)} operands, expected {names}")
-    return tuple(coerce(value, given, running) for value, given in zip(program.operands, operands, strict=True))
+    values = [coerce(value, given, running) for value, given in zip(program.operands, operands, strict=True)]
+    if not running:
+        values = [name_unknown(value, given) for value, given in zip(program.operands, values, strict=True)]
+    return with_one_meaning(program.operands, values)
 
 
 def coerce(operand: Value, given: Any, running: bool = False) -> LatticeValue:
@@ -61,6 +66,8 @@ def coerce(operand: Value, given: Any, running: bool = False) -> LatticeValue:
         given = given() if running else None
     if given is None:
         return operand.type.unknown()
+    if operand.type.kind in _OF_TYPES and isinstance(given, (str, TensorType)):
+        given = _type_shape(operand, given)
     wanted = _CLASSES.get(operand.type.kind)
     # A tensor's own shape may come as what a value_shape operand would be given, and the other way round.
     if operand.type.kind == "tensor" and isinstance(given, ValueShape):
@@ -83,16 +90,12 @@ def _convert(operand: Value, given: Any) -> LatticeValue:
 
 
 def _shape(given: Any) -> Shape:
-    return _type_shape(given) if _is_type(given) else Shape(tuple(given))
-
-
-def _value_shape(given: Any) -> ValueShape:
-    return ValueShape(None, _type_shape(given)) if _is_type(given) else ValueShape(np.asarray(given))
+    return given if isinstance(given, Shape) else Shape(tuple(given))
 
 
 def _tensor(given: Any) -> Shape:
     # A tuple says the extents: what a tensor holds is nothing a shape program asks for.
-    return _shape(given) if isinstance(given, tuple) or _is_type(given) else Shape(np.shape(given))
+    return Shape(given if isinstance(given, tuple) else np.shape(given))
 
 
 def _bool(given: Any) -> bool:
@@ -111,7 +114,7 @@ def _index(given: Any) -> int:
 _CONVERTERS: dict[Kind, Callable[[Any], Any]] = {
     "shape": _shape,
     "size": Size,
-    "value_shape": _value_shape,
+    "value_shape": lambda given: ValueShape(np.asarray(given)),
     "witness": lambda given: Witness(_bool(given)),
     "element_type": lambda given: ElementType(given if isinstance(given, DType) else dtype(given)),
     "index": _index,
@@ -121,21 +124,13 @@ _CONVERTERS: dict[Kind, Callable[[Any], Any]] = {
 }
 
 
-def _is_type(given: Any) -> bool:
-    return isinstance(given, (str, TensorType))
-
-
-def _type_shape(given: str | TensorType) -> Shape:
+def _type_shape(operand: Value, given: str | TensorType) -> Shape:
     if isinstance(given, str) and re.fullmatch(r"\s*\[\s*invalid\s*\]\s*", given):
         return Shape(error="")
-    type_ = parse_tensor_type(given)
-    said = next((dim for dim in type_.dims if not dim.is_static and str(dim) != "?"), None)
-    if said is not None:
-        raise BroadcastError(
-            f"'{type_}' says {said} of a dim, and what a shape program knows of one is its extent or nothing; write ?"
-        )
-    # A dim of unknown extent before the known ones is more than a shape can say: unranked it is.
-    return Type("tensor", None, type_).unknown()  # type: ignore[return-value]
+    try:
+        return named_shape(operand.name, given)
+    except BroadcastError as error:
+        raise BroadcastError(f"operand '{operand.name}': {error}", operand=operand.name) from None
 
 
 def _conforming(operand: Value, value: LatticeValue) -> LatticeValue:

@@ -7,6 +7,9 @@ In: the lattice values of either branch.  Out: the most specific one of which bo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ..types.extent_expr import Extent
 from .values import ElementType, LatticeValue, Shape, Size, ValueShape, Witness, instance_of
 
 __all__ = ["either"]
@@ -20,23 +23,25 @@ def either(a: LatticeValue, b: LatticeValue) -> LatticeValue:
     >>> str(either(Shape.of(2, 3), Shape.of(2, 4))), either((1, 2), (1, 3)), either(4, 5)
     ('[2, ?]', (1, None), None)
     """
-    if instance_of(a, b):
-        return b
-    if instance_of(b, a):
-        return a
     match a, b:
+        case _ if a == b:
+            return a
         case Shape(), Shape():
             return _shapes(a, b)
         case ValueShape(), ValueShape():
             return ValueShape(None, _shapes(a.shape, b.shape))
         case tuple(), tuple() if len(a) == len(b):
             return _extents(a, b)
-    # Of what has no parts nothing is known but its type.
-    unknown: dict[type, LatticeValue] = {Size: Size(), Witness: Witness(), ElementType: ElementType()}
-    return unknown.get(type(a))
+        case (Size(), Size()) | (Witness(), Witness()) | (ElementType(), ElementType()):
+            # The extent of a name admits a number, but is not that of the name where it is one.
+            admits = [y for x, y in ((a, b), (b, a)) if (x.is_invalid if isinstance(x, Size) else instance_of(x, y))]
+            unknown: dict[type, LatticeValue] = {Size: Size(), Witness: Witness(), ElementType: ElementType()}
+            return admits[0] if admits else unknown[type(a)]
+    return None
 
 
-def _extents(a: tuple[int | None, ...], b: tuple[int | None, ...]) -> tuple[int | None, ...]:
+def _extents(a: Sequence[Extent | None], b: Sequence[Extent | None]) -> tuple[Extent | None, ...]:
+    # A number that a name may stand for is not that name's extent.
     return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
 
 

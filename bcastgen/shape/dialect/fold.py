@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from .extent_names import name_unknown
 from .interpret import Environment, Known, Machine
 from .ir import Attribute, Block, Operation, Program, Value
 from .ops import find_row
@@ -68,7 +69,7 @@ class _Folder:
     def block(self, block: Block) -> Block:
         """Return a block with its operations folded."""
         for value in block.arguments:
-            self.known_[value] = Known(value.type.unknown(), not value.type.can_fail)
+            self.known_[value] = Known(name_unknown(value, value.type.unknown()), not value.type.can_fail)
         operations: list[Operation] = []
         for operation in block.operations:
             operations.extend(self.operation(replace(operation, operands=self.now(operation.operands))))
@@ -147,12 +148,12 @@ def _literal(known: LatticeValue, type_: Type) -> tuple[str, tuple[str, Attribut
         # A constraint that fails keeps its message.
         return ("shape.const_witness", ("passing", True)) if known.passing else None
     if isinstance(known, Size):
-        return ("shape.const_size", ("value", known.value)) if known.value is not None else None
+        return ("shape.const_size", ("value", known.value)) if isinstance(known.value, int) else None
     if isinstance(known, (Shape, tuple)) and type_.kind != "tensor":
         extents = known.extents if isinstance(known, Shape) else known
         if not Shape(extents).is_known or (isinstance(known, Shape) and not (known.is_known and not known.is_invalid)):
             return None
-        return "shape.const_shape", ("shape", tuple(extent or 0 for extent in extents))
+        return "shape.const_shape", ("shape", tuple(extent for extent in extents if isinstance(extent, int)))
     if isinstance(known, int):
         return "arith.constant", ("value", known)
     return None

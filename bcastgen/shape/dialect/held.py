@@ -40,7 +40,7 @@ def _unknown(shape: Shape) -> Shape:
     if shape.rank != 1:
         return Shape(error="")
     count = shape.extents[0]
-    if count is None:
+    if not isinstance(count, int):
         return UNRANKED
     return Shape((None,) * count) if count <= MAX_RANK else Shape(error="")
 

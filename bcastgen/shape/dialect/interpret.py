@@ -19,6 +19,7 @@ from typing import Any
 from ...core.errors import BroadcastError
 from .coerce import coerce_all
 from .either import either
+from .extent_names import shown
 from .ir import Block, Operation, Program, Value
 from .ops import find_row
 from .row import Failed, Outcome, lift
@@ -194,7 +195,9 @@ class Machine:
             dim = Size(extent) if sized else extent
             arguments = (Known(index), Known(dim, given.certain), *state)
             state = list(self.block(operation.regions[0], arguments, values))
-        # Where the shape proves invalid the body never runs, and neither counts what it has found.
+        # Where the shape proves invalid the body never runs, and neither counts what it has found; a result that cannot
+        # be invalid ends the run then.
+        self.undecided |= not (given.certain or all(value.type.can_fail for value in operation.results))
         return tuple(
             known if given.certain or not value.type.can_fail else replace(known, certain=False)
             for value, known in zip(operation.results, state, strict=True)
@@ -215,7 +218,9 @@ def _is_invalid(known: Known) -> bool:
 
 
 def _is_open(value: Any) -> bool:
-    return value is None or (isinstance(value, tuple) and None in value)
+    return not isinstance(value, (int, tuple)) or (
+        isinstance(value, tuple) and not all(isinstance(extent, int) for extent in value)
+    )
 
 
 def _described(operation: Operation, values: Sequence[Known]) -> str:
@@ -268,7 +273,7 @@ def _given(value: Value, known: LatticeValue) -> str:
 
 def evaluate(program: Program, operands: Sequence[Any]) -> tuple[LatticeValue, ...]:
     """Return what is known of the results; see `Program.evaluate`."""
-    return _values(Machine().execute(program, operands))
+    return tuple(shown(value) for value in _values(Machine().execute(program, operands)))
 
 
 def run(program: Program, operands: Sequence[Any]) -> tuple[LatticeValue, ...]:

@@ -3,6 +3,7 @@
 In: lattice values, and the message an author gave for the case of failure.  Out: lattice values.
 
     broadcast([Shape.of(None, 1), Shape.of(3)], "") -> [?, 3]        add(Size(2), Size()) -> ?
+    broadcast([Shape.of(n, 1), Shape.of(m)], "") -> [n, m]           add(Size(n), Size(m)) -> n + m
 
 Of several errors the first wins, an error before an unknown; a result that 63 bits or the highest rank do not hold is
 invalid. The rows of `ops` say which sentence each function follows.
@@ -10,11 +11,15 @@ invalid. The rows of `ops` say which sentence each function follows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
-from math import prod
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from itertools import combinations, pairwise
+from typing import Any
 
+from ..types import extent_expr, extent_ops
 from ..types.dim import MAX_EXTENT
+from ..types.extent_expr import Extent, ExtentExpr
+from ..types.extent_span import is_same, span
 from .values import MAX_RANK, UNKNOWN, UNRANKED, ElementType, Shape, Size, Witness
 
 __all__ = [
@@ -23,6 +28,7 @@ __all__ = [
     "broadcast",
     "broadcastable",
     "concat",
+    "counts",
     "divide",
     "elementwise",
     "extent",
@@ -43,42 +49,57 @@ def _first_error(values: Sequence[Size | Shape | ElementType]) -> str | None:
     return next((value.error for value in values if value.error is not None), None)
 
 
-def _size(value: int, error: str = "") -> Size:
-    return Size(value) if 0 <= value <= MAX_EXTENT else Size(error=error)
+def _size(extent: Extent | None) -> Size:
+    """Return the size that was computed; what names say may show that no run can have it."""
+    if isinstance(extent, int):
+        return Size(extent) if 0 <= extent <= MAX_EXTENT else Size(error="")
+    if extent is None:
+        return UNKNOWN
+    where = span(extent)
+    return Size(extent) if where.high >= 0 and where.low <= MAX_EXTENT else Size(error="")
 
 
-def _ranked(extents: tuple[int | None, ...]) -> Shape:
+def _ranked(extents: tuple[Extent | None, ...]) -> Shape:
     return Shape(extents) if len(extents) <= MAX_RANK else Shape(error="")
 
 
-def _known(function: Callable[[int, int], Size], a: Size, b: Size) -> Size:
+def _computed(function: Callable[[Extent | None, Extent | None], Extent | None], a: Size, b: Size) -> Size:
     error = _first_error((a, b))
-    if error is not None:
-        return Size(error=error)
-    if a.value is None or b.value is None:
-        return UNKNOWN
-    return function(a.value, b.value)
+    return Size(error=error) if error is not None else _size(function(a.value, b.value))
+
+
+def _is_unnamed(extent: Extent | None) -> bool:
+    return isinstance(extent, ExtentExpr) and not extent.is_shown
+
+
+def _product(a: Extent | None, b: Extent | None) -> Extent | None:
+    """Return the product. Nobody has named what is unknown: not even 0 times that is known."""
+    if (a == 0 and _is_unnamed(b)) or (b == 0 and _is_unnamed(a)):
+        return None
+    return extent_expr.multiply(a, b)
 
 
 def add(a: Size, b: Size) -> Size:
     """Return the sum; unknown if either is."""
-    return _known(lambda x, y: _size(x + y), a, b)
+    return _computed(extent_expr.add, a, b)
 
 
 def multiply(a: Size, b: Size) -> Size:
     """Return the product; unknown if either is, even if the other is 0."""
-    return _known(lambda x, y: _size(x * y), a, b)
+    return _computed(_product, a, b)
 
 
 def divide(a: Size, b: Size) -> Size:
     """Return the quotient, rounded down; by 0 it is invalid."""
-    return _known(lambda x, y: Size(x // y) if y else Size(error=""), a, b)
+    if b.value == 0 and a.value is not None and not a.is_invalid:
+        return Size(error="")
+    return _computed(extent_ops.floor_divide, a, b)
 
 
-def elementwise(function: Callable[[int, int], int], a: Size | Shape, b: Size | Shape) -> Size | Shape:
+def elementwise(function: Callable[[Any, Any], Extent | None], a: Size | Shape, b: Size | Shape) -> Size | Shape:
     """Apply min or max to two sizes, or extent by extent to two shapes, which are invalid together if ranks differ."""
     if isinstance(a, Size) and isinstance(b, Size):
-        return _known(lambda x, y: Size(function(x, y)), a, b)
+        return _computed(lambda x, y: None if x is None or y is None else function(x, y), a, b)
     if not isinstance(a, Shape) or not isinstance(b, Shape):
         raise AssertionError((a, b))
     error = _first_error((a, b))
@@ -92,7 +113,7 @@ def elementwise(function: Callable[[int, int], int], a: Size | Shape, b: Size | 
     return Shape(tuple(None if x is None or y is None else function(x, y) for x, y in pairs))
 
 
-def _columns(shapes: Sequence[Shape]) -> list[list[int | None]]:
+def _columns(shapes: Sequence[Shape]) -> list[list[Extent | None]]:
     """Return the extents that meet in each dim, aligned on the right; an unranked shape is unknown in all of them."""
     width = max((len(shape.extents) for shape in shapes), default=0)
     return [
@@ -111,13 +132,29 @@ def broadcast(shapes: Sequence[Shape], error: str) -> Shape:
         return Shape(error=found)
     if any(shape.unranked for shape in shapes):
         return UNRANKED
-    extents: list[int | None] = []
+    extents: list[Extent | None] = []
     for column in _columns(shapes):
-        wide = {extent for extent in column if extent not in (None, 1)}
-        if len(wide) > 1:
+        wide = _wide(column)
+        if len(wide) > 1 and _differ(wide):
             return Shape(error=error)
-        extents.append(wide.pop() if wide else None if None in column else 1)
+        # What is not 1 is the result, whatever the unknown ones are.
+        open_ = [extent for extent in column if extent != 1]
+        if wide or None in open_:
+            extents.append(next((extent for extent in wide if isinstance(extent, int)), wide[0] if wide else None))
+        else:
+            extents.append(extent_ops.broadcast(extent for extent in open_ if extent is not None) if open_ else 1)
     return Shape(tuple(extents))
+
+
+def _wide(column: Sequence[Extent | None]) -> list[Extent]:
+    """Return the different extents of a column that are certainly not 1."""
+    stated = dict.fromkeys(extent for extent in column if extent is not None and extent != 1)
+    return [extent for extent in stated if isinstance(extent, int) or is_same(extent, 1) is False]
+
+
+def _differ(extents: Iterable[Extent]) -> bool:
+    """Tell whether two extents certainly differ."""
+    return any(is_same(a, b) is False for a, b in combinations(extents, 2))
 
 
 def broadcastable(shapes: Sequence[Shape]) -> bool | None:
@@ -126,11 +163,11 @@ def broadcastable(shapes: Sequence[Shape]) -> bool | None:
         return False
     certain = sum(shape.unranked for shape in shapes) <= 1
     for column in _columns(shapes):
-        wide = {extent for extent in column if extent not in (None, 1)}
-        if len(wide) > 1:
+        if _differ(_wide(column)):
             return False
-        # One unknown extent among ones, or no unknown at all: whatever it proves to be, it meets the others.
-        certain = certain and column.count(None) <= (0 if wide else 1)
+        # One extent among ones, known or not: whatever it proves to be, it meets the others.
+        stated = {extent for extent in column if extent is not None and extent != 1}
+        certain = certain and column.count(None) + len(stated) <= 1
     return True if certain else None
 
 
@@ -142,9 +179,9 @@ def same(shapes: Sequence[Shape]) -> bool | None:
     if any(len(a.extents) != len(b.extents) for a, b in pairwise(ranked)):
         return False
     columns = list(zip(*(shape.extents for shape in ranked), strict=True))
-    if any(len(set(column) - {None}) > 1 for column in columns):
+    if any(_differ(dict.fromkeys(extent for extent in column if extent is not None)) for column in columns):
         return False
-    known = len(ranked) == len(shapes) and all(None not in column for column in columns)
+    known = len(ranked) == len(shapes) and all(None not in column and len(set(column)) == 1 for column in columns)
     return True if known or len(shapes) == 1 else None
 
 
@@ -165,7 +202,7 @@ def concat(a: Shape, b: Shape) -> Shape:
 
 
 def any_of(shapes: Sequence[Shape]) -> Shape:
-    """Return the first known extent of each dim, or the first shape of all if ranks or known extents differ."""
+    """Return the first known extent of each dim, else the first that names tell; the first shape if they differ."""
     error = _first_error(shapes)
     if error is not None:
         return Shape(error=error)
@@ -175,9 +212,15 @@ def any_of(shapes: Sequence[Shape]) -> Shape:
     if not ranked:
         return UNRANKED
     columns = list(zip(*ranked, strict=True))
-    if any(len(set(column) - {None}) > 1 for column in columns):
+    if any(_differ(dict.fromkeys(extent for extent in column if extent is not None)) for column in columns):
         return shapes[0]
-    return Shape(tuple(next((extent for extent in column if extent is not None), None) for column in columns))
+    return Shape(tuple(reduce(_more_specific, column) for column in columns))
+
+
+def _more_specific(a: Extent | None, b: Extent | None) -> Extent | None:
+    """Return the extent that says more: a number, else what names tell, else nothing; the first if both do."""
+    said = sorted((a, b), key=lambda extent: 0 if isinstance(extent, int) else 1 if extent is not None else 2)
+    return said[0]
 
 
 def join_sizes(a: Size, b: Size, error: str) -> Size:
@@ -185,9 +228,9 @@ def join_sizes(a: Size, b: Size, error: str) -> Size:
     found = _first_error((a, b))
     if found is not None:
         return Size(error=found)
-    if a.value is None or b.value is None or a == b:
-        return b if a.value is None else a
-    return Size(error=error)
+    if a.value is not None and b.value is not None and is_same(a.value, b.value) is False:
+        return Size(error=error)
+    return Size(_more_specific(a.value, b.value))
 
 
 def join_shapes(a: Shape, b: Shape, error: str) -> Shape:
@@ -199,9 +242,10 @@ def join_shapes(a: Shape, b: Shape, error: str) -> Shape:
         return b if a.unranked else a
     if len(a.extents) != len(b.extents):
         return Shape(error=error)
-    if any(x != y and x is not None and y is not None for x, y in zip(a.extents, b.extents, strict=True)):
+    pairs = list(zip(a.extents, b.extents, strict=True))
+    if any(x is not None and y is not None and is_same(x, y) is False for x, y in pairs):
         return Shape(error=error)
-    return Shape(tuple(y if x is None else x for x, y in zip(a.extents, b.extents, strict=True)))
+    return Shape(tuple(_more_specific(x, y) for x, y in pairs))
 
 
 def join_elements(a: ElementType, b: ElementType, error: str) -> ElementType:
@@ -223,8 +267,18 @@ def num_elements(shape: Shape) -> Size:
     """Return the product of the extents; unknown if one is, even if another is 0."""
     if shape.is_invalid or shape.unranked:
         return Size(error=shape.error)
-    known = [extent for extent in shape.extents if extent is not None]
-    return _size(prod(known)) if len(known) == len(shape.extents) else UNKNOWN
+    if 0 in shape.extents and any(map(_is_unnamed, shape.extents)):
+        return UNKNOWN
+    product: Extent | None = 1
+    for one in shape.extents:
+        product = extent_expr.multiply(product, one)
+    return _size(product)
+
+
+def counts(shape: Shape) -> bool:
+    """Tell whether the product of the extents of a valid shape is certain to be a size."""
+    count = num_elements(shape)
+    return count.value is not None and span(count.value).high <= MAX_EXTENT
 
 
 def extent(shape: Shape, dim: int | None) -> Size:

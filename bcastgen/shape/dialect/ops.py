@@ -16,6 +16,7 @@ import operator
 from typing import Any
 
 from ...core.errors import BroadcastError
+from ..types import extent_expr, extent_ops
 from . import arithmetic, canonical, held, lattice, rules
 from .row import ANY, Certain, Failed, Parameter, Row, Setting, as_size
 from .types import I1, INDEX, SHAPE, SIZE, VALUE_SHAPE, WITNESS, extents_type
@@ -33,7 +34,8 @@ _SHAPE_ROWS = (
         rules.two(rules.SIZES),
         (rules.SIZES,),
         rules.size_type,
-        rules.sizes_or_indices(lattice.add, lambda a, b: arithmetic.checked(a + b)),
+        rules.sizes_or_indices(lattice.add, lambda a, b: arithmetic.checked(a + b), extent_expr.add),
+        rules.fits(extent_expr.add),
         canonicalise=canonical.neutral(0),
         example="add 2, 3 -> 5",
     ),
@@ -226,8 +228,11 @@ _SHAPE_ROWS = (
         (rules.SIZES,),
         rules.size_type,
         rules.sizes_or_indices(
-            lattice.divide, lambda a, b: arithmetic.checked(a // b) if b else Failed("division by 0")
+            lattice.divide,
+            lambda a, b: arithmetic.checked(a // b) if b else Failed("division by 0"),
+            extent_ops.floor_divide,
         ),
+        rules.fits(extent_ops.floor_divide),
         canonicalise=canonical.neutral(1, both=False),
         example="div 7, 2 -> 3",
     ),
@@ -315,7 +320,7 @@ _SHAPE_ROWS = (
         rules.two(("shape", "size")),
         (("shape", "size"),),
         rules.same_type,
-        lambda operation, a, b: lattice.elementwise(max, a, b),
+        lambda operation, a, b: lattice.elementwise(extent_ops.maximum, a, b),
         rules.same_ranks,
         canonical.idempotent,
         fault=rules.one_type,
@@ -327,7 +332,7 @@ _SHAPE_ROWS = (
         rules.two(("shape", "size")),
         (("shape", "size"),),
         rules.same_type,
-        lambda operation, a, b: lattice.elementwise(min, a, b),
+        lambda operation, a, b: lattice.elementwise(extent_ops.minimum, a, b),
         rules.same_ranks,
         canonical.idempotent,
         fault=rules.one_type,
@@ -339,7 +344,8 @@ _SHAPE_ROWS = (
         rules.two(rules.SIZES),
         (rules.SIZES,),
         rules.size_type,
-        rules.sizes_or_indices(lattice.multiply, lambda a, b: arithmetic.checked(a * b)),
+        rules.sizes_or_indices(lattice.multiply, lambda a, b: arithmetic.checked(a * b), extent_expr.multiply),
+        rules.fits(extent_expr.multiply),
         canonicalise=canonical.neutral(1),
         example="mul ?, 0 -> ?",
     ),
@@ -351,6 +357,7 @@ _SHAPE_ROWS = (
         (rules.SIZES,),
         rules.size_type,
         lambda operation, shape: lattice.num_elements(shape),
+        lambda operation, shapes: lattice.counts(shapes[0]),
         example="num_elements [2, 3, 4] -> 24",
     ),
     Row(
@@ -476,14 +483,21 @@ _SHAPE_ROWS = (
 )
 
 
-def _index_row(name: str, doc: str, function: Any, canonicalise: Any = None, partial: Certain | None = None) -> Row:
+def _index_row(
+    name: str,
+    doc: str,
+    function: arithmetic.Function,
+    canonicalise: Any = None,
+    partial: Certain | None = None,
+    of_extents: arithmetic.OfExtents | None = None,
+) -> Row:
     return Row(
         f"arith.{name}",
         doc,
         rules.two(("index",)),
         (("index",),),
         rules.fixed(INDEX),
-        arithmetic.binary(function),
+        arithmetic.binary(function, of_extents),
         partial or rules.always,
         canonicalise,
         syntax="first",
@@ -517,15 +531,34 @@ _ARITHMETIC_ROWS = (
         syntax="value",
         fault=rules.number_fault,
     ),
-    _index_row("addi", "Adds indices; wraps.", lambda a, b: arithmetic.wrap(a + b), canonical.neutral(0)),
-    _index_row("subi", "Subtracts indices; wraps.", lambda a, b: arithmetic.wrap(a - b), canonical.neutral(0, False)),
-    _index_row("muli", "Multiplies indices; wraps.", lambda a, b: arithmetic.wrap(a * b), canonical.neutral(1)),
+    _index_row(
+        "addi",
+        "Adds indices; wraps.",
+        lambda a, b: arithmetic.wrap(a + b),
+        canonical.neutral(0),
+        of_extents=extent_expr.add,
+    ),
+    _index_row(
+        "subi",
+        "Subtracts indices; wraps.",
+        lambda a, b: arithmetic.wrap(a - b),
+        canonical.neutral(0, False),
+        of_extents=extent_expr.subtract,
+    ),
+    _index_row(
+        "muli",
+        "Multiplies indices; wraps.",
+        lambda a, b: arithmetic.wrap(a * b),
+        canonical.neutral(1),
+        of_extents=extent_expr.multiply,
+    ),
     _index_row(
         "divsi",
         "Divides indices, rounding to 0. Chosen: by 0 a run ends (LLVM: undefined); the lowest by -1 is the lowest.",
         arithmetic.divide,
         canonical.neutral(1, False),
         rules.divides,
+        arithmetic.natural(extent_ops.floor_divide),
     ),
     _index_row(
         "floordivsi",
@@ -533,6 +566,7 @@ _ARITHMETIC_ROWS = (
         arithmetic.floor_divide,
         canonical.neutral(1, False),
         rules.divides,
+        extent_ops.floor_divide,
     ),
     _index_row(
         "ceildivsi",
@@ -540,12 +574,15 @@ _ARITHMETIC_ROWS = (
         arithmetic.ceil_divide,
         canonical.neutral(1, False),
         rules.divides,
+        arithmetic.ceil_divide_extents,
     ),
     _index_row(
         "remsi",
         "Returns what `divsi` leaves, with the sign of the first index; as `divsi`.",
         arithmetic.remainder,
-        partial=rules.divides,
+        None,
+        rules.divides,
+        arithmetic.natural(arithmetic.remainder_extents),
     ),
     _index_row(
         "divui",
@@ -553,6 +590,7 @@ _ARITHMETIC_ROWS = (
         arithmetic.unsigned(arithmetic.floor_divide),
         canonical.neutral(1, False),
         rules.divides,
+        arithmetic.natural(extent_ops.floor_divide),
     ),
     _index_row(
         "ceildivui",
@@ -560,6 +598,7 @@ _ARITHMETIC_ROWS = (
         arithmetic.unsigned(arithmetic.ceil_divide),
         canonical.neutral(1, False),
         rules.divides,
+        arithmetic.natural(arithmetic.ceil_divide_extents),
     ),
     _index_row(
         "remui",
@@ -567,14 +606,23 @@ _ARITHMETIC_ROWS = (
         arithmetic.unsigned(arithmetic.remainder),
         None,
         rules.divides,
+        arithmetic.natural(arithmetic.remainder_extents),
     ),
-    _index_row("minsi", "Returns the smaller index.", min, canonical.idempotent),
-    _index_row("maxsi", "Returns the larger index.", max, canonical.idempotent),
+    _index_row("minsi", "Returns the smaller index.", min, canonical.idempotent, of_extents=extent_ops.minimum),
+    _index_row("maxsi", "Returns the larger index.", max, canonical.idempotent, of_extents=extent_ops.maximum),
     _index_row(
-        "minui", "Returns the smaller of two numbers without a sign.", arithmetic.unsigned(min), canonical.idempotent
+        "minui",
+        "Returns the smaller of two numbers without a sign.",
+        arithmetic.unsigned(min),
+        canonical.idempotent,
+        of_extents=arithmetic.natural(extent_ops.minimum),
     ),
     _index_row(
-        "maxui", "Returns the larger of two numbers without a sign.", arithmetic.unsigned(max), canonical.idempotent
+        "maxui",
+        "Returns the larger of two numbers without a sign.",
+        arithmetic.unsigned(max),
+        canonical.idempotent,
+        of_extents=arithmetic.natural(extent_ops.maximum),
     ),
     _index_row(
         "shli",

@@ -16,6 +16,8 @@ from keyword import iskeyword
 from typing import Any, Literal, Protocol, TypeAlias
 
 from ...core.frozen import dataclass
+from ..types.extent_expr import Extent, ExtentExpr
+from ..types.extent_span import span
 from .ir import Attribute, Operation, Value
 from .types import EXTENTS, INDEX, SHAPE, SIZE, Kind, Type
 from .values import MAX_RANK, LatticeValue, Shape, Size
@@ -35,6 +37,7 @@ __all__ = [
     "number",
     "shape_like",
     "size_like",
+    "stated",
 ]
 
 Syntax: TypeAlias = Literal["types", "arrow", "first", "result", "bare", "generic", "value", "custom"]
@@ -189,7 +192,7 @@ def _is_sound(value: Any, type_: Type) -> bool:
 
 
 def _is_known(value: Any) -> bool:
-    return value is not None and getattr(value, "is_known", True)
+    return value is not None and not isinstance(value, ExtentExpr) and getattr(value, "is_known", True)
 
 
 def lift(operation: Operation, operands: Sequence[LatticeValue]) -> tuple[Any, ...]:
@@ -204,9 +207,13 @@ def _as_shape(value: Any, type_: Type) -> Shape:
     extents: Any = type_.unknown() if value is None else value
     if extents is None:
         return Shape(unranked=True)
-    if len(extents) > MAX_RANK or any(extent is not None and extent < 0 for extent in extents):
+    if len(extents) > MAX_RANK:
         return Shape(error="")
-    return Shape(extents)
+    if all(isinstance(extent, int) and extent >= 0 for extent in extents):
+        return Shape(extents)
+    if any(extent is not None and span(extent).high < 0 for extent in extents):
+        return Shape(error="")
+    return Shape(tuple(extent if extent is not None and span(extent).low >= 0 else None for extent in extents))
 
 
 def _lower(value: Any, type_: Type) -> Outcome:
@@ -227,12 +234,21 @@ def as_size(value: Any) -> Size:
     """Return an index as a size: a negative one is invalid."""
     if value is None or isinstance(value, Size):
         return value or Size()
-    return Size(value) if value >= 0 else Size(error="")
+    if isinstance(value, int):
+        return Size(value) if value >= 0 else Size(error="")
+    where = span(value)
+    return Size(value) if where.low >= 0 else Size() if where.high >= 0 else Size(error="")
+
+
+def stated(value: Any) -> Extent | None:
+    """Return a valid size or an index as a number, or as what it is in terms of names; None if it is unknown."""
+    return value.value if isinstance(value, Size) else value
 
 
 def number(value: Any) -> int | None:
     """Return a valid size or an index as a number, which may be negative, or None if it is unknown."""
-    return value.value if isinstance(value, Size) else value
+    extent = stated(value)
+    return extent if isinstance(extent, int) else None
 
 
 def shape_like(*types: Type) -> Type:

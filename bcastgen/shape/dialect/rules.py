@@ -9,11 +9,15 @@ A function that only computes on lattice values stands in `lattice`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from ..types.dim import MAX_EXTENT
+from ..types.extent_expr import Extent
+from ..types.extent_span import span
 from . import arithmetic, lattice
 from .ir import Operation
-from .row import Parameter, Setting, as_size, number, shape_like, size_like
+from .row import Certain, Parameter, Setting, as_size, number, shape_like, size_like, stated
 from .types import SHAPE, Kind, Type, extents_type
 from .values import MAX_RANK, Shape, Size, ValueShape, Witness
 
@@ -38,13 +42,16 @@ def always(operation: Operation, operands: tuple[Any, ...]) -> bool:
 
 
 def divides(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """The divisor is known, and not 0."""
-    return bool(operands[1])
+    """The divisor is certain not to be 0."""
+    return operands[1] is not None and not span(operands[1]).has(0)
 
 
 def shifts(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """The count is known, and 64 bits can be shifted by it."""
-    return operands[1] is not None and 0 <= operands[1] < 64
+    """64 bits can certainly be shifted by the count."""
+    if operands[1] is None:
+        return False
+    where = span(operands[1])
+    return where.low >= 0 and where.high < 64
 
 
 def error(operation: Operation) -> str:
@@ -52,9 +59,9 @@ def error(operation: Operation) -> str:
     return str(operation.attribute("error", ""))
 
 
-def sizes_or_indices(sizes: Any, indices: Any) -> Any:
+def sizes_or_indices(sizes: Any, indices: Any, extents: arithmetic.OfExtents) -> Any:
     """Sizes meet as sizes; an index result is the integer's, and fails where 64 bits do not hold it."""
-    integers = arithmetic.binary(indices)
+    integers = arithmetic.binary(indices, extents, wraps=False)
 
     def evaluate(operation: Operation, a: Any, b: Any) -> Any:
         if operation.results[0].type.kind == "index":
@@ -70,6 +77,20 @@ def same_ranks(operation: Operation, operands: tuple[Any, ...]) -> bool:
     return isinstance(a, Size) or (a.rank is not None and a.rank == b.rank)
 
 
+def fits(function: Callable[..., Extent | None]) -> Certain:
+    """Return the rule for a function of sizes and indices: its value is known to be one of the result's type."""
+
+    def certain(operation: Operation, operands: tuple[Any, ...]) -> bool:
+        is_index = operation.results[0].type.kind == "index"
+        extent = function(*map(stated, operands))
+        if extent is None or not (is_index or all(map(not_negative, operands))):
+            return False
+        where = span(extent)
+        return (arithmetic.LOWEST if is_index else 0) <= where.low and where.high <= MAX_EXTENT
+
+    return certain
+
+
 def one_type(operation: Operation) -> str | None:
     """All operands and results have one type."""
     types = {value.type for value in (*operation.operands, *operation.results)}
@@ -78,7 +99,7 @@ def one_type(operation: Operation) -> str | None:
 
 def not_negative(value: Any) -> bool:
     """Tell whether a size or an index is certain to be 0 or more."""
-    return isinstance(value, Size) or (value is not None and value >= 0)
+    return isinstance(value, Size) or (value is not None and span(value).low >= 0)
 
 
 def join(operation: Operation, a: Any, b: Any) -> Any:

@@ -128,7 +128,14 @@ def parse_type(text: str) -> Type:
         return Type("extents", None if extents[1] == "?" else int(extents[1]))
     if text.lstrip().startswith("!"):
         raise ParseError(f"{text!r} is no type of the shape dialect; use one of !shape.{', !shape.'.join(_DIALECT)}")
-    return Type("tensor", None, parse_tensor_type(text))
+    tensor = parse_tensor_type(text)
+    said = next((dim for dim in tensor.dims if not dim.is_plain or dim.symbol is not None), None)
+    if said is not None:
+        raise ParseError(
+            f"'{tensor}' says {said} of a dim, which the type of a program's operand does not hold; write ? there, and "
+            "give names and facts where the program is evaluated"
+        )
+    return Type("tensor", None, tensor)
 
 
 def _tensor_shape(tensor: TensorType | None) -> Shape:

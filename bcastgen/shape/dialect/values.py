@@ -3,12 +3,15 @@
 In: Python numbers, or nothing where nothing is known.  Out: frozen values that print as the dialect's text does.
 
     Shape.of(None, 2) -> [?, 2]      UNRANKED -> [*]      Shape(error="") -> [invalid]      Size() -> ?
+    Shape((named("n", Range(0, 64)), 4)) -> [n<=64, 4]
 
 The order. A value met at compile time promises what the run gives: ``[?, 2]`` promises a shape of rank 2 whose last
 extent is 2, *unless the computation fails*: an operation on unknown extents may prove invalid at run time. So invalid
 is an instance of every size and shape, an invalid promise admits nothing else, and unknown admits all. Numbers
 (``index``), predicates (``i1``), extent tensors and witnesses cannot be invalid: a known one is promised outright.
 ``index`` is an int, ``i1`` a bool, an extent tensor a tuple of ints; None, in it or instead of it, is unknown.
+An extent that is not known may be computed from names (types/extent_expr.py): ``[n, 2*n]`` promises shapes whose last
+extent is twice the first. A name is one extent in all values of a program.
 """
 
 from __future__ import annotations
@@ -22,6 +25,9 @@ from ...core.dtypes import DType
 from ...core.errors import BroadcastError
 from ...core.frozen import dataclass
 from ..types.dim import MAX_EXTENT
+from ..types.extent_expr import Extent, ExtentExpr
+from ..types.extent_ops import substitute
+from ..types.extent_span import is_same, span
 from ..types.facts import MAX_RANK
 
 __all__ = [
@@ -39,7 +45,9 @@ __all__ = [
 ]
 
 
-def _extent(what: str, value: Any) -> int:
+def _extent(what: str, value: Any) -> Extent:
+    if isinstance(value, ExtentExpr):
+        return value
     if isinstance(value, (bool, str)) or not hasattr(value, "__index__"):
         raise BroadcastError(f"{what} {value!r} is no extent; use an integer of 0 or more, or None where it is unknown")
     extent = operator.index(value)
@@ -48,13 +56,36 @@ def _extent(what: str, value: Any) -> int:
     return extent
 
 
+def _admits(promise: Extent | None, value: Extent | None) -> bool:
+    """Tell whether an extent, which may itself be a promise, is an instance of a promised one."""
+    if promise is None or promise == value:
+        return True
+    if value is None or isinstance(promise, int):
+        return False
+    if isinstance(value, int):
+        return span(promise).has(value)
+    return is_same(promise, value) is True or (promise.name is not None and span(promise).contains(span(value)))
+
+
+def _admit(promises: tuple[Extent | None, ...], values: tuple[Extent | None, ...]) -> bool:
+    """Tell whether extents are instances of promised ones, in all of which a name is one extent."""
+    if len(promises) != len(values):
+        return False
+    names: dict[str, Extent] = {}
+    for promise, value in zip(promises, values, strict=True):
+        if isinstance(promise, ExtentExpr) and promise.name is not None and isinstance(value, int):
+            names.setdefault(promise.name.text, value)
+    pairs = zip(promises, values, strict=True)
+    return all(_admits(promise, value) and _admits(substitute(promise, names), value) for promise, value in pairs)
+
+
 @dataclass(frozen=True, slots=True)
 class Size:
     """A ``!shape.size``: known, unknown, or invalid.
 
     Attributes
     ----------
-    value : the number, or None if it is unknown or invalid.
+    value : the number, what it is in terms of names, or None if it is unknown or invalid.
     error : None unless it is invalid; then the message of who found it so, ``""`` if there is none.
 
     Raises
@@ -68,7 +99,7 @@ class Size:
     ('3', '?', 'invalid')
     """
 
-    value: int | None = None
+    value: Extent | None = None
     error: str | None = None
 
     def __post_init__(self) -> None:
@@ -86,11 +117,11 @@ class Size:
     @property
     def is_known(self) -> bool:
         """True if nothing about it is left open: it is a number, or invalid."""
-        return self.value is not None or self.error is not None
+        return isinstance(self.value, int) or self.error is not None
 
     def instance_of(self, promise: Size) -> bool:
         """Tell whether the promise admits this value (module docstring)."""
-        return self.is_invalid or (not promise.is_invalid and promise.value in (None, self.value))
+        return self.is_invalid or (not promise.is_invalid and _admits(promise.value, self.value))
 
     def __str__(self) -> str:
         return "invalid" if self.is_invalid else "?" if self.value is None else str(self.value)
@@ -102,7 +133,8 @@ class Shape:
 
     Attributes
     ----------
-    extents : outermost first; None is an unknown extent. Empty if the shape is unranked or invalid.
+    extents : outermost first: numbers, what they are in terms of names, None where unknown. Empty if the shape is
+        unranked or invalid.
     unranked : True if not even the rank is known.
     error : None unless it is invalid; then the message of who found it so, ``""`` if there is none.
 
@@ -117,7 +149,7 @@ class Shape:
     ['[*]', '[?, 2]', '[3, 4]', '[]', '[1]', '[invalid]']
     """
 
-    extents: tuple[int | None, ...] = ()
+    extents: tuple[Extent | None, ...] = ()
     unranked: bool = False
     error: str | None = None
 
@@ -132,7 +164,7 @@ class Shape:
         object.__setattr__(self, "extents", extents)
 
     @staticmethod
-    def of(*extents: int | None) -> Shape:
+    def of(*extents: Extent | None) -> Shape:
         """Return the ranked shape of these extents."""
         return Shape(extents)
 
@@ -149,15 +181,13 @@ class Shape:
     @property
     def is_known(self) -> bool:
         """True if nothing about it is left open: every extent is known, or it is invalid."""
-        return not self.unranked and None not in self.extents
+        return not self.unranked and all(isinstance(extent, int) for extent in self.extents)
 
     def instance_of(self, promise: Shape) -> bool:
         """Tell whether the promise admits this value (module docstring)."""
         if self.is_invalid or promise.unranked:
             return True
-        if promise.is_invalid or self.unranked or len(self.extents) != len(promise.extents):
-            return False
-        return all(wanted in (None, own) for own, wanted in zip(self.extents, promise.extents, strict=True))
+        return not (promise.is_invalid or self.unranked) and _admit(promise.extents, self.extents)
 
     def __str__(self) -> str:
         if self.is_invalid:
@@ -304,7 +334,9 @@ class ElementType:
 
 
 # index: int, i1: bool, extent tensor: tuple; None is an unknown one of these.
-LatticeValue: TypeAlias = Size | Shape | ValueShape | Witness | ElementType | int | bool | tuple[int | None, ...] | None
+LatticeValue: TypeAlias = (
+    Size | Shape | ValueShape | Witness | ElementType | Extent | bool | tuple[Extent | None, ...] | None
+)
 
 
 def instance_of(value: LatticeValue, promise: LatticeValue) -> bool:
@@ -321,6 +353,8 @@ def instance_of(value: LatticeValue, promise: LatticeValue) -> bool:
         return True
     if isinstance(promise, tuple):
         return isinstance(value, tuple) and Shape(value).instance_of(Shape(promise))
+    if isinstance(promise, ExtentExpr):
+        return isinstance(value, (int, ExtentExpr)) and _admits(promise, value)
     if isinstance(promise, int):
         return type(value) is type(promise) and value == promise
     return type(value) is type(promise) and value.instance_of(promise)  # type: ignore[arg-type]

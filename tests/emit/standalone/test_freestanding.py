@@ -8,19 +8,20 @@ import subprocess
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.c_flags import FREESTANDING_FLAGS
+from bcastgen.core.c_flags import C_LANGUAGE, CHECKED, FREESTANDING_FLAGS, RESULT_FLAGS, WARNING_FLAGS
 from bcastgen.core.errors import BcastgenError
 from bcastgen.core.resources import csrc_file, folder
 from bcastgen.emit.c_text.helpers import helper_names, helper_text
 from bcastgen.emit.standalone import CForm
 from bcastgen.emit.standalone.freestanding import refuse_library, without_library
 from bcastgen.ops.table import OPS
-from c_harness import STRICT, compiler
+from c_harness import compiler
+from compile_flags import CONTRACT
 from csrc_includes import CSRC_FLAGS
 from value_programs import ValueProgram, differences, rows
 
 OURS = sorted(path.name for path in folder("csrc").rglob("bcg_*.h"))
-RESULTS = ("-std=c11", "-fno-math-errno", "-fno-trapping-math", *STRICT)
+RESULTS = (*C_LANGUAGE, *WARNING_FLAGS, *(flag.text for flag in RESULT_FLAGS))
 CHECK = r"""
 #include <stdio.h>
 #include "bcg_freestanding_math.h"
@@ -133,7 +134,7 @@ def test_users_c_that_needs_the_library_is_refused(tmp_path):
 @pytest.mark.parametrize("flags", [(), ("-msse4.1", "-fno-math-errno")], ids=["own", "instructions"])
 def test_values_are_the_librarys(tmp_path, flags):
     (tmp_path / "check.c").write_text(CHECK)
-    command = [compiler("gcc"), "-std=c11", "-O2", "-ffp-contract=off", *CSRC_FLAGS, "-DSTEP=97", *flags]
+    command = [compiler("gcc"), *C_LANGUAGE, CHECKED, CONTRACT, *CSRC_FLAGS, "-DSTEP=97", *flags]
     subprocess.run([*command, "check.c", "-o", "check", "-lm"], cwd=tmp_path, check=True)
     done = subprocess.run([tmp_path / "check"], check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["0"] * 9

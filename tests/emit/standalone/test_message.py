@@ -1,4 +1,4 @@
-"""What message functions say: the sentences that Python raises, for every status that a call returns."""
+"""Message functions of emitted C say the sentences that Python raises, for every status that a call returns."""
 
 from __future__ import annotations
 

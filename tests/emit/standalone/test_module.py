@@ -12,6 +12,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.cli.main import main
 from c_harness import LANGUAGES, STRICT, compiler
+from compile_flags import WARNED
 
 ADD, EXP = bg.from_text("(f32[?,?] a, f32[?,?] b) -> a + b"), bg.from_text("(f32[*] a) -> exp(a)")
 POWER = bg.from_text("(i32[3] a, i32[3] b) -> a ** b")
@@ -22,7 +23,7 @@ def compile_all(files, directory, kind="gcc", language="c", before=""):
         if path.suffix == ".c":
             (directory / "unit.c").write_text(f'{before}#include "{path}"\n')
             done = subprocess.run(
-                [compiler(kind, language), *LANGUAGES[language], "-O1", *STRICT, "-c", "unit.c", "-o", "unit.o"],
+                [compiler(kind, language), *LANGUAGES[language], WARNED, *STRICT, "-c", "unit.c", "-o", "unit.o"],
                 cwd=directory,
                 capture_output=True,
                 text=True,

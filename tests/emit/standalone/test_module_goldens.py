@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import OPENMP_FLAGS
 from c_harness import LANGUAGES, STRICT, compiler
+from compile_flags import WARNED
 
 CASES = Path(__file__).parents[2] / "cases"
 AXPB = "(f32[?,?] a, f32[?,?] b) -> a + b*2"
@@ -78,9 +80,9 @@ def test_files_are_as_the_cases_say(name, tmp_path):
     ],
 )
 def test_files_compile_without_a_warning(kind, language, tmp_path):
-    command = [compiler(kind, language), *LANGUAGES[language], "-O1", *STRICT, "-c"]
+    command = [compiler(kind, language), *LANGUAGES[language], WARNED, *STRICT, "-c"]
     for name in GOLDENS:
-        for flags in ([], ["-fopenmp"]) if name == "threaded" else ([],):
+        for flags in ([], OPENMP_FLAGS) if name == "threaded" else ([],):
             done = subprocess.run(
                 [*command, *flags, f"{name}.c", "-o", tmp_path / f"{name}.o"],
                 cwd=CASES,

@@ -1,4 +1,4 @@
-"""What types prove to depend on the last dim alone is computed once for a block of it, into a tile on the stack."""
+"""A value that types prove to depend on the last dim alone is computed once a block, into a tile on the stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of several things that are wrong with a call, the first is told: operands before results, in their order."""
+"""A call with several mistakes reports the first: operands before results, in their order."""
 
 from __future__ import annotations
 

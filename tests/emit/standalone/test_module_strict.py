@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import pytest
 
+from bcastgen.core.c_flags import FREESTANDING_FLAGS, OPENMP_FLAGS
 from bcastgen.emit.standalone import CForm
 from c_harness import emit_module
+from compile_flags import WARNED
 from op_rows import all_row_kernels, golden_kernels
 
 FORMS = {
     "usual": (CForm(), ()),
     "helpers apart": (CForm(0, single_file=False), ()),
-    "freestanding": (CForm(0, freestanding=True), ("-ffreestanding",)),
-    "threads": (CForm(openmp=True), ("-fopenmp",)),
+    "freestanding": (CForm(0, freestanding=True), FREESTANDING_FLAGS),
+    "threads": (CForm(openmp=True), OPENMP_FLAGS),
     "threads, without OpenMP": (CForm(0, openmp=True), ()),
     "for a machine": (CForm(target="x86-64-v3"), ()),
 }
@@ -41,7 +43,7 @@ def compile_everywhere(compile_strictly, files, directory, flags, level="-fsynta
 @pytest.mark.parametrize("form", FORMS)
 def test_golden_cases(form, compile_strictly, tmp_path):
     asked, flags = FORMS[form]
-    compile_everywhere(compile_strictly, golden_files(asked), tmp_path, flags, "-O1")
+    compile_everywhere(compile_strictly, golden_files(asked), tmp_path, flags, WARNED)
 
 
 @pytest.mark.slow

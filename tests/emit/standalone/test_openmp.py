@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.c_flags import OPENMP_FLAGS
+from bcastgen.core.c_flags import CHECKED, OPENMP_FLAGS
 from bcastgen.emit.standalone.openmp import BLOCK
 from c_harness import LANGUAGES, STRICT, compiler
+from compile_flags import SHARED, WARNED
 
 THREADS = 5
 FORMS = {"specialised": None, "plain": 0}
@@ -114,7 +115,7 @@ def test_results_are_those_of_one_thread(tmp_path, form):
     libraries = {}
     for kind, flags in (("alone", ()), ("shared", OPENMP_FLAGS)):
         units = [f"{name}.c" for name in TEXTS]
-        command = [compiler("gcc"), *LANGUAGES["c"], "-O2", *STRICT, *flags, "-fPIC", "-shared", *units]
+        command = [compiler("gcc"), *LANGUAGES["c"], CHECKED, *STRICT, *flags, *SHARED, *units]
         subprocess.run([*command, "-o", f"{kind}.so", "-lm"], cwd=tmp_path, check=True)
         libraries[kind] = ctypes.CDLL(str(tmp_path / f"{kind}.so"))
     libraries["shared"].omp_set_num_threads(THREADS)
@@ -141,7 +142,7 @@ def test_every_thread_has_a_part(tmp_path):
     (tmp_path / "note.c").write_text(
         "#include <omp.h>\nint seen[64];\nvoid note(void);\nvoid note(void) { seen[omp_get_thread_num()] = 1; }\n"
     )
-    command = [compiler("gcc"), "-O1", *OPENMP_FLAGS, "-fPIC", "-shared", "row.c", "wild.c", "note.c", "-o", "noted.so"]
+    command = [compiler("gcc"), CHECKED, *OPENMP_FLAGS, *SHARED, "row.c", "wild.c", "note.c", "-o", "noted.so"]
     subprocess.run([*command, "-lm"], cwd=tmp_path, check=True)
     library = ctypes.CDLL(str(tmp_path / "noted.so"))
     library.omp_set_num_threads(THREADS)
@@ -161,6 +162,6 @@ def test_without_openmp_it_compiles_without_a_warning(tmp_path, kind, language):
     for name in TEXTS:
         source_of(tmp_path, name)
     units = [f"{name}.c" for name in TEXTS]
-    command = [compiler(kind, language), *LANGUAGES[language], *STRICT, "-O1", "-c", *units]
+    command = [compiler(kind, language), *LANGUAGES[language], *STRICT, WARNED, "-c", *units]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr[:4000]

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import OPTIMISED
 from c_harness import COMPILERS, LANGUAGES, STRICT, compiler
+from compile_flags import SHARED, WARNED
 
 CONSTANT = """
 func.func @scaled(%a: tensor<3x4xf32>) -> tensor<3x4xf32> {
@@ -39,7 +41,7 @@ def library(tmp_path_factory):
     directory = tmp_path_factory.mktemp("static")
     source, _ = bg.emit_c(KERNELS, directory, "st", static=True)
     subprocess.run(
-        ["gcc", "-std=c11", "-O1", *STRICT, "-shared", "-fPIC", source, "-lm", "-o", directory / "st.so"], check=True
+        ["gcc", *LANGUAGES["c"], OPTIMISED, *STRICT, *SHARED, source, "-lm", "-o", directory / "st.so"], check=True
     )
     return ctypes.CDLL(str(directory / "st.so"))
 
@@ -131,7 +133,7 @@ def check(directory, kind, language):
     for options in ({}, {"variants": 0}, {"openmp": True}, {"freestanding": True}, {"single_file": False}):
         source, *_ = bg.emit_c(KERNELS, directory, "st", static=True, **options)
         done = subprocess.run(
-            [compiler(kind, language), *LANGUAGES[language], "-O1", *STRICT, "-c", source, "-o", directory / "o.o"],
+            [compiler(kind, language), *LANGUAGES[language], WARNED, *STRICT, "-c", source, "-o", directory / "o.o"],
             capture_output=True,
             text=True,
             check=False,

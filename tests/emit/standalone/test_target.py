@@ -8,9 +8,11 @@ import subprocess
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import WARNING_FLAGS
 from bcastgen.core.errors import BcastgenError
 from bcastgen.emit.standalone.target import TARGETS, find_target
-from c_harness import STRICT, compiler
+from c_harness import compiler
+from compile_flags import LANGUAGES, USERS
 
 
 def emitted(directory, text, **form):
@@ -60,7 +62,7 @@ def test_rows_are_whole():
 def test_loops_take_vectors_of_the_target(tmp_path, name, register, kind):
     for _ in emitted(tmp_path, "(f32[?] a, f32[?] b) -> exp(a) * b", target=name):
         pass
-    flags = ("-std=c11", "-O3", "-fno-math-errno", "-fno-trapping-math", *STRICT, *find_target(name).flags)
+    flags = (*LANGUAGES["c"], *USERS, *WARNING_FLAGS, *find_target(name).flags)
     subprocess.run([compiler(kind), *flags, "-S", "wide.c"], cwd=tmp_path, check=True)
     text = (tmp_path / "wide.s").read_text()
     assert len(re.findall(rf"v?mulps\s.*%{register}\d", text)) > 4

@@ -104,7 +104,7 @@ def test_results_of_32_bits(kind, to):
     text = f"({kind}[*] a, {kind}[*] b, {to}[*] c) -> a.astype({dtype(to).numpy}) * 3 + b.astype({dtype(to).numpy}) * c"
     kernel = from_text(text)
     # Products of bytes are computed in fewer bits.
-    assert ("bcg_turned_bytes(" in kernel.source) == (to == "f32")
+    assert ("bcg_deinterleave(" in kernel.source) == (to == "f32")
     names = {"u8": np.uint8, "i8": np.int8, "f32": np.float32, "i32": np.int32}
     a, b = pairs(names[kind])
     scale = np.array([2], names[to])

@@ -1,4 +1,4 @@
-"""Where a body is cut in loops, and that what the loops compute is what the body computes."""
+"""Bodies are cut into loops between functions, and the loops compute what the body computes."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from bcastgen.core.errors import BroadcastError, TraceError
 from bcastgen.shape.dialect.either import either
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import ElementType, Shape, Size, ValueShape, Witness, instance_of
+from bcastgen.shape.types.extent_expr import named
 
 FAMILIES = [
     [Shape.of(2, 3), Shape.of(2, 4), Shape.of(None, 3), Shape.of(2), Shape(unranked=True), Shape(error="a"), Shape()],
@@ -32,6 +33,13 @@ def test_both_are_instances_and_nothing_more_specific_has_both(family):
         for other in family:
             if instance_of(a, other) and instance_of(b, other):
                 assert instance_of(common, other), (a, b, other)
+
+
+def test_a_number_that_a_name_may_stand_for_is_not_its_extent():
+    n = named("n")
+    assert either(Shape.of(n, 2), Shape.of(4, 2)) == Shape.of(None, 2)
+    assert either(Shape.of(n, 2), Shape.of(n, 3)) == Shape.of(n, None)
+    assert either(Size(n), Size(4)) == Size() != either(Size(n), Size(n)) == Size(n)
 
 
 def choice(first, second, **operands):

@@ -185,3 +185,16 @@ def test_a_product_of_unknown_extents_may_overflow():
 
     # Equal to itself, unless it overflows: then no shape is there to be equal.
     assert shape.program("p", compared, s="!shape.shape").evaluate((None, 3)).passing is None
+
+
+def test_a_reduction_of_a_shape_that_may_prove_invalid_may_end_the_run():
+    """Its results cannot be invalid, so there may be none; the shape is broadcast from two that may not fit."""
+
+    def function(a, b):
+        return shape.reduce(shape.broadcast(a, b), shape.constant(7), lambda index, extent, state: state)
+
+    program = shape.program("p", function, a="!shape.shape", b="!shape.shape")
+    assert [program.check((None,), (2,)), program.check((2,), (2,))] == [None, True]
+    assert program.check((3,), (2,)) is False
+    with pytest.raises(BroadcastError, match=r"shape\.reduce needs a valid operand"):
+        program.run((3,), (2,))

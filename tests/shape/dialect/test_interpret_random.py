@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import redirect_stderr
 from io import StringIO
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +16,7 @@ from bcastgen.shape.dialect.interpret import Machine
 from bcastgen.shape.dialect.ops import find_row
 from bcastgen.shape.dialect.row import lift
 from bcastgen.shape.dialect.values import Witness, instance_of, show
+from shape_programs import bound, has_names
 
 RELAXED = settings(
     deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -74,7 +76,7 @@ def verify_one(program, concrete, promises):
         exact = program.evaluate(*concrete)
         exact = exact if len(program.results) != 1 else (exact,)
         assert exact == results, str(program)
-        for value, promise, still in zip(results, promised, kept, strict=True):
+        for value, promise, still in zip(results, map(bound, promised), map(bound, kept), strict=True):
             assert instance_of(value, promise), (str(program), show(value), show(promise))
             assert instance_of(value, still), (str(folded), show(value), show(still))
     broken = error is not None or any(wrong(value) for value in results)
@@ -90,8 +92,22 @@ def verify_undecided(program, folded, operands):
     if error is not None and "is not decided" in str(error):
         return
     assert (error is None) == (fault is None), (str(program), str(folded), error, fault)
-    for value, still in zip(before, after, strict=True):
+    for value, still in zip(map(bound, before), map(bound, after), strict=True):
         assert instance_of(still, value), (str(program), str(folded), show(value), show(still))
+
+
+def test_names_reach_results_and_decide():
+    """The programs of the other tests compute with names, and with sums and products of them."""
+    seen = []
+    for seed in range(500):
+        chance = Random(seed)
+        program = shape_programs.make_program(chance)
+        _, promises = shape_programs.make_operands(chance, program)
+        results = program.evaluate(*promises)
+        results = results if len(program.results) != 1 else (results,)
+        seen += [show(result) for result in results if has_names(result)]
+    assert len(seen) > 50
+    assert sum("+" in text or "*" in text or "broadcast" in text for text in seen) > 10, seen
 
 
 def verify_random(chance):

@@ -1,4 +1,4 @@
-"""What is checked, proved, trusted and refuted, and what the domain is then: examples that say it in words.
+"""Examples of constraints that are checked, proved, trusted and refuted, and of the domain that follows, in words.
 
 That it is right for every small combination is shown in test_solve.py.
 """

@@ -95,6 +95,7 @@ def _declarations(header: str) -> str:
 
 
 def _wrapped(kernel: KernelView, part: ModulePart, static: bool) -> WrappedKernel:
+    """Return the view of a kernel's Python function."""
     given = part.program.operands[: len(kernel.given)]
     shown = [f"{type_} {name}" for name, type_ in given]
     results = [str(type_) for _, type_ in part.program.results]

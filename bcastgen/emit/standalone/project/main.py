@@ -131,6 +131,7 @@ def _points(kernel: KernelView) -> int:
 
 
 def _checked(kernel: KernelView, part: ModulePart, found: tuple[Case, ...]) -> CheckedKernel:
+    """Return the view of a kernel that the program checks, with the initialisers of its cases."""
     program = part.lowered or part.program
     given, constants, results = len(kernel.given), len(part.constants), len(kernel.results)
     dtypes = (*part.typed.operand_dtypes, *part.typed.result_dtypes)

@@ -85,6 +85,7 @@ def references(stem: str, program: LoopProgram, fast: bool) -> tuple[ReferenceVi
 def _reference(
     at: int, stem: str, view: NestView, operands: tuple[Access, ...], results: tuple[Access, ...], first: int
 ) -> ReferenceView:
+    """Return the view of the function that computes one point of a nest; `first` is the number of the first result."""
     reads = tuple(
         AccessView(
             access.position,

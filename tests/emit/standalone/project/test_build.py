@@ -1,4 +1,4 @@
-"""What goes beside a module: the program that checks it, what builds it, and the wrapper for Python.
+"""Files beside a module: the program that checks it, build files, and the wrapper for Python.
 
 The file is long because each form of a project is built and run in one place.
 """

@@ -1,0 +1,256 @@
+"""Rows of mathematical functions, which csrc's vmath computes.
+
+In: nothing.  Out: rows, in the order in which they are listed.
+
+    OPS["exp"].c_for((F32,), F32)  ->  "bcg_exp_f32({0})"
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import F64
+from .. import dtype_rules as rules
+from ..facts import Mlir
+from ..row import Op, RangeTest
+from .range_tests import NORMAL, between, up_to
+
+__all__ = ["FUNCTIONS"]
+
+
+def _math(
+    name: str,
+    doc: str,
+    domain: tuple[float, float] = (-10.0, 10.0),
+    *,
+    arity: int = 1,
+    aliases: tuple[str, ...] = (),
+    reference: Callable[..., Any] | None = None,
+    ulp: int = 4,
+    fast_ulp: int | None = None,
+    scalar: bool = False,
+    range_tests: tuple[RangeTest, ...] | Mapping[str, tuple[RangeTest, ...]] = (),
+    pairs: tuple[str, ...] = (),
+    cost: float = 4.0,
+    mlir: str = "",
+) -> Op:
+    """A function of csrc's `bcg_<name>_<dtype>`.
+
+    With `fast_ulp` there is a `bcg_<name>_fast_<dtype>` of that bound. With `range_tests` there is a
+    `bcg_<name>_common_<dtype>` for what passes them, for all floats or by dtype. With `scalar` it is the only one that
+    compilers vectorise, and right up to `BCG_<NAME>_COMMON_<DTYPE>`.
+    """
+    far = (RangeTest("int", f"fabs{{f}}({{0}}) > BCG_{name.upper()}_COMMON_{{N}}", "0"),)
+    tests = range_tests if isinstance(range_tests, Mapping) else {"float": range_tests or far}
+    has_common_case = scalar or bool(range_tests)
+    # Forms of f32 alone leave that of math="fast" to itself.
+    fast_common_case = fast_ulp is not None and has_common_case and not isinstance(range_tests, Mapping)
+    operands = "{0}" if arity == 1 else "{0}, {1}"
+    return Op(
+        name,
+        arity,
+        rules.floating,
+        f"bcg_{name}_{{t}}({operands})",
+        doc,
+        aliases=aliases,
+        ulp=ulp,
+        domain=domain,
+        reference=reference,
+        cost_tenths_ns=cost,
+        mlir=Mlir({"float": mlir}) if mlir else None,
+        fast=None if fast_ulp is None else f"bcg_{name}_fast_{{t}}({operands})",
+        fast_ulp=fast_ulp,
+        range_tests=tests if has_common_case else None,
+        common_case=dict.fromkeys(tests, f"bcg_{name}_common_{{t}}({operands})") if has_common_case else None,
+        fast_common_case=f"bcg_{name}_fast_common_{{t}}({operands})" if fast_common_case else None,
+        scalar=scalar,
+        pairs=pairs,
+    )
+
+
+# ---- references for what NumPy has not
+
+
+def _as_float(x: Any) -> Any:
+    """Convert integers as NumPy does for its own functions."""
+    x = np.asarray(x)
+    return x if x.dtype.kind == "f" else x.astype(np.sqrt.resolve_dtypes((x.dtype, None))[1])
+
+
+def _erf(x: Any) -> Any:
+    x = _as_float(x)
+    return np.vectorize(math.erf, otypes=[np.float64])(x).astype(x.dtype)
+
+
+def _erfc(x: Any) -> Any:
+    x = _as_float(x)
+    return np.vectorize(math.erfc, otypes=[np.float64])(x).astype(x.dtype)
+
+
+def _sigmoid(x: Any) -> Any:
+    x = _as_float(x)
+    return (1 / (1 + np.exp(-x.astype(np.longdouble)))).astype(x.dtype)
+
+
+def _rsqrt(x: Any) -> Any:
+    x = _as_float(x)
+    return (1 / np.sqrt(x.astype(np.longdouble))).astype(x.dtype)
+
+
+_LOG1P = (RangeTest("{W}", "bcg_above_normal_{t}(1 + {0})", "BCG_MOST_LOG1P_{N}"),)
+_F32_TO_80 = {"f32": up_to("80")}
+_CUBES = {"f32": (between(2.0**-64, 2.0**64),), "f64": (between(2.0**-512, 2.0**512, F64),)}
+_ANGLES = {"f32": tuple(between(2.0**-32, 2.0**32, operand=f"fabs{{f}}({{{at}}})") for at in (0, 1))}
+_UNIT = (-1.0, 1.0)
+_PAIRS = ("f32", "f64")
+
+FUNCTIONS: tuple[Op, ...] = (
+    _math(
+        "exp",
+        "e to the power of the operand.",
+        ulp=1,
+        range_tests=up_to("BCG_EXP_COMMON_{N}"),
+        cost=3.0,
+        mlir="math.exp",
+    ),
+    _math(
+        "exp2",
+        "2 to the power of the operand.",
+        ulp=1,
+        range_tests=up_to("BCG_EXP2_COMMON_{N}"),
+        cost=3.0,
+        mlir="math.exp2",
+    ),
+    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, range_tests=_F32_TO_80, cost=4.5, mlir="@EXPM1"),
+    _math(
+        "log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, range_tests=(NORMAL,), cost=4.5, mlir="math.log"
+    ),
+    _math(
+        "log2",
+        "Logarithm to base 2.",
+        (0.0, 100.0),
+        ulp=1,
+        fast_ulp=4,
+        range_tests=(NORMAL,),
+        cost=5.0,
+        mlir="math.log2",
+    ),
+    _math(
+        "log10",
+        "Logarithm to base 10.",
+        (0.0, 100.0),
+        ulp=1,
+        fast_ulp=4,
+        range_tests=(NORMAL,),
+        cost=5.0,
+        mlir="math.log10",
+    ),
+    _math(
+        "log1p",
+        "log(1 + x) without cancellation.",
+        (-1.0, 100.0),
+        ulp=1,
+        range_tests=_LOG1P,
+        pairs=_PAIRS,
+        cost=5.5,
+        mlir="@LOG1P",
+    ),
+    _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, scalar=True, cost=5.0, mlir="math.sin"),
+    _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, scalar=True, cost=5.0, mlir="math.cos"),
+    _math(
+        "tan",
+        "Tangent of an angle in radians.",
+        ulp=1,
+        fast_ulp=4,
+        scalar=True,
+        pairs=_PAIRS,
+        cost=7.0,
+        mlir="math.tan",
+    ),
+    _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, pairs=_PAIRS, cost=6.0, mlir="math.tanh"),
+    _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, range_tests=_F32_TO_80, cost=5.5, mlir="math.sinh"),
+    _math("cosh", "Hyperbolic cosine.", ulp=1, range_tests=_F32_TO_80, cost=4.0, mlir="math.cosh"),
+    _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1, fast_ulp=4, mlir="math.asin"),
+    _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1, fast_ulp=4, mlir="math.acos"),
+    _math(
+        "arctan",
+        "Inverse tangent, in radians.",
+        aliases=("atan",),
+        ulp=1,
+        fast_ulp=4,
+        pairs=("f64",),
+        cost=5.0,
+        mlir="math.atan",
+    ),
+    _math(
+        "arctan2",
+        "Angle of the point (second, first), in radians.",
+        arity=2,
+        aliases=("atan2",),
+        ulp=1,
+        fast_ulp=4,
+        range_tests=_ANGLES,
+        pairs=("f64",),
+        cost=10.0,
+        mlir="math.atan2",
+    ),
+    _math(
+        "arcsinh",
+        "Inverse hyperbolic sine.",
+        aliases=("asinh",),
+        ulp=1,
+        range_tests={"f32": (between(0.0, 2.0**63),)},
+        cost=9.0,
+        mlir="math.asinh",
+    ),
+    _math(
+        "arccosh",
+        "Inverse hyperbolic cosine.",
+        (1.0, 50.0),
+        aliases=("acosh",),
+        ulp=1,
+        range_tests={"f32": (between(1.0, 2.0**63, operand="{0}"),)},
+        cost=8.0,
+        mlir="math.acosh",
+    ),
+    _math(
+        "arctanh",
+        "Inverse hyperbolic tangent.",
+        _UNIT,
+        aliases=("atanh",),
+        ulp=1,
+        pairs=("f32",),
+        cost=8.0,
+        mlir="math.atanh",
+    ),
+    _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0, mlir="@HYPOT"),
+    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, range_tests=_CUBES, cost=4.5, mlir="math.cbrt"),
+    _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, fast_ulp=4, cost=6.0, mlir="math.erf"),
+    _math(
+        "erfc",
+        "1 - erf(x) without cancellation.",
+        (-4.0, 10.0),
+        reference=_erfc,
+        ulp=2,
+        fast_ulp=4,
+        pairs=_PAIRS,
+        cost=16.0,
+        mlir="math.erfc",
+    ),
+    _math(
+        "sigmoid",
+        "1 / (1 + exp(-x)).",
+        reference=_sigmoid,
+        ulp=1,
+        fast_ulp=4,
+        range_tests=_F32_TO_80,
+        pairs=_PAIRS,
+        cost=6.0,
+        mlir="@SIGMOID",
+    ),
+    _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5, mlir="@RSQRT"),
+)

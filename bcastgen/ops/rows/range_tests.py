@@ -1,0 +1,29 @@
+"""The tests of elements that rows share: which of them a common case is right for.
+
+In: ends of a range.  Out: :class:`..row.RangeTest` values.
+
+    up_to("80")   ->   (uint32_t) bcg_bits_f32(fabsf(x)) <= bcg_bits_f32(80)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.dtypes import F32, DType
+from ..row import RangeTest
+
+__all__ = ["NORMAL", "between", "up_to"]
+
+NORMAL = RangeTest("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
+
+
+def up_to(most: str) -> tuple[RangeTest, ...]:
+    """Return the test that a magnitude is at most this; a NaN has the bits of a larger number."""
+    return (RangeTest("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})"),)
+
+
+def between(least: float, below: float, row: DType = F32, operand: str = "fabs{f}({0})") -> RangeTest:
+    """Return the test that a number is in [least, below); the bits of any other are those of a larger number."""
+    low, high = (int(np.array(end, row.np).view(f"u{row.bytes}")) for end in (least, below))
+    number = f"bcg_bits_{{t}}({operand})" + f" - {low:#x}u" * bool(low)
+    return RangeTest("{W}", number, f"{high - 1 - low:#x}u")

@@ -1,0 +1,55 @@
+"""The stages of a kernel as a story: what each is, in one sentence, then its text.
+
+In: the text of each stage by name, in order, and the kernel's name in C.  Out: what `bcastgen explain` prints.
+
+    == nest: the loops; d0|0 is 0 where the operand's extent is 1
+    nest (d0)
+      a : tensor<?xf32>  (d0) -> (d0|0)
+
+Rewrites need no sentence: the text of each begins with its reason. Of the C only the kernel's own functions are shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+__all__ = ["explain"]
+
+_MEANINGS = {
+    "constants": "arrays that are part of the kernel",
+    "expression": "what was written",
+    "typed": "the dtype of every value, by NumPy's rules; conversions are casts",
+    "nest": "the loops, and the element of each operand that a point reads; d0|0 is 0 where the operand's extent is 1",
+    "constraints": "what shapes have to fulfil; what is proved costs nothing at run time",
+    "shape": "the program that computes the shapes of the results, and nothing else",
+    "other_rewrites": "those that found nothing to change",
+    "schedule": "the inner loops, by how arrays go along one: unit: element by element, zero: the same element again",
+}
+
+
+def explain(stages: Mapping[str, str], name: str) -> str:
+    """Return the text of all stages, each under a heading that says what it is.
+
+    Examples
+    --------
+    >>> print(explain({"typed": "expr (a: f32)"}, "kernel"))
+    == typed: the dtype of every value, by NumPy's rules; conversions are casts
+    expr (a: f32)
+    """
+    told = {stage: (_MEANINGS.get(stage, ""), text) for stage, text in stages.items()}
+    if "c" in stages:
+        told["c"] = _own_c(stages["c"], name)
+    return "\n\n".join(
+        f"== {stage}{': ' if meaning else ''}{meaning}\n{text}" for stage, (meaning, text) in told.items()
+    )
+
+
+def _own_c(text: str, name: str) -> tuple[str, str]:
+    """Return a meaning, and the C from the kernel's first own function on: types and helpers above are alike in all."""
+    first = re.search(rf"^static [^\n]*\b{re.escape(name)}", text, re.MULTILINE)
+    if first is None:
+        return "", text
+    shared = text[: first.start()].count("\n")
+    meaning = f"the kernel's own functions; {shared} lines of types and helpers stand in front (--stage c shows them)"
+    return meaning, text[first.start() :]
