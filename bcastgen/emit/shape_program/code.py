@@ -139,8 +139,10 @@ class _Flat:
         match find_row(operation.name).apply(operation, ())[0]:
             case Witness(passing=True):
                 pass
-            case Shape(extents=tuple(extents)) | tuple(extents) if None not in extents:
-                known = [extent for extent in extents if extent is not None]
+            case Shape(extents=tuple(extents)) | tuple(extents):
+                known = [extent for extent in extents if isinstance(extent, int)]
+                if len(known) < len(extents):
+                    raise _Unfit(operation.name)
                 self._step("shape", self._new(result), len(known), *known)
             case Size(value=int(number)) | int(number):
                 self._step("number", self._new(result), int(number))
