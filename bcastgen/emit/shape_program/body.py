@@ -16,20 +16,9 @@ from collections.abc import Sequence
 from ...shape.dialect.ir import Block, Operation, Program, Value
 from ...shape.dialect.ops import find_row
 from ..c_text.names import Namer
-from .calls import c_type, constant, function, literal, messages, refuses, takes_sizes
+from .calls import PASSED, c_type, constant, function, literal, messages, refuses, takes_sizes
 
 __all__ = ["Body"]
-
-# Ops whose result is their operand, in the form that operands of shape ops have anyway.
-_PASSED = {
-    "shape.shape_of",
-    "shape.from_extent_tensor",
-    "shape.to_extent_tensor",
-    "shape.size_to_index",
-    "shape.index_to_size",
-    "shape.debug_print",
-    "shape.value_as_shape",
-}
 
 # Ops that C has operators for, which compute with indices and predicates alike.
 _OPERATORS = {
@@ -156,7 +145,7 @@ class Body:
                 self._if(operation)
             elif not operation.operands and row.evaluate is not None:
                 self._constant(operation)
-            elif operation.name in _PASSED:
+            elif operation.name in PASSED:
                 self._pass(operation)
             else:
                 self._call(operation)
