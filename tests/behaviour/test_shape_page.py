@@ -30,7 +30,7 @@ def test_the_examples_run():
 
 def test_programs_of_the_page_read_back_and_are_written_in_c(tmp_path):
     found = programs()
-    assert set(found) == {"program", "stack", "padded", "tiled", "repeated", "joined", "bounded"}
+    assert set(found) == {"program", "count", "stack", "padded", "tiled", "repeated", "joined", "bounded"}
     for made in found.values():
         assert str(bg.shape_from_mlir(str(made))) == str(made)
         assert str(bg.shape_from_mlir(str(made.fold()))) == str(made.fold())

@@ -202,7 +202,9 @@ class Body:
         for result in operation.results:
             self._c[result] = self._variable(self._name(result)) if result in shapes else self._name(result)
         name, arguments = function(operation), self._arguments(operation)
-        if shapes:
+        if shapes and operation.name in _OPERATORS:
+            self._line(f"bcg_shape_copy({_OPERATORS[operation.name].format(*arguments)}, {self._c[shapes[0]]});")
+        elif shapes:
             self._line(f"{name}({', '.join([*arguments, *(self._c[result] for result in shapes)])});")
         elif operation.name in _OPERATORS:
             self._constant_line(operation.results[0], _OPERATORS[operation.name].format(*arguments))

@@ -248,3 +248,25 @@ def test_long_programs_over_names_take_no_long_time():
     results = program.evaluate("[a, b>=1, c, d>=2, e, f]")
     assert max(len(str(result)) for result in results) < 5_000
     assert len(list(program.fold().body.walk())) <= len(list(program.body.walk()))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "both"),
+    [
+        ("[n, 4]", "[n, 5]", "[n, ?]"),
+        ("[n, 4]", "[m, 4]", "[?, 4]"),
+        ("[n, 4]", "[3, 4]", "[?, 4]"),
+        ("[n + 1]", "[1 + n]", "[n + 1]"),
+        ("[n]", "[invalid]", "[n]"),
+        ("[n]", "[?]", "[?]"),
+        ("[n]", "[n, n]", "[*]"),
+    ],
+)
+def test_of_two_branches_what_both_say_is_known(a, b, both):
+    """A number is an instance of a name, and yet not what the name stands for in every run."""
+
+    def function(condition, a, b):
+        return shape.if_(condition, lambda: a, lambda: b)
+
+    program = shape.program("p", function, condition="i1", **SHAPES)
+    assert str(program.evaluate(None, a, b)) == str(program.evaluate(None, b, a)) == both

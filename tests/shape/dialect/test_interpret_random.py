@@ -106,7 +106,7 @@ def test_names_reach_results_and_decide():
         results = program.evaluate(*promises)
         results = results if len(program.results) != 1 else (results,)
         seen += [show(result) for result in results if has_names(result)]
-    assert len(seen) > 50
+    assert len(seen) > 50, seen
     assert sum("+" in text or "*" in text or "broadcast" in text for text in seen) > 10, seen
 
 
