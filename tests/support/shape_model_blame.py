@@ -46,7 +46,9 @@ def blame(kernel, arrays, extents=None):
     ]
     is_one = len(kernel.results) == 1 and not _meets_inside(kernel)
     if ranks:
-        return {ranks[0]} if is_one else None
+        # A name that the caller has to give, and does not, is told before anything is looked at.
+        is_given = set(kernel.slots) <= set(extents or {})
+        return {ranks[0]} if is_one and is_given else None
     faults = _Faults(kernel, arrays, extents)
     if faults.undecided:
         return None
