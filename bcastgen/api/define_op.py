@@ -9,7 +9,6 @@ What can be wrong with the text is found here or in ``ops_c``, so that a message
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
@@ -22,8 +21,9 @@ from ..core.forks import undivided
 from ..emit.c_text.helpers import helper_text
 from ..emit.c_text.names import is_word_of_c
 from ..kernel.kernel import Kernel
-from ..kernel.shape_function_kernel import read_maps, shape_program, shaped_kernel
+from ..kernel.shape_function_kernel import shape_program, shaped_kernel
 from ..ops.dtype_rules import RULES, Converted, Rule, Types, by_function, by_signatures, refuse
+from ..ops.maps import read_maps
 from ..ops.row import Definition, Op
 from ..ops.table import DEFINED, find_op
 from ..ops.user_c import Prelude, check_text, check_words, placed, read_prelude, unknown_words
@@ -91,9 +91,11 @@ def define_op(
     shape : a shape function, for an op that does not just broadcast: a program of the shape dialect
         (:mod:`bcastgen.shape`), its MLIR text (one function, or one called main), or the Python function that writes
         one, from the operands' shapes to the result's. What it asks fails with the messages that it gives, and with
-        line and column of a text. Such an op is a kernel of its own, not part of others.
-    maps : with `shape`, one indexing map an operand, as in ``"(d0, d1) -> (d1)"``: which of the result's dims its own
-        are. Their extents have to be equal.
+        line and column of a text. Kernels and text may use such an op as any other; it is fused with the ops around it.
+        Its operands' shapes are what broadcasting makes of the values they are.
+    maps : with `shape`, one indexing map an operand, as in ``"(d0, d1) -> (d1, d0|0, 0)"``: which of the result's dims
+        its own are. The extent of a dim that is ``d1`` is that of the result's dim 1, of ``d0|0`` that of dim 0 or 1,
+        which stretches, and of ``0`` it is 1.
     replace : whether the name may be defined already, otherwise than here. Kernels made before keep what they have.
 
     Returns
@@ -130,6 +132,12 @@ def define_op(
     >>> evaluate("softclip(a) + b", {"a": np.array([-3.0, 0.5]), "b": b})
     array([[-1. ,  0.5],
            [ 9. , 10.5]])
+    >>> import bcastgen as bg
+    >>> less = define_op("each_less_all", "x, y, z", c="x - y + z", shape=lambda x, y, z: bg.shape.concat(x, y),
+    ...                  maps=["(i, j) -> (i)", "(i, j) -> (j)", "(i, j) -> (i|0, j|0)"])
+    >>> bg.jit(lambda x, y: less(x + 1, y, x[None]) * 2)(np.array([1.0, 2.0]), np.array([0.0, 1.0]))
+    array([[6., 6.],
+           [8., 8.]])
     """
     _check_name(name)
     texts = _texts(name, c)
@@ -177,9 +185,10 @@ def defined_kernel(op: Op) -> Kernel:
 
 def _shaped(definition: Definition, op: Op) -> Kernel:
     assert definition.shape is not None and definition.maps is not None
-    # In the kernel itself the op is applied element by element, its operands being in their places.
-    plain = dataclasses.replace(op, definition=dataclasses.replace(definition, shape=None, maps=None))
-    return shaped_kernel(plain, definition.shape, definition.operands, definition.maps)
+    _, maps = read_maps(op.name, definition.maps, op.arity)
+    if any(place.stretches or place.at is None for places in maps for place in places):
+        return op_kernel(op)
+    return shaped_kernel(op, definition.shape, definition.operands, definition.maps)
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------

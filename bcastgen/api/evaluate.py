@@ -75,7 +75,7 @@ def evaluate(
         frame = sys._getframe(1)
         local_dict = frame.f_locals
         global_dict = frame.f_globals if global_dict is None else global_dict
-    operands = [_look_up(name, local_dict, global_dict) for name in kernel.operands]
+    operands = [_look_up(name, local_dict, global_dict) for name in kernel._own_operands]
     result: np.ndarray[Any, Any] = kernel(*operands, out=out)
     return result
 

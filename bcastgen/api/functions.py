@@ -174,6 +174,11 @@ def _kernel_of(
 
         expression, signature = with_slots(expression, signature)
         kind = SizedKernel if expression.free_extents else Kernel
+        if expression.sizings:
+            with undivided:
+                from ..kernel.op_sized_kernel import OpSizedKernel  # noqa: PLC0415 - most kernels have no such ops
+
+            kind = OpSizedKernel
     names = tuple(operand.name for operand in expression.operands)
     if expression.free_extents and defaults:
         raise BcastgenError(f"{name}(): operands with default values and extents of the caller's do not go together")
@@ -313,6 +318,10 @@ def op_kernel(op: Op) -> Kernel:
     builder = Builder(names)
     result = builder.call(op, tuple(builder.operands))
     expression: Expression = builder.finish((result,))
-    kernel = Kernel(expression, op.name, names)
+    kernel = (
+        _kernel_of(expression, op.name, (), None, Options(op.name))
+        if expression.sizings
+        else (Kernel(expression, op.name, names))
+    )
     kernel.__doc__ = op.doc
     return kernel

@@ -139,6 +139,7 @@ def _shape_error(
         or_one="1 or " if expected != 1 else "",
         against=against,
         origin=f" (from '{against}')" if against is not None else "",
+        message="a shape function refuses the operands",
     )
     return BroadcastError(message, operand=operand, dim=dim, expected=expected, actual=actual, against=against)
 

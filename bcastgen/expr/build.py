@@ -19,7 +19,7 @@ from ..core.dtypes import BF16, BOOL, F32, F64, WEAK_FLOAT, WEAK_INT, WEAK_UINT,
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
 from ..ops.table import CAST
-from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, TypeAssertion, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, Sizing, TypeAssertion, topological
 
 if TYPE_CHECKING:
     from .views import View
@@ -80,6 +80,7 @@ class Builder:
         self._made: dict[object, Node] = {}
         self._defined: dict[str, Op] = {}
         self._type_assertions: list[TypeAssertion] = []
+        self._sizings: dict[tuple[str, tuple[Node, ...]], Sizing] = {}
         self.operands: list[Operand] = []
         for name in names:
             self.operand(name)
@@ -113,6 +114,8 @@ class Builder:
             folded = _fold(op, constants, params) if op.definition is None else _fold_defined(op, constants, dtype)
             if folded is not None:
                 return self.keep(folded)
+        if op.definition is not None and op.definition.shape is not None:
+            return self._sized(op, operands)
         if op.definition is not None:
             self._one_definition(op)
         if dtype is not None:
@@ -135,9 +138,30 @@ class Builder:
         key = (view, node, like, dtype)
         return self._made.setdefault(key, Remap(node, view, like, dtype))
 
+    def _sized(self, op: Op, operands: tuple[Node, ...]) -> Node:
+        """Return the node of an op with a shape function: the op, element by element, of views that are its maps."""
+        from ..ops.maps import plain_op, read_maps  # noqa: PLC0415 - most kernels have no such op
+        from .views import Broadcast, Collapse, dims_of  # noqa: PLC0415 - most kernels have no views
+
+        assert op.definition is not None and op.definition.maps is not None
+        known = self._sizings.get((op.name, operands))
+        if known is not None and known.op is op:
+            return known.result
+        rank, places = read_maps(op.name, op.definition.maps, op.arity)
+        count = sum(one.op.name == op.name for one in self._sizings.values())
+        stem = f"{op.name}_{count}" if count else op.name
+        extents = tuple(f"{stem}_d{at}" for at in range(rank))
+        views = []
+        for node, own in zip(operands, places, strict=True):
+            dropped = tuple(at for at, place in enumerate(own) if place.at is None)
+            kept = tuple(place.at for place in own if place.at is not None)
+            whole = self.remap(node, Collapse(dropped, checked=True)) if dropped else node
+            views.append(self.remap(whole, Broadcast(kept, dims_of(extents))))
+        result = self.apply(plain_op(op), tuple(views))
+        self._sizings[op.name, operands] = Sizing(op, operands, extents, result)
+        return result
+
     def _one_definition(self, op: Op) -> None:
-        if op.definition is not None and op.definition.shape is not None:
-            raise TraceError(f"{op.name} has a shape function of its own; call it outside of the kernel")
         if self._defined.setdefault(op.name, op) is not op:
             raise TraceError(
                 f"{op.name} was replaced after a kernel that this expression uses was traced, and cannot mean both; "
@@ -158,7 +182,11 @@ class Builder:
     def inline(self, expression: Expression, operands: tuple[Node, ...]) -> tuple[Node, ...]:
         """Copy another expression's results and type assertions, with these nodes in place of its operands."""
         here: dict[Node, Node] = dict(zip(expression.operands, operands, strict=True))
+        sized = {one.result: one for one in expression.sizings}
         for node in topological(expression.roots):
+            if node in sized:
+                here[node] = self.apply(sized[node].op, tuple(here[child] for child in sized[node].operands))
+                continue
             match node:
                 case Constant():
                     here[node] = self.keep(node)
@@ -180,7 +208,12 @@ class Builder:
         type_assertions: tuple[TypeAssertion, ...] = (),
     ) -> Expression:
         """Return the expression of these results, with these type assertions and those that were copied in."""
-        return Expression(tuple(self.operands), results, free_extents, (*self._type_assertions, *type_assertions))
+        claims = (*self._type_assertions, *type_assertions)
+        sizings = tuple(self._sizings.values())
+        if sizings:
+            used = set(topological((*results, *(claim.node for claim in claims))))
+            sizings = tuple(one for one in sizings if one.result in used)
+        return Expression(tuple(self.operands), results, free_extents, claims, sizings)
 
 
 def _shaped(node: Node) -> Operand:

@@ -32,6 +32,7 @@ __all__ = [
     "Operand",
     "Params",
     "Remap",
+    "Sizing",
     "TypeAssertion",
     "children",
     "literal",
@@ -92,17 +93,32 @@ class TypeAssertion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Sizing:
+    """An op whose result its own shape function sizes: the values it is of, and the names of the result's extents.
+
+    The op itself is applied element by element to views of the values, which are broadcast to these names: see
+    `build`. Each name is a free extent of the expression. `result` is the node of the op.
+    """
+
+    op: Op
+    operands: tuple[Node, ...]
+    extents: tuple[str, ...]
+    result: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Expression:
     """Named operands and the nodes that are the results, in order.
 
     `free_extents` are the indices of the operands that have an extent only, which the caller gives: see the module of
-    that name. `type_assertions` are types of intermediate values.
+    that name. `type_assertions` are types of intermediate values. `sizings` tell free extents from the values' shapes.
     """
 
     operands: tuple[Operand, ...]
     results: tuple[Node, ...]
     free_extents: tuple[int, ...] = ()
     type_assertions: tuple[TypeAssertion, ...] = ()
+    sizings: tuple[Sizing, ...] = ()
 
     @property
     def roots(self) -> tuple[Node, ...]:
@@ -126,6 +142,9 @@ class Expression:
             else:
                 names[node] = node.name if isinstance(node, Operand) else literal(node)
         heads = (o.name if o.dtype is None else f"{o.name}: {o.dtype}" for o in self.operands)
+        for one in self.sizings:
+            shown = [names.get(node, "?") for node in one.operands]
+            lines.append(f"  ({', '.join(one.extents)}) = shape of {one.op.name}({', '.join(shown)})")
         lines += [f"  claim {names[one.node]} : {one.type} ('{one.name}')" for one in self.type_assertions]
         lines.append("  return " + ", ".join(names[node] for node in self.results))
         return f"expr ({', '.join(heads)})\n" + "\n".join(lines)

@@ -27,7 +27,7 @@ from .nodes import Expression, Node, Operand
 if TYPE_CHECKING:
     from .views import View
 
-__all__ = ["Tracer", "broadcast_in_dim", "converted", "inline", "is_tracer", "trace", "transpose"]
+__all__ = ["Tracer", "applied", "broadcast_in_dim", "converted", "inline", "is_tracer", "trace", "transpose"]
 
 
 class Tracer:
@@ -331,6 +331,12 @@ def trace(function: Callable[..., Any], names: tuple[str, ...]) -> Expression:
     if any(value is None for value in values):
         raise TraceError("the function returns None; return the resulting array")
     return builder.finish(tuple(_node(builder, value, "return") for value in values))
+
+
+def applied(op: Op, values: tuple[object, ...]) -> Tracer:
+    """Apply an op to tracers and numbers: it becomes part of the expression that is being traced."""
+    builder = next(value.builder for value in values if isinstance(value, Tracer))
+    return _apply(builder, op, values)
 
 
 def inline(expression: Expression, values: tuple[object, ...]) -> Tracer | tuple[Tracer, ...]:

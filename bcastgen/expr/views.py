@@ -117,9 +117,13 @@ class NewAxes:
 
 @dataclass(frozen=True, slots=True)
 class Collapse:
-    """`x[0]` along each of `dims`, whose extents are 1 whatever the call: the view has the other dims."""
+    """`x[0]` along each of `dims`, whose extents are 1 whatever the call: the view has the other dims.
+
+    If it is `checked`, types need not say so: each call is asked.
+    """
 
     dims: tuple[int, ...]
+    checked: bool = False
 
     def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
         """Return the view of a value of this rank."""
@@ -131,7 +135,7 @@ class Collapse:
         return Resolved(dims, len(kept), (None,) * len(kept))
 
     def __str__(self) -> str:
-        return f"collapse[dims={list(self.dims)}]"
+        return f"collapse[dims={list(self.dims)}{', checked' * self.checked}]"
 
 
 View = Transpose | Broadcast | NewAxes | Collapse

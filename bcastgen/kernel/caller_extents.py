@@ -11,6 +11,7 @@ Seed 004: the shape of ``broadcast a : ? x ? -> ? x ? x ?`` has to come from a t
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..loops.lowering.columns import Column
     from ..shape.inference.operand_use import Place
 
-__all__ = ["SizedKernel", "with_slots"]
+__all__ = ["SizedKernel", "checked_extents", "with_slots"]
 
 Shapes: TypeAlias = dict[str, tuple[int, ...]]
 # The extents, known or operands' dims, that a name stands beside, in order.
@@ -54,7 +55,8 @@ def with_slots(expression: Expression, signature: Signature | None) -> tuple[Exp
     if not added:
         return expression, signature
     operands = (*expression.operands, *added)
-    sized = Expression(operands, expression.results, tuple(range(count, len(operands))), expression.type_assertions)
+    numbers = tuple(range(count, len(operands)))
+    sized = replace(expression, operands=operands, free_extents=numbers)
     if signature is None:
         return sized, None
     named = tuple((operand.name, TensorType(dtype("u8"), (DYNAMIC,))) for operand in added)
@@ -89,14 +91,14 @@ class SizedKernel(Kernel):
         """Take part in the expression of a function that is being traced, whose caller then gives the extents."""
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         count = len(self.operands) - len(self.slots)
-        own = Expression(self.expression.operands[:count], self.expression.results, (), self.expression.type_assertions)
+        own = replace(self.expression, operands=self.expression.operands[:count], free_extents=())
         return inline(own, values[:count])
 
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
         """Size the results as a kernel of these operands and the caller's extents does."""
         with undivided:
             from .sizing import shapes_of, sized  # noqa: PLC0415 - calls size results themselves
-        given = _checked(extents)
+        given = checked_extents(extents)
         names = self.operands[: len(self.operands) - len(self.slots)]
         known = shapes_of(self, names, shapes)
         found = self._complete(dict(zip(names, known, strict=True)), given)
@@ -131,7 +133,7 @@ class SizedKernel(Kernel):
     def _given(
         self, args: tuple[Any, ...], by_name: dict[str, Any], out: Any, extents: Mapping[str, int] | None
     ) -> dict[str, Any]:
-        given = dict(_checked(extents))
+        given = dict(checked_extents(extents))
         outs = out if isinstance(out, tuple) else (out,) * (len(self.results) == 1)
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         clean = (clean_operand(name, plain(value)) for name, value in zip(self.operands, values, strict=True))
@@ -210,7 +212,7 @@ def _beside(names: tuple[str, ...], given: Container[str], columns: Iterable[Col
     return found
 
 
-def _checked(extents: Mapping[str, int] | None) -> Mapping[str, int]:
+def checked_extents(extents: Mapping[str, int] | None) -> Mapping[str, int]:
     """Return the extents that a caller gives, if they are such."""
     if extents is not None and not isinstance(extents, Mapping):
         raise BroadcastError(f"extents is {extents!r}, expected a dict from names to integers")

@@ -97,6 +97,8 @@ class Kernel(KernelBase):
         defaults = (*defaults[: max(first, 0)], *self._values)
         slots = len(expression.free_extents) if isinstance(expression, Expression) else 0
         super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants, slots)
+        # Those that a call gives by position.
+        self._own_operands = operands[: len(operands) - constants - slots]
         self._expression = expression
         self._sizings: dict[tuple[int, ...] | None, LoopProgram] = {}
         self._signature = signature

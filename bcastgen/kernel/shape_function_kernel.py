@@ -11,17 +11,17 @@ map to.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import BroadcastError, ParseError, TraceError
+from ..core.errors import BroadcastError, TraceError
 from ..core.forks import undivided
 from ..expr.build import Builder
-from ..expr.trace import is_tracer
+from ..expr.trace import applied, is_tracer
 from ..expr.views import Broadcast
+from ..ops.maps import plain_op, read_maps
 from ..ops.row import Op
 from ..pipeline.options import Options
 from ..runtime.slow_path import bind
@@ -33,40 +33,7 @@ from ..shape.dialect.values import Shape
 from ..shape.types.dim import Dim
 from .caller_extents import SizedKernel, with_slots
 
-__all__ = ["ShapedKernel", "read_maps", "shape_program", "shaped_kernel"]
-
-_MAP = re.compile(r"\s*\(([\w\s,]*)\)\s*->\s*\(([\w\s,]*)\)\s*")
-
-
-def read_maps(name: str, maps: Sequence[str], arity: int) -> tuple[int, tuple[tuple[int, ...], ...]]:
-    """Return the rank of the result, and for each operand the dims of the result that its own are.
-
-    Raises
-    ------
-    ParseError
-        If there is not one map an operand, they are not all from the same dims, or one has a dim twice.
-
-    Examples
-    --------
-    >>> read_maps("outer", ["(d0, d1) -> (d0)", "(d0, d1) -> (d1)"], 2)
-    (2, ((0,), (1,)))
-    """
-    if not isinstance(maps, (list, tuple)) or len(maps) != arity:
-        raise ParseError(f"{name}: maps has to hold one indexing map for each of the {arity} operands")
-    found = [_read_map(name, text) for text in maps]
-    if len({dims for dims, _ in found}) != 1:
-        raise ParseError(f"{name}: the maps are from different dims; write the result's dims in each, (d0, d1) -> ...")
-    return len(found[0][0]), tuple(places for _, places in found)
-
-
-def _read_map(name: str, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    matched = _MAP.fullmatch(text) if isinstance(text, str) else None
-    if matched is None:
-        raise ParseError(f"{name}: {text!r} is no indexing map; write it as (d0, d1) -> (d1)")
-    dims, read = (tuple(part.strip() for part in side.split(",") if part.strip()) for side in matched.groups())
-    if len(set(dims)) < len(dims) or len(set(read)) < len(read) or not set(read) <= set(dims):
-        raise ParseError(f"{name}: {text!r} is no projection; each dim of the operand is another dim of the result")
-    return dims, tuple(map(dims.index, read))
+__all__ = ["ShapedKernel", "shape_program", "shaped_kernel"]
 
 
 def shape_program(name: str, shape: Program | str | Callable[..., Any], operands: Sequence[str]) -> Program:
@@ -105,6 +72,7 @@ class ShapedKernel(SizedKernel):
     """A kernel whose result has the extents that its own shape function computes; see :func:`bcastgen.define_op`."""
 
     shape: Program
+    op: Op
 
     def __call__(self, /, *args: Any, out: Any = None, **by_name: Any) -> Any:
         """Size the result by the shape function, then call the kernel.
@@ -116,7 +84,7 @@ class ShapedKernel(SizedKernel):
             of the result's dims that it maps to.
         """
         if any(map(is_tracer, (*args, *by_name.values()))):
-            raise TraceError(f"{self._name} has a shape function of its own; call it outside of the kernel")
+            return applied(self.op, bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})[: self.op.arity])
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
         given = map(plain, values[: len(values) - len(self.slots)])
         extents = self._slot_extents(tuple(np.asarray(value).shape for value in given))
@@ -157,16 +125,17 @@ class ShapedKernel(SizedKernel):
 
 
 def shaped_kernel(op: Op, shape: Program, names: tuple[str, ...], maps: Sequence[str]) -> ShapedKernel:
-    """Return the kernel of an op whose operands are placed by maps in the shape that a program computes."""
+    """Return the kernel of an op whose operands are placed by maps, in which no dim stretches."""
     rank, places = read_maps(op.name, maps, len(names))
     builder = Builder(names)
     dims = tuple(Dim(f"d{at}") for at in range(rank))
     views = [
-        builder.remap(operand, Broadcast(place, dims)) for operand, place in zip(builder.operands, places, strict=True)
+        builder.remap(operand, Broadcast(tuple(place.at for place in own if place.at is not None), dims))
+        for operand, own in zip(builder.operands, places, strict=True)
     ]
-    expression, _ = with_slots(builder.finish((builder.apply(op, tuple(views)),)), None)
+    expression, _ = with_slots(builder.finish((builder.apply(plain_op(op), tuple(views)),)), None)
     operands = tuple(operand.name for operand in expression.operands)
     kernel = ShapedKernel(expression, op.name, operands, 1, (), None, Options(op.name, stretch=False, explicit=False))
-    kernel.shape = shape
+    kernel.shape, kernel.op = shape, op
     kernel.__doc__ = op.doc
     return kernel

@@ -66,7 +66,8 @@ class Emitted:
     """A kernel as standalone C, and what a caller has to know of it.
 
     `name` is the module's: files, types and statuses begin with it. `shapes` are the results' ranks, None for any;
-    `in_place` says which result (by number) may be which operand itself, as the header does.
+    `in_place` says which result (by number) may be which operand itself, as the header does. `slots` of its last
+    operands are computed by it: no caller passes them.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Emitted:
     message_function: str = ""
     in_place: frozenset[tuple[int, int]] = frozenset()
     static: bool = False
+    slots: int = 0
 
     @property
     def text(self):
@@ -86,7 +88,7 @@ class Emitted:
     @property
     def operands(self):
         dtypes = self.compilation.typed.operand_dtypes
-        return dtypes[: len(dtypes) - self.compilation.constants]
+        return dtypes[: len(dtypes) - self.compilation.constants - self.slots]
 
     @property
     def results(self):
@@ -115,7 +117,17 @@ def emit_module(kernels: Sequence[Kernel], name: str, form: CForm = USUAL) -> li
         compilation = kernel.declared_compilation
         ranks, others = result_ranks(compilation), (f"{view.name}_shape", f"{view.name}_message")
         made.append(
-            Emitted(view.module, view.function, files, compilation, ranks, *others, frozenset(in_place), form.static)
+            Emitted(
+                view.module,
+                view.function,
+                files,
+                compilation,
+                ranks,
+                *others,
+                frozenset(in_place),
+                form.static,
+                len(view.given) - len(view.passed),
+            )
         )
     return made
 

@@ -194,6 +194,30 @@ class TieView:
     symbol: str
 
 
+# What the function of `Sizes` is called until the kernel's own name is known.
+SIZES_FUNCTION = "sizes_of_ops"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The shape functions of a kernel's ops, as one C function, which gives the extents of the kernel's slots.
+
+    Attributes
+    ----------
+    text : the function, called `SIZES_FUNCTION`; it takes the operands that are no slots.
+    results : how many shapes it gives.
+    slots : the number of the operand that stands for an extent, which of the shapes that is of, and which dim.
+    ranks : the number of each operand that is no slot, and its rank.
+    messages : what the programs say, by the number in a diagnostic, as lines of C.
+    """
+
+    text: str
+    results: int
+    slots: tuple[tuple[int, int, int], ...]
+    ranks: tuple[tuple[int, int], ...]
+    messages: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class KernelView:
     """The whole kernel: parameters are the operands, then the results.
@@ -212,6 +236,7 @@ class KernelView:
     constants : the constant arrays that a nest reads; `given` are the operands that a caller passes.
     shown : what the user calls operands, results and claims.
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
+    sized : what computes the extents of ops that have shape functions; no caller passes their slots.
     """
 
     name: str
@@ -231,6 +256,7 @@ class KernelView:
     constants: tuple[ConstantView, ...] = ()
     constant_count: int = 0
     shown: tuple[str, ...] = ()
+    sized: Sizes | None = None
 
     @property
     def macros(self) -> str:
@@ -241,6 +267,12 @@ class KernelView:
     def given(self) -> tuple[str, ...]:
         """The operands that are parameters: no constants."""
         return self.operands[: len(self.operands) - self.constant_count]
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """The operands that a caller passes: those given but for slots that are computed."""
+        slots = {at for at, _, _ in self.sized.slots} if self.sized is not None else ()
+        return tuple(name for at, name in enumerate(self.given) if at not in slots)
 
     @property
     def computed(self) -> tuple[NestView, ...]:

@@ -23,7 +23,7 @@ from ..templating.render import render_template
 from .body import Body
 from .calls import check_values, messages, parameters
 
-__all__ = ["messages", "render_shape", "shape_function"]
+__all__ = ["message_literal", "messages", "render_shape", "shape_function"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +125,10 @@ def _finished(template: str, view: ShapeView, banner: str, texts: tuple[str, ...
     text = re.sub(r"#define BCG_ABI_VERSION \d+\n", "", text)
     text = re.sub(r"\bBCG_", f"{constant_prefix(view.name)}_", re.sub(r"\bbcg_", f"{view.name}_", text))
     text = lay_out(text).replace(" @banner@", lay_out_comment(comment_text(banner))[2:], 1)
-    return text.replace("        @messages@", ",\n".join(map(_literal, texts)), 1)
+    return text.replace("        @messages@", ",\n".join(map(message_literal, texts)), 1)
 
 
-def _literal(message: str) -> str:
+def message_literal(message: str) -> str:
     r"""Return a message as lines of C: quotes, backslashes, question marks and what is not plain ASCII in octal."""
     plain = [
         chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}" for byte in message.encode()

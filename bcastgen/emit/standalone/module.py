@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import statuses
+from ...core.errors import BcastgenError, shape_statuses, statuses
 from ...core.frozen import dataclass
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
@@ -22,7 +23,7 @@ from ..c_text.helpers import helper_names, helper_text
 from ..c_text.names import comment_text, constant_prefix, module_identifiers
 from ..c_text.references import names
 from ..c_text.wrap import lay_out, lay_out_comment
-from ..kernel.model import KernelView
+from ..kernel.model import SIZES_FUNCTION, KernelView, Sizes
 from ..kernel.view import kernel_view
 from ..templating.render import render_template
 from .contract import contract, guards
@@ -54,6 +55,7 @@ class ModulePart:
     constants : the values of the program's constants: static data that callers do not pass.
     fast : whether functions take their fast forms.
     lowered : its nests before integers were narrowed, if available; references are made from them.
+    sizes : what computes the extents of ops that have shape functions.
     """
 
     name: str
@@ -62,6 +64,7 @@ class ModulePart:
     constants: Sequence[np.ndarray[Any, Any]] = ()
     fast: bool = False
     lowered: LoopProgram | None = None
+    sizes: Sizes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,12 @@ class ModuleView:
 
 def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleView:
     """Decide every name and line of a module."""
+    for part in parts:
+        if part.sizes is not None and (form.static or form.main or "cffi" in form.build):
+            raise BcastgenError(
+                f"{part.name} has ops with shape functions, for which there is no static form, no checking program and "
+                "no Python wrapper; leave static=, main= and cffi out"
+            )
     # If the module's name is in upper case, its functions could clash with its constants.
     constants = ("sentences", "say", *(status.lower() for status, _ in statuses().values())) if name.isupper() else ()
     others = (*helper_names(), "status", "tell", *constants)
@@ -109,7 +118,10 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
             fast=part.fast,
             identifiers=(prefix, stem, function),
         )
-        views.append(view)
+        sized = part.sizes
+        if sized is not None:
+            sized = replace(sized, text=sized.text.replace(SIZES_FUNCTION, f"{view.name}_sizes"))
+        views.append(replace(view, sized=sized))
     taken: set[str] = set()
     pairs = tuple(zip(views, parts, strict=True)) if form.static else ()
     statics = tuple(static_view(view, part.program, taken) for view, part in pairs)
@@ -171,6 +183,9 @@ def module_files(module: ModuleView) -> dict[str, str]:
     comments["helpers"] = f"The helpers of {title}. NOLINTBEGIN(bugprone-easily-swappable-parameters)"
     # Text that is inserted at the end is neither renamed nor broken.
     inserted = {f" @{at}@": lay_out_comment(comment_text(text))[2:] for at, text in comments.items()}
+    for at, kernel in enumerate(module.kernels):
+        if kernel.sized is not None:
+            inserted[f"        @says_{at}@"] = ",\n".join(kernel.sized.messages)
     inserted["@sentences@"] = sentences(found, module.macros)
     values["given"] = () if module.statics else ("stddef.h",)
     header = "standalone/static.h.j2" if module.statics else "standalone/module.h.j2"
@@ -194,6 +209,11 @@ def _finished(text: str, module: ModuleView, inserted: Mapping[str, str], inline
     """Give all our names the module's prefix, break long lines, then insert final text."""
     if not inline:
         text = text.replace("static inline ", "static ")
+    if any(kernel.sized is not None for kernel in module.kernels):
+        # Callers know one status for all that a shape function says, and a kernel may be called k, with k_shape.
+        statuses_of_programs = "|".join(name for name, _ in shape_statuses().values())
+        text = re.sub(rf"\bBCG_({statuses_of_programs})\b", "BCG_SIZES", text)
+        text = re.sub(r"\bbcg_shape\b", "bcg_shape_value", text)
     text = re.sub(r"\bBCG_", f"{module.macros}_", re.sub(r"\bbcg_", f"{module.name}_", text))
     text = lay_out(text)
     for marker, final in inserted.items():

@@ -36,7 +36,7 @@ from .columns import columns_of
 from .domain import iteration_domain
 from .fuse import Group, groups_of
 from .shared_symbols import tie
-from .uses import Reads, Seen, broadcast_values, reads_of, spans_of
+from .uses import Reads, Seen, broadcast_values, checked_units, reads_of, spans_of
 
 __all__ = ["lower"]
 
@@ -71,6 +71,7 @@ def lower(
         Where the operands, a declared result type, or a claim, cannot fit.
     """
     expression = typed.expression
+    operand_types = checked_units(expression, operand_types)
     operands = tuple(
         (node.name, _with_dtype(type_, dtype, node.name))
         for node, type_, dtype in zip(expression.operands, operand_types, typed.operand_dtypes, strict=True)

@@ -13,18 +13,28 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 
 from ...core.errors import BroadcastError
 from ...core.frozen import dataclass
 from ...expr.free_extents import free_extents_of, has_views
 from ...expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, children, topological
-from ...expr.views import Broadcast, Resolved
+from ...expr.views import Broadcast, Collapse, Resolved
 from ...shape.inference.operand_use import Target, Use
-from ...shape.types.dim import Dim
+from ...shape.types.dim import DYNAMIC, Dim
 from ...shape.types.tensor_type import TensorType
 
-__all__ = ["Reads", "Seen", "Spanned", "broadcast_values", "ranks_of", "reads_of", "resolve", "spans_of"]
+__all__ = [
+    "Reads",
+    "Seen",
+    "Spanned",
+    "broadcast_values",
+    "checked_units",
+    "ranks_of",
+    "reads_of",
+    "resolve",
+    "spans_of",
+]
 
 Places = tuple[int | None, ...]
 Positions = Places | None
@@ -171,6 +181,25 @@ def reads_of(expression: Expression, result: Node, types: tuple[TensorType, ...]
     return _Walk(expression, types, ranks_of((result,), types), rank_expansion).run(result)
 
 
+def checked_units(expression: Expression, types: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
+    """Return the operands' types, with extent 1 for plain dims that a checked view drops: each call is asked for it."""
+    found = list(types)
+    for node in topological(expression.roots):
+        if not (isinstance(node, Remap) and isinstance(node.view, Collapse) and node.view.checked):
+            continue
+        ranks = ranks_of((node,), types)
+        rank = resolve(node, ranks).rank
+        top = Seen(node, tuple(range(rank, 0, -1)), (None,) * rank)
+        for seen in _Walk(expression, types, ranks, True).everything(top):
+            if isinstance(seen.node, Operand):
+                type_, places = found[seen.node.index], seen.positions or ()
+                dims = tuple(
+                    Dim(1) if at is None and dim == DYNAMIC else dim for dim, at in zip(type_.dims, places, strict=True)
+                )
+                found[seen.node.index] = replace(type_, dims=dims)
+    return tuple(found)
+
+
 class _Walk:
     """Follows the maps from a result down to the operands."""
 
@@ -193,7 +222,7 @@ class _Walk:
     def run(self, result: Node) -> Reads:
         rank = self._rank(result)
         top = Seen(result, tuple(range(rank, 0, -1)), (None,) * rank)
-        below = self._everything(top)
+        below = self.everything(top)
         uses = {
             seen: Use(seen.node.name, self.types[seen.node.index], seen.positions, seen.targets)
             for seen in below
@@ -212,7 +241,8 @@ class _Walk:
         slots = list(dict.fromkeys((slot, position) for slot, position, _ in self.free))
         return Reads(top, rank, below, uses, list(self.shapes), slots)
 
-    def _everything(self, top: Seen) -> dict[Seen, tuple[Seen, ...]]:
+    def everything(self, top: Seen) -> dict[Seen, tuple[Seen, ...]]:
+        """Return all that a node is made of, as it sees it, operands before users, each with what it is made of."""
         made: dict[Seen, tuple[Seen, ...]] = {}
         opened: dict[Seen, tuple[Seen, ...]] = {}
         stack = [top]

@@ -76,16 +76,19 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) 
     if staging is None:
         names = tuple(access.name for access in nest.operands)
         return Schedule(nest, _whole(nest, (*specialised(names, possible, limit), plain), total))
-    # Tiles are adjacent.
-    possible = tuple(possible[read.access] if isinstance(read, Load) else (UNIT,) for read in staging.reads)
+    behind = _read_classes(possible, staging.reads)
     last = Variant(ANY, _any_strides(staging.reads), ANY)
-    made = (*specialised(_names(nest, staging), possible, limit), last)
+    made = (*specialised(_names(nest, staging), behind, limit), last)
     stages = tuple(
         InnerLoop(
             part.reads,
             part.statements,
             (Let(part.value),),
-            (_unit(len(part.reads)), Variant(ANY, _any_strides(part.reads), UNIT)),
+            # What types know to stand still is no row of elements.
+            (
+                Variant(UNIT, tuple(classes[0] for classes in _read_classes(possible, part.reads)), UNIT),
+                Variant(ANY, _any_strides(part.reads), UNIT),
+            ),
             part.cost_tenths_ns,
         )
         for part in staging.stages
@@ -126,6 +129,11 @@ def _part(
 
 def _unit(count: int) -> Variant:
     return Variant(UNIT, (UNIT,) * count, UNIT)
+
+
+def _read_classes(possible: tuple[tuple[str, ...], ...], reads: tuple[Load | Let, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the classes of what is read, from those of the operands; tiles are adjacent."""
+    return tuple(possible[read.access] if isinstance(read, Load) else (UNIT,) for read in reads)
 
 
 def _any_strides(reads: tuple[Load | Let, ...]) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ import pytest
 from bcastgen import from_text
 from bcastgen.emit.kernel.view import kernel_view
 from bcastgen.emit.templating.render import render_kernel
+from bcastgen.loops.nest import Load
 from bcastgen.loops.schedule.schedule import schedule, standalone_schedules
+from bcastgen.loops.schedule.variants import ANY, UNIT, classes_of
 
 
 def compiled(text, **options):
@@ -104,3 +106,25 @@ def test_a_nest_that_only_checks_computes_nothing():
     checks = replace(nest, results=(), stores=(), body=())
     for found in (schedule(checks), *standalone_schedules(replace(program, nests=(checks,)))):
         assert str(found) == "schedule\n  nothing is computed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(f64[1] a, f64[m] b, f64[n, m] c) -> exp(a*3 - b) + c",
+        "(f64[m] b, f64[1] a, f64[2] c, f64[n, m] d) -> exp(a - b) * d + sin(b * c[:, None] * a)",
+        "(f64[] a, f64[m] b, f64[k, n, m] c) -> exp(a*3 - b) + c",
+        "(f64[bcast] a, f64[m] b, f64[n, bcast] c) -> log(a + b) + exp(a + c)",
+        "(f64[*] a, f64[m] b) -> log(a + b)",
+    ],
+)
+def test_what_types_know_to_stand_still_moves_in_no_loop(text):
+    for nest, found in zip(
+        (program := compiled(text).rewritten.program).nests, standalone_schedules(program), strict=True
+    ):
+        ranked = not nest.domain.open
+        for loop in (found.inline, *found.stages, *([found.staged] if found.staged else [])):
+            for variant in loop.variants:
+                for read, kind in zip(loop.reads, variant.operands, strict=True):
+                    possible = classes_of(nest.operands[read.access], ranked) if isinstance(read, Load) else (UNIT,)
+                    assert kind in (*possible, ANY), f"{variant} of {loop.reads}"

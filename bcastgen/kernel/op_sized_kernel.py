@@ -1,0 +1,153 @@
+"""Kernels with ops that have shape functions: the ops' programs give the extents that no operand determines.
+
+In: a kernel, and a call.  Out: the same call, with the extents that the shape functions compute.
+
+    kernel = bg.jit(lambda a, b: bg.outer_less(a + 1, b) * 2)       kernel(a, b)    no extents= is needed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import BcastgenError, BroadcastError, rank_mismatch
+from ..core.forks import undivided
+from ..expr.free_extents import free_extent_names
+from ..expr.trace import is_tracer
+from ..runtime.slow_path import bind, clean_operand
+from ..runtime.strict import plain
+from ..shape.dialect.program import Program
+from ..shape.types.dim import DYNAMIC
+from ..shape.types.tensor_type import TensorType
+from .caller_extents import SizedKernel, checked_extents
+from .op_sizes import asked_of, size_program
+
+if TYPE_CHECKING:
+    from ..emit.standalone import ModulePart
+
+__all__ = ["OpSizedKernel"]
+
+Shape = tuple[int, ...]
+
+
+class OpSizedKernel(SizedKernel):
+    """A kernel with ops that have shape functions; see :func:`bcastgen.define_op`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._size_programs: dict[object, Program] = {}
+        types = () if self._signature is None else self._signature.operands
+        bound = {dim.symbol for _, type_ in types for dim in type_.dims}
+        names = free_extent_names(self.expression.results, bound)
+        self._slot_of = dict(zip(names, self.slots, strict=True))
+        taken = [name for one in self.expression.sizings for name in one.extents if name in bound]
+        if taken:
+            raise BroadcastError(
+                f"{self._name}(): {taken[0]!r} is an extent of an op's result; name that dim otherwise"
+            )
+
+    def __call__(  # type: ignore[override]
+        self, /, *args: Any, out: Any = None, extents: Mapping[str, int] | None = None, **by_name: Any
+    ) -> Any:
+        """Call the kernel, whose ops' shape functions size what they compute.
+
+        Raises
+        ------
+        BroadcastError
+            If a shape function refuses these operands, in its author's words, or an operand of such an op does not have
+            the extents of the dims that its map says.
+        """
+        if any(map(is_tracer, (*args, *by_name.values()))):
+            return self._inlined(args, by_name)
+        values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
+        given = zip(self._own_operands, map(plain, values), strict=False)
+        clean = tuple(clean_operand(name, value) for name, value in given)
+        sized = self._sizes(tuple(np.asarray(value).shape for value in clean))
+        return super().__call__(*args, **by_name, out=out, extents=self._with(extents, sized))
+
+    def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
+        """Size the results as a call with operands of these shapes does."""
+        with undivided:
+            from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
+        known = shapes_of(self, self._own_operands, shapes)
+        return super()._result_shape(shapes, self._with(extents, self._sizes(known)))
+
+    def _guard_code(self, _ranks: bytes, _given: bytes) -> None:
+        return None
+
+    def standalone_part(self, name: str) -> ModulePart:
+        """Return the kernel as a part of a module of standalone C, which computes what the shape functions give."""
+        from .op_sizes_c import sizes_of  # noqa: PLC0415 - calls need no C that stands alone
+
+        made = self.declared_compilation
+        if set(self._slot_of.values()) - {self._slot_of[n] for one in self.expression.sizings for n in one.extents}:
+            raise BcastgenError(
+                f"{self._name}: C with shape functions takes no other extents of the caller's; name them"
+            )
+        return replace(super().standalone_part(name), sizes=sizes_of(self.expression, made.operand_types))
+
+    def size_program(self, ranks: tuple[int, ...], checked: bool = True) -> Program:
+        """Return the program that sizes the ops' results, for operands of these ranks."""
+        key = (ranks, checked)
+        if key not in self._size_programs:
+            types = (*map(self._type_of, range(len(ranks)), ranks), *(_array_of(1) for _ in self.slots))
+            self._size_programs[key] = size_program(self._name, self.expression, types, checked)
+        return self._size_programs[key]
+
+    def _type_of(self, operand: int, rank: int) -> TensorType:
+        declared = None if self._signature is None else self._signature.operands[operand][1]
+        if declared is None or declared.unranked:
+            return _array_of(rank)
+        if declared.rank != rank:
+            raise rank_mismatch(self.operands[operand], rank, len(declared.dims))
+        return declared
+
+    def _with(self, extents: Mapping[str, int] | None, sized: dict[str, int]) -> dict[str, int]:
+        given = dict(checked_extents(extents))
+        twice = [name for name in given if name in sized]
+        if twice:
+            raise BroadcastError(
+                f"{self._name}(): {twice[0]!r} is what a shape function computes; leave it out of extents"
+            )
+        return given | sized
+
+    def _sizes(self, shapes: tuple[Shape, ...]) -> dict[str, int]:
+        """Return the extents of the ops' results by the names of the slots that they are for."""
+        ranks = tuple(map(len, shapes))
+        program = self.size_program(ranks)
+        try:
+            found = _tuples(program.run(*shapes))
+        except BroadcastError:
+            self._explain(ranks, shapes)
+            raise
+        sizes: dict[str, int] = {}
+        for sizing, extents in zip(self.expression.sizings, found, strict=True):
+            sizes.update((self._slot_of[name], int(n)) for name, n in zip(sizing.extents, extents, strict=True))
+        return sizes
+
+    def _explain(self, ranks: tuple[int, ...], shapes: tuple[Shape, ...]) -> None:
+        """Raise the error of the first extent that is not as a map says, with its numbers, if that is what failed."""
+        try:
+            found = iter(_tuples(self.size_program(ranks, checked=False).run(*shapes)))
+        except BroadcastError:
+            return
+        for sizing in self.expression.sizings:
+            given = [next(found) for _ in sizing.operands]
+            result = next(found)
+            for asked in asked_of(sizing):
+                error = asked.told(given, result)
+                if error is not None:
+                    raise error from None
+
+
+def _array_of(rank: int) -> TensorType:
+    return TensorType(None, (DYNAMIC,) * rank)
+
+
+def _tuples(returned: Any) -> tuple[Any, ...]:
+    """Return the results of a run: one or several, each a tuple of extents."""
+    several = isinstance(returned, tuple) and not all(isinstance(item, int) for item in returned)
+    return returned if several else (returned,)

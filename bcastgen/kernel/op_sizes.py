@@ -1,0 +1,260 @@
+"""The shape functions of the ops in an expression, as one program: from the operands' shapes to the free extents.
+
+In: an expression with ops that have shape functions, and its operands' ranks.  Out: a :class:`Program`.
+
+    outer(a + b, c) * 2  ->  %0 = shape.broadcast %a, %b; %1 = shape.concat %0, %c; ... assuming { %1 }
+
+The shape of a value in between is what broadcasting and views make of the operands'. An extent of the result that a map
+says to be an operand's own is asked to be it; `d|0` stretches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..core.dtypes import dtype
+from ..core.errors import BroadcastError
+from ..core.frozen import dataclass
+from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, children
+from ..loops.lowering.uses import ranks_of, resolve
+from ..ops.maps import MapDim, read_maps
+from ..shape.dialect.program import Program
+from ..shape.dialect.splice import spliced
+from ..shape.dialect.trace import op, program
+from ..shape.types.dim import DYNAMIC, Dim
+from ..shape.types.tensor_type import TensorType
+
+__all__ = ["Asked", "asked_of", "own_operands", "size_program"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A dim of an op's operand that its map says to have the extent of a dim of the result, or 1: `place`."""
+
+    sizing: Sizing
+    operand: int
+    dim: int
+    place: MapDim
+
+    def __str__(self) -> str:
+        if self.place.at is None:
+            return f"{self.named} dim {self.dim} is not 1, as its map says"
+        wanted = f"is neither 1 nor d{self.place.at}" if self.place.stretches else f"is not d{self.place.at}"
+        return f"{self.named} dim {self.dim} {wanted} of its result"
+
+    @property
+    def named(self) -> str:
+        """The operand, as messages call it."""
+        return f"operand '{self.name}' of {self.sizing.op.name}"
+
+    @property
+    def name(self) -> str:
+        """The operand's name."""
+        assert self.sizing.op.definition is not None
+        return self.sizing.op.definition.operands[self.operand]
+
+    def told(self, shapes: Sequence[Sequence[int]], result: Sequence[int]) -> BroadcastError | None:
+        """Return the error with both extents, for these shapes of the op's operands and result; None if it holds."""
+        actual, at, stretches = shapes[self.operand][self.dim], self.place.at, self.place.stretches
+        expected = 1 if at is None else result[at]
+        if actual == expected or (stretches and actual == 1):
+            return None
+        origin = "" if at is None else f", d{at} of its result"
+        cure = f"; it does not stretch, unless its map says d{at}|0" if actual == 1 else ""
+        says = (
+            f"{self.named} dim {self.dim} has extent {actual}, expected {'1 or ' * stretches}{expected}{origin}{cure}"
+        )
+        return BroadcastError(says, operand=self.name, dim=self.dim, expected=expected, actual=actual)
+
+
+def asked_of(sizing: Sizing) -> Iterator[Asked]:
+    """Give what the maps of an op ask of its operands' extents, in order."""
+    assert sizing.op.definition is not None and sizing.op.definition.maps is not None
+    _, maps = read_maps(sizing.op.name, sizing.op.definition.maps, sizing.op.arity)
+    for operand, places in enumerate(maps):
+        for dim, place in enumerate(places):
+            yield Asked(sizing, operand, dim, place)
+
+
+def size_program(
+    name: str, expression: Expression, types: Sequence[TensorType], checked: bool = True, arrays: bool = False
+) -> Program:
+    """Return the program that computes the shapes of the ops' results.
+
+    Parameters
+    ----------
+    name : of the program.
+    expression : its sizings are what is computed, in order.
+    types : of the expression's operands, whose ranks are known where views need them.
+    arrays : whether its operands are the arrays themselves, whose shapes it takes; their dtypes do not count.
+    checked : whether what the maps ask is asked. If not, the shapes of each op's operands come before its result's.
+
+    Returns
+    -------
+    Program
+        Its operands are the shapes of those that a call gives. It returns an extent tensor for each result of an op.
+
+    Raises
+    ------
+    BroadcastError
+        If an operand has another rank than its map, or a shape depends on an extent that the caller gives.
+    """
+    given = own_operands(expression)
+    ranks: dict[Node, int | None] = {}
+    for sizing in expression.sizings:
+        # In order: an operand of one may be the result of another.
+        ranks |= ranks_of(sizing.operands, tuple(types))
+        _check_ranks(sizing, ranks)
+
+    def body(**values: Any) -> Any:
+        shapes = [op("from_extent_tensor")(op("shape_of")(value)) if arrays else value for value in values.values()]
+        writer = _Writer(expression, types, ranks, dict(zip(given, shapes, strict=True)))
+        made: list[Any] = []
+        for sizing in expression.sizings:
+            made += writer.sized(sizing, checked)
+        return tuple(made)
+
+    kinds = (_array_type(operand, types) if arrays else "!shape.shape" for operand in given)
+    return program(name, body, **dict(zip((operand.name for operand in given), kinds, strict=True)))
+
+
+def _array_type(operand: Operand, types: Sequence[TensorType]) -> str:
+    rank = types[operand.index].rank
+    if rank is None:
+        raise BroadcastError(
+            f"operand '{operand.name}' has no known rank, which C with shape functions needs; declare it as f32[?, ?]",
+            operand=operand.name,
+        )
+    return str(TensorType(dtype("u8"), (DYNAMIC,) * rank))
+
+
+def own_operands(expression: Expression) -> tuple[Operand, ...]:
+    """Return the operands that a call gives: all but the free extents."""
+    return expression.operands[: len(expression.operands) - len(expression.free_extents)]
+
+
+def _check_ranks(sizing: Sizing, ranks: dict[Node, int | None]) -> None:
+    definition = sizing.op.definition
+    assert definition is not None and definition.maps is not None
+    _, maps = read_maps(sizing.op.name, definition.maps, sizing.op.arity)
+    for name, text, node, places in zip(definition.operands, definition.maps, sizing.operands, maps, strict=True):
+        if ranks[node] is not None and ranks[node] != len(places):
+            raise BroadcastError(
+                f"operand '{name}' of {sizing.op.name} has rank {ranks[node]}, expected {len(places)} by "
+                f"its map {text}",
+                operand=name,
+                expected=len(places),
+                actual=ranks[node],
+            )
+
+
+class _Writer:
+    """Writes the shapes of nodes.
+
+    Attributes
+    ----------
+    shapes : of the nodes that are written.
+    extents : by the names that ops gave to those of their results.
+    places : the operand's dim that each other name is.
+    """
+
+    def __init__(
+        self, expression: Expression, types: Sequence[TensorType], ranks: dict[Node, int | None], given: dict[Node, Any]
+    ) -> None:
+        self.ranks = ranks
+        self.shapes = given
+        self.extents: dict[str, Any] = {}
+        self.places: dict[str, tuple[Operand, int]] = {}
+        for operand, type_ in zip(expression.operands, types, strict=True):
+            for own, dim in enumerate(type_.dims if operand in given and not type_.unranked else ()):
+                if dim.symbol is not None:
+                    self.places.setdefault(dim.symbol, (operand, own))
+
+    def sized(self, sizing: Sizing, checked: bool) -> list[Any]:
+        """Write the shape of an op's result, if what is asked holds; not `checked`, its operands' go before it."""
+        operator = sizing.op
+        assert operator.definition is not None and operator.definition.shape is not None
+        values = [self._shape(node) for node in sizing.operands]
+        kinds = [operand.type.kind for operand in operator.definition.shape.operands]
+        given = [op("to_extent_tensor")(v) if kind == "extents" else v for v, kind in zip(values, kinds, strict=True)]
+        (result,) = spliced(operator.definition.shape, given)
+        if result.type.kind != "extents":
+            result = op("to_extent_tensor")(result)
+        rank = len(sizing.extents)
+        says = f"the shape function of {operator.name} gives another rank than its maps, {rank}"
+        asked = [op("cstr_require")(op("cmpi")(op("rank")(result), rank, predicate="eq"), msg=says)]
+        if checked:
+            asked += [self._witness(one, values, result) for one in asked_of(sizing)]
+        witness = op("assuming_all")(*asked) if len(asked) > 1 else asked[0]
+        extents = op("assuming")(witness, lambda: result)
+        for at, name in enumerate(sizing.extents):
+            self.extents[name] = op("get_extent")(extents, at)
+        self.shapes[sizing.result] = op("from_extent_tensor")(extents)
+        return [extents] if checked else [*map(op("to_extent_tensor"), values), extents]
+
+    def _witness(self, asked: Asked, values: Sequence[Any], result: Any) -> Any:
+        extent = op("size_to_index")(op("get_extent")(values[asked.operand], asked.dim))
+        is_one = op("cmpi")(extent, 1, predicate="eq")
+        if asked.place.at is None:
+            return op("cstr_require")(is_one, msg=str(asked))
+        holds = op("cmpi")(extent, op("get_extent")(result, asked.place.at), predicate="eq")
+        if asked.place.stretches:
+            holds = op("select")(is_one, is_one, holds)
+        return op("cstr_require")(holds, msg=str(asked))
+
+    def _shape(self, root: Node) -> Any:
+        """Write the shape of a value, and those it is made of."""
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            below = [child for child in children(node) if child not in self.shapes]
+            if node in self.shapes:
+                stack.pop()
+            elif below:
+                stack += below
+            else:
+                self.shapes[stack.pop()] = self._shape_of(node)
+        return self.shapes[root]
+
+    def _shape_of(self, node: Node) -> Any:
+        match node:
+            case Apply(op=operator, operands=operands):
+                read = [self.shapes[one] for one in operands if not isinstance(one, Constant)]
+                given = list(dict.fromkeys(read)) or [self.shapes[operands[0]]]
+                says = f"operands of {operator.name} do not broadcast"
+                return op("broadcast")(*given, error=says) if len(given) > 1 else given[0]
+            case Remap(like=like) if like is not None:
+                return self.shapes[like]
+            case Remap():
+                return self._viewed(node)
+            case Operand(name=name):
+                raise BroadcastError(f"{name!r} is an extent that the caller gives, and has no shape")
+        return op("const_shape")((), type="!shape.shape")
+
+    def _viewed(self, node: Remap) -> Any:
+        view, own = resolve(node, self.ranks), self.shapes[node.operand]
+        extents = [None if dim is None else self._declared(node, dim) for dim in view.shape]
+        for dim, at in enumerate(view.dims):
+            if at is not None and extents[at] is None:
+                extents[at] = op("get_extent")(own, dim)
+        if None in extents:
+            raise _open(node)
+        return op("from_extents")(*extents)
+
+    def _declared(self, node: Remap, dim: Dim) -> Any:
+        if dim.is_static:
+            return op("const_size")(dim.extent)
+        if dim.symbol in self.extents:
+            return self.extents[dim.symbol]
+        if dim.symbol not in self.places:
+            raise _open(node)
+        operand, own = self.places[dim.symbol]
+        return op("get_extent")(self.shapes[operand], own)
+
+
+def _open(node: Remap) -> BroadcastError:
+    return BroadcastError(
+        f"the shape of {node.view} is the caller's to give, and a shape function depends on it; name a dim of an "
+        "operand, or compute that value outside of the kernel"
+    )

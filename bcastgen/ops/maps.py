@@ -1,0 +1,91 @@
+"""Ops with shape functions: the indexing maps that users write, and the op that is applied element by element.
+
+In: the text of one map an operand.  Out: for each operand, where each of its dims lies in the result.
+
+    "(d0, d1) -> (d1, d0|0, 0)"   ->   result of rank 2; MapDim(1), MapDim(0, stretches=True), MapDim(None)
+
+`d1` has the extent of the result's dim 1; `d0|0` has that of dim 0, or 1, and then stretches; `0` has extent 1.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+
+from ..core.errors import ParseError
+from ..core.frozen import dataclass
+from .row import Op
+
+__all__ = ["MapDim", "plain_op", "read_maps"]
+
+_MAP = re.compile(r"\s*\(([\w\s,]*)\)\s*->\s*\(([\w\s,|]*)\)\s*")
+_STRETCHED = re.compile(r"(\w+)\s*\|\s*0")
+
+# By name: an op, and what it is without its shape function. Expressions tell definitions apart by identity.
+_plain: dict[str, tuple[Op, Op]] = {}
+
+
+def plain_op(op: Op) -> Op:
+    """Return the op that computes an element of the result, its operands being in their places; always the same one."""
+    known, made = _plain.get(op.name, (None, None))
+    if known is not op or made is None:
+        assert op.definition is not None
+        made = dataclasses.replace(op, definition=dataclasses.replace(op.definition, shape=None, maps=None))
+        _plain[op.name] = (op, made)
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class MapDim:
+    """The place of an operand's dim: which dim of the result it is, None if its extent is 1 and no dim is it.
+
+    `stretches` if its extent may be 1 whatever the result's is.
+    """
+
+    at: int | None
+    stretches: bool = False
+
+
+def read_maps(name: str, maps: Sequence[str], arity: int) -> tuple[int, tuple[tuple[MapDim, ...], ...]]:
+    """Return the rank of the result, and for each operand the place of each of its dims.
+
+    Raises
+    ------
+    ParseError
+        If there is not one map an operand, they are not all from the same dims, or one has a dim twice.
+
+    Examples
+    --------
+    >>> read_maps("outer", ["(d0, d1) -> (d0)", "(d0, d1) -> (d1|0)"], 2)
+    (2, ((MapDim(at=0, stretches=False),), (MapDim(at=1, stretches=True),)))
+    """
+    if not isinstance(maps, (list, tuple)) or len(maps) != arity:
+        raise ParseError(f"{name}: maps has to hold one indexing map for each of the {arity} operands")
+    found = [_read_map(name, text) for text in maps]
+    if len({dims for dims, _ in found}) != 1:
+        raise ParseError(f"{name}: the maps are from different dims; write the result's dims in each, (d0, d1) -> ...")
+    return len(found[0][0]), tuple(places for _, places in found)
+
+
+def _read_map(name: str, text: str) -> tuple[tuple[str, ...], tuple[MapDim, ...]]:
+    matched = _MAP.fullmatch(text) if isinstance(text, str) else None
+    if matched is None:
+        raise ParseError(f"{name}: {text!r} is no indexing map; write it as (d0, d1) -> (d1, d0|0)")
+    dims, read = (tuple(part.strip() for part in side.split(",") if part.strip()) for side in matched.groups())
+    places = tuple(_place(dims, part) for part in read)
+    at = [place.at for place in places if place is not None and place.at is not None]
+    if None in places or len(set(dims)) < len(dims) or len(set(at)) < len(at):
+        raise ParseError(
+            f"{name}: {text!r} is no projection; each dim of the operand is another dim of the result, "
+            "d|0 where it stretches, or 0"
+        )
+    return dims, tuple(place for place in places if place is not None)
+
+
+def _place(dims: tuple[str, ...], part: str) -> MapDim | None:
+    if part == "0":
+        return MapDim(None)
+    stretched = _STRETCHED.fullmatch(part)
+    dim = stretched[1] if stretched else part
+    return MapDim(dims.index(dim), stretched is not None) if dim in dims else None

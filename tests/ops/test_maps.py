@@ -1,0 +1,36 @@
+"""bcastgen/ops/maps.py: indexing maps of ops with shape functions."""
+
+from __future__ import annotations
+
+import pytest
+
+import bcastgen as bg
+from bcastgen.ops.maps import MapDim, read_maps
+
+
+def test_a_dim_has_an_extent_of_the_result_or_stretches_or_is_1():
+    rank, (own,) = read_maps("op", ["( i,j , k) -> (k, i |0,0)"], 1)
+    assert rank == 3 and own == (MapDim(2), MapDim(0, stretches=True), MapDim(None))
+
+
+@pytest.mark.parametrize(
+    ("maps", "message"),
+    [
+        ("(d0) -> (d0)", "one indexing map for each of the 1 operands"),
+        ([], "one indexing map for each of the 1 operands"),
+        ([3], "3 is no indexing map; write it as"),
+        (["(d0) -> (d0 + 1)"], "is no indexing map"),
+        (["(d0) -> (d1)"], "is no projection"),
+        (["(d0) -> (d0, d0|0)"], "is no projection"),
+        (["(d0, d0) -> (d0)"], "is no projection"),
+        (["(d0) -> (d0|1)"], "is no projection"),
+    ],
+)
+def test_what_is_no_map_is_refused(maps, message):
+    with pytest.raises(bg.ParseError, match=message):
+        read_maps("op", maps, 1)
+
+
+def test_all_maps_are_from_the_result():
+    with pytest.raises(bg.ParseError, match="the maps are from different dims"):
+        read_maps("op", ["(d0) -> (d0)", "(d0, d1) -> (d0)"], 2)
