@@ -50,7 +50,7 @@ setup(
             "bcastgen._dispatch",
             sources=[
                 "csrc/dispatch/dispatch.c",
-                *(f"csrc/runtime/{name}.c" for name in ("run", "pack", "pool", "guards")),
+                *(f"csrc/runtime/{name}.c" for name in ("run", "pack", "pool", "guards", "shape_code")),
             ],
             depends=[str(path) for suffix in ("h", "inc", "def") for path in sorted(Path("csrc").rglob(f"*.{suffix}"))],
             include_dirs=[numpy.get_include(), *(f"csrc/{room}" for room in ("abi", "helpers", "runtime", "dispatch"))],

@@ -40,6 +40,7 @@ __all__ = [
 # What a function of shapes is made of, beside the dialect itself.
 _SHAPE_OPS = (
     "shape.",
+    "affine.",
     "arith.",
     "index.",
     "scf.",

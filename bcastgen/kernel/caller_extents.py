@@ -22,7 +22,7 @@ from ..core.forks import undivided
 from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
-from ..runtime.slow_path import bind, clean_operand, without_strict
+from ..runtime.slow_path import bind, call_bound, clean_operand, without_strict
 from ..runtime.strict import plain
 from ..shape.types.dim import DYNAMIC, MAX_EXTENT, is_extent
 from ..shape.types.tensor_type import Signature, TensorType
@@ -66,26 +66,30 @@ def with_slots(expression: Expression, signature: Signature | None) -> tuple[Exp
 class SizedKernel(Kernel):
     """A kernel some of whose result extents the caller gives, by ``out=`` or by ``extents=``; see :class:`Kernel`.
 
+    ``extents`` is a dict with the extent of each dim that a name stands for. One that an operand determines, too, has
+    to agree. A call raises BroadcastError if a result has an extent that neither the operands nor the caller determine.
+
     Its operands end in one of rank 1 for each of these, whose extent alone counts.
     """
 
-    def __call__(  # type: ignore[override]
-        self, /, *args: Any, out: Any = None, extents: Mapping[str, int] | None = None, **by_name: Any
-    ) -> Any:
-        """Call the kernel.
+    def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
+        """Complete a call that the extension does not, and make it."""
+        named = {name: value for name, value in by_name.items() if name not in ("out", "extents")}
+        if any(map(is_tracer, (*args, *named.values()))):
+            return self._inlined(args, named)
+        self._refuse_slots(args, named)
+        out = by_name.get("out")
+        return call_bound(self, args, {**named, **self._given(args, named, out, by_name.get("extents")), "out": out})
 
-        Parameters
-        ----------
-        extents : extent of each dim that a name stands for. One that an operand determines, too, has to agree.
-
-        Raises
-        ------
-        BroadcastError
-            If a result has an extent that neither the operands nor the caller determine.
-        """
-        if any(map(is_tracer, (*args, *by_name.values()))):
-            return self._inlined(args, by_name)
-        return super().__call__(*args, **by_name, **self._given(args, by_name, out, extents), out=out)
+    def _refuse_slots(self, args: tuple[Any, ...], named: Iterable[str]) -> None:
+        """Refuse arguments for slots: the caller gives their extents."""
+        count = len(self.operands) - len(self.slots)
+        if len(args) > count:
+            given = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
+            raise TypeError(f"{self._name}() takes {count} positional argument{'s' * (count != 1)} but {given}")
+        unexpected = next((name for name in self.slots if name in named), None)
+        if unexpected is not None:
+            raise TypeError(f"{self._name}() got an unexpected keyword argument '{unexpected}'")
 
     def _inlined(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
         """Take part in the expression of a function that is being traced, whose caller then gives the extents."""

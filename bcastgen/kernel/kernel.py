@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel"]
 
-
 _DEFAULT = Options()
 
 
@@ -95,7 +94,9 @@ class Kernel(KernelBase):
         first = len(defaults) - constants
         self._values = constant_values(name, defaults[max(first, 0) :], signature) if constants else ()
         defaults = (*defaults[: max(first, 0)], *self._values)
-        slots = len(expression.free_extents) if isinstance(expression, Expression) else 0
+        slots = (
+            len(expression.free_extents) if isinstance(expression, Expression) and hasattr(self, "_call_sized") else -1
+        )
         super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants, slots)
         # Those that a call gives by position.
         self._own_operands = operands[: len(operands) - constants - slots]

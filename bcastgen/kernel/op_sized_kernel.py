@@ -34,7 +34,11 @@ Shape = tuple[int, ...]
 
 
 class OpSizedKernel(SizedKernel):
-    """A kernel with ops that have shape functions; see :func:`bcastgen.define_op`."""
+    """A kernel with ops that have shape functions; see :func:`bcastgen.define_op`.
+
+    A call raises BroadcastError if a shape function refuses its operands, in its author's words, or an operand of such
+    an op does not have the extents of the dims that its map says.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -49,24 +53,17 @@ class OpSizedKernel(SizedKernel):
                 f"{self._name}(): {taken[0]!r} is an extent of an op's result; name that dim otherwise"
             )
 
-    def __call__(  # type: ignore[override]
-        self, /, *args: Any, out: Any = None, extents: Mapping[str, int] | None = None, **by_name: Any
-    ) -> Any:
-        """Call the kernel, whose ops' shape functions size what they compute.
-
-        Raises
-        ------
-        BroadcastError
-            If a shape function refuses these operands, in its author's words, or an operand of such an op does not have
-            the extents of the dims that its map says.
-        """
-        if any(map(is_tracer, (*args, *by_name.values()))):
-            return self._inlined(args, by_name)
-        values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
+    def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
+        """Run the ops' shape functions in Python, then call the kernel."""
+        named = {name: value for name, value in by_name.items() if name not in ("out", "extents")}
+        if any(map(is_tracer, (*args, *named.values()))):
+            return self._inlined(args, named)
+        self._refuse_slots(args, named)
+        values = bind(self, args, {**named, **dict.fromkeys(self.slots, 0)})
         given = zip(self._own_operands, map(plain, values), strict=False)
         clean = tuple(clean_operand(name, value) for name, value in given)
         sized = self._sizes(tuple(np.asarray(value).shape for value in clean))
-        return super().__call__(*args, **by_name, out=out, extents=self._with(extents, sized))
+        return super()._call_sized(args, {**by_name, "extents": self._with(by_name.get("extents"), sized)})
 
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
         """Size the results as a call with operands of these shapes does."""

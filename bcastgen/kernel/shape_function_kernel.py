@@ -4,9 +4,9 @@ In: a row, a program from the operands' extents to the result's, and a map for e
 
     maps ("(d0, d1) -> (d0)", "(d0, d1) -> (d1)"), shape = concat  ->  outer(a, b)[i, j] = f(a[i], b[j])
 
-Seed 003 asks for it: a vendor describes an op and its shape function when the program runs. The program is evaluated
-for every call before anything else, with its own messages; then the operands' extents have to be those of the dims they
-map to.
+Seed 003 asks for it: a vendor describes an op and its shape function when the program runs. The program is run for
+every call before anything else: by the extension and, where it refuses the operands, in Python, for its own messages.
+Then the operands' extents have to be those of the dims they map to.
 """
 
 from __future__ import annotations
@@ -69,26 +69,25 @@ def shape_program(name: str, shape: Program | str | Callable[..., Any], operands
 
 
 class ShapedKernel(SizedKernel):
-    """A kernel whose result has the extents that its own shape function computes; see :func:`bcastgen.define_op`."""
+    """A kernel whose result has the extents that its own shape function computes; see :func:`bcastgen.define_op`.
+
+    A call raises BroadcastError if the shape function refuses its operands, in its author's words, or an operand does
+    not have the extents of the result's dims that it maps to.
+    """
 
     shape: Program
     op: Op
 
-    def __call__(self, /, *args: Any, out: Any = None, **by_name: Any) -> Any:
-        """Size the result by the shape function, then call the kernel.
-
-        Raises
-        ------
-        BroadcastError
-            If the shape function refuses these operands, in its author's words, or an operand does not have the extents
-            of the result's dims that it maps to.
-        """
-        if any(map(is_tracer, (*args, *by_name.values()))):
-            return applied(self.op, bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})[: self.op.arity])
-        values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, 0)})
+    def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
+        """Size the result by the shape function, run in Python, then call the kernel."""
+        named = {name: value for name, value in by_name.items() if name != "out"}
+        self._refuse_slots(args, named)
+        values = bind(self, args, {**named, **dict.fromkeys(self.slots, 0)})
+        if any(map(is_tracer, values)):
+            return applied(self.op, values[: self.op.arity])
         given = map(plain, values[: len(values) - len(self.slots)])
         extents = self._slot_extents(tuple(np.asarray(value).shape for value in given))
-        return super().__call__(*args, **by_name, out=out, extents=extents)
+        return super()._call_sized(args, {**by_name, "extents": extents})
 
     @property
     def shape_function(self) -> Program:
@@ -104,8 +103,13 @@ class ShapedKernel(SizedKernel):
         names = self.operands[: len(self.operands) - len(self.slots)]
         return super()._result_shape(shapes, self._slot_extents(shapes_of(self, names, shapes)))
 
-    def _guard_code(self, _ranks: bytes, _given: bytes) -> None:
-        return None
+    def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
+        """Return the shape function and the guards as numbers; None where only Python runs the function."""
+        with undivided:
+            from ..emit.shape_program.code import program_code  # noqa: PLC0415 - needed once the kernel is called
+            from ..loops.guard_code import guard_code  # noqa: PLC0415 - likewise
+        sizes = None if any(given) else program_code(self.shape, len(self.slots))
+        return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
 
     def _slot_extents(self, shapes: tuple[Any, ...]) -> dict[str, int]:
         (result,) = Machine(running=True).execute(self.shape, shapes)

@@ -46,13 +46,16 @@ def _numbers(macro: str) -> dict[str, int]:
     return {name: at for at, name in enumerate(re.findall(rf"^{macro}\((\w+)\)", text, re.MULTILINE))}
 
 
-def guard_code(program: GuardProgram, slots: Mapping[int, Sequence[Term]] | None = None) -> bytes:
+def guard_code(
+    program: GuardProgram, slots: Mapping[int, Sequence[Term]] | None = None, sizes: Sequence[int] = ()
+) -> bytes:
     """Return the numbers of a guard program.
 
     Parameters
     ----------
     program : of a kernel.
     slots : for each extent that a caller may give and does not, by its number, those that it stands beside.
+    sizes : the numbers of a shape program that gives all these extents instead.
 
     Examples
     --------
@@ -63,6 +66,8 @@ def guard_code(program: GuardProgram, slots: Mapping[int, Sequence[Term]] | None
     numbers = [len(program.nests), len(program.stored), *program.stored]
     for slot, terms in (slots or {}).items():
         numbers += _step("SLOT", slot, len(terms), *(number for term in terms for number in _term(term)))
+    if sizes:
+        numbers += _step("PROGRAM", len(sizes), *sizes)
     for at, nest in enumerate(program.nests):
         numbers += [number for step in _nest(at, nest) for number in step]
     for tie in program.ties:

@@ -11,28 +11,25 @@ __all__ = ["AS_ARITH", "CONSTANTS"]
 
 # Where LLVM leaves a result undefined (by 0, a shift by 64 or more) it does so in both dialects.
 AS_ARITH = {
-    f"index.{name}": f"arith.{other}"
-    for name, other in {
-        "add": "addi",
-        "sub": "subi",
-        "mul": "muli",
-        "divs": "divsi",
-        "divu": "divui",
-        "ceildivs": "ceildivsi",
-        "ceildivu": "ceildivui",
-        "floordivs": "floordivsi",
-        "rems": "remsi",
-        "remu": "remui",
-        "maxs": "maxsi",
-        "maxu": "maxui",
-        "mins": "minsi",
-        "minu": "minui",
-        "shl": "shli",
-        "shrs": "shrsi",
-        "shru": "shrui",
-        "and": "andi",
-        "or": "ori",
-        "xor": "xori",
-    }.items()
+    "index.add": "arith.addi",
+    "index.sub": "arith.subi",
+    "index.mul": "arith.muli",
+    "index.divs": "arith.divsi",
+    "index.divu": "arith.divui",
+    "index.ceildivs": "arith.ceildivsi",
+    "index.ceildivu": "arith.ceildivui",
+    "index.floordivs": "arith.floordivsi",
+    "index.rems": "arith.remsi",
+    "index.remu": "arith.remui",
+    "index.maxs": "arith.maxsi",
+    "index.maxu": "arith.maxui",
+    "index.mins": "arith.minsi",
+    "index.minu": "arith.minui",
+    "index.shl": "arith.shli",
+    "index.shrs": "arith.shrsi",
+    "index.shru": "arith.shrui",
+    "index.and": "arith.andi",
+    "index.or": "arith.ori",
+    "index.xor": "arith.xori",
 }
 CONSTANTS = ("index.constant", "index.bool.constant")

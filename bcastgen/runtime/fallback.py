@@ -88,7 +88,8 @@ class KernelBase:
     defaults : values of the last operands where a call leaves them out.
     ranked : whether a binary is for the operands' ranks, too, which then follow the dtypes in its key.
     constants : how many of the last operands are constants: their defaults are arrays, and no call replaces these.
-    slots : how many of the last operands before these stand for an extent that the caller may give.
+    slots : how many of the last operands before these stand for an extent that the caller may give; -1 if calls are
+        not completed by ``_call_sized``.
     """
 
     # Names are mangled, since subclasses cannot reach the extension's own fields either.
@@ -108,7 +109,7 @@ class KernelBase:
         defaults: tuple[object, ...] = (),
         ranked: bool = False,
         constants: int = 0,
-        slots: int = 0,
+        slots: int = -1,
     ) -> None:
         if self.__is_initialised():
             raise TypeError("a kernel is initialised once")
@@ -117,7 +118,7 @@ class KernelBase:
             raise TypeError(
                 f"{name}() has {constants} constants and {len(checked[3])} defaults; give each constant its value"
             )
-        if not 0 <= slots <= len(checked[1]) - constants:
+        if not -1 <= slots <= len(checked[1]) - constants:
             raise TypeError(f"{name}() has {slots} slots, and fewer operands")
         self.__parameters = checked
         self.__constants = constants

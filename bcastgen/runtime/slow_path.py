@@ -25,6 +25,7 @@ __all__ = [
     "CleanCall",
     "StrictDims",
     "bind",
+    "call_bound",
     "call_slow",
     "clean_operand",
     "raise_limit",
@@ -50,6 +51,15 @@ class CleanCall(Named, Protocol):
 
 def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> Any:
     """Call a kernel with any arguments a user may pass.
+
+    A subclass may have `_call_sized(args, by_name)`, which completes the operands that stand for extents.
+    """
+    sized = getattr(kernel, "_call_sized", None)
+    return call_bound(kernel, args, by_name) if sized is None else sized(args, by_name)
+
+
+def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> Any:
+    """Call a kernel with any arguments, among them one for each operand.
 
     Raises
     ------

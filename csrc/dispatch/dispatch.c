@@ -3,10 +3,10 @@
  * In: a call `kernel(a, b, out=r)`. Out: the ndarray (or tuple of them), with nothing but this between Python and the
  * compiled loop. This file has the type and the module. dispatch_operands.inc reads arguments, dispatch_call.inc makes
  * the call, dispatch_flat.inc is its shortest way, dispatch_memory.inc gives memory for large results,
- * dispatch_size.inc sizes results without a call, dispatch_kernel.inc is what a kernel holds, dispatch_layout.inc is
- * the arithmetic of strides and overlap, dispatch_evaluate.inc goes from a text to a kernel. A file *.inc is not a
- * header but a part of this one, which alone includes it; its static functions begin with its last word, or with the
- * type that they belong to.
+ * dispatch_size.inc sizes results without a call, dispatch_slots.inc calls kernels that callers give extents,
+ * dispatch_kernel.inc is what a kernel holds, dispatch_layout.inc is the arithmetic of strides and overlap,
+ * dispatch_evaluate.inc goes from a text to a kernel. A file *.inc is not a header but a part of this one, which alone
+ * includes it; its static functions begin with its last word, or with the type that they belong to.
  *
  * An argument that is no aligned native ndarray of a supported dtype, no NumPy scalar and no Python number goes to
  * bcastgen/runtime/slow_path.py ("the slow path"), which comes back through _call_clean; so does every error.
@@ -24,6 +24,7 @@
 
 #include "dispatch_evaluate.inc"
 #include "dispatch_size.inc"
+#include "dispatch_slots.inc"
 #include "pool.h"
 
 #ifndef NPY_2_0_API_VERSION
@@ -63,6 +64,10 @@ static PyObject *kernel_vectorcall(PyObject *callable, PyObject *const *args, si
     kernel *self = (kernel *)callable;
     const Py_ssize_t count = PyVectorcall_NARGS(flags_count);
     frame f;
+    if (self->is_sized) {
+        PyObject *done = slots_call(self, args, count, names);
+        return done != NULL || PyErr_Occurred() ? done : kernel_call_slow(self, args, count, names);
+    }
     if (frame_open(&f, self) < 0) return NULL;
     verdict v = operands_bind(&f, args, count, names);
     if (v == READY) v = call_perform(&f, 1);
@@ -191,7 +196,7 @@ static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
     kernel *self = (kernel *)object;
     PyObject *name, *operands, *results, *defaults = NULL;
     int ranked = 0;
-    Py_ssize_t constants = 0, slots = 0;
+    Py_ssize_t constants = 0, slots = -1;
     if (config.call_slow == NULL || self->name != NULL) {
         const char *why = self->name == NULL ? "import bcastgen.runtime.base first" : "a kernel is initialised once";
         PyErr_SetString(PyExc_TypeError, why);
@@ -209,7 +214,7 @@ static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
                      constants, PyTuple_GET_SIZE(defaults));
         unpacked = 0;
     }
-    if (unpacked && (slots < 0 || slots > PyTuple_GET_SIZE(operands) - constants)) {
+    if (unpacked && (slots < -1 || slots > PyTuple_GET_SIZE(operands) - constants)) {
         PyErr_Format(PyExc_TypeError, "%U() has %zd slots, and fewer operands", name, slots);
         unpacked = 0;
     }
@@ -230,7 +235,8 @@ static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
         self->defaults = Py_NewRef(defaults);
         self->operand_count = PyTuple_GET_SIZE(operands);
         self->result_count = PyTuple_GET_SIZE(results);
-        self->slot_count = slots;
+        self->is_sized = slots >= 0;
+        self->slot_count = slots > 0 ? slots : 0;
         self->key_length = self->operand_count * (ranked ? 2 : 1);
         self->vectorcall = kernel_vectorcall;
     }
@@ -342,7 +348,7 @@ static PyMemberDef kernel_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-PyDoc_STRVAR(kernel_doc, "KernelBase(name, operands, results, defaults=(), ranked=False, constants=0, slots=0)\n--\n\n"
+PyDoc_STRVAR(kernel_doc, "KernelBase(name, operands, results, defaults=(), ranked=False, constants=0, slots=-1)\n--\n\n"
                          "What a call goes through; subclasses provide _compile(key).");
 
 static PyType_Slot kernel_slots[] = {

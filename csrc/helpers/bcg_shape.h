@@ -184,8 +184,12 @@ static inline void bcg_shape_with_shape(const bcg_shape *own, const bcg_shape *g
 static inline void bcg_shape_max(const bcg_shape *x, const bcg_shape *y, bcg_shape *result)
 {
     const bcg_shape *const both[] = {x, y};
-    const bcg_shape *const unfit = bcg_shape_unfit(2, both);
-    result->rank = unfit != NULL ? unfit->rank : x->rank == y->rank ? x->rank : BCG_INVALID(0);
+    if (x->rank < 0 || x->rank != y->rank) {
+        const bcg_shape *const unfit = bcg_shape_unfit(2, both);
+        result->rank = unfit != NULL ? unfit->rank : BCG_INVALID(0);
+        return;
+    }
+    result->rank = x->rank;
     for (int32_t dim = 0; dim < result->rank; dim++) {
         result->extents[dim] = bcg_size_max(x->extents[dim], y->extents[dim]);
     }
@@ -195,8 +199,12 @@ static inline void bcg_shape_max(const bcg_shape *x, const bcg_shape *y, bcg_sha
 static inline void bcg_shape_min(const bcg_shape *x, const bcg_shape *y, bcg_shape *result)
 {
     const bcg_shape *const both[] = {x, y};
-    const bcg_shape *const unfit = bcg_shape_unfit(2, both);
-    result->rank = unfit != NULL ? unfit->rank : x->rank == y->rank ? x->rank : BCG_INVALID(0);
+    if (x->rank < 0 || x->rank != y->rank) {
+        const bcg_shape *const unfit = bcg_shape_unfit(2, both);
+        result->rank = unfit != NULL ? unfit->rank : BCG_INVALID(0);
+        return;
+    }
+    result->rank = x->rank;
     for (int32_t dim = 0; dim < result->rank; dim++) {
         result->extents[dim] = bcg_size_min(x->extents[dim], y->extents[dim]);
     }

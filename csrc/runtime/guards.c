@@ -1,5 +1,6 @@
 /* guards.c: see guards.h. Steps are those of guard_steps.def; what meets does so by the helpers that kernels have. */
 #include "guards.h"
+#include "shape_code.h"
 
 typedef enum {
 #define BCG_STATUS(name, value, sentence) BCG_##name = value,
@@ -47,16 +48,32 @@ static int64_t guards_extent(const guards *g, const int64_t *term)
 }
 
 /* The slot has the first of these extents that is not 1; an operand of fewer dims has none to give. */
-static int guards_slot(const guards *g, int64_t *slot, int64_t count, const int64_t *terms)
+static int guards_slot(const bcg_array *operands, int64_t *slot, int64_t count, const int64_t *terms)
 {
     int found = 0;
     *slot = 1;
     for (int64_t at = 0; at < count && *slot == 1; at++, terms += 3) {
-        if (terms[0] == TERM_OWN && terms[2] >= g->operands[terms[1]].rank) continue;
-        *slot = guards_extent(g, terms);
+        const int is_own = terms[0] == TERM_OWN;
+        if (is_own && terms[2] >= operands[terms[1]].rank) continue;
+        *slot = is_own ? operands[terms[1]].extents[terms[2]] : terms[1];
         found = 1;
     }
     return found;
+}
+
+static const int64_t *guards_steps(const int64_t *code) { return code + 2 + code[1]; }
+
+int guards_guesses(const int64_t *code) { return *guards_steps(code) == STEP_SLOT; }
+
+const int64_t *guards_slots(const int64_t *code, const bcg_array *operands, int64_t *slots)
+{
+    const int64_t *at = guards_steps(code);
+    while (*at == STEP_SLOT) {
+        if (!guards_slot(operands, &slots[at[1]], at[2], at + 3)) return NULL;
+        at += 3 + 3 * at[2];
+    }
+    if (*at != STEP_PROGRAM) return at;
+    return shape_code_run(at + 2, operands, slots) ? at + 2 + at[1] : NULL;
 }
 
 /* All extents are 1, and nobody's. */
@@ -165,14 +182,11 @@ int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slot
     g.domains = g.domain = domains;
     g.why = why;
     bcg_status status = BCG_OK;
-    const int64_t *at = code + 2 + code[1];
+    const int64_t *at = guards_slots(code, operands, slots);
+    if (at == NULL) return GUARDS_DECLINED;
     while (status == BCG_OK) {
         const int64_t step = *at++;
         switch (step) {
-        case STEP_SLOT:
-            if (!guards_slot(&g, &slots[at[0]], at[1], at + 2)) return GUARDS_DECLINED;
-            at += 2 + 3 * at[1];
-            break;
         case STEP_HAS_RANK: status = guards_rank(&g, at[0], at[1], at[2]), at += 3; break;
         case STEP_NEST: guards_begin(&g, at[0], at[1], at[2], at[3], at + 4), at += 4 + at[3]; break;
         case STEP_DOMAIN_RANK: status = guards_domain_rank(&g, at[0]), at += 1; break;
@@ -193,5 +207,5 @@ int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slot
         default: return BCG_OK; /* STEP_END */
         }
     }
-    return status;
+    return (int32_t)status;
 }

@@ -9,7 +9,7 @@
 
 #include "bcg_abi.h"
 
-enum { GUARDS_DECLINED = -1 }; /* a slot stands beside nothing that these operands have: the caller has to say */
+enum { GUARDS_DECLINED = -1 }; /* these operands do not tell what a slot is: Python has the words for it */
 
 /* How many domains guards_run fills in. */
 static inline int64_t guards_nests(const int64_t *code) { return code[0]; }
@@ -17,8 +17,15 @@ static inline int64_t guards_nests(const int64_t *code) { return code[0]; }
 /* The domain whose extents a result has. */
 static inline int64_t guards_nest_of(const int64_t *code, int64_t result) { return code[2 + result]; }
 
-/* Fills in the domain of each nest, and `slots`: the extents of operands that the caller leaves out, which point to
- * them. Returns GUARDS_DECLINED or a status of bcg_status.def, with the diagnostic that a kernel would fill in. */
+/* Whether a slot that the caller leaves out has the extent that it stands beside: an out= may say otherwise. */
+int guards_guesses(const int64_t *code);
+
+/* Fills in the extents of operands that the caller leaves out, which point to them; returns the other steps, or NULL
+ * where these operands do not tell. */
+const int64_t *guards_slots(const int64_t *code, const bcg_array *operands, int64_t *slots);
+
+/* Does this, and fills in the domain of each nest. Returns GUARDS_DECLINED or a status of bcg_status.def, with the
+ * diagnostic that a kernel would fill in. */
 int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slots, bcg_shape *domains,
                    bcg_diagnostic *why);
 

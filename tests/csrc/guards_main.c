@@ -1,8 +1,8 @@
 /* Runs guard codes: reads int64_t (numbers of codes, of operands and slots, then these), writes what guards_run said.
  *
  * A case: length of the code, code, operands, slots, the first slot's operand, then for each operand its rank and
- * extents. An answer: status, then why (5 numbers) or, for BCG_OK, the domain of each nest: rank and extents. All memory
- * is of exactly the size that is meant to be used.
+ * extents. An answer: status, then why (5 numbers) or, for BCG_OK, the domain of each nest, rank and extents, and the slots.
+ * All memory is of exactly the size that is meant to be used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static int64_t *read_numbers(int64_t count)
 
 static void write_number(int64_t number) { fwrite(&number, sizeof number, 1, stdout); }
 
-static void answer(int32_t status, const bcg_diagnostic *why, const bcg_shape *domains, int64_t nests)
+static void answer(int32_t status, const bcg_diagnostic *why, const bcg_shape *domains, int64_t nests,
+                   const int64_t *slot, int64_t slots)
 {
     write_number(status);
     if (status != 0) {
@@ -37,6 +38,7 @@ static void answer(int32_t status, const bcg_diagnostic *why, const bcg_shape *d
         write_number(domains[nest].rank);
         for (int32_t dim = 0; dim < domains[nest].rank; dim++) write_number(domains[nest].extents[dim]);
     }
+    for (int64_t at = 0; status == 0 && at < slots; at++) write_number(slot[at]);
 }
 
 static void run(void)
@@ -56,7 +58,8 @@ static void run(void)
     }
     bcg_shape *const domains = malloc((size_t)guards_nests(code) * sizeof *domains);
     bcg_diagnostic why = {-1, -1, -1, 0, 0};
-    answer(guards_run(code, arrays, slot, domains, &why), &why, domains, guards_nests(code));
+    answer(guards_run(code, arrays, slot, domains, &why), &why, domains, guards_nests(code), slot,
+           slots);
     for (int64_t at = 0; at < operands; at++) {
         if (at < first || at >= first + slots) free((void *)(uintptr_t)arrays[at].extents);
     }

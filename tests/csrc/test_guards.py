@@ -1,7 +1,8 @@
-"""csrc/runtime/guards.c under the sanitizers, against the interpreter of guard programs, over random kernels.
+"""csrc/runtime/guards.c and shape_code.c under the sanitizers, against the interpreters in Python.
 
-Extents are those of calls, of which half are legal, and hostile ones: below 0, beyond memory, of other ranks. The codes
-are those of whole kernels of the shape model; nothing of these is compiled.
+Guards are those of random kernels of the shape model, of which nothing is compiled. Their operands' extents are those
+of calls, of which half are legal, and hostile ones: below 0, beyond memory, of other ranks. Shape programs are drawn
+from the table of their ops.
 """
 
 from __future__ import annotations
@@ -14,10 +15,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bcastgen.core.errors import status_values
+import shape_programs
+from bcastgen.core.errors import BroadcastError, status_values
 from bcastgen.core.resources import csrc_file
+from bcastgen.emit.shape_program.code import program_code
 from bcastgen.kernel.caller_extents import _inferred
+from bcastgen.loops.guard_code import guard_code
 from bcastgen.loops.guard_interpret import Failure, domains
+from bcastgen.loops.guard_ir import GuardProgram
+from bcastgen.shape.dialect.values import Shape
 from csrc_includes import CSRC_FLAGS
 from shape_kernels import make_calls, make_kernel
 from shape_sides import outcome, product
@@ -31,7 +37,7 @@ HOSTILE = (-(2**63), -3, -1, 0, 1, 2, 3, 5, 2**31, 2**62, 2**63 - 1)
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     path = tmp_path_factory.mktemp("guards") / "guards"
-    files = [Path(__file__).with_name("guards_main.c"), csrc_file("guards.c")]
+    files = [Path(__file__).with_name("guards_main.c"), csrc_file("guards.c"), csrc_file("shape_code.c")]
     subprocess.run(["gcc", *FLAGS, *SANITIZE, *CSRC_FLAGS, *files, "-o", path], check=True)
     return path
 
@@ -69,7 +75,8 @@ class Case:
         if isinstance(found, Failure):
             status = status_values()[found.status]
             return [status, found.subject, found.dim, found.against, found.expected, found.actual]
-        return [0, *(number for domain in found for number in (len(domain), *domain))]
+        slots = [extent for shape in shapes[len(shapes) - len(self.given) :] for extent in shape]
+        return [0, *(number for domain in found for number in (len(domain), *domain)), *slots]
 
 
 def hostile(chance, shape):
@@ -134,4 +141,74 @@ def test_random_kernels(program):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_many_random_kernels(program, seed):
-    check(program, 100 + seed, 500, 20)
+    check(program, 100 + seed, 250, 20)
+
+
+# ---- shape programs --------------------------------------------------------------------------------------------------
+
+SHAPES = ("!shape.shape", "!shape.shape", "tensor<?xindex>", "tensor<2xindex>")
+NO_GUARDS = GuardProgram((), 0, (), frozenset(), (), ())
+
+
+class ProgramCase:
+    """A shape program, and operands of a run of it."""
+
+    def __init__(self, program, operands):
+        self.program, self.shapes = program, [getattr(one, "extents", one) for one in operands]
+        try:
+            found = program.run(*self.shapes)
+            found = found if len(program.results) == 1 else found[0]
+            self.result = found.extents if isinstance(found, Shape) else found
+        except BroadcastError:
+            self.result = None
+        self.rank = 2 if self.result is None else len(self.result)
+        self.sizes = program_code(program, self.rank)
+
+    def numbers(self):
+        code = guard_code(NO_GUARDS, None, self.sizes)
+        yield from (len(code) // 8, *np.frombuffer(code, np.int64).tolist())
+        yield from (len(self.shapes) + self.rank, self.rank, len(self.shapes))
+        for shape in (*self.shapes, *[(1,)] * self.rank):
+            yield from (len(shape), *shape)
+
+
+def drawn_programs(seed, count):
+    chance = random.Random(seed)
+    while count:
+        program = shape_programs.make_program(chance, SHAPES)
+        if program.results[0].type.kind not in ("shape", "extents"):
+            continue
+        operands = shape_programs.make_operands(chance, program)[0]
+        if any(getattr(one, "is_invalid", False) for one in operands):
+            continue
+        case = ProgramCase(program, operands)
+        if case.sizes is not None:
+            count -= 1
+            yield case
+
+
+def check_programs(program, seed, count):
+    cases = list(drawn_programs(seed, count))
+    said, at, declined = answers(program, cases), 0, 0
+    for case in cases:
+        done = said[at] == 0
+        shown = f"{case.program} of {case.shapes}"
+        if done:
+            assert said[at + 1 : at + 1 + case.rank] == list(case.result or (None,) * case.rank), shown
+        else:
+            # Only what Python runs to an end, with something invalid on its way that does not count, is run twice.
+            declined += case.result is not None
+        at += 1 + case.rank if done else 6
+    assert at == len(said)
+    succeed = sum(case.result is not None for case in cases)
+    assert declined < succeed / 2, (declined, succeed)
+    assert len(cases) / 4 < succeed, (succeed, len(cases))
+
+
+def test_random_shape_programs(program):
+    check_programs(program, 1, 300)
+
+
+@pytest.mark.slow
+def test_many_random_shape_programs(program):
+    check_programs(program, 2, 1_500)

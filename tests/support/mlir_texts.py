@@ -108,6 +108,9 @@ _ARITH = [
         for name in """add sub mul divs divu ceildivs ceildivu floordivs rems remu maxs maxu mins minu shl shrs shru
         and or xor""".split()
     ),
+    "affine.apply affine_map<(d0)[s0] -> (d0 + (s0 * 2) ceildiv 3)>(%n)[%n]",
+    "affine.min affine_map<(d0) -> (d0, 5)>(%n)",
+    "affine.max affine_map<()[s0] -> (s0, -5)>()[%n]",
     "scf.if %p -> (index) {\n  %inner = arith.addi %n, %n : index\n  scf.yield %inner : index\n} else {\n"
     "  scf.yield %n : index\n}",
     *(f"index.cmp {name}(%n, %n)" for name in "eq ne slt sle sgt sge ult ule ugt uge".split()),
@@ -117,6 +120,7 @@ _ARITH = [
     *(f"arith.cmpi {name}, %n, %n : index" for name in "eq ne slt sle sgt sge ult ule ugt uge".split()),
     f"arith.cmpi slt, %i, %i : {I32}",
     "arith.select %p, %n, %n : index",
+    "arith.select %p, %s, %t : !shape.shape",
     f"arith.select %b, %x, %x : {B}, {F}",
     "arith.constant true",
     "arith.constant -5 : index",

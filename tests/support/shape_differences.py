@@ -42,7 +42,8 @@ class Difference:
 def difference(kernel, call, answers):
     """The difference of answers (side -> answer) to a call, or None."""
     wanted = expected(kernel, call)
-    found = {side: _kind(wanted, answer) for side, answer in answers.items() if answer is not None}
+    given = {side: answer for side, answer in answers.items() if answer is not None}
+    found = {side: _kind(wanted, answer) or _strange(kernel, answer) for side, answer in given.items()}
     told = answers.get("kernel")
     if isinstance(wanted, Refusal) and isinstance(told, str) and found["kernel"] is None:
         found["kernel"] = _told(kernel, call, told)
@@ -63,6 +64,16 @@ def _kind(wanted, answer):
         if isinstance(other, np.ndarray) and not np.array_equal(one, other):
             return "other values"
     return None
+
+
+def _strange(kernel, answer):
+    """Whether an error speaks of what is no operand or result, or of the package's own source."""
+    if not isinstance(answer, str) or not answer.startswith(REFUSED):
+        return None
+    named = set(re.findall(r"(?:operand|result|from) '([^']*)'", answer))
+    known = {operand.name for operand in kernel.operands} | set(kernel.slots) | {"r"}
+    known |= {f"r{at}" for at in range(len(kernel.results))}
+    return "names nobody" if named - known or "(at " in answer else None
 
 
 def _why(kind, wanted, answer):

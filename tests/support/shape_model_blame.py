@@ -19,7 +19,7 @@ and meetings tie to it may be named in its place. Of results that share no domai
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shape_model import Refusal, check_results, indexed, infer_names, order_of, run, stiffness
 from shape_model_kernel import Apply, Const, Dim, NewAxes, Read, Spread, Transpose, children
@@ -88,7 +88,8 @@ def _of_results(kernel, arrays, extents, is_one):
             if dim.name:
                 names.setdefault(dim.name, extent)
     try:
-        results = run(type(kernel)(kernel.operands, kernel.results, None, kernel.strict, kernel.stretch), arrays, names)
+        infer_names(kernel, dict(zip((operand.name for operand in kernel.operands), arrays, strict=True)), names)
+        results = run(replace(kernel, declared=None), arrays, names)
         check_results(kernel, results, names)
     except Refusal as refusal:
         return {(refusal.array, refusal.dim)} if is_one and refusal.array else None

@@ -16,20 +16,9 @@ from collections.abc import Sequence
 from ...shape.dialect.ir import Block, Operation, Program, Value
 from ...shape.dialect.ops import find_row
 from ..c_text.names import Namer
-from .calls import c_type, constant, function, literal, messages, refuses, takes_sizes
+from .calls import PASSED, c_type, constant, function, literal, messages, refuses, takes_sizes
 
 __all__ = ["Body"]
-
-# Ops whose result is their operand, in the form that operands of shape ops have anyway.
-_PASSED = {
-    "shape.shape_of",
-    "shape.from_extent_tensor",
-    "shape.to_extent_tensor",
-    "shape.size_to_index",
-    "shape.index_to_size",
-    "shape.debug_print",
-    "shape.value_as_shape",
-}
 
 # Ops that C has operators for, which compute with indices and predicates alike.
 _OPERATORS = {
@@ -156,7 +145,7 @@ class Body:
                 self._if(operation)
             elif not operation.operands and row.evaluate is not None:
                 self._constant(operation)
-            elif operation.name in _PASSED:
+            elif operation.name in PASSED:
                 self._pass(operation)
             else:
                 self._call(operation)
@@ -202,7 +191,9 @@ class Body:
         for result in operation.results:
             self._c[result] = self._variable(self._name(result)) if result in shapes else self._name(result)
         name, arguments = function(operation), self._arguments(operation)
-        if shapes:
+        if shapes and operation.name in _OPERATORS:
+            self._line(f"bcg_shape_copy({_OPERATORS[operation.name].format(*arguments)}, {self._c[shapes[0]]});")
+        elif shapes:
             self._line(f"{name}({', '.join([*arguments, *(self._c[result] for result in shapes)])});")
         elif operation.name in _OPERATORS:
             self._constant_line(operation.results[0], _OPERATORS[operation.name].format(*arguments))

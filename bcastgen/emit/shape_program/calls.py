@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ...shape.dialect.types import Type
 
 __all__ = [
+    "PASSED",
     "c_type",
     "check_values",
     "constant",
@@ -42,6 +43,17 @@ _C_TYPES = {
     "index": "int64_t",
     "witness": "int32_t",
     "i1": "int32_t",
+}
+
+# Ops whose result is their operand, in the form that operands of shape ops have anyway.
+PASSED = {
+    "shape.shape_of",
+    "shape.from_extent_tensor",
+    "shape.to_extent_tensor",
+    "shape.size_to_index",
+    "shape.index_to_size",
+    "shape.debug_print",
+    "shape.value_as_shape",
 }
 
 

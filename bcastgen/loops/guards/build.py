@@ -122,6 +122,7 @@ class _Builder:
     left : the constraints that are checked and have no step yet.
     asked : the dims of operands that have been checked for themselves.
     placed : the dims, and the symbols, that have met the domain, each with the number of its dim there.
+    met : the symbols among them of which a step asks that they meet it, or whose extent it is.
     """
 
     def __init__(
@@ -136,6 +137,7 @@ class _Builder:
         self.left: dict[Constraint, None] = dict.fromkeys(self.constraints)
         self.asked: set[Place] = set()
         self.placed: set[tuple[Place | str, int]] = set()
+        self.met: set[tuple[str, int]] = set()
         self.accesses = sorted((*nest.operands, *nest.shapes), key=lambda access: access.position)
         self.first = tuple({a.position: a for a in reversed(self.accesses)}.values())[::-1]
         self.defined = {define.at: define for define in self._defines()}
@@ -273,6 +275,9 @@ class _Builder:
             return
         constraint = self._stretch(place, where, aligned)
         term = Own(self.numbers[place[0]], place[1])
+        define = self.defined.get(where)
+        if constraint is not None or (define is not None and define.term == term):
+            self.met.add((self._symbol(place), where))
         if constraint is not None:
             self.left.pop(constraint, None)
             yield self._meet(term, where, aligned, constraint)
@@ -305,7 +310,8 @@ class _Builder:
         whole = StretchesAll(place[0])
         if whole in self.constraints and self._is_loose(place):
             # What is said of all its dims is said of those that the type knows, too.
-            return None if (self._symbol(place), where) in self.placed else whole
+            symbol = self._symbol(place)
+            return None if symbol and (symbol, where) in self.met else whole
         for c in self.constraints:
             if isinstance(c, Stretches) and (c.operand, c.dim) == place and (aligned or c.domain_dim == where):
                 return c

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...shape.inference.broadcast import broadcast
+from ...shape.inference.joint import Joint
 from ...shape.inference.operand_use import Place, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.inference.verify import Bound, decide_result
@@ -26,6 +27,7 @@ def iteration_domain(
     results: tuple[tuple[str, TensorType | None], ...],
     rules: Rules,
     bound: Bound,
+    joint: Joint,
     homes: tuple[tuple[str, Place], ...] = (),
 ) -> Domain:
     """Infer the domain of operands that meet, and verify the declared results against it.
@@ -37,6 +39,7 @@ def iteration_domain(
     results : names, and declared types where there are any.
     rules : how dims meet.
     bound : the symbols that results of other nests have bound; added to.
+    joint : what other nests ask; added to.
     homes : where in the kernel's operands symbols stand, of which some may not be in use here.
 
     Raises
@@ -51,6 +54,7 @@ def iteration_domain(
         else (Use("", TensorType(None, (Dim(1, broadcast=True),) * (rank or 0)), is_target_shape=True),)
     )
     info = broadcast((*uses, *scaffold), entry=bool(uses), rules=rules, homes=homes)
+    joint.add(info, results)
     decisions = list(info.decisions)
     for name, declared in results:
         if declared is not None:

@@ -23,6 +23,7 @@ from ...expr.nodes import Apply as ExprApply
 from ...expr.nodes import Constant, Node, Remap
 from ...shape.constraints import OF_RESULTS, Equals, ExtentIs, RankIs, ResultSame, Stretches, StretchesAll
 from ...shape.decision import Decision
+from ...shape.inference.joint import Joint
 from ...shape.inference.operand_use import Place, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.inference.verify import Bound
@@ -95,7 +96,7 @@ def lower(
     for at, name in zip(expression.free_extents, free_extent_names(expression.results, _symbols(types)), strict=True):
         if name is not None:
             bound.setdefault(name, (operands[at][0], 0, DYNAMIC))
-    homes = _homes(operands)
+    homes, joint = _homes(operands), Joint(operands)
     nests = tuple(
         _lower_group(
             typed,
@@ -107,12 +108,14 @@ def lower(
             claims,
             rules,
             bound,
+            joint,
             homes,
         )
         if group.results
-        else _lower_checks(operands, group, claims, rules, bound, homes)
+        else _lower_checks(operands, group, claims, rules, bound, joint, homes)
         for group in groups
     )
+    joint.check()
     nests, proved = _asking(nests, groups)
     own = frozenset(name for name, _ in operands[len(operands) - constants :])
     nests = tie(tuple(_without_own(nest, own) for nest in nests), operands, rules, own)
@@ -170,11 +173,13 @@ def _homes(operands: Named) -> Homes:
     return tuple(found.items())
 
 
-def _lower_checks(operands: Named, group: Group, claims: Named, rules: Rules, bound: Bound, homes: Homes) -> Nest:
+def _lower_checks(
+    operands: Named, group: Group, claims: Named, rules: Rules, bound: Bound, joint: Joint, homes: Homes
+) -> Nest:
     """Return the nest of claims alone: it looks at shapes."""
     indices = {name: at for at, (name, _) in enumerate(operands)}
     uses = _in_order(group.uses, indices)
-    domain = iteration_domain(uses, group.rank, tuple(claims[at] for at in group.claims), rules, bound, homes)
+    domain = iteration_domain(uses, group.rank, tuple(claims[at] for at in group.claims), rules, bound, joint, homes)
     shapes = _accesses([use for use in uses if not use.is_target_shape], indices, domain)
     return Nest(domain, (), (), (), (), shapes, _claimed(group, claims, domain))
 
@@ -227,12 +232,13 @@ def _lower_group(
     claims: Named,
     rules: Rules,
     bound: Bound,
+    joint: Joint,
     homes: Homes,
 ) -> Nest:
     indices = {name: at for at, (name, _) in enumerate(operands)}
     uses = _in_order(group.uses, indices)
     said = (*(claims[at] for at in group.claims), *((names[at], declared[at]) for at in group.results))
-    domain = iteration_domain(uses, group.rank, said, rules, bound, homes)
+    domain = iteration_domain(uses, group.rank, said, rules, bound, joint, homes)
     loads = _in_order([use for read in reads for use in read.uses.values()], indices)
     accesses = _accesses(loads, indices, domain)
     stored = tuple(

@@ -182,6 +182,14 @@ class Attributes:
     def _refused(self) -> Attribute:
         raise self._lexer.fail(f"'{self._lexer.text}' is not read here; the elements have to stand in a dense<...>")
 
+    def _in_brackets(self) -> DialectAttribute:
+        # What stands behind the brackets may be an operand: affine.apply affine_map<...>(%i).
+        word = self._lexer.text
+        self._lexer.advance()
+        if self._lexer.kind != "<":
+            raise self._lexer.unexpected(f"'<' behind '{word}'")
+        return DialectAttribute(word, self._lexer.balanced())
+
     def _opaque(self) -> DialectAttribute:
         lexer = self._lexer
         word, body = lexer.text, []
@@ -228,7 +236,8 @@ _WORDS: dict[str, Callable[[Attributes], Attribute]] = {
     "array": Attributes._dense_array,
     **dict.fromkeys(("dense_resource", "sparse"), Attributes._refused),
     # What stands in their brackets is not looked at.
-    **dict.fromkeys(("affine_map", "affine_set", "opaque", "strided", "distinct", "loc"), Attributes._opaque),
+    **dict.fromkeys(("affine_map", "affine_set"), Attributes._in_brackets),
+    **dict.fromkeys(("opaque", "strided", "distinct", "loc"), Attributes._opaque),
 }
 
 

@@ -122,7 +122,7 @@ _FUNC: tuple[Step, ...] = (function_body,)
 _RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, read.operand_types)
 _TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
 # The dialects of which nothing is read in generic form but what has a row, or a custom form that is read.
-_WHOLE = ("shape", "arith", "index", "scf", "tensor")
+_WHOLE = ("shape", "affine", "arith", "index", "scf", "tensor")
 # None: a form of its own that is not read.
 _FORMS: dict[str, Form | None] = {
     **dict.fromkeys(
@@ -133,6 +133,7 @@ _FORMS: dict[str, Form | None] = {
     "index.bool.constant": Form((read.attributes, read.truth_value, read.results_are("i1"))),
     "index.cmp": Form((read.index_comparison, read.attributes, read.operands_are("index"), read.results_are("i1"))),
     "index.constant": Form((read.attributes, read.size_value, read.results_are("index"))),
+    **dict.fromkeys(("affine.apply", "affine.max", "affine.min"), Form((read.affine_map, read.attributes))),
     "arith.index_cast": Form(_CAST),
     "tensor.cast": Form(_CAST),
     "tensor.dim": Form((read.operands, read.attributes, read.tensor_dim)),

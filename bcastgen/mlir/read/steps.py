@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .operations import Operations, Step
 
 __all__ = [
+    "affine_map",
     "arrow_types",
     "assuming",
     "attributes",
@@ -268,6 +269,19 @@ def index_comparison(reader: Operations, draft: Draft) -> None:
     reader.lexer.expect("(")
     reader.uses(draft)
     reader.lexer.expect(")")
+
+
+def affine_map(reader: Operations, draft: Draft) -> None:
+    """Read ``#map(%i)[%n]``, or the map in its place: dims, then symbols."""
+    draft.attributes["map"] = reader.attributes.parse()
+    reader.lexer.expect("(")
+    reader.uses(draft)
+    reader.lexer.expect(")")
+    if reader.lexer.take("["):
+        reader.uses(draft)
+        reader.lexer.expect("]")
+    index = reader.types.named("index")
+    draft.operand_types, draft.result_types = [index] * len(draft.operands), [index]
 
 
 def _comparison(reader: Operations) -> str:

@@ -141,10 +141,12 @@ class Reader:
         """Append an operation that is as its row says."""
         self.blocks[-1].append(self.verified(made, place))
 
-    def insert(self, name: str, place: ir.Operation, operands: Sequence[Value], type_: Type) -> Value:
+    def insert(
+        self, name: str, place: ir.Operation, operands: Sequence[Value], type_: Type, settings: Settings = ()
+    ) -> Value:
         """Append one of our operations before one of the text, and return its result."""
         result = Value(self.name(f"shape.{place.results[0].name}"), type_)
-        self.add(Operation(name, tuple(operands), (result,)), place)
+        self.add(Operation(name, tuple(operands), (result,), settings), place)
         return result
 
     def add_as(self, name: str, place: ir.Operation, operands: Sequence[Value], settings: Settings = ()) -> None:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...core.errors import ParseError
 from ...shape.dialect.arithmetic import COMPARISONS
 from ...shape.dialect.ir import Operation, Value
-from ...shape.dialect.types import SHAPE, extents_type
+from ...shape.dialect.types import INDEX, SHAPE, extents_type
 from .. import ir
 from ..index_dialect import AS_ARITH, CONSTANTS
+from .affine import Expression, parse_map
 from .reader import Reader
 from .values import settings
 
@@ -117,6 +119,49 @@ def _read_elements(reader: Reader, operation: ir.Operation) -> None:
     reader.add_as("shape.to_extent_tensor", operation, (shape,))
 
 
+# The op of arith that an operator is; a remainder is what is left when rounding down.
+_AFFINE = {"+": "arith.addi", "-": "arith.subi", "*": "arith.muli", "floordiv": "arith.floordivsi"}
+_AFFINE |= {"ceildiv": "arith.ceildivsi", "affine.min": "arith.minsi", "affine.max": "arith.maxsi"}
+
+
+def _read_affine(reader: Reader, operation: ir.Operation) -> None:
+    """Read a map that is applied to indices as arith on them."""
+    operands = _take(reader, operation, None)
+    text = operation.attributes.get("map")
+    if not isinstance(text, ir.DialectAttribute) or text.name != "affine_map":
+        raise reader.error(f"'{operation.name}' has no attribute map, an affine_map<...>", operation.location)
+    try:
+        map_ = parse_map(text.body or "")
+    except ParseError as error:
+        raise reader.error(str(error), operation.location) from None
+    given, wanted = len(operands), len(map_.inputs)
+    if given != wanted or (operation.name == "affine.apply" and len(map_.results) != 1):
+        counts = f"{given} operands for a map of {wanted} dims and symbols, and {len(map_.results)} results"
+        raise reader.error(f"'{operation.name}' has {counts}; apply has 1 result", operation.location)
+    values = dict(zip(map_.inputs, operands, strict=True))
+    first, *others = [_affine(reader, operation, expression, values) for expression in map_.results]
+    for other in others:
+        first = reader.insert(_AFFINE[operation.name], operation, (first, other), INDEX)
+    if first.type != reader.type(operation.results[0].type, operation.location):
+        raise reader.error(f"'{operation.name}' computes {first.type}s", operation.location)
+    reader.scope[operation.results[0]] = first
+
+
+def _affine(reader: Reader, place: ir.Operation, expression: Expression, values: dict[str, Value]) -> Value:
+    """Add the ops that compute an expression, and return its value."""
+    if isinstance(expression, str):
+        return values[expression]
+    if isinstance(expression, int):
+        return reader.insert("arith.constant", place, (), INDEX, (("value", expression),))
+    operator, *sides = expression
+    left, right = (_affine(reader, place, side, values) for side in sides)
+    if operator != "mod":
+        return reader.insert(_AFFINE[operator], place, (left, right), INDEX)
+    quotient = reader.insert(_AFFINE["floordiv"], place, (left, right), INDEX)
+    product = reader.insert(_AFFINE["*"], place, (quotient, right), INDEX)
+    return reader.insert(_AFFINE["-"], place, (left, product), INDEX)
+
+
 def _take(reader: Reader, operation: ir.Operation, count: int | None) -> tuple[Value, ...]:
     """Return the operands of an operation that has so many, and one result."""
     given, results = len(operation.operands), len(operation.results)
@@ -129,6 +174,7 @@ def _take(reader: Reader, operation: ir.Operation, count: int | None) -> tuple[V
 SPELLINGS: dict[str, Callable[[Reader, ir.Operation], None]] = {
     **dict.fromkeys(AS_ARITH, _read_index),
     **dict.fromkeys(CONSTANTS, _read_constant),
+    **dict.fromkeys(("affine.apply", "affine.max", "affine.min"), _read_affine),
     "arith.cmpi": _read_cmpi,
     "arith.constant": _read_constant,
     "index.cmp": _read_index_cmp,

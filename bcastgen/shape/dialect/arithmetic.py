@@ -18,6 +18,7 @@ from ..types import extent_expr, extent_ops
 from ..types.dim import MAX_EXTENT
 from ..types.extent_expr import Extent
 from ..types.extent_span import is_less, is_same, span
+from .either import either
 from .ir import Operation
 from .row import Failed
 
@@ -178,7 +179,7 @@ def _compare_extents(function: Callable[[int, int], bool], a: Extent, b: Extent)
 
 
 def select(operation: Operation, condition: bool | None, a: Any, b: Any) -> Any:
-    """Return one operand or the other; what they agree on if the condition is unknown."""
+    """Return one operand or the other; what both promise if the condition is unknown."""
     if condition is None:
-        return a if a == b else None
+        return either(a, b)
     return a if condition else b

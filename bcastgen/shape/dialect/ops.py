@@ -19,7 +19,7 @@ from ...core.errors import BroadcastError
 from ..types import extent_expr, extent_ops
 from . import arithmetic, canonical, held, lattice, rules
 from .row import ANY, Certain, Failed, Parameter, Row, Setting, as_size
-from .types import I1, INDEX, SHAPE, SIZE, VALUE_SHAPE, WITNESS, extents_type
+from .types import I1, INDEX, KINDS, SHAPE, SIZE, VALUE_SHAPE, WITNESS, extents_type
 from .values import MAX_RANK, Shape, Size, Witness
 
 __all__ = ["ROWS", "find_row"]
@@ -663,9 +663,10 @@ _ARITHMETIC_ROWS = (
     ),
     Row(
         "arith.select",
-        "Returns the first of two indices or predicates if the condition holds, else the second.",
-        (Parameter("condition", ("i1",)), *rules.two(("index", "i1"), "true_value", "false_value")),
-        (("index", "i1"),),
+        "Returns the first of two values of one type if the condition holds, else the second; while it is open, what "
+        "both promise is known.",
+        (Parameter("condition", ("i1",)), *rules.two(KINDS, "true_value", "false_value")),
+        (KINDS,),
         lambda types, attributes: types[1:2],
         arithmetic.select,
         rules.always,

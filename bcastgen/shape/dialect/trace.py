@@ -138,7 +138,7 @@ def op(name: str) -> Callable[..., Any]:
 
     It takes operands in the row's order, then a function for a region, and attributes by name (constants: in order,
     too). ``type=`` is the result's type where it is not the one that is inferred; ``location=`` what errors say of
-    where the op comes from, the caller's file and line if left out. It returns the op's result, or a tuple.
+    where the op comes from, the author's file and line if left out. It returns the op's result, or a tuple.
 
     Raises
     ------
@@ -166,8 +166,10 @@ def op(name: str) -> Callable[..., Any]:
 
 
 def _caller() -> str:
-    """Return the file and line that called the function that calls this."""
+    """Return the author's file and line that called the function that calls this; nothing for the package's own."""
     frame = sys._getframe(2)
+    if str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]:
+        return ""
     return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
 
 

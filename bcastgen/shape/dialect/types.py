@@ -22,6 +22,7 @@ __all__ = [
     "EXTENTS",
     "I1",
     "INDEX",
+    "KINDS",
     "SHAPE",
     "SIZE",
     "VALUE_SHAPE",
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 Kind: TypeAlias = Literal["shape", "size", "value_shape", "witness", "element_type", "index", "i1", "extents", "tensor"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 _FALLIBLE = ("shape", "size", "value_shape", "element_type")
 _DIALECT = ("shape", "size", "value_shape", "witness", "element_type")
 _UNKNOWN: dict[Kind, LatticeValue] = {
@@ -121,8 +123,8 @@ def parse_type(text: str) -> Type:
     ['!shape.shape', 'index', 'tensor<2xindex>', 'tensor<?x3xf32>']
     """
     word = text.strip().removeprefix("!shape.")
-    if word in get_args(Kind) and word not in ("extents", "tensor"):
-        return Type(word)  # type: ignore[arg-type]
+    if word in KINDS and word not in ("extents", "tensor"):
+        return Type(word)
     extents = _EXTENT_TENSOR.fullmatch(text.strip())
     if extents is not None:
         return Type("extents", None if extents[1] == "?" else int(extents[1]))

@@ -24,6 +24,7 @@ from ..types.dim import DYNAMIC, Dim
 from ..types.facts import Facts
 from ..types.tensor_type import TensorType, parse_type
 from .dim_uses import AlignedDims
+from .entailment import Clause
 from .obligations import Problem
 from .operand_use import Place, Use
 from .solve import check_ranks, solve
@@ -59,6 +60,7 @@ class BroadcastInfo:
     mode : the mode it was inferred in.
     decisions : the fate of everything that is asked of the operands, in the order of `constraints`.
     facts : what holds where all of that does, of operands' dims and of the domain's (by position).
+    clauses : all of that for proofs, with what the domain's extents are.
     """
 
     dims: tuple[Dim, ...]
@@ -75,6 +77,7 @@ class BroadcastInfo:
     unknown_places: tuple[tuple[Place, ...], ...] = ()
     decisions: tuple[Decision, ...] = ()
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
+    clauses: tuple[Clause, ...] = field(default=(), compare=False, repr=False)
 
     def at(self, position: int) -> Dim:
         """Return the domain's dim at a position counted from the end, from 1; past the known ones it is ``?``."""
@@ -215,6 +218,7 @@ def broadcast(
         unknown_places=tuple(_met(problem.domain_dims[position]) for position in range(len(problem.dims), 0, -1)),
         decisions=decisions,
         facts=result.facts,
+        clauses=result.clauses,
     )
 
 

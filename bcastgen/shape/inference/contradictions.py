@@ -74,6 +74,13 @@ def check_targets(dim_uses: Sequence[Sequence[DimUse]]) -> None:
     for dim_use in (dim_use for row in dim_uses for dim_use in row if isinstance(dim_use.target, Dim)):
         actual, wanted = dim_use.dim.extent, dim_use.target.extent if isinstance(dim_use.target, Dim) else None
         if actual is not None and wanted is not None and actual not in (1, wanted):
+            if dim_use.is_target_shape:
+                raise BroadcastError(
+                    f"a value of extent {actual} is broadcast to {wanted}, expected {_one_or(wanted)}; "
+                    f"broadcast it to {actual}, or give it that extent",
+                    expected=wanted,
+                    actual=actual,
+                )
             raise BroadcastError(
                 f"operand '{dim_use.name}' dim {dim_use.own} has extent {actual}, expected {_one_or(wanted)} to be "
                 f"broadcast to {wanted}; give a shape with that extent, or another dim",
@@ -95,24 +102,31 @@ def refuted(candidate: Candidate, problem: Problem, facts: Facts) -> BroadcastEr
         return BroadcastError(f"{candidate.constraint} cannot hold for any extents; widen what types declare")
     setter = problem.domain_dims[dim_use.position].setter
     own, domain = facts.range(dim_use.node), facts.range(dim_use.position)
-    origin = ""
+    against, origin = None, ""
     if dim_use.target is not None and not candidate.meets:
         origin = ", which it is broadcast to"
         domain = _target_range(dim_use, problem, facts)
-        setter = None
     elif setter is not None:
-        origin = f" (from '{setter.name}')"
+        against = _array_of(setter)
+        origin = ", which a value is broadcast to" if against is None else f" (from '{against}')"
         domain = domain.meet(facts.range(setter.node)) or domain
     loose = "extent 1 or " if dim_use.stretch_mode == "numpy" and facts.can_be(dim_use.node, 1) else ""
+    array, dim = _array_of(dim_use), dim_use.place[1]
+    subject = "an explicit broadcast" if array is None else f"operand '{array}' dim {dim}"
     return BroadcastError(
-        f"operand '{dim_use.name}' dim {dim_use.own} has {_shown(own)}, expected {loose}{_shown(domain)}{origin}; "
+        f"{subject} has {_shown(own)}, expected {loose}{_shown(domain)}{origin}; "
         f"no extents make {candidate.constraint} hold: widen what the types declare, or let the dim stretch",
-        operand=dim_use.name,
-        dim=dim_use.own,
+        operand=array,
+        dim=None if array is None else dim,
         expected=domain.only,
         actual=own.only,
-        against=setter.name if setter is not None else None,
+        against=against,
     )
+
+
+def _array_of(dim_use: DimUse) -> str | None:
+    """Return the operand whose dim it is; of a name in an explicit broadcast where it is bound, of an extent nobody."""
+    return None if dim_use.is_target_shape and dim_use.dim.is_static else dim_use.place[0]
 
 
 def _target_range(dim_use: DimUse, problem: Problem, facts: Facts) -> Range:

@@ -115,7 +115,7 @@ def first_occurrences(uses: Sequence[Use], rules: Rules, homes: Symbols) -> dict
             if dim.symbol is not None and dim.symbol in homes:
                 symbols.setdefault(dim.symbol, homes[dim.symbol])
             if dim.symbol is not None and dim.symbol not in symbols:
-                why = f"the shape '{use.name}' dim {own} is {dim}, which no operand's type names"
+                why = f"an explicit broadcast is to {dim}, which no operand's type names"
                 cure = "name a dim of an operand so, or write its extent"
                 raise BroadcastError(f"{why}; {cure}", operand=use.name, dim=own)
     return symbols

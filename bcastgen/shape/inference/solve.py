@@ -30,12 +30,16 @@ __all__ = ["Solution", "check_ranks", "solve"]
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What is known of the operands and the domain, what became of what is asked, and which dims may stretch."""
+    """What is known of the operands and the domain, what became of what is asked, and which dims may stretch.
+
+    `clauses` is all that is asked, with what the domain's extents are.
+    """
 
     problem: Problem
     decisions: tuple[Decision, ...]
     stretching: frozenset[tuple[str, int, int]]
     facts: Facts
+    clauses: tuple[Clause, ...]
 
 
 def check_ranks(uses: Sequence[Use]) -> None:
@@ -73,16 +77,17 @@ def solve(uses: tuple[Use, ...], rules: Rules, entry: bool, homes: tuple[tuple[s
     ranks = rank_candidates(uses, entry, rules.rank_expansion)
     ties = tied(dim_uses, tuple(domain_dims.values()))
     if not ties:
-        return Solution(problem, decide([*ranks, *found], problem, ties), stretching(problem, ties), facts)
+        asked = (*axioms(problem, Facts()).clauses, *_clauses(found))
+        return Solution(problem, decide([*ranks, *found], problem, ties), stretching(problem, ties), facts, asked)
     given = axioms(problem, Facts() if entry else _declared(dim_uses, facts))
     work = Work()
     closure = _closure(found, problem, given, work)
     problem = Problem(uses, dim_uses, symbols, facts, domain_dims, _dims(domain_dims, closure, rank), unranked)
     found = candidates(problem, entry)
     proofs = Proofs(given, tuple(_clauses(found)), closure, work)
-    return Solution(
-        problem, decide([*ranks, *found], problem, ties, proofs), stretching(problem, ties, proofs), closure
-    )
+    decisions = decide([*ranks, *found], problem, ties, proofs)
+    clauses = (*given.clauses, *proofs.asked)
+    return Solution(problem, decisions, stretching(problem, ties, proofs), closure, clauses)
 
 
 def _declared(dim_uses: Sequence[Sequence[DimUse]], facts: Facts) -> Facts:

@@ -195,3 +195,11 @@ def test_programs_by_hand_have_the_same_limit():
     more = Operation("shape.assuming", outer.operands, (value,), (), (region,))
     with pytest.raises(BroadcastError, match="program 'nested' nests regions deeper than 100 levels"):
         Program("nested", Block(program.operands, (inner, more)), (value,)).verify()
+
+
+def test_errors_of_a_kernels_own_shape_function_name_no_file_of_the_package():
+    function = bg.from_text("(f32[n] a, f32[n] b) -> a + b").shape_function
+    with pytest.raises(BroadcastError) as raised:
+        function.run((2,), (3,))
+    assert "b.0 = a.0 (n) does not hold" in str(raised.value)
+    assert "(at " not in str(raised.value)
