@@ -93,7 +93,6 @@ NAMES_ALLOWED = {
     "expr/trace.py": "what NumPy and SciPy call a row, and what their arguments make of it",
     "expr/build.py": "a parameter of power is called square",
     "expr/infer.py": "NumPy's own rules of power, round and clip with Python numbers",
-    "mlir/index_dialect.py": "the names of ops of the dialects index and arith",
     "mlir/tosa": "the names of TOSA's ops, and which rows they are or are spelled with",
     "shape/types/extent": "sums, products and quotients of extents, which are no ops on elements",
     "shape/dialect": "the names of the shape dialect's ops and of Python's functions",

@@ -11,7 +11,7 @@
 #include "bcg_shape_value.h"
 #include <stdio.h>
 
-/* The value of an operation on two sizes that are not both known: the first error, else BCG_UNKNOWN; 0 if both are. */
+/* The value of an operation on sizes that are not both known: the first error, else BCG_UNKNOWN; 0 if both are. */
 static inline int64_t bcg_size_hindered(int64_t x, int64_t y)
 {
     if (x < BCG_UNKNOWN) return x;

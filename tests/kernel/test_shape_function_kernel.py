@@ -126,8 +126,6 @@ def test_what_is_not_taken():
     ):
         with pytest.raises(TypeError, match=message):
             kernel(*arguments, **names)
-    with pytest.raises(bg.TraceError, match="has a shape function of its own"):
-        bg.jit(lambda a, b: kernel(a, b) + 1)(x, x)
     with pytest.raises(TypeError, match="its shape function says them"):
         kernel.result_shape((2,), (3,), extents={"k": 3})
 

@@ -79,6 +79,11 @@ def test_a_message_is_what_python_raises(status, name, operands, results, module
     got, why = module.call(name, *operands, *made)
     assert got == NUMBERS[status]
     said = str(raised.value)
+    if kernel.provenance is not None:
+        # Python says beside it where in the text the op is, and shows the line.
+        place = re.match(r"<mlir>:\d+:\d+: error: '\w+\.\w+' op ", said)
+        assert place is not None, said
+        said = said.removeprefix(place[0]).splitlines()[0]
     assert module.say(name, got, why) == (said, len(said.encode()))
 
 
