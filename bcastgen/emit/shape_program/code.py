@@ -86,7 +86,9 @@ class _Flat:
         self._block(program.body)
 
     def of(self, value: Value) -> int:
-        """Return the register of a value; witnesses, which all hold, have none."""
+        """Return the register of a value; witnesses, which all hold, have none, and so nothing may compute with one."""
+        if value not in self._registers:
+            raise _Unfit(value.type.kind)
         return self._registers[value]
 
     def _new(self, value: Value) -> int:

@@ -142,7 +142,7 @@ def test_reasons() -> None:
     [
         (
             [Use("a", parse_type("[?]")), Use("t", parse_type("[k]"), is_target_shape=True)],
-            "'t' dim 0 is k, which no operand's",
+            "an explicit broadcast is to k, which no operand's type names; name a dim of an operand so",
         ),
         (
             [Use("a", parse_type("[?]")), Use("a", parse_type("[4]"))],
