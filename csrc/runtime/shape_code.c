@@ -109,7 +109,8 @@ static int steps_run(machine *m, const int64_t *at, const int64_t *end)
         case STEP_bcg_arith_andi: n[at[0]] = n[at[1]] & n[at[2]], at += 3; break;
         case STEP_bcg_arith_ori: n[at[0]] = n[at[1]] | n[at[2]], at += 3; break;
         case STEP_bcg_arith_xori: n[at[0]] = n[at[1]] ^ n[at[2]], at += 3; break;
-        default: n[at[0]] = n[at[1]] != 0 ? n[at[2]] : n[at[3]], at += 4; break; /* STEP_bcg_arith_select */
+        case STEP_bcg_arith_select: n[at[0]] = n[at[1]] != 0 ? n[at[2]] : n[at[3]], at += 4; break;
+        default: bcg_shape_copy(&s[at[n[at[1]] != 0 ? 2 : 3]], &s[at[0]]), at += 4; break; /* STEP_select_shape */
         }
     }
     return goes_on;

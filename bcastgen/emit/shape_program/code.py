@@ -32,13 +32,29 @@ _LISTS = (
     "bcg_shape_cstr_broadcastable",
     "bcg_shape_cstr_eq",
 )
+# The registers of a step's results and operands, n of numbers and s of shapes, by its kind or of itself.
+_REGISTERS = {
+    **dict.fromkeys(("SHAPE_NUMBERS", "SHAPE_PARTIAL"), "nnn"),
+    **{"SHAPE_PAIR": "sss", "SHAPE_OF": "ns", "SHAPE_AT": "nsn", "SHAPE_SPLIT": "sssn"},
+    **{"SHAPE_VERDICT": "ns*", "SHAPE_WITNESS": "s*"},
+    **dict.fromkeys(("bcg_shape_broadcast", "bcg_shape_any"), "ss*"),
+    **{"bcg_shape_from_extents": "sn*", "bcg_shape_join": "sss", "bcg_size_join": "nnn"},
+    **dict.fromkeys(("bcg_arith_andi", "bcg_arith_ori", "bcg_arith_xori"), "nnn"),
+    **{"bcg_arith_select": "nnnn", "select_shape": "snss"},
+}
 
 
 @cache
 def _numbers() -> dict[str, int]:
     """Return step -> number."""
+    return {name: at for at, name in enumerate(_kinds())}
+
+
+@cache
+def _kinds() -> dict[str, str]:
+    """Return step -> kind, in order."""
     text = csrc_file("shape_steps.def").read_text(encoding="utf-8")
-    return {name: at for at, name in enumerate(re.findall(r"^SHAPE_\w+\((\w+)\)", text, re.MULTILINE))}
+    return {name: kind for kind, name in re.findall(r"^(SHAPE_\w+)\((\w+)\)", text, re.MULTILINE)}
 
 
 @cache
@@ -159,7 +175,13 @@ class _Flat:
             for value in operation.operands:
                 if value.type.kind == "index":
                     self._step("not_negative", self.of(value))
-        results = [self._new(value) for value in operation.results if value.type.kind != "witness"]
+        kept = [value for value in operation.results if value.type.kind != "witness"]
+        if name == "bcg_arith_select" and any(map(_is_shape, kept)):
+            name = "select_shape"
+        registers = "".join("s" if _is_shape(value) else "n" for value in (*kept, *operation.operands))
+        if re.fullmatch(_REGISTERS.get(name, _REGISTERS.get(_kinds().get(name, ""), "")), registers) is None:
+            raise _Unfit(name)
+        results = [self._new(value) for value in kept]
         operands = [self.of(value) for value in operation.operands]
         if len(operands) > _most()[0]:
             raise _Unfit(name)
