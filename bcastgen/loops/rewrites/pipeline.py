@@ -88,7 +88,7 @@ class Rewritten:
 
 
 def verifies() -> bool:
-    """Whether nests are verified: under BCASTGEN_DEBUG, and in this package's tests."""
+    """Whether nests are verified: if BCASTGEN_DEBUG is set; this package's tests replace it by one that says yes."""
     return "BCASTGEN_DEBUG" in os.environ
 
 
