@@ -5,9 +5,9 @@ In: the domain's rank and an operand's dims.  Out: an :class:`AffineMap`, which 
     domain (d0, d1), operand f32[?]    ->  (d0, d1) -> (d1|0)
     domain (d0, d1), operand f32[4, 1] ->  (d0, d1) -> (d0, 0)
 
-``d0|0`` says "d0, or 0 if this extent turns out to be 1": the run-time half of the decision, which generated C takes as
-a stride of 0. Maps align on the right, as broadcasting does; a domain of any rank is written ``(..., d0, d1)`` with the
-dims that are known.
+``d0|0`` means "d0, or 0 if the operand's extent turns out to be 1": the run time decides, and generated C then uses a
+stride of 0. Maps align on the right, as broadcasting does; a domain of unknown rank is written ``(..., d0, d1)`` with
+its known dims.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class AffineMap:
 
     Attributes
     ----------
-    domain_rank : number of domain dims that are known; with an open domain these are the innermost ones.
+    domain_rank : number of known domain dims; in an open domain these are the innermost ones.
     indices : one coordinate for each of the operand's known dims.
-    open : whether the operand has any number of further dims in front.
-    front_stretches : whether those may stretch; a result's never do.
-    open_domain : whether the domain has any number of further dims in front.
+    open : whether the operand may have any number of further dims in front.
+    front_stretches : whether those further dims may stretch; a result's never do.
+    open_domain : whether the domain may have any number of further dims in front.
     """
 
     domain_rank: int
@@ -52,7 +52,7 @@ class AffineMap:
     open_domain: bool = False
 
     def evaluate(self, point: tuple[int, ...], extents: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the element of an operand of these extents that a point of the domain reads.
+        """Return the index of the element that a point of the domain reads in an operand of these extents.
 
         Examples
         --------
@@ -62,7 +62,7 @@ class AffineMap:
         (0,)
         """
         leading = len(extents) - len(self.indices)
-        # Dims that the type does not show align on the right, some perhaps with dims of the domain that are known.
+        # Dims that the type does not show align on the right, so some may lie in known dims of the domain.
         front = point[len(point) - len(extents) :][:leading]
         read = [0 if extent == 1 else at for extent, at in zip(extents[:leading], front, strict=True)]
         trailing = point[len(point) - self.domain_rank :]
@@ -82,22 +82,22 @@ class AffineMap:
 
 
 def identity_map(rank: int, open: bool = False) -> AffineMap:
-    """Return the map of a result: every dim is its own."""
+    """Return the map of a result: dim i of the result is dim i of the domain."""
     return AffineMap(rank, tuple(Index(dim) for dim in range(rank)), open, False, open)
 
 
 def use_map(
     use: Use, domain: tuple[Dim, ...], open_domain: bool, stretching: frozenset[tuple[int, int]], front_stretches: bool
 ) -> AffineMap:
-    """Return the map an operand is read through.
+    """Return the map through which an operand is read.
 
     Parameters
     ----------
-    use : the operand, and where in the domain its dims lie.
+    use : the operand, and the positions of its dims in the domain.
     domain : the inferred result dims.
     open_domain : whether the domain may have further dims in front.
-    stretching : the operand's own dims, and their positions, that stretch if their extent proves to be 1.
-    front_stretches : whether the dims an unranked operand has in front may stretch.
+    stretching : (own dim, position) of each dim of the operand that stretches if its extent proves to be 1.
+    front_stretches : whether the front dims of an unranked operand may stretch.
     """
     placed = {
         own: Index(None)
@@ -106,6 +106,6 @@ def use_map(
         for position, own, dim in use.aligned
     }
     dropped = dict.fromkeys(use.dropped, Index(None))
-    # What the type of an operand of unknown rank names counts from the end.
+    # Dims of an operand of unknown rank are numbered from the end (-1 is the last), so sorting keeps their order.
     indices = tuple(index for _, index in sorted((placed | dropped).items()))
     return AffineMap(len(domain), indices, use.type.unranked, front_stretches, open_domain)

@@ -1,10 +1,10 @@
 """Flattens a guard program to numbers that csrc/runtime/guards.c runs, so that results are sized without a compiler.
 
-In: a :class:`GuardProgram`, and the extents beside which a caller's stand.  Out: int64 numbers, as bytes.
+In: a :class:`GuardProgram`, and the extents from which a caller's missing ones are inferred.  Out: int64s, as bytes.
 
     %0.rank = 2; meet %0.0 at d0   ->   ..., HAS_RANK, 0, 2, 1, ..., MEET, 0, 0, 0, ...
 
-The steps' numbers and arguments are those of csrc/runtime/guard_steps.def.
+csrc/runtime/guard_steps.def defines the steps' numbers and arguments.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["guard_code"]
 
 @cache
 def _numbers(macro: str) -> dict[str, int]:
-    """Return name -> number for the rows of a macro of guard_steps.def."""
+    """Return the number of each name in the rows of a macro of guard_steps.def."""
     text = csrc_file("guard_steps.def").read_text(encoding="utf-8")
     return {name: at for at, name in enumerate(re.findall(rf"^{macro}\((\w+)\)", text, re.MULTILINE))}
 
@@ -53,9 +53,9 @@ def guard_code(
 
     Parameters
     ----------
-    program : of a kernel.
-    slots : for each extent that a caller may give and does not, by its number, those that it stands beside.
-    sizes : the numbers of a shape program that gives all these extents instead.
+    program : a kernel's guards.
+    slots : the extents that meet each extent which the caller leaves out, by the latter's number.
+    sizes : the numbers of a shape program that computes all those extents instead.
 
     Examples
     --------

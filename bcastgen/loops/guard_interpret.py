@@ -1,8 +1,8 @@
-"""Runs a guard program in Python: extents of operands in, extents of results out, or what forbids them.
+"""Runs a guard program in Python: extents of operands in, extents of results or a :class:`Failure` out.
 
     run_guards(program, [(2, 4), (1, 1)])  ->  ((2, 4),), or Failure(status="BROADCAST", subject=1, dim=0, ...)
 
-It does what the C does, in the same order, so the first failure is the one that C reports.
+It runs the same steps as the C, in the same order, so its first failure is the one that the C reports.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ _MOST = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A diagnostic: a status, the operand, result or claim, its dim, who set the expected extent, and both extents.
+    """A diagnostic: its status, the operand, result or claim at fault, its dim, and both extents.
 
-    -1 stands for no operand and no dim; dims are counted from the front. `says` is the constraint that does not hold.
+    `against` is the operand or result that sets the expected extent. -1 means no operand, or no dim; dims are counted
+    from the front. `says` is the constraint that does not hold.
     """
 
     status: str
@@ -52,13 +53,13 @@ class Failure:
 
 
 def run_guards(program: GuardProgram, shapes: Sequence[Extents]) -> tuple[Extents, ...] | Failure:
-    """Return the extents of the results for operands of these extents, constants included, or the first failure."""
+    """Return the extents of the results, or the first failure; `shapes` has the kernel's own constants, too."""
     found = domains(program, shapes)
     return found if isinstance(found, Failure) else results_of(program, found)
 
 
 def results_of(program: GuardProgram, domains: Sequence[Extents]) -> tuple[Extents, ...]:
-    """Return the extents of the results, where those of the nests' domains are known."""
+    """Return the extents of the results, given those of the nests' domains."""
     return tuple(domains[nest] for nest in program.stored)
 
 
@@ -79,7 +80,7 @@ def domains(program: GuardProgram, shapes: Sequence[Extents]) -> tuple[Extents, 
 
 
 class _Run:
-    """One nest: `extents` of its domain so far, and who set each."""
+    """One run over a nest: the `extents` of its domain so far, and in `setters` the operand that set each."""
 
     def __init__(
         self, program: GuardProgram, nest: NestGuards, shapes: Sequence[Extents], before: Sequence[Sequence[int]]
@@ -92,7 +93,7 @@ class _Run:
         self.setters: list[int] = []
 
     def failure(self) -> Failure | None:
-        """Run the steps; return what fails first."""
+        """Run the steps; return the first failure, or None."""
         for entry in self.nest.entry:
             failure = self._step(entry)
             if failure is not None:
@@ -189,7 +190,7 @@ class _Run:
         return None
 
     def check(self, step: Check) -> Failure | None:
-        """Return the failure of a check, if it fails."""
+        """Return the failure of a check, or None if it holds."""
         actual, expected = self._value(step.actual), self._value(step.expected)
         match step.test:
             case "eq":

@@ -1,6 +1,6 @@
-"""The guard program of a kernel: from the operands' extents to those of the results, or to what forbids them.
+"""The guard program of a kernel: checks the operands' extents and computes those of the results.
 
-In: what lowering decides.  Out: a :class:`GuardProgram`, which prints; C, the shape dialect's program and linalg's
+In: the decisions of lowering.  Out: a :class:`GuardProgram`, which prints; C, the shape dialect's program and linalg's
 assertions are printed from it, and `interpret` runs it.
 
     guards of (f32[?, 4] a, f32[?] b) -> a + b
@@ -11,9 +11,9 @@ assertions are printed from it, and `interpret` runs it.
       a.1 = 4 or EXTENT
       meet b.0 at d1
 
-Steps run in order. A dim of the domain is 1 until it is defined (`:=`) or until an extent that is not 1 meets it; what
-meets it later is 1 or has its extent. Operands, results and claims are numbers: operands first, then results, then
-claims, as in a diagnostic.
+Steps run in order. A dim of the domain is 1 until it is defined (`:=`) or until an extent that is not 1 meets it; every
+extent that meets it later must be 1 or equal to it. Operands, results and claims share one numbering: operands first,
+then results, then claims, as in a diagnostic.
 """
 
 from __future__ import annotations
@@ -78,15 +78,16 @@ class DomainDim:
 
 
 Term: TypeAlias = Const | Own | DomainDim
-# What has to hold of an extent and the one that is expected; "multiple": the expected one divides it.
+# The relation between an actual extent and the expected one; "multiple": the expected one divides the actual one.
 Test: TypeAlias = Literal["eq", "one_or_eq", "ge", "le", "multiple"]
-# How the front of an operand of unknown rank takes part: a 1 stretches; none does; none does, and nothing is compared.
+# How the front of an operand of unknown rank takes part. "meet": extents of 1 stretch; "match": none stretches, and
+# they are compared; "take": none stretches, and they are trusted without a comparison.
 Front: TypeAlias = Literal["meet", "match", "take"]
 
 
 @dataclass(frozen=True, slots=True)
 class HasRank:
-    """The operand has this rank, or at least this one."""
+    """The operand has exactly this rank, or at least this rank."""
 
     operand: int
     rank: int
@@ -108,7 +109,7 @@ class HasDomainRank:
 
 @dataclass(frozen=True, slots=True)
 class NotNegative:
-    """The extent is none below 0: only a descriptor of a stranger's can have one."""
+    """The extent is not negative: only an array descriptor that a foreign caller made can have a negative one."""
 
     term: Own
 
@@ -118,7 +119,7 @@ class NotNegative:
 
 @dataclass(frozen=True, slots=True)
 class Define:
-    """A dim of the domain has this extent; `setter` is the operand that a mismatch names, -1 if it is none's."""
+    """A dim of the domain has this extent; `setter` is the operand that a mismatch names, or -1 for none."""
 
     at: int
     term: Const | Own
@@ -130,10 +131,10 @@ class Define:
 
 @dataclass(frozen=True, slots=True)
 class Meet:
-    """An operand's dim is 1 or the extent of a dim of the domain, which is its own if that was 1 so far.
+    """An operand's dim is 1 or has the extent of a dim of the domain, which, if 1 so far, takes the operand's extent.
 
-    `aligned` if the operand is read as it is, so that neighbours lie side by side in the domain, too. `says` is the
-    constraint, as it is printed.
+    `aligned` is True if the operand is read without a view, so that adjacent dims are adjacent in the domain, too.
+    `says` is the constraint as text.
     """
 
     term: Own
@@ -147,7 +148,7 @@ class Meet:
 
 @dataclass(frozen=True, slots=True)
 class Widen:
-    """A dim that is known to fit: a dim of the domain that was 1 so far has its extent."""
+    """A dim of the domain that is 1 so far takes the extent of an operand's dim, which is known to fit."""
 
     term: Own
     at: int
@@ -158,9 +159,9 @@ class Widen:
 
 @dataclass(frozen=True, slots=True)
 class MeetFront:
-    """The dims that an operand of unknown rank has before its `known` last ones take part, aligned on the right.
+    """The front dims of an operand of unknown rank, all but its last `known` ones, take part, aligned on the right.
 
-    `says` is empty where types show that they fit.
+    `says` is the constraint as text, or empty if types prove that they fit.
     """
 
     operand: int
@@ -174,16 +175,17 @@ class MeetFront:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A test of an extent, and who is told if it fails.
+    """A test of an extent, with the diagnostic of its failure.
 
     Attributes
     ----------
     actual, expected : the extents.
-    status : of the diagnostic.
-    subject, dim : the operand, result or claim it names, and its dim.
-    against : who set the extent that is expected: a number, -1 for nobody, or whoever set that dim of the domain.
-    symbol : the name that makes the two one extent, if it is a name.
-    says : the constraint, as it is printed.
+    status : the diagnostic's status.
+    subject, dim : the operand, result or claim that the diagnostic names, and its dim.
+    against : the number of the operand, result or claim that sets the expected extent, -1 for none, or a dim of the
+        domain, for the operand that set it.
+    symbol : the symbol that makes the two one extent, or "".
+    says : the constraint as text.
     """
 
     test: Test
@@ -198,7 +200,7 @@ class Check:
 
     @property
     def swaps(self) -> bool:
-        """Whether it is the extent of a result's type that is wrong: what operands make of it is expected then."""
+        """Whether the diagnostic swaps both: the type's extent is reported as actual, the domain's as expected."""
         return self.status == "RESULT" and isinstance(self.expected, Const)
 
     def __str__(self) -> str:
@@ -214,7 +216,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class ResultHasRank:
-    """The domain has the rank that a result's or claim's type declares, or at least that."""
+    """The domain has exactly the rank that a result's or claim's type declares, or at least that rank."""
 
     subject: int
     rank: int
@@ -226,7 +228,7 @@ class ResultHasRank:
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """The result, with elements of `size` bytes, has no more bytes than an object can have."""
+    """The result, with elements of `size` bytes, has at most as many bytes as an object can have."""
 
     subject: int
     size: int
@@ -246,13 +248,13 @@ class NestGuards:
 
     Attributes
     ----------
-    least_rank : how many dims of its domain are known; that is its rank unless it is `open`.
-    operands : the numbers of the operands whose extents it looks at; `spanning` are those that a rank comes from.
-    whole : the operands that meet as wholes, aligned on the right, if all do and no dim is known to be somebody's.
-    entry : what has to hold before an extent can be looked at.
-    defines : the dims that are known from the start.
-    steps : what is asked of operands, and how they meet.
-    results : what is asked of the extents that come of it.
+    least_rank : the number of known dims of its domain, which is the domain's rank unless it is `open`.
+    operands : the numbers of the operands whose extents it reads; `spanning` are those that determine an open rank.
+    whole : the operands, if all of them meet as wholes, aligned on the right; empty where they meet dim by dim.
+    entry : the checks that come before any dim is defined.
+    defines : the dims of the domain that are defined from the start.
+    steps : the checks of operands, and how they meet.
+    results : the checks of the domain's extents.
     """
 
     least_rank: int
@@ -267,16 +269,16 @@ class NestGuards:
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
-        """All of it, in order."""
+        """All steps, in order."""
         return (*self.entry, *self.defines, *self.steps, *self.results)
 
 
 @dataclass(frozen=True, slots=True)
 class GuardProgram:
-    """The guards of all nests, in order, and then what has to hold between their domains.
+    """The guards of all nests in order, and then, in `ties`, the checks between their domains.
 
-    `named` are the names of operands, results and claims, by number; `stored` the nest that each result is of;
-    `constants` the numbers of operands that are the kernel's own, of which nothing is asked.
+    `named` are the names of operands, results and claims, by number; `stored` is the nest of each result; `constants`
+    are the numbers of the kernel's own operands, which are not checked.
     """
 
     named: tuple[str, ...]

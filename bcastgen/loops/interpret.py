@@ -1,11 +1,11 @@
-"""The Python interpreter of loop nests: the second oracle, independent of any C.
+"""The Python interpreter of loop nests: a second test oracle, independent of any C.
 
-In: a loop program and NumPy arrays.  Out: its results, or the error that the C would end in.
+In: a loop program and NumPy arrays.  Out: its results, or the error that the C would raise.
 
     interpret(program, (a, b))  ->  one ndarray a result
 
-It runs the kernel's guards and follows the printed maps element by element, so what `explain` shows is what is
-tested. Values come from the rows' references, which are NumPy's own functions.
+It runs the kernel's guards and follows the printed maps element by element, so tests cover exactly what `explain`
+shows. Values come from the op rows' references, which are NumPy's own functions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Extents = tuple[int, ...]
 
 
 def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, ...]:
-    """Run a loop program over arrays.
+    """Return the results of a loop program run over arrays.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def result_extents(program: LoopProgram, shapes: Sequence[Extents]) -> tuple[Ext
     Raises
     ------
     BroadcastError
-        If a constraint does not hold, one that is trusted included; the message is the constraint.
+        If a checked or trusted constraint does not hold; the message is the constraint.
     """
     spanned = _domains(program, shapes)
     known: dict[str, Extents] = {name: shape for (name, _), shape in zip(program.operands, shapes, strict=True)}
@@ -84,7 +84,7 @@ def result_extents(program: LoopProgram, shapes: Sequence[Extents]) -> tuple[Ext
 
 
 def _domains(program: LoopProgram, shapes: Sequence[Extents]) -> tuple[Extents, ...]:
-    """Return the extents of the nests' domains, having asked everything that is checked."""
+    """Return the extents of the nests' domains; raise a BroadcastError if a check of the guards fails."""
     found = domains(program.guards, shapes)
     if isinstance(found, Failure):
         raise BroadcastError(f"{found.says} does not hold")

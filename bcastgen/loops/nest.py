@@ -1,6 +1,6 @@
-"""The loop IR: nests over iteration domains, with an indexing map an operand and a scalar body in SSA form.
+"""The loop IR: nests over iteration domains, with an indexing map for each operand and a scalar body in SSA form.
 
-In: what `lower` decides.  Out: a :class:`LoopProgram`, which prints; `interpret` runs it, `emit` renders it.
+In: the decisions of `lower`.  Out: a :class:`LoopProgram`, which prints; `interpret` runs it, `emit` renders it.
 
     nest (d0, d1)
       a : tensor<?x?xf32>  (d0, d1) -> (d0|0, d1|0)
@@ -33,16 +33,16 @@ __all__ = ["Access", "Apply", "Domain", "Let", "Load", "LoopProgram", "Nest", "S
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The box a nest iterates over, d0 outermost; `open` if there may be any number of further dims in front.
+    """The box a nest iterates over, d0 outermost; `open` is True if it may have any number of further dims in front.
 
     Attributes
     ----------
     setters : for each dim, the operand whose type decides its extent, or None where the run time decides.
-    stretching : the operands' own dims, with their positions, that stretch if their extent proves to be 1.
+    stretching : (operand, own dim, position) of each dim that stretches if its extent proves to be 1.
     sources : for each dim, the place (operand, its own dim) that is known to set its extent, or None.
-    decisions : what has to hold, and whether types prove it or the run time checks it.
-    unknown_places : for each dim, the places of unknown extent that meet there; none of dims that types do not
-        show.
+    decisions : the constraints, each with its fate: proved by types, checked at run time, or trusted.
+    unknown_places : for each dim, the places of unknown extent that meet there; dims that types do not show are left
+        out.
     """
 
     dims: tuple[Dim, ...]
@@ -55,7 +55,7 @@ class Domain:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """What is checked at run time."""
+        """The constraints that are checked at run time."""
         return tuple(decision.constraint for decision in self.decisions if decision.fate == "checked")
 
     def __str__(self) -> str:
@@ -65,9 +65,9 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An operand or result of a nest: its place in the program, its type and its indexing map.
+    """An operand or result of a nest: its number in the program, its name, its type and its indexing map.
 
-    `positions` says where in the domain its own dims lie, from the end; None aligns them on the right.
+    `positions` has the position in the domain of each of its dims, from the end; None aligns them on the right.
     """
 
     position: int
@@ -84,20 +84,20 @@ class Access:
 
     @property
     def stands_by(self) -> bool:
-        """True if no dim of the domain is its own, though it has dims: it is only compared with."""
+        """True if it has dims, but none lies in the domain: its extents are only compared with others."""
         return bool(self.positions) and all(position is None for position in self.positions or ())
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The element of an operand at the current point; `access` counts the nest's operands."""
+    """The element of an operand at the current point; `access` is an index into the nest's operands."""
 
     access: int
 
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """The value of an earlier statement; `index` counts the body."""
+    """The value of an earlier statement; `index` is its index in the body."""
 
     index: int
 
@@ -107,7 +107,7 @@ Value = Load | Let | Constant
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """One statement of a body: an op on values, of the given dtypes."""
+    """One statement of a body: an op on values of the given dtypes."""
 
     op: Op
     operands: tuple[Value, ...]
@@ -117,7 +117,7 @@ class Apply:
 
     @property
     def constant(self) -> bool | int | float | None:
-        """The value of the last operand, if that is a constant: some ops have C of its own for it."""
+        """The value of the last operand if it is a constant, else None: some ops have a C form for constants."""
         last = self.operands[-1]
         return last.value if isinstance(last, Constant) else None
 
@@ -126,9 +126,8 @@ class Apply:
 class Nest:
     """One loop nest: `stores[i]` is the value of `results[i]` at every point of the domain.
 
-    An operand that is read through two maps is in `operands` twice; `shapes` are those whose extents count, but not
-    their data. `claims` are types of values that have this domain and are not stored; a nest without results is there
-    for what it checks.
+    An operand that is read through two maps is in `operands` twice; `shapes` are the operands of which only the extents
+    are read. `claims` are types of values that have this domain and are not stored. A nest without results only checks.
     """
 
     domain: Domain
@@ -141,12 +140,12 @@ class Nest:
 
     @property
     def named(self) -> tuple[Access, ...]:
-        """What has its domain's extents and a name: results, then claims."""
+        """The accesses that have a name and the domain's extents: results, then claims."""
         return (*self.results, *self.claims)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What the dump calls its operands: an operand read through a second map is ``a'``."""
+        """The operands' names in the dump: an operand that is read through a second map is ``a'`` there."""
         labels: list[str] = []
         for access in self.operands:
             before = sum(other.position == access.position for other in self.operands[: len(labels)])
@@ -170,11 +169,11 @@ class Nest:
 
     @property
     def head(self) -> str:
-        """The line a nest starts with."""
+        """The first line of the dump."""
         return f"nest {self.domain}" if self.results else f"checks over {self.domain}"
 
     def describe(self) -> list[str]:
-        """Return the lines that say what is accessed how, and what is left to check."""
+        """Return the lines for the accesses, each with its type and map, and for the run-time checks."""
         labels = (*self.labels, *(access.name for access in self.results))
         shown = (fold_unit_dims(access.type, access.map) for access in (*self.operands, *self.results))
         rows = [(label, type_.mlir, str(map_)) for label, (type_, map_) in zip(labels, shown, strict=True)]
@@ -197,7 +196,7 @@ class Nest:
 
 
 def users_of(nest: Nest) -> dict[Value, set[int]]:
-    """Return which statements use each value of a nest; a result that stores it is ``~result``.
+    """Return the statements that use each value of a nest; ``~result`` stands for the store to that result.
 
     Examples
     --------
@@ -215,7 +214,7 @@ def users_of(nest: Nest) -> dict[Value, set[int]]:
 
 
 def made_of(nest: Nest, values: set[Value], statements: frozenset[int]) -> tuple[frozenset[int], set[Value]]:
-    """Return which of these statements values are made of, and all values that these read."""
+    """Return which of these statements the values are computed from, and the values with all that these read."""
     found = set(values)
     for at in range(len(nest.body) - 1, -1, -1):
         if at in statements and Let(at) in found:
@@ -224,7 +223,7 @@ def made_of(nest: Nest, values: set[Value], statements: frozenset[int]) -> tuple
 
 
 def _shown(access: Access) -> str:
-    """Return the map of an operand whose shape counts; none if it takes no part in the domain."""
+    """Return the map of a shape-only operand as text; empty if the operand takes no part in the domain."""
     return "" if access.stands_by else f" {access.map}"
 
 
@@ -232,7 +231,7 @@ def _shown(access: Access) -> str:
 class Slot:
     """A dim of a result whose extent the caller may give.
 
-    `number` counts the extents that are the caller's; `open` if no operand determines this one.
+    `number` is the number of the caller's extent; `open` is True if no operand determines the dim.
     """
 
     number: int
@@ -245,10 +244,10 @@ class Slot:
 class LoopProgram:
     """All nests of a kernel; operands and results by position, with their declared types.
 
-    `guards` are what the nests' decisions ask, as the program that everything which asks it is printed from.
-    `claims` are what is said of values that are not stored, `proved` what types prove of it and no nest says. The last
-    `constants` operands are arrays of the kernel's own, of static types. `columns` are extents, known or operands'
-    dims, that stand beside each other: a name that the caller leaves out has the one that is not 1.
+    `guards` is the program of all run-time checks; the C and every other form of the checks are printed from it.
+    `claims` are the declared types of values that are not stored; `proved` are decisions on them that no nest has. The
+    last `constants` operands are the kernel's own arrays, of static types. `columns` are groups of extents, known ones
+    or operands' dims, that meet in one dim: an extent that the caller leaves out is the one among them that is not 1.
     """
 
     operands: tuple[tuple[str, TensorType], ...]
@@ -263,7 +262,7 @@ class LoopProgram:
 
     @property
     def constraints(self) -> str:
-        """Everything that is asked of the shapes, a line each: proved by types and facts, checked, or trusted."""
+        """All constraints on the shapes, one a line with its fate: proved by types and facts, checked or trusted."""
         decisions = (*(d for nest in self.nests for d in nest.domain.decisions), *self.proved)
         lines = [f"{decision}" for decision in decisions]
         return "\n".join(dict.fromkeys(lines)) or "nothing is asked"

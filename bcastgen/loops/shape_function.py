@@ -4,7 +4,7 @@ In: a loop program.  Out: a :class:`Program`, from the extents of the operands t
 
     %0.1 = 4; meet %0.0 at d0; meet %1.0 at d0  ->  cstr_require, cstr_broadcastable; assuming { broadcast }
 
-It decides nothing of what is asked: that is in the guards (`guards/build.py`), from which the C is printed, too.
+It does not decide what is checked: the guards do (`guards/build.py`), from which the C is printed, too.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def shape_function(loops: LoopProgram, name: str) -> Program:
     Parameters
     ----------
     loops : the kernel's nests.
-    name : of the program.
+    name : the program's name.
 
     Returns
     -------
     Program
-        Its operands are extent tensors, one for each operand that a call gives, and so are its results.
+        Its operands and results are extent tensors; it has one operand for each operand that a call gives.
     """
     guards = loops.guards
     given = loops.operands[: len(loops.operands) - loops.constants]
@@ -81,8 +81,8 @@ class _Printer:
 
     Attributes
     ----------
-    values : the extents of the operands, by number; `domains` those of the nests before this one.
-    met : for each dim of the domain that nobody defines, the dims that it may have its extent from.
+    values : the extents of the operands, by number; `domains` has those of the domains of the nests before.
+    met : for each dim of the domain that no step defines, the operands' dims that may set its extent.
     """
 
     def __init__(self, guards: GuardProgram, at: int, values: list[Any], domains: list[Any]) -> None:
@@ -99,12 +99,12 @@ class _Printer:
         self.made: dict[Any, Any] = {}
 
     def shape(self, claimed: list[Any]) -> Any:
-        """Return the domain's extents, which exist only where all that is asked, and what is claimed, holds."""
+        """Return the domain's extents, under the witnesses of all checks, those in `claimed` included."""
         shape, declared = self.spanned()
         return self._assuming([*claimed, *declared], lambda: shape)
 
     def spanned(self) -> tuple[Any, list[Any]]:
-        """Return the extents that the operands span, and the witnesses that these are as declared and claimed."""
+        """Return the extents that the operands span, and the witnesses that they fit declared results and claims."""
         steps = (*self.nest.entry, *self.nest.steps)
         asked = [witness for step in steps for witness in self._of_operands(step)] + self._meetings() + self._spans()
         shape = self._assuming(asked, self._domain)
@@ -118,7 +118,7 @@ class _Printer:
         return op("assuming")(witness, lambda: self._inside(body))
 
     def _inside(self, body: Any) -> Any:
-        """Write a region: it sees what stands before it, and nothing sees what stands in it."""
+        """Write a region: it may use earlier values, and no value defined in it may be used after it."""
         before, self.made = self.made, dict(self.made)
         try:
             return body()
@@ -126,7 +126,7 @@ class _Printer:
             self.made = before
 
     def _op(self, name: str, *operands: Any, **attributes: Any) -> Any:
-        """Write an operation, or return the value of one that is there already."""
+        """Write an operation and return its value, or return the value of an equal one that is visible here."""
         if name not in ("constant", "const_shape"):
             operands = tuple(self._op("constant", given) if isinstance(given, int) else given for given in operands)
         key = (name, operands, tuple(attributes.items()))
@@ -134,10 +134,10 @@ class _Printer:
             self.made[key] = op(name)(*operands, **attributes)
         return self.made[key]
 
-    # ---- what is asked
+    # ---- checks
 
     def _of_operands(self, step: object) -> list[Any]:
-        """Return the witnesses of a step that is about operands alone, or about a dim that is known."""
+        """Return the witnesses of a step that involves operands alone, or a defined dim of the domain."""
         match step:
             case HasRank(operand=at, rank=rank, exact=False) if rank:
                 says = f"{self.guards.named[at]}.rank >= {rank}"
@@ -151,11 +151,11 @@ class _Printer:
         return []
 
     def _is_of_span(self, step: Check) -> bool:
-        """Whether a check is about the extents that operands span as wholes."""
+        """Whether a check compares with a dim of an open domain, which all operands span together."""
         return self.nest.open and isinstance(step.expected, DomainDim)
 
     def _meetings(self) -> list[Any]:
-        """Return the witnesses that what meets in a dim nobody sets alone is equal or 1."""
+        """Return the witnesses that extents which meet in a dim without a define are equal or 1."""
         if self.nest.whole:
             asked = any(isinstance(step, (Meet, MeetFront)) and step.says for step in self.nest.steps)
             asked = asked or (
@@ -167,12 +167,12 @@ class _Printer:
         return [self._op("cstr_broadcastable", *map(self._vector, terms)) for terms in found if len(terms) > 1]
 
     def _spans(self) -> list[Any]:
-        """Return the witnesses of what is asked of the extents that operands of unknown rank span."""
+        """Return the witnesses of the checks of the extents that operands of unknown rank span."""
         if not self.nest.open:
             return []
         found = []
         for define in self.nest.defines if len(self.nest.whole) > 1 else ():
-            # What meets a known extent has that or 1: the operands span it unless it is 1 itself.
+            # Operands that meet a constant extent span it, unless it is 1; only other defines need a test.
             if isinstance(define.term, Own) or define.term.extent == 1:
                 test = self._compare("eq", self._met(define.at), self._value(define.term))
                 found.append(self._require(f"d[{define.at}] = {self._shown(define.term)}", test))
@@ -184,7 +184,7 @@ class _Printer:
         return found
 
     def _fronts(self, step: MeetFront) -> tuple[Any, Any]:
-        """Return the front of an operand, and what lies there of the domain."""
+        """Return the front of an operand, and the part of the domain that it lies in."""
         own, domain = self.values[step.operand], self._domain()
         lead = self._op("subi", self._op("rank", domain), self._op("rank", own))
         there = self._op("split_at", domain, lead)[1]
@@ -229,7 +229,7 @@ class _Printer:
         return self._of(self._op("broadcast", *vectors) if len(vectors) > 1 else vectors[0], 0)
 
     def _has_rank_or_none(self, operand: int) -> Any:
-        """Return whether an operand has the domain's rank, or none: a scalar goes with every rank."""
+        """Return whether an operand has the domain's rank or rank 0: a scalar fits every rank."""
         rank = self._op("rank", self.values[operand])
         is_scalar = self._compare("eq", rank, 0)
         return self._op("select", is_scalar, is_scalar, self._compare("eq", rank, self._rank()))

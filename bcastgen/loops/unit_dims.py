@@ -1,11 +1,11 @@
-"""Canonical forms: what a map says without the dims that say nothing.
+"""Canonical forms of types and maps: dims of extent 1 that are always read at 0 are left out.
 
-In: an operand's type and its map.  Out: both without the dims of extent 1 that stand still.
+In: an operand's type and its map.  Out: both without these dims.
 
     1x5 through (d0, d1) -> (0, d1)  ->  5 through (d0, d1) -> (d1)
 
-Seed 004 asks for this form; linalg's pass of today is fold-unit-extent-dims. The array keeps its dims: this is how an
-access reads, not what is passed.
+Seed 004 asks for this form; linalg's current pass for it is fold-unit-extent-dims. The array keeps its dims: only the
+printed access changes, not the arguments of a call.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def fold_unit_dims(type_: TensorType, map_: AffineMap) -> tuple[TensorType, Affi
     f32[5] (d0, d1) -> (d1)
     """
     if len(type_.dims) != len(map_.indices):
-        # Of unknown rank: the type says less, or more, than the map of what is known of the domain.
+        # The type and the map need not know the same dims: one of unknown rank has its known dims only.
         return type_, map_
     kept = [at for at, index in enumerate(map_.indices) if index.dim is not None]
     dims = tuple(type_.dims[at] for at in kept)

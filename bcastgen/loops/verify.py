@@ -1,6 +1,6 @@
-"""The verifier of nests: whether one means something, which lowering and every rewrite owe to what comes after.
+"""The verifier of nests: checks that the output of lowering, and of each rewrite, is well formed.
 
-In: a nest.  Out: nothing, or the error that names the statement, store or access that is wrong.
+In: a nest.  Out: nothing, or the error that names the wrong statement, store or access.
 
     t0 = add(t1, a) : f32   ->   t0 reads t1, which is not computed before it
 """
@@ -16,12 +16,12 @@ __all__ = ["verify"]
 
 
 def verify(nest: Nest) -> None:
-    """Verify a nest: values before their users, dtypes of values, of rows and of stores, and maps.
+    """Verify that a nest computes values before their users, that its dtypes agree, and that its maps fit the domain.
 
     Raises
     ------
     BcastgenError
-        For the first thing that is wrong.
+        For the first fault found.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def _access(nest: Nest, access: Access) -> None:
         return
     if map_.domain_rank != len(domain.dims) or map_.open_domain != domain.open:
         raise BcastgenError(f"the map of {access.name}, {map_}, is not over the domain {domain}")
-    # A declared type may have fewer dims, or more, than what is inferred.
+    # The declared type of a result or claim may have fewer or more dims than the inferred domain.
     is_read = access not in (*nest.results, *nest.claims)
     if is_read and len(map_.indices) != len(access.type.dims):
         raise BcastgenError(f"the map of {access.name}, {map_}, is not for {len(access.type.dims)} dims")
@@ -70,7 +70,7 @@ def _statement(nest: Nest, at: int, statement: Apply) -> None:
 
 
 def _value(nest: Nest, value: Value, dtype: DType, before: int, user: str) -> None:
-    """Verify a value that is read as one of a dtype, by what comes behind so many statements."""
+    """Verify that a value has the dtype it is read as, and that one of the first `before` statements computes it."""
     own: object
     match value:
         case Load(access=access):

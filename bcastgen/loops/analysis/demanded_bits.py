@@ -1,11 +1,11 @@
-"""The low bits that count: of each integer in a nest, how many of them anything depends on.
+"""Demanded bits: how many low bits of each integer in a nest the results depend on.
 
-In: a nest.  Out: for each statement a number of bits; that of its dtype where the whole value counts.
+In: a nest.  Out: a number of bits for each statement; all bits of its dtype where the whole value counts.
 
     a, b : i32;  ((a + b) & 255).astype(uint8)   ->   8 of the sum, 8 of the mask, 8 of what is stored
 
-Sums, products and bitwise ops need no higher bits of their operands than those of the result that count; a mask leaves
-its own, a shift to the right needs as many more as it drops.
+Sums, products and bitwise ops need no more bits of their operands than count of the result. A mask needs only its own
+bits; a right shift needs as many more bits as it drops.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["demanded_bits", "mask_bits", "operand_bits", "shift_of"]
 
 
 def demanded_bits(nest: Nest) -> list[int]:
-    """Return on how many low bits of each statement's value anything depends: all bits of its dtype are the value.
+    """Return how many low bits of each statement's value count; all bits of its dtype stand for the whole value.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def operand_bits(statement: Apply, place: int, count: int) -> int:
 
 
 def mask_bits(statement: Apply, bits: int) -> int:
-    """Return how many low bits a mask leaves, at least one; where there is none, all of them."""
+    """Return how many low bits a statement's constant mask leaves, at least one; `bits` if it has no such mask."""
     if statement.op.integers.demanded != "mask":
         return bits
     masks = [int(value.value) for value in statement.operands if isinstance(value, Constant)]
@@ -62,7 +62,7 @@ def mask_bits(statement: Apply, bits: int) -> int:
 
 
 def shift_of(statement: Apply) -> int | None:
-    """Return the count of a shift, where it is a constant that any integer dtype holds."""
+    """Return the count of a shift if it is a constant from 0 to 63, else None."""
     if not statement.op.integers.shifts:
         return None
     value = statement.operands[1]

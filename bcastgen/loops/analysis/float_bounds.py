@@ -1,10 +1,10 @@
-"""The bounds of floats in a nest: between which numbers each value lies, and whether it may be NaN.
+"""The bounds of floats in a nest: the least and the largest number each value can be, and whether it may be NaN.
 
-In: a nest.  Out: for each statement its :class:`Bounds`; those of what is no f32 or f64 say nothing.
+In: a nest.  Out: the :class:`Bounds` of each statement; unknown ones for dtypes other than f32 and f64.
 
     x : u8;  t0 = cast(x) : f32;  t1 = multiply(t0, 1.2)   ->   t0 in [0, 255], t1 in [0, 306.00003], both numbers
 
-What each op does to bounds is said by its row (:mod:`...ops.bounds`).
+The row of each op names its rule for bounds (:mod:`...ops.bounds`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def bounds_of(nest: Nest) -> list[Bounds]:
 
     for statement in nest.body:
         dtype, function = statement.dtype, bounds_function(statement.op.floats.bounds)
-        # A condition has no bounds.
+        # The condition of a select has no bounds.
         pairs = list(zip(statement.operands, statement.operand_dtypes, strict=True))[statement.op.selects :]
         bounds = UNKNOWN
         if dtype not in (F32, F64):
@@ -70,7 +70,7 @@ def _of_integer(range_: Range, dtype: DType) -> Bounds:
 
 
 def _converted(x: Bounds, source: DType, dtype: DType) -> Bounds:
-    """Return the bounds of a float in another dtype: beyond the largest one it is an infinity, and no NaN."""
+    """Return the bounds of a float in another dtype; a finite f64 beyond f32's range becomes an infinity, not NaN."""
     if source not in (F32, F64) or source is dtype or dtype is F64:
         return x
     return around([x.low, x.high], dtype) if x.is_finite else UNKNOWN

@@ -1,11 +1,11 @@
-"""The ranges of integers in a nest: between which numbers each value lies, whatever the operands hold.
+"""The ranges of integers in a nest: the least and the largest number each value can be, for all operands.
 
 In: a nest.  Out: for each statement the least and the largest value, or None where it is no integer or bool.
 
     a, b, w : u8;  t0 = cast(a) : i32;  t1 = multiply(t0, cast(w)) : i32   ->   t0 in [0, 255], t1 in [0, 65025]
 
-Ranges are of the values that there are, not of those that there would be without wrapping: where an operation may wrap,
-nothing is known but the dtype. Sums of products are looked at as a whole: ``a*w + b*(255 - w)`` is at most ``255*255``.
+Ranges hold the values after wrapping: where an operation may wrap, its range is that of the dtype. Sums of products are
+bounded as a whole: ``a*w + b*(255 - w)`` is at most ``255*255``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["fits", "ranges_of", "whole"]
 # A sum of products of independent values: the coefficient of each product of different values.
 Polynomial = Mapping[frozenset[int], int]
 
-# Looking at every corner of the box takes 2 ** values.
+# The most values and products of a polynomial: its bounds take a look at 2 ** values corners of the box.
 _VALUES, _PRODUCTS = 4, 8
 
 
@@ -56,7 +56,15 @@ def ranges_of(nest: Nest) -> list[Range | None]:
 
 
 class _Ranges:
-    """One run: the ranges so far, and what is known as a sum of products of values counted by `atoms`."""
+    """One run over a nest: the ranges so far, and each value as a polynomial, if it is one, in values called atoms.
+
+    Attributes
+    ----------
+    found : the range of each statement so far.
+    sums : the polynomial of each statement so far, or None.
+    atoms : the range of each atom, by its number.
+    numbers : the number of each value that is an atom.
+    """
 
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
@@ -114,7 +122,7 @@ class _Ranges:
         return self.sums[value.index]
 
     def _sum(self, statement: Apply, given: list[Polynomial | None]) -> Polynomial | None:
-        """Return the value as a sum of products, if it is one, and worth it."""
+        """Return the value as a sum of products; None if it is none, or if it is too large."""
         sums = [one for one in given if one is not None]
         if len(sums) < len(given):
             return None
@@ -136,7 +144,7 @@ class _Ranges:
         return made if small else None
 
     def _bounds(self, sum_: Polynomial) -> Range:
-        """Return the least and the largest value: a product of each value at most once has them at corners."""
+        """Return the least and the largest value; they are at corners, as each product has a value at most once."""
         values = sorted(frozenset().union(*sum_))
         found = []
         for corner in product(*(self.atoms[value] for value in values)):

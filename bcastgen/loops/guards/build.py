@@ -4,10 +4,10 @@ In: a kernel's operands, results and claims, and its nests.  Out: a :class:`Guar
 
     a.0 in {1, d0}; a.1 = 4; b.0 in {1, d0}  ->  meet a.0 at d0; a.1 = 4 or EXTENT; meet b.0 at d0
 
-Ranks come first, since dims mean nothing in arrays of other ranks; the rest goes in operand, then dim order, so that of
-several violations the first is told. What types decide is not asked again. Every constraint that is left to be checked
-becomes steps here, once; one that does not is an error of this module's. The file is long because every kind of
-constraint becomes steps here and nowhere else.
+Ranks come first, since dims mean nothing in arrays of other ranks; the other steps go in operand, then dim order, so
+that a call with several violations reports the first. Constraints that types decide get no step. Every constraint that
+is left to the run time becomes steps here, once; one that does not is an internal error. The file is long because every
+kind of constraint becomes steps here and nowhere else.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ from ..nest import Access, Nest
 __all__ = ["build_guards"]
 
 Named = Sequence[tuple[str, TensorType]]
-# What is declared of one extent alone, and of one that is known or named, too.
+# Constraints on one extent alone; then those with the extents that types know or name, too.
 _BOUNDS = (AtLeast, AtMost, MultipleOf)
 _DECLARED = (ExtentIs, SameExtent, *_BOUNDS)
-# What is asked of one dim of an operand, whatever map it is read through.
+# Constraints on one dim of an operand that do not depend on the map it is read through.
 _Own = ExtentIs | SameExtent | AtLeast | AtMost | MultipleOf | Fits | Equals | EqualsExtent
 _OWN = get_args(_Own)
 _OperandStep = HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check
@@ -83,9 +83,9 @@ def build_guards(
 
     Parameters
     ----------
-    operands, results, claims : names and types.
-    nests : of the kernel.
-    constants : how many of the last operands are the kernel's own.
+    operands, results, claims : their names and types.
+    nests : the kernel's nests.
+    constants : how many of the last operands are the kernel's own arrays.
 
     Examples
     --------
@@ -115,14 +115,14 @@ def build_guards(
 
 
 class _Builder:
-    """Goes through the operands of one nest.
+    """Builds the guards of one nest, operand by operand.
 
     Attributes
     ----------
-    left : the constraints that are checked and have no step yet.
-    asked : the dims of operands that have been checked for themselves.
-    placed : the dims, and the symbols, that have met the domain, each with the number of its dim there.
-    met : the symbols among them of which a step asks that they meet it, or whose extent it is.
+    left : the run-time constraints that have no step yet.
+    asked : the operands' dims whose own constraints (`_OWN`) have their steps.
+    placed : the operands' dims, and the symbols, that have met the domain, each with the number of the domain's dim.
+    met : the symbols, with that number, that a step compares with the domain's dim, or that define it.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class _Builder:
         )
 
     def _whole(self) -> tuple[int, ...]:
-        """Return the operands that meet as wholes, in the order the nest has them in; none if some do not."""
+        """Return the operands in the nest's order if all of them meet as wholes, aligned on the right; else none."""
         domain = self.nest.domain
         met = [access for access in (*self.nest.operands, *self.nest.shapes) if not access.stands_by]
         if any(access.positions is not None for access in met):
@@ -173,7 +173,7 @@ class _Builder:
         return tuple(dict.fromkeys(access.position for access in met))
 
     def check_all_asked(self) -> None:
-        """Raise if a constraint that is left to the run time became no step: nobody would ask it."""
+        """Raise a BcastgenError if a run-time constraint became no step, because then nothing would check it."""
         if self.left:
             asked = "; ".join(map(str, self.left))
             raise BcastgenError(f"internal error: {asked} is checked at run time, but no step of the guards asks it")
@@ -193,13 +193,13 @@ class _Builder:
         yield from self._sources()
 
     def _sources(self) -> Iterator[NotNegative | Check]:
-        """What is declared of the extents that others are compared with before their own operands' turns come."""
+        """Yield the checks of the extents that others are compared with before their own operands' turns come."""
         sources = dict.fromkeys(source for source in self.nest.domain.sources if source is not None)
         later = [place for place in sources if place[0] != self.first[0].name and self._is_foreign(place[0])]
         yield from (NotNegative(Own(self.numbers[name], dim)) for name, dim in later)
         bounded = {c.operand for c in self.left if isinstance(c, _BOUNDS) and (c.operand, c.dim) in later}
         last = max((self.numbers[name] for name in bounded), default=-1)
-        # In operand order, as everything: those before them, too.
+        # All steps go in operand order, so the operands before these are checked first, too.
         for access in self.first:
             for own in [own for _, own, _ in access.type.aligned if access.position <= last]:
                 for c in [
@@ -231,14 +231,14 @@ class _Builder:
     # ---- operands
 
     def _operand(self, access: Access) -> Iterator[_OperandStep]:
-        """Go through the dims of an access."""
+        """Yield the steps of an access, dim by dim."""
         if access.type.unranked and not access.stands_by:
             yield self._front(access)
         for at, (_, own, _) in enumerate(access.type.aligned):
             place = (access.name, own)
             yield from self._checks(place)
             if access.positions is not None and access.positions[at] is None:
-                self.asked.add(place)  # Looked at only: no dim of this domain is its own.
+                self.asked.add(place)  # The dim is only looked at: it lies in no dim of this domain.
                 continue
             yield from self._lie(place, self._where(access, at), access.positions is None)
             self.asked.add(place)
@@ -259,7 +259,7 @@ class _Builder:
         return MeetFront(access.position, known, "meet", str(whole) if whole in self.constraints else "")
 
     def _checks(self, place: Place) -> Iterator[_OperandStep]:
-        """What is asked of the dim itself, once for all maps it is read through."""
+        """Yield the checks of the dim itself, once for all maps it is read through."""
         if place in self.asked:
             return
         yield from self._asked(_OWN, place)
@@ -270,7 +270,7 @@ class _Builder:
             yield self._check(constraint)
 
     def _lie(self, place: Place, where: int, aligned: bool) -> Iterator[_OperandStep]:
-        """What a dim that lies in a dim of the domain has to do with it."""
+        """Yield the steps by which an operand's dim meets, widens or only fits the dim of the domain it lies in."""
         if (place, where) in self.placed:
             return
         constraint = self._stretch(place, where, aligned)
@@ -296,20 +296,20 @@ class _Builder:
             and constraint.extent is not None
             and (define is None or define.term != Const(constraint.extent))
         ):
-            # A broadcast to a known extent, in a dim that may have another one.
+            # This is a broadcast to a known extent in a dim of the domain that may have another one.
             expected = Const(constraint.extent)
             return Check("one_or_eq", term, expected, "BROADCAST", term.operand, term.dim, -1, str(constraint))
         if define is None or (isinstance(define.term, Const) and define.term.extent != 1):
             return Meet(term, where, aligned, str(constraint))
-        # It is known who sets the extent: a 1 there is not "nobody yet".
+        # The dim is defined, so an extent of 1 there is final, and the operand's dim cannot widen it.
         dim = DomainDim(self.at, where)
         return Check("one_or_eq", term, dim, "BROADCAST", term.operand, term.dim, dim, str(constraint))
 
     def _stretch(self, place: Place, where: int, aligned: bool) -> Constraint | None:
-        """Return what says that a dim is 1 or the extent of its dim of the domain, if that is to be checked."""
+        """Return the run-time constraint that a dim is 1 or has the extent of its dim of the domain, or None."""
         whole = StretchesAll(place[0])
         if whole in self.constraints and self._is_loose(place):
-            # What is said of all its dims is said of those that the type knows, too.
+            # StretchesAll holds for the dims that the type knows, too.
             symbol = self._symbol(place)
             return None if symbol and (symbol, where) in self.met else whole
         for c in self.constraints:
@@ -322,19 +322,22 @@ class _Builder:
         type_ = self.types[name]
         if type_.dims[own].is_static:
             return False
-        # An equality that is proved may rest on what is said of all dims, so that is asked of this one, too.
+        # The proof of an equality may rest on StretchesAll, so a dim whose equality is proved is checked by that, too.
         asked = (decision.constraint for decision in self.nest.domain.decisions if decision.fate != "proved")
         return not any(isinstance(c, Equals) and (c.operand, c.dim) == place for c in asked)
 
     def _symbol(self, place: Place) -> str:
-        """Return the name of a dim; none if it is proved to have that extent, perhaps by what its name would spare."""
+        """Return the symbol of a dim, or "" if its equality with another dim of that symbol is proved.
+
+        The proof may rest on a check that the symbol would make superfluous.
+        """
         proved = (d.constraint for d in self.nest.domain.decisions if d.fate == "proved")
         if any(isinstance(c, SameExtent) and (c.operand, c.dim) == place for c in proved):
             return ""
         return self.types[place[0]].dims[place[1]].symbol or ""
 
     def _may_set(self, place: Place, where: int) -> bool:
-        """Whether it may be this dim that a dim of the domain has its extent from."""
+        """Whether this dim may be the one that sets the extent of a dim of the domain."""
         if where in self.defined or place not in self.nest.domain.unknown_places[where]:
             return False
         return (self._symbol(place), where) not in self.placed
@@ -344,10 +347,10 @@ class _Builder:
         if self._symbol(place):
             self.placed.add((self._symbol(place), where))
 
-    # ---- what lies where no operand is read
+    # ---- targets of explicit broadcasts, where no operand is read
 
     def _elsewhere(self) -> Iterator[_OperandStep]:
-        """What explicit broadcasts ask: their targets, dims of operands elsewhere, take part in the domain."""
+        """Yield the steps of explicit broadcasts, whose targets, dims of other operands, take part in the domain."""
         domain = self.nest.domain
         for at, places in enumerate(domain.unknown_places):
             where = self._domain_dim(at)
@@ -363,7 +366,7 @@ class _Builder:
             yield Check("one_or_eq", term, expected, "BROADCAST", term.operand, term.dim, -1, str(constraint))
 
     def _still_defined(self, steps: Sequence[_OperandStep]) -> Iterator[_OperandStep]:
-        """Ask again what the fronts of operands of unknown rank, or what meets after them, may have widened."""
+        """Yield again the checks of dims that the front of an operand of unknown rank, or a later step, may widen."""
         fronts = [step for step in steps if isinstance(step, MeetFront)]
         for define in self.defined.values() if fronts else ():
             if not any(step.known < -define.at for step in fronts) or _is_never_widened(define):
@@ -379,7 +382,7 @@ class _Builder:
             yield from (step for step in fronts if step.how == "match")
 
     def _strict_one(self, define: Define) -> Own | None:
-        """Return the dim of extent 1 that sets a dim of the domain, since it does not stretch."""
+        """Return the operand's dim of extent 1 that does not stretch and so sets a dim of the domain, or None."""
         for access in self.accesses:
             if access.position == define.setter:
                 found = [at for at, _ in enumerate(access.type.aligned) if self._where(access, at) == define.at]
@@ -390,7 +393,7 @@ class _Builder:
         return next(access.name for access in self.accesses if access.position == number)
 
     def _not_negative(self, steps: Sequence[object]) -> Iterator[NotNegative]:
-        """Ask of each extent that it is none below 0, where no other step sees to that."""
+        """Yield a check that an extent is not negative for each extent of which no other step proves it."""
         known: set[Term] = set()
         size = -1
         while size != len(known):
@@ -446,7 +449,7 @@ class _Builder:
             yield Overflow(self.numbers[widest.name], widest.dtype.bytes)
 
     def _is_elsewhere(self, constraint: Constraint) -> bool:
-        """Whether it ties a dim to a result, or claim, of another nest: compared where both are known."""
+        """Whether a constraint ties a dim to a result or claim of another nest, which is for `ties` to compare."""
         if not isinstance(constraint, ResultSame):
             return False
         here = {access.name for access in (*self.accesses, *self.nest.named)}
@@ -476,11 +479,11 @@ class _Builder:
         raise BcastgenError(f"internal error: no step asks {c}")
 
     def _own_dim(self, dim: int) -> int:
-        """Return the number of a result's dim: one of unknown rank counts its dims from the domain's end."""
+        """Return the number of a result's dim in the domain; it is negative, from the end, only in an open domain."""
         return dim if dim >= 0 or self.nest.domain.open else len(self.nest.domain.dims) + dim
 
     def ties(self, homes: dict[str, tuple[int, Nest, int]]) -> Iterator[Check]:
-        """Give the checks of what only two nests together know."""
+        """Yield the checks that compare the domains of two nests."""
         for c in [c for c in self.left if isinstance(c, ResultSame) and c.other in homes]:
             del self.left[c]
             at, nest, _ = homes[c.other]
@@ -492,7 +495,7 @@ class _Builder:
             yield Check("eq", actual, expected, "RESULT", subject, own, against, str(c), c.symbol)
 
 
-# What an extent below 0 does not pass.
+# Constraints that a negative extent violates.
 _BOUNDING = (ExtentIs, SameExtent, Equals, AtLeast, Fits, EqualsExtent)
 
 
@@ -501,7 +504,7 @@ def _is_never_widened(define: Define) -> bool:
 
 
 def _nonnegative(step: object, known: set[Term], defined: dict[int, Define]) -> set[Term]:
-    """Return the extents that a step shows not to be below 0, if `known` are not."""
+    """Return the extents that a step proves not to be negative, given that `known` are not."""
     match step:
         case NotNegative(term=term) | Meet(term=term):
             return {term}

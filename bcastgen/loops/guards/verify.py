@@ -1,11 +1,11 @@
 """Verifies that the guards of a kernel let no nest read out of bounds.
 
-In: a program with guards.  Out: what they do not exclude, as text; nothing for a sound one.
+In: a program with guards.  Out: a line for each dim that may be read out of bounds; none for a sound program.
 
     a at (d0|0), b at (d0); meet %0.0 at d0                  ->  "nest 0: b.0 = d0 does not follow"
 
-Where the steps have passed, every dim that an operand is read along has the extent of its dim of the domain, or 1 where
-its map says that it then stands still. It is proved from the steps alone; of what is trusted nothing is asked.
+If all steps pass, every dim that an operand is read along must have the extent of its dim of the domain, or 1 if its
+map then reads it at 0. The proof uses the steps alone; a nest with trusted constraints is not verified.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ONE = Range(1, 1)
 
 
 def unguarded(program: LoopProgram) -> tuple[str, ...]:
-    """Return the dims that may be read out of bounds as far as the guards go.
+    """Return a line for each operand's dim that may be read out of bounds although the guards pass.
 
     Examples
     --------
@@ -70,9 +70,9 @@ def _node(term: Term) -> Hashable:
 
 
 def _clauses(at: int, guards: NestGuards) -> Iterator[Clause]:
-    """Return what holds where the steps of a nest have passed."""
+    """Yield the clauses that hold if the steps of a nest pass."""
     known = [step.known for step in guards.steps if isinstance(step, MeetFront)]
-    reach = -min(known) if known else 0  # A front may set dims before this one, whoever defines them.
+    reach = -min(known) if known else 0  # A front may widen the dims before this one, even defined ones.
     for define in guards.defines:
         if not known or define.at >= reach or (isinstance(define.term, Const) and define.term.extent != 1):
             yield ((Atom("same", DomainDim(at, define.at), _node(define.term)),),)

@@ -1,6 +1,6 @@
-"""Columns: the extents beside which a name stands that only the caller gives, so that it may be left out.
+"""Columns: the extents that meet in one dim, from which an extent that the caller leaves out is inferred.
 
-In: what results read.  Out: the extents, known or operands' dims, that lie in one dim, or that one is broadcast to.
+In: the uses of each result.  Out: the extents, known ones or operands' dims, of one dim, or an extent and its target.
 
     (f64[?] a, f64[?] b) -> broadcast_to(a, (k,)) + b    ->   (k.0, b.0), (a.0, k.0)
 """
@@ -19,7 +19,7 @@ Column = tuple[int | Place, ...]
 
 
 def columns_of(reads: Iterable[Reads], homes: Mapping[str, Place]) -> tuple[Column, ...]:
-    """Return the columns of all results; `homes` says which operand's dim a symbol is."""
+    """Return the columns of all results; `homes` maps each symbol to the operand's dim that binds it."""
     found: dict[Column, None] = {}
     for read in reads:
         met: dict[int, dict[int | Place, None]] = {}
@@ -34,7 +34,7 @@ def columns_of(reads: Iterable[Reads], homes: Mapping[str, Place]) -> tuple[Colu
 
 
 def _items(use: Use, homes: Mapping[str, Place]) -> Iterator[tuple[int, int | Place, int | Place | None]]:
-    """Give position, extent and target of each dim of a use that is not dropped."""
+    """Yield the position, the extent and the target of each dim of a use, except dropped dims."""
     for position, own, dim in use.aligned:
         item = _item(dim, homes) if use.is_target_shape else None
         known = (use.name, own) if dim.extent is None else dim.extent

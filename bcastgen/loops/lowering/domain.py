@@ -1,4 +1,4 @@
-"""The iteration domain of a nest: what is inferred of its extents, and which run-time checks remain.
+"""The iteration domain of a nest: its inferred extents, and the run-time checks that remain.
 
 In: the uses of operands that meet in a nest, and the declared result types.  Out: a :class:`Domain`.
 
@@ -30,24 +30,24 @@ def iteration_domain(
     joint: Joint,
     homes: tuple[tuple[str, Place], ...] = (),
 ) -> Domain:
-    """Infer the domain of operands that meet, and verify the declared results against it.
+    """Return the domain of operands that meet, with the declared results verified against it.
 
     Parameters
     ----------
     uses : how each operand is read.
-    rank : of the domain, where views make it known; it may have dims that no operand has.
+    rank : the domain's rank where views make it known, else None; some of its dims may belong to no operand.
     results : names, and declared types where there are any.
     rules : how dims meet.
-    bound : the symbols that results of other nests have bound; added to.
-    joint : what other nests ask; added to.
-    homes : where in the kernel's operands symbols stand, of which some may not be in use here.
+    bound : the symbols that are bound so far; those that results of this nest bind are added.
+    joint : the constraints of the nests so far; this nest's are added.
+    homes : the operand's dim that binds each symbol of the kernel, whether or not this nest uses it.
 
     Raises
     ------
     BroadcastError
-        For what cannot hold at run time.
+        If a constraint cannot hold at run time.
     """
-    # A result that reads no operand is a scalar; dims that no operand has are 1 until somebody says otherwise.
+    # A result that reads no operand is a scalar; dims that no operand has are 1 unless a use widens them.
     scaffold = (
         ()
         if uses and rank is None

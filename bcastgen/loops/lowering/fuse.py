@@ -1,15 +1,16 @@
-"""Fusion: which results share a nest, and where what is asked of values that are not stored is checked.
+"""Fusion: which results share a nest, and which nest checks the claims on values that are not stored.
 
-In: what each result, and each such value, is made of.  Out: groups of their positions, in order.
+In: the uses of each result and of each such value.  Out: groups of their positions, in order.
 
     (a + b, a * b, a)            ->  results (0, 1), results (2,)
     (a * b + c), claim of a * b  ->  claim (0,), results (0,)
 
-Results of one domain share a nest, which computes their common values once. They have one domain if they read the same
-operands through the same maps, or if types show that their domains have the same extents: known ones, or those of the
-same dims of operands. One that reads fewer operands may else be smaller, as NumPy's would be, and is not widened to the
-others' domain. A claim is checked where results have its value's domain; the others, which may stop a call, come first.
-What meets in a value that is then broadcast explicitly has a group, too: nothing else shows how it met.
+Results with the same domain share a nest, which computes their common values once. Two results have the same domain if
+they read the same operands through the same maps, or if types show that their domains have the same extents: known
+ones, or those of the same dims of operands. Otherwise a result that reads fewer operands may be smaller, as in NumPy,
+and is not widened to the others' domain. A claim is checked in the nest of the results that have its value's domain.
+Claims without such a nest get nests of their own, which come first, because they may stop a call. Operands that meet in
+a value which is then broadcast explicitly get a group too: no other domain shows how they met.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ __all__ = ["Group", "groups_of"]
 
 @dataclass(slots=True)
 class Group:
-    """The positions of results, and of claims, that have one domain: that of these uses, of a rank if views give it.
+    """The positions of the results and claims that have one domain: that of `uses`, of rank `rank` if views give it.
 
-    `is_broadcast` if it is also that of a value that is broadcast explicitly.
+    `is_broadcast` is True if a value that is broadcast explicitly has this domain too.
     """
 
     rank: int | None
@@ -40,14 +41,14 @@ class Group:
     is_broadcast: bool = False
 
 
-# What a domain is known by: its extents, known or an operand's, or else what spans it.
+# The key of a domain: its extents (known ones or operands' dims), or else its rank and the uses that span it.
 _Key: TypeAlias = tuple[int | Place, ...] | tuple[int | None, frozenset[Use]]
 
 
 def groups_of(
     results: Sequence[Reads], claims: Sequence[Spanned] = (), broadcast_values: Sequence[Spanned] = ()
 ) -> tuple[Group, ...]:
-    """Return what shares a nest: what has no result comes first, each lot in the order of its first member."""
+    """Return the groups that share a nest: groups without results first, then by the order of their first members."""
     groups: dict[_Key, Group] = {}
     met = [spanned for spanned in broadcast_values if len(spanned.all_uses) > 1]
     alone = len(results) + len(claims) + len(met) == 1
@@ -62,7 +63,7 @@ def groups_of(
 
 
 def _group(groups: dict[_Key, Group], rank: int | None, uses: tuple[Use, ...], by_uses: bool) -> Group:
-    """Return the group of the domain of these uses, which are now its own, too."""
+    """Return the group that has the domain of these uses, made if there is none; the uses are added to it."""
     extents = None if by_uses else _extents(rank, uses)
     group = groups.setdefault((rank, frozenset(uses)) if extents is None else extents, Group(rank, ()))
     group.rank = rank if group.rank is None else group.rank
@@ -71,13 +72,13 @@ def _group(groups: dict[_Key, Group], rank: int | None, uses: tuple[Use, ...], b
 
 
 def _extents(rank: int | None, uses: tuple[Use, ...]) -> tuple[int | Place, ...] | None:
-    """Return the extents of a domain, known or an operand's; None where they differ from call to call."""
+    """Return a domain's extents, known ones or operands' dims; None if the dim that sets one differs between calls."""
     if not uses or any(use.is_target_shape or use.targets is not None or use.type.unranked for use in uses):
         return None
     try:
         info = broadcast(uses)
     except BroadcastError:
-        return None  # told where the nest is made
+        return None  # The error is raised when the nest is made.
     found: list[int | Place] = []
     for dim, place in zip(info.dims, info.places, strict=True):
         extent = dim.extent if dim.extent is not None else place

@@ -5,9 +5,9 @@ In: a typed expression and a type for each operand.  Out: a :class:`LoopProgram`
     a + b * 2 over f32[?, ?], f32[?, ?]  ->  one nest (d0, d1), t0 = multiply(b, 2.0), t1 = add(a, t0), r = t1
 
 Results that read the same operands through the same maps share one domain and so one nest; a result that reads fewer
-operands may be smaller than the others and gets a nest of its own (`fuse` groups them). Views are gone afterwards: they
-are the accesses' indexing maps (`uses` follows them). What is claimed of a value is checked in the nest that has its
-domain, else in one that computes nothing; where types prove it, nothing is left of it.
+operands may be smaller than the others and gets a nest of its own (`fuse` groups them). Views become the accesses'
+indexing maps (`uses` follows them). A claim on a value is checked in the nest that has the value's domain, or else in a
+nest that computes nothing; a claim that types prove is dropped.
 """
 
 from __future__ import annotations
@@ -60,16 +60,16 @@ def lower(
     Parameters
     ----------
     typed : the expression.
-    operand_types : one type an operand; its dtype, where given, must be the expression's.
+    operand_types : one type for each operand; its dtype, where given, must be the expression's.
     result_types : declared types of the results, verified against the inferred ones; None declares nothing.
-    result_names : one name a result.
+    result_names : one name for each result.
     rules : how dims meet.
-    constants : how many of the last operands are arrays of the kernel's own, of exactly the types given.
+    constants : how many of the last operands are the kernel's own arrays, of exactly the types given.
 
     Raises
     ------
     BroadcastError
-        Where the operands, a declared result type, or a claim, cannot fit.
+        If the operands, a declared result type or a claim cannot fit.
     """
     expression = typed.expression
     operand_types = checked_units(expression, operand_types)
@@ -89,7 +89,7 @@ def lower(
         (claim.name, _with_dtype(claim.type, _dtype_of(claim.node), claim.name)) for claim in expression.type_assertions
     )
     spans = spans_of(expression, tuple(claim.node for claim in expression.type_assertions), types, rules.rank_expansion)
-    # Where every 1 stretches, what an explicit broadcast asks of each operand says of all that they meet.
+    # Where every extent of 1 stretches, operands that each fit an explicit broadcast's target fit each other, too.
     inner = () if rules.stretch and rules.dynamic == "numpy" else broadcast_values(expression)
     groups = groups_of(reads, spans, spans_of(expression, inner, types, rules.rank_expansion))
     bound = _bound(operands, groups)
@@ -143,9 +143,9 @@ def _with_dtype(type_: TensorType, dtype: DType, name: str) -> TensorType:
 
 
 def _bound(operands: Named, groups: Sequence[Group]) -> Bound:
-    """Return what symbols of operands stand for, whichever nest these are read in, if any; those that are come first.
+    """Return the operand's dim that binds each symbol; operands that some nest reads come before those that none reads.
 
-    What is read in the only nest there is, this nest binds: it knows more of it.
+    If there is only one nest, the symbols of the operands it reads are left out: the nest binds them and knows more.
     """
     read = {use.name for group in groups for use in group.uses}
     known = [operand for operand in operands if operand[0] in read]
@@ -164,7 +164,7 @@ def _symbols(types: tuple[TensorType, ...]) -> set[str | None]:
 
 
 def _homes(operands: Named) -> Homes:
-    """Return where each symbol stands first, whoever reads that operand."""
+    """Return the place where each symbol occurs first, whichever nest reads that operand."""
     found: dict[str, Place] = {}
     for name, type_ in operands:
         for _, own, dim in type_.aligned:
@@ -176,7 +176,7 @@ def _homes(operands: Named) -> Homes:
 def _lower_checks(
     operands: Named, group: Group, claims: Named, rules: Rules, bound: Bound, joint: Joint, homes: Homes
 ) -> Nest:
-    """Return the nest of claims alone: it looks at shapes."""
+    """Return a nest that only checks: it has claims and shapes, and computes nothing."""
     indices = {name: at for at, (name, _) in enumerate(operands)}
     uses = _in_order(group.uses, indices)
     domain = iteration_domain(uses, group.rank, tuple(claims[at] for at in group.claims), rules, bound, joint, homes)
@@ -190,7 +190,10 @@ def _claimed(group: Group, claims: Named, domain: Domain) -> tuple[Access, ...]:
 
 
 def _asking(nests: Sequence[Nest], groups: Sequence[Group]) -> tuple[tuple[Nest, ...], tuple[Decision, ...]]:
-    """Return the nests that ask something, with the claims that something is left of, and decisions that none says."""
+    """Return the nests to keep, each with the claims that are still checked, and the other nests' decisions on claims.
+
+    A nest is kept if it has results or such claims, or if it checks a value that is broadcast explicitly.
+    """
     constraints = [c for nest in nests for c in nest.domain.constraints]
     named = {c.other for c in constraints if isinstance(c, ResultSame)}
     named |= {c.result for c in constraints if isinstance(c, OF_RESULTS)}
@@ -206,13 +209,13 @@ def _asking(nests: Sequence[Nest], groups: Sequence[Group]) -> tuple[tuple[Nest,
 
 
 def _is_strict(nest: Nest) -> bool:
-    """Whether values that do not stretch meet others."""
+    """Whether an operand that does not stretch takes part, and a check of operands' extents is left."""
     strict = any(isinstance(decision.constraint, Equals) for decision in nest.domain.decisions)
     return strict and any(isinstance(c, (Equals, Stretches)) for c in nest.domain.constraints)
 
 
 def _without_own(nest: Nest, constants: frozenset[str]) -> Nest:
-    """Ask nothing of the shapes of arrays that are the kernel's own."""
+    """Return a nest that does not check the shapes of the kernel's own arrays."""
     decisions = tuple(
         Decision(decision.constraint, "proved", "it is a constant's own")
         if isinstance(decision.constraint, (RankIs, ExtentIs)) and decision.constraint.operand in constants
@@ -245,7 +248,7 @@ def _lower_group(
         _result_access(at, names[at], typed.result_dtypes[at], domain.dims, domain.open, declared[at])
         for at in group.results
     )
-    # What only a claim of the group is made of counts by its shape, like what gives a shape alone.
+    # An operand that only a claim of the group reads gives its shape, not its data, like a shape-only use.
     seen_only = [use for use in uses if use.shape_only or not (use.is_target_shape or use in loads)]
     places = {(access.name, access.positions): at for at, access in enumerate(accesses)}
     values: dict[Seen, Value] = {
@@ -264,7 +267,7 @@ def _lower_group(
 
 
 def _in_order(uses: Iterable[Use], indices: dict[str, int]) -> list[Use]:
-    """Return distinct uses in the operands' order, shapes that are no operand's last."""
+    """Return the distinct uses in the operands' order; target shapes, which belong to no operand, come last."""
     return sorted(dict.fromkeys(uses), key=lambda use: indices.get(use.name, len(indices)))
 
 
@@ -296,7 +299,7 @@ def _body(below: dict[Seen, tuple[Seen, ...]], values: dict[Seen, Value]) -> tup
             case Constant():
                 values[seen] = seen.node
             case Remap():
-                # A view computes nothing: it is the value, as another map sees it.
+                # A view computes nothing: it is its operand's value, read through another map.
                 values[seen] = values[made_of[0]]
             case ExprApply(op=op, operands=operands, params=params, dtype=dtype) if dtype is not None:
                 dtypes = tuple(child.dtype for child in operands if isinstance(child.dtype, DType))

@@ -1,10 +1,10 @@
-"""What declared types say across nests: one symbol is one extent, whichever nests its operands are read in.
+"""Ties the symbols of declared types across nests: one symbol is one extent, whichever nests read its operands.
 
-In: a kernel's operands and its nests.  Out: the nests, some of which now look at an operand of another one.
+In: a kernel's operands and its nests.  Out: the nests, some of which now look at the shape of another nest's operand.
 
     (f32[n] a, f32[n] b) -> a + 1, b * 2   ->  the second nest checks b.0 = a.0 (n)
 
-What an operand that no result reads declares is checked in the first nest, as everybody's is.
+The first nest checks the declared type of an operand that no result reads.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ __all__ = ["tie"]
 
 Operands = Sequence[tuple[str, TensorType]]
 Places = dict[str, Place]
-# What is asked of operands whatever domain they meet in.
+# Constraints on operands that do not depend on the domain the operands meet in.
 _ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Fits, EqualsExtent)
 
 
 def tie(nests: tuple[Nest, ...], operands: Operands, rules: Rules, constants: frozenset[str]) -> tuple[Nest, ...]:
-    """Return the nests with what has to hold between them.
+    """Return the nests with the constraints that tie their operands' symbols to each other.
 
     Parameters
     ----------
     nests, operands : of the kernel.
     rules : how dims meet.
-    constants : the names of operands that are the kernel's own: nothing is asked of them.
+    constants : the names of the kernel's own arrays, whose shapes are not checked.
     """
     read = {access.name for nest in nests for access in (*nest.operands, *nest.shapes)}
-    # A symbol is bound where it occurs first, whoever reads that operand.
+    # A symbol is bound where it occurs first, whichever nest reads that operand.
     first = _first_places(operands)
     tied = tuple(_tied(nest, operands, first) for nest in nests)
     unread = [operand for operand in operands if operand[0] not in read | constants]
@@ -61,7 +61,7 @@ def tie(nests: tuple[Nest, ...], operands: Operands, rules: Rules, constants: fr
 
 
 def _with_declared(nest: Nest, operands: Operands, unread: Operands, first: Places, rules: Rules) -> Nest:
-    """Return a nest that checks what operands declare that no nest reads."""
+    """Return a nest that also checks the declared types of the operands that no nest reads."""
     decisions: list[Decision] = []
     for name, type_ in unread:
         declared = broadcast([Use(name, type_)], entry=True, rules=rules).decisions
@@ -80,7 +80,7 @@ def _with_declared(nest: Nest, operands: Operands, unread: Operands, first: Plac
 
 
 def _once(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
-    """Ask of an operand alone what has to be asked in the first nest that does; a failure there ends the call."""
+    """Keep each domain-independent check only in the first nest that has it: a failure there ends the call."""
     asked: set[Constraint] = set()
     found: list[Nest] = []
     for nest in nests:
@@ -96,7 +96,7 @@ def _once(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
 
 
 def _without_idle(nest: Nest) -> Nest:
-    """Drop the operands of other nests that nothing is compared with any more."""
+    """Drop the operands that take no part in the domain and that no check compares with any more."""
     asked = {c.operand for c in nest.domain.constraints if not isinstance(c, OF_RESULTS)}
     asked |= {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame, Fits, EqualsExtent))}
     asked |= {name for places in nest.domain.unknown_places for name, _ in places}
@@ -106,7 +106,7 @@ def _without_idle(nest: Nest) -> Nest:
 
 
 def _first_places(operands: Operands) -> Places:
-    """Return where each symbol occurs first."""
+    """Return the place where each symbol occurs first."""
     places: Places = {}
     for name, type_ in operands:
         for _, own, dim in type_.aligned:
@@ -131,7 +131,7 @@ def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
 
 
 def _at_first(decision: Decision, homes: dict[Place, Place]) -> Decision:
-    """Return a decision on an extent as one on where its symbol stands first: all others are compared with that."""
+    """Move a bound on a symbol's extent to the place where it occurs first; other places are compared with that one."""
     c = decision.constraint
     if isinstance(c, (AtLeast, AtMost, MultipleOf)) and (c.operand, c.dim) in homes:
         operand, dim = homes[c.operand, c.dim]
@@ -144,7 +144,7 @@ def _same(place: Place, first: Place, symbol: str) -> Decision:
 
 
 def _compared(constraint: Constraint) -> tuple[str, ...]:
-    """Return the operands whose extents a constraint speaks of, apart from those of operands that have one domain."""
+    """Return the operands that a constraint names and that may belong to another nest."""
     match constraint:
         case Fits() | EqualsExtent():
             return (constraint.operand, constraint.other)
@@ -156,7 +156,7 @@ def _compared(constraint: Constraint) -> tuple[str, ...]:
 
 
 def _looking_at(nest: Nest, names: set[str], operands: Operands, decisions: list[Decision]) -> Nest:
-    """Return a nest that looks at the extents of further operands, which take no part in its domain."""
+    """Return a nest with these decisions, and with the shapes of further operands, which take no part in its domain."""
     added = [
         Access(
             at,

@@ -1,12 +1,12 @@
 """Uses: which elements of which operands a result reads, view by view.
 
-In: the results of a typed expression, and the operands' types.  Out: one :class:`Use` for each indexing map an operand
-is read through, and the values of the expression in the order they are computed.
+In: the results of a typed expression, and the operands' types.  Out: one :class:`Use` for each indexing map that an
+operand is read through, and the values of the expression in the order in which they are computed.
 
     a + transpose(a) over f32[?, ?]  ->  uses a at (d0, d1) and a at (d1, d0); t0 = add of both
 
-A view computes nothing, so it is gone from what comes out: the same value seen through two maps is two values, whose
-loads differ. Where there is no view, operands align on the right whatever their rank, and `positions` is None.
+A view computes nothing, so lowering drops it: one value seen through two maps becomes two values with different loads.
+Without views, operands align on the right whatever their rank, and `positions` is None.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ Positions = Places | None
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A node as one path to it sees it.
+    """A node of the expression, seen through the views on one path from the result to it.
 
     Attributes
     ----------
     node : the node.
-    positions : for each of its dims the position in the domain, from the end, or None where a view drops it; None where
-        it is aligned on the right.
-    targets : for each of its dims what an explicit broadcast around it makes of it, if anything.
+    positions : for each of its dims the position in the domain, counted from the end, or None for a dim that a view
+        drops; None in place of all if it is aligned on the right.
+    targets : for each of its dims the target of the explicit broadcast around it, or None.
     """
 
     node: Node
@@ -59,16 +59,16 @@ class Seen:
 
 @dataclasses.dataclass(slots=True)
 class Reads:
-    """What a result reads.
+    """The operands and values that a result is computed from.
 
     Attributes
     ----------
     result : the result itself.
     rank : its rank where views make it known, else None.
-    below : everything it is computed from, operands before users, each with what it is made of.
+    below : every value it is computed from, operands before their users, each with its own operands.
     uses : how each operand among these is read.
-    shapes : what gives extents only.
-    slots : (slot, position) of each dim whose extent is the caller's where no operand determines it.
+    shapes : the uses that give extents only.
+    slots : (slot, position) of each dim whose extent the caller gives where no operand determines it.
     """
 
     result: Seen
@@ -80,13 +80,13 @@ class Reads:
 
     @property
     def all_uses(self) -> tuple[Use, ...]:
-        """Loads first, then what only gives a shape."""
+        """All uses: loads first, then those that only give a shape."""
         return (*self.uses.values(), *self.shapes)
 
 
 @dataclass(frozen=True, slots=True)
 class Spanned:
-    """What spans the extents of a value that is not stored: its rank, as in :class:`Reads`, and what it is made of."""
+    """The uses that span a value that is not stored, and its rank, as in :class:`Reads`."""
 
     rank: int | None
     all_uses: tuple[Use, ...]
@@ -95,14 +95,14 @@ class Spanned:
 def spans_of(
     expression: Expression, nodes: tuple[Node, ...], types: tuple[TensorType, ...], rank_expansion: bool = True
 ) -> tuple[Spanned, ...]:
-    """Return what spans each of many values of an expression.
+    """Return the uses that span each of several values of an expression.
 
     Raises
     ------
     BroadcastError
         As :func:`reads_of`.
     """
-    # One pass for all of them; None where a view stands below.
+    # One pass finds the operands below each node; None where a view is below it.
     read: dict[Node, frozenset[int] | None] = {}
     for node in topological(nodes):
         below = [read[child] for child in children(node)]
@@ -124,7 +124,7 @@ def spans_of(
 
 
 def broadcast_values(expression: Expression) -> tuple[Node, ...]:
-    """Return the values that are broadcast explicitly and that are computed: others may meet in them."""
+    """Return the computed values that are broadcast explicitly: several operands may meet in them."""
     roots = (*expression.results, *(claim.node for claim in expression.type_assertions))
     found = (
         node.operand
@@ -135,7 +135,7 @@ def broadcast_values(expression: Expression) -> tuple[Node, ...]:
 
 
 def ranks_of(results: tuple[Node, ...], types: tuple[TensorType, ...]) -> dict[Node, int | None]:
-    """Return the rank of every node, None where it is not known."""
+    """Return the rank of every node; None for an unknown one."""
     ranks: dict[Node, int | None] = {}
     for node in topological(results):
         match node:
@@ -152,12 +152,12 @@ def ranks_of(results: tuple[Node, ...], types: tuple[TensorType, ...]) -> dict[N
 
 
 def resolve(node: Remap, ranks: dict[Node, int | None]) -> Resolved:
-    """Return where the dims of a viewed value lie.
+    """Return which dims of a view the dims of its value are.
 
     Raises
     ------
     BroadcastError
-        If the rank of the value, or of the operand that gives the shape, is not known, or the view does not fit it.
+        If the rank of the value or of the operand that gives the shape is unknown, or the view does not fit the value.
     """
     rank = ranks[node.operand]
     like = None if node.like is None else ranks[node.like]
@@ -167,7 +167,7 @@ def resolve(node: Remap, ranks: dict[Node, int | None]) -> Resolved:
 
 
 def reads_of(expression: Expression, result: Node, types: tuple[TensorType, ...], rank_expansion: bool = True) -> Reads:
-    """Return what one result reads, and how.
+    """Return which operands one result reads, and through which maps.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def reads_of(expression: Expression, result: Node, types: tuple[TensorType, ...]
 
 
 def checked_units(expression: Expression, types: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
-    """Return the operands' types, with extent 1 for plain dims that a checked view drops: each call is asked for it."""
+    """Return the operands' types, with extent 1 in place of each ``?`` that a checked view drops: calls check it."""
     found = list(types)
     for node in topological(expression.roots):
         if not (isinstance(node, Remap) and isinstance(node.view, Collapse) and node.view.checked):
@@ -234,7 +234,7 @@ class _Walk:
             _check_dropped(use)
         for (slot, position, target), is_named in self.free.items():
             if position in claimed and not is_named:
-                continue  # It has the extent of what it meets.
+                continue  # The dim takes the extent of the operands that it meets.
             operand = self.operands[slot]
             use = Use(operand.name, self.types[operand.index], (position,), (target,), shape_only=True)
             self.shapes[use] = None
@@ -242,7 +242,7 @@ class _Walk:
         return Reads(top, rank, below, uses, list(self.shapes), slots)
 
     def everything(self, top: Seen) -> dict[Seen, tuple[Seen, ...]]:
-        """Return all that a node is made of, as it sees it, operands before users, each with what it is made of."""
+        """Return every value that a node is computed from, operands before their users, each with its own operands."""
         made: dict[Seen, tuple[Seen, ...]] = {}
         opened: dict[Seen, tuple[Seen, ...]] = {}
         stack = [top]
@@ -262,7 +262,7 @@ class _Walk:
         return rank
 
     def below(self, seen: Seen) -> Iterator[Seen]:
-        """Give the nodes a node is made of, as it sees them."""
+        """Yield a node's operands, each with its positions and targets as seen through the node."""
         node, positions, targets = seen.node, seen.positions or (), seen.targets or ()
         if isinstance(node, Remap):
             yield self._through(node, resolve(node, self.ranks), positions, targets)
@@ -285,7 +285,7 @@ class _Walk:
         )
 
     def _said(self, node: Remap, view: Resolved, positions: Places, targets: tuple[Target, ...]) -> tuple[Target, ...]:
-        """Note what a view says of its extents, and return it dim by dim."""
+        """Record the shapes and free extents that a view names, and return the target of each of its dims."""
         if node.like is not None:
             self.shapes[Use(node.like.name, self.types[node.like.index], positions, targets, shape_only=True)] = None
             return tuple((node.like.name, at) for at in range(view.rank))
@@ -311,7 +311,7 @@ class _Walk:
         return tuple(self._aim(node, at, dim) for at, dim in enumerate(view.shape))
 
     def _aim(self, node: Remap, at: int, dim: Dim | None) -> Target:
-        """Return what a dim is broadcast to: what its view says, or the extent that the caller gives by a name."""
+        """Return a dim's target: the extent its view names, or the operand that stands for the caller's extent."""
         if dim is None:
             return None
         slot = self.slots.get((node, at))
@@ -324,7 +324,7 @@ class _Walk:
 
 
 def _check_dropped(use: Use) -> None:
-    """Refuse a view that drops a dim of an operand which may have another extent than 1."""
+    """Raise if a view drops an operand's dim that may have an extent other than 1."""
     for own in use.dropped:
         dim = use.type.dims[own]
         if not dim.is_one:
@@ -338,7 +338,7 @@ def _check_dropped(use: Use) -> None:
 
 
 def _check_unit(node: Remap, at: int, dim: Dim | None) -> None:
-    """Refuse to drop a dim of an explicit broadcast that may have another extent than 1."""
+    """Raise if a view drops a dim of an explicit broadcast that may have an extent other than 1."""
     if dim is None or not dim.is_one:
         extent = "?" if dim is None else dim
         why = f"{node.view} dim {at} has extent {extent}, expected 1 to be collapsed; write its extent as 1"

@@ -1,13 +1,13 @@
-"""Dropping guards: floats that become integers, and extrema of floats, without looking at what is known of them.
+"""Dropping guards: casts of floats to integers, and extrema of floats, without the checks that cannot fail.
 
 In: a nest.  Out: one of the same results, bit for bit, with rows of :mod:`...ops.internal_rows`.
 
     x : f32;  clip(rint(x * 20), -128, 127).astype(int8)  ->  truncate(rint(x * 20), -128, 127) : i32, then its low byte
     x : u8;   (x * 0.5 + 3).astype(uint8)                 ->  truncate_number_within(x * 0.5 + 3) : i32, its low byte
 
-A cast of a float checks for NaN and saturates. The check goes where :mod:`..analysis.float_bounds` proves that there is
-no NaN, saturation where it proves the range; a clip in front goes because saturation does its work. An extremum checks
-for NaN, but not of an operand that is proved to be a number.
+A cast of a float checks for NaN and saturates. The check is dropped where :mod:`..analysis.float_bounds` proves that
+there is no NaN, and saturation where it proves the range; a clip before the cast is dropped because saturation does its
+work. An extremum needs no check for NaN of an operand that is proved to be a number.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ _I32 = dtype("i32")
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The two numbers that a value is raised and lowered to."""
+    """The two numbers that a value is clipped to."""
 
     low: float
     high: float
 
     def after(self, low: float, high: float) -> _Ends:
-        """Return the ends of what is raised and lowered to these first."""
+        """Return the ends of a value that is clipped to `low` and `high` first, and then to these."""
         return _Ends(min(max(low, self.low), self.high), min(max(high, self.low), self.high))
 
     def holds(self, x: Bounds, slack: float = 0.0) -> bool:
-        """Whether all between the bounds stays as it is, its whole part at least where there is a slack of 1."""
+        """Whether clipping changes no value within the bounds; with a slack of 1, no value's whole part."""
         inside = self.low <= x.low and x.high <= self.high
         return inside or (self.low - slack < x.low and x.high < self.high + slack)
 
 
 def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
-    """Return a nest whose casts to integers, and extrema, look at no more than they have to; a line for each of these.
+    """Return a nest whose casts to integers and extrema check only what may fail, and a line for each that changed.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
 
 def _note(nest: Nest, at: int, new: Apply, bounds: list[Bounds]) -> str:
-    """Say which statement replaces another, and why it may."""
+    """Return the line that says which statement replaces another, and why it may."""
     x = _bounds_of(new.operands[0], bounds)
     became = f"{nest.spell(new)} instead of {nest.spell(nest.body[at])}"
     if new.op.name in (TRUNCATE[True, True].name, TRUNCATE[False, True].name):
@@ -92,13 +92,13 @@ def _note(nest: Nest, at: int, new: Apply, bounds: list[Bounds]) -> str:
 
 
 def _is_truncated(statement: Apply) -> bool:
-    """Whether it casts a float to an integer of at most 32 bits."""
+    """Whether a statement casts an f32 or f64 to an integer of at most 32 bits."""
     source, target = statement.operand_dtypes[0], statement.dtype
     return statement.op is CAST and source in _FLOATS and target.is_integer and target.bits <= 32
 
 
 def _is_extremum(statement: Apply) -> bool:
-    """Whether it is one of floats, for which its row has no form of its own."""
+    """Whether a statement is an extremum of floats whose last operand is no constant, for which its row has a form."""
     return statement.op.name in OF_NUMBERS and statement.dtype in _FLOATS and statement.constant is None
 
 
@@ -120,15 +120,15 @@ def _extremum(statement: Apply, bounds: list[Bounds]) -> tuple[Apply, ...] | Non
 
 
 def _truncated(nest: Nest, at: int, bounds: list[Bounds], users: Users) -> tuple[Apply, ...] | None:
-    """Return the statements for a cast."""
+    """Return the statements that replace a cast, or None if it has to stay."""
     cast = nest.body[at]
     source, target = cast.operand_dtypes[0], cast.dtype
     whole = _Ends(float(target.min), float(target.max))
     value, ends = _unclipped(nest, at, whole, users)
     x = _bounds_of(value, bounds) or Bounds(-float("inf"), float("inf"), False)
-    # A fraction beyond the dtype's own ends is cut off.
+    # Truncation cuts off a fraction beyond the dtype's own ends.
     outside = not ends.holds(x, 1.0 if ends == whole else 0.0)
-    # The row gives an i32, and the largest i32 is no f32.
+    # The row returns an i32, and f32 cannot represent the largest i32.
     if target.bits == 32 and (ends.high if outside else x.high) >= 2.0**31 - 1:
         return None
     nan = not x.is_number
@@ -141,7 +141,7 @@ def _truncated(nest: Nest, at: int, bounds: list[Bounds], users: Users) -> tuple
 
 
 def _unclipped(nest: Nest, at: int, whole: _Ends, users: Users) -> tuple[Value, _Ends]:
-    """Return what is cast, without the clips before it that nobody else uses, and the ends of all."""
+    """Return the value to cast, without the clips before the cast that nothing else uses, and the ends of them all."""
     value, ends, user = nest.body[at].operands[0], whole, at
     while isinstance(value, Let) and users[value] == {user}:
         statement = nest.body[value.index]
@@ -150,7 +150,7 @@ def _unclipped(nest: Nest, at: int, whole: _Ends, users: Users) -> tuple[Value, 
             break
         x, low, high = clip
         inner = ends.after(low, high)
-        # The row asks for ends of different signs.
+        # The row needs a low end of at most 0 and a high end above 0.
         if not inner.low <= 0 < inner.high:
             break
         user, value, ends = value.index, x, inner
@@ -158,7 +158,7 @@ def _unclipped(nest: Nest, at: int, whole: _Ends, users: Users) -> tuple[Value, 
 
 
 def _clip(statement: Apply) -> tuple[Value, float, float] | None:
-    """Return what a statement raises and lowers, if it does, and to which constants."""
+    """Return the value that a statement clips, with the constants it clips to; None if it is no such clip."""
     first, *rest = statement.operands
     if not statement.op.clamps or statement.dtype not in _FLOATS:
         return None

@@ -1,11 +1,11 @@
-"""Integer sums: of integers that become floats to be added, where the float holds their sum exactly.
+"""Integer sums: adds integers before they become floats, where the float represents their sum exactly.
 
 In: a nest.  Out: one of the same results, bit for bit, that adds the integers and converts their sum.
 
     x, z : i8;   x.astype(f32) - z.astype(f32)   ->   (x.astype(i32) - z.astype(i32)).astype(f32)
 
-One conversion of two is saved; how narrow the integers may be is for :mod:`.narrow` to say. Products stay: of floats, 0
-times a negative number is -0.0, while a sum of zeros that integers become has no sign.
+This saves one of two conversions; :mod:`.narrow` then chooses how narrow the integers are. Products stay: a float 0
+times a negative number is -0.0, which no integer product gives, while a sum of converted integers is never -0.0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .rebuilt import cast_of, rebuilt
 __all__ = ["integer_sums"]
 
 _SUMS = ("plus", "minus")
-# All integers of so many bits are floats of these bits. Machines turn no wider ones than i32 into floats as fast.
+# Floats represent every integer of so many bits. For f64 the limit is that of i32: wider integers convert slower.
 _DIGITS = {F32: 24, F64: 31}
 _I32 = dtype("i32")
 
@@ -57,14 +57,14 @@ def integer_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
 
 def _sums(nest: Nest) -> dict[int, Range]:
-    """Return the range of each sum of two casts that nothing else uses, where the float is exact in all of it."""
+    """Return the range of each sum of two casts that nothing else uses, if the float represents all of it exactly."""
     of_floats = [at for at, s in enumerate(nest.body) if s.op.integers.sum in _SUMS and s.dtype in _DIGITS]
     if not of_floats:
         return {}
     users, ranges = users_of(nest), ranges_of(nest)
 
     def between(value: Value, user: int) -> Range | None:
-        """Return what the integer lies between whose cast a value is, if that is for this user alone."""
+        """Return the range of the integer that a value is cast from; None if it is no such cast or has other users."""
         if not isinstance(value, Let) or users[value] != {user}:
             return None
         cast = nest.body[value.index]

@@ -1,13 +1,13 @@
-"""Narrowing: integer statements in dtypes as narrow as their values, or the bits that count, allow.
+"""Narrowing: computes integer statements in the narrowest dtypes that their values, or the bits that count, allow.
 
 In: a nest.  Out: one of the same results, bit for bit, and a line for each statement that became narrower.
 
     a, b, w : u8;  ((a.astype(i32)*w + b.astype(i32)*(255 - w)) >> 8).astype(uint8)  ->  in u16, twice the lanes of i32
 
-Two reasons are each enough. The dtype holds the value's range (:mod:`..analysis.integer_ranges`). Or only the value's
-low bits count (:mod:`..analysis.demanded_bits`), because it ends in a narrow dtype: sums, products and bits of a result
-depend on no higher bits of the operands. Operands of a wide dtype are not narrowed for that, which would add a
-conversion; nor are values that others need wide, where their operands are wide for others, too.
+Either of two reasons is enough. The narrow dtype holds the value's range (:mod:`..analysis.integer_ranges`). Or only
+the value's low bits count (:mod:`..analysis.demanded_bits`), because a narrow dtype is stored in the end: low bits of
+sums, products and bitwise ops depend on no higher bits of the operands. Operands of a wide dtype are not narrowed,
+because that would add a conversion. A value stays wide if other users need it wide and its operands are wide anyway.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ __all__ = ["narrow"]
 
 _WIDTHS = (8, 16, 32, 64)
 _INTEGERS = {(row.kind, row.bits): row for row in DTYPES if row.is_integer}
-# How many low bits are right of a value that is the old one itself.
+# The number of right low bits of a new value that equals the old one in full.
 _EXACT = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """The new value in an old one's place: its `low` bits are right; `moves` unless it is one for all points."""
+    """The new value in an old one's place: its lowest `low` bits equal the old one's.
+
+    `moves` is False if it is one value for all points.
+    """
 
     value: Value
     dtype: DType
@@ -44,7 +47,7 @@ class _Made:
 
     @property
     def width(self) -> int:
-        """The lanes it comes in."""
+        """The bits of a vector lane that it needs: none if it is one value for all points."""
         return self.dtype.bits if self.moves else 0
 
 
@@ -67,7 +70,7 @@ def _is_wide(nest: Nest) -> bool:
 
 
 class _Narrowing:
-    """One run: `made` has the new value for each statement's, `body` is the new body."""
+    """One run over a nest: `made` has the new value for each statement so far, `body` is the new body."""
 
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
@@ -106,7 +109,7 @@ class _Narrowing:
         return self._apply(statement, statement.operand_dtypes, statement.dtype)
 
     def _cast(self, at: int, statement: Apply) -> _Made:
-        """Rebuild a conversion: leave it out where the value fits, or where no result depends on the bits it drops."""
+        """Rebuild a cast: leave it out if the value fits the target, or if no result depends on the bits it drops."""
         (value,), (source,), target = statement.operands, statement.operand_dtypes, statement.dtype
         if isinstance(value, Constant) or source.is_float or target.is_float16:
             return self._apply(statement, (source,), target)
@@ -123,7 +126,7 @@ class _Narrowing:
         return replace(given, low=min(given.low, target.bits))
 
     def _low(self, at: int, statement: Apply) -> _Made:
-        """Make a statement of whose operands the low bits are enough."""
+        """Make a statement that needs only the low bits of its operands."""
         first, own, range_ = int(statement.op.selects), statement.dtype, self._range(Let(at), statement.dtype)
         given = [self._given(value, own) for value in statement.operands[first:]]
         low, bits = min(one.low for one in given), max(one.width for one in given)
@@ -146,14 +149,14 @@ class _Narrowing:
         return self._apply(statement, dtypes, narrow, _EXACT if exact else min(low, narrow.bits), why)
 
     def _value(self, at: int, statement: Apply) -> _Made:
-        """Make a statement of operands that have their values; of those of a right shift, low bits may be enough."""
+        """Make a statement that needs its operands' exact values; a right shift may need only their low bits."""
         pairs = list(zip(statement.operands, statement.operand_dtypes, strict=True))
         given = [self._given(value, dtype) for value, dtype in pairs]
         own, count = statement.operand_dtypes[0], shift_of(statement)
         if count is not None and given[0].low < _EXACT:
             narrow, why = given[0].dtype, f"its low {self.counts[at]} bits count"
             return self._apply(statement, (narrow, narrow), narrow, given[0].low - count, why)
-        # The count of a shift fits any dtype.
+        # A shift's count fits any dtype, so its range is left out.
         ranges = [self._range(value, dtype) for value, dtype in (pairs if count is None else pairs[:1])]
         if statement.dtype.is_integer:
             ranges.append(self._range(Let(at), statement.dtype))
@@ -167,14 +170,17 @@ class _Narrowing:
         )
 
     def _wraps(self, statement: Apply) -> bool:
-        """Whether a statement's value may be another one than in a wider dtype."""
+        """Whether a statement may wrap, so that a wider dtype would give another value."""
         function = range_of(statement.op.integers.range)
         pairs = zip(statement.operands, statement.operand_dtypes, strict=True)
         range_ = None if function is None else function(*(self._range(value, dtype) for value, dtype in pairs))
         return range_ is None or not fits(range_, statement.dtype)
 
     def _in_company(self, at: int, bits: int, most: int) -> int:
-        """Return the bits to compute in, from so many to the most: those that a value and its operands are used in."""
+        """Return the width to compute a statement in: `bits`, or a wider one, up to `most`, if it saves conversions.
+
+        The wider one is the least width in which its users take the value, if its operands are used as wide anyway.
+        """
         wide = min(self._widths(Let(at), at), default=0)
         together = bits < wide <= most and all(
             isinstance(value, Constant) or max(self._widths(value, at), default=0) >= wide
@@ -183,7 +189,7 @@ class _Narrowing:
         return wide if together else bits
 
     def _widths(self, value: Value, but: int) -> Iterator[int]:
-        """Yield the bits that each user of a value but one takes it in: 0 where it becomes no integer."""
+        """Yield the width in which each user of a value, except `but`, takes it; 0 if its result is no integer."""
         for user in self.users.get(value, ()):
             if user < 0:
                 yield self.nest.results[~user].dtype.bits
@@ -198,7 +204,7 @@ class _Narrowing:
     def _apply(
         self, statement: Apply, operands: tuple[DType, ...], result: DType, low: int = _EXACT, why: str = ""
     ) -> _Made:
-        """Append a statement for operands and a result of these dtypes; `why` it may have them."""
+        """Append a statement for operands and a result of these dtypes; `why` is the reason that the note gives."""
         pairs = list(zip(statement.operands, statement.operand_dtypes, strict=True))
         moves = any(self._given(value, dtype).moves for value, dtype in pairs)
         values = tuple(self._as(value, dtype) for value, dtype in zip(statement.operands, operands, strict=True))
@@ -211,7 +217,7 @@ class _Narrowing:
         return _Made(made, result, low, moves)
 
     def _given(self, value: Value, dtype: DType) -> _Made:
-        """Return the new value in a value's place; a constant has whatever dtype it is asked for."""
+        """Return the new value in an old one's place; a constant takes the given dtype."""
         match value:
             case Let():
                 return self.made[value.index]
@@ -230,7 +236,7 @@ class _Narrowing:
         return whole(dtype)
 
     def _as(self, value: Value, dtype: DType) -> Value:
-        """Return the new value in a value's place in a dtype: cast, where it has another one."""
+        """Return the new value in an old one's place, cast to a dtype if it has another one."""
         if isinstance(value, Constant):
             return Constant(_wrapped(int(value.value), dtype), dtype) if dtype.is_integer else value
         given = self._given(value, dtype)
@@ -252,18 +258,18 @@ def _width_of(range_: Range) -> int:
 
 
 def _fitting(range_: Range, bits: int, like: DType) -> DType | None:
-    """Return the dtype of so many bits that holds a range, the one of a like kind first."""
+    """Return a dtype of so many bits that holds a range, of the kind of `like` if possible; None if there is none."""
     kinds = (like.kind, *(kind for kind in ("signed", "unsigned") if kind != like.kind))
     return next((row for row in (_INTEGERS[kind, bits] for kind in kinds) if fits(range_, row)), None)
 
 
 def _kind_of(given: Sequence[_Made], bits: int, own: DType) -> DType:
-    """Return a dtype of the kind that operands of so many bits have, which then need no cast; else the statement's."""
+    """Return the dtype of the first moving operand of so many bits, which then needs no cast, or else `own`."""
     return next((one.dtype for one in given if one.moves and one.dtype.bits == bits), own)
 
 
 def _holding(span: Range, given: Sequence[_Made], own: DType, division: bool) -> DType:
-    """Return the dtype in which exact operands, of values in a range, are computed with."""
+    """Return the dtype to compute in with exact operands whose values are in a range; `own` if no narrower one fits."""
     width = max(one.width for one in given)
     for bits in _WIDTHS:
         if max(width, 16 * division) <= bits < own.bits + division:
@@ -275,6 +281,6 @@ def _holding(span: Range, given: Sequence[_Made], own: DType, division: bool) ->
 
 
 def _wrapped(value: int, dtype: DType) -> int:
-    """Return the value of a dtype with the low bits of a number."""
+    """Return the value of a dtype that has the low bits of a number."""
     value &= (1 << dtype.bits) - 1
     return value - (1 << dtype.bits) if value > dtype.max else value

@@ -1,11 +1,11 @@
-"""The rewrites in order: every transformation of a nest there is.
+"""The rewrites in order: every transformation of a nest.
 
-In: a program.  Out: a :class:`Rewritten`: the program that C is made of, and what each rewrite did.
+In: a program.  Out: a :class:`Rewritten`: the program that C is generated from, and the changes of each rewrite.
 
     u8[?] a;  a.astype(i32) // 8   ->   strength_reduction: a shift; narrow: of u8; the others: unchanged
 
-A rewrite is a function from a nest to one of the same results, bit for bit, and a line for each statement it changed.
-Under BCASTGEN_DEBUG every nest is verified before the first rewrite and after each.
+A rewrite is a function from a nest to one of the same results, bit for bit, with a line for each statement it changed.
+Under BCASTGEN_DEBUG every nest is verified before the first rewrite and after each that changed one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["REWRITES", "Rewrite", "Rewritten", "Step", "rewrite", "verifies"]
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A rewrite: its name, its function, and why it is done, in a sentence."""
+    """A rewrite: its name, its function, and the reason for it in one sentence."""
 
     name: str
     function: Callable[[Nest], tuple[Nest, tuple[str, ...]]]
@@ -63,7 +63,7 @@ REWRITES = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rewrite's work: a line for each thing it changed, and the program after it; not `changed` if it left all."""
+    """One rewrite's work: a line for each change, and the program after it; `changed` is False if there is none."""
 
     rewrite: Rewrite
     notes: tuple[str, ...]
@@ -78,7 +78,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A program after all rewrites, and the steps to it, one a rewrite."""
+    """A program after all rewrites, with one step for each rewrite."""
 
     program: LoopProgram
     steps: tuple[Step, ...]
@@ -88,17 +88,17 @@ class Rewritten:
 
 
 def verifies() -> bool:
-    """Whether nests are verified: under BCASTGEN_DEBUG, and in this package's tests."""
+    """Whether nests are verified: if BCASTGEN_DEBUG is set; this package's tests replace it by one that says yes."""
     return "BCASTGEN_DEBUG" in os.environ
 
 
 def rewrite(program: LoopProgram) -> Rewritten:
-    """Apply every rewrite in order to every nest.
+    """Return a program with every rewrite applied in order to every nest, and the steps.
 
     Raises
     ------
     BcastgenError
-        Under BCASTGEN_DEBUG, if a rewrite makes a nest that is wrong; it is named.
+        Under BCASTGEN_DEBUG, if lowering or a rewrite made a wrong nest; the message names the pass.
     """
     checked = verifies()
     if checked:

@@ -1,8 +1,8 @@
-"""Bodies made anew: statements appended one by one, and others put in the place of some.
+"""Rebuilds bodies: appends statements one by one, and puts others in the place of some.
 
-In: a nest, and what takes the place of which statement.  Out: a nest whose values are numbered again.
+In: a nest, and the statements that replace others.  Out: a nest whose values are renumbered.
 
-    {1: (x, y)}   ->   t0, x, y, ...: what read t1 reads y, and what only t1 read is gone
+    {1: (x, y)}   ->   t0, x, y, ...: users of t1 read y; values that only t1 used are dropped
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Body:
         self._casts: dict[tuple[Value, DType], Value] = {}
 
     def append(self, statement: Apply) -> Let:
-        """Append a statement, and return its value."""
+        """Append a statement; return its value."""
         self.statements.append(statement)
         return Let(len(self.statements) - 1)
 
     def cast(self, value: Value, source: DType, target: DType) -> Value:
-        """Return a value in another dtype; each is cast once."""
+        """Return a value cast to another dtype; each pair of value and dtype is cast once."""
         key = value, target
         if key not in self._casts:
             self._casts[key] = self.append(cast_of(value, source, target))
@@ -43,10 +43,10 @@ class Body:
 
 
 def rebuilt(nest: Nest, made: Mapping[int, tuple[Apply, ...]]) -> Nest:
-    """Return a nest with others in the place of some statements, and without those that nothing uses any more.
+    """Return a nest in which `made` replaces some statements, without the statements that nothing uses any more.
 
-    The last one of several that replace a statement has its value; among them `Let(-1)` is the value of the one before,
-    `Let(-2)` of the one before that.
+    If several statements replace one, the last of them gives its value. Among them `Let(-1)` is the value of the
+    statement before, and `Let(-2)` of the one before that.
     """
     live = {value.index for value in nest.stores if isinstance(value, Let)}
     for at in range(len(nest.body) - 1, -1, -1):

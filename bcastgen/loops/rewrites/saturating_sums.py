@@ -1,6 +1,6 @@
-"""Saturating sums: of integers that are widened to be added, and then clipped to the range they had.
+"""Saturating sums: replace sums of widened integers that are then clipped to the range of the narrow dtype.
 
-In: a nest.  Out: one of the same results, bit for bit, that widens nothing: machines have such sums.
+In: a nest.  Out: one of the same results, bit for bit, that does not widen: machines have saturating sums.
 
     x, y : i16;  clip(x.astype(i32) + y.astype(i32), -32768, 32767)   ->   saturating_add(x, y).astype(i32)
 """
@@ -20,7 +20,7 @@ _KINDS = {(kind.min, kind.max): kind for kind in map(dtype, ("i8", "i16", "i32")
 
 
 def saturating_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
-    """Return a nest in which sums that are clipped to their summands' range saturate instead, and a line for each.
+    """Return a nest in which sums that are clipped to their summands' dtype saturate instead, and a line for each.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def saturating_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
 
 def _saturated(nest: Nest, at: int) -> tuple[Apply, Apply] | None:
-    """Return the saturating sum and the cast that replace a clip of a sum, if it clips to the summands' range."""
+    """Return the saturating sum and the cast that replace a clip of a sum, or None if it stays."""
     value, *ends = nest.body[at].operands
     numbers = [int(end.value) for end in ends if isinstance(end, Constant)]
     kind = _KINDS.get((numbers[0], numbers[1])) if len(numbers) == 2 else None
@@ -48,7 +48,7 @@ def _saturated(nest: Nest, at: int) -> tuple[Apply, Apply] | None:
         return None
     total, wide = nest.body[value.index], nest.body[at].dtype
     summands = [_widened(nest, summand, kind) for summand in total.operands]
-    # A sum in the dtype itself has wrapped before.
+    # A sum in the narrow dtype itself wraps before it is clipped.
     if wide.bits <= kind.bits or total.dtype is not wide or None in summands:
         return None
     values = tuple(summand for summand in summands if summand is not None)
@@ -57,7 +57,7 @@ def _saturated(nest: Nest, at: int) -> tuple[Apply, Apply] | None:
 
 
 def _widened(nest: Nest, value: Value, kind: DType) -> Value | None:
-    """Return what a value is a cast of, if that has a dtype."""
+    """Return the value that a value is cast from, if it has the dtype `kind`, else None."""
     if not isinstance(value, Let):
         return None
     cast = nest.body[value.index]

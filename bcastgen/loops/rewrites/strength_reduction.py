@@ -4,8 +4,8 @@ In: a nest.  Out: one of the same results, bit for bit, whose integers are shift
 
     a // 8, a % 8 : u16   ->   a >> 3, a & 7              x / 8 : f32   ->   x * 0.125
 
-Compilers know this, but not everywhere: gcc's vectoriser leaves the loop of an unsigned quotient scalar, ten times as
-slow. They all know it of floats, whose divisions stay as they are; only their cost is that of a product.
+Compilers do this too, but not everywhere: gcc does not vectorise the loop of an unsigned quotient, which is then ten
+times as slow. All of them do it for floats, whose divisions stay as they are; only their cost is that of a product.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .rebuilt import rebuilt
 
 __all__ = ["strength_reduction", "without_division"]
 
-# The largest exponent of two whose reciprocal is an ordinary number of the dtype.
+# The largest exponent of a power of two whose reciprocal is a normal number of the dtype, by the dtype's bits.
 _MOST_EXPONENT = {32: 126, 64: 1022}
 
 
 def strength_reduction(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
-    """Return a nest in which no integer is divided by a power of two, and a line for each that was.
+    """Return a nest in which no integer is divided by a constant power of two, and a line for each that was.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def strength_reduction(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 
 
 def without_division(statement: Apply) -> Apply:
-    """Return a statement without its division, where that is by a constant power of two.
+    """Return the statement that replaces a division by a constant power of two; any other statement as it is.
 
     Examples
     --------

@@ -1,17 +1,17 @@
-"""Byte words: bytes that are computed with in 16 or 32 bits, as many at a time as such a word has.
+"""Byte words: loops that load a word of 16 or 32 bits at a time and compute with each of its bytes at the word's width.
 
-In: a nest, its variants.  Out: :class:`ByteWords`: what is computed of each byte, and what is stored of it; None where
-that is no gain.
+In: a nest and its variants.  Out: :class:`ByteWords`: the statements for each byte, and the values to store; None where
+words are no gain.
 
-    (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)  ->  of word & 255, then of word >> 8, in u16; low | high << 8
-    (a * f32(0.5) + f32(3)).astype(uint8)               ->  of four bytes, each as a float; their whole parts in a word
-    a * f32(0.5) + f32(3)                               ->  of four bytes that are 16 apart: their floats are adjacent
+    (a.astype(u16) * w.astype(u16) >> 8).astype(uint8)  ->  word & 255, then word >> 8, in u16; stores low | high << 8
+    (a * f32(0.5) + f32(3)).astype(uint8)               ->  four bytes, each as a float; stores their whole parts
+    a * f32(0.5) + f32(3)                               ->  four bytes that are 16 apart: their floats are adjacent
 
-A compiler that widens vectors of bytes takes them apart, and puts the results together again, by shuffles; the bytes
-of a word cost an operation each, as cheap as any. That pays only where every statement computes in so many bits: what
-is left in bytes would be widened, and what is wider taken apart all the same. Where results have 32 bits, the bytes of
-a word have to be as far apart as a vector is long: 64 bytes are deinterleaved first, by one shuffle. Operands of 32
-bits have to be one value along the loop then: those that move take as long to read as bytes to widen.
+A compiler that widens vectors of bytes unpacks them and packs the results again by shuffles; extracting a byte from a
+word costs one cheap operation. Words pay only where every statement computes at the word's width: narrower statements
+would be widened, and wider ones would be unpacked all the same. Where results have 32 bits, the bytes of a word have to
+be as far apart as a vector is long, so one shuffle deinterleaves 64 bytes first. Operands of 32 bits then have to be
+one value along the loop: reading those that move takes as long as widening bytes.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .variants import UNIT, ZERO, Variant
 __all__ = ["ByteWords", "byte_words"]
 
 _WIDTHS = (16, 32)
-# Each statement is compiled once for every byte of a word, which takes the compiler longer.
+# Each statement is compiled once for every byte of a word, so long bodies take the compiler too long.
 _MAX_STATEMENTS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class ByteWords:
-    """How a loop goes a word of bytes at a time.
+    """How a loop computes a word of bytes at a time.
 
     Attributes
     ----------
-    bits : of a word, in which each of its bytes is computed with.
-    statements : what is computed of each byte.
+    bits : the width of a word, and of the computation with each of its bytes.
+    statements : the statements computed for each byte.
     stores : the values whose low bytes are the results; if `deinterleaved`, the results themselves.
     deinterleaved : whether the bytes of a word are 16 apart, because results have as many bits as a word.
-    variants : those that go so: each takes the compiler twice as long, and others are rare.
+    variants : the variants that use words; the others occur too rarely, as words double a variant's compile time.
     """
 
     bits: int
@@ -53,7 +53,7 @@ class ByteWords:
 
 
 def byte_words(nest: Nest, variants: tuple[Variant, ...]) -> ByteWords | None:
-    """Return how a nest is computed in words, or None.
+    """Return how a nest is computed in words, or None where words are no gain.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def byte_words(nest: Nest, variants: tuple[Variant, ...]) -> ByteWords | None:
 
 
 def _serves(nest: Nest, variant: Variant, deinterleaved: bool) -> bool:
-    """Whether a variant is one in which all bytes move, or unless deinterleaved all but one, and nothing else does."""
+    """Whether only byte operands move in a variant: all of them, or all but one if the bytes are not deinterleaved."""
     pairs = [(access.dtype.bytes == 1, kind) for access, kind in zip(nest.operands, variant.operands, strict=True)]
     if any(kind not in (UNIT, ZERO) or (kind == UNIT and not is_byte) for is_byte, kind in pairs):
         return False
@@ -79,7 +79,7 @@ def _serves(nest: Nest, variant: Variant, deinterleaved: bool) -> bool:
 
 
 def _words(nest: Nest) -> ByteWords | None:
-    """Return the words that a nest's values fit, before it is known which variants use them."""
+    """Return the words that a nest's values fit, without their variants; None if there are none."""
     kinds = {access.dtype for access in nest.operands}
     if len(nest.body) > _MAX_STATEMENTS or not any(map(_is_byte, kinds)):
         return None
@@ -107,13 +107,13 @@ def _is_byte(dtype: DType) -> bool:
 
 
 def _narrows(statement: Apply, bits: int) -> bool:
-    """Whether a statement makes a byte of an integer."""
+    """Whether a statement casts an integer of so many bits to a byte."""
     source = statement.operand_dtypes[0]
     return statement.op is CAST and source.is_integer and source.bits == bits and _is_byte(statement.dtype)
 
 
 def _is_simple(statement: Apply, bits: int) -> bool:
-    """Whether a statement widens an operand's byte, or is a simple one in so many bits."""
+    """Whether a statement widens a byte operand to so many bits, or computes in so many bits and may be in words."""
     source, target = statement.operand_dtypes[0], statement.dtype
     if statement.op is CAST and _is_byte(source):
         return isinstance(statement.operands[0], Load) and _is_of(target, bits)
@@ -126,5 +126,5 @@ def _is_simple(statement: Apply, bits: int) -> bool:
 
 
 def _is_of(dtype: DType, bits: int) -> bool:
-    """Whether it is of so many bits, in memory as in C."""
+    """Whether a dtype has so many bits, in memory and in C."""
     return dtype.kind != "bool" and dtype.bits == bits and not dtype.is_float16

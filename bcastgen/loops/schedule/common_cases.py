@@ -1,10 +1,10 @@
-"""Common cases: blocks of points in which every function's operands lie where a shorter form is right.
+"""Common cases: blocks of points in which every function's operands lie in a range where a shorter form is right.
 
-In: a nest, statements of its body.  Out: their :class:`CommonCase`, or None where there is none worth a test.
+In: a nest, statements of its body.  Out: their :class:`CommonCase`, or None where no test is worth its time.
 
-    exp(x)   ->   a block whose largest |x| is below 87 takes the form without the ends of the range
+    exp(x)   ->   a block whose largest |x| is below 87 takes the form that does not handle the ends of the range
 
-A test is a loop over the block before the loop that computes it: it finds the largest of a number, and compares once.
+A test is a loop over the block before the loop that computes it: it finds the maximum of a number and compares it once.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ..nest import Apply, Nest, Value, made_of
 
 __all__ = ["BlockTest", "CommonCase", "common_case"]
 
-# A second form of many functions takes the compiler too long.
+# A second form of more functions than this, counted in each variant, takes too long to compile.
 _MAX_FUNCTIONS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class BlockTest:
-    """One test of a block: whether the largest `number`, of type `c`, of a statement's operands is at most `limit`.
+    """One test of a block: whether the maximum of `number`, of C type `c`, is at most `limit`.
 
-    All are C templates of the statement's row.
+    All three are C texts of the statement's row; `number` has the statement's operands in it.
     """
 
     statement: int
@@ -32,18 +32,18 @@ class BlockTest:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Which operands of the statement the number is made of."""
+        """Which operands of the statement the number is computed from."""
         return tuple(place for place in range(3) if f"{{{place}}}" in self.number)
 
 
 @dataclass(frozen=True, slots=True)
 class CommonCase:
-    """When statements may take their short forms, and which do.
+    """Which statements have short forms, and the tests for blocks that may take them.
 
     Attributes
     ----------
-    short : the statements that have a short form, for blocks that pass every test.
-    tests : what a block is tested for; tests that are alike are here once.
+    short : the statements that take their short form in blocks that pass every test.
+    tests : the tests of a block; equal tests occur once.
     statements, reads : the statements that the tests need, and all values that they and the tests read.
     """
 
@@ -54,13 +54,13 @@ class CommonCase:
 
 
 def common_case(nest: Nest, statements: frozenset[int], fast: bool, variants: int) -> CommonCase | None:
-    """Return the common case of some statements.
+    """Return the common case of some statements, or None if no statement gets a short form.
 
     Parameters
     ----------
-    nest, statements : what a loop computes.
+    nest, statements : the statements of its body that a loop computes.
     fast : whether functions take their fast forms.
-    variants : in how many variants the loop is compiled.
+    variants : the number of variants in which the loop is compiled.
     """
     short: set[int] = set()
     needed: set[Value] = set()
@@ -87,6 +87,6 @@ def common_case(nest: Nest, statements: frozenset[int], fast: bool, variants: in
 
 
 def _identity(statement: Apply, test: BlockTest) -> tuple[object, ...]:
-    """Return what makes two tests one: their templates, and what these are filled with."""
+    """Return a test's key, equal for equal tests: its templates, and the operands they are filled with."""
     given = ((statement.operands[place], statement.operand_dtypes[place]) for place in test.places)
     return (test.c, test.number, test.limit, *given)

@@ -1,6 +1,6 @@
-"""Costs: about how long each statement of a nest takes, as the rows of ops say.
+"""Costs: estimates of how long each statement of a nest takes, from the rows of ops.
 
-In: a nest.  Out: tenths of a nanosecond a point, one number a statement.
+In: a nest.  Out: one number for each statement, in tenths of a nanosecond a point.
 
     t0 = exp(a) : f32; t1 = add(t0, b) : f32   ->   (3.0, 0.4)
 """
@@ -14,12 +14,12 @@ __all__ = ["costs_of", "nanoseconds", "total", "whole_tenths"]
 
 
 def costs_of(nest: Nest) -> tuple[float, ...]:
-    """Return what each statement of a nest's body costs a point, in tenths of a nanosecond."""
+    """Return the cost of each statement of a nest's body, in tenths of a nanosecond a point."""
     return tuple(s.op.cost_for(s.operand_dtypes, s.dtype, s.constant) for s in map(without_division, nest.body))
 
 
 def total(costs: tuple[float, ...], statements: frozenset[int]) -> float:
-    """Return what some statements cost together; always in one order, as floats are added."""
+    """Return the sum of some statements' costs; always added in one order, as sums of floats depend on it."""
     return sum(costs[at] for at in sorted(statements))
 
 
@@ -29,5 +29,5 @@ def whole_tenths(cost: float) -> int:
 
 
 def nanoseconds(cost: float) -> str:
-    """Spell a cost."""
+    """Return a cost as text, in nanoseconds."""
     return f"{cost / 10:.2f} ns"

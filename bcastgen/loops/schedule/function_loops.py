@@ -1,15 +1,16 @@
-"""Function loops: bodies cut in a loop for each function that waits for another.
+"""Function loops: bodies cut into one loop for each function that waits for another function's value.
 
-In: a nest, statements of its body, and what they give.  Out: a :class:`BlockLoop` for each loop, in order.
+In: a nest, statements of its body, and the values they give.  Out: a :class:`BlockLoop` for each loop, in order.
 
     r = x * tanh(log1p(exp(x)))   ->   t0 = exp(x); t1 = log1p(t0); t2 = tanh(t1), t3 = x * t2
 
-A function is a long chain of sums and products. Within one, and with several beside each other, a CPU looks far enough
-ahead to work at the next points meanwhile; with two or three behind one another it does not, and a loop takes up to
-half again as long as one loop for each. So functions that wait for each other get loops of their own, over blocks of
-points whose values are kept in tiles. Cheap statements of operands alone are computed again where they are needed.
+A function is a long chain of sums and products. With one function in a loop, or several independent ones, a CPU looks
+far enough ahead to work on the next points meanwhile. With two or three functions in a dependent chain it does not, and
+the loop takes up to half again as long as one loop for each function. So functions that wait for each other get loops
+of their own, over blocks of points whose values are kept in tiles. Cheap statements that depend on no function are
+computed again in each loop that needs them.
 
-Where a loop has one function whose chain is long, two points are computed side by side: a pair.
+Where a loop has one function with a long chain, two points are computed side by side: a pair.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from .staging import reads_of, statements_of
 
 __all__ = ["BLOCK", "GROUP", "BlockLoop", "block_loops", "function_loops"]
 
-# Points of a block: short enough for the first cache, long enough for what a loop costs to begin.
+# Points of a block: few enough for the L1 cache, enough to pay for the start of a loop.
 BLOCK = 256
-# Points of a group whose halves are computed side by side: few, as out of a cache both are to be one stream of memory.
+# Points of a group whose halves are computed side by side: few, so that memory is still read as one stream.
 GROUP = 64
-# A function: tenths of a nanosecond of a 32-bit element (see Op.cost_tenths_ns).
+# The least cost of a function, in tenths of a nanosecond of a 32-bit element (see Op.cost_tenths_ns).
 _FUNCTION_TENTHS_NS = 2.5
-# Tiles of 8-byte values in 8 KiB, beside the 16 KiB of the plan's own.
+# Four tiles of 8-byte values take 8 KiB, beside the 16 KiB of the plan's own tiles.
 _MAX_TILES = 4
 
 
@@ -39,11 +40,11 @@ class BlockLoop:
 
     Attributes
     ----------
-    reads : operands, and values in tiles: of stages, or of earlier loops.
-    statements : of the nest's body, that it computes.
+    reads : operands, and values that stages or earlier loops keep in tiles.
+    statements : the statements of the nest's body that it computes.
     gives : the statements whose values later loops read.
-    common_case : when its functions may take their short forms.
-    pairs : whether two points are computed side by side, of the halves of each group.
+    common_case : the test for blocks in which its functions take their short forms, or None.
+    pairs : whether points are computed two at a time, one from each half of a group.
     """
 
     reads: tuple[Load | Let, ...]
@@ -65,10 +66,10 @@ def block_loops(
 
     Parameters
     ----------
-    nest, statements, values : what the loop computes, of which body, and the values it gives.
-    costs : of the body's statements, in tenths of a nanosecond.
+    nest, statements, values : the nest, the statements of its body that the loop computes, and the values it gives.
+    costs : the costs of the body's statements, in tenths of a nanosecond.
     fast : whether functions take their fast forms.
-    variants : in how many variants the loop is compiled.
+    variants : the number of variants in which the loop is compiled.
     """
     found = []
     for loop in function_loops(nest, statements, values, costs):
@@ -79,7 +80,7 @@ def block_loops(
 
 
 def _is_in_pairs(nest: Nest, statements: frozenset[int], short: bool) -> bool:
-    """Whether a loop has one function, and two of it side by side are faster; two loops take the compiler longer."""
+    """Whether a loop has exactly one function, which is faster in pairs; pairs take the compiler longer."""
     functions = [row for row in map(nest.body.__getitem__, sorted(statements)) if row.op.ulp or row.op.definition]
     if len(functions) != 1:
         return False
@@ -90,13 +91,13 @@ def _is_in_pairs(nest: Nest, statements: frozenset[int], short: bool) -> bool:
 def function_loops(
     nest: Nest, statements: frozenset[int], values: tuple[Value, ...], costs: tuple[float, ...]
 ) -> tuple[BlockLoop, ...]:
-    """Cut a loop where one function waits for another; one loop where none does."""
+    """Return the loops of a body cut where one function waits for another; a single loop where none does."""
     depths = _depths(nest, statements, costs)
     last = max(depths.values(), default=0)
     whole = (BlockLoop(reads_of(nest, values, statements, _others(nest, statements)), statements, ()),)
     if last < 2:
         return whole
-    # Values that functions give to statements behind further ones, or to the last loop, which alone writes results.
+    # Values that statements of a greater depth read, or that the last loop stores; only the last one writes results.
     crossing = {
         value.index
         for at in statements
@@ -117,12 +118,12 @@ def function_loops(
 
 
 def _others(nest: Nest, statements: frozenset[int]) -> frozenset[int]:
-    """The statements that a loop does not compute: it has their values from elsewhere."""
+    """Return the statements that a loop does not compute: it reads their values from tiles."""
     return frozenset(range(len(nest.body))) - statements
 
 
 def _depths(nest: Nest, statements: frozenset[int], costs: tuple[float, ...]) -> dict[int, int]:
-    """Return how many functions each statement waits for, itself included."""
+    """Return the depth of each statement: the functions in the longest chain that ends in it, itself included."""
     depths: dict[int, int] = {}
     for at in sorted(statements):
         statement = nest.body[at]

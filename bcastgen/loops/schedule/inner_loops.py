@@ -1,6 +1,6 @@
-"""The schedule of a nest as a value, which prints each decision and why it was taken.
+"""The schedule of a nest as a value, which prints each decision and the reason for it.
 
-In: what `schedule` decides.  Out: a :class:`Schedule`; lines.
+In: the decisions of `schedule`.  Out: a :class:`Schedule`, and its lines of text.
 
     unit: operands (unit, unit), results unit
     common case: t0 = exp(a) takes its short form in blocks of 256 points where ...
@@ -27,12 +27,12 @@ class InnerLoop:
     Attributes
     ----------
     reads : operands, then values of stages, in the order of its arrays.
-    statements : of the nest's body, that it computes.
-    gives : the values it writes: of the nest's results, or of one stage.
-    variants : one for each class of strides.
-    cost_tenths_ns : of a point.
-    blocks : the loops over blocks of points that it consists of; none where one loop over all points does.
-    words : how it goes a word of bytes at a time, where it does.
+    statements : the statements of the nest's body that it computes.
+    gives : the values it writes: those of the nest's results, or of one stage.
+    variants : its variants, one for each combination of stride classes that is compiled.
+    cost_tenths_ns : the cost of a point.
+    blocks : the loops over blocks of points that it consists of; empty for one loop over all points.
+    words : how it computes a word of bytes at a time, or None.
     """
 
     reads: tuple[Load | Let, ...]
@@ -50,12 +50,12 @@ class Schedule:
 
     Attributes
     ----------
-    nest : whose loops they are.
-    inline : the loop that computes all.
-    stages, staged : a loop for each stage, where there are any, and the loop behind them.
+    nest : the nest whose loops they are.
+    inline : the loop that computes everything.
+    stages, staged : a loop for each stage, and the loop that reads the stages' tiles; empty and None without stages.
     run_time : whether the run time plans the loops, and picks between `inline` and `staged` for each call.
-    f16_blocks : whether 16-bit floats are converted a block at a time, beside the loops, which have floats.
-    light : whether memory decides how long the loops take, so that the widest vectors are not for them.
+    f16_blocks : whether 16-bit floats are converted a block at a time outside the loops, which compute with f32.
+    light : whether memory bounds the loops' time, so that 512-bit vectors gain nothing.
     """
 
     nest: Nest
@@ -71,7 +71,7 @@ class Schedule:
 
 
 def _schedule_text(scheduled: Schedule) -> str:
-    """Return the lines that say what was decided, and why."""
+    """Return the text of a schedule: one line for each decision, with its reason."""
     nest, inline, staged = scheduled.nest, scheduled.inline, scheduled.staged
     if not inline.variants:
         return "schedule\n  nothing is computed"
@@ -114,7 +114,7 @@ def _reads(nest: Nest, loop: InnerLoop | BlockLoop) -> str:
 
 
 def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
-    """Return the lines of a schedule's text about loops over blocks."""
+    """Return the lines about loops over blocks."""
     lines = []
     if len(blocks) > 1:
         lines.append(f"in blocks of {BLOCK} points, a loop for each function that waits for another one's value:")

@@ -1,9 +1,9 @@
-"""Scheduling: every decision about the inner loops of a nest; what emits C only reads them.
+"""Scheduling: makes every decision about the inner loops of a nest; the emitter of C only reads them.
 
 In: a nest.  Out: a :class:`Schedule`.
 
-    exp(a) * sin(b)  ->  one loop that computes all, in variants; stages t0 of a and t1 of b, and a loop behind them;
-                         of each, whether it goes by blocks of points and in which forms
+    exp(a) * sin(b)  ->  one loop that computes everything, in variants; stages t0 of a and t1 of b, and a loop that
+                         reads both; for each loop, whether it goes by blocks of points, and which forms it takes
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from .variants import ANY, MAX_VARIANTS, UNIT, ZERO, Variant, classes_of, planne
 
 __all__ = ["nested_loops", "schedule", "standalone_schedules"]
 
-# Up to which vectors of 256 bits are as fast as of 512 in a cache, and 2 to 6% faster beyond.
+# Up to this cost a point, 256-bit vectors are as fast as 512-bit ones in a cache, and 2 to 6% faster outside.
 _LIGHT_TENTHS_NS = 2.0
 
 
 def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Schedule:
-    """Choose the inner loops of a nest that the run time plans.
+    """Return the schedule of a nest whose loops the run time plans.
 
     Parameters
     ----------
     nest : the nest.
-    variants : how many loops to make beside that in which every array moves; None for the usual number.
+    variants : how many variants to make beside the one in which every array moves; None for the usual number.
     fast : whether functions take their fast forms.
     """
     costs = costs_of(nest) if nest.results else ()
@@ -56,13 +56,13 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
 
 
 def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) -> Schedule:
-    """Choose the inner loops of a nest in C that stands alone; the last one, `any`, serves every call.
+    """Return the schedule of a nest in standalone C; its last variant, `any`, serves every call.
 
     Parameters
     ----------
     nest : the nest.
-    variants : how many specialised loops to make beside `any`; 0 for the one plain loop, None for the usual number.
-    ranked : whether the innermost loop is the domain's last dim, as in nested loops, or whichever the plan picks.
+    variants : how many specialised variants to make beside `any`; 0 for one plain loop, None for the usual number.
+    ranked : True if the innermost loop is the domain's last dim, as in nested loops; False if the plan picks the dim.
     """
     if not nest.results:
         return Schedule(nest, _whole(nest, (), 0.0))
@@ -84,7 +84,7 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) 
             part.reads,
             part.statements,
             (Let(part.value),),
-            # What types know to stand still is no row of elements.
+            # An operand whose type proves it stationary is no row of elements, so its class is not `unit`.
             (
                 Variant(UNIT, tuple(classes[0] for classes in _read_classes(possible, part.reads)), UNIT),
                 Variant(ANY, _any_strides(part.reads), UNIT),
@@ -98,14 +98,14 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) 
 
 
 def standalone_schedules(program: LoopProgram, variants: int | None = None) -> tuple[Schedule, ...]:
-    """Return the schedules of a program's nests in C that stands alone: nested loops where the rank is known."""
+    """Return the schedules of a program's nests in standalone C: nested loops where the rank is known."""
     return tuple(nested_loops(nest, variants, ranked=not nest.domain.open) for nest in program.nests)
 
 
 def _whole(
     nest: Nest, variants: tuple[Variant, ...], cost: float, costs: tuple[float, ...] | None = None, fast: bool = False
 ) -> InnerLoop:
-    """Return the loop that computes all of a nest; with its statements' costs, in blocks or words if that pays."""
+    """Return the loop that computes all of a nest; if `costs` are given, in blocks or words where these pay."""
     statements, reads = frozenset(range(len(nest.body))), tuple(map(Load, range(len(nest.operands))))
     if costs is None:
         return InnerLoop(reads, statements, nest.stores, variants, cost)
@@ -122,7 +122,7 @@ def _part(
     costs: tuple[float, ...],
     fast: bool,
 ) -> InnerLoop:
-    """Return the loop of a stage, or the one behind the stages."""
+    """Return the loop of a stage, or the one that reads the stages' tiles."""
     blocks = block_loops(nest, part.statements, gives, costs, fast, len(variants))
     return InnerLoop(part.reads, part.statements, gives, variants, part.cost_tenths_ns, blocks)
 
@@ -132,12 +132,12 @@ def _unit(count: int) -> Variant:
 
 
 def _read_classes(possible: tuple[tuple[str, ...], ...], reads: tuple[Load | Let, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the classes of what is read, from those of the operands; tiles are adjacent."""
+    """Return the possible stride classes of each read: those of its operand, or `unit` for a tile."""
     return tuple(possible[read.access] if isinstance(read, Load) else (UNIT,) for read in reads)
 
 
 def _any_strides(reads: tuple[Load | Let, ...]) -> tuple[str, ...]:
-    """Return the classes of what is read where operands have any strides; tiles are adjacent."""
+    """Return the stride class of each read where operands have any strides: `any`, or `unit` for a tile."""
     return tuple(ANY if isinstance(read, Load) else UNIT for read in reads)
 
 
@@ -146,10 +146,10 @@ def _names(nest: Nest, staging: Staging) -> tuple[str, ...]:
 
 
 def _is_light(nest: Nest, cost: float) -> bool:
-    """Whether memory decides how long a nest's loops take: few ops, no conversions, no selects, no 16-bit floats.
+    """Whether memory bounds the time of a nest's loops: few ops, no conversions, no selects, no 16-bit floats.
 
-    A bool in memory is a byte: gcc makes no vectors of 256 bits of these and doubles together. For a select it compares
-    twice and computes under masks, which takes half as long in 512 bits where another thread uses the core, too.
+    A bool in memory is a byte, and gcc makes no 256-bit vectors of bytes and doubles together. For a select gcc
+    compares twice and computes under masks, which takes half as long in 512 bits if another thread shares the core.
     """
     elements = {access.dtype for access in (*nest.operands, *nest.results)}
     values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}

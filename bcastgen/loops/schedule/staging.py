@@ -1,12 +1,12 @@
-"""Staging: which sub-expressions can be computed apart, over fewer points than the nest.
+"""Staging: chooses the sub-expressions to compute apart, over fewer points than the nest.
 
-In: a nest.  Out: a :class:`Staging`, or None where nothing is worth it.
+In: a nest.  Out: a :class:`Staging`, or None where no stage is worth it.
 
     r = exp(a) * sin(b)   ->   stages t0 of (a), t1 of (b); then t0 * t1 over the tiles of both
 
 A stage reads fewer operands than the nest, so with operands that broadcast it may span fewer points: `exp` of a column
-costs n calls, not n*m. Whether it does is known in a call, which runs the staged loops where they are less work, and
-else the one loop that computes all. A sub-expression that types prove to span the whole domain is no stage.
+costs n calls, not n*m. Each call runs the staged loops if they are less work for its extents, and otherwise the one
+loop that computes everything. A sub-expression that types prove to span the whole domain is no stage.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .costs import total
 __all__ = ["Stage", "Staging", "hoisted", "reads_of", "stage", "statements_of"]
 
 MAX_STAGES = 4
-# A stage has to save so much a point, and for each operand it reads, since its tile is written and read. More than an
-# addition, or one division in f32 (see Op.cost_tenths_ns).
+# The least cost of a stage, a point and for each operand it reads, since its tile has to be written and read. It is
+# more than that of an addition or of one division in f32 (see Op.cost_tenths_ns).
 _WORTH, _WORTH_AN_OPERAND = 2.2, 1.0
-# The part of a nest's cost that stages have to take, for the staged loops are compiled, too.
+# The part of a nest's cost that its stages have to exceed, since the staged loops are compiled besides the others.
 _PART = 0.1
 
 
@@ -33,8 +33,8 @@ class Stage:
     ----------
     value : the statement of the nest's body whose value it is.
     reads : operands, then values of earlier stages.
-    statements : of the nest's body, that it computes.
-    cost_tenths_ns : of a point.
+    statements : the statements of the nest's body that it computes.
+    cost_tenths_ns : the cost of a point.
     """
 
     value: int
@@ -45,7 +45,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """The staged form of a nest: its stages, in order, then what the last loop reads, computes and costs a point."""
+    """The staged form of a nest: its stages in order; then the last loop's reads, statements and cost a point."""
 
     stages: tuple[Stage, ...]
     reads: tuple[Load | Let, ...]
@@ -59,12 +59,12 @@ class Staging:
 
 
 def stage(nest: Nest, costs: tuple[float, ...]) -> Staging | None:
-    """Choose the stages of a nest; `costs` are those of its statements."""
+    """Return the staged form of a nest, or None; `costs` are those of its statements."""
     return _staging(nest, costs, _chosen(nest, costs))
 
 
 def hoisted(nest: Nest, costs: tuple[float, ...]) -> Staging | None:
-    """Choose the stages of a nest that types prove to depend on its last dim alone, which outer ones only repeat."""
+    """Return the staged form with only the stages that types prove to depend on the nest's last dim alone, or None."""
     if nest.domain.open or all(dim.is_one for dim in nest.domain.dims[:-1]):
         return None
     last = len(nest.domain.dims) - 1
@@ -78,7 +78,7 @@ def hoisted(nest: Nest, costs: tuple[float, ...]) -> Staging | None:
 
 
 def _staging(nest: Nest, costs: tuple[float, ...], chosen: list[int]) -> Staging | None:
-    """Return the staged form with these stages, if they are worth it."""
+    """Return the staged form with these stages, or None if they are not worth it."""
     stages = []
     for place, at in enumerate(chosen):
         tiles = frozenset(chosen[:place])
@@ -88,7 +88,7 @@ def _staging(nest: Nest, costs: tuple[float, ...], chosen: list[int]) -> Staging
         return None
     tiles = frozenset(chosen)
     statements = statements_of(nest, nest.stores, tiles)
-    # Each value in the place of its first operand: operands that are stationary side by side are so here.
+    # Each tile takes the place of its first operand, so that adjacent stationary operands stay adjacent.
     sets = _operand_sets(nest)
     reads = sorted(reads_of(nest, nest.stores, statements, tiles), key=lambda read: _first_operand(read, sets))
     return Staging(tuple(stages), tuple(reads), statements, total(costs, statements))
@@ -99,7 +99,7 @@ def _first_operand(read: Load | Let, sets: list[int]) -> int:
 
 
 def _chosen(nest: Nest, costs: tuple[float, ...]) -> list[int]:
-    """Return the statements that become stages, in the body's order, so that a later one may read an earlier."""
+    """Return the statements that become stages, in the body's order, so that a later stage may read an earlier one."""
     sets = _operand_sets(nest)
     tiles: frozenset[int] = frozenset()
     worth: dict[int, float] = {}
@@ -112,7 +112,7 @@ def _chosen(nest: Nest, costs: tuple[float, ...]) -> list[int]:
 
 
 def _operand_sets(nest: Nest) -> list[int]:
-    """Return, for each statement, the operands it reads, straight or through others, as a mask."""
+    """Return, for each statement, the operands it reads directly or through other statements, as a mask."""
     sets: list[int] = []
     for statement in nest.body:
         found = 0
@@ -127,7 +127,10 @@ def _operand_sets(nest: Nest) -> list[int]:
 
 
 def _candidates(nest: Nest, sets: list[int]) -> list[int]:
-    """Return the statements that read fewer operands than one that uses them: of few operands first, then in order."""
+    """Return the statements that may become stages: those of fewest operands first, then in the body's order.
+
+    A candidate is stored, or has a user that reads more operands; it does not span the whole domain.
+    """
     is_last = [False] * len(nest.body)
     for at, statement in enumerate(nest.body):
         for value in statement.operands:
@@ -141,19 +144,19 @@ def _candidates(nest: Nest, sets: list[int]) -> list[int]:
     found = [
         at
         for at, reads in enumerate(sets)
-        # A statement of all operands has the nest's points, unless there are shapes that it is broadcast to.
+        # A statement that reads all operands spans the nest's points, unless it is broadcast to further shapes.
         if is_last[at] and reads and (reads != every or nest.shapes) and not _spans_all(nest, reads, spans)
     ]
     return sorted(found, key=lambda at: (sets[at].bit_count(), at))
 
 
 def _spanned(nest: Nest, access: int) -> int:
-    """Return the dims of the domain that an operand has by its type, as a mask."""
+    """Return the dims of the domain that an operand's type proves it to span, as a mask."""
     return sum(1 << i.dim for i in nest.operands[access].map.indices if i.dim is not None and not i.stretches)
 
 
 def _spans_all(nest: Nest, reads: int, spans: list[int]) -> bool:
-    """Whether types prove that what reads these operands has all points of the domain."""
+    """Whether types prove that a statement which reads these operands spans all points of the domain."""
     if nest.domain.open:
         return False
     covered = 0
@@ -163,7 +166,7 @@ def _spans_all(nest: Nest, reads: int, spans: list[int]) -> bool:
 
 
 def statements_of(nest: Nest, values: tuple[Value, ...], tiles: frozenset[int]) -> frozenset[int]:
-    """Return the statements that values are made of, as far as these are not in tiles."""
+    """Return the statements that values are computed from, up to those whose values are in tiles."""
     found: set[int] = set()
     pending = [value.index for value in values if isinstance(value, Let) and value.index not in tiles]
     while pending:
@@ -178,7 +181,7 @@ def statements_of(nest: Nest, values: tuple[Value, ...], tiles: frozenset[int]) 
 def reads_of(
     nest: Nest, values: tuple[Value, ...], statements: frozenset[int], tiles: frozenset[int]
 ) -> tuple[Load | Let, ...]:
-    """Return what statements, and values that are stored, read: operands, then tiles, each in order."""
+    """Return the operands, then the tiles, that statements read or that are among the stored values, each in order."""
     seen = {*values, *(value for at in statements for value in nest.body[at].operands)}
     loads = sorted(value.access for value in seen if isinstance(value, Load))
     lets = sorted(value.index for value in seen if isinstance(value, Let) and value.index in tiles)

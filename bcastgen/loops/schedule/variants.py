@@ -1,11 +1,12 @@
-"""Variants: the inner loops of one body, by which operands are one value along the loop.
+"""Variants: the inner loops of one body, which differ in the operands that are one value along the loop.
 
 In: the stride classes that operands may have.  Out: a few likely combinations, each a :class:`Variant`.
 
     a, b -> r   ->  unit (all move), zero_a, zero_b (that operand is one value along the loop)
 
-Every call finds its loop: the run time copies into a tile the arrays that are not adjacent, or that are stationary (one
-value along the loop) without a variant for it. Standalone C copies nothing; its last variant, `any`, takes any strides.
+Every call has a loop that serves it: the run time copies arrays into tiles if they are not adjacent, or if they are
+stationary (one value along the loop) and no variant is made for that. Standalone C copies nothing; its last variant,
+`any`, takes any strides.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ __all__ = ["ANY", "MAX_VARIANTS", "UNIT", "ZERO", "Variant", "classes_of", "plan
 
 UNIT, ZERO, ANY = "unit", "zero", "any"
 
-# More inner loops cost compile time for strides that hardly occur; beyond this many, tiles or `any` serve.
+# More inner loops cost compile time for strides that hardly occur; beyond this many, tiles or `any` serve the calls.
 MAX_VARIANTS, MAX_LIKELY = 8, 8
-# Tenths of a nanosecond a point: up to which reading a tile shows, and a call of a few points, too.
+# Costs of a body in tenths of a nanosecond a point, which bound the number of its variants (see usual_count): the
+# cheaper the body, the more time the copy into a tile takes beside it.
 _CHEAP, _MIDDLING, _DEAR = 5.0, 12.0, 20.0
 _FEW = 3
-# Beyond so many operands, not every combination is looked at.
+# With more operands than this of several classes, not every combination is looked at.
 _MANY = 8
-# The arrays of which a variant can say that they are stationary: bcg_variant has a bit for each.
+# The number of arrays that a variant can mark as stationary: bcg_variant has one bit for each array.
 _IN_MASK = 64
 
 
@@ -43,16 +45,16 @@ class Variant:
 
 
 def usual_count(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
-    """Return how many variants to make beside the first, in which each stationary operand costs a tile."""
+    """Return how many variants to make beside the first one, for which stationary operands are copied into tiles."""
     # Expensive work on a stride-0 operand is staged, so it needs no variant.
     if cost <= _MIDDLING and not has_stages:
         return MAX_LIKELY - 1 if cost <= _CHEAP else _FEW
-    # An operand that is always stationary, as a Python number is, has its loop all the same.
+    # An operand that is always stationary, such as a Python number, has a variant even where the body costs more.
     return 1 if (ZERO,) in possible and cost <= _DEAR else 0
 
 
 def specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
-    """Return at most `limit` likely variants in which something moves."""
+    """Return at most `limit` likely variants in which at least one operand moves."""
     likely = (classes for classes in _likely(possible) if UNIT in classes or not names)
     return tuple(_variant(names, classes) for classes in islice(likely, limit))
 
@@ -65,21 +67,22 @@ def planned(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit
 
 
 def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
-    """Return combinations of classes, the likely ones first; all of them, unless the operands are many."""
+    """Return combinations of classes, likely ones first; all of them, unless there are many operands."""
     free = [at for at, classes in enumerate(possible) if len(classes) > 1]
     if len(free) <= _MANY:
         return sorted(product(*possible), key=_unlikeliness)
-    # If there are many, a few are stationary, side by side at one end.
+    # With many operands, only combinations with a few stationary ones, side by side at one end, are likely.
     ends = [free[:0], *(end for count in range(1, _MANY) for end in (free[-count:], free[:count]))]
     return [tuple(ZERO if at in end else classes[0] for at, classes in enumerate(possible)) for end in ends]
 
 
 def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
-    """Order what several operands do together.
+    """Return the sort key of a combination of classes; the likeliest combination has the smallest key.
 
-    Among two or three, few stationary ones come first. Among more, all but the first are, as channels beside an image,
-    or one half, as x1, y1, z1 of (x1, y1, z1, x2, y2, z2), or two side by side, those at the ends first, as mean and
-    deviation of rows; then one alone.
+    With up to three operands, combinations with fewer stationary ones come first. With more, the one without any comes
+    first, and then, in this order: all but the first are stationary (channels beside an image); one half is (x1, y1, z1
+    of x1, y1, z1, x2, y2, z2); two neighbours are, those nearest an end first (mean and deviation of rows); one alone
+    is, the last first; all others.
     """
     zeros = tuple(at for at, kind in enumerate(classes) if kind == ZERO)
     groups = sum(one != other for one, other in pairwise(classes))
@@ -96,7 +99,7 @@ def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def classes_of(access: Access, ranked: bool) -> tuple[str, ...]:
-    """Return the stride classes an operand can have along the innermost loop, apart from odd strides."""
+    """Return the stride classes, `unit` or `zero`, that an operand can have along the innermost loop."""
     if access.map.open:
         return (UNIT, ZERO)
     last = access.map.domain_rank - 1
