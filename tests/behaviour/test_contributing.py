@@ -176,7 +176,7 @@ def test_the_page_s_golden_is_written_and_then_compared(extended):
     for name in ("tests/behaviour/test_cases.py", "tests/conftest.py", "pyproject.toml"):
         (extended / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, extended / name)
-    (extended / "tests" / "support").mkdir()
+    shutil.copytree(ROOT / "tests" / "support", extended / "tests" / "support")
     safe = " -P" if sys.version_info >= (3, 11) else ""
     command = command.strip().replace(".venv/bin/python", f"{sys.executable}{safe}")
     for line in (command, command.removeprefix("BCASTGEN_UPDATE_CASES=1 ")):
