@@ -145,7 +145,7 @@ def _constant(folder: _Folder, value: Value, known: Known) -> Operation | None:
 def _literal(known: LatticeValue, type_: Type) -> tuple[str, tuple[str, Attribute]] | None:
     """Return the constant op and attribute that stand for a value, or None if none does."""
     if isinstance(known, Witness):
-        # A failing witness is no constant, which could not hold its message.
+        # A constant could not hold the message of a failing witness.
         return ("shape.const_witness", ("passing", True)) if known.passing else None
     if isinstance(known, Size):
         return ("shape.const_size", ("value", known.value)) if isinstance(known.value, int) else None

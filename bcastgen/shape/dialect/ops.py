@@ -29,8 +29,8 @@ _MEETS = "equal, or one is 1, or one is unknown; the result is the one that is n
 _SHAPE_ROWS = (
     Row(
         "shape.add",
-        "Adds two sizes. Text: unknown if either is unknown. Chosen: a sum that 63 bits do not hold is invalid; an index "
-        "result is the sum of the integers, and a run fails where 64 bits do not hold it.",
+        "Adds two sizes. Text: unknown if either is unknown. Chosen: a sum that 63 bits do not hold is invalid; an "
+        "index result is the sum of the integers, and a run fails where 64 bits do not hold it.",
         rules.two(rules.SIZES),
         (rules.SIZES,),
         rules.size_type,
@@ -284,7 +284,7 @@ _SHAPE_ROWS = (
     ),
     Row(
         "shape.is_broadcastable",
-        "Tells whether shapes broadcast (LLVM 22). Chosen: an invalid shape does not; unknown if extents leave it open.",
+        "Tells whether shapes broadcast (LLVM 22). Chosen: an invalid shape does not; unknown where extents leave it open.",
         rules.shapes(),
         (("i1",),),
         rules.fixed(I1),
@@ -384,7 +384,7 @@ _SHAPE_ROWS = (
     ),
     Row(
         "shape.shape_eq",
-        "Tells whether shapes are equal (LLVM 22: an error equals itself). Unknown if extents leave it open.",
+        "Tells whether shapes are equal (LLVM 22: an error equals itself). Unknown where extents leave it open.",
         rules.shapes(),
         (("i1",),),
         rules.fixed(I1),
@@ -442,7 +442,7 @@ _SHAPE_ROWS = (
     Row(
         "shape.value_as_shape",
         "Returns the integers that a value holds as a shape (LLVM 22): `value_of`, then `from_extent_tensor`. Chosen: "
-        "a value that is no list of extents is invalid; an unknown value gives at most the rank.",
+        "a value that is no list of extents is invalid; at most the rank is known of an unknown value.",
         (Parameter("arg", ("extents", "value_shape")),),
         (rules.SHAPES,),
         rules.fixed(SHAPE),
@@ -683,8 +683,8 @@ _ARITHMETIC_ROWS = (
 _CONTROL_ROWS = (
     Row(
         "scf.if",
-        "Runs its first region if the condition holds, else its second one; the results are what that region yields. If "
-        "the condition is unknown, only what both regions promise is known.",
+        "Runs its first region if the condition holds, else its second one; the results are what that region yields. "
+        "If the condition is unknown, only what both regions promise is known.",
         (Parameter("condition", ("i1",)),),
         None,
         syntax="custom",
