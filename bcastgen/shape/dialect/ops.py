@@ -284,7 +284,7 @@ _SHAPE_ROWS = (
     ),
     Row(
         "shape.is_broadcastable",
-        "Tells whether shapes broadcast (LLVM 22). Chosen: an invalid shape does not; unknown where extents leave it open.",
+        "Tells whether shapes broadcast (LLVM 22). Chosen: an invalid shape does not; unknown if extents do not tell.",
         rules.shapes(),
         (("i1",),),
         rules.fixed(I1),
