@@ -24,7 +24,7 @@ __all__ = ["Place", "Version", "versions_of"]
 
 # An operand's dim as one map sees it: the operand's name, its dim, the dim of the domain.
 Place = tuple[str, int, int]
-# The answers multiply with each question; a nest with more questions than this gets only the version without stretching.
+# The answers multiply with each question; a nest with more questions gets only the version without stretching.
 _MOST_ASKED = 12
 
 

@@ -18,7 +18,7 @@ from .operations import Operations
 
 __all__ = ["parse_module"]
 
-# What a Function has fields for.
+# The attributes for which a Function has fields.
 _SIGNATURE = ("sym_name", "function_type", "arg_attrs", "res_attrs")
 # The ops that hold functions, and those that are functions.
 _HOLDERS = ("builtin.module", "shape.function_library")

@@ -37,7 +37,7 @@ class Reader:
     source : the text.
     only_cast : values that only casts use; if they are constants, they are read where they are cast.
     read : reads one operation.
-    scope : what stands for the values in sight, those defined last at its end.
+    scope : the program's values for the values in sight, those defined last at its end.
     constants : the values of those in sight that are constants.
     names : the names given so far, each with a count of the names made from it.
     blocks : the operations read so far, innermost block last.

@@ -1,4 +1,4 @@
-"""What callers may write for the operands of a program, and the lattice values it stands for.
+"""Converts what callers give for the operands of a program to lattice values.
 
 In: ints, tuples, arrays, texts of types, lattice values, functions.  Out: lattice values of the operands' types.
 

@@ -1,4 +1,4 @@
-"""What is known of a value that comes from one of two branches: what both of them promise.
+"""The lattice value of a result that comes from one of two branches: it promises what both of them promise.
 
 In: the lattice values of either branch.  Out: the most specific one of which both are instances.
 

@@ -5,9 +5,8 @@ In: a name, with or without its dialect.  Out: its :class:`~.row.Row`.
     find_row("shape.add").python -> "add"        find_row("meet").name -> "shape.join"
 
 To add an op, add a row. A row's `doc` holds the sentence it follows ("text" is seed 002, "LLVM" is LLVM 22) and what is
-chosen here where that leaves room. An operand that is invalid makes the result invalid, the first one's message wins;
-that stands in the text once for all ops and is not repeated. This file is the table: it is long because it has a row
-for each op.
+chosen here where that leaves room. An invalid operand makes the result invalid, and the first one's message wins; the
+text says so once for all ops, and rows do not repeat it. This file is long because the table has a row for each op.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Program(ir.Program):
         Returns
         -------
         LatticeValue or tuple of them
-            The result, or the tuple of results if there is not exactly one. What a run with such operands returns is an
+            The result, or the tuple of results if there is not exactly one. A run with such operands returns an
             instance of it (`values.instance_of`). Nothing is raised for a shape that proves invalid.
 
         Raises

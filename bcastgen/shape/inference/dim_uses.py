@@ -1,4 +1,4 @@
-"""What each dim of each use says of the domain's dim at its position.
+"""The dims of all uses, and what each says of the domain's dim at its position.
 
 In: uses and rules.  Out: dim_uses, and for each position the one that sets the extent.
 

@@ -1,4 +1,4 @@
-"""What follows from facts and clauses: whether they can hold together, and what they leave known.
+"""Consequences of facts and clauses: whether they can hold together, and which facts they imply.
 
 In: :class:`Facts` and clauses; a clause is a choice of alternatives, an alternative several statements that hold
 together.  Out: a verdict, or more facts.

@@ -23,7 +23,7 @@ __all__ = ["Place", "Target", "Use"]
 
 # An operand's name and the number of its dim.
 Place: TypeAlias = tuple[str, int]
-# What a dim is explicitly broadcast to: an extent or a symbol, another operand's dim, or nothing of the kind.
+# The target of a dim's explicit broadcast: an extent or a symbol, another operand's dim, or None without a target.
 Target: TypeAlias = Dim | Place | None
 
 

@@ -57,7 +57,7 @@ def verify_broadcast(
     Returns
     -------
     tuple of Constraint
-        What must hold at run time, in the order in which to check it; empty if the types prove all of it.
+        The constraints left to run time, in the order in which to check them; empty if the types prove them all.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def verify_result(
     Returns
     -------
     tuple of Constraint
-        What must hold at run time beside ``info.constraints``.
+        The constraints left to run time beside ``info.constraints``.
 
     Raises
     ------
