@@ -1,4 +1,4 @@
-"""Follows the extents of a function's values from op to op, beyond what their types say.
+"""Follows the extents of a function's values from op to op, beyond those in their types.
 
 In: the arguments' types, or the extents of a call.  Out: what is known of each value; the error of an op that fails.
 

@@ -148,7 +148,7 @@ def ceil_divide_extents(a: Extent, b: Extent) -> Extent | None:
 
 
 def remainder_extents(a: Extent, b: Extent) -> Extent | None:
-    """Return what the quotient, rounded down, leaves."""
+    """Return the remainder of the quotient rounded down."""
     return extent_expr.subtract(a, extent_expr.multiply(extent_ops.floor_divide(a, b), b))
 
 
@@ -179,7 +179,7 @@ def _compare_extents(function: Callable[[int, int], bool], a: Extent, b: Extent)
 
 
 def select(operation: Operation, condition: bool | None, a: Any, b: Any) -> Any:
-    """Return one operand or the other; what both promise if the condition is unknown."""
+    """Return the operand that the condition selects; if it is unknown, a value that promises what both promise."""
     if condition is None:
         return either(a, b)
     return a if condition else b

@@ -69,7 +69,7 @@ def coerce(operand: Value, given: Any, running: bool = False) -> LatticeValue:
     if operand.type.kind in _OF_TYPES and isinstance(given, (str, TensorType)):
         given = _type_shape(operand, given)
     wanted = _CLASSES.get(operand.type.kind)
-    # A tensor's own shape may come as what a value_shape operand would be given, and the other way round.
+    # A tensor may be given as a value_shape, and a value_shape as a shape.
     if operand.type.kind == "tensor" and isinstance(given, ValueShape):
         given = given.shape
     if operand.type.kind == "value_shape" and isinstance(given, Shape):

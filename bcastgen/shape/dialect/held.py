@@ -20,7 +20,7 @@ __all__ = ["as_shape", "certain", "value_of", "with_shape"]
 
 
 def as_shape(value: ValueShape | Shape) -> Shape:
-    """Return the extents that a value holds; an extent tensor comes as its shape already."""
+    """Return the extents that a value holds; an extent tensor is given as its shape already."""
     if isinstance(value, Shape):
         return value
     if value.shape.error is not None:

@@ -69,7 +69,7 @@ def _text(value: Attribute) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # MLIR escapes bytes as two hex digits; what JSON escapes otherwise is \" and \\, which MLIR takes.
+        # MLIR's escape of a byte is two hex digits.
         inner = "".join(char if char.isprintable() and char not in '"\\' else _escaped(char) for char in value)
         return f'"{inner}"'
     return json.dumps(value) if isinstance(value, int) else f"[{', '.join(map(str, value))}]"

@@ -46,7 +46,7 @@ class Program(ir.Program):
         return self
 
     def evaluate(self, *operands: Any) -> Any:
-        """Return what is known of the results when this is known of the operands, at compile time.
+        """Return what is known of the results at compile time, given what is known of the operands.
 
         Parameters
         ----------

@@ -117,7 +117,7 @@ def extent(operation: Operation, shape: Any, dim: Any) -> Any:
 
 
 def shape_of(value: Any) -> Any:
-    """Return the shape of a value_shape or of a tensor, which comes as one."""
+    """Return the shape of a value_shape, or of a tensor, whose lattice value is a shape."""
     return value.shape if isinstance(value, ValueShape) else value
 
 

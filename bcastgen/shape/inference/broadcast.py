@@ -118,7 +118,7 @@ class BroadcastInfo:
         return next((extent for extent in met if extent != 1), 1)
 
     def _extent_of(self, use: Use, extents: Mapping[str, Extents], position: int) -> int:
-        """Return what a use has at a position: 1 where it has no such dim."""
+        """Return the extent of a use at a position; 1 if it has no such dim."""
         own = next((own for at, own, _ in use.aligned if at == position), -position)
         if use.is_target_shape:
             dim = next((dim for at, _, dim in use.aligned if at == position), _ONE)

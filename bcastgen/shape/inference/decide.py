@@ -94,7 +94,7 @@ def tied(dim_uses: Sequence[Sequence[DimUse]], domain_dims: Sequence[AlignedDims
 
 
 def axioms(problem: Problem, assumed: Facts) -> Axioms:
-    """Return what defines each dim of the domain: its setter's extent, or that of an operand which is not 1 there."""
+    """Return clauses that define each dim of the domain: as its setter, or an operand that is not 1 there, or 1."""
     facts = assumed
     clauses: list[Clause] = []
     for domain_dim in problem.domain_dims.values():

@@ -18,7 +18,7 @@ from ..types.dim import Dim
 __all__ = ["Dynamic", "Rules", "StretchMode"]
 
 Dynamic: TypeAlias = Literal["numpy", "strict", "trusted"]
-# How a dim takes part: it may stretch, its extent is the domain's, or the caller vouches that it is.
+# How a dim takes part: it may stretch; its extent is the domain's; or the caller vouches that its extent is.
 StretchMode: TypeAlias = Literal["numpy", "strict", "trusted"]
 
 
