@@ -1,12 +1,12 @@
-"""Follows the extents of a function's values from op to op, beyond what their types say.
+"""Follows the extents of a function's values from op to op, beyond those in their types.
 
 In: the arguments' types, or the extents of a call.  Out: what is known of each value; the error of an op that fails.
 
     %0 = tensor.cast %a : tensor<1xf32> to tensor<?xf32>                   %0 has extent 1, and in strict mode stays so
     %1 = tosa.add %0, %b : (tensor<?xf32>, tensor<5xf32>) -> tensor<5xf32>    BroadcastError in strict mode
 
-Import needs it in strict mode, where a dim stretches only if its own type says 1: the expression of a function has no
-types of values on the way. A call that fails is followed in the same way, with its extents, to the op that it fails at.
+Import needs this in strict mode, where a dim stretches only if its own type says 1, since a function's expression has
+no types of intermediate values. A failing call is followed in the same way, with its extents, to the op that fails.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Extents"]
 
 
 class Extents:
-    """What is known of the values of one function, as `types`; each op adds what it makes of it.
+    """What is known of the extents of one function's values, in `types`; each op adds its result.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Extents:
         self.types: dict[Value, TensorType] = {}
 
     def seen(self, value: Value) -> TensorType:
-        """Return what is known of a value, where ops use it: in strict mode a 1 that its type does not say is kept."""
+        """Return a value's type as ops use it: in strict mode a 1 that its declared type lacks never stretches."""
         known, declared = self.types[value], tensor_of(value)
         if known.unranked or not self._options.is_strict:
             return known
@@ -63,7 +63,7 @@ class Extents:
             return ()
         result = operation.results[0]
         if result.type.tensor is None:
-            # A shape, which only tosa.reshape reads.
+            # The result is a shape, which only tosa.reshape reads.
             return ()
         row = find_tosa(operation.name.removeprefix("tosa.")) if operation.name.startswith("tosa.") else None
         if row is None:
@@ -84,7 +84,7 @@ class Extents:
             return declared
         known, before = self.types[operation.operands[0]], tensor_of(operation.operands[0])
         if operation.name == "tosa.reshape":
-            # Reading it has shown that the dims that are not 1 stay in their order.
+            # The reader has verified that the dims that are not 1 keep their order.
             kept = iter([dim for dim, own in zip(known.dims, before.dims, strict=True) if not own.is_one])
             known = TensorType(known.dtype, tuple(dim if dim.is_one else next(kept) for dim in declared.dims))
         spanned(operation.operands[:1], (known,), result, rank_expansion=True)

@@ -4,9 +4,9 @@ In: a type and the attributes beside it.  Out: the type with the facts; and the 
 
     tensor<?x?xf32> {bcastgen.dims = ["n>=2", "?%8"]}   <->   f32[n>=2, ?%8]
 
-There is one text for each dim, as signatures have it (``shape/types/dim_text.py``); a dim whose extent the type knows
-is written as that extent. For a tensor of unknown rank the texts are the last dims, behind a ``"*"``. mlir-opt keeps
-the attribute as it stands.
+There is one text for each dim, in the syntax of signatures (``shape/types/dim_text.py``); a dim whose extent the type
+knows is written as that extent. For a tensor of unknown rank the texts are its last dims, after a ``"*"``. mlir-opt
+keeps the attribute unchanged.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _CURE = f'write {_DIMS} = ["n>=2", "?%8"], one text for each dim'
 
 
 def with_facts(type_: TensorType, attributes: Mapping[str, Attribute], what: str) -> TensorType:
-    """Return a type with the facts that attributes say of its dims.
+    """Return a type with the facts on its dims that attributes hold.
 
     Parameters
     ----------
-    type_ : as it stands in the function.
-    attributes : those beside it; attributes of other dialects say nothing here.
+    type_ : the type in the function.
+    attributes : the attributes beside it; those of other dialects are ignored.
     what : what messages call it: ``"argument '%a'"``.
 
     Raises
@@ -68,7 +68,7 @@ def with_facts(type_: TensorType, attributes: Mapping[str, Attribute], what: str
 
 
 def _met(dim: Dim, known: Dim | None, what: str, number: int) -> Dim:
-    """Return a dim with its facts and the extent that its type knows; a name stays, with that one extent."""
+    """Return a dim with its facts and the extent that its type knows; a name is kept, with that extent as its range."""
     if known is None or known.extent is None or dim.extent == known.extent:
         return dim
     if not dim.range.has(known.extent):
@@ -83,7 +83,7 @@ def _met(dim: Dim, known: Dim | None, what: str, number: int) -> Dim:
 
 
 def facts_of(type_: TensorType) -> dict[str, tuple[str, ...]]:
-    """Return the attribute that says what MLIR's type does not, by its name; none if the type says it all.
+    """Return the attribute with the facts that MLIR's type lacks, by its name; an empty dict if there are none.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def facts_of(type_: TensorType) -> dict[str, tuple[str, ...]]:
 
 
 def _text(dim: Dim) -> str:
-    """Return a dim as text; what nobody checks is not said by text, so that it becomes a dim that does not stretch."""
+    """Return a dim as text; no text says that a dim is trusted, so a trusted dim is written as one that is checked."""
     if dim.trusted:
         dim = Dim(dim.value, min=dim.min, max=dim.max, multiple_of=dim.multiple_of, broadcast=False)
     return str(dim)

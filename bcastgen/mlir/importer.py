@@ -6,8 +6,8 @@ In: a function of ``tosa`` ops (and ``tensor.cast``).  Out: an :class:`Imported`
     return %0
         ->  expr (a, b): t0 = add(a, b); return t0   with (f32[?] a, f32[?] b) -> f32[5]
 
-Where the type of a value says more than its operands' types prove, a type assertion checks the rest at run time. The
-whole function is one expression, so its ops fuse.
+If a value's type says more than its operands' types prove, a type assertion checks the rest at run time. The whole
+function is one expression, so its ops fuse.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class _Import:
     nodes : the node of each value so far, except constant tensors.
     dense : the constant tensors.
     live : the values that results depend on; other values are not checked at run time.
-    extents : in strict mode what is known of values beyond their types.
+    extents : what is known of values beyond their types; only in strict mode.
     """
 
     def __init__(self, function: Function, source: Source, options: ReadOptions, verify_only: bool) -> None:
@@ -118,7 +118,7 @@ class _Import:
             self._read(operation)
         results = self._located(body.operations[-1], self._return)
         values = body.operations[-1].operands
-        # A returned value is verified as a result anyway, unless the result's type says less.
+        # A returned value is verified as a result anyway, so an assertion of the same type is not needed.
         returned = set(zip(results, map(tensor_of, values), strict=True))
         type_assertions = tuple(one for one in self.type_assertions if (one.node, one.type) not in returned)
         expression = self.builder.finish(results, type_assertions=type_assertions)
@@ -181,7 +181,7 @@ class _Import:
             self._keep_strict(operation, self.extents)
 
     def _keep_strict(self, operation: Operation, extents: Extents) -> None:
-        """Ask of an op's result what the types of values say in strict mode, and the expression's operands do not."""
+        """Assert the extents of an op's result that strict mode infers from values' types, unlike the expression."""
         kept, result = extents.add(operation), operation.results[0]
         if result in self.dense or operation.name == "tosa.reshape" or tensor_of(result).unranked:
             return
@@ -240,8 +240,8 @@ class _Import:
     def value(self, value: Value, beside: tuple[Value, ...] = ()) -> Node:
         """Return the node of a value.
 
-        A constant tensor of one number becomes that number if the values `beside` it have its extents anyway, else the
-        number broadcast to its extents. A constant tensor of several numbers becomes an operand of its own.
+        A constant tensor of one number becomes that number if the values `beside` it span its extents anyway, else that
+        number broadcast to its extents. A constant tensor of several numbers becomes an operand.
         """
         node = self.nodes.get(value)
         if node is not None:
@@ -310,7 +310,7 @@ class _Import:
         node = self.nodes[result] = self.nodes[operand]
         plain = isinstance(node, Operand) and all(dim == dim.erased for dim in self.types[node.index].dims)
         if not proved and isinstance(node, Operand) and plain and self.extents is None and result in self.live:
-            # The function accepts nothing else, so its operand has this type.
+            # The function accepts no other type, so its operand gets this one.
             self.types[node.index] = _narrowed(self.types[node.index], tensor_of(result), node.name)
         elif not proved:
             self.assert_type(result)
@@ -339,7 +339,7 @@ def _dense_type(dense: Dense) -> TensorType:
 
 
 def _dense_reshaped(operation: Operation, dense: Dense) -> Dense:
-    """Return a constant tensor with the shape of an operation's result; refuse one of another number of elements."""
+    """Return a constant tensor with the shape of an operation's result; raise if the numbers of elements differ."""
     result = operation.results[0]
     check_supported(result)
     extents = tuple(dim.extent for dim in tensor_of(result).dims)

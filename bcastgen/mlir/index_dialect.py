@@ -1,4 +1,4 @@
-"""MLIR's index dialect: its ops mean what arith's mean on indices, and are read as these.
+"""MLIR's index dialect: its ops mean the same as arith's ops on indices, and are read as those.
 
 In: the name of an op.  Out: the op of arith with the same meaning, by name.
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 __all__ = ["AS_ARITH", "CONSTANTS"]
 
-# Where LLVM leaves a result undefined (by 0, a shift by 64 or more) it does so in both dialects.
+# LLVM leaves the same results undefined in both dialects: a division by 0, a shift by 64 or more.
 AS_ARITH = {
     "index.add": "arith.addi",
     "index.sub": "arith.subi",

@@ -32,7 +32,7 @@ VERSIONS = Option(
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How MLIR is verified; each field says what it is for."""
+    """How MLIR is verified; the option of each field has its description."""
 
     rank_expansion: bool = option(
         False,
@@ -56,5 +56,5 @@ class ReadOptions:
 
     @property
     def trusts(self) -> bool:
-        """Whether what types say of values on the way is not checked."""
+        """Whether the types of intermediate values are trusted instead of checked."""
         return self.dynamic == "trusted" and "BCASTGEN_DEBUG" not in os.environ

@@ -1,12 +1,12 @@
-"""Where in its text a kernel of MLIR comes from: calls that fail name the op, its line and its column.
+"""The place in MLIR's text that a failing call of a kernel comes from: the op, its line and its column.
 
-In: a function, and the extents of a call that a kernel of it has refused.  Out: the error with the op's place.
+In: a function, and the extents of a call that its kernel has refused.  Out: the error with the op's place.
 
     operand 'b' dim 0 has extent 2, expected 1 or 3 (from 'a')
         -> model.mlir:3:10: error: 'tosa.add' op operand 'b' dim 0 has extent 2, expected 1 or 3 (from 'a')
 
 A kernel checks all ops of a function at once, so it cannot tell which of them has failed. The extents of the call are
-followed through the function as types are when it is read; the first op that refuses them is the one.
+therefore followed through the function, as types are on import, to the first op that refuses them.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Provenance:
 
     Attributes
     ----------
-    function, source, options : as it was read.
-    results : the names of the values that it returns, as the text has them.
+    function, source, options : as given to the import.
+    results : the names of the returned values in the text.
     """
 
     function: Function
@@ -45,12 +45,12 @@ class Provenance:
     results: tuple[str, ...]
 
     def located(self, error: Error, shapes: Sequence[tuple[int, ...]]) -> Error:
-        """Return the error of a call with the place of the op that refuses its shapes, or else of the function.
+        """Return the error of a call with the place of the op that refuses its shapes, or of the function if none does.
 
         Parameters
         ----------
-        error : of the call; its class and attributes stay.
-        shapes : those of the operands, in order; constants may follow.
+        error : the call's error; its class and attributes stay.
+        shapes : the operands' shapes, in order; constants may follow.
         """
         found = self._first_refusal(shapes)
         if found is None:
@@ -63,7 +63,7 @@ class Provenance:
         return () if self.function.body is None else self.function.body.operations
 
     def _first_refusal(self, shapes: Sequence[tuple[int, ...]]) -> int | None:
-        """Return the index of the op at which a call fails; None if it is at the types of arguments."""
+        """Return the index of the op at which a call fails; None if an argument's type refuses it, or no op does."""
         extents = Extents(self.options)
         arguments = () if self.function.body is None else self.function.body.arguments
         for value, shape in zip(arguments, shapes, strict=False):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .dialect.types import Type, parse_type
     from .dialect.values import UNKNOWN, UNRANKED, ElementType, Shape, Size, ValueShape, Witness, instance_of
 
-# Where each name lives: the imports above as data, since type checkers read those, and Python must not run them.
-# tests/behaviour/test_public_names.py holds them together.
+# The module of each name: the imports above, which only type checkers read, once more as data.
+# tests/behaviour/test_public_names.py compares the two.
 _HOMES = {
     "program": ("Block", "Operation", "Program", "Value"),
     "trace": ("program",),

@@ -1,4 +1,4 @@
-"""What must hold at run time because types alone do not decide it.
+"""Constraints: statements that must hold at run time, because types alone do not decide them.
 
 In: names of operands, their own dims, dims of the iteration domain.  Out: statements that print and can be evaluated.
 
@@ -6,9 +6,9 @@ In: names of operands, their own dims, dims of the iteration domain.  Out: state
     Stretches("a", 1, 1, None).holds({"a": (7, 3)}, (7, 5)) -> False
 
 Dims count from 0, outermost first. Where a rank is not known, a dim counts from the end: ``a.-1`` is a's last dim and
-``d[-1]`` the innermost of the domain. The `Result...` ones speak of the domain, which is what a result has to be, so
-they can be checked before there is a result; its extents are then the domain's. The others speak of operands. What is
-said of one extent alone, in numbers, stands in range_constraints.py.
+``d[-1]`` the innermost of the domain. `Result...` constraints test the domain, whose extents a result has to have, so
+they can be checked before there is a result. All others are about operands. Constraints that compare one extent with
+numbers are in range_constraints.py.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class Equals:
 
 @dataclass(frozen=True, slots=True)
 class EqualsAll:
-    """Every dim that an operand of unknown rank has before its `known` last ones is its domain dim's."""
+    """Every dim of an operand of unknown rank, except its `known` last ones, has the extent of its domain dim."""
 
     operand: str
     known: int = 0
@@ -212,7 +212,7 @@ class Fits:
 
 @dataclass(frozen=True, slots=True)
 class EqualsExtent:
-    """The dim of an operand that is broadcast explicitly and does not stretch has the extent of another one's dim."""
+    """The dim of an operand that is broadcast explicitly without stretching has the extent of another operand's dim."""
 
     operand: str
     dim: int
@@ -340,7 +340,7 @@ Constraint: TypeAlias = (
     | ResultMultipleOf
 )
 
-# What is asked of the domain for the sake of a `result`: a declared type, or a claim.
+# The constraints that a `result`, which is a declared type or a claim, puts on the domain.
 OF_RESULTS = (
     ResultRank,
     ResultRankAtLeast,

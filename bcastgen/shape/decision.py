@@ -4,7 +4,7 @@ In: a constraint.  Out: a :class:`Decision`, which prints.
 
     str(Decision(Stretches("a", 0, 0, None), "proved", "a.0 sets d0")) -> "a.0 in {1, d0}: proved, a.0 sets d0"
 
-What is refuted has no decision: it is an error when types are looked at.
+A refuted constraint has no decision: inference raises an error.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What must hold at run time of one extent alone: the declared ranges and multiples.
+"""Constraints on one extent alone: the declared ranges and multiples.
 
 In: an operand and its dim, or a result and the domain dim it has to be, and a bound.  Out: statements as in
 constraints.py.
 
     str(AtLeast("a", 0, 2)) -> "a.0 >= 2"        str(ResultMultipleOf("r", 0, 0, 8)) -> "r.0 % 8 = 0"
 
-As with the other `Result...` ones, a result's speak of the domain.
+`Result...` constraints test the domain, as those of constraints.py do.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Extents: TypeAlias = tuple[int, ...]
 
 
 def extent_of(extents: Extents, dim: int) -> int | None:
-    """Return the extent, or None where there is no such dim: then no statement about it holds."""
+    """Return the extent of a dim, or None if there is no such dim; every constraint on it then fails."""
     return extents[dim] if -len(extents) <= dim < len(extents) else None
 
 

@@ -3,7 +3,7 @@
 In: a source and a target dtype.  Out: lines of a spelling (see rows.py).
 
     f32 -> i8    arith.fptosi inside the range, else the end of the range, and 0 for NaN
-    i64 -> bf16  by way of an f64 and an f32 that lose no information about ties, so that it rounds once
+    i64 -> bf16  through an f64 and an f32 that keep ties apart from non-ties, so that it rounds once
 """
 
 from __future__ import annotations

@@ -31,7 +31,8 @@ class Generic:
     nest : gives the domain to iterate over.
     shapes : the extents known in the function.
     reads : the indices of the nest's operands that it reads.
-    version : says which dims stretch, so that all operands are read through their maps; None if run time finds out.
+    version : says which dims stretch, so that all operands are read through their maps; None if that is found at run
+        time.
 
     Attributes
     ----------
@@ -111,7 +112,7 @@ class Generic:
         return self._argument(f"in_{self.nest.labels[operand_index]}", signless(access.dtype), self._affine(read))
 
     def _known(self, access: Access, dims: Sequence[int | None]) -> tuple[str, str]:
-        """Return an operand and its type; in a version, cast to the extents that it is for."""
+        """Return an operand and its type; in a version, cast to the extents that this version knows."""
         value, type_ = self.shapes.values[access.name], declared_type(access.type)
         if self._version is None or not _stretches(access):
             return value, type_

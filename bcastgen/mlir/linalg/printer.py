@@ -40,8 +40,8 @@ def linalg_text(
     ----------
     program : every operand and result needs a rank.
     name : the function's name.
-    constants : the values of the last operands that are constants of the program, which no caller gives.
-    versions : how many versions with plain maps a nest has at most, for who stretches; see :mod:`.versions`.
+    constants : the values of the last operands, which are constants of the program that no caller gives.
+    versions : how many versions with plain maps a nest has at most; see :mod:`.versions`.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def _write_nest(nest: Nest, shapes: Shapes, versions: int) -> dict[int, str]:
 def _write_versions(
     nest: Nest, shapes: Shapes, empty: list[str], types: list[str], versions: tuple[Version, ...]
 ) -> list[str]:
-    """Write what computes a nest: its versions under their tests, and behind them the form for any call."""
+    """Write the code that computes a nest: its versions under their tests, then the form for any call."""
     if not versions or versions[0].test is None:
         return _write_generic(nest, shapes, empty, types, versions[0] if versions else None)
     block, version = shapes.block, versions[0]
@@ -132,7 +132,7 @@ def _write_versions(
 
 
 def _named_parts(nest: Nest, block: TextBlock, types: list[str]) -> tuple[str, list[str]]:
-    """Return what names the results of one operation, and the name of each of them."""
+    """Return the text that names the results of one operation, and the name of each result."""
     made = block.name(nest.results[0].name if len(types) == 1 else "results")
     if len(types) == 1:
         return made, [made]

@@ -1,21 +1,21 @@
-"""What rows of the table of ops are spelled with in the dialects arith and math, where that takes several lines.
+"""The spellings in arith and math of those rows of the table of ops that take several lines.
 
-In: a name with an @ in front, as rows of ops have it.  Out: lines of MLIR, of which the last one is the value.
+In: a name with an @ in front, as rows of ops have it.  Out: lines of MLIR; the last line is the value.
 
     @LEFT_SHIFT  ->  %in = arith.cmpi ult, {1}, #{bits} : {t}
                      %count = arith.select %in, {1}, #0 : {t}
                      %shifted = arith.shli {0}, %count : {t}
                      arith.select %in, %shifted, #0 : {t}
 
-What a row means, its C says; what stands here means the same for every operand, since arith leaves undefined what the
-rows define (division by 0, shifts by too much, floats that no integer holds). Arithmetic agrees bit for bit.
+A row's C defines its meaning. The lines here mean the same for every operand, although arith leaves undefined what rows
+define (division by 0, shifts by too much, floats that no integer holds). Arithmetic agrees bit for bit.
 
 In a spelling ``{0}``, ``{1}``, ... are operands, ``%word`` is a value of its own, ``#5`` a constant of the type the op
 computes in, ``#5:i64`` one of that type. ``{t}`` is that type, ``{T}`` the result's, ``{bits}`` the width of the first
 operand, ``{top}`` its highest bit. Integers are signless: the op knows the sign. Floats of 16 bits compute in f32, as
 generated C does; the body converts around the lines.
 
-An op that is one op of a dialect is spelled in its row alone (:class:`...ops.facts.Mlir`).
+A row that is a single op of a dialect spells it itself (:class:`...ops.facts.Mlir`).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from .types import compute_type
 
 __all__ = ["Typed", "piece"]
 
-# Lines as a function of operands' and result's dtypes.
+# A function from the dtypes of the operands and of the result to lines.
 Typed = Callable[[tuple[DType, ...], DType], str]
 
-# ---- functions of the words behind a name -------------------------------------------------------------------------
+# ---- functions of the words that follow a name --------------------------------------------------------------------
 
 
 def extremum(order: str, nan: str) -> str:
-    """Spell as C does which operand comes out, so that it is the same one of two zeros: not arith.minimumf."""
+    """Choose the operand as C does, so that two zeros give the same one as there; arith.minimumf may differ."""
     return f"""
         %in = arith.cmpf {order}, {{0}}, {{1}} : {{t}}
         %nan = arith.cmpf uno, {{{nan}}}, {{{nan}}} : {{t}}
@@ -44,14 +44,14 @@ def extremum(order: str, nan: str) -> str:
 
 
 def clip(sign: str) -> str:
-    """Spell it for integers with or without a sign."""
+    """Spell clip for signed (``s``) or unsigned (``u``) integers."""
     return f"""
         %raised = arith.max{sign}i {{0}}, {{1}} : {{t}}
         arith.min{sign}i %raised, {{2}} : {{t}}"""
 
 
 def compare(word: str, floats: str) -> Typed:
-    """Compare by value, which for i64 and u64 is not one comparison of bits."""
+    """Compare by value, which takes more than one comparison of bits for i64 with u64."""
 
     def lines(operands: tuple[DType, ...], result: DType) -> str:
         first, second = operands
@@ -60,7 +60,7 @@ def compare(word: str, floats: str) -> Typed:
         ordered = word if word in ("eq", "ne") else ("s" if first.kind == "signed" else "u") + word
         if first is second:
             return f"arith.cmpi {ordered}, {{0}}, {{1}} : {{t}}"
-        # The signed one is below every value of the other if it is negative; else both are what their bits say.
+        # A negative signed operand is below every unsigned one; otherwise unsigned bits compare as the values do.
         signed = 0 if first.kind == "signed" else 1
         below = word in (("lt", "le", "ne") if signed == 0 else ("gt", "ge", "ne"))
         bits = word if word in ("eq", "ne") else f"u{word}"
@@ -72,9 +72,9 @@ def compare(word: str, floats: str) -> Typed:
     return lines
 
 
-# ---- what takes several lines ----------------------------------------------------------------------------------------
+# ---- spellings of several lines --------------------------------------------------------------------------------------
 
-# A divisor that is 0 or that overflows is replaced by 1, and its quotient afterwards.
+# A divisor of 0, or of -1, which may overflow, is replaced by 1; the quotient is then replaced by the right one.
 _DIVISOR = """
     %zero = arith.cmpi eq, {1}, #0 : {t}
     %minus = arith.cmpi eq, {1}, #-1 : {t}
@@ -125,7 +125,7 @@ FLOAT_REMAINDER = f"""{_FLOAT_REST}
     %exact = arith.cmpf oeq, %rest, #0.0 : {{t}}
     %modulo = arith.select %exact, %nothing, %signed : {{t}}
     arith.select %zero, %rest, %modulo : {{t}}"""
-# (x - rest) / y is within a rounding error of a whole number, which it is rounded to.
+# (x - rest) / y is within a rounding error of a whole number, so it is rounded to that.
 FLOAT_FLOOR_DIVIDE = f"""{_FLOAT_REST}
     %true = arith.divf {{0}}, {{1}} : {{t}}
     %multiple = arith.subf {{0}}, %rest : {{t}}
@@ -162,11 +162,11 @@ RECIPROCAL = """
     %minus = arith.cmpi eq, {0}, #-1 : {t}
     %either = arith.ori %one, %minus : i1
     arith.select %either, {0}, #0 : {t}"""
-# libm has none, so not every pipeline takes math.rsqrt.
+# libm has no rsqrt, so not every pipeline takes math.rsqrt.
 RSQRT = """
     %root = math.sqrt {0} : {t}
     arith.divf #1.0, %root : {t}"""
-# One step a bit of the exponent; low bits of a product depend on low bits only.
+# The loop has one step for each bit of the exponent; the low bits of a product depend on low bits only, so it may wrap.
 POWER = """
     %power:2 = scf.for %bit = #0:index to #{bits}:index step #1:index iter_args(%done = #1, %base = {0}) -> ({t}, {t}) {
       %shift = arith.index_cast %bit : index to {t}
@@ -188,7 +188,7 @@ LEFT_SHIFT = f"""{_INSIDE}
 LOGICAL_RIGHT_SHIFT = f"""{_INSIDE}
     %shifted = arith.shrui {{0}}, %count : {{t}}
     arith.select %in, %shifted, #0 : {{t}}"""
-# A count below 0 is a large one without sign: it leaves the sign, as one beyond the width does.
+# A count below 0 is large as an unsigned number: it leaves only the sign, as does every count beyond the width.
 RIGHT_SHIFT = """
     %count = arith.minui {1}, #{top} : {t}
     arith.shrsi {0}, %count : {t}"""
@@ -210,7 +210,7 @@ ROUNDING_RIGHT_SHIFT_UNSIGNED = f"""{_HALF}
     %shifted = arith.shrui {{0}}, %count : {{t}}
     %or_zero = arith.select %in, %shifted, #0 : {{t}}
     arith.addi %or_zero, %half : {{t}}"""
-# The bit below the last one is what adding half of it would carry, and nothing overflows.
+# The highest bit that is shifted out is added to the result: this rounds as adding one half does, without overflow.
 MULTIPLY_SHIFT = """
     %a = arith.extsi {0} : i32 to i64
     %b = arith.extsi {1} : i32 to i64
@@ -230,8 +230,8 @@ MULTIPLY_SHIFT = """
     %scaled = arith.select %some, %or_sign, %product : i64
     arith.trunci %scaled : i64 to i32"""
 
-# math.expm1 and math.log1p mean this, but LLVM's lowerings of them cancel near 0. With u the rounded argument, what is
-# lost in it is lost in log(u) or u - 1 alike, and their ratio is as exact as these are (W. Kahan).
+# math.expm1 and math.log1p mean this, but LLVM's lowerings of them cancel near 0. Let u be the rounded exp(x) or 1 + x:
+# log(u) and u - 1 share its rounding error, so their ratio is as exact as each of them (W. Kahan).
 EXPM1 = """
     %u = math.exp {0} : {t}
     %less = arith.subf %u, #1.0 : {t}
@@ -254,7 +254,7 @@ LOG1P = """
     %huge = arith.cmpf oeq, %u, #inf : {t}
     %plain = arith.ori %tiny, %huge : i1
     arith.select %plain, {0}, %near : {t}"""
-# exp of what is not positive cannot overflow.
+# The argument of exp is never positive, so it cannot overflow.
 SIGMOID = """
     %magnitude = math.absf {0} : {t}
     %minus = arith.negf %magnitude : {t}
@@ -263,7 +263,7 @@ SIGMOID = """
     %over = arith.select %negative, %e, #1.0 : {t}
     %under = arith.addf #1.0, %e : {t}
     arith.divf %over, %under : {t}"""
-# The larger one times sqrt(1 + (smaller / larger)^2); an infinity counts more than NaN.
+# The larger magnitude times sqrt(1 + (smaller / larger)^2); the result is infinite if one operand is, even beside NaN.
 HYPOT = """
     %a = math.absf {0} : {t}
     %b = math.absf {1} : {t}
@@ -284,7 +284,7 @@ HYPOT = """
 
 
 def tosa_negate(operands: tuple[DType, ...], result: DType) -> str:
-    """Compute what may not wrap in a wider type, and clamp it."""
+    """Compute elements of less than 32 bits in a wider type, so that they do not wrap, and clamp the result."""
     loop = operands[0]
     if loop.bits >= 32:
         return "%sum = arith.addi {1}, {2} : {t}\narith.subi %sum, {0} : {t}"
@@ -304,7 +304,7 @@ def signbit(operands: tuple[DType, ...], result: DType) -> str:
 
 
 def piece(text: str) -> str | Typed:
-    """Return what a row means by ``@name`` and words.
+    """Return the spelling that a row names by ``@name`` and words.
 
     Examples
     --------

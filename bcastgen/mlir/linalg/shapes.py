@@ -4,8 +4,8 @@ In: a nest of a program with guards.  Out: lines of a block, and the extents of 
 
     meet %0.0 at d0  ->  cf.assert %ok, "a.0 in {1, d0} does not hold"
 
-The extent at which operands meet is the first one that is not 1, never the largest: 0 with 1 is 0. What the operands'
-MLIR types say is not asked again.
+The extent at which operands meet is the first one that is not 1, never the largest: 0 with 1 is 0. Extents that the
+operands' MLIR types know are not checked again.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Shapes:
 
     Parameters
     ----------
-    block : the function's.
-    program : its nests.
-    values : for each operand its name in the function.
+    block : the block of the function.
+    program : the program with the nests.
+    values : the name of each operand in the function.
     """
 
     def __init__(self, block: TextBlock, program: LoopProgram, values: tuple[str, ...]) -> None:
@@ -74,7 +74,7 @@ class Shapes:
     def meeting(self, nest: Nest, at: int) -> frozenset[tuple[str, int]]:
         """Return the operands' dims that meet in a dim of a nest's domain, which has the extent of one of them.
 
-        There are none where types say whose extent it is.
+        The result is empty if types say whose extent the domain has.
         """
         guards = self.program.guards.nests[self.program.nests.index(nest)]
         if any(define.at == at for define in guards.defines):
@@ -83,7 +83,7 @@ class Shapes:
         return frozenset((self.program.operands[term.operand][0], term.dim) for term in terms)
 
     def within(self, block: TextBlock) -> Shapes:
-        """Return what writes into a block inside this one's."""
+        """Return shapes that write into a block inside this one's."""
         return Shapes(block, self.program, tuple(self.values.values()))
 
     def domain(self, nest: Nest) -> tuple[Extent, ...]:
@@ -91,10 +91,10 @@ class Shapes:
         return self._domain(self.program.nests.index(nest))
 
     def check(self, nest: Nest) -> None:
-        """Write an assertion for each step of its guards that asks something."""
+        """Write an assertion for each step of a nest's guards that types do not prove."""
         at = self.program.nests.index(nest)
         guards = self.program.guards
-        # Ties compare what several nests have: they come last, as in C.
+        # Ties compare extents of several nests, so they come last, as in C.
         ties = guards.ties if at == len(guards.nests) - 1 else ()
         for step in (*guards.nests[at].entry, *guards.nests[at].steps, *guards.nests[at].results, *ties):
             test, says = self._test(at, step)
@@ -112,7 +112,7 @@ class Shapes:
         if known is not None:
             return self._value(known)
         met: Extent = 1
-        # Who meets there, in the order in which they do: the first that is not 1 wins.
+        # The extents that meet there, in order: the first that is not 1 wins.
         terms = [step.term for step in guards.steps if isinstance(step, (Meet, Widen)) and step.at == at]
         for term in dict.fromkeys(terms):
             extent = self._value(term)
@@ -142,7 +142,7 @@ class Shapes:
                 return len(type_.dims) in (0, rank), f"{name}.rank = {rank}"
             case MeetFront(says=says):
                 raise BcastgenError(f"linalg cannot check '{says}', which is about ranks; declare them")
-        # The types have said so: every rank is known, and no extent of a tensor is below 0.
+        # Types prove the other steps: every rank is known, and no extent of a tensor is below 0.
         return True, ""
 
     def _holds(self, test: Predicate, actual: Extent, expected: Extent) -> Test:

@@ -58,7 +58,7 @@ def demand(statement: Apply) -> str | None:
 
 
 def _lines(op: Op, kind: str) -> str | Typed | None:
-    """Return what a row says for a kind of its first operand."""
+    """Return the lines that a row has for a kind of its first operand, or None if it has none."""
     found = None if op.mlir is None else op.mlir.lines
     if isinstance(found, Mapping):
         found = found.get(kind) or (found.get("integer") if kind in ("signed", "unsigned") else None)

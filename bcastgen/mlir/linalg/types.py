@@ -45,7 +45,7 @@ def declared_type(type_: TensorType) -> str:
 
 
 def facts_text(type_: TensorType) -> str:
-    """Return what MLIR's type does not say of an argument or a result, as attributes behind it, or an empty text.
+    """Return the facts on an argument or a result that MLIR's type lacks, as attributes behind it, or an empty text.
 
     Examples
     --------

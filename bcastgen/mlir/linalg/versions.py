@@ -1,4 +1,4 @@
-"""Decides which versions a nest is printed in: each has plain maps, for one answer to the question who stretches.
+"""Decides which versions a nest is printed in: each has plain maps, for one choice of the dims that stretch.
 
 In: a nest, the extents known in the function, and how many versions there may be.  Out: the versions, with their tests.
 
@@ -6,9 +6,9 @@ In: a nest, the extents known in the function, and how many versions there may b
                                                     a.0 = d0, b.0 = 1:  b at (0)
                                                     a.0 = 1,  b.0 = d0: a at (0)
 
-The guards have run before, so a dim that may stretch has the domain's extent or 1. Facts need no version: the map of a
-dim that is known to be at least 2, or to be 1, says so, and dims with one name have one answer. The versions come in
-the order of how many operands stretch. Where they are all there are, the last one needs no test.
+The guards have run before, so a dim that may stretch has the domain's extent or 1. Facts need no version: a dim that is
+known to be at least 2, or to be 1, has a map that says so, and dims with one name have one answer. Versions with fewer
+operands that stretch come first. If the versions cover all cases, the last one needs no test.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Place", "Version", "versions_of"]
 
 # An operand's dim as one map sees it: the operand's name, its dim, the dim of the domain.
 Place = tuple[str, int, int]
-# Answers are tried in their order; a nest with more questions than this has only its likeliest ones asked.
+# The answers multiply with each question; a nest with more questions gets only the version without stretching.
 _MOST_ASKED = 12
 
 
@@ -35,7 +35,7 @@ class Version:
     Attributes
     ----------
     still : the dims that stretch, and have extent 1.
-    test : whether it is the one for this call; None if no other is left.
+    test : the test that selects it for a call; None if no other version is left.
     """
 
     still: frozenset[Place]
@@ -51,7 +51,7 @@ class _Question:
 
 
 def versions_of(nest: Nest, shapes: Shapes, most: int) -> tuple[Version, ...]:
-    """Return at most so many versions of a nest; without a last one that needs no test, another form has to follow.
+    """Return at most so many versions of a nest; unless the last one needs no test, another form has to follow.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def versions_of(nest: Nest, shapes: Shapes, most: int) -> tuple[Version, ...]:
 
 
 def _questions(nest: Nest, shapes: Shapes) -> tuple[_Question, ...]:
-    """Return what has to be asked: nothing of dims whose maps say whether they stretch."""
+    """Return the questions of a nest: none about dims whose maps say whether they stretch."""
     grouped: dict[object, list[Place]] = {}
     for access in nest.operands:
         for dim, index in enumerate(access.map.indices):
@@ -93,11 +93,11 @@ def _questions(nest: Nest, shapes: Shapes) -> tuple[_Question, ...]:
 
 
 def _answers(questions: tuple[_Question, ...], nest: Nest, shapes: Shapes) -> Iterator[frozenset[int]]:
-    """Give the sets of questions whose dims may stretch together: where all that meet in a dim are 1, none does."""
+    """Yield the sets of questions whose dims may stretch together: if all that meet in a dim are 1, none stretches."""
     asked: dict[int, set[int]] = {}
     for at, question in enumerate(questions):
         asked.setdefault(question.places[0][2], set()).add(at)
-    # One of those that meet has the domain's extent: if all are asked about, not all can stretch.
+    # One of the dims that meet has the domain's extent: if there are questions about all of them, not all can stretch.
     together = []
     for at, members in asked.items():
         places = {place[:2] for one in members for place in questions[one].places if place[2] == at}
@@ -111,7 +111,7 @@ def _answers(questions: tuple[_Question, ...], nest: Nest, shapes: Shapes) -> It
 
 
 def _order(questions: tuple[_Question, ...], still: frozenset[int]) -> tuple[int, int, list[tuple[int, int]]]:
-    """Return how unlikely an answer is: likely are few operands and dims that stretch, outer dims, later operands."""
+    """Return the sort key of an answer: few stretching operands, few dims, outer dims, later operands come first."""
     operands = {place[0] for at in still for place in questions[at].places}
     return len(operands), len(still), sorted((questions[at].places[0][2], -at) for at in still)
 

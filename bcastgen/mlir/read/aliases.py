@@ -1,10 +1,11 @@
 """Names for types and attributes: ``!t = tensor<4xf32>``, ``#map = affine_map<(d0) -> (d0)>``.
 
-In: a name where it is used, or a definition.  Out: what it stands for.
+In: a name where it is used, or a definition.  Out: the type or attribute that it stands for.
 
     "#a = 1 : i8" ... find("#a") -> Number(1, i8)
 
-A name may be used before its definition: the text is searched for it then, once for all names.
+A name may be used before its definition: the first such use makes one search of the text, for the definitions of all
+names.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Aliases(Generic[Meaning]):
 
     def __init__(self, lexer: Lexer, parse: Callable[[], Meaning]) -> None:
         self._lexer, self._parse = lexer, parse
-        # Of a name that is being read its meaning is None.
+        # The meaning of a name is None while its definition is being read.
         self._meanings: dict[str, Meaning | None] = {}
         self._places: dict[str, int] = {}
         self._offsets: dict[str, int] | None = None

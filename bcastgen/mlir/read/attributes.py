@@ -1,10 +1,10 @@
-"""Attributes: text to the values :mod:`..ir` names.
+"""Reads attributes from text as the values that :mod:`..ir` defines.
 
-In: a lexer at an attribute.  Out: the attribute; the lexer stands behind it.
+In: a lexer at an attribute.  Out: the attribute; the lexer is behind it.
 
     -1.0 : f32 -> Number(-1.0, f32)        #tosa.nan_mode<IGNORE> -> DialectAttribute("tosa.nan_mode", "IGNORE")
 
-What is not known here is kept as a :class:`~..ir.DialectAttribute`, unread.
+An attribute that is not known here is kept as a :class:`~..ir.DialectAttribute`, unread.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class Attributes:
         raise self._lexer.fail(f"'{self._lexer.text}' is not read here; the elements have to stand in a dense<...>")
 
     def _in_brackets(self) -> DialectAttribute:
-        # What stands behind the brackets may be an operand: affine.apply affine_map<...>(%i).
+        # Do not read past the brackets: operands may follow, as in affine.apply affine_map<...>(%i).
         word = self._lexer.text
         self._lexer.advance()
         if self._lexer.kind != "<":
@@ -235,19 +235,19 @@ _WORDS: dict[str, Callable[[Attributes], Attribute]] = {
     "dense": Attributes._dense,
     "array": Attributes._dense_array,
     **dict.fromkeys(("dense_resource", "sparse"), Attributes._refused),
-    # What stands in their brackets is not looked at.
+    # The text in their brackets is kept, but not read.
     **dict.fromkeys(("affine_map", "affine_set"), Attributes._in_brackets),
     **dict.fromkeys(("opaque", "strided", "distinct", "loc"), Attributes._opaque),
 }
 
 
 def string_value(lexer: Lexer) -> str:
-    """Return what the string at hand says, or the string behind the @ at hand.
+    """Return the contents of the string at hand, or of the string behind the @ at hand.
 
     Raises
     ------
     ParseError
-        If it has an escape that MLIR has not.
+        If it has an escape that MLIR does not have.
     """
     body = lexer.text[lexer.text.index('"') + 1 : -1]
     if "\\" not in body:
@@ -259,6 +259,6 @@ def string_value(lexer: Lexer) -> str:
             raise lexer.fail("unknown escape in a string", offset + len(body.encode()[: match.start()].decode()))
         return bytes.fromhex(match["hex"].decode()) if match["hex"] is not None else _CHARS[match["char"]]
 
-    # An escape is one byte; several of them may be one character.
+    # An escape is one byte, and several of them may make one character, so decode the bytes afterwards.
     data = _ESCAPE.sub(unescaped, body.encode("utf-8", "surrogatepass"))
     return data.decode("utf-8", "surrogateescape")

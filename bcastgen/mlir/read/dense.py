@@ -1,10 +1,10 @@
 """Dense literals: ``dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>``, ``dense<0.5> : ...``, ``dense<"0x0102"> : ...``.
 
-In: a lexer at ``dense``.  Out: a :class:`~..ir.Dense`; the lexer stands behind the type.
+In: a lexer at ``dense``.  Out: a :class:`~..ir.Dense`; the lexer is behind the type.
 
     dense<[1, 2]> : tensor<2xi8> -> Dense(tensor<2xi8>, int8 [1, 2])        dense<[3, 3]> : ... -> int8 3, for all
 
-The numbers between two brackets are read at once, so that weights of some megabytes take no time to speak of.
+The numbers between two brackets are read at once, so that weights of some megabytes are read fast.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _MAX_EMPTY = 1 << 40
 
 @dataclass(slots=True)
 class _Literal:
-    """What stands between ``<`` and ``>``.
+    """The contents between ``<`` and ``>``.
 
     Attributes
     ----------
     start : the offset of ``dense``.
-    rows : numbers as texts, as many as stand together, with the offset of the first.
-    extents : depth -> how many elements brackets of this depth have.
-    open : how many elements each open bracket has had so far.
-    leaf : the depth of the numbers, once there is one.
-    data : of a hexadecimal literal, its bytes.
+    rows : runs of numbers as texts, each with the offset of its first number.
+    extents : depth -> the number of elements in brackets of this depth.
+    open : the number of elements in each open bracket so far.
+    leaf : the depth of the numbers, once it is known.
+    data : the bytes of a hexadecimal literal.
     """
 
     start: int
@@ -60,7 +60,7 @@ class _Literal:
         return tuple(self.extents[depth] for depth in sorted(self.extents))
 
     def offset(self, index: int) -> int:
-        """Return where a number stands, by its index."""
+        """Return the offset of a number, by its index."""
         for offset, texts in self.rows:
             if index < len(texts):
                 text = texts[index]
@@ -141,7 +141,7 @@ def _text(extents: tuple[int, ...]) -> str:
 
 
 def _read_regular(lexer: Lexer, literal: _Literal) -> bool:
-    """Read a long literal at once if it holds nothing but numbers in brackets of one rank; tell whether it does."""
+    """Read a long literal at once if it has only numbers, in brackets of one rank; tell whether it has."""
     start = lexer.end
     end = lexer.source.text.find(">", start)
     body = lexer.source.text[start : max(end, start)]
@@ -151,7 +151,7 @@ def _read_regular(lexer: Lexer, literal: _Literal) -> bool:
     shape = _regular_shape(raw.translate(None, _IN_NUMBERS))
     if shape is None or b"[]" in raw.translate(None, _BLANK.encode()):
         return False
-    # Blanks for brackets: each number stays where it was.
+    # Blanks replace brackets, so that each number keeps its offset.
     literal.rows.append((start, raw.translate(_BLANKED).decode().split(",")))
     literal.extents = {depth + 1: extent for depth, extent in enumerate(shape)}
     lexer.jump(end + 1)
@@ -159,7 +159,7 @@ def _read_regular(lexer: Lexer, literal: _Literal) -> bool:
 
 
 def _regular_shape(skeleton: bytes) -> tuple[int, ...] | None:
-    """Return the extents that brackets and commas say, or None if not all rows are alike.
+    """Return the extents that brackets and commas give, or None if rows differ.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def _regular_shape(skeleton: bytes) -> tuple[int, ...] | None:
     unit = b""
     for depth in range(rank, 0, -1):
         end = skeleton.find(b"]" * (rank - depth + 1))
-        # What the first bracket of this depth holds is so many units, and commas between.
+        # The first bracket of this depth holds `extent` units with commas between.
         extent = (end + rank - 2 * depth + 1) // (len(unit) + 1)
         if end < 0 or extent * (len(unit) + 1) > len(skeleton):
             return None
@@ -184,7 +184,7 @@ def _regular_shape(skeleton: bytes) -> tuple[int, ...] | None:
 
 def _read(lexer: Lexer, literal: _Literal) -> None:
     text, offset = lexer.source.text, lexer.end
-    # Whether an element has just ended: then a comma or a bracket follows.
+    # Whether an element has just ended, so that a comma or a bracket has to follow.
     after = False
     while True:
         match = _PIECE.match(text, offset)

@@ -1,6 +1,6 @@
-"""An operation while it is being read: what stands in the text so far.
+"""An operation while it is being read, as far as the text has been read.
 
-In: nothing but a name and its place.  Out: a :class:`Draft`, to which each step of a form adds.
+In: a name and its place.  Out: a :class:`Draft`, to which each step of a form adds.
 
     tosa.add %a, %b : ...   ->   Draft("tosa.add", 0, [("%a", 11), ("%b", 15)], ...)
 """
@@ -23,7 +23,7 @@ class Draft:
     name : with the dialect.
     start : the offset of its name.
     operands : names (with their ``%``) and offsets of the values it uses.
-    operand_types, result_types : as they stand there.
+    operand_types, result_types : as the text has them.
     """
 
     name: str

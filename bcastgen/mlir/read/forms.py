@@ -1,13 +1,13 @@
-"""The custom forms of ops that are read: one table, each row an op's syntax as steps from left to right.
+"""The table of the custom forms that are read: each row is an op's syntax, as steps from left to right.
 
-In: an op's name.  Out: its :class:`~.operations.Form`, whose steps read what stands behind the name into a draft.
+In: an op's name.  Out: its :class:`~.operations.Form`, whose steps read the text behind the name into a draft.
 
     tosa.clamp %x min_val(-1.0 : f32) {nan_mode = IGNORE} : (T) -> T     operands, clauses, attributes, ":" function
     shape.add %a, %b : !shape.size, !shape.size -> !shape.size           operands, attributes, ":" types "->" types
 
-Ops of TOSA that are element-wise are written alike in all versions, so any op of that dialect is tried that way. Ops
-of the shape dialect, and of arith beside them, have the syntax their row says in :mod:`...shape.dialect.ops`; only what
-such a row calls "custom" has steps of its own here.
+TOSA's element-wise ops are written alike in all versions, so any op of that dialect is tried in their form. Ops of the
+shape dialect, and of arith beside them, have the syntax that their row in :mod:`...shape.dialect.ops` gives; only rows
+with the syntax "custom" have steps of their own here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def find_form(name: str) -> Form | None:
 
 
 def unread(name: str) -> str:
-    """Return the way out for an op whose custom form is not read: its generic form, or another op.
+    """Return what to do about an op whose custom form is not read: use its generic form, or another op.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def unread(name: str) -> str:
 
 
 def _of_row(row: Row) -> Form | None:
-    """Return the form that a row's `syntax` stands for."""
+    """Return the form that a row's `syntax` gives, or None if it has no such form."""
     steps: tuple[Step, ...]
     match row.syntax:
         case "arrow":
@@ -121,9 +121,9 @@ _MODULE: tuple[Step, ...] = (module_body,)
 _FUNC: tuple[Step, ...] = (function_body,)
 _RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, read.operand_types)
 _TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
-# The dialects of which nothing is read in generic form but what has a row, or a custom form that is read.
+# The dialects whose ops are read in generic form only if they have a row, or a custom form that is read.
 _WHOLE = ("shape", "affine", "arith", "index", "scf", "tensor")
-# None: a form of its own that is not read.
+# None marks an op whose own custom form is not read.
 _FORMS: dict[str, Form | None] = {
     **dict.fromkeys(
         f"tosa.{name}" for name in "cond_if while_loop yield variable variable_read variable_write".split()

@@ -69,7 +69,7 @@ def function_body(reader: Operations, draft: Draft) -> None:
     arguments, types = _signature(reader, said["arg_attrs"])
     results = _signature_results(reader, said["res_attrs"]) if lexer.take("->") else []
     draft.attributes["function_type"] = FunctionType(tuple(types), tuple(results))
-    # As in the generic form, which has them only if one of them is not empty.
+    # As in the generic form, an attribute is left out if all its dictionaries are empty.
     draft.attributes.update({name: tuple(found) for name, found in said.items() if any(found)})
     _keyword_attributes(reader, draft)
     if lexer.kind != "{":
@@ -117,7 +117,7 @@ def _signature_results(reader: Operations, said: list[dict[str, Attribute]]) -> 
 
 
 def _said(reader: Operations) -> dict[str, Attribute]:
-    """Return the attributes of an argument or a result, none if it has no braces; step over its location."""
+    """Return the attributes of an argument or a result, empty if it has no braces; step over its location."""
     found = reader.attributes.dictionary() if reader.lexer.kind == "{" else {}
     reader.skip_location()
     return found

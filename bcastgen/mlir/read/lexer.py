@@ -1,12 +1,12 @@
-"""The tokens of MLIR's text, one at a time, and where they stand.
+"""The tokens of MLIR's text, one at a time, and their places.
 
 In: a text.  Out: the token at hand (`kind`, `text`, `start`, `end`), and errors with a place.
 
     "%0 = tosa.add" -> ("value", "%0"), ("=", "="), ("word", "tosa.add"), ("end", "")
 
-Of punctuation the kind is the text itself. A tensor or vector without another type in it is one token, "type": types
-are most of a module's text. Nothing here recurses, and each character is read once, or twice where a type or literal
-is found to need a closer look.
+Punctuation has its text as its kind. A tensor or vector type without another type in it is one token, "type", because
+types are most of a module's text. Nothing here recurses, and each character is read once, or twice within a type or
+literal that needs a closer look.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-# What matters where brackets are only counted: brackets, and what may hide some.
+# The pieces of text where brackets are only counted: brackets, and strings and comments, which may hide some.
 _PIECE = re.compile(
     r"""[^"/<>()\[\]{}-]+|"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|//[^\n]*|->|[<([{]|[>)\]}]|[/-]|\Z|.""", re.DOTALL
 )
@@ -54,8 +54,8 @@ class Lexer:
     ----------
     kind : ``"value"``, ``"word"``, ``"type"``, ``"string"``, ``"float"``, ``"integer"``, ``"symbol"``, ``"hash"``,
         ``"bang"``, ``"label"``, ``"end"``, or punctuation.
-    text : what it says, prefixes and quotes included.
-    end : the offset behind it.
+    text : the token's text, prefixes and quotes included.
+    end : the offset behind the token.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Lexer:
     def advance(self) -> None:
         """Go to the next token."""
         while True:
-            # The last alternatives match whatever the others do not.
+            # The last alternatives match whatever the others do not, so there is always a match.
             match = self._match(self.source.text, self.end)
             assert match is not None
             kind = match.lastgroup
@@ -106,7 +106,7 @@ class Lexer:
         self.advance()
 
     def take(self, kind: str) -> bool:
-        """Step over a token of this kind if it is there."""
+        """Step over the token at hand if it is of this kind; tell whether it was."""
         if self.kind != kind:
             return False
         self.advance()
@@ -121,7 +121,7 @@ class Lexer:
         return text
 
     def take_word(self, word: str) -> bool:
-        """Step over a word if it is there."""
+        """Step over the token at hand if it is this word; tell whether it was."""
         if self.text != word or self.kind != "word":
             return False
         self.advance()
@@ -138,7 +138,7 @@ class Lexer:
         self.depth -= 1
 
     def balanced(self) -> str:
-        """Step over brackets and all between them, the first one at hand, and return what is between."""
+        """Step over the bracket at hand, its partner and all between them; return the text between them."""
         first = self.start
         offset = first
         text = self.source.text
@@ -173,7 +173,7 @@ class Lexer:
         return ParseError(self.source.message(self.location(offset), message))
 
     def unexpected(self, expected: str) -> ParseError:
-        """Return an error saying what should stand here instead of the token at hand."""
+        """Return an error that says what is expected instead of the token at hand."""
         found = "the end of the text" if self.kind == "end" else shown(self.text)
         return self.fail(f"expected {expected}, found {found}")
 

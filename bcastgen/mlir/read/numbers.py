@@ -4,8 +4,8 @@ In: texts such as ``-1``, ``0xFF``, ``1.5e3``, ``0x7F800000``, and an element ty
 
     ("255", "i8") -> -1        ("0x7F800000", "f32") -> inf        ("0.1", "f16") -> 0.0999755859375
 
-An integer may fill its bits with or without a sign; a hexadecimal one of a float type is the float's bits. A decimal
-float is rounded to a double and then to its type.
+An integer of a signless type may be written as a signed or as an unsigned number; a hexadecimal number of a float type
+gives the float's bits. A decimal float is rounded to a double and then to its type.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _FLOATS = {"f16": (16, np.float16), "bf16": (16, np.float32), "f32": (32, np.flo
 _MAX_DIGITS = 40
 _MAX_BITS = 64
 
-# What is wrong with one of several texts, by its index, as an error with its place.
+# (index of one of several texts, what is wrong with it) -> the error with its place.
 Fail: TypeAlias = Callable[[int, str], ParseError]
 
 
 @dataclass(frozen=True, slots=True)
 class ElementKind:
-    """What an element type says of its numbers.
+    """The properties of an element type that decide how its numbers are read.
 
     Attributes
     ----------
-    is_float : a float type; of others than f16, bf16, f32 and f64 only decimal numbers are read, as doubles.
+    is_float : a float type; for all but f16, bf16, f32 and f64 only decimal numbers are read, as doubles.
     bits : its width.
-    sign : ``"s"``, ``"u"``, or ``""`` of a signless integer.
+    sign : ``"s"``, ``"u"``, or ``""`` for a signless integer.
     dtype : the NumPy type its values are kept in.
     """
 
@@ -58,7 +58,7 @@ class ElementKind:
 
     @property
     def range(self) -> tuple[int, int]:
-        """The least and greatest integer it can be spelled with."""
+        """The least and the greatest integer that may spell a value of the type."""
         low = 0 if self.sign == "u" else -(1 << (self.bits - 1))
         high = (1 << (self.bits - (self.sign == "s" or self.name == "index"))) - 1
         return low, high
@@ -96,7 +96,7 @@ def integer_values(texts: Sequence[str], kind: ElementKind, fail: Fail) -> np.nd
     ParseError
         If one is no integer, or is out of the type's range.
     """
-    # The common case at once; any other one by one.
+    # Read plain decimals all at once, other spellings one by one.
     plain = all(map(_DECIMAL, texts))
     values = list(map(int, texts)) if plain else [_integer(index, text, kind, fail) for index, text in enumerate(texts)]
     if not values:
@@ -118,7 +118,7 @@ def float_values(texts: Sequence[str], kind: ElementKind, fail: Fail) -> np.ndar
     Raises
     ------
     ParseError
-        If one is no float: an integer without a point is none.
+        If one is no float; a decimal without a point is none.
     """
     if all(map(_FLOAT, texts)):
         return _rounded(np.array(list(map(float, texts)), np.float64), kind)
@@ -142,7 +142,7 @@ def scalar(text: str, kind: ElementKind, fail: Fail) -> bool | int | float:
     Raises
     ------
     ParseError
-        If it is none of this type.
+        If the text is no number of this type.
 
     Examples
     --------
@@ -155,10 +155,10 @@ def scalar(text: str, kind: ElementKind, fail: Fail) -> bool | int | float:
 
 
 def from_bytes(data: bytes, count: int, kind: ElementKind) -> np.ndarray[Any, Any] | None:
-    """Return so many elements from the bytes of a hexadecimal literal; of one element's bytes, that one element.
+    """Return `count` elements from the bytes of a hexadecimal literal, or one element if it has the bytes of one.
 
-    A hexadecimal literal has the bytes in memory, little end first; bits of i1 are packed, in later versions of MLIR
-    bytes. None if the number of bytes fits neither.
+    A hexadecimal literal has the bytes in memory, little end first; elements of i1 are packed bits, or bytes in later
+    versions of MLIR. The result is None if the number of bytes fits neither.
     """
     if kind.name == "i1":
         return _truths(data, count)
@@ -192,7 +192,7 @@ def _integer(index: int, text: str, kind: ElementKind, fail: Fail) -> int:
         raise fail(index, f"a float is no value of type {kind.name}, expected an integer")
     digits, base = (match["hex"][2:], 16) if match["hex"] else (match["int"], 10)
     digits = digits.lstrip("0") or "0"
-    # Any integer of as many digits is out of range, too.
+    # The first digits suffice: an integer of more digits than these is out of range anyway.
     value = int(digits[:_MAX_DIGITS], base)
     return -value if match["minus"] else value
 
@@ -233,7 +233,7 @@ def _rounded(values: np.ndarray[Any, Any], kind: ElementKind) -> np.ndarray[Any,
         if kind.name != "bf16":
             return values.astype(kind.dtype)
         single = values.astype(np.float32)
-    # To odd first, so that the second rounding decides as one alone would.
+    # Round to odd first, so that the second rounding gives the result of a single one.
     wide = single.astype(np.float64)
     bits: np.ndarray[Any, Any] = (single.view(np.uint32) - (np.abs(wide) > np.abs(values))) | (wide != values)
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000

@@ -1,13 +1,13 @@
-"""Operations and regions: generic form here, custom forms by a table that is handed in (:mod:`.forms` has it).
+"""Reads operations and regions: in generic form, and in custom forms by a table that is handed in (:mod:`.forms`).
 
-In: a text, and what finds the form of an op.  Out: an :class:`~..ir.Operation`, its operands the values of that name in
-sight.
+In: a text, and a function that finds the form of an op.  Out: an :class:`~..ir.Operation`, whose operands are the
+values in sight of those names.
 
     %0 = "tosa.add"(%a, %b) : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>   and
     %0 = tosa.add %a, %b : (tensor<4xf32>, tensor<1xf32>) -> tensor<4xf32>      are the same operation
 
-A name is seen from its definition to the end of its region, in regions within, too, but not from inside a function
-further in. It has one definition there, and every use says the definition's type.
+A name is in sight from its definition to the end of its region, and in regions within, but not inside a function or
+module within. It has one definition there, and every use has the definition's type.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .types import Types
 
 __all__ = ["GENERIC", "Form", "Operations", "Step"]
 
-# Their regions see no value from outside.
+# The ops whose regions see no value from outside.
 _ISOLATED = ("func.func", "builtin.module", "shape.func", "shape.function_library")
 
 
 GENERIC = "print the module in generic form (mlir-opt --mlir-print-op-generic)"
 
-# What stands in a custom form, read into the draft.
+# Reads one part of a custom form into the draft.
 Step: TypeAlias = "Callable[[Operations, Draft], None]"
 
 
@@ -45,7 +45,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class _Binding:
-    """``%0:2`` in front of an operation: a name for so many results."""
+    """``%0:2`` in front of an operation: a name, and the number of results that it names."""
 
     name: str
     count: int | None
@@ -59,8 +59,8 @@ class Operations:
     ----------
     lexer, types, attributes : of the text.
     find_form : an op's name -> its custom form, or None if that is not read.
-    unread : the name of an op that is not read so -> what to do, for messages.
-    dialect : the one that names without a dialect belong to, "" if each op says its own.
+    unread : the name of an op whose custom form is not read -> what to do instead, for messages.
+    dialect : the dialect of op names that have none, "" if every name has its own.
     """
 
     __slots__ = ("_defined", "_values", "attributes", "dialect", "find_form", "lexer", "types", "unread")
@@ -78,7 +78,7 @@ class Operations:
         self.types = Types(self.lexer)
         self.attributes = Attributes(self.lexer, self.types)
         self._values: dict[str, Value] = {}
-        # Names in the order of their definitions, to be forgotten where their region ends.
+        # Names in the order of their definitions; those of a region are dropped where it ends.
         self._defined: list[str] = []
 
     def parse(self) -> Operation:
@@ -132,7 +132,7 @@ class Operations:
             lexer.balanced()
 
     def uses(self, draft: Draft, most: int = -1) -> None:
-        """Read operands: none, or names with commas between; if there are so many, not the comma behind."""
+        """Read operands, if any, with commas between; stop after `most` of them, before the next comma."""
         lexer = self.lexer
         operands = draft.operands
         while lexer.kind == "value":
@@ -145,12 +145,12 @@ class Operations:
                 raise lexer.unexpected("an operand such as %0")
 
     def region(self, isolated: bool = False, arguments: Sequence[tuple[str, int, Type]] | None = None) -> Block:
-        """Return the region at hand, its block's arguments given or else behind a label.
+        """Return the region at hand; its block's arguments are given, or else follow a label.
 
         Parameters
         ----------
         isolated : whether it sees no value from outside.
-        arguments : name, offset and type of each, of a function.
+        arguments : the name, offset and type of each argument of a function.
         """
         lexer = self.lexer
         lexer.enter()
@@ -242,7 +242,7 @@ class Operations:
         draft.operand_types, draft.result_types = list(signature.operands), list(signature.results)
 
     def dictionary(self, draft: Draft, words: bool = False) -> None:
-        """Read attributes in braces into those an operation has already."""
+        """Add the attributes in braces to those that the draft has already."""
         start = self.lexer.start
         found = self.attributes.dictionary(words)
         twice = next((name for name in found if name in draft.attributes), None)
@@ -272,7 +272,7 @@ class Operations:
         return found
 
     def _rare(self, name: str, start: int) -> Value:
-        # %0 of one result is %0#0, too.
+        # %0#0 is another name of %0 if that is a single result.
         base, _, number = name.partition("#")
         found = self._values.get(base)
         if found is not None and number == "0":
@@ -300,7 +300,7 @@ class Operations:
                 continue
             for number in range(binding.count):
                 results.append(self._define(f"{binding.name}#{number}", types[len(results)], binding.start))
-            # %0 of several results is the first.
+            # %0 alone is the first of several results.
             self._define(binding.name, results[-binding.count].type, binding.start)
             self._values[binding.name] = results[-binding.count]
         return tuple(results)

@@ -5,8 +5,8 @@ In: a text in MLIR's generic form, or in the custom forms of :mod:`.forms`.  Out
     func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }
         -> Module of Function("f", (tensor<4xf32>) -> tensor<4xf32>, Block of one operation, "func.return")
 
-Nothing is verified but the text itself: names, and the types of their uses. Locations and metadata are read and
-dropped, and so is what stands beside functions.
+Only the text itself is verified: names, and the types of their uses. Locations, metadata and operations beside
+functions are read and dropped.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from .operations import Operations
 
 __all__ = ["parse_module"]
 
-# What a Function has fields for.
+# The attributes for which a Function has fields.
 _SIGNATURE = ("sym_name", "function_type", "arg_attrs", "res_attrs")
-# What holds operations for others, and what is a function.
+# The ops that hold functions, and those that are functions.
 _HOLDERS = ("builtin.module", "shape.function_library")
 _FUNCTIONS = ("func.func", "shape.func")
 
 
 def parse_module(text: str, name: str = "<mlir>") -> Module:
-    """Return the functions of a text, in order; modules around them may be there or not.
+    """Return the functions of a text, in order, whether or not modules surround them.
 
     Parameters
     ----------
     text : the text.
-    name : what it goes by in messages.
+    name : the name of the text in messages.
 
     Raises
     ------
     ParseError
-        If the text is no module, or has something that is not read here; with the place.
+        If the text is no module, or has something that is not read here; the message has the place.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _skip_metadata(reader: Operations) -> None:
 def _collect(
     reader: Operations, functions: dict[tuple[str, str], Function], operation: Operation, library: str = ""
 ) -> None:
-    """Add the functions that an operation is or holds, by their library and name: a library has names of its own."""
+    """Add the function that an operation is, or those it holds, by library and name: a library has its own names."""
     if operation.name in _HOLDERS:
         own = operation.attributes.get("sym_name", "") if operation.name != "builtin.module" else library
         for region in operation.regions:

@@ -1,6 +1,6 @@
-"""What stands in custom forms, step by step: operands, attributes, types, regions.
+"""The steps that read custom forms: operands, attributes, types, regions.
 
-In: the operation being read.  Out: nothing; a step adds to it what it has read.
+In: the operation being read.  Out: nothing; each step adds to it what it has read.
 
     operands, attributes, arrow_types    read ``%a, %b {x = 1} : T, T -> T``
 
@@ -67,7 +67,7 @@ def operands(reader: Operations, draft: Draft) -> None:
 
 
 def attributes(reader: Operations, draft: Draft) -> None:
-    """Read attributes in braces, if there are some."""
+    """Read attributes in braces, if there are any."""
     if reader.lexer.kind == "{":
         reader.dictionary(draft)
 
@@ -82,7 +82,7 @@ def tosa_attributes(reader: Operations, draft: Draft) -> None:
 
 
 def clauses(reader: Operations, draft: Draft) -> None:
-    """Read ``min_val(-1.0 : f32) nan_mode<IGNORE>``, which versions after 22 write for attributes."""
+    """Read attributes as versions after 22 write them: ``min_val(-1.0 : f32) nan_mode<IGNORE>``."""
     lexer = reader.lexer
     while lexer.kind == "word":
         name, start = lexer.text, lexer.start
@@ -107,10 +107,10 @@ def function_type(reader: Operations, draft: Draft) -> None:
 
 
 def operand_types(reader: Operations, draft: Draft) -> None:
-    """Read ``: T, T``; where there are no operands it may be missing."""
+    """Read ``: T, T``, which may be missing if there are no operands."""
     if draft.operands or reader.lexer.kind == ":":
         reader.lexer.expect(":")
-        # MLIR prints `shape.from_extents :` where there are none.
+        # MLIR prints `shape.from_extents :` for no operands.
         draft.operand_types = reader.types.several() if draft.operands else []
 
 
@@ -149,7 +149,7 @@ def comma(reader: Operations, draft: Draft) -> None:
 
 
 def flags(word: str, attribute: str) -> Step:
-    """Read ``overflow<nsw>``."""
+    """Return the step that reads ``overflow<nsw>``, if it is there."""
 
     def step(reader: Operations, draft: Draft) -> None:
         if reader.lexer.take_word(word):
@@ -162,7 +162,7 @@ def flags(word: str, attribute: str) -> Step:
 
 
 def results_are(*kinds: str) -> Step:
-    """Give results the types that go without saying."""
+    """Return the step that gives results the types that the text leaves out."""
     texts = [str(ShapeType(kind)) for kind in kinds]  # type: ignore[arg-type]
 
     def step(reader: Operations, draft: Draft) -> None:
@@ -172,7 +172,7 @@ def results_are(*kinds: str) -> Step:
 
 
 def operands_are(kind: str) -> Step:
-    """Give operands the type that goes without saying."""
+    """Return the step that gives operands the type that the text leaves out."""
     text = str(ShapeType(kind))  # type: ignore[arg-type]
 
     def step(reader: Operations, draft: Draft) -> None:
@@ -182,7 +182,7 @@ def operands_are(kind: str) -> Step:
 
 
 def string(attribute: str) -> Step:
-    """Read a string, the value of an attribute."""
+    """Return the step that reads a string, the value of an attribute."""
 
     def step(reader: Operations, draft: Draft) -> None:
         if reader.lexer.kind != "string":
@@ -202,7 +202,7 @@ def error_clause(reader: Operations, draft: Draft) -> None:
 
 
 def constant_value(reader: Operations, draft: Draft) -> None:
-    """Read a constant's value, which says the result's type."""
+    """Read a constant's value, whose type is the result's."""
     start = reader.lexer.start
     value = reader.attributes.parse()
     if isinstance(value, Number) and value.type is None:
@@ -258,7 +258,7 @@ def extents_value(reader: Operations, draft: Draft) -> None:
 
 def predicate(reader: Operations, draft: Draft) -> None:
     """Read a comparison's predicate and the comma behind it."""
-    # They are listed in the order of their numbers.
+    # COMPARISONS are in the order of MLIR's numbers for them.
     draft.attributes["predicate"] = Number(list(COMPARISONS).index(_comparison(reader)), reader.types.named("i64"))
     reader.lexer.expect(",")
 
@@ -272,7 +272,7 @@ def index_comparison(reader: Operations, draft: Draft) -> None:
 
 
 def affine_map(reader: Operations, draft: Draft) -> None:
-    """Read ``#map(%i)[%n]``, or the map in its place: dims, then symbols."""
+    """Read ``#map(%i)[%n]``, or the map itself instead of its name: the operands are dims, then symbols."""
     draft.attributes["map"] = reader.attributes.parse()
     reader.lexer.expect("(")
     reader.uses(draft)
@@ -293,7 +293,7 @@ def _comparison(reader: Operations) -> str:
 
 
 def truths(reader: Operations, draft: Draft) -> None:
-    """Read ``: T``, the type of what is compared."""
+    """Read ``: T``, the type of the compared operands."""
     one_type(reader, draft)
     draft.result_types = [reader.types.truths(draft.result_types[0])]
 
@@ -309,7 +309,7 @@ def select_types(reader: Operations, draft: Draft) -> None:
 
 
 def some_operands(most: int) -> Step:
-    """Read so many operands and not the comma behind them."""
+    """Return the step that reads at most so many operands, and not the comma behind them."""
 
     def step(reader: Operations, draft: Draft) -> None:
         reader.uses(draft, most)
@@ -367,7 +367,7 @@ def assuming(reader: Operations, draft: Draft) -> None:
 
 
 def branches(reader: Operations, draft: Draft) -> None:
-    """Read ``-> (T) { ... } else { ... }``; what is not there is as good as empty."""
+    """Read ``-> (T) { ... } else { ... }``; a missing part counts as empty."""
     if reader.lexer.take("->"):
         draft.result_types = reader.types.results()
     first = reader.region()
@@ -376,7 +376,7 @@ def branches(reader: Operations, draft: Draft) -> None:
 
 
 def _ended(reader: Operations, draft: Draft, block: Block, name: str) -> Block:
-    """Return a region with the terminator that goes without saying where it has no operands."""
+    """Return a region with its terminator, which the text may leave out if it has no operands."""
     if block.operations and block.operations[-1].name == name:
         return block
     ending = Operation(name, (), (), {}, (), reader.lexer.location(draft.start))

@@ -1,11 +1,11 @@
-"""Types: text to :class:`..ir.Type`, one object a text.
+"""Reads types from text as :class:`..ir.Type`, one object for each text.
 
-In: a lexer at a type.  Out: the type; the lexer stands behind it.
+In: a lexer at a type.  Out: the type; the lexer is behind it.
 
     tensor<?x4xf32> -> Type("tensor<?x4xf32>", TensorType(F32, (?, 4)))        !shape.shape -> Type("!shape.shape")
 
-An element type that is not in the table of dtypes, an encoding or a scalable vector leaves a type that only has a
-text: whether a function needs it is not known here.
+A type with an encoding, a scalable vector, or an element type that is not in the table of dtypes has only its text:
+whether a function needs more is not known here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DIMS = re.compile(r"\s*(\*\s*x\s*|(?:(?:[0-9]+|\?)\s*x\s*)*)", re.ASCII)
 _DIM = re.compile(r"[0-9]+|\?")
 _SCALAR = re.compile(r"[su]?i(?P<bits>[0-9]+)|index|none|bf16|tf32|f(?:16|32|64|80|128)|f[468]E[0-9]+M[0-9]+[A-Z0-9]*")
 _CONTAINERS = ("tensor", "vector")
-# What stands in their brackets is not looked at.
+# The text in their brackets is kept, but not read.
 _OPAQUE = ("memref", "complex", "tuple")
 _MAX_BITS = 16777215
 _MAX_TEXT = 16384
@@ -53,7 +53,7 @@ class Types:
 
     def __init__(self, lexer: Lexer) -> None:
         self._lexer = lexer
-        # By the text as it stands, and by the canonical one.
+        # Types by their text as written, and by their canonical text.
         self._known: dict[str, Type] = {}
         self._aliases: Aliases[Type] = Aliases(lexer, self.parse)
 
@@ -77,15 +77,15 @@ class Types:
         return self.named("i1")
 
     def named(self, text: str) -> Type:
-        """Return the type that has a text which is one word."""
+        """Return the type whose text is this word."""
         return self._intern(text)
 
     def extents(self, length: int) -> Type:
-        """Return the type of a tensor of so many extents."""
+        """Return the type of an extent tensor of this length."""
         return self._shaped("tensor", f"{length}x", self.named("index"))
 
     def truths(self, type_: Type) -> Type:
-        """Return the type of a comparison of values of a type: i1, or as many of them."""
+        """Return the type of a comparison of values of a type: i1, or a tensor or vector of i1 of the same shape."""
         match = _CONTAINER.fullmatch(type_.text)
         return self.i1 if match is None else self._shaped(match[1], match[2], self.i1)
 
@@ -132,7 +132,7 @@ class Types:
         self._aliases.define()
 
     def _container(self) -> Type:
-        # Whole in one token: nothing nested.
+        # The token is the whole type, with nothing nested.
         raw = self._lexer.text
         match = _CONTAINER.fullmatch(raw)
         if match is None:
@@ -167,7 +167,7 @@ class Types:
         return made
 
     def _nested(self) -> Type:
-        # tensor<...> with something in it that has brackets of its own.
+        # A tensor or vector whose brackets hold further brackets or an alias.
         lexer = self._lexer
         lexer.enter()
         start, container = lexer.start, lexer.text[: len("tensor")]
@@ -231,7 +231,7 @@ class Types:
     def _function(self) -> Type:
         start = self._lexer.start
         function = self.function()
-        # Names of types may make it grow with each use of one.
+        # Aliases of types can make the text grow exponentially.
         if sum(len(type_.text) for type_ in (*function.operands, *function.results)) > _MAX_TEXT:
             raise self._lexer.fail(f"a type of more than {_MAX_TEXT} characters", start)
         return self._intern(str(function))

@@ -4,7 +4,7 @@ In: the text of a map.  Out: an :class:`AffineMap` of expressions: a number, a n
 
     parse_map("(d0)[s0] -> (d0 + s0 * 2)") -> AffineMap(("d0", "s0"), (("+", "d0", ("*", "s0", 2)),))
 
-What they compute is written in arith by the reader (:mod:`.spellings`).
+The reader expresses maps as ops of arith (:mod:`.spellings`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...core.frozen import dataclass
 
 __all__ = ["AffineMap", "Expression", "parse_map"]
 
-# Python's stack is far deeper than this, and no printed map is as deep.
+# Python's stack is far deeper than this, and no printed map nests as deep.
 _MAX_DEPTH = 50
 _TOKEN = re.compile(r"\s*(->|\d+|[A-Za-z_]\w*|[][(),+*-]|$)")
 _PRODUCTS = ("*", "floordiv", "ceildiv", "mod")
@@ -34,12 +34,12 @@ class AffineMap:
 
 
 def parse_map(text: str) -> AffineMap:
-    """Return the map that a text is.
+    """Return the map that a text spells.
 
     Raises
     ------
     ParseError
-        If it is none: the message names what stands where something else is expected.
+        If the text is no map; the message names what was found and what was expected.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Reading shape programs: a function of the shape dialect as a :class:`~...shape.dialect.program.Program`.
+"""Reads a function of the shape dialect as a :class:`~...shape.dialect.program.Program`.
 
 In: a parsed function.  Out: a verified program, whose operations know their place in the text.
 
@@ -7,9 +7,9 @@ In: a parsed function.  Out: a verified program, whose operations know their pla
       return %0 : !shape.shape
     }                                        -> Program("twice", ...).run((2,)) == Shape.of(2, 2)
 
-What other dialects call an op of ours is read as that op (`SPELLINGS`): `tensor.dim` of an operand is `shape.dim`, a
-`tensor.cast` of an extent tensor is `to_extent_tensor`, and that of a constant the constant of that type, which is how
-programs print. Every other op, type and attribute is refused by its name.
+Ops of other dialects that mean the same as an op of ours are read as that op (`SPELLINGS`): `tensor.dim` of an operand
+is `shape.dim`; a `tensor.cast` of an extent tensor is `to_extent_tensor`, or, if it casts a constant, the constant of
+the new type, since programs print so. Every other op, type and attribute is refused by its name.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ __all__ = ["program_from_text", "read_program"]
 
 
 def read_program(function: ir.Function, source: ir.Source) -> Program:
-    """Return the shape program that a function is.
+    """Return a function as a shape program.
 
     Parameters
     ----------
     function : of one block, which ends in ``func.return``. A name that is no identifier gets underscores.
-    source : the text it stands in, for messages.
+    source : the text of the function, for messages.
 
     Raises
     ------
     ParseError
-        For an op that is none of the shape dialect's, and a type that its programs do not have.
+        For an op or a type that shape programs do not have.
     BroadcastError
         For an operation that is not as its row says. All errors begin with the place in the text.
 
@@ -70,7 +70,7 @@ def program_from_text(text: str, name: str, function: str | None = None) -> Prog
     Raises
     ------
     ParseError, BroadcastError
-        As `read_program`; for a text that is no MLIR; if the function is not there.
+        As `read_program`; also if the text is no MLIR, or does not have the function.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def program_from_text(text: str, name: str, function: str | None = None) -> Prog
 
 
 def _only_cast(body: ir.Block) -> frozenset[ir.Value]:
-    """Return the values that casts to an extent tensor of unknown length use, and nothing else does."""
+    """Return the values whose only uses are casts to an extent tensor of unknown length."""
     cast: set[ir.Value] = set()
     used: set[ir.Value] = set()
     for operation in _walk(body):
@@ -107,14 +107,14 @@ def _read(reader: Reader, operation: ir.Operation) -> None:
 def _read_row(reader: Reader, operation: ir.Operation) -> None:
     """Read an operation that has a row."""
     try:
-        # Rows answer to short names, too, which MLIR has not.
+        # find_row also takes short names, which MLIR does not have; the "?" keeps it from finding one.
         row = find_row(operation.name if "." in operation.name else f"?{operation.name}")
     except BroadcastError:
         others = ", ".join(name for name in SPELLINGS if name.startswith("tensor."))
         text = f"'{operation.name}' is no op of a shape program; use the shape dialect's, arith's on indices, {others}"
         raise reader.error(text, operation.location) from None
     operands = reader.operands(operation)
-    # In generic form a branch that is not there is an empty region.
+    # In generic form a missing branch is an empty region.
     empty = ir.Block((), (ir.Operation(row.yields, (), (), {}, (), operation.location),))
     bodies = (region if region.operations else empty for region in operation.regions)
     regions = tuple(reader.region(region, operation.location) for region in bodies)

@@ -1,10 +1,10 @@
-"""One function being read as a shape program: what is in sight, which names are taken, what has been read so far.
+"""The state of reading one function as a shape program: values in sight, names taken, operations read so far.
 
 In: the values and types of a text, operations of the dialect.  Out: blocks, values, a verified program.
 
     reader.add_as("shape.rank", operation, (shape,))   ->   %r = shape.rank %shape, its place that of the operation
 
-How an operation is read is not said here: whoever makes a reader hands that in (`read_program`).
+How an operation is read is not decided here: `read_program` hands that function in.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Reader:
     Attributes
     ----------
     source : the text.
-    only_cast : values that nothing but casts use: as constants they are read where they are cast.
+    only_cast : values that only casts use; if they are constants, they are read where they are cast.
     read : reads one operation.
-    scope : what stands for the values in sight, those defined last at its end.
-    constants : what constants the values in sight are, if they are any.
-    names : those given so far, and how many others begin with each.
-    blocks : operations read so far, innermost block last.
+    scope : the program's values for the values in sight, those defined last at its end.
+    constants : the values of those in sight that are constants.
+    names : the names given so far, each with a count of the names made from it.
+    blocks : the operations read so far, innermost block last.
     """
 
     source: ir.Source
@@ -82,7 +82,7 @@ class Reader:
         return Block(own, tuple(self.blocks.pop()))
 
     def region(self, block: ir.Block, location: ir.Location) -> Block:
-        """Return the block of a region, after which what it defines is out of sight."""
+        """Return the block of a region; the values that it defines are out of sight afterwards."""
         outside = len(self.scope)
         made = self.block(block.arguments, block.operations, location)
         while len(self.scope) > outside:
@@ -99,26 +99,26 @@ class Reader:
         return known
 
     def define(self, value: ir.Value, location: ir.Location) -> Value:
-        """Return what stands for a value from here on."""
+        """Return the program's value for a value of the text, which is in sight from here on."""
         made = Value(self.name(value.name), self.type(value.type, location))
         self.scope[value] = made
         return made
 
     def name(self, wanted: str) -> str:
-        """Return a name that is new; ``0#1`` is none, and those that begin with ``static.`` are the printer's."""
+        """Return a new name; ``0#1`` is no name, and names that begin with ``static.`` are the printer's."""
         # A result that nobody uses may have no name in the text.
         wanted = wanted or "unused"
         stem = f"r{wanted.replace('#', '.')}" if "#" in wanted else wanted.replace("static.", "static_")
         chosen = stem
         while chosen in self.names:
-            # Of a name that begins with a digit all are digits.
+            # A name that begins with a digit has only digits.
             chosen = f"{'r' if stem[:1].isdigit() else ''}{stem}.{self.names[stem]}"
             self.names[stem] += 1
         self.names[chosen] = 0
         return chosen
 
     def operands(self, operation: ir.Operation) -> tuple[Value, ...]:
-        """Return what stands for the operands of an operation."""
+        """Return the program's values for the operands of an operation."""
         for value in operation.operands:
             if value not in self.scope:
                 text = f"operand '{value.name}' is not defined before '{operation.name}'; define it there, and not in "
@@ -126,11 +126,11 @@ class Reader:
         return tuple(self.scope[value] for value in operation.operands)
 
     def results(self, operation: ir.Operation) -> tuple[Value, ...]:
-        """Return what stands for the results of an operation."""
+        """Return the program's values for the results of an operation."""
         return tuple(self.define(value, operation.location) for value in operation.results)
 
     def verified(self, made: Operation, place: ir.Operation) -> Operation:
-        """Return an operation, with its place, that is as its row says."""
+        """Return an operation with its place, or raise if it is not as its row says."""
         try:
             verify_operation(made)
         except BroadcastError as error:
@@ -138,17 +138,17 @@ class Reader:
         return replace(made, location=f"{self.source.name}:{place.location.line}:{place.location.column}")
 
     def add(self, made: Operation, place: ir.Operation) -> None:
-        """Append an operation that is as its row says."""
+        """Append an operation, or raise if it is not as its row says."""
         self.blocks[-1].append(self.verified(made, place))
 
     def insert(
         self, name: str, place: ir.Operation, operands: Sequence[Value], type_: Type, settings: Settings = ()
     ) -> Value:
-        """Append one of our operations before one of the text, and return its result."""
+        """Append an operation of ours that prepares one of the text, and return its result."""
         result = Value(self.name(f"shape.{place.results[0].name}"), type_)
         self.add(Operation(name, tuple(operands), (result,), settings), place)
         return result
 
     def add_as(self, name: str, place: ir.Operation, operands: Sequence[Value], settings: Settings = ()) -> None:
-        """Append one of our operations, for one of the text and with its results."""
+        """Append an operation of ours in place of one of the text, with the same results."""
         self.add(Operation(name, tuple(operands), self.results(place), settings), place)

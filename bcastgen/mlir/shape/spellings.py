@@ -1,10 +1,10 @@
-"""How shape programs are spelled with ops of other dialects, and constants.
+"""Reads ops of other dialects, and constants, as operations of shape programs.
 
-In: an operation of the text, and the reader it is read by.  Out: operations of the program.
+In: an operation of the text, and its reader.  Out: operations of the program.
 
     %e = tensor.dim %t, %d : tensor<?x3xf32>        -> %e = shape.dim %t, %d
     %u = tensor.cast %c : tensor<2xindex> to tensor<?xindex>
-        -> %u = shape.const_shape ... : tensor<?xindex> if %c is a constant, which is how programs print; else
+        -> %u = shape.const_shape ... : tensor<?xindex> if %c is a constant, since programs print so; else
            %u = shape.to_extent_tensor %c
 """
 
@@ -26,7 +26,7 @@ __all__ = ["SPELLINGS"]
 
 
 def _read_constant(reader: Reader, operation: ir.Operation) -> None:
-    """Read a constant; of an extent tensor that nothing but casts use, only its value."""
+    """Read a constant; of an extent tensor that only casts use, read only its value."""
     name, given = operation.name, settings(operation)
     if any(isinstance(value, tuple) for _, value in given):
         name, given = "shape.const_shape", tuple(("shape", value) for _, value in given)
@@ -82,7 +82,7 @@ def _read_cast(reader: Reader, operation: ir.Operation) -> None:
 
 
 def _read_dim(reader: Reader, operation: ir.Operation) -> None:
-    """Read an extent of a tensor; of an extent tensor, how many it has."""
+    """Read an extent of a tensor; for an extent tensor it is the number of its extents."""
     operand, dim = _take(reader, operation, 2)
     if operand.type.kind != "extents":
         reader.add_as("shape.dim", operation, (operand, dim))
@@ -119,13 +119,13 @@ def _read_elements(reader: Reader, operation: ir.Operation) -> None:
     reader.add_as("shape.to_extent_tensor", operation, (shape,))
 
 
-# The op of arith that an operator is; a remainder is what is left when rounding down.
+# The op of arith for each operator; `mod` is the remainder of `floordiv`, computed by three of them.
 _AFFINE = {"+": "arith.addi", "-": "arith.subi", "*": "arith.muli", "floordiv": "arith.floordivsi"}
 _AFFINE |= {"ceildiv": "arith.ceildivsi", "affine.min": "arith.minsi", "affine.max": "arith.maxsi"}
 
 
 def _read_affine(reader: Reader, operation: ir.Operation) -> None:
-    """Read a map that is applied to indices as arith on them."""
+    """Read the application of a map to indices as ops of arith."""
     operands = _take(reader, operation, None)
     text = operation.attributes.get("map")
     if not isinstance(text, ir.DialectAttribute) or text.name != "affine_map":
@@ -163,7 +163,7 @@ def _affine(reader: Reader, place: ir.Operation, expression: Expression, values:
 
 
 def _take(reader: Reader, operation: ir.Operation, count: int | None) -> tuple[Value, ...]:
-    """Return the operands of an operation that has so many, and one result."""
+    """Return the operands of an operation; raise unless it has `count` of them (None: any number) and one result."""
     given, results = len(operation.operands), len(operation.results)
     if count not in (None, given) or results != 1:
         text = f"'{operation.name}' has {given} operands and {results} results, expected {count or 'any'} and 1"

@@ -1,6 +1,6 @@
-"""Types and attributes of the text as shape programs have them.
+"""Converts types and attributes of the text to those of shape programs.
 
-In: types, attributes of the text.  Out: those of :mod:`...shape.dialect`.
+In: types and attributes of the text.  Out: types and attributes of :mod:`...shape.dialect`.
 
     index -> INDEX        tensor<2xindex> -> extents_type(2)        {value = 3 : index} -> (("value", 3),)
 """
@@ -21,10 +21,10 @@ Settings: TypeAlias = tuple[tuple[str, Attribute], ...]
 
 
 def program_type(type_: ir.Type) -> Type | None:
-    """Return the type of a shape program's values that a type of the text is, or None if they have no such type."""
+    """Return a type of the text as a type of shape programs, or None if they have no such type."""
     if type_.tensor is not None:
         return Type("tensor", None, type_.tensor) if type_.tensor.container == "tensor" else None
-    # A shorthand of ours for a type is none in MLIR.
+    # parse_type also takes shorthands of ours, which MLIR does not have.
     if type_.text not in ("index", "i1") and not type_.text.startswith(("!shape.", "tensor<")):
         return None
     try:
@@ -34,7 +34,7 @@ def program_type(type_: ir.Type) -> Type | None:
 
 
 def settings(operation: ir.Operation) -> Settings:
-    """Return attributes, but for those that change nothing: a dialect's on others' ops, a promise not to overflow."""
+    """Return an operation's attributes without those that change nothing: other dialects' ones, and overflow flags."""
     return tuple(
         (name, _attribute(value))
         for name, value in operation.attributes.items()
@@ -43,7 +43,7 @@ def settings(operation: ir.Operation) -> Settings:
 
 
 def _attribute(value: ir.Attribute) -> Attribute:
-    """Return an attribute as programs have it; of what they do not have, its text, which its row refuses."""
+    """Return an attribute as programs have it; the text of one that they do not have, which the op's row refuses."""
     match value:
         case bool() | int() | str():
             return value
@@ -63,6 +63,6 @@ def _extents(value: ir.Dense) -> Attribute:
     if known is None or known.kind != "extents" or known.length is None:
         return str(value.type)
     if value.is_splat:
-        # One more than a shape may have is enough to be refused.
+        # One extent more than a shape may have is enough for a refusal.
         return (int(value.values),) * min(known.length, MAX_RANK + 1)
     return tuple(map(int, value.values))

@@ -87,7 +87,7 @@ def decide(
 def spanned(
     operands: tuple[Value, ...], types: tuple[TensorType, ...], result: Value, rank_expansion: bool
 ) -> TensorType:
-    """Return the type that operands of these types, which may know more than their values', span together.
+    """Return the type that operands span together; `types` may know more than the types of their values.
 
     Raises
     ------

@@ -86,7 +86,7 @@ def _check_kept(
     operation: Operation, before: TensorType, after: TensorType, kept_before: list[int], kept_after: list[int]
 ) -> bool:
     pairs = [(before.dims[x].extent, after.dims[y].extent) for x, y in zip(kept_before, kept_after, strict=False)]
-    # Two unknown extents could trade factors with each other, or one with a known one that differs.
+    # Two unknown extents could trade factors with each other, or an unknown one with a known one that differs.
     alike = all(x == y or None in (x, y) for x, y in pairs) and sum(None in pair for pair in pairs) <= 1
     if len(kept_before) != len(kept_after) or not alike:
         raise ParseError(

@@ -4,5 +4,5 @@ In: a Python function over symbolic shapes, or operations built one by one.  Out
 
     program("outer", lambda a, b: concat(a, b), a="!shape.shape", b="!shape.shape").run((2, 3), (4,)) -> [2, 3, 4]
 
-`bcastgen.shape` is the face; docs/shape-dialect.md says where this differs from LLVM's dialect, and why.
+`bcastgen.shape` has the public names; docs/shape-dialect.md says where this differs from LLVM's dialect, and why.
 """

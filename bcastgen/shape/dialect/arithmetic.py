@@ -1,6 +1,6 @@
-"""Arithmetic on `index` and `i1`, beside the shape ops: regions compute with it.
+"""Arithmetic on `index` and `i1`, with which regions compute beside the shape ops.
 
-In: ints and bools, or None where unknown.  Out: likewise, or `Failed` for a division by 0.
+In: ints and bools, or None where unknown.  Out: ints and bools or None, or `Failed` for a division by 0.
 
     wrap(2**63) -> -2**63        floor_divide(-7, 2) -> -4        compare("ult", -1, 1) -> False
 
@@ -80,12 +80,12 @@ def ceil_divide(a: int, b: int) -> int | Failed:
 
 
 def remainder(a: int, b: int) -> int | Failed:
-    """Return the rest that `divide` leaves, which has the sign of the first."""
+    """Return the remainder of `divide`, which has the sign of the dividend; a division by 0 fails."""
     return (abs(a) % abs(b)) * (-1 if a < 0 else 1) if b else Failed("division by 0")
 
 
 def unsigned(function: Function) -> Function:
-    """Return a function of the numbers that the bits of two indices stand for without a sign."""
+    """Return a function that reads the bits of two indices as unsigned numbers."""
 
     def of_bits(a: int, b: int) -> int | Failed:
         made = function(a % (1 << _BITS), b % (1 << _BITS))
@@ -100,12 +100,12 @@ def shift(function: Function) -> Function:
 
 
 def bitwise(function: Function) -> Callable[..., Any]:
-    """Return the evaluation of a function of the bits of two indices or predicates; one may be enough to know it."""
+    """Return the evaluation of a bitwise function of two indices or predicates; one known operand may decide it."""
 
     def evaluate(operation: Operation, a: Extent | None, b: Extent | None) -> Any:
         if isinstance(a, int) and isinstance(b, int):
             return function(a, b)
-        # The bits of what is computed from names are not known.
+        # The bits of an extent computed from names are unknown.
         known = a if isinstance(a, int) else b
         if not isinstance(known, int):
             return None
@@ -119,7 +119,7 @@ def bitwise(function: Function) -> Callable[..., Any]:
 def binary(function: Function, of_extents: OfExtents | None = None, wraps: bool = True) -> Callable[..., Any]:
     """Return the evaluation of a function of two indices; unknown if either is.
 
-    `of_extents` is the same function of what is computed from names: unknown where its value may wrap.
+    `of_extents` is the same function of extents computed from names; if it `wraps`, a value that may wrap is unknown.
     """
 
     def evaluate(operation: Operation, a: Extent | None, b: Extent | None) -> Any:
@@ -138,7 +138,7 @@ def is_held(extent: Extent) -> bool:
 
 
 def natural(function: OfExtents) -> OfExtents:
-    """Return a function of extents that says nothing where one may be negative."""
+    """Return a function of extents that gives None if one may be negative."""
     return lambda a, b: function(a, b) if min(span(a).low, span(b).low) >= 0 else None
 
 
@@ -148,7 +148,7 @@ def ceil_divide_extents(a: Extent, b: Extent) -> Extent | None:
 
 
 def remainder_extents(a: Extent, b: Extent) -> Extent | None:
-    """Return what the quotient, rounded down, leaves."""
+    """Return the remainder of the quotient rounded down."""
     return extent_expr.subtract(a, extent_expr.multiply(extent_ops.floor_divide(a, b), b))
 
 
@@ -163,13 +163,13 @@ def compare(operation: Operation, a: Extent | None, b: Extent | None) -> bool | 
     if a is None or b is None:
         return None
     if not isinstance(a, int) or not isinstance(b, int):
-        # Of numbers that are not negative both kinds of comparison say the same.
+        # Signed and unsigned comparisons agree on numbers that are not negative.
         return _compare_extents(function, a, b) if not unsigned or min(span(a).low, span(b).low) >= 0 else None
     return function(a % (1 << _BITS), b % (1 << _BITS)) if unsigned else function(a, b)
 
 
 def _compare_extents(function: Callable[[int, int], bool], a: Extent, b: Extent) -> bool | None:
-    """Return what a comparison says if it says the same in all cases that are left: less, equal, more."""
+    """Return the outcome of a comparison if it is the same in all possible cases (less, equal, more), else None."""
     equal, less, more = is_same(a, b), is_less(a, b), is_less(b, a)
     cases = {case for case, verdict in ((0, equal), (-1, less), (1, more)) if verdict is not False}
     if True in (equal, less, more):
@@ -179,7 +179,7 @@ def _compare_extents(function: Callable[[int, int], bool], a: Extent, b: Extent)
 
 
 def select(operation: Operation, condition: bool | None, a: Any, b: Any) -> Any:
-    """Return one operand or the other; what both promise if the condition is unknown."""
+    """Return the operand that the condition selects; if it is unknown, a value that promises what both promise."""
     if condition is None:
         return either(a, b)
     return a if condition else b

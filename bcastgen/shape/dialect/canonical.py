@@ -1,10 +1,10 @@
 """Canonicalisations of single operations that hold in every run, invalid operands included.
 
-In: an operation, and facts on its operands.  Out: values that its results are, another operation, or None.
+In: an operation, and facts on its operands.  Out: values that replace its results, another operation, or None.
 
     shape.broadcast %a, %a, [] -> %a        shape.assuming_all %true, %w -> %w        shape.add %a, 0 -> %a
 
-What is fully known folds to a constant elsewhere (`fold`); here is what holds although operands are unknown.
+Fully known values become constants elsewhere (`fold`); these rules hold although operands are unknown.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _narrowed(operation: Operation, operands: tuple[Value, ...], least: int) -> 
 
 
 def neutral(number: int, both: bool = True) -> Canonicalise:
-    """Return the rule that drops an operand of this number: x + 0 is x. Of a division only the second one (`both`)."""
+    """Return the rule that drops an operand of this number: x + 0 is x. Without `both` it drops the second one only."""
 
     def rule(operation: Operation, facts: Facts) -> Rewrite:
         a, b = operation.operands
@@ -66,7 +66,7 @@ def neutral(number: int, both: bool = True) -> Canonicalise:
 
 
 def distinct(least: int = 1) -> Canonicalise:
-    """Return the rule that drops repeated operands, keeping at least so many; a single one is the result."""
+    """Return the rule that drops repeated operands if at least `least` remain; a single one is the result."""
 
     def rule(operation: Operation, facts: Facts) -> Rewrite:
         operands = tuple(dict.fromkeys(operation.operands))
@@ -80,7 +80,7 @@ def distinct(least: int = 1) -> Canonicalise:
 def predicate(least: int, reflexive: bool) -> Canonicalise:
     """Return the rule for constraints and predicates: repeated operands say nothing new.
 
-    Of one value alone they hold if it is valid, or in any case where an invalid shape equals itself (`reflexive`).
+    On a single value they hold if it is valid, or in any case if an invalid shape equals itself (`reflexive`).
     """
 
     def rule(operation: Operation, facts: Facts) -> Rewrite:
@@ -121,9 +121,9 @@ def idempotent(operation: Operation, facts: Facts) -> Rewrite:
 
 
 def inverse(name: str) -> Canonicalise:
-    """Return the rule that cancels an operation with one that undoes it: its operand, if the types agree.
+    """Return the rule that cancels an operation and the inverse it is applied to, if the types agree.
 
-    Where the inner one fails in a run it does so still: fold keeps what may fail.
+    If the inner operation fails in a run, it still does: fold keeps operations that may fail.
     """
 
     def rule(operation: Operation, facts: Facts) -> Rewrite:
@@ -136,12 +136,12 @@ def inverse(name: str) -> Canonicalise:
 
 
 def size_to_index(operation: Operation, facts: Facts) -> Rewrite:
-    """An index is one already."""
+    """Forward an operand that is an index already."""
     return _forward(operation, operation.operands[0])
 
 
 def assuming_all(operation: Operation, facts: Facts) -> Rewrite:
-    """Merge nested ones, drop what passes and what is repeated; forward a single witness."""
+    """Merge nested operations, drop passing and repeated witnesses; forward a single one."""
     flat: list[Value] = []
     for value in operation.operands:
         inner = facts.defining(value)

@@ -1,4 +1,4 @@
-"""What callers may write for the operands of a program, and the lattice values it stands for.
+"""Converts what callers give for the operands of a program to lattice values.
 
 In: ints, tuples, arrays, texts of types, lattice values, functions.  Out: lattice values of the operands' types.
 
@@ -33,7 +33,7 @@ _CLASSES: dict[str, Any] = {
     "element_type": ElementType,
     "tensor": Shape,
 }
-# What the text of a type stands for.
+# The kinds of operands that may be given as the text of a type.
 _OF_TYPES = ("shape", "value_shape", "extents", "tensor")
 
 
@@ -69,7 +69,7 @@ def coerce(operand: Value, given: Any, running: bool = False) -> LatticeValue:
     if operand.type.kind in _OF_TYPES and isinstance(given, (str, TensorType)):
         given = _type_shape(operand, given)
     wanted = _CLASSES.get(operand.type.kind)
-    # A tensor's own shape may come as what a value_shape operand would be given, and the other way round.
+    # A tensor may be given as a value_shape, and a value_shape as a shape.
     if operand.type.kind == "tensor" and isinstance(given, ValueShape):
         given = given.shape
     if operand.type.kind == "value_shape" and isinstance(given, Shape):
@@ -94,7 +94,7 @@ def _shape(given: Any) -> Shape:
 
 
 def _tensor(given: Any) -> Shape:
-    # A tuple says the extents: what a tensor holds is nothing a shape program asks for.
+    # A tuple gives the extents: a shape program never asks for the elements of a tensor.
     return Shape(given if isinstance(given, tuple) else np.shape(given))
 
 
@@ -134,7 +134,7 @@ def _type_shape(operand: Value, given: str | TensorType) -> Shape:
 
 
 def _conforming(operand: Value, value: LatticeValue) -> LatticeValue:
-    """Return a value of an operand whose type says more than its kind, as the type and the value together say."""
+    """Return what a value and its operand's type say together, if that type says more than its kind."""
     own = operand.type.unknown()
     if operand.type.kind == "extents" and isinstance(value, Shape):
         own = Shape(own) if isinstance(own, tuple) else Shape(unranked=True)

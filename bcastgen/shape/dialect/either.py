@@ -1,4 +1,4 @@
-"""What is known of a value that comes from one of two branches: what both of them promise.
+"""The lattice value of a result that comes from one of two branches: it promises what both of them promise.
 
 In: the lattice values of either branch.  Out: the most specific one of which both are instances.
 
@@ -33,7 +33,7 @@ def either(a: LatticeValue, b: LatticeValue) -> LatticeValue:
         case tuple(), tuple() if len(a) == len(b):
             return _extents(a, b)
         case (Size(), Size()) | (Witness(), Witness()) | (ElementType(), ElementType()):
-            # The extent of a name admits a number, but is not that of the name where it is one.
+            # Two valid sizes that differ have nothing in common: a name admits a number, which is not its extent.
             admits = [y for x, y in ((a, b), (b, a)) if (x.is_invalid if isinstance(x, Size) else instance_of(x, y))]
             unknown: dict[type, LatticeValue] = {Size: Size(), Witness: Witness(), ElementType: ElementType()}
             return admits[0] if admits else unknown[type(a)]
@@ -41,7 +41,7 @@ def either(a: LatticeValue, b: LatticeValue) -> LatticeValue:
 
 
 def _extents(a: Sequence[Extent | None], b: Sequence[Extent | None]) -> tuple[Extent | None, ...]:
-    # A number that a name may stand for is not that name's extent.
+    # A name admits a number, but that number is not the name's extent.
     return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
 
 

@@ -1,11 +1,11 @@
-"""Names of extents in the operands of a program: what texts name, what nobody has named, one meaning for each name.
+"""Names of extents in a program's operands: those of texts, hidden ones for other extents, one meaning for each name.
 
-In: types of texts, values of operands.  Out: values whose extents are computed from names, and back.
+In: texts of types, values of operands.  Out: values whose extents are computed from names, and back.
 
     f32[n<=64, 4] -> [n<=64, 4]        an operand %a of which [?, 2] is known -> [%a.0, 2], which prints as [?, 2]
 
-An extent that nobody has named is still one extent wherever a program uses it, so it gets a name that no text can
-spell; results show it as ``?`` again.
+An extent without a name is still the same extent wherever a program uses it, so it gets a name that no text can spell;
+results show it as ``?`` again.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def named_shape(operand: str, given: str | TensorType) -> Shape:
     Raises
     ------
     BroadcastError
-        Where the text says what a shape cannot: how a dim stretches, names in a shape of unknown rank, an extent that
-        is never 0 or more; and where it is none (`ParseError`).
+        If the text says what a shape cannot: how a dim stretches, names in a shape of unknown rank, an extent that is
+        never 0 or more. A text that is no shape raises `ParseError`.
 
     Examples
     --------
     >>> print(named_shape("a", "[n<=64, 2*n, ?, ?%8, 4]"), named_shape("a", "f32[n]"))
     [n<=64, 2*n, ?, ?%8, 4] [n]
     """
-    # One that begins with its extents, and not with a *.
+    # A text that begins with its extents: with neither an element type nor a *.
     is_shape = isinstance(given, str) and re.match(r"\s*\[\s*[^*\s]", given)
     type_ = None if is_shape else parse_type(given)
     dims = parse_extents(given) if isinstance(given, str) and type_ is None else type_.dims if type_ is not None else ()
@@ -60,7 +60,7 @@ def named_shape(operand: str, given: str | TensorType) -> Shape:
     said = next((dim for dim in type_.dims if not dim.is_static and str(dim) != "?"), None)
     if said is not None:
         raise BroadcastError(f"'{type_}' says {said} of a dim, and a shape of unknown rank has no dims; write [*]")
-    # A dim of unknown extent before the known ones is more than a shape can say: unranked it is.
+    # A shape cannot say that unknown dims precede known ones, so it is unranked.
     return UNRANKED
 
 
@@ -81,7 +81,7 @@ def _extent(operand: str, at: int, dim: Dim | Extent) -> Extent | None:
 
 
 def _changed(value: LatticeValue, change: _Change) -> LatticeValue:
-    """Return a value with its extents changed; a number is its only one, number 0."""
+    """Return a value with `change` applied to each of its extents; an index or a size has one, number 0."""
     match value:
         case bool():
             made: LatticeValue = value
@@ -117,7 +117,7 @@ def name_unknown(operand: Value, value: LatticeValue) -> LatticeValue:
 
 
 def shown(value: LatticeValue) -> LatticeValue:
-    """Return a value as users see it: an extent that nobody has named is not known, but for what they say of it."""
+    """Return a value as users see it: an extent that nobody has named is unknown, unless a range was given for it."""
 
     def change(_: int, extent: Extent | None) -> Extent | None:
         if not isinstance(extent, ExtentExpr) or extent.is_shown:
@@ -129,14 +129,14 @@ def shown(value: LatticeValue) -> LatticeValue:
 
 
 def with_one_meaning(operands: Sequence[Value], values: Sequence[LatticeValue]) -> tuple[LatticeValue, ...]:
-    """Return the values of operands with what any of them says of a name said in all of them.
+    """Return the values of operands with the ranges of each name met, so that a name means the same in all of them.
 
-    What is computed from a name is an extent, too: of n - 1, n is at least 1; 8*m is no more than 63 bits hold.
+    An expression of a name has to be an extent, which restricts the name: n - 1 needs n >= 1, and 8*m must fit 63 bits.
 
     Raises
     ------
     BroadcastError
-        If no extent is what all say of a name.
+        If the operands contradict each other about a name.
     """
     if not any(map(_has_names, values)):
         return tuple(values)
@@ -163,7 +163,7 @@ def _has_names(value: LatticeValue) -> bool:
 
 
 def _said(value: LatticeValue) -> list[tuple[Name, Range | None]]:
-    """Return what the extents of a value say of names; None if they say that it has no extent."""
+    """Return the names in a value's extents, each with the range that they imply, or None if that is empty."""
     found: list[tuple[Name, Range | None]] = []
 
     def look(_: int, extent: Extent | None) -> Extent | None:
@@ -178,7 +178,7 @@ def _said(value: LatticeValue) -> list[tuple[Name, Range | None]]:
 
 
 def _said_by(extent: ExtentExpr) -> Iterator[tuple[Name, Range | None]]:
-    """Return the ranges of names outside of which an expression would be no extent."""
+    """Yield the ranges that names have to lie in for an expression to be an extent."""
     for factors, count in extent.terms:
         if len(factors) != 1 or not isinstance(factors[0], Name):
             continue

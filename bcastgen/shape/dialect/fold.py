@@ -1,14 +1,14 @@
 """Folding: a program with the same runs and less in it.
 
 In: a verified program.  Out: one whose runs give the same results, raise the same way, and check no more than before.
-On operands that are not known it may decide what was open: nobody asks any more, or it is true of every shape.
+On unknown operands it may decide what was open, because nothing asks it any more, or it is true of every shape.
 
     %0 = shape.const_size 2; %1 = shape.const_size 3; %2 = shape.add %0, %1   ->   %2 = shape.const_size 5
     %w = shape.cstr_broadcastable %a, %a; shape.assuming %w { ... }           ->   what is in the region
 
-Rounds of three steps until nothing changes: what is known and certain becomes a constant, each row's `canonicalise`
-applies, what nobody uses and cannot fail goes. A constraint that is known to fail stays, since the run has to say so;
-so does whatever may end a run.
+Three steps repeat until nothing changes: known and certain values become constants, each row's `canonicalise` applies,
+and unused operations that cannot fail are removed. A constraint that is known to fail stays, since the run has to say
+so; so does every operation that may end a run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CONSTANTS = ("shape.const_shape", "shape.const_size", "shape.const_witness", "a
 
 @dataclass(slots=True)
 class _Folder:
-    """One round: what is known of the values in sight, who defines them, what stands for them now."""
+    """One round: what is known of the values in sight, the operations that define them, and what replaces them."""
 
     known_: Environment
     definitions: dict[Value, Operation]
@@ -55,7 +55,7 @@ class _Folder:
         return self.known_[value].certain
 
     def now(self, values: Iterable[Value]) -> tuple[Value, ...]:
-        """Return what stands for values by now."""
+        """Return values, each one as this round has replaced it."""
         return tuple(self.replaced.get(value, value) for value in values)
 
     def fresh(self, value: Value) -> Value:
@@ -107,7 +107,7 @@ class _Folder:
             return self._plain(rewrite)
         constants, values = rewrite
         self.replaced.update(zip(operation.results, values, strict=True))
-        # The operation stays until nobody uses it, and for good if a run can tell.
+        # The operation stays until its results are unused, and for good if a run would differ without it.
         return [*constants, operation]
 
     def _rewrite(self, operation: Operation) -> tuple[list[Operation], tuple[Value, ...]] | Operation | None:
@@ -145,7 +145,7 @@ def _constant(folder: _Folder, value: Value, known: Known) -> Operation | None:
 def _literal(known: LatticeValue, type_: Type) -> tuple[str, tuple[str, Attribute]] | None:
     """Return the constant op and attribute that stand for a value, or None if none does."""
     if isinstance(known, Witness):
-        # A constraint that fails keeps its message.
+        # A constant could not hold the message of a failing witness.
         return ("shape.const_witness", ("passing", True)) if known.passing else None
     if isinstance(known, Size):
         return ("shape.const_size", ("value", known.value)) if isinstance(known.value, int) else None
@@ -186,7 +186,7 @@ def fold(program: AnyProgram) -> AnyProgram:
 
 
 def _without_dead(block: Block, used: set[Value], known: Environment) -> Block:
-    """Return a block without what nobody uses and no run can tell; adds to `used` what is left of it uses."""
+    """Return a block without unused operations that no run would miss; add the values that the rest uses to `used`."""
     kept: list[Operation] = []
     for operation in reversed(block.operations):
         if (
@@ -204,7 +204,7 @@ def _without_dead(block: Block, used: set[Value], known: Environment) -> Block:
 
 
 def _tells(operation: Operation, known: Environment) -> bool:
-    """Tell whether a run could tell that an operation is not there although nobody uses its results."""
+    """Tell whether a run could differ without an operation although nothing uses its results."""
     row = find_row(operation.name)
     if row.constraint:
         verdict = known[operation.results[0]].value

@@ -1,6 +1,6 @@
-"""What a value_shape holds: its integers as extents, and other shapes given to it.
+"""The contents of a value_shape: its integers as extents, and other shapes given to it.
 
-In: lattice values.  Out: likewise, or `Failed` where a result's type cannot express it.
+In: lattice values.  Out: lattice values, or `Failed` for one that the result's type cannot express.
 
     as_shape(ValueShape([2, 3])) -> [2, 3]        with_shape((?, [2, ?]), [?, 3]) -> (?, [2, 3])
 """
@@ -20,7 +20,7 @@ __all__ = ["as_shape", "certain", "value_of", "with_shape"]
 
 
 def as_shape(value: ValueShape | Shape) -> Shape:
-    """Return the extents that a value holds; an extent tensor comes as its shape already."""
+    """Return the extents that a value holds; an extent tensor is given as its shape already."""
     if isinstance(value, Shape):
         return value
     if value.shape.error is not None:
@@ -46,7 +46,7 @@ def _unknown(shape: Shape) -> Shape:
 
 
 def value_of(operation: Operation, value: ValueShape) -> Shape | Failed:
-    """Return the value, as its type has it: an extent tensor's integers, of another tensor the shape."""
+    """Return the value as the result's type has it: the integers of an extent tensor, the shape of another tensor."""
     type_ = operation.results[0].type
     if type_.kind == "extents":
         return as_shape(value)
@@ -57,7 +57,7 @@ def value_of(operation: Operation, value: ValueShape) -> Shape | Failed:
 
 
 def certain(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """No run can fail: the value is known, and an extent tensor is one."""
+    """Tell whether no run can fail: the value is known, or is an extent tensor."""
     (value,) = operands
     return not isinstance(value, ValueShape) or value.value is not None
 

@@ -1,12 +1,12 @@
-"""Evaluating shape programs: at compile time on what is known, at run time on what is there.
+"""Evaluates shape programs: at compile time on what is known of operands, at run time on their values.
 
 In: a program and the values of its operands.  Out: the values of its results, what cannot succeed, what is undecided.
 
     evaluate(outer, ([*], [3]))  -> ([*],)         run(outer, ((2, 5), (3,))) -> ([2, 5, 3],)
 
 Both walk the operations once, with the same rows. `run` raises where a compiled program returns a status. `evaluate`
-raises nothing and promises only what every run keeps: it follows which values are certain, that is valid in every run,
-and leaves a predicate or witness on any other value undecided, since an invalid shape would decide it.
+raises nothing and promises only what holds in every run: it follows which values are certain, that is valid in every
+run, and leaves a predicate or witness on any other value undecided, since an invalid shape would decide it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Known:
     Attributes
     ----------
     value : its lattice value.
-    certain : True if it is valid in every run that gets as far.
+    certain : True if it is valid in every run that reaches it.
     cause : where it became invalid, or its witness fails, for messages; "" if it did not.
-    loose : True if it comes from an op whose result the text leaves open, so that a run may give another.
+    loose : True if it comes from an op whose result the text leaves undefined, so that a run may give another value.
     """
 
     value: LatticeValue
@@ -132,15 +132,15 @@ class Machine:
         if type_.can_fail or certain:
             return Known(outcome, certain and not invalid, cause, loose)
         if type_.kind in ("i1", "witness"):
-            # An invalid operand fails every constraint, so only a failing one is decided.
+            # An uncertain operand may prove invalid, which fails every constraint, so only a failing one is decided.
             open_ = not failing and not all(operand.certain or _is_invalid(operand) for operand in operands)
             return Known(type_.unknown() if open_ else outcome, True, cause)
         self.undecided = True
-        # Who gets past here has this value, unless the text leaves open what it is.
+        # A run that gets past here has this value, unless the text leaves it undefined.
         return Known(outcome, not loose, loose=loose)
 
     def constrain(self, witness: Any) -> None:
-        """Note what a witness says of every run."""
+        """Set `refuted` if a witness fails, `undecided` if it is undecided."""
         self.refuted |= witness.passing is False
         self.undecided |= witness.passing is None
 
@@ -171,7 +171,7 @@ class Machine:
         first, second = (
             machine.block(region, (), values) for machine, region in zip(branches, operation.regions, strict=True)
         )
-        # A run takes one of them: what cannot succeed in that one may not even begin.
+        # A run takes one branch only, so it may never begin the one that cannot succeed.
         self.refuted |= all(machine.refuted for machine in branches)
         self.undecided |= any(machine.refuted or machine.undecided for machine in branches)
         return tuple(_either(a, b) for a, b in zip(first, second, strict=True))
@@ -187,7 +187,7 @@ class Machine:
         if shape.unranked:
             if self.running and any(value.type.kind in ("index", "extents", "i1") for value in operation.results):
                 raise _undecided(operation, operands)
-            # The body may fail in the run, whose results a fallible type would show as invalid.
+            # The body may fail in a run, which a result of a fallible type shows as invalid.
             self.undecided = True
             return tuple(Known(value.type.unknown(), not value.type.can_fail) for value in operation.results)
         sized = operation.regions[0].arguments[1].type.kind == "size"
@@ -195,8 +195,8 @@ class Machine:
             dim = Size(extent) if sized else extent
             arguments = (Known(index), Known(dim, given.certain), *state)
             state = list(self.block(operation.regions[0], arguments, values))
-        # Where the shape proves invalid the body never runs, and neither counts what it has found; a result that cannot
-        # be invalid ends the run then.
+        # If the shape proves invalid, the body never runs, and the results found here do not count; a result that
+        # cannot be invalid then ends the run.
         self.undecided |= not (given.certain or all(value.type.can_fail for value in operation.results))
         return tuple(
             known if given.certain or not value.type.can_fail else replace(known, certain=False)

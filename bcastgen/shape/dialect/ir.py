@@ -4,7 +4,7 @@ In: pieces.  Out: the same, frozen and comparable.
 
     Operation("shape.concat", (a, a), (r,))        Block((a,), (operation,)).terminator -> operation
 
-Nothing here knows the table of ops: what an op means, who needs it looks up by the operation's name. Users get
+Nothing here depends on the table of ops: code that needs the meaning of an op looks up its row by name. Users get
 :class:`~.program.Program`, which verifies, prints, evaluates, folds and runs.
 """
 
@@ -19,8 +19,8 @@ from .types import Type
 
 __all__ = ["MAX_DEPTH", "Attribute", "Block", "Operation", "Program", "Value", "print_operations_by"]
 
-# How deep regions, and in text attributes and types, may nest: who walks them recurses, and this is far below Python's
-# stack.
+# How deep regions, and in text attributes and types, may nest: the code that walks them recurses, and this is far below
+# Python's limit.
 MAX_DEPTH = 100
 
 Attribute: TypeAlias = int | bool | str | tuple[int, ...]
@@ -46,7 +46,7 @@ class Operation:
     name : of its row in the table, with the dialect: ``"shape.add"``, ``"arith.addi"``.
     operands, results : values.
     attributes : names and values, in the row's order: ``(("error", "batch sizes differ"),)``.
-    regions : of `shape.reduce` and `shape.assuming`: one block, which ends in a yield.
+    regions : a block for each, which ends in a yield; most ops have none.
     location : where it comes from, for messages; "" if unknown. Equal operations may come from different places.
     """
 
@@ -65,18 +65,18 @@ class Operation:
         return _printers[0](self) if _printers else repr(self)
 
 
-# One, once the printer is there.
+# One printer, once its module is imported.
 _printers: list[Callable[[Operation], str]] = []
 
 
 def print_operations_by(printer: Callable[[Operation], str]) -> None:
-    """Let the printer, which knows how each op is written, be what ``str(operation)`` calls."""
+    """Make ``str(operation)`` call this printer, which knows how each op is written."""
     _printers[:] = [printer]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Operations in order, and the values that whoever runs them provides."""
+    """Operations in order, and the arguments whose values are given when they run."""
 
     arguments: tuple[Value, ...] = ()
     operations: tuple[Operation, ...] = ()
@@ -111,5 +111,5 @@ class Program:
 
     @property
     def operands(self) -> tuple[Value, ...]:
-        """What it takes, in order."""
+        """The operands, in order."""
         return self.body.arguments

@@ -5,8 +5,8 @@ In: lattice values, and the message an author gave for the case of failure.  Out
     broadcast([Shape.of(None, 1), Shape.of(3)], "") -> [?, 3]        add(Size(2), Size()) -> ?
     broadcast([Shape.of(n, 1), Shape.of(m)], "") -> [n, m]           add(Size(n), Size(m)) -> n + m
 
-Of several errors the first wins, an error before an unknown; a result that 63 bits or the highest rank do not hold is
-invalid. The rows of `ops` say which sentence each function follows.
+The first of several errors wins, and an error wins over an unknown. A result that exceeds 63 bits or the highest rank
+is invalid. The rows of `ops` say which sentence each function follows.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _first_error(values: Sequence[Size | Shape | ElementType]) -> str | None:
 
 
 def _size(extent: Extent | None) -> Size:
-    """Return the size that was computed; what names say may show that no run can have it."""
+    """Return a computed extent as a size; it is invalid if the ranges of its names put it out of range."""
     if isinstance(extent, int):
         return Size(extent) if 0 <= extent <= MAX_EXTENT else Size(error="")
     if extent is None:
@@ -73,7 +73,7 @@ def _is_unnamed(extent: Extent | None) -> bool:
 
 
 def _product(a: Extent | None, b: Extent | None) -> Extent | None:
-    """Return the product. Nobody has named what is unknown: not even 0 times that is known."""
+    """Return the product; 0 times an extent that nobody has named is unknown, as 0 times an unknown size is."""
     if (a == 0 and _is_unnamed(b)) or (b == 0 and _is_unnamed(a)):
         return None
     return extent_expr.multiply(a, b)
@@ -137,7 +137,7 @@ def broadcast(shapes: Sequence[Shape], error: str) -> Shape:
         wide = _wide(column)
         if len(wide) > 1 and _differ(wide):
             return Shape(error=error)
-        # What is not 1 is the result, whatever the unknown ones are.
+        # An extent that is certainly not 1 is the result, whatever the unknown ones are.
         open_ = [extent for extent in column if extent != 1]
         if wide or None in open_:
             extents.append(next((extent for extent in wide if isinstance(extent, int)), wide[0] if wide else None))
@@ -202,7 +202,7 @@ def concat(a: Shape, b: Shape) -> Shape:
 
 
 def any_of(shapes: Sequence[Shape]) -> Shape:
-    """Return the first known extent of each dim, else the first that names tell; the first shape if they differ."""
+    """Return for each dim the first known extent, else the first expression; the first shape if shapes conflict."""
     error = _first_error(shapes)
     if error is not None:
         return Shape(error=error)
@@ -218,7 +218,7 @@ def any_of(shapes: Sequence[Shape]) -> Shape:
 
 
 def _more_specific(a: Extent | None, b: Extent | None) -> Extent | None:
-    """Return the extent that says more: a number, else what names tell, else nothing; the first if both do."""
+    """Return the more specific extent: a number before an expression of names before None; the first of two alike."""
     said = sorted((a, b), key=lambda extent: 0 if isinstance(extent, int) else 1 if extent is not None else 2)
     return said[0]
 

@@ -5,9 +5,8 @@ In: a name, with or without its dialect.  Out: its :class:`~.row.Row`.
     find_row("shape.add").python -> "add"        find_row("meet").name -> "shape.join"
 
 To add an op, add a row. A row's `doc` holds the sentence it follows ("text" is seed 002, "LLVM" is LLVM 22) and what is
-chosen here where that leaves room. An operand that is invalid makes the result invalid, the first one's message wins;
-that stands in the text once for all ops and is not repeated. This file is the table: it is long because it has a row
-for each op.
+chosen here where that leaves room. An invalid operand makes the result invalid, and the first one's message wins; the
+text says so once for all ops, and rows do not repeat it. This file is long because the table has a row for each op.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ _MEETS = "equal, or one is 1, or one is unknown; the result is the one that is n
 _SHAPE_ROWS = (
     Row(
         "shape.add",
-        "Adds two sizes. Text: unknown if either is unknown. Chosen: a sum that 63 bits do not hold is invalid; of two "
-        "indices with an index as the result it is the integers' sum, and a run fails where 64 bits do not hold it.",
+        "Adds two sizes. Text: unknown if either is unknown. Chosen: a sum that 63 bits do not hold is invalid; an "
+        "index result is the sum of the integers, and a run fails where 64 bits do not hold it.",
         rules.two(rules.SIZES),
         (rules.SIZES,),
         rules.size_type,
@@ -149,8 +148,8 @@ _SHAPE_ROWS = (
     Row(
         "shape.cstr_broadcastable",
         "Returns a witness that shapes broadcast, by the logic of `broadcast`. Chosen: it passes at compile time if "
-        "that is certain, fails if it cannot be, and is undecided otherwise; an invalid operand fails it with that "
-        "one's message; `error` is the author's (ours: LLVM has no such attribute here, but keeps it).",
+        "that is certain, fails if it cannot be, and is undecided otherwise; an invalid operand fails it with its own "
+        "message; `error` is the author's message (an attribute of ours, which LLVM keeps).",
         rules.shapes(least=2),
         (("witness",),),
         rules.fixed(WITNESS),
@@ -166,7 +165,7 @@ _SHAPE_ROWS = (
     Row(
         "shape.cstr_eq",
         "Returns a witness that shapes are equal. Chosen: undecided while unknown extents leave it open; an invalid "
-        "operand fails it with that one's message; `error` is the author's (ours).",
+        "operand fails it with its own message; `error` is the author's message (an attribute of ours).",
         rules.shapes(),
         (("witness",),),
         rules.fixed(WITNESS),
@@ -250,7 +249,7 @@ _SHAPE_ROWS = (
     ),
     Row(
         "shape.from_extents",
-        "Creates a shape from extents; of none, a scalar's. Chosen: a negative index makes it invalid.",
+        "Creates a shape from extents; without any it is a scalar's. Chosen: a negative index makes it invalid.",
         (Parameter("extents", rules.SIZES, variadic=True, least=0),),
         (("shape",),),
         rules.fixed(SHAPE),
@@ -284,7 +283,7 @@ _SHAPE_ROWS = (
     ),
     Row(
         "shape.is_broadcastable",
-        "Tells whether shapes broadcast (LLVM 22). Chosen: an invalid shape does not; unknown while it is open.",
+        "Tells whether shapes broadcast (LLVM 22). Chosen: an invalid shape does not; unknown if extents do not tell.",
         rules.shapes(),
         (("i1",),),
         rules.fixed(I1),
@@ -340,7 +339,7 @@ _SHAPE_ROWS = (
     ),
     Row(
         "shape.mul",
-        "Multiplies two sizes. Text: unknown if either is unknown, so unknown * 0 is. Overflow as in `add`.",
+        "Multiplies two sizes. Text: unknown if either is unknown, so unknown * 0 is unknown. Overflow as in `add`.",
         rules.two(rules.SIZES),
         (rules.SIZES,),
         rules.size_type,
@@ -374,7 +373,7 @@ _SHAPE_ROWS = (
         "shape.reduce",
         "Applies its region to every dim: results = fn(index, extent, results). Text: if the shape is unranked, so are "
         "the results; chosen: each is the unknown of its type. An invalid shape gives invalid results, or ends the run "
-        "where their type cannot be.",
+        "where their type cannot be invalid.",
         (Parameter("shape", rules.SHAPES), Parameter("initVals", ANY, variadic=True)),
         None,
         syntax="custom",
@@ -384,7 +383,7 @@ _SHAPE_ROWS = (
     ),
     Row(
         "shape.shape_eq",
-        "Tells whether shapes are equal (LLVM 22: an error equals itself). Unknown while it is open.",
+        "Tells whether shapes are equal (LLVM 22: an error equals itself). Unknown where extents leave it open.",
         rules.shapes(),
         (("i1",),),
         rules.fixed(I1),
@@ -419,7 +418,7 @@ _SHAPE_ROWS = (
     Row(
         "shape.split_at",
         "Splits a shape at an index, negative from the back. Text: outside [-rank, rank] is an error; chosen: both "
-        "parts are. Both parts of an unranked shape are unranked, and where the index is unknown, too.",
+        "parts are invalid. Both parts are unranked if the shape is unranked or the index is unknown.",
         (Parameter("operand", rules.SHAPES), Parameter("index", rules.SIZES)),
         (rules.SHAPES, rules.SHAPES),
         lambda types, attributes: rules.shape_type(types, attributes) * 2,
@@ -442,7 +441,7 @@ _SHAPE_ROWS = (
     Row(
         "shape.value_as_shape",
         "Returns the integers that a value holds as a shape (LLVM 22): `value_of`, then `from_extent_tensor`. Chosen: "
-        "a value that is no list of extents is invalid; of an unknown value only the rank may be known.",
+        "a value that is no list of extents is invalid; at most the rank is known of an unknown value.",
         (Parameter("arg", ("extents", "value_shape")),),
         (rules.SHAPES,),
         rules.fixed(SHAPE),
@@ -452,8 +451,8 @@ _SHAPE_ROWS = (
     ),
     Row(
         "shape.value_of",
-        "Returns the value of a value_shape (LLVM 22). Chosen: of a tensor of numbers only the shape matters, of an "
-        "extent tensor the integers do; a run ends where the value is none of the type.",
+        "Returns the value of a value_shape (LLVM 22). Chosen: only the shape of a tensor of numbers matters, and the "
+        "integers of an extent tensor; a run ends where the value is not of the result's type.",
         (Parameter("arg", ("value_shape",)),),
         (("tensor", "extents"),),
         rules.fixed(extents_type(None)),
@@ -465,7 +464,7 @@ _SHAPE_ROWS = (
     Row(
         "shape.with_shape",
         "Returns a value with a shape of its own (LLVM 22). Text: an error where the two do not conform. Chosen: the "
-        "shape is what both say, and without a message where they contradict each other.",
+        "shape is what both say, or invalid without a message where they contradict each other.",
         (Parameter("operand", ("value_shape", "tensor")), Parameter("shape", rules.SHAPES)),
         (("value_shape",),),
         rules.fixed(VALUE_SHAPE),
@@ -640,7 +639,7 @@ _ARITHMETIC_ROWS = (
     ),
     _index_row(
         "shrui",
-        "Shifts bits down and 0s in; as `shli`.",
+        "Shifts bits down and fills with 0s; as `shli`.",
         arithmetic.unsigned(arithmetic.shift(operator.rshift)),
         canonical.neutral(0, False),
         rules.shifts,
@@ -663,8 +662,8 @@ _ARITHMETIC_ROWS = (
     ),
     Row(
         "arith.select",
-        "Returns the first of two values of one type if the condition holds, else the second; while it is open, what "
-        "both promise is known.",
+        "Returns the first of two values of one type if the condition holds, else the second; if it is unknown, only "
+        "what both promise is known.",
         (Parameter("condition", ("i1",)), *rules.two(KINDS, "true_value", "false_value")),
         (KINDS,),
         lambda types, attributes: types[1:2],
@@ -683,8 +682,8 @@ _ARITHMETIC_ROWS = (
 _CONTROL_ROWS = (
     Row(
         "scf.if",
-        "Runs its first region if the condition holds, else its second one; what it yields are the results. While the "
-        "condition is open, what both regions promise is known.",
+        "Runs its first region if the condition holds, else its second one; the results are what that region yields. "
+        "If the condition is unknown, only what both regions promise is known.",
         (Parameter("condition", ("i1",)),),
         None,
         syntax="custom",
@@ -702,7 +701,7 @@ _CONTROL_ROWS = (
 )
 
 ROWS: dict[str, Row] = {row.name: row for row in (*_SHAPE_ROWS, *_ARITHMETIC_ROWS, *_CONTROL_ROWS)}
-# Of one short name the first row has it.
+# The first row with a short name has it.
 _SHORT = {row.python: row for row in reversed(ROWS.values())} | {row.mlir: row for row in ROWS.values() if row.mlir}
 _SHORT |= {name.partition(".")[2]: row for name, row in _SHORT.items() if "." in name}
 

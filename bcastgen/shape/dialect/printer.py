@@ -7,9 +7,9 @@ In: programs, operations.  Out: text.
                                return %0 : !shape.shape
                              }
 
-How an op is written is its row's `syntax`: after ``op operands {attributes}`` come all operand types ("types"), these
-and the result types ("arrow"), the first result's type ("first", where operands have the same, and "result"), nothing
-("bare"); "generic" is MLIR's general form, "value" that of constants, and "custom" stands here.
+A row's `syntax` says how its op is written. After ``op operands {attributes}`` come all operand types ("types"), these
+and the result types ("arrow"), the first result's type ("first", where operands have the same type, and "result"), or
+nothing ("bare"). "generic" is MLIR's generic form, "value" the form of constants, and "custom" a form of this module.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _text(value: Attribute) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # MLIR escapes bytes as two hex digits; what JSON escapes otherwise is \" and \\, which MLIR takes.
+        # MLIR's escape of a byte is two hex digits.
         inner = "".join(char if char.isprintable() and char not in '"\\' else _escaped(char) for char in value)
         return f'"{inner}"'
     return json.dumps(value) if isinstance(value, int) else f"[{', '.join(map(str, value))}]"
@@ -123,12 +123,12 @@ def _generic(operation: Operation) -> str:
 def _constant(operation: Operation, name: str) -> list[str]:
     value = _text(operation.attributes[0][1])
     result, type_ = _name(operation.results[0]), operation.results[0].type
-    # MLIR prints neither the type of a size nor of a witness, and i1's goes without saying.
+    # MLIR prints no type for constant sizes, witnesses and predicates.
     if type_.kind in ("size", "witness", "i1"):
         return [f"{name} {value}"]
     if type_.kind != "extents" or type_.length is not None:
         return [f"{name} {value} : {type_}"]
-    # MLIR's constants have as many extents as their type says; a name with a dot is nobody else's.
+    # MLIR's constants need a type with their number of extents; no other value has a name that begins with "static.".
     static = extents_type(len(operation.attributes[0][1]))  # type: ignore[arg-type]
     return [
         f"%static.{result[1:]} = {operation.name} {value} : {static}",

@@ -1,4 +1,4 @@
-"""Shape programs as users have them: with methods that verify, print, evaluate, fold and run.
+"""Shape programs for users: data with methods that verify, print, evaluate, fold and run.
 
 In: pieces, built by `trace`, by hand, or by a reader of MLIR.  Out: a :class:`Program`, which verifies, prints,
 evaluates, folds and runs.
@@ -6,7 +6,7 @@ evaluates, folds and runs.
     Program("twice", Block((a,), (Operation("shape.concat", (a, a), (r,)),)), (r,))
         -> func.func @twice(%a: !shape.shape) -> !shape.shape { %0 = shape.concat %a, %a : ... }
 
-Nothing here checks anything by itself: who builds pieces by hand calls `Program.verify`.
+Constructors check nothing: call `Program.verify` on a program that is built by hand.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ class Program(ir.Program):
         return self
 
     def evaluate(self, *operands: Any) -> Any:
-        """Return what is known of the results when this is known of the operands, at compile time.
+        """Return what is known of the results at compile time, given what is known of the operands.
 
         Parameters
         ----------
         operands : for each operand a lattice value, or what stands for one: an int, a tuple of extents, an array or the
-            text of a type for a tensor, None where nothing is known. A valid one is taken at its word: the run's will
+            text of a type for a tensor, None where nothing is known. A valid value promises that the run's operand will
             be valid.
 
         Returns
         -------
         LatticeValue or tuple of them
-            The result, or the tuple of results if there is not exactly one. What a run with such operands returns is an
+            The result, or the tuple of results if there is not exactly one. A run with such operands returns an
             instance of it (`values.instance_of`). Nothing is raised for a shape that proves invalid.
 
         Raises
@@ -88,7 +88,7 @@ class Program(ir.Program):
         return interpret.check(self, operands)
 
     def fold(self) -> Program:
-        """Return a program with the same runs and less in it: constants folded, proved constraints, dead code gone."""
+        """Return a program with the same runs: constants are folded, proved constraints and dead code are removed."""
         return folding.fold(self)
 
     def __str__(self) -> str:

@@ -1,11 +1,11 @@
-"""What a row of the table of ops holds, and the rules rows share.
+"""The type of the rows in the table of ops, how a row is applied, and helpers that rows share.
 
 In: an operation and the lattice values of its operands.  Out: those of its results, or the fact that it fails.
 
     find_row("shape.add").apply(operation, (Size(2), Size())) -> (Size(),)
 
-Extent tensors come to a row as shapes (a negative extent makes an invalid one), and a shape that a row returns becomes
-an extent tensor again where the result's type says so. What a type cannot express there is `Failed`: an invalid shape
+A row gets extent tensors as shapes (a negative extent makes the shape invalid), and a shape that it returns becomes an
+extent tensor again where the result's type says so. A value that this type cannot express is `Failed`: an invalid shape
 as an extent tensor, an invalid size as an index.
 """
 
@@ -98,24 +98,24 @@ class Row:
     Attributes
     ----------
     name : with the dialect; what seed 002 calls it.
-    doc : what it does, with the sentence it follows, and what we choose where that leaves room.
+    doc : what the op does, the sentence of the text that it follows, and our choice where that leaves room.
     parameters : its operands.
-    results : the kinds of types each result may have; None if that is for `fault` to say.
-    infer : operand types and attributes -> types of the results, where the author does not say.
+    results : the kinds of types each result may have; None for ops with regions, which decide that.
+    infer : operand types and attributes -> types of the results, if the author gives none.
     evaluate : operation and operands -> the result, or a tuple of results; None for ops with regions and terminators.
     certain : operation and valid operands -> True if no run with instances of these can fail or be invalid. None: only
         if they are all known.
-    canonicalise : operation and facts -> values its results are, another operation for them, or None.
+    canonicalise : operation and facts -> values that replace its results, an operation that replaces it, or None.
     settings : its attributes.
     syntax : how MLIR writes it; see `printer`.
     mlir : LLVM's name, if that is another one; "" if LLVM no longer has it.
-    fault : what else is wrong with an operation, as the end of a sentence, or None.
+    fault : operation -> what else is wrong with it, as the end of a sentence, or None.
     regions : how many it has.
     yields : the op that ends them.
     terminator : True if it ends a region.
     constraint : True if it makes a witness that a run has to check unless it is proved.
-    loose : True if the text leaves some results undefined, so that a run may give another than what is known promises.
-    effect : True if a run can tell whether it is there although nobody uses its results.
+    loose : True if the text leaves some results undefined, so that a run may not keep what a known value promises.
+    effect : True if a run may differ without the operation although nothing uses its results.
     example : a line of the dialect's text with the outcome.
     """
 
@@ -141,7 +141,7 @@ class Row:
 
     @property
     def python(self) -> str:
-        """The name it has in `bcastgen.shape`; behind a word of Python stands a _."""
+        """Its name in `bcastgen.shape`; a Python keyword gets a _ at its end."""
         name = self.name.partition(".")[2]
         return f"{name}_" if iskeyword(name) and not self.terminator else name
 
@@ -156,11 +156,11 @@ class Row:
         return "bcg_" + self.name.replace(".", "_")
 
     def parameter(self, position: int) -> Parameter:
-        """Return what stands at a position among the operands."""
+        """Return the parameter of the operand at a position."""
         return self.parameters[min(position, len(self.parameters) - 1)]
 
     def apply(self, operation: Operation, operands: Sequence[LatticeValue]) -> tuple[Outcome, ...]:
-        """Return its results, or `Failed` where a result's type cannot express what it is."""
+        """Return the results of an operation; `Failed` for one that its type cannot express."""
         raw = self._raw(operation, lift(operation, operands))
         return tuple(_lower(value, result.type) for value, result in zip(raw, operation.results, strict=True))
 
@@ -187,7 +187,7 @@ def _is_sound(value: Any, type_: Type) -> bool:
     lowered = _lower(value, type_)
     if isinstance(lowered, Failed) or getattr(lowered, "is_invalid", False):
         return False
-    # Of a shape of unknown rank a run may find more or fewer extents than the type of the tensor says.
+    # A shape of unknown rank may prove to have more or fewer extents than the tensor's type says.
     return type_.kind != "extents" or type_.length is None or not isinstance(value, Shape) or not value.unranked
 
 
@@ -241,7 +241,7 @@ def as_size(value: Any) -> Size:
 
 
 def stated(value: Any) -> Extent | None:
-    """Return a valid size or an index as a number, or as what it is in terms of names; None if it is unknown."""
+    """Return a valid size or an index as a number or an expression of names; None if it is unknown."""
     return value.value if isinstance(value, Size) else value
 
 

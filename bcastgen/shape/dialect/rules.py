@@ -1,10 +1,10 @@
-"""What rows of the table share: types of operands and results, evaluations that look at types, what is certain, faults.
+"""Functions that rows share: types of operands and results, evaluations that depend on types, certainty, faults.
 
 In: operations, lattice values.  Out: types, lattice values, verdicts, ends of sentences.
 
     shape_type((SHAPE, EXTENTS), {}) -> (SHAPE,)        always(...) -> True: no run can fail here
 
-A function that only computes on lattice values stands in `lattice`.
+Functions that only compute on lattice values are in `lattice`.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ def two(kinds: tuple[Kind, ...], first: str = "lhs", second: str = "rhs") -> tup
 
 
 def always(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """No run can fail here."""
+    """Return True: no run can fail here."""
     return True
 
 
 def divides(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """The divisor is certain not to be 0."""
+    """Tell whether the divisor is certainly not 0."""
     return operands[1] is not None and not span(operands[1]).has(0)
 
 
 def shifts(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """64 bits can certainly be shifted by the count."""
+    """Tell whether the count is certainly from 0 to 63."""
     if operands[1] is None:
         return False
     where = span(operands[1])
@@ -60,7 +60,7 @@ def error(operation: Operation) -> str:
 
 
 def sizes_or_indices(sizes: Any, indices: Any, extents: arithmetic.OfExtents) -> Any:
-    """Sizes meet as sizes; an index result is the integer's, and fails where 64 bits do not hold it."""
+    """Return the evaluation of an op on sizes and indices; an index result fails where 64 bits do not hold it."""
     integers = arithmetic.binary(indices, extents, wraps=False)
 
     def evaluate(operation: Operation, a: Any, b: Any) -> Any:
@@ -72,13 +72,13 @@ def sizes_or_indices(sizes: Any, indices: Any, extents: arithmetic.OfExtents) ->
 
 
 def same_ranks(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """Sizes always meet; shapes need ranks that are known and equal."""
+    """Tell whether the operands are sizes, or shapes whose ranks are known and equal."""
     a, b = operands
     return isinstance(a, Size) or (a.rank is not None and a.rank == b.rank)
 
 
 def fits(function: Callable[..., Extent | None]) -> Certain:
-    """Return the rule for a function of sizes and indices: its value is known to be one of the result's type."""
+    """Return the rule for a function of sizes and indices: its value certainly is in the range of the result's type."""
 
     def certain(operation: Operation, operands: tuple[Any, ...]) -> bool:
         is_index = operation.results[0].type.kind == "index"
@@ -92,7 +92,7 @@ def fits(function: Callable[..., Extent | None]) -> Certain:
 
 
 def one_type(operation: Operation) -> str | None:
-    """All operands and results have one type."""
+    """Return the fault of an op whose operands and results do not have one type."""
     types = {value.type for value in (*operation.operands, *operation.results)}
     return None if len(types) == 1 else "takes and returns values of one type"
 
@@ -103,13 +103,13 @@ def not_negative(value: Any) -> bool:
 
 
 def join(operation: Operation, a: Any, b: Any) -> Any:
-    """Evaluate join by its type."""
+    """Evaluate join by the type of its result."""
     kinds = {"size": lattice.join_sizes, "shape": lattice.join_shapes, "element_type": lattice.join_elements}
     return kinds[operation.results[0].type.kind](a, b, error(operation))  # type: ignore[operator]
 
 
 def extent(operation: Operation, shape: Any, dim: Any) -> Any:
-    """Return one extent; of several errors the shape's wins."""
+    """Return one extent; the shape's error wins over the dim's."""
     shape = shape_of(shape)
     if isinstance(dim, Size) and dim.error is not None:
         return Size(error=dim.error if shape.error is None else shape.error)
@@ -117,26 +117,26 @@ def extent(operation: Operation, shape: Any, dim: Any) -> Any:
 
 
 def shape_of(value: Any) -> Any:
-    """Return the shape of a value_shape or of a tensor, which comes as one."""
+    """Return the shape of a value_shape, or of a tensor, whose lattice value is a shape."""
     return value.shape if isinstance(value, ValueShape) else value
 
 
 def extent_certain(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """The rank and the dim are known, and the dim is there."""
+    """Tell whether the rank and the dim are known, and the dim is there."""
     shape, dim = operands
     rank, at = shape_of(shape).rank, number(dim)
     return rank is not None and at is not None and 0 <= at < rank
 
 
 def split(operation: Operation, shape: Any, index: Any) -> Any:
-    """Split a shape; of several errors the shape's wins."""
+    """Split a shape; the shape's error wins over the index's."""
     if isinstance(index, Size) and index.error is not None and not shape.is_invalid:
         shape = Shape(error=index.error)
     return lattice.split(shape, number(index))
 
 
 def split_certain(operation: Operation, operands: tuple[Any, ...]) -> bool:
-    """The rank and the index are known, and the index is in range."""
+    """Tell whether the rank and the index are known, and the index is in range."""
     shape, at = operands[0], number(operands[1])
     return shape.rank is not None and at is not None and -shape.rank <= at <= shape.rank
 
@@ -155,7 +155,7 @@ def all_pass(operation: Operation, *witnesses: Witness) -> Witness:
 
 
 def constant_fault(operation: Operation) -> str | None:
-    """A constant shape has extents of 0 or more, at most as many as shapes have, as many as its type says."""
+    """Return the fault of a constant shape: a negative extent, too many extents, or not as many as its type says."""
     extents = operation.attribute("shape")
     length = operation.results[0].type.length
     if any(extent < 0 for extent in extents):
@@ -168,13 +168,13 @@ def constant_fault(operation: Operation) -> str | None:
 
 
 def negative_fault(operation: Operation) -> str | None:
-    """A constant size is one."""
+    """Return the fault of a constant size that is negative or that 63 bits do not hold."""
     value = operation.attribute("value")
     return None if 0 <= value < 2**63 else f"has the value {value}, expected 0 to {2**63 - 1}"
 
 
 def number_fault(operation: Operation) -> str | None:
-    """A constant is of its type."""
+    """Return the fault of a constant that is not of its type."""
     is_bool = isinstance(operation.attribute("value"), bool)
     if is_bool != (operation.results[0].type.kind == "i1"):
         return f"has the value {operation.attribute('value')}, which is none of type {operation.results[0].type}"

@@ -1,6 +1,6 @@
 """Copies a program of the shape dialect into another one that is being traced.
 
-In: a program, and values of the program under construction.  Out: the values that its results are there.
+In: a program, and values of the program under construction.  Out: the values of its results there.
 
     spliced(outer, (a, b))  ->  %2, where %2 = shape.concat %a, %b has been added
 """

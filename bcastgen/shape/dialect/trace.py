@@ -4,8 +4,8 @@ In: a function over :class:`Value`, the types of its operands.  Out: a verified 
 
     program("outer", lambda a, b: op("concat")(a, b), a="!shape.shape", b="!shape.shape")
 
-Python numbers become constants: an int an ``index`` beside operands that cannot be invalid, a size otherwise; a tuple a
-shape, or an extent tensor, likewise. A function given for a region is traced in its place.
+Python numbers become constants: an int becomes an ``index`` beside operands that cannot be invalid, else a size; a
+tuple becomes an extent tensor or a shape by the same rule. A function given for a region is traced in its place.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Builder:
         return made
 
     def owned(self, value: Value, what: str) -> Value:
-        """Return a value of this program; values of others have the same names and would pass for its own."""
+        """Return a value of this program, or raise: values of other programs have the same names and would pass."""
         if id(value) not in self.values:
             raise TraceError(f"{what} is '{value.name}', a value of another program; pass one of this program")
         return value
@@ -136,9 +136,9 @@ def _sequence(returned: Any) -> Sequence[Any]:
 def op(name: str) -> Callable[..., Any]:
     """Return the function that adds an op of the table to the program being traced.
 
-    It takes operands in the row's order, then a function for a region, and attributes by name (constants: in order,
-    too). ``type=`` is the result's type where it is not the one that is inferred; ``location=`` what errors say of
-    where the op comes from, the author's file and line if left out. It returns the op's result, or a tuple.
+    That function takes operands in the row's order, then a function for each region, and attributes by name (those of
+    constants also by position). ``type=`` replaces the inferred type of the result. ``location=`` is the place that
+    errors name, by default the author's file and line. It returns the op's result, or a tuple of results.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def _with_regions(
     regions: list[Block] = []
     yielded: tuple[Value, ...] = ()
     for body in bodies:
-        # Numbers have the types that stand in their place in the region before.
+        # The dim's type, or those that the region before yields, decide whether numbers become sizes or indices.
         beside = types[1:2] or tuple(value.type for value in yielded)
         block, yielded = _region(builder, row, body, types, beside)
         regions.append(block)

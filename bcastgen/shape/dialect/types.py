@@ -57,8 +57,8 @@ class Type:
     Attributes
     ----------
     kind : which type it is; ``"extents"`` is a tensor of index, ``"tensor"`` that of a kernel's operand.
-    length : of an extent tensor, how many extents there are, or None if that is unknown.
-    tensor : of a tensor, its type.
+    length : the number of extents of an extent tensor, or None if that is unknown.
+    tensor : the type of a tensor; None for the other kinds.
     """
 
     kind: Kind

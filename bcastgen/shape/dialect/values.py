@@ -1,6 +1,6 @@
-"""What a shape program computes with: sizes, shapes and witnesses that may be unknown or invalid.
+"""The values of shape programs: sizes, shapes and witnesses that may be unknown or invalid.
 
-In: Python numbers, or nothing where nothing is known.  Out: frozen values that print as the dialect's text does.
+In: Python numbers, or nothing for what is unknown.  Out: frozen values that print as the dialect's text does.
 
     Shape.of(None, 2) -> [?, 2]      UNRANKED -> [*]      Shape(error="") -> [invalid]      Size() -> ?
     Shape((named("n", Range(0, 64)), 4)) -> [n<=64, 4]
@@ -85,8 +85,8 @@ class Size:
 
     Attributes
     ----------
-    value : the number, what it is in terms of names, or None if it is unknown or invalid.
-    error : None unless it is invalid; then the message of who found it so, ``""`` if there is none.
+    value : the number, an expression of names, or None if it is unknown or invalid.
+    error : None unless it is invalid; then the message of the op that found it, ``""`` if there is none.
 
     Raises
     ------
@@ -133,10 +133,10 @@ class Shape:
 
     Attributes
     ----------
-    extents : outermost first: numbers, what they are in terms of names, None where unknown. Empty if the shape is
-        unranked or invalid.
+    extents : outermost first: numbers, expressions of names, None where unknown. Empty if the shape is unranked or
+        invalid.
     unranked : True if not even the rank is known.
-    error : None unless it is invalid; then the message of who found it so, ``""`` if there is none.
+    error : None unless it is invalid; then the message of the op that found it, ``""`` if there is none.
 
     Raises
     ------
@@ -203,7 +203,7 @@ UNRANKED = Shape(unranked=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueShape:
-    """A ``!shape.value_shape``: a value that may be unknown, and its shape.
+    """A ``!shape.value_shape``: a value, which may be unknown, and its shape.
 
     Attributes
     ----------
@@ -305,7 +305,7 @@ class ElementType:
     Attributes
     ----------
     dtype : the dtype, or None if it is unknown or invalid.
-    error : None unless it is invalid; then the message of who found it so, ``""`` if there is none.
+    error : None unless it is invalid; then the message of the op that found it, ``""`` if there is none.
     """
 
     dtype: DType | None = None

@@ -71,7 +71,7 @@ def _define(defined: dict[str, Value], values: Iterable[Value], who: str) -> Non
 
 
 def _block(block: Block, scope: dict[Value, None], defined: dict[str, Value], every: dict[Value, Operation]) -> None:
-    """Verify a block's operations in order; `scope` has, and then also gets, what is defined before each."""
+    """Verify a block's operations in order; `scope` has the values in sight, and gets the results of each."""
     for operation in block.operations:
         for value in operation.operands:
             _defined(operation, value, scope, defined, every)
@@ -124,7 +124,7 @@ def _depends(operation: Operation, values: set[Value], every: dict[Value, Operat
 
 
 def verify_operation(operation: Operation) -> None:
-    """Raise unless an operation has what its row says; nothing about where its operands come from."""
+    """Raise unless an operation is as its row says; where its operands come from is not checked."""
     row = find_row(operation.name)
     _operands(operation, row)
     _attributes(operation, row)
@@ -173,7 +173,7 @@ def _attributes(operation: Operation, row: Row) -> None:
         if setting is None:
             known = ", ".join(settings) or "no attributes"
             raise _error(operation, f"attribute '{name}' is unknown; {operation.name} has {known}")
-        # bool is an int in Python: one passes for a number only where the row's own check tells them apart.
+        # A bool is an int in Python: it passes for a number only where the row's own check tells them apart.
         wrong = not isinstance(value, setting.type) or (
             isinstance(value, bool) and setting.type is int and operation.name != "arith.constant"
         )
@@ -195,7 +195,7 @@ def _results(operation: Operation, row: Row) -> None:
     if len(operation.results) != len(row.results):
         raise _error(operation, f"has {len(operation.results)} results, expected {len(row.results)}")
     fallible = next((value for value in operation.operands if value.type.can_fail), None)
-    # Two ops turn what may be invalid into what cannot be, by ending the run; a predicate or witness says so itself.
+    # An op whose result can never be invalid ends the run for an invalid operand, or is a predicate or a witness.
     for value, kinds in zip(operation.results, row.results, strict=True):
         if value.type.kind not in kinds:
             wanted = " or ".join(_named(kind) if kind != "extents" else "an extent tensor" for kind in kinds)

@@ -1,6 +1,6 @@
 """Shape inference: which iteration domain the operands' types span.
 
-In: operand types.  Out: the domain's dims, who set them, and the constraints that types leave undecided.
+In: operand types.  Out: the domain's dims, the operands that set them, and the constraints that types leave undecided.
 
     a: f32[?, 4], b: f32[5, 1] -> [5, 4] with a.0 in {1, 5}
     a: f32[n, 3], b: f32[2]    -> BroadcastError("operand 'b' dim 0 has extent 2, expected 1 or 3 (from 'a')")
@@ -45,22 +45,22 @@ class BroadcastInfo:
     ----------
     dims : the iteration domain, outermost first.
     unranked : True if the domain may have further dims before `dims`.
-    setters : for each of `dims`, the operand that set its extent, by its type or by a dim that cannot be a 1 that
-        stretches, or None where it is any's.
-    places : for each of `dims` of unknown extent, the operand and its dim whose extent it is in every legal call, or
-        None where that differs from call to call.
+    setters : for each of `dims`, an operand that fixes its extent: one whose dim cannot be a 1 that stretches, or, if
+        types know the extent, the first one; None where it depends on the call.
+    places : for each of `dims` of unknown extent, the operand and its dim that have its extent in every legal call, or
+        None where they differ from call to call.
     unknown_places : for each of `dims` the operands' dims of unknown extent that meet there, each once; no fronts.
     constraints : what must hold at run time: ranks first, the rest in operand, then dim order.
     stretching : the dims (operand, own dim) of unknown extent that stretch if it proves to be 1 at run time. An operand
         of unknown rank may stretch its further dims, too, where there is a `StretchesAll` for it.
-    stretching_at : the same with the position as a third, for an operand that has several uses.
+    stretching_at : `stretching` with the position as a third, for an operand that has several uses.
     operands : names of the operands that were considered.
     uses : how each of them is used.
     symbols : where each symbol occurs first: its name, the operand, the operand's dim.
     mode : the mode it was inferred in.
-    decisions : the fate of everything that is asked of the operands, in the order of `constraints`.
-    facts : what holds where all of that does, of operands' dims and of the domain's (by position).
-    clauses : all of that for proofs, with what the domain's extents are.
+    decisions : the fate of every constraint on the operands, in the order of `constraints`.
+    facts : facts on operands' dims and the domain's (by position) that hold if all these constraints do.
+    clauses : the clauses of all these constraints, for proofs, and the axioms on the domain's extents.
     """
 
     dims: tuple[Dim, ...]
@@ -88,7 +88,7 @@ class BroadcastInfo:
         return -position if self.unranked else len(self.dims) - position
 
     def domain(self, extents: Mapping[str, Extents]) -> Extents:
-        """Return the domain that actual extents span, legal or not: whether they are is for `constraints` to say.
+        """Return the domain that actual extents span, legal or not: only `constraints` tell whether they are.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class BroadcastInfo:
         return next((extent for extent in met if extent != 1), 1)
 
     def _extent_of(self, use: Use, extents: Mapping[str, Extents], position: int) -> int:
-        """Return what a use has at a position: 1 where it has no such dim."""
+        """Return the extent of a use at a position; 1 if it has no such dim."""
         own = next((own for at, own, _ in use.aligned if at == position), -position)
         if use.is_target_shape:
             dim = next((dim for at, _, dim in use.aligned if at == position), _ONE)
@@ -158,7 +158,7 @@ def infer_dim(a: Dim, b: Dim) -> Dim:
     if a.is_plain and b.is_plain and (a == b or a.is_one or b.is_one):
         return a if b.is_one else b
     if a.is_plain and b.is_plain and not (a.is_static and b.is_static):
-        # Of two unknown extents either may be the 1 that stretches, so neither name is the result's.
+        # Either of two unknown extents may be the 1 that stretches, so the result has neither name.
         return a if a.is_static else b if b.is_static else DYNAMIC
     return broadcast([("dim0", TensorType(None, (a,))), ("dim1", TensorType(None, (b,)))]).dims[0]
 
@@ -177,9 +177,9 @@ def broadcast(
     operands : each a :class:`Use`, or its name and type; errors and constraints use the names.
     mode : ``"sound"``: an operand of unknown rank may stretch every dim and add some. ``"document"``: operands of
         unknown rank are ignored if there are others, as in seed 000; nothing about them is inferred or checked.
-    entry : include what a caller could break although types decide it: ranks, known extents and declared facts.
-    rules : which of broadcasting's freedoms the operands have; by default all of NumPy's.
-    homes : where symbols stand that operands not given here name.
+    entry : include constraints that types decide but a caller could break: ranks, known extents and declared facts.
+    rules : which forms of broadcasting the operands may use; by default all of NumPy's.
+    homes : the places of symbols that only operands not given here name.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def _setter(problem: Problem, position: int) -> str | None:
 
 
 def _place(problem: Problem, position: int) -> Place | None:
-    """Return the array dim that a domain dim's unknown extent is, if it is one's whatever the call."""
+    """Return the array dim that has a domain dim's unknown extent in every call, or None if there is none."""
     domain_dim = problem.domain_dims[position]
     if problem.extent(position) is not None:
         return None

@@ -1,4 +1,4 @@
-"""The errors for what no extents at run time could do.
+"""The errors for types that no extents at run time satisfy.
 
 In: dims that contradict each other.  Out: an error with the operand, its dim, both sizes and the cure.
 
@@ -45,7 +45,7 @@ def check_extents(dim_uses: Sequence[Sequence[DimUse]]) -> None:
 
 
 def _target_mismatch(dim_use: DimUse, first: DimUse) -> BroadcastError:
-    """Return the error for extents that cannot meet, one of which is that of no array, but of an explicit broadcast."""
+    """Return the error for extents that cannot meet, if an explicit broadcast and no array gives one of them."""
     target, met = (dim_use, first) if dim_use.is_target_shape else (first, dim_use)
     wanted, actual = target.dim.extent or 0, met.dim.extent or 0
     if met.is_target_shape:
@@ -96,7 +96,7 @@ def _one_or(extent: int) -> str:
 
 
 def refuted(candidate: Candidate, problem: Problem, facts: Facts) -> BroadcastError:
-    """Return the error for the first thing asked that contradicts what else is, by then known as `facts`."""
+    """Return the error for a candidate that contradicts `facts`, which follow from the candidates before it."""
     dim_use = candidate.dim_use
     if dim_use is None:
         return BroadcastError(f"{candidate.constraint} cannot hold for any extents; widen what types declare")
@@ -125,7 +125,7 @@ def refuted(candidate: Candidate, problem: Problem, facts: Facts) -> BroadcastEr
 
 
 def _array_of(dim_use: DimUse) -> str | None:
-    """Return the operand whose dim it is; of a name in an explicit broadcast where it is bound, of an extent nobody."""
+    """Return the operand that has the dim; for a target shape's symbol the one that binds it, for its extent None."""
     return None if dim_use.is_target_shape and dim_use.dim.is_static else dim_use.place[0]
 
 

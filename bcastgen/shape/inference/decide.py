@@ -6,10 +6,11 @@ In: everything that is asked of the operands.  Out: each constraint's fate.
     a: f32[?], b: f32[1], domain [?]          -> nothing is checked: b stretches whatever a is
     a: f32[n>=2], b: f32[?], domain [n]       -> a.0 in {1, d0} is proved: n>=2 sets d0; b.0 in {1, d0} is checked
 
-Of one dim of the domain an operand says nothing (it has a 1 there, or no such dim), a known extent, a named one, or an
-unknown one of its own. Where two operands say different things the dim is contested, and each of them whose extent
-is not known needs a check. That is all where each extent meets others in one dim only; where extents are tied (facts, a
-symbol or an operand in two dims, an explicit broadcast), a constraint is checked if the others do not imply it.
+An operand says one of four things of a dim of the domain: nothing (it has a 1 there, or no such dim), a known extent, a
+named one, or an unknown one of its own. If two operands say different things, the dim is contested, and each operand
+of unknown extent needs a check there. This suffices while each extent meets others in one dim only. Where extents are
+tied (by facts, a symbol or an operand in two dims, an explicit broadcast), a constraint is checked unless the others
+imply it.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _GAVE_UP = "whether what else is checked implies it takes too long to tell"
 
 @dataclass(frozen=True, slots=True)
 class Axioms:
-    """What holds without a check: what the domain's extents are, and what is known of operands."""
+    """What holds without a check: clauses that define the domain's extents, and facts on operands."""
 
     facts: Facts
     clauses: tuple[Clause, ...]
@@ -60,9 +61,9 @@ class Axioms:
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """What proofs start from: axioms, everything that is asked, and what holds where all of that does.
+    """What proofs start from: axioms, the clauses of all candidates, and the facts that follow from both.
 
-    They share the work that they may be.
+    All proofs draw on one budget, `work`.
     """
 
     axioms: Axioms
@@ -72,7 +73,7 @@ class Proofs:
 
 
 def tied(dim_uses: Sequence[Sequence[DimUse]], domain_dims: Sequence[AlignedDims]) -> frozenset[int]:
-    """Return the positions where more decides than which things are said there."""
+    """Return the positions where extents are tied (module docstring), so that constraints there need proofs."""
     flat = [dim_use for row in dim_uses for dim_use in row]
     spread = Counter(
         key for key, _ in {(dim_use.key, dim_use.position) for dim_use in flat if dim_use.dim.extent is None}
@@ -93,7 +94,7 @@ def tied(dim_uses: Sequence[Sequence[DimUse]], domain_dims: Sequence[AlignedDims
 
 
 def axioms(problem: Problem, assumed: Facts) -> Axioms:
-    """Return what each dim of the domain is: its setter's extent, or that of any operand which is not 1 there."""
+    """Return clauses that define each dim of the domain: as its setter, or an operand that is not 1 there, or 1."""
     facts = assumed
     clauses: list[Clause] = []
     for domain_dim in problem.domain_dims.values():
@@ -117,9 +118,10 @@ def decide(
 
     Parameters
     ----------
-    found : everything that is asked, in order.
+    found : all candidates, in order.
     problem : what is known of the operands.
-    ties : the positions that cannot be looked at one by one; with them `proofs`.
+    ties : the positions that :func:`tied` returned.
+    proofs : needed if there are any ties.
     """
     reasons: dict[int, str] = {}
     open_: frozenset[int] = frozenset()
@@ -143,9 +145,9 @@ def decide(
 def _implied(
     found: Sequence[Candidate], reasons: Mapping[int, str], problem: Problem, ties: frozenset[int], proofs: Proofs
 ) -> tuple[dict[int, str], frozenset[int]]:
-    """Return why candidates are proved that only repeat others, and of which that cannot be told in a bounded time.
+    """Return the reasons for candidates that others imply, and the candidates for which the budget was too small.
 
-    The last dim of the domain comes first, declared facts come at last.
+    The last candidate is tried first, and declared facts after all others.
     """
     kept = [at for at in range(len(found)) if at not in reasons]
     doubtful = [at for at in kept if found[at].broken and not found[at].trusted and _is_tied(found[at], ties)]
@@ -243,8 +245,8 @@ def _why_checked(candidate: Candidate) -> str:
 def stretching(problem: Problem, ties: frozenset[int], proofs: Proofs | None = None) -> frozenset[tuple[str, int, int]]:
     """Return the dims (operand, own dim, position) of unknown extent that stretch if it proves to be 1 at run time.
 
-    More dims than constraints speak of: of a symbol that occurs twice in a domain dim only the first is checked, and
-    both stretch.
+    These are more dims than constraints name: if a symbol occurs twice in a domain dim, only the first occurrence is
+    checked, but both stretch.
     """
     found = set()
     for dim_use in (dim_use for row in problem.dim_uses for dim_use in row):

@@ -1,10 +1,10 @@
-"""What each dim of each use says of the domain's dim at its position.
+"""The dims of all uses, and what each says of the domain's dim at its position.
 
 In: uses and rules.  Out: dim_uses, and for each position the one that sets the extent.
 
     a: f32[n>=2, 1], b: f32[?, m]  ->  position 2: a.0 (n>=2) sets it, b.0 (?);  position 1: b.1 (m), a.1 (1)
 
-A dim sets the domain's if it cannot be a 1 that stretches: then the domain's extent is its own in every legal call.
+A dim sets the domain's dim if it cannot be a 1 that stretches: the domain then has its extent in every legal call.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ Symbols: TypeAlias = Mapping[str, Place]
 
 @dataclass(frozen=True, slots=True)
 class DimUse:
-    """What one dim says.
+    """One dim of a use, and what it says of the domain.
 
     Attributes
     ----------
     name, own : the use and its own dim.
     position : where the dim lies in the domain, counted from the end.
     dim, stretch_mode, target : the dim, how it takes part, and what it is explicitly broadcast to.
-    place : the array dim that has this extent: of a shape without an array, where its symbol occurs first.
-    is_target_shape : whether there is no array.
+    place : the array dim that has this extent; for a shape without an array, the first occurrence of its symbol.
+    is_target_shape : whether the use is the shape of an explicit broadcast, which has no array.
     front : whether it is one of the dims that an operand of unknown rank may have in front.
     """
 
@@ -52,7 +52,7 @@ class DimUse:
 
     @property
     def node(self) -> Hashable:
-        """What facts call the extent; of a known one that no array has, itself."""
+        """The node that facts have for the extent; a known extent without an array is its own node."""
         extent = self.dim.extent
         return Range(extent, extent) if self.is_target_shape and extent is not None else self.place
 
@@ -63,19 +63,19 @@ class DimUse:
 
     @property
     def is_aside(self) -> bool:
-        """True for a dim that an explicit broadcast makes its target of: it is the target that meets the others."""
+        """True for a dim that an explicit broadcast may stretch to a known target, which meets the others instead."""
         known = self.target is not None and not (isinstance(self.target, Dim) and self.target.value is None)
         return known and self.stretch_mode == "numpy"
 
     @property
     def key(self) -> Hashable:
-        """What the use says, the same for two that say the same: an extent, a symbol, or a place."""
+        """What the dim says: an extent, a symbol, or a place; two dims that say the same have equal keys."""
         return self.place if self.dim.value is None else self.dim.value
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedDims:
-    """The uses that lie in a dim of the domain, and the one that sets it, if any; those `aside` do not meet there."""
+    """The dims that meet in a dim of the domain, and the one that sets it, if any; those `aside` do not meet there."""
 
     position: int
     dim_uses: tuple[DimUse, ...]
@@ -85,7 +85,7 @@ class AlignedDims:
 
     @property
     def live(self) -> tuple[DimUse, ...]:
-        """The uses that say something of the domain's extent."""
+        """The dims that say something of the domain's extent."""
         return tuple(dim_use for dim_use in self.dim_uses if not dim_use.is_silent)
 
     @property
@@ -95,7 +95,7 @@ class AlignedDims:
 
 
 def first_occurrences(uses: Sequence[Use], rules: Rules, homes: Symbols) -> dict[str, Place]:
-    """Return where each symbol occurs first, by preference where it is checked; `homes` are of operands not in use.
+    """Return the first occurrence of each symbol, preferring dims that are checked; `homes` are in operands not in use.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def dim_uses_of(uses: Sequence[Use], rules: Rules, symbols: Symbols, rank: int) 
             stretch_mode = rules.stretch_mode(dim, target is not None)
             row.append(DimUse(use.name, own, position, dim, stretch_mode, target, place, use.is_target_shape))
         if use.type.unranked:
-            # One position more than anybody knows stands for all further ones.
+            # One position beyond all known ones stands for every further one.
             for position in range(len(use.type.dims) + 1, rank + 2):
                 place = (use.name, -position)
                 row.append(
@@ -143,12 +143,12 @@ def dim_uses_of(uses: Sequence[Use], rules: Rules, symbols: Symbols, rank: int) 
 
 
 def symbol_facts(dim_uses: Sequence[Sequence[DimUse]], symbols: Symbols) -> Facts:
-    """Return what is declared of extents, each symbol's occurrences being one extent.
+    """Return the declared facts on extents, with all occurrences of a symbol as one extent.
 
     Raises
     ------
     BroadcastError
-        If a symbol has facts in two places that no extent has both.
+        If the facts on a symbol in two places contradict each other.
     """
     facts = Facts()
     told: dict[str, DimUse] = {}
@@ -174,7 +174,7 @@ def symbol_facts(dim_uses: Sequence[Sequence[DimUse]], symbols: Symbols) -> Fact
 
 
 def domain_dims_of(dim_uses: Sequence[Sequence[DimUse]], facts: Facts, rank: int) -> list[AlignedDims]:
-    """Return what meets at each position, from 1, with the use that sets the domain's extent."""
+    """Return the dims that meet at each position, counted from 1, with the one that sets the domain's extent."""
     by_position: dict[int, list[DimUse]] = {position: [] for position in range(1, rank + 1)}
     for dim_use in (dim_use for row in dim_uses for dim_use in row):
         by_position.setdefault(dim_use.position, []).append(dim_use)
@@ -189,12 +189,12 @@ def domain_dims_of(dim_uses: Sequence[Sequence[DimUse]], facts: Facts, rank: int
 
 
 def _sets(dim_use: DimUse, facts: Facts) -> bool:
-    # What an operand of unknown rank has in front may not be there.
+    # A dim in front of an unranked operand's known ones may not exist.
     if dim_use.front or dim_use.stretch_mode != "numpy":
         return not dim_use.front
     return dim_use.dim.extent != 1 if dim_use.dim.is_static else not facts.can_be(dim_use.node, 1)
 
 
 def _preference(dim_use: DimUse) -> int:
-    """Known extents first; what the caller only vouches for last, so that the check, if any, is against an array."""
+    """Return the order of setters: known extents first; last, dims that the caller only vouches for."""
     return 0 if dim_use.dim.is_static else 2 if dim_use.stretch_mode == "trusted" else 1

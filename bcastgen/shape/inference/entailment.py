@@ -1,13 +1,14 @@
-"""What follows from facts and clauses: whether they can hold together, and what they leave known.
+"""Consequences of facts and clauses: whether they can hold together, and which facts they imply.
 
-In: :class:`Facts` and clauses, each a choice of alternatives, each some statements.  Out: a verdict, or more facts.
+In: :class:`Facts` and clauses; a clause is a choice of alternatives, an alternative several statements that hold
+together.  Out: a verdict, or more facts.
 
     n in {1, d0}, m in {1, d0}, d0 = n or d0 = m, n >= 2  ->  n = d0
     the same, and m not in {1, n}                         ->  cannot hold together: m in {1, n} is proved
 
-A search through the alternatives, with a bound on its length, and another one on the work of all searches for one
-broadcast: past them nothing is claimed to be impossible, so that what a caller concludes (a check is not needed, a call
-is refused) is always true.
+The search through the alternatives has a bound on its length, and all searches for one broadcast share a bound on their
+work. Past these bounds nothing is claimed to be impossible, so a caller's conclusion (a check is not needed, a call is
+refused) is always true.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ __all__ = ["Alternative", "Atom", "Clause", "Work", "breakable", "known", "possi
 
 # How many choices are tried before the answer is "possible".
 _LIMIT = 200
-# How many statements are looked at for one broadcast: symbols that stand in many dims would take hours.
+# How many statements are examined for one broadcast: symbols that occur in many dims would take hours.
 _STATEMENTS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A statement on a node and another one (a range of one extent stands for that extent), a range or a divisor."""
+    """A statement on a node and another node, a range or a divisor; a range of one extent stands for that extent."""
 
     kind: Literal["same", "differ", "within", "indivisible"]
     node: Hashable
@@ -54,12 +55,12 @@ Clause: TypeAlias = tuple[Alternative, ...]
 
 
 class Work:
-    """How many statements may still be looked at: a count, so that what is proved depends on types alone.
+    """The budget of statements to examine: a count and not a time, so that what is proved depends on types alone.
 
     Attributes
     ----------
-    left : that many.
-    gave_up : whether an answer since the last :meth:`begin` is what is always safe to say, for want of work.
+    left : how many statements may still be examined.
+    gave_up : whether an answer since the last :meth:`begin` was cut short, and is only the safe one.
     """
 
     __slots__ = ("gave_up", "left")
@@ -68,11 +69,11 @@ class Work:
         self.left, self.gave_up = _STATEMENTS, False
 
     def begin(self) -> None:
-        """Forget that an answer before was none."""
+        """Clear `gave_up` before another question."""
         self.gave_up = False
 
     def is_over(self) -> bool:
-        """Tell whether nothing is left, and take note that somebody had to stop."""
+        """Tell whether the budget is used up; if it is, set `gave_up`."""
         self.gave_up |= self.left <= 0
         return self.left <= 0
 
@@ -83,15 +84,15 @@ def _told(facts: Facts, statements: Alternative, work: Work) -> Facts | None:
         if more is None:
             return None
         before, more = more, atom.told(more)
-        # What is learned is kept in a copy.
+        # A new fact costs a copy of the facts.
         work.left -= 1 if more is before else 1 + before.size // 16
     return more
 
 
 def known(facts: Facts, clauses: Iterable[Clause], work: Work) -> tuple[Facts, list[Clause]] | None:
-    """Return what clauses leave no choice about, and the clauses that do; None if they contradict each other.
+    """Return the facts that clauses force, and the clauses that leave a choice; None if they contradict each other.
 
-    Once the work is over, what has not been looked at is among the latter.
+    Once the budget is used up, clauses that were not examined are among the latter.
     """
     left, changed = list(clauses), True
     while changed:
@@ -121,7 +122,7 @@ def possible(facts: Facts, clauses: Sequence[Clause], work: Work) -> bool:
 
 
 def breakable(facts: Facts, clauses: Sequence[Clause], broken: Clause, work: Work) -> bool:
-    """Tell whether something may be broken while clauses, which may hold together, do: if not, they imply it."""
+    """Tell whether `broken` may hold with clauses that can hold together; if not, they imply what it would break."""
     if work.is_over():
         return True
     nodes, relevant, left = _nodes(broken), [broken], [(clause, _nodes(clause)) for clause in clauses]
@@ -133,7 +134,7 @@ def breakable(facts: Facts, clauses: Sequence[Clause], broken: Clause, work: Wor
 
 
 def _nodes(clause: Clause) -> frozenset[Hashable]:
-    """Return what a clause speaks of: extents, and divisors, are nothing of the kind."""
+    """Return the nodes in a clause; extents and divisors are no nodes."""
     atoms = [atom for statements in clause for atom in statements]
     others = (atom.other for atom in atoms if atom.kind != "indivisible" and not isinstance(atom.other, Range))
     return frozenset((*(atom.node for atom in atoms), *others))

@@ -1,11 +1,11 @@
-"""What all nests of a kernel ask together, and what its results and claims declare: whether any extents satisfy it.
+"""Whether any extents satisfy all nests of a kernel together, and all that its results and claims declare.
 
 In: the domain of each nest, with the declared types that have it.  Out: nothing, or the error for a contradiction.
 
     (f32[n] a, f32[n, n] b) -> f32[3, 4]   ->  "result 'r' dim 1 is declared as 4, which ..."
 
-One nest looks at its own operands; here names and operands' dims are the same extents in all of them, and what one
-result declares is known of the others.
+Inference of one nest sees its own operands only. Here symbols and operands' dims are the same extents in all nests, and
+all results restrict each other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Named = Sequence[tuple[str, TensorType]]
 
 
 class Joint:
-    """Collects what the nests of a kernel ask.
+    """Collects the constraints of a kernel's nests.
 
     Examples
     --------
@@ -54,7 +54,7 @@ or widen what else is declared
                 self._asked += (((atom,),) for atom in self._said(dim, (name, own)))
 
     def add(self, info: BroadcastInfo, declared: Sequence[tuple[str, TensorType | None]]) -> None:
-        """Add a nest: what it asks, and the results and claims that have its domain's extents."""
+        """Add a nest: its constraints, and the results and claims that have its domain's extents."""
         at = self._domains
         self._domains += 1
         self._asked += (_of_domain(clause, at) for clause in info.clauses)
@@ -64,12 +64,12 @@ or widen what else is declared
                     self._declared.append((name, own, dim, ((atom,),)))
 
     def check(self) -> None:
-        """Raise if no extents can be what is asked, for the first result or claim that makes it so.
+        """Raise if no extents satisfy everything, for the first result or claim that contradicts those before it.
 
         Raises
         ------
         BroadcastError
-            For a certain contradiction; where it takes too long to tell there is none.
+            For a certain contradiction; a search that takes too long counts as none.
         """
         clauses = [clause for *_, clause in self._declared]
         if not clauses or possible(Facts(), [*self._asked, *clauses], Work()):
@@ -86,7 +86,7 @@ or widen what else is declared
             )
 
     def _said(self, dim: Dim, node: Hashable) -> Iterator[Atom]:
-        """Give what a type says of a dim, whose extent facts call `node`."""
+        """Yield what a type says of a dim, whose extent is `node` in facts."""
         if dim.extent is not None:
             yield Atom("same", node, Range(dim.extent, dim.extent))
             return
@@ -98,7 +98,7 @@ or widen what else is declared
 
 
 def _of_domain(clause: Clause, at: int) -> Clause:
-    """Return a clause in which the dims of a nest's domain, positions, are told from those of others."""
+    """Return a clause in which the positions of a nest's domain are distinct from those of other nests."""
     return tuple(tuple(_atom_of(atom, at) for atom in statements) for statements in clause)
 
 

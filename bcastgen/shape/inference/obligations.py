@@ -1,6 +1,6 @@
 """Everything that a broadcast asks of its operands, decided or not.
 
-In: the dims of operands, and which meet.  Out: candidates: constraints, each with what it says and what breaks it.
+In: the dims of operands, and which meet.  Out: candidates: constraints, each with its clauses and the ways to break it.
 
     a: f32[n>=2], b: f32[?], entered with arrays of any type
         a.rank = 1; b.rank = 1; a.0 >= 2; a.0 in {1, d0}; b.0 in {1, d0}
@@ -47,9 +47,9 @@ class Candidate:
 
     Attributes
     ----------
-    constraint : it.
-    clauses : what it says, for proofs; nothing for a rank.
-    broken : the ways to break it; nothing for what is never proved from the others.
+    constraint : the constraint.
+    clauses : what it says, for proofs; empty for a constraint on a rank.
+    broken : the ways to break it; empty if it is never proved from other candidates.
     dim_use : the dim it is about, if it is about one.
     trusted : whether the caller vouches for it.
     meets : whether it is about meeting other operands in the domain.
@@ -76,7 +76,7 @@ class Problem:
     unranked: bool
 
     def domain_index(self, position: int) -> int:
-        """Return the number of the domain's dim, negative where its rank is not known."""
+        """Return the number of the domain's dim at a position; negative where the domain's rank is not known."""
         return -position if self.unranked else len(self.dims) - position
 
     def extent(self, position: int) -> int | None:
@@ -85,7 +85,7 @@ class Problem:
 
 
 def rank_candidates(uses: Sequence[Use], entry: bool, rank_expansion: bool) -> list[Candidate]:
-    """Return what is asked of ranks; where rank expansion is off, of the declared ones, which are no errors, too."""
+    """Return the constraints on ranks; without rank expansion also that ranks are equal, as declared ranks are."""
     real = {use.name: use for use in uses if not use.is_target_shape}
     found: list[Constraint] = []
     for name, use in real.items() if entry else ():
@@ -94,7 +94,7 @@ def rank_candidates(uses: Sequence[Use], entry: bool, rank_expansion: bool) -> l
         elif use.type.dims:
             found.append(RankAtLeast(name, len(use.type.dims)))
     if not rank_expansion:
-        # Rank 0 is a scalar's, and where positions are given there is nothing left to expand.
+        # Operands of rank 0 are scalars, and operands with positions are aligned already.
         bound = [name for name, use in real.items() if use.type.rank != 0 and use.positions is None]
         first = next((name for name in bound if not real[name].type.unranked), bound[0] if bound else "")
         found += (SameRank(name, first) for name in bound if name != first)
@@ -102,13 +102,13 @@ def rank_candidates(uses: Sequence[Use], entry: bool, rank_expansion: bool) -> l
 
 
 def candidates(problem: Problem, entry: bool) -> list[Candidate]:
-    """Return everything asked of extents; what two uses of one operand ask alike is there once."""
+    """Return all constraints on extents; one that two uses of an operand share occurs once."""
     found: dict[Constraint, Candidate] = {}
     for use, dim_uses in zip(problem.uses, problem.dim_uses, strict=True):
         for own in use.dropped if entry and not use.is_target_shape else ():
             constraint = ExtentIs(use.name, own, 1)
             found.setdefault(constraint, Candidate(constraint))
-        # What is said of all dims of an operand of unknown rank is said of those that its type knows, too.
+        # A constraint on all dims of an unranked operand covers the dims that its type knows.
         is_whole = any(dim_use.front and dim_use.stretch_mode == "numpy" for dim_use in dim_uses)
         for dim_use in dim_uses:
             if dim_use.front:
@@ -123,7 +123,7 @@ def candidates(problem: Problem, entry: bool) -> list[Candidate]:
 
 
 def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candidate]:
-    """What the type says of the extent: itself, its range where its symbol occurs first, or its symbol elsewhere."""
+    """Yield what the type says of the extent: a number; the range, if a symbol occurs first here; else the symbol."""
     name, own, node, trusted = dim_use.name, dim_use.own, dim_use.node, dim_use.stretch_mode == "trusted"
     if dim_use.dim.extent is not None:
         if entry:
@@ -155,7 +155,7 @@ def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candid
 
 
 def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
-    """What an explicit broadcast says: 1, or exactly the extent it is broadcast to."""
+    """Yield what an explicit broadcast asks: an extent of 1, or exactly the one that the dim is broadcast to."""
     target, trusted = _known_target(dim_use, problem), dim_use.stretch_mode == "trusted"
     domain_dim, own = problem.domain_index(dim_use.position), dim_use.dim.extent if dim_use.is_target_shape else None
     if target is None or own in (1, target):
@@ -167,7 +167,7 @@ def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
         if target == 1 or not stretches:
             fits = Equals(*dim_use.place, domain_dim, target)
     elif own is not None:
-        # No array has that extent, so it is the other's that is checked.
+        # No array has this known extent, so the other array's dim is checked against it.
         says = _equal(target, Range(own, own))
         fits = ExtentIs(*target, own)
     elif stretches:
@@ -179,7 +179,7 @@ def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
 
 
 def _known_target(dim_use: DimUse, problem: Problem) -> Place | int | None:
-    """Return what a dim is broadcast to: an extent that types know, or the place of one they do not."""
+    """Return what a dim is broadcast to: an extent that types know, or else its place; None if to nothing."""
     match dim_use.target:
         case None | Dim(value=None):
             return None
@@ -204,7 +204,7 @@ def _equal(node: Hashable, other: Hashable) -> tuple[tuple[Clause, ...], tuple[A
 
 
 def _meeting(dim_use: DimUse, problem: Problem, is_whole: bool) -> Iterator[Candidate]:
-    """What meeting the other operands says: 1 or the domain's extent, or the domain's extent outright."""
+    """Yield what meeting the other operands asks: 1 or the domain's extent, or exactly the domain's extent."""
     if dim_use.is_aside:
         return
     place, extent = dim_use.place, problem.extent(dim_use.position)
@@ -224,7 +224,7 @@ def _meeting(dim_use: DimUse, problem: Problem, is_whole: bool) -> Iterator[Cand
 
 
 def _front(use: Use, dim_uses: Sequence[DimUse], problem: Problem) -> Candidate:
-    """What an operand of unknown rank has to be: its front, and each of its known dims that may stretch."""
+    """Return the constraint on an unranked operand's dims in front and, if these may stretch, on all dims that may."""
     front = [dim_use for dim_use in dim_uses if dim_use.front]
     if front[0].stretch_mode != "numpy":
         clauses = tuple(clause for dim_use in front for clause in _one_or(dim_use.node, dim_use.position)[0])

@@ -6,8 +6,8 @@ In: an operand's name and type, and where its dims lie in the domain.  Out: a :c
     a: f32[?, 4] transposed       -> a.0 at position 1, a.1 at position 2
     a: f32[?] broadcast to [n, 8] -> a.0 at position 2, which has to be 1 or n
 
-Positions count from the domain's end, 1 is the innermost. One operand may come in several uses under the same name;
-what its type says is then said once, and where its dims lie once a use.
+Positions count from the domain's end, 1 is the innermost. One operand may have several uses under the same name: they
+share the constraints of its type, and each has the constraints of its positions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Place", "Target", "Use"]
 
 # An operand's name and the number of its dim.
 Place: TypeAlias = tuple[str, int]
-# What a dim is explicitly broadcast to: an extent or a symbol, another operand's dim, or nothing of the kind.
+# The target of a dim's explicit broadcast: an extent or a symbol, another operand's dim, or None without a target.
 Target: TypeAlias = Dim | Place | None
 
 
@@ -36,18 +36,18 @@ class Use:
     name : the operand's name.
     type : its type.
     positions : for each own dim its position in the domain, counted from the end, from 1, or None if it is dropped and
-        only its extent of 1 counts; None in place of them all aligns on the right.
-    targets : for each own dim what it is explicitly broadcast to: 1 or exactly that extent it must have; None if the
-        operand is not broadcast explicitly.
+        only has to have extent 1; None in place of them all aligns on the right.
+    targets : for each own dim what it is explicitly broadcast to, so that its extent must be 1 or exactly that; None if
+        the operand is not broadcast explicitly.
     shape_only : only the shape matters, no element is read.
-    is_target_shape : a shape that no array stands for, such as the one `broadcast_in_dim` is given: it takes part in
-        inference, and nothing of it is checked.
+    is_target_shape : a shape without an array, such as the one that `broadcast_in_dim` is given: it takes part in
+        inference, but is not checked.
 
     Raises
     ------
     BroadcastError
-        If positions or targets are not one a dim, two dims share a position, the rank of what is permuted is not known,
-        or a is_target_shape has an extent that nobody knows.
+        If there is not one position or target for each dim, two dims share a position, an operand of unknown rank is
+        permuted, or a target shape has an extent that is neither known nor named.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Use:
 
     @property
     def span(self) -> int:
-        """The rank that a domain has at least, to hold all dims."""
+        """The least rank of a domain that holds all dims."""
         return max((position for position, _, _ in self.aligned), default=0)
 
     def target(self, own: int) -> Target:

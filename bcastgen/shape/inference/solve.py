@@ -1,6 +1,6 @@
-"""The domain that uses span, and the fate of everything that is asked of them.
+"""Infers the domain that uses span, and decides the fate of every constraint on them.
 
-In: uses and rules.  Out: a :class:`Solution`, or the error for what no extents could do.
+In: uses and rules.  Out: a :class:`Solution`, or an error if no extents satisfy the constraints.
 
     a: f32[n>=2, 4], b: f32[?, 1] -> [n>=2, 4], a.0 >= 2 checked, a.0 in {1, d0} proved, b.0 in {1, d0} checked, ...
     a: f32[n>=8], b: f32[?<=4]    -> [n>=8], b.0 in {1, d0} checked: b stretches, or the call is refused
@@ -30,9 +30,9 @@ __all__ = ["Solution", "check_ranks", "solve"]
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What is known of the operands and the domain, what became of what is asked, and which dims may stretch.
+    """What is known of the operands and the domain, the fate of each constraint, and which dims may stretch.
 
-    `clauses` is all that is asked, with what the domain's extents are.
+    `clauses` has all constraints, and the axioms on the domain's extents.
     """
 
     problem: Problem
@@ -45,7 +45,7 @@ class Solution:
 def check_ranks(uses: Sequence[Use]) -> None:
     """Raise where types have different ranks; for kernels without rank expansion.
 
-    Types of rank 0 are scalars, which any rank takes. Uses with positions have been aligned by who made them.
+    Types of rank 0 are scalars, which go with any rank. Uses with positions are aligned already.
     """
     bound = [use for use in uses if use.type.rank != 0 and use.positions is None and not use.is_target_shape]
     ranks = [use.type.rank for use in bound if use.type.rank is not None]
@@ -54,15 +54,15 @@ def check_ranks(uses: Sequence[Use]) -> None:
             raise rank_mismatch(use.name, len(use.type.dims), ranks[0])
 
 
-# Each declared result of a call asks for the same operands again.
+# Each declared result of a call repeats the inference for the same operands.
 @lru_cache(maxsize=256)
 def solve(uses: tuple[Use, ...], rules: Rules, entry: bool, homes: tuple[tuple[str, Place], ...] = ()) -> Solution:
-    """Infer the domain and decide what is asked; `homes` says where symbols stand that no use has.
+    """Infer the domain and decide all constraints; `homes` has the places of symbols that no use has.
 
     Raises
     ------
     BroadcastError
-        If no extents could be what is asked.
+        If no extents satisfy all constraints.
     """
     rank = max(use.span for use in uses)
     symbols = first_occurrences(uses, rules, dict(homes))
@@ -117,7 +117,7 @@ def _dim(domain_dim: AlignedDims, facts: Facts, position: int) -> Dim:
 
 
 def _open(symbol: str | None, range_: Range) -> Dim:
-    """Return a dim of unknown extent: where only checks make it one extent, they need something to compare with."""
+    """Return a dim of unknown extent; it stays unknown if checks leave it one extent, since they have to compare it."""
     return Dim.within(symbol, range_ if symbol is not None or range_.only is None else Range(range_.low))
 
 
@@ -126,12 +126,12 @@ def _dims(domain_dims: Mapping[int, AlignedDims], facts: Facts, rank: int) -> tu
 
 
 def _closure(found: Sequence[Candidate], problem: Problem, given: Axioms, work: Work) -> Facts:
-    """Return what holds where everything does that is asked, or raise for the first that cannot."""
+    """Return the facts that follow from all candidates, or raise for the first that contradicts those before it."""
     clauses = [*given.clauses, *_clauses(found)]
     reached = known(given.facts, clauses, work)
     if reached is not None and possible(*reached, work):
         return reached[0]
-    # The first without which the rest would do; only the message depends on it.
+    # Find the first candidate that contradicts those before it; only the message depends on it.
     work = Work()
     for count in range(1, len(found)):
         if not possible(given.facts, [*given.clauses, *_clauses(found[:count])], work):

@@ -1,4 +1,4 @@
-"""The rules of a kernel: which of broadcasting's freedoms its operands have.
+"""The rules of a kernel: which forms of broadcasting its operands may use.
 
 In: a kernel's switches and one dim.  Out: how that dim takes part.
 
@@ -18,21 +18,21 @@ from ..types.dim import Dim
 __all__ = ["Dynamic", "Rules", "StretchMode"]
 
 Dynamic: TypeAlias = Literal["numpy", "strict", "trusted"]
-# How a dim takes part: it may stretch, its extent is the domain's, or the caller vouches that it is.
+# How a dim takes part: it may stretch; its extent is the domain's; or the caller vouches that its extent is.
 StretchMode: TypeAlias = Literal["numpy", "strict", "trusted"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of a kernel; what a dim says of itself goes before.
+    """The rules of a kernel; the flags of a dim take precedence over them.
 
     Attributes
     ----------
-    rank_expansion : operands of lower rank get further dims in front. Those of rank 0 always do: they are scalars.
-    stretch : an extent of 1 stretches. The dims that rank expansion adds do in any case.
+    rank_expansion : operands of lower rank get further dims in front. Scalars, which have rank 0, always do.
+    stretch : an extent of 1 stretches. The dims that rank expansion adds always stretch.
     dynamic : how dims of unknown extent take part: ``"numpy"`` (an extent of 1 stretches), ``"strict"`` (the extent is
         the result's) or ``"trusted"`` (as strict, and nothing is checked).
-    debug : what is trusted is checked all the same.
+    debug : trusted dims are checked all the same.
     explicit : an explicit broadcast stretches an extent of 1, whatever `stretch` and `dynamic` say.
 
     Raises
@@ -58,7 +58,7 @@ class Rules:
         DYNAMIC.check(self.dynamic)
 
     def stretch_mode(self, dim: Dim, explicit: bool = False) -> StretchMode:
-        """Tell how a dim takes part; `explicit` if it is broadcast explicitly, for which the switches are not meant."""
+        """Return how a dim takes part; `explicit` says that it is broadcast explicitly (see the attribute)."""
         if dim.broadcast or dim.stretches:
             return "numpy"
         if dim.broadcast is False:

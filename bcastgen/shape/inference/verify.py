@@ -1,4 +1,4 @@
-"""Verification: does a declared result type fit what its operands broadcast to.
+"""Verification: whether a declared result type fits the domain that its operands span.
 
 In: operand types and a result type.  Out: the constraints that run time still has to check, or the error.
 
@@ -50,14 +50,14 @@ def verify_broadcast(
     operand_types : the operands' types (or the only one's), as :class:`TensorType` or text; errors and constraints call
         them a, b, c, ...
     result_type : the declared type of the result, called r. Its dims never stretch.
-    mode : ``"sound"``: an error is what cannot hold at run time; what may hold is returned as a constraint.
+    mode : ``"sound"``: a type that cannot hold at run time is an error; one that may hold is returned as constraints.
         ``"document"``: a known extent in the result where none is inferred is an error too, and operands of unknown
         rank are ignored.
 
     Returns
     -------
     tuple of Constraint
-        What must hold at run time, in the order in which to check it; empty if the types prove all of it.
+        The constraints left to run time, in the order in which to check them; empty if the types prove them all.
 
     Raises
     ------
@@ -90,12 +90,12 @@ def verify_result(
     info : what :func:`broadcast` inferred.
     name : what errors and constraints call the result; no operand's name.
     result : its declared type.
-    bound : where symbols occur first. Pass one dict from result to result: a symbol is then one extent in all of them.
+    bound : where symbols occur first. Pass the same dict for all results, so that a symbol is one extent in them all.
 
     Returns
     -------
     tuple of Constraint
-        What must hold at run time beside ``info.constraints``.
+        The constraints left to run time beside ``info.constraints``.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def decide_result(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A result's dim: its name, its own number, the domain dim it has to be, and what is inferred of that."""
+    """A dim of a result: the result's name, the dim's number, the domain dim it has to equal, and that one's facts."""
 
     name: str
     dim: int
@@ -165,7 +165,7 @@ def _narrowed(dim: Dim, range_: Range) -> Dim:
 
 def _rank_decisions(info: BroadcastInfo, name: str, result: TensorType) -> tuple[Decision, ...]:
     declared, inferred = len(result.dims), len(info.dims)
-    # The number of its known dims is the rank of what is ranked, and a lower bound otherwise.
+    # The number of known dims is the rank, or a lower bound on it where a type or the domain is unranked.
     too_low = declared < inferred and not result.unranked
     too_high = declared > inferred and not info.unranked
     if too_low or too_high:

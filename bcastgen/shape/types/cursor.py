@@ -42,7 +42,7 @@ class Cursor:
 
     @property
     def rest(self) -> str:
-        """What is left, without the white space around it."""
+        """The text that is left, without the white space around it."""
         return self._text[self._position :].rstrip()
 
     def sees(self, pattern: re.Pattern[str]) -> bool:
@@ -50,7 +50,7 @@ class Cursor:
         return pattern.match(self._text, self._position) is not None
 
     def take(self, literal: str) -> bool:
-        """Read the literal if it comes next."""
+        """Read the literal if it comes next; tell whether it did."""
         if not self._text.startswith(literal, self._position):
             return False
         self._position += len(literal)
@@ -58,7 +58,7 @@ class Cursor:
         return True
 
     def match(self, pattern: re.Pattern[str]) -> str | None:
-        """Read what the pattern matches, if it comes next."""
+        """Read the pattern if it comes next; return the text that it matched, else None."""
         found = pattern.match(self._text, self._position)
         if found is None:
             return None
@@ -67,7 +67,7 @@ class Cursor:
         return found.group()
 
     def expect(self, literal: str, cure: str) -> None:
-        """Read the literal, or raise."""
+        """Read the literal; raise a `ParseError` if something else comes next."""
         if not self.take(literal):
             raise self.fail(f"{literal!r}", cure)
 

@@ -1,4 +1,4 @@
-"""One dim of a type: a known extent, a named unknown one, or just unknown, and what is known of an unknown one.
+"""One dim of a type: a known extent, or an unknown one, which may have a name and facts.
 
 In: what is known of an extent.  Out: a :class:`Dim` that compares, hashes and prints.
 
@@ -29,19 +29,20 @@ class Dim:
     ----------
     value : an extent (``4``), the name of an unknown one (``"n"``: same name, same extent), or None for ``?``.
     min, max : the least and the greatest extent.
-    multiple_of : what the extent is a multiple of.
+    multiple_of : a number that divides the extent.
     broadcast : False: the dim never stretches, its extent is the result's. True: it always does, its extent is 1. None:
         it stretches where its extent is 1, unless the kernel says otherwise.
     trusted : the dim never stretches, and nothing about it is checked.
     stretches : the dim stretches where its extent is 1, whatever the kernel says.
 
-    A known extent needs no facts: they are compared with it and dropped. Unless a name would be lost, a range of one
-    extent is that extent.
+    Facts on a known extent are compared with it and dropped. A dim without a name whose facts leave one extent has that
+    extent.
 
     Raises
     ------
     BroadcastError
-        For a negative extent, one that 64 bits do not hold, a name that is no identifier, and facts that no extent has.
+        For a negative extent, one that 64 bits do not hold, a name that is no identifier, or facts that exclude every
+        extent.
 
     Examples
     --------
@@ -91,7 +92,7 @@ class Dim:
         return "?" if self.value is None else str(self.value)
 
     def _set(self, value: int | str | None, known: Range) -> None:
-        """Store what there is to say, in the one form there is for it."""
+        """Store the fields in their normal form, so that dims that say the same are equal."""
         if isinstance(value, int):
             known = Range()
         highest = MAX_EXTENT // known.step * known.step
@@ -160,14 +161,14 @@ class Dim:
 
     @property
     def is_plain(self) -> bool:
-        """True if nothing is said but the extent or its name."""
+        """True if the dim has neither facts nor flags."""
         return self.min is self.max is self.multiple_of is self.broadcast is None and not (
             self.trusted or self.stretches
         )
 
     @property
     def erased(self) -> Dim:
-        """The same extent without facts and flags: what MLIR's types know."""
+        """The same extent or name, without facts and flags."""
         return Dim(self.value)
 
     def __str__(self) -> str:
@@ -218,17 +219,17 @@ DYNAMIC = Dim()
 
 
 def is_extent(value: object) -> bool:
-    """Tell whether something that users give is an extent: an integer of any kind but bool, in range."""
+    """Tell whether a value that a user gives is an extent: an integer of any type but bool, from 0 to MAX_EXTENT."""
     return not isinstance(value, bool) and hasattr(value, "__index__") and 0 <= operator.index(value) <= MAX_EXTENT
 
 
 def check_rank(what: str, rank: int, operand: str | None = None) -> None:
-    """Refuse a value of more dims than kernels hold; inference alone knows no such limit.
+    """Refuse a value with more dims than kernels take; inference alone has no such limit.
 
     Raises
     ------
     BroadcastError
-        Naming the value and its rank.
+        If the rank is above `MAX_RANK`; the message names the value and its rank.
     """
     if rank > MAX_RANK:
         raise BroadcastError(

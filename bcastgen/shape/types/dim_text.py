@@ -24,12 +24,12 @@ _FACTS = ((">=", "min"), ("<=", "max"), ("%", "multiple_of"))
 
 
 def parse_dim(cursor: Cursor) -> Dim:
-    """Read a dim with what is declared of it.
+    """Read a dim with its facts and flags.
 
     Raises
     ------
     ParseError
-        If no dim comes next, or what is declared contradicts itself.
+        If no dim comes next, or its facts and flags contradict each other.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def parse_extent(cursor: Cursor) -> int | None:
     digits = cursor.match(_EXTENT)
     if digits is None:
         return None
-    # The length first: int() takes quadratic time, and refuses more than 4300 digits with an error of its own.
+    # Check the length first: int() takes quadratic time, and refuses more than 4300 digits with an error of its own.
     significant = digits.lstrip("0") or "0"
     if len(significant) > len(str(MAX_EXTENT)) or int(significant) > MAX_EXTENT:
         raise cursor.reject(digits, "an extent is too large", f"extents go up to {MAX_EXTENT}")

@@ -1,12 +1,12 @@
 """Extents that are computed from named ones: sums of products of names, min, max, quotients, what names broadcast to.
 
-In: names with the ranges their extents lie in, and numbers.  Out: one normal form, or a number where there is but one.
+In: names with the ranges of their extents, and numbers.  Out: a normal form; a number where only one is possible.
 
     n + 0 -> n        n + m - n -> m        min(n, n + 1) -> n        (4*n + 2*m) // 2 -> 2*n + m
 
-Two expressions that are equal as polynomials of their names are equal as values, so equality needs no proof; what else
-is decided comes from ranges and multiples (extent_span.py). Every function takes None for an extent of which nothing is
-known, and returns None where a result would be larger than the bounds below: nothing here can grow without end.
+Expressions that are equal as polynomials of their names compare equal, so equality needs no proof; all other verdicts
+come from ranges and multiples (extent_span.py). Every function takes None for an unknown extent, and returns None where
+a result would exceed the limits below, so nothing here can grow without end.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
     "terms_of",
 ]
 
-# What a sum may have: terms, factors of one term, names in all, and the size of a coefficient.
+# The limits of a sum: the number of terms, of factors in one term, of names in all, and the size of a coefficient.
 _MOST_TERMS, _MOST_FACTORS, _MOST_NAMES, _HIGHEST = 12, 4, 24, 2**64
 
 
@@ -52,7 +52,7 @@ class Name:
     ----------
     text : the name.
     range : where its extent lies.
-    is_shown : False for an extent that nobody has named: it prints as ``?``, and so does what is computed from it.
+    is_shown : False for an extent that no user has named: it prints as ``?``, as does every extent computed from it.
     """
 
     text: str
@@ -63,16 +63,16 @@ class Name:
         return f"{self.text if self.is_shown else '?'}{self.range}"
 
 
-# "broadcast": the operand that is not 1, or 1; only said of extents that broadcast. "exact": a quotient by a number of
-# which the dividend is known to be a multiple.
+# "broadcast": the operand that is not 1, or 1 if all are; its operands are taken to broadcast. "exact": a quotient by a
+# number that is known to divide the dividend.
 Kind: TypeAlias = Literal["min", "max", "broadcast", "floordiv", "exact"]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of extents that is no polynomial; all but the quotient have sorted operands, none of them twice.
+    """A function of extents that is no polynomial; the operands are sorted and distinct, except those of a quotient.
 
-    `key` says all of it, ranges of names included: two calls are compared by it, and not operand by operand.
+    `key` spells the whole call, ranges of names included, so calls compare by it and not operand by operand.
     """
 
     kind: Kind = field(compare=False)
@@ -98,11 +98,11 @@ Factors: TypeAlias = tuple[Atom, ...]
 
 @dataclass(frozen=True, slots=True)
 class ExtentExpr:
-    """A sum that names occur in; made by the functions of this module only.
+    """A sum that contains names, in normal form; the functions of this module make it.
 
     Attributes
     ----------
-    terms : factors, sorted, and their coefficient, which is not 0; sorted by factors. No factors: the constant.
+    terms : pairs of sorted factors and a coefficient other than 0, sorted by factors; the constant has no factors.
 
     Examples
     --------
@@ -115,20 +115,20 @@ class ExtentExpr:
 
     @property
     def name(self) -> Name | None:
-        """The name if it is nothing but one."""
+        """The name if the sum is a single name, else None."""
         (factors, coefficient), *rest = self.terms
         alone = not rest and coefficient == 1 and len(factors) == 1
         return factors[0] if alone and isinstance(factors[0], Name) else None
 
     @property
     def is_shown(self) -> bool:
-        """True if every extent in it has been named by somebody."""
+        """True if users have named every extent in it."""
         return all(name.is_shown for name in _names(self))
 
     def __str__(self) -> str:
         return str(self.name) if self.name is not None else _bare(self)
 
-    # As it stands in a tuple of extents.
+    # A tuple of extents prints each by its repr.
     __repr__ = __str__
 
 
@@ -144,7 +144,7 @@ def _bare(extent: Extent) -> str:
     if len(extent.terms) == 1 and extent.terms[0][1] == 1 and len(extent.terms[0][0]) == 1:
         atom = extent.terms[0][0][0]
         return atom.text if isinstance(atom, Name) else str(atom)
-    # The constant comes last, and what is subtracted never first if there is something else.
+    # Terms with names come first, the added ones before the subtracted ones; the constant comes last.
     terms = sorted(extent.terms, key=lambda term: (not term[0], term[1] < 0))
     text = ""
     for factors, coefficient in terms:
@@ -166,7 +166,7 @@ def _needs_parentheses(extent: Extent) -> bool:
 
 
 def sort_key(value: Extent | Atom) -> str:
-    """Return what atoms and operands are sorted by."""
+    """Return the text that atoms and operands are sorted by."""
     match value:
         case int():
             return f"{value:+}"
@@ -178,23 +178,23 @@ def sort_key(value: Extent | Atom) -> str:
 
 
 def named(text: str, range_: Range = ANY_EXTENT, is_shown: bool = True) -> Extent:
-    """Return the extent of a name, which is a number if its range has but one."""
+    """Return the extent of a name; a number if its range has only one extent."""
     if range_.only is not None:
         return range_.only
     return ExtentExpr((((Name(text, range_, is_shown),), 1),))
 
 
 def terms_of(extent: Extent) -> Mapping[Factors, int]:
-    """Return the coefficients of an extent by what they multiply."""
+    """Return the coefficient of each product of factors in an extent."""
     return {(): extent} if isinstance(extent, int) else dict(extent.terms)
 
 
 def made(terms: Mapping[Factors, int]) -> Extent | None:
-    """Return the sum of terms, or None if it would be too large to carry on."""
+    """Return the sum of terms, or None if it would exceed the limits of a sum."""
     for factors, coefficient in terms.items():
         for at, atom in enumerate(factors):
             if coefficient and isinstance(atom, Call) and atom.kind == "exact" and coefficient % _divisor(atom) == 0:
-                # What is divided without a rest, and multiplied again.
+                # An exact quotient times a multiple of its divisor is a multiple of its dividend.
                 left = {(*factors[:at], *factors[at + 1 :]): coefficient // _divisor(atom)}
                 rest = made({other: count for other, count in terms.items() if other != factors})
                 return add(rest, multiply(made(left), atom.operands[0]))
@@ -220,7 +220,7 @@ def _divisor(exact: Call) -> int:
 
 
 def called(kind: Kind, operands: tuple[Extent, ...]) -> Extent | None:
-    """Return the extent that is nothing but a call."""
+    """Return the extent that consists of a single call."""
     return made({(Call(kind, operands, f"~{kind}({','.join(map(sort_key, operands))})"),): 1})
 
 
@@ -273,7 +273,7 @@ def names_of(extent: Extent) -> dict[str, Name]:
 
 
 def evaluate(extent: Extent, extents: Mapping[str, int]) -> int:
-    """Return the number that an extent is where its names have these extents.
+    """Return the value of an extent for these extents of its names.
 
     Raises
     ------

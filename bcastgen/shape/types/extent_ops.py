@@ -1,4 +1,4 @@
-"""Functions of extents that are no polynomials: min, max, quotients, what some broadcast to, and other names put in.
+"""Functions of extents beyond polynomials: min, max, quotients, broadcasting, and the substitution of names.
 
 In: extents (extent_expr.py).  Out: their normal forms, as far as ranges and multiples allow, or None where nothing is
 known or a result would be too large.
@@ -31,12 +31,12 @@ __all__ = ["broadcast", "floor_divide", "maximum", "minimum", "substitute"]
 
 
 def minimum(a: Extent | None, b: Extent | None) -> Extent | None:
-    """Return the smaller one."""
+    """Return the smaller extent."""
     return _extreme("min", a, b, is_at_most)
 
 
 def maximum(a: Extent | None, b: Extent | None) -> Extent | None:
-    """Return the larger one."""
+    """Return the larger extent."""
     return _extreme("max", a, b, lambda one, other: is_at_most(other, one))
 
 
@@ -54,7 +54,7 @@ def _extreme(
 
 
 def _operands(kind: Kind, extent: Extent) -> tuple[Extent, ...]:
-    """Return what a call of the kind is made of, or the extent itself."""
+    """Return the operands of an extent that is one call of this kind, else the extent itself."""
     if isinstance(extent, int) or len(extent.terms) != 1:
         return (extent,)
     factors, coefficient = extent.terms[0]
@@ -64,7 +64,7 @@ def _operands(kind: Kind, extent: Extent) -> tuple[Extent, ...]:
 
 
 def broadcast(extents: Iterable[Extent]) -> Extent | None:
-    """Return the extent that some broadcast to, supposing that they do.
+    """Return the extent that extents broadcast to, on the assumption that they do.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def floor_divide(a: Extent | None, b: Extent | None) -> Extent | None:
 
 
 def _divide_by(a: Extent, k: int) -> Extent | None:
-    """Take out what the divisor divides: the quotient of the rest is smaller, and often 0."""
+    """Return the quotient by a number: dividing each coefficient leaves a small rest, whose quotient is often 0."""
     outside = made({factors: coefficient // k for factors, coefficient in terms_of(a).items()})
     inside = made({factors: coefficient % k for factors, coefficient in terms_of(a).items()})
     if inside is None or isinstance(inside, int):
@@ -112,7 +112,7 @@ def _divide_by(a: Extent, k: int) -> Extent | None:
 
 
 def _cancelled(a: Extent, b: ExtentExpr) -> Extent | None:
-    """Return the quotient where each term of the dividend has all factors of the divisor, which is one term."""
+    """Return the quotient if the divisor equals the dividend, or is one term that divides all of its; else None."""
     if len(b.terms) != 1:
         return 1 if a == b else None
     (divisor, coefficient), terms = b.terms[0], dict[tuple[Atom, ...], int]()
@@ -137,7 +137,7 @@ _FUNCTIONS: dict[Kind, Callable[..., Extent | None]] = {
 
 
 def substitute(extent: Extent | None, extents: Mapping[str, Extent]) -> Extent | None:
-    """Return an extent with others in the places of names.
+    """Return an extent with names replaced by extents.
 
     Examples
     --------

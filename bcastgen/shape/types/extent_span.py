@@ -1,10 +1,11 @@
-"""Where extents of names lie, and what that decides: whether two are equal, or one is less.
+"""Bounds on extents that are computed from names, and what they decide: whether two are equal, or one is less.
 
-In: extents (extent_expr.py).  Out: a :class:`Span`, or True, False, None: for all extents of the names, for none, open.
+In: extents (extent_expr.py).  Out: a :class:`Span`, or a verdict: True for all extents of the names, False for none of
+them, None where it is open.
 
     2*n + 1 -> 1 more than a multiple of 2, so never 4        n + 1 is less than n + 2
 
-Each term is looked at for itself, so that a span may be wider than what is in it.
+Each term is bounded on its own, so a span may be wider than the numbers that occur.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Span:
 
     @staticmethod
     def of(low: int, high: int, step: int, rest: int) -> Span:
-        """Return the span with both ends moved to what is in it."""
+        """Return the span with both ends moved inwards to numbers that it has."""
         if low == high or step == 0:
             return Span(low, high, 0, low)
         low, high = low + (rest - low) % step, high - (high - rest) % step
@@ -45,7 +46,7 @@ class Span:
 
     @property
     def divisor(self) -> int:
-        """What divides all numbers in it; 0 if there is only 0."""
+        """The greatest common divisor of `step` and `rest`, which divides all numbers in it; 0 if there is only 0."""
         return gcd(self.step, self.rest)
 
     def has(self, number: int) -> bool:
@@ -55,13 +56,13 @@ class Span:
         )
 
     def contains(self, other: Span) -> bool:
-        """Tell whether all numbers of another one are in it."""
+        """Tell whether all numbers of another span are in it."""
         ends = self.has(other.low) and self.has(other.high)
         return ends and (other.step == 0 or (self.step > 0 and other.step % self.step == 0))
 
 
 def span(extent: Extent) -> Span:
-    """Return where an extent lies, as far as ranges of names tell, each term for itself."""
+    """Return the bounds on an extent that follow from the ranges of its names, term by term."""
     if isinstance(extent, int):
         return Span(extent, extent, 0, extent)
     low = high = step = rest = 0

@@ -1,6 +1,6 @@
 """The text of a shape whose extents are computed from names, as shape programs print them.
 
-In: ``[n<=64, 2*n + 1, min(n, 4), ?]``.  Out: for each extent the :class:`Dim` it declares, or what it is computed as.
+In: ``[n<=64, 2*n + 1, min(n, 4), ?]``.  Out: for each extent the :class:`Dim` that it declares, or its expression.
 
     shape  = "[" [extent ("," extent)*] "]"          extent = dim | sum            dim: see dim_text.py
     sum    = ["-"] term (("+" | "-") term)*          term   = factor (("*" | "//") factor)*
@@ -23,7 +23,7 @@ __all__ = ["parse_extents"]
 _CURE = "write extents as in [n<=64, 2*n + 1, min(n, 4)]"
 _ALONE = re.compile(r"(\?|\w+)\s*(?![\s\w+*/(-])")
 _WORD = re.compile(r"[^\W\d]\w*")
-# Parentheses in parentheses: Python's stack is no limit for texts.
+# The deepest nesting of parentheses: reading recurses, and no text may exhaust Python's stack.
 _DEEPEST = 16
 _FUNCTIONS: dict[str, Callable[[Sequence[Extent]], Extent | None]] = {
     "min": lambda extents: _folded(extent_ops.minimum, extents),
@@ -45,7 +45,7 @@ def parse_extents(text: str) -> tuple[Dim | Extent, ...]:
     Raises
     ------
     ParseError
-        If it spells none, or one that is too large to compute with; the message has the column and the cure.
+        If the text is none, or an extent is too large to compute with; the message has the column and the cure.
 
     Examples
     --------

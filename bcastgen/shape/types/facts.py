@@ -62,17 +62,17 @@ class Range:
         return both if self.has(both.low) and other.has(both.low) else None
 
     def hull(self, other: Range) -> Range:
-        """Return the least range from the lower of both ends to the higher."""
+        """Return the least range of step 1 that holds both ranges."""
         return Range(min(self.low, other.low), max(self.high, other.high))
 
     def without(self, extent: int) -> Range | None:
-        """Return the range without an extent at one of its ends."""
+        """Return the range without an extent that is one of its ends (else the range), or None if nothing is left."""
         if extent == self.low:
             return Range.of(self.low + self.step, self.high, self.step)
         return Range.of(self.low, self.high - self.step, self.step) if extent == self.high else self
 
     def not_multiple(self, divisor: int) -> Range | None:
-        """Return the range without the multiples of something at its ends, or None if all of it is that."""
+        """Return the range without multiples of the divisor at its ends, or None if nothing is left."""
         if self.step % divisor == 0:
             return None if self.low % divisor == 0 else self
         low, high = self.low, self.high
@@ -90,7 +90,7 @@ ANY_EXTENT = Range()
 
 
 class Facts:
-    """What is known of nodes. Equal nodes are one class, which has a range, and extents and classes it is not.
+    """What is known of nodes: classes of equal ones, each with a range; which differ; which no divisor divides.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class Facts:
 
     @property
     def size(self) -> int:
-        """How much is known: what a copy takes grows with it."""
+        """The number of stored facts; the cost of a copy grows with it."""
         return len(self._parents) + len(self._ranges) + len(self._apart) + len(self._odd)
 
     def range(self, node: Hashable) -> Range:
@@ -143,7 +143,7 @@ class Facts:
         return self.range(node).has(extent)
 
     def meet(self, a: Hashable, b: Hashable) -> Facts | None:
-        """Say that two nodes have one extent; None if they cannot."""
+        """Return these facts plus that two nodes have one extent; None if they cannot."""
         if self.same(a, b):
             return self
         kept, gone = self._root(a), self._root(b)
@@ -157,7 +157,7 @@ class Facts:
         return facts._settled()
 
     def within(self, node: Hashable, range_: Range) -> Facts | None:
-        """Say that a node's extent lies in a range; None if it cannot."""
+        """Return these facts plus that a node's extent lies in a range; None if it cannot."""
         known = self.range(node)
         both = known.meet(range_)
         if both is None:
@@ -169,11 +169,11 @@ class Facts:
         return facts._settled()
 
     def equals(self, node: Hashable, extent: int) -> Facts | None:
-        """Say that a node has an extent; None if it cannot."""
+        """Return these facts plus that a node has an extent; None if it cannot."""
         return self.within(node, Range(extent, extent))
 
     def differ(self, a: Hashable, b: Hashable) -> Facts | None:
-        """Say that two nodes have different extents; None if they cannot."""
+        """Return these facts plus that two nodes have different extents; None if they cannot."""
         if self.range(a).meet(self.range(b)) is None:
             return self
         facts = self._copy()
@@ -181,13 +181,13 @@ class Facts:
         return facts._settled()
 
     def indivisible(self, node: Hashable, step: int) -> Facts | None:
-        """Say that a node's extent is no multiple of something; None if it has to be one."""
+        """Return these facts plus that a node's extent is no multiple of `step`; None if it has to be one."""
         facts = self._copy()
         facts._odd = (*self._odd, (node, step))
         return facts._settled()
 
     def _settled(self) -> Facts | None:
-        """Return these facts with the ranges free of what nodes are not at either end; None if one is empty then."""
+        """Return these facts with excluded extents removed from the ends of ranges; None if they are contradictory."""
         changed = bool(self._apart or self._odd)
         while changed:
             changed = False

@@ -35,13 +35,13 @@ class TensorType:
     ----------
     dtype : the element type, or None where only the shape matters.
     dims : the dims, outermost first.
-    unranked : True if any number of further dims may stand before `dims`: ``f32[*]``, ``f32[*, 4]``.
+    unranked : True if any number of further dims may precede `dims`: ``f32[*]``, ``f32[*, 4]``.
     container : ``"tensor"`` or ``"vector"``; a vector is static, of rank 1 or more, with extents of 1 or more.
 
     Raises
     ------
     BroadcastError
-        If dims are not :class:`Dim`, the container is unknown, or a vector is not what a vector is.
+        If dims are not :class:`Dim`, the container is unknown, or a vector breaks its rules or has no element type.
 
     Examples
     --------
@@ -77,8 +77,8 @@ class TensorType:
     def aligned(self) -> tuple[tuple[int, int, Dim], ...]:
         """Each dim, outermost first: position counted from the end, own number, dim.
 
-        Positions are where shapes of different ranks meet. Own numbers count from 0, or are negative (from the end)
-        where the rank is not known.
+        Shapes of different ranks meet at equal positions. Own numbers count from 0, or are negative (from the end) if
+        the rank is not known.
 
         Examples
         --------
@@ -91,7 +91,7 @@ class TensorType:
 
     @property
     def mlir(self) -> str:
-        """The type in MLIR's spelling, which knows nothing but extents of dims, and no dims of an unranked tensor."""
+        """The type in MLIR's spelling, which drops names, facts and flags, and all dims of an unranked tensor."""
         if self.dtype is None:
             raise DTypeError(f"the type {self} has no element type, which MLIR requires; write f32{self}")
         dims = "*x" if self.unranked else "".join(f"{dim.extent if dim.is_static else '?'}x" for dim in self.dims)
@@ -116,7 +116,7 @@ def _vector_fault(dims: tuple[Dim, ...], unranked: bool) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a kernel takes and gives.
+    """The operands and results of a kernel.
 
     Attributes
     ----------
@@ -237,7 +237,7 @@ def _operands(cursor: Cursor) -> tuple[tuple[str | None, TensorType], ...]:
 
 
 def _check_name(cursor: Cursor, name: str, taken: set[str]) -> None:
-    # Were a type's name an operand's too, "-> f32" could mean either.
+    # If an operand could have the name of a type, "-> f32" would be ambiguous.
     if name in _ELEMENTS or name in _CONTAINERS:
         raise cursor.reject(name, f"operand name {name!r} is a type's", "choose another, or put a ',' before the type")
     if keyword.iskeyword(name) or not name.isidentifier():
