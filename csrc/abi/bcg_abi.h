@@ -24,8 +24,7 @@ typedef struct {
     int32_t rank;
 } bcg_array;
 
-/* The place of an error. Operands are numbered from 0, then results; -1 is "none". `against` is the array that set
- * `expected`. */
+/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
 typedef struct {
     int32_t operand;
     int32_t dim;

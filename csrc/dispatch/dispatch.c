@@ -83,7 +83,8 @@ static PyObject *uninitialised_vectorcall(PyObject *self, PyObject *const *args,
                         Py_TYPE(self)->tp_name);
 }
 
-/* Binds the tuples that the slow path passes; they hold every operand, clean. */
+/* Binds the tuples that the slow path passes; they hold every operand, made clean. Returns -1 with an exception set if
+ * they do not. */
 static int kernel_bind_clean(frame *f, kernel *self, PyObject *operands, PyObject *outs)
 {
     if (self->name == NULL || PyTuple_GET_SIZE(operands) != self->operand_count) {
@@ -253,7 +254,8 @@ static int kernel_traverse(PyObject *object, visitproc visit, void *arg)
     return 0;
 }
 
-/* Names and limits hold strings and numbers only: no cycle goes through them, so a cleared kernel keeps them. */
+/* Names and limits hold only strings and numbers, so no reference cycle goes through them and a cleared kernel keeps
+ * them. */
 static int kernel_clear(PyObject *object)
 {
     kernel *self = (kernel *)object;
@@ -381,7 +383,7 @@ PyDoc_STRVAR(configure_doc,
              "code, None where it comes with register_dtype(); the codes of weak int, uint and float; and the functions\n"
              "that are in Python.");
 
-/* Called once, when bcastgen.runtime.base is imported; what it stores lives as long as the process. */
+/* Called once, when bcastgen.runtime.base is imported. The objects that it stores live as long as the process. */
 static PyObject *module_configure(PyObject *module, PyObject *args)
 {
     (void)module;

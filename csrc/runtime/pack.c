@@ -1,7 +1,7 @@
-/* pack.c: which way a block is copied. pack.h says what is promised.
+/* pack.c: decides how a block is copied. pack.h has the contract.
  *
- * Both ways are one copy of rows x n elements between any two steps: pack_decide brings the two dims into the order
- * that suits and looks for a fast form. A box of more dims is taken apart into such copies.
+ * Packing and unpacking are one copy of rows x n elements between any two steps: pack_decide orders the two dims and
+ * looks for a fast form. A box of more dims is taken apart into such copies.
  */
 #include "pack.h"
 
@@ -124,7 +124,8 @@ static void pack_merge(bcg_copy *copy)
     }
 }
 
-/* One side has adjacent elements along one dim, the other along the other; of either sign where rows are counted. */
+/* Decides on a transposition if one side has adjacent elements along the inner dim and the other along the outer one,
+ * there in either direction. Returns 0 if this is none. */
 static int pack_decide_transposed(bcg_copy *copy)
 {
     const int32_t bytes = copy->bytes;

@@ -50,9 +50,9 @@ void bcg_pool_rouse(int32_t threads) { (void)threads; }
 
 enum {
     POOL_SPIN_NS = 50000, /* back-to-back calls find a worker awake; a sleeping one takes about as long to wake */
-    POOL_ROUSE_NS = 100000, /* calls that follow each other so soon are a row of them */
+    POOL_ROUSE_NS = 100000, /* calls that follow each other within this time are taken for a series */
     POOL_LOOKS = 32,      /* between two looks at the clock */
-    POOL_FEW = 8,         /* workers that are told where to run: where there are more, some other CPU is idle */
+    POOL_FEW = 8,         /* the first workers, which are told where to run; with more of them, some CPU is idle */
     POOL_LINE = 128,      /* bytes that CPUs hand to each other at once */
 };
 
@@ -199,7 +199,7 @@ static void *pool_worker(void *argument)
 
 static void pool_in_child(void) { atomic_store(&pool_current, NULL); }
 
-/* Threads run code of this library, so it stays loaded. Where it is no library of its own, nothing is to be done. */
+/* Keeps this library loaded, since threads run its code. If it is no library of its own, there is nothing to do. */
 static void pool_prepare(void)
 {
     Dl_info here;

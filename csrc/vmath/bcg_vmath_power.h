@@ -120,7 +120,7 @@ static inline double bcg_power_size_f64(double x, double y)
 
 #define BCG_MOST_POWER_F32 0x4e2e0000u
 
-/* For a normal x, and a y with which the power is far from the ends of the range. */
+/* For a normal x, and a y for which the power is far from the ends of the range. */
 static inline double bcg_power_common_of_f64(double x, double y, int close)
 {
     const bcg_power_parts_f64 z = bcg_power_parts_of_f64(bcg_log_common_split_f64(x), y, close);
@@ -200,7 +200,7 @@ static inline float bcg_power_size_f32(float x, float y)
     return fabsf(y * (float)(int32_t)(bcg_bits_f32(x) - 0x3f800000u));
 }
 
-/* For a normal x, and a y with which the power is far from the ends of the range. */
+/* For a normal x, and a y for which the power is far from the ends of the range. */
 static inline float bcg_power_common_of_f32(float x, float y, int close)
 {
     const bcg_power_parts_f32 z = bcg_power_parts_of_f32(bcg_log_common_split_f32(x), y, close);
