@@ -1,12 +1,12 @@
 /* bcg_abi.h: what a compiled kernel and its caller agree on.
  *
  * Contract. A shared object exports one symbol, `bcg_entry`. The caller describes every operand by a bcg_array, calls
- * `shape` (it checks the operands against the kernel's types and each other, reads no data, and fills one bcg_shape a
- * result), provides results of exactly these extents, and calls bcg_run of run.h, which asks `admits`, plans each nest
- * and runs its inner loops. All of this trusts what `shape` has checked, and requires that data is aligned to its
- * element type, and that a result is disjoint from an operand or, where `aligned` says so, is that operand (same data,
- * extents and strides). Statuses are those of bcg_status.def; with one that is not BCG_OK the diagnostic is filled in.
- * In it, what is claimed of values that are not stored counts on after the results.
+ * `shape` (it checks the operands against the kernel's types and each other, reads no data, and fills in one bcg_shape
+ * for each result), provides results of exactly these extents, and calls bcg_run of run.h, which asks `admits`, plans
+ * each nest and runs its inner loops. All of this trusts what `shape` has checked, and requires that data is aligned to
+ * its element type, and that a result is disjoint from an operand or, where `aligned` says so, is that operand (same
+ * data, extents and strides). Statuses are those of bcg_status.def; with any but BCG_OK the diagnostic is filled in.
+ * In a diagnostic, values that are not stored but have claims are numbered after the results.
  */
 #ifndef BCG_ABI_H
 #define BCG_ABI_H
@@ -38,19 +38,21 @@ typedef struct {
     int64_t extents[BCG_MAX_RANK];
 } bcg_shape;
 
-/* An inner loop: `rows` rows of n points, at least one each. Array k of those it is for begins at at[k] and is
- * steps[k] bytes further a row later; along a row its elements are adjacent, or it is stationary: one element. Reads of a
- * point come before its writes, and points in no order. */
+/* An inner loop over `rows` rows of n points; both are at least 1. Its array k begins at at[k], and each row begins
+ * steps[k] bytes after the one before. Along a row an array's elements are adjacent, or it is stationary: one element.
+ * Reads of a point come before its writes; points are visited in no particular order. */
 typedef void (*bcg_loop)(char *const *at, const int64_t *steps, int64_t rows, int64_t n);
 
-/* Bit k of `stationary`: array k is one element along a row. Results move; arrays from the 64th on do. */
+/* Bit k of `stationary` says that array k is one element along a row. Results always move, and so do arrays from the
+ * 64th on. */
 typedef struct {
     uint64_t stationary;
     bcg_loop run;
 } bcg_variant;
 
-/* A sub-expression that can be computed into a tile of its own, before the loops that use it. It reads `reads`, numbers
- * of the nest's arrays or, from `arrays` on, of earlier stages; its loop has these and then the tile, all moving. */
+/* A sub-expression that can be computed into a tile of its own, before the loops that use it. `reads` has the numbers
+ * of the nest's arrays that it reads or, from `arrays` on, of earlier stages. The arrays of its loop are these and then
+ * the tile, all moving. */
 typedef struct {
     bcg_loop run;
     int32_t count;
@@ -86,7 +88,7 @@ typedef struct {
     int32_t abi_version;
     int32_t operands;
     int32_t results;
-    int32_t aligned; /* operands align with the results on the right; not, where it reads through other maps */
+    int32_t aligned; /* operands align with the results on the right; 0 if the kernel reads through other maps */
     int32_t nests;   /* those that have results, in order */
     const bcg_nest *nest;
     int32_t (*shape)(const bcg_array *operands, bcg_shape *results, bcg_diagnostic *why);

@@ -1,16 +1,16 @@
 /* dispatch.c: the CPython extension bcastgen._dispatch, the call path of a kernel.
  *
- * In: a call `kernel(a, b, out=r)`. Out: the ndarray (or tuple of them), with nothing but this between Python and the
- * compiled loop. This file has the type and the module. dispatch_operands.inc reads arguments, dispatch_call.inc makes
- * the call, dispatch_flat.inc is its shortest way, dispatch_memory.inc gives memory for large results,
- * dispatch_size.inc sizes results without a call, dispatch_slots.inc calls kernels that callers give extents,
- * dispatch_kernel.inc is what a kernel holds, dispatch_layout.inc is the arithmetic of strides and overlap,
- * dispatch_evaluate.inc goes from a text to a kernel. A file *.inc is not a header but a part of this one, which alone
- * includes it; its static functions begin with its last word, or with the type that they belong to.
+ * In: a call `kernel(a, b, out=r)`. Out: the ndarray, or a tuple of ndarrays. Only this extension runs between Python
+ * and the compiled loop. This file defines the type and the module. dispatch_operands.inc reads arguments,
+ * dispatch_call.inc makes the call, dispatch_flat.inc is its shortest way, dispatch_memory.inc provides memory for
+ * large results, dispatch_size.inc sizes results without a call, dispatch_slots.inc calls kernels whose callers may
+ * give extents, dispatch_kernel.inc defines what a kernel object holds, dispatch_layout.inc computes with strides and
+ * overlap, dispatch_evaluate.inc goes from a text to a kernel. A *.inc file is not a header but a part of this one
+ * translation unit; the names of its static functions begin with the last word of its name, or with their type's name.
  *
- * An argument that is no aligned native ndarray of a supported dtype, no NumPy scalar and no Python number goes to
- * bcastgen/runtime/slow_path.py ("the slow path"), which comes back through _call_clean; so does every error.
- * bcastgen/runtime/fallback.py is the same class in Python; the tests run both alike.
+ * A call goes to bcastgen/runtime/slow_path.py ("the slow path") if an argument is neither an aligned native ndarray of
+ * a supported dtype, nor a NumPy scalar, nor a Python number, or if its arguments are wrong. The slow path comes back
+ * through _call_clean. bcastgen/runtime/fallback.py is the same class in Python; the tests run both alike.
  *
  * The file is long because the type has many methods, each with its documentation.
  */
@@ -83,7 +83,8 @@ static PyObject *uninitialised_vectorcall(PyObject *self, PyObject *const *args,
                         Py_TYPE(self)->tp_name);
 }
 
-/* Binds the tuples that the slow path passes; they hold every operand, clean. */
+/* Binds the tuples that the slow path passes; they hold every operand, made clean. Returns -1 with an exception set if
+ * they do not. */
 static int kernel_bind_clean(frame *f, kernel *self, PyObject *operands, PyObject *outs)
 {
     if (self->name == NULL || PyTuple_GET_SIZE(operands) != self->operand_count) {
@@ -253,7 +254,8 @@ static int kernel_traverse(PyObject *object, visitproc visit, void *arg)
     return 0;
 }
 
-/* Names and limits hold strings and numbers only: no cycle goes through them, so a cleared kernel keeps them. */
+/* Names and limits hold only strings and numbers, so no reference cycle goes through them and a cleared kernel keeps
+ * them. */
 static int kernel_clear(PyObject *object)
 {
     kernel *self = (kernel *)object;
@@ -381,7 +383,7 @@ PyDoc_STRVAR(configure_doc,
              "code, None where it comes with register_dtype(); the codes of weak int, uint and float; and the functions\n"
              "that are in Python.");
 
-/* Called once, when bcastgen.runtime.base is imported; what it stores lives as long as the process. */
+/* Called once, when bcastgen.runtime.base is imported. The objects that it stores live as long as the process. */
 static PyObject *module_configure(PyObject *module, PyObject *args)
 {
     (void)module;

@@ -1,4 +1,4 @@
-/* guards.c: see guards.h. Steps are those of guard_steps.def; what meets does so by the helpers that kernels have. */
+/* guards.c: see guards.h. Steps are those of guard_steps.def; extents meet by the helpers that kernels use. */
 #include "guards.h"
 #include "shape_code.h"
 
@@ -28,7 +28,7 @@ enum {
 typedef struct {
     const bcg_array *operands;
     bcg_shape *domains, *domain; /* all, and that of the nest at hand */
-    int32_t from[BCG_MAX_RANK];  /* who set its extents */
+    int32_t from[BCG_MAX_RANK];  /* the operands that set its extents */
     bcg_diagnostic *why;
 } guards;
 
@@ -47,7 +47,8 @@ static int64_t guards_extent(const guards *g, const int64_t *term)
     return domain->extents[guards_dim(domain->rank, term[2])];
 }
 
-/* The slot has the first of these extents that is not 1; an operand of fewer dims has none to give. */
+/* Sets the slot to the first of these extents that is not 1, or to 1; an operand of too few dims has none. Returns 0 if
+ * there is no extent at all. */
 static int guards_slot(const bcg_array *operands, int64_t *slot, int64_t count, const int64_t *terms)
 {
     int found = 0;
@@ -76,7 +77,7 @@ const int64_t *guards_slots(const int64_t *code, const bcg_array *operands, int6
     return shape_code_run(at + 2, operands, slots) ? at + 2 + at[1] : NULL;
 }
 
-/* All extents are 1, and nobody's. */
+/* Begins a nest's domain: each extent is 1, and no operand has set it. */
 static void guards_begin(guards *g, int64_t nest, int64_t open, int64_t least, int64_t count, const int64_t *spanning)
 {
     int32_t rank = (int32_t)least;
@@ -99,7 +100,7 @@ static bcg_status guards_rank(const guards *g, int64_t operand, int64_t rank, in
     return bcg_fail(g->why, exact ? BCG_RANK : BCG_RANK_AT_LEAST, (int32_t)operand, -1, -1, rank, own);
 }
 
-/* A scalar goes with every rank. */
+/* Checks that the operand has the domain's rank; a scalar has every rank. */
 static bcg_status guards_domain_rank(const guards *g, int64_t operand)
 {
     const int32_t own = g->operands[operand].rank;

@@ -1,15 +1,15 @@
 /* guards.h: runs the guards of a kernel without its binary: from operands' extents to those of the results.
  *
- * Contract. A code is what bcastgen/loops/guard_code.py flattens a guard program to, for these operands: nothing of the
- * code itself is checked, everything of the operands' extents is that the program asks, by the helpers that kernels
- * have, and in their order. Operands have a rank of 0 to BCG_MAX_RANK; their data and strides are not read.
+ * Contract. A code is what bcastgen/loops/guard_code.py flattens a guard program to, for these operands. The code
+ * itself is not checked. The operands' extents are checked as the program asks, by the helpers that kernels use and in
+ * the same order. Operands have a rank of 0 to BCG_MAX_RANK; their data and strides are not read.
  */
 #ifndef BCG_GUARDS_H
 #define BCG_GUARDS_H
 
 #include "bcg_abi.h"
 
-enum { GUARDS_DECLINED = -1 }; /* these operands do not tell what a slot is: Python has the words for it */
+enum { GUARDS_DECLINED = -1 }; /* these operands do not determine a slot's extent; Python writes the error */
 
 /* How many domains guards_run fills in. */
 static inline int64_t guards_nests(const int64_t *code) { return code[0]; }
@@ -17,15 +17,15 @@ static inline int64_t guards_nests(const int64_t *code) { return code[0]; }
 /* The domain whose extents a result has. */
 static inline int64_t guards_nest_of(const int64_t *code, int64_t result) { return code[2 + result]; }
 
-/* Whether a slot that the caller leaves out has the extent that it stands beside: an out= may say otherwise. */
+/* Whether a slot that the caller leaves out takes an extent that it broadcasts with; an out= may determine another. */
 int guards_guesses(const int64_t *code);
 
-/* Fills in the extents of operands that the caller leaves out, which point to them; returns the other steps, or NULL
- * where these operands do not tell. */
+/* Fills in the slots that the caller leaves out, to which their operands' extents point. Returns the steps after these,
+ * or NULL if the operands do not determine a slot. */
 const int64_t *guards_slots(const int64_t *code, const bcg_array *operands, int64_t *slots);
 
-/* Does this, and fills in the domain of each nest. Returns GUARDS_DECLINED or a status of bcg_status.def, with the
- * diagnostic that a kernel would fill in. */
+/* Calls guards_slots, checks the operands and fills in the domain of each nest. Returns GUARDS_DECLINED or a status of
+ * bcg_status.def, with the diagnostic that a kernel would fill in. */
 int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slots, bcg_shape *domains,
                    bcg_diagnostic *why);
 

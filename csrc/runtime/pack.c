@@ -1,7 +1,7 @@
-/* pack.c: which way a block is copied. pack.h says what is promised.
+/* pack.c: decides how a block is copied. pack.h has the contract.
  *
- * Both ways are one copy of rows x n elements between any two steps: pack_decide brings the two dims into the order
- * that suits and looks for a fast form. A box of more dims is taken apart into such copies.
+ * Packing and unpacking are one copy of rows x n elements between any two steps: pack_decide orders the two dims and
+ * looks for a fast form. A box of more dims is taken apart into such copies.
  */
 #include "pack.h"
 
@@ -110,7 +110,7 @@ static void pack_swap_dims(bcg_copy *copy)
     copy->inner = was.outer;
 }
 
-/* One dim is left, in `inner`, where one of the two has an extent of 1 or they follow each other without a gap. */
+/* Leaves one dim, in `inner`, if one of the two has an extent of 1 or they follow each other without a gap. */
 static void pack_merge(bcg_copy *copy)
 {
     if (copy->outer == 1) {
@@ -124,7 +124,8 @@ static void pack_merge(bcg_copy *copy)
     }
 }
 
-/* One side has adjacent elements along one dim, the other along the other; of either sign where rows are counted. */
+/* Decides on a transposition if one side has adjacent elements along the inner dim and the other along the outer one,
+ * there in either direction. Returns 0 if this is none. */
 static int pack_decide_transposed(bcg_copy *copy)
 {
     const int32_t bytes = copy->bytes;
@@ -175,7 +176,7 @@ static pack_form pack_decide(bcg_copy *copy)
         copy->way = (void (*)(void))pack_scatter_of(bytes);
         return pack_form_scatter;
     }
-    /* With the shorter steps in the inner loop cache lines are used up. */
+    /* The shorter steps are in the inner loop, so that each cache line is used up. */
     if (copy->outer > 1 && pack_magnitude(copy->from_outer) + pack_magnitude(copy->to_outer) <
                                pack_magnitude(copy->from_inner) + pack_magnitude(copy->to_inner)) {
         pack_swap_dims(copy);
@@ -216,7 +217,7 @@ typedef struct {
     int64_t size;
 } pack_dim;
 
-/* The dims that are left, d0 outermost, once those of extent 1 are gone and neighbours are one where they can. */
+/* Drops dims of extent 1 and merges neighbours where possible. Returns how many dims are left, d0 outermost. */
 static int32_t pack_merge_dims(pack_dim *merged, int32_t dims, const int64_t *extents, const int64_t *steps)
 {
     int32_t left = 0;
@@ -240,7 +241,8 @@ static int32_t pack_merge_dims(pack_dim *merged, int32_t dims, const int64_t *ex
     return left;
 }
 
-/* Many elements along the first dim of three, few within: one copy for each index of the middle one. */
+/* Copies a box of three dims with many elements along the first and few within: one copy for each index of the middle
+ * one. */
 static void pack_across(char *to, const char *from, const pack_dim *dim, int64_t whole, int32_t bytes)
 {
     for (int64_t j = 0; j < dim[1].extent; j++) {
@@ -249,7 +251,7 @@ static void pack_across(char *to, const char *from, const pack_dim *dim, int64_t
     }
 }
 
-/* The first `count` elements of a box. */
+/* Copies the first `count` elements of a box. */
 static void pack_dims(char *to, const char *from, const pack_dim *dim, int32_t dims, int64_t count, int32_t bytes)
 {
     if (dims == 1) {
@@ -276,7 +278,7 @@ static void pack_dims(char *to, const char *from, const pack_dim *dim, int32_t d
     }
 }
 
-/* Three dims, of which the middle one repeats the few adjacent elements of the last one. */
+/* Plans a copy of three dims whose middle one repeats the few adjacent elements of the last one; 0 if it is another. */
 static int pack_plan_periods(bcg_copy *copy, const pack_dim *dim, int64_t count, int32_t bytes)
 {
     const pack_periods periods = pack_periods_of(dim[2].extent, bytes);

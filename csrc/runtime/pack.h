@@ -10,29 +10,31 @@
 
 #include <stdint.h>
 
-/* A copy that is decided once and made often: copy->form(copy, to, from) makes one. All else in it is pack.c's. */
+/* A copy that is planned once and made often: copy->form(copy, to, from) makes it. The other members are private. */
 typedef struct bcg_copy bcg_copy;
 struct bcg_copy {
     void (*form)(const bcg_copy *copy, char *to, const char *from);
-    void (*way)(void); /* of several that a form has */
+    void (*way)(void); /* the function that the form calls, if it has several */
     int64_t to_first, from_first, to_outer, to_inner, from_outer, from_inner, outer, inner;
     int32_t bytes, along;
 };
 
-/* to[row][i] = from[row][i]: a row of the tile has n adjacent elements and begins `to_row` bytes after the last one. */
+/* to[row][i] = from[row][i]: a row of the tile has n adjacent elements and begins `to_row` bytes after the previous
+ * row. */
 void bcg_plan_pack(bcg_copy *copy, int64_t to_row, int64_t from_row, int64_t from_step, int64_t rows, int64_t n,
                    int32_t bytes);
 
-/* The way back: rows of adjacent elements to wherever an array has them. */
+/* The way back: copies rows of adjacent elements to the places of an array's elements. */
 void bcg_plan_unpack(bcg_copy *copy, int64_t to_row, int64_t to_step, int64_t from_row, int64_t rows, int64_t n,
                      int32_t bytes);
 
-/* The first `count` elements, in C order, of a box of `dims` dims (d0 outermost) become adjacent in the tile. Extents
- * inside the outermost one are small: that is what this is for. */
+/* The first `count` elements, in C order, of a box of `dims` dims (d0 outermost) become adjacent in the tile. This is
+ * for boxes whose extents are small, except the outermost one. */
 void bcg_pack_box(char *to, const char *from, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t count,
                   int32_t bytes);
 
-/* The same as a copy of two dims, or of one that is repeated inside another, if that is what it is; or 0. */
+/* Plans the same as one copy if the box is a copy of two dims, or of one that is repeated inside another; else returns
+ * 0. */
 int bcg_plan_box(bcg_copy *copy, int32_t dims, const int64_t *extents, const int64_t *steps, int64_t count,
                  int32_t bytes);
 

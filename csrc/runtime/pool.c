@@ -1,11 +1,12 @@
 /* pool.c: the threads of pool.h.
  *
- * A job is open in one word: its number, and the next index to take. A thread that takes an index (a compare and swap
- * of that word, so that a latecomer takes none of a job it does not know) holds the job open until it has finished it;
- * a thread that holds none is not waited for. So a worker that the system does not run delays no other.
+ * One word opens a job: it has the job's number and the next index to take. A thread takes an index by a compare and
+ * swap of that word, so that a latecomer takes none of a job it does not know, and holds the job open until it has
+ * finished the index. Nobody waits for a thread that holds no index, so a worker that the system does not run delays no
+ * other.
  *
- * The caller works, too. A worker that is slow to wake finds the job done: to ask for a sleeping one costs the system
- * call that wakes it. All orders are sequentially consistent: a job is long beside them.
+ * The caller works, too. A worker that is slow to wake finds the job done, so a sleeping worker costs no more than the
+ * system call that wakes it. All atomic operations are sequentially consistent: a job takes far longer than they do.
  *
  * Linux wakes a thread on its waker's CPU where the others seem to be busy. There it waits until the caller is
  * done, or does the job alone and then looks for the next in the caller's place. So the caller keeps its CPU to itself.
@@ -49,9 +50,9 @@ void bcg_pool_rouse(int32_t threads) { (void)threads; }
 
 enum {
     POOL_SPIN_NS = 50000, /* back-to-back calls find a worker awake; a sleeping one takes about as long to wake */
-    POOL_ROUSE_NS = 100000, /* calls that follow each other so soon are a row of them */
+    POOL_ROUSE_NS = 100000, /* calls that follow each other within this time are taken for a series */
     POOL_LOOKS = 32,      /* between two looks at the clock */
-    POOL_FEW = 8,         /* workers that are told where to run: where there are more, some other CPU is idle */
+    POOL_FEW = 8,         /* the first workers, which are told where to run; with more of them, some CPU is idle */
     POOL_LINE = 128,      /* bytes that CPUs hand to each other at once */
 };
 
@@ -66,9 +67,9 @@ typedef struct {
     atomic_llong first;
     atomic_uint tasks, most_workers;
     atomic_int busy, sleeping, waiting, workers;
-    /* By the caller that holds `busy`, too. */
-    int32_t asked;                 /* most threads that were */
-    int cpu;                       /* that no worker of the few may run on */
+    /* Also written by the caller that holds `busy`. */
+    int32_t asked;                 /* the most threads that a call has asked for */
+    int cpu;                       /* the CPU that the first workers may not run on */
     pthread_t few[POOL_FEW];       /* the first workers */
     pthread_mutex_t mutex;
     pthread_cond_t work, ended;
@@ -78,7 +79,7 @@ typedef struct {
     atomic_uint finished;
 } pool;
 
-/* Null where there is none yet: after a fork the copy of the parent's pool has no threads, and is left. */
+/* Null if there is none yet. After a fork the child's copy of the parent's pool has no threads, and is abandoned. */
 static _Atomic(pool *) pool_current;
 
 typedef struct {
@@ -95,12 +96,12 @@ static void pool_relax(void)
 #endif
 }
 
-/* How this thread's floating-point unit rounds, traps and treats subnormals. Threads have it from their maker, and
- * nothing tells them of a later change; so a job takes its caller's along. Nothing is done on other machines. */
+/* How this thread's floating-point unit rounds, traps and treats subnormals. A thread inherits this from its creator
+ * and sees no later change, so a job carries its caller's mode. On other machines nothing is done. */
 #if defined(__SSE__)
 static uint64_t pool_float_mode(void) { return __builtin_ia32_stmxcsr() & 0xffc0; }
 
-/* Leaves the exceptions that have been seen so far. */
+/* Keeps the flags of exceptions that have been raised so far. */
 static void pool_set_float_mode(uint64_t mode)
 {
     __builtin_ia32_ldmxcsr((__builtin_ia32_stmxcsr() & ~0xffc0u) | (unsigned)mode);
@@ -198,7 +199,7 @@ static void *pool_worker(void *argument)
 
 static void pool_in_child(void) { atomic_store(&pool_current, NULL); }
 
-/* Threads run code of this library, so it stays loaded. Where it is no library of its own, nothing is to be done. */
+/* Keeps this library loaded, since threads run its code. If it is no library of its own, there is nothing to do. */
 static void pool_prepare(void)
 {
     Dl_info here;
@@ -279,7 +280,8 @@ static void pool_wake(pool *p)
     pthread_cond_broadcast(&p->work);
 }
 
-/* Waits for the indices that workers hold. A task that forked left them with the parent's threads: then for nothing. */
+/* Waits for the indices that workers hold. If a task has forked, the parent's threads hold them, and the child does not
+ * wait. */
 static void pool_await(pool *p)
 {
     for (int64_t until = pool_now() + POOL_SPIN_NS; !pool_is_done(p) && pool_now() < until;) {

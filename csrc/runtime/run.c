@@ -1,13 +1,15 @@
 /* run.c: the plan of a call: see run.h.
  *
- * A file *.inc of this folder is not a header but a part of the one file *.c that includes it (run_*.inc of this one,
- * pack_*.inc of pack.c, cpus.inc of pool.c); its static functions begin with its last word, those of pack.c with pack_.
+ * A *.inc file of this folder is not a header but a part of the one *.c file that includes it (run_*.inc of this one,
+ * pack_*.inc of pack.c, cpus.inc of pool.c); names of static functions begin with the last word of the file's name,
+ * those of pack.c and pack_*.inc with pack_.
  *
  * A nest's dims are ordered by the result's strides and merged (bcg_odometer.h); large ones are cut into parts, one a
  * task of the pool. A part is walked in blocks of rows (dim i) of points (dim j), with the other dims, o, around,
  * between or inside the blocks. In a block an array is read in place where its elements are adjacent along j, or one;
- * else it is packed into a tile. A tile is kept until something that it depends on moves, so that what repeats is
- * packed, and computed, once. Results that are not adjacent, or go past the cache, are computed in a tile and copied.
+ * else it is packed into a tile. A tile is kept until something that it depends on moves, so that repeated elements are
+ * packed, and repeated values computed, once. Results that are not adjacent, or that bypass the cache, are computed in
+ * a tile and copied.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,7 @@ static void run_part(domain *d, int streams)
         walk_run(d, memory, MOST_TILE_BYTES, streams);
         return;
     }
-    /* The whole nest was promised this much memory before anything was written. */
+    /* bcg_run has allocated this much memory for the nest before anything was written. */
     walk_run(d, d->spare, source_many_tile_bytes(d->nest), streams);
 }
 
@@ -52,9 +54,9 @@ enum {
     PART_NS = 5000,         /* work that is worth handing to a thread that spins, */
     PART_NS_ASLEEP = 20000, /* and to one that has to be woken */
     PARTS_A_THREAD = 4,     /* so that a thread which is interrupted leaves some of its share to the others */
-    STREAM_BYTES = 24 << 20, /* results from here on do not stay in the cache until they are read, */
-    NEAR_BYTES = 1 << 20,    /* apart: what is read of one comes from a cache, where the other was read */
-    STREAM_READS = 2         /* but where less is read than so many times what is written, they are no faster past it */
+    STREAM_BYTES = 24 << 20, /* results of this size or more do not stay in the cache until they are read */
+    NEAR_BYTES = 1 << 20,    /* an operand less than this apart from another finds its lines in a cache */
+    STREAM_READS = 2         /* large results bypass the cache only if so many times their bytes are read */
 };
 
 typedef struct {
@@ -64,7 +66,7 @@ typedef struct {
     int streams;
 } division;
 
-/* Part `index` of the dim that is cut, in grains. */
+/* Runs part `index` of the domain, which is cut at multiples of the grain. */
 static void run_task(void *argument, int64_t index)
 {
     const division *const parts = argument;
@@ -85,7 +87,7 @@ static void run_task(void *argument, int64_t index)
     run_part(&part, parts->streams);
 }
 
-/* About how long the nest takes on one core: its maths, or moving its bytes where that takes longer. */
+/* Estimates the time of the nest on one core: its maths, or moving its bytes where that takes longer. */
 static double run_nanoseconds(const bcg_nest *nest, int64_t points)
 {
     int64_t bytes = 0;
@@ -125,7 +127,7 @@ static int run_is_near(const domain *d, int32_t k)
     return 0;
 }
 
-/* Whether results that are large go past the caches. */
+/* Whether it pays to write the results past the caches. */
 static int run_streaming_pays(const domain *d)
 {
     const int32_t operands = d->nest->operands;
@@ -198,7 +200,7 @@ static int run_is_one(const bcg_array *array)
     return 1;
 }
 
-/* The shortest way: a small call whose arrays all lie in C order, or are one element. Returns 0 if this is none. */
+/* Runs, without a plan, a small nest whose arrays all lie in C order or are one element. Returns 0 for other nests. */
 static int run_flat(const bcg_kernel *kernel, const bcg_nest *nest, const bcg_array *operands, const bcg_array *results)
 {
     char *at[FEW];

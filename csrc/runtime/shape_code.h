@@ -1,8 +1,8 @@
 /* shape_code.h: runs a program of the shape dialect that sizes a kernel's result, without compiling it.
  *
  * Contract. A code is what bcastgen/emit/shape_program/code.py flattens a program to. It calls the functions that a
- * compiled program calls. Only what succeeds is its business: where anything is invalid, fails or is undecided it says
- * 0, and Python, which runs the program itself, has the words for it.
+ * compiled program calls. It computes results but no errors: if anything is invalid, fails or is undecided, it returns
+ * 0, and Python runs the program itself and says why.
  */
 #ifndef BCG_SHAPE_CODE_H
 #define BCG_SHAPE_CODE_H
@@ -10,12 +10,12 @@
 #include "bcg_abi.h"
 
 enum {
-    SHAPE_CODE_SHAPES = 24, /* so many registers of shapes, */
-    SHAPE_CODE_NUMBERS = 64 /* and of numbers, may a code have */
+    SHAPE_CODE_SHAPES = 24, /* most registers of shapes, */
+    SHAPE_CODE_NUMBERS = 64 /* and of numbers, that a code may have */
 };
 
-/* The code is how many operands there are, the register of the result, its rank, how many numbers the steps are, steps.
- * Writes the extents of the result, and returns 1, or 0. */
+/* Runs a code: the number of operands, the register of the result, its rank, the length of the steps, and the steps.
+ * Writes the extents of the result and returns 1; returns 0 if the code does not succeed. */
 int shape_code_run(const int64_t *code, const bcg_array *operands, int64_t *extents);
 
 #endif

@@ -1,4 +1,4 @@
-/* bcg_vmath_angle.h: angles less multiples of pi / 2, and selections by bits: what trigonometric functions share.
+/* bcg_vmath_angle.h: code that trigonometric functions share: angles less multiples of pi / 2, and selections by bits.
  *
  * Contract. Pure, no errno, any argument; errors within the bound of the op's row, special values those of C99's Annex
  * F. Branch-free, so that loops vectorise, but for far arguments, which are taken apart slowly. Forms with `common` in
@@ -7,8 +7,8 @@
  * standard ones: emit copies the ones a kernel needs.
  *
  * An angle |x| less k pi / 2 is the sum of a number and a small one: the parts of pi are so short that their products
- * with k are exact, and so are the differences, until the last digits come. k is rounded by adding a number whose last
- * digit counts ones, so that the low bits of the sum tell the quadrant.
+ * with k are exact, and so are the differences, except in the last digits. k is rounded by adding a number whose last
+ * digit counts ones, so that the low bits of the sum are the quadrant.
  */
 #ifndef BCG_VMATH_ANGLE_H
 #define BCG_VMATH_ANGLE_H
@@ -28,8 +28,8 @@
 
 #define BCG_TAN_COMMON_F64 BCG_SIN_COMMON_F64
 
-/* All ones where x < 0 (or a NaN or -0 has the sign), so that selecting by it is no condition: of those that it meets
- * again gcc makes paths of their own. Which sign a NaN has nobody knows: both of what it selects from are to be NaN. */
+/* All ones where x < 0 (or a NaN or -0 has the sign). Selecting by this mask is no condition; gcc makes separate paths
+ * for a condition that occurs again. The sign of a NaN is not defined, so for a NaN both alternatives must be NaN. */
 static inline uint32_t bcg_mask_f32(float x) { return 0 - (bcg_bits_f32(x) >> 31); }
 
 /* x where mask is all ones, y where it is 0. */
@@ -38,8 +38,8 @@ static inline float bcg_masked_f32(uint32_t mask, float x, float y)
     return bcg_from_bits_f32((bcg_bits_f32(x) & mask) | (bcg_bits_f32(y) & ~mask));
 }
 
-/* All ones where x < 0 (or a NaN or -0 has the sign), so that selecting by it is no condition: of those that it meets
- * again gcc makes paths of their own. Which sign a NaN has nobody knows: both of what it selects from are to be NaN. */
+/* All ones where x < 0 (or a NaN or -0 has the sign). Selecting by this mask is no condition; gcc makes separate paths
+ * for a condition that occurs again. The sign of a NaN is not defined, so for a NaN both alternatives must be NaN. */
 static inline uint64_t bcg_mask_f64(double x) { return 0 - (bcg_bits_f64(x) >> 63); }
 
 /* x where mask is all ones, y where it is 0. */
@@ -58,19 +58,19 @@ static inline double bcg_pick_f64(uint64_t odd, double x, double y)
 #endif
 }
 
-/* |x|, without the sign of a NaN: compilers drop fabs where x cannot be negative, and on x86 0 / 0 has the sign. */
+/* |x|, also without the sign of a NaN: compilers drop fabs if x cannot be negative, and on x86 0 / 0 has the sign. */
 static inline float bcg_size_f32(float x) { return bcg_from_bits_f32(bcg_bits_f32(x) & 0x7fffffffu); }
 
-/* |x|, without the sign of a NaN: compilers drop fabs where x cannot be negative, and on x86 0 / 0 has the sign. */
+/* |x|, also without the sign of a NaN: compilers drop fabs if x cannot be negative, and on x86 0 / 0 has the sign. */
 static inline double bcg_size_f64(double x) { return bcg_from_bits_f64(bcg_bits_f64(x) & 0x7fffffffffffffffu); }
 
-/* An odd function's value at x, of its value at |x|. */
+/* An odd function's value at x, from its value at |x|. */
 static inline float bcg_signed_f32(float x, float value)
 {
     return bcg_from_bits_f32(bcg_bits_f32(value) ^ (bcg_bits_f32(x) & 0x80000000u));
 }
 
-/* An odd function's value at x, of its value at |x|. */
+/* An odd function's value at x, from its value at |x|. */
 static inline double bcg_signed_f64(double x, double value)
 {
     return bcg_from_bits_f64(bcg_bits_f64(value) ^ (bcg_bits_f64(x) & 0x8000000000000000u));
@@ -120,8 +120,8 @@ static inline bcg_angle_f64 bcg_near_angle_f64(double x)
     return angle;
 }
 
-/* Any x >= 1, by Payne and Hanek's method: of the digits of 2 / pi only those count whose products with x are no
- * multiples of 4 and not too small: 192 bits; and of their product with the digits of x the lowest 192. */
+/* Any x >= 1, by Payne and Hanek's method: the only digits of 2 / pi that count are those whose products with x are no
+ * multiples of 4 and not too small: 192 bits. The lowest 192 bits of their product with the digits of x count. */
 static inline bcg_angle_f64 bcg_far_angle_f64(double x)
 {
     static const uint32_t digits[] = {
@@ -137,7 +137,7 @@ static inline bcg_angle_f64 bcg_far_angle_f64(double x)
         const bcg_angle_f64 none = {x - x, x - x, 0};
         return none;
     }
-    /* Never less for what comes here; that compilers cannot see. */
+    /* The exponent is never less here, but compilers cannot see that. */
     const uint32_t place = exponent > 1013 ? exponent - 1013 : 0;
     uint32_t product[6] = {0};
     for (int half = 0; half < 2; half++) {
@@ -151,7 +151,7 @@ static inline bcg_angle_f64 bcg_far_angle_f64(double x)
             carry >>= 32;
         }
     }
-    /* Two bits before the point; beyond a half it is the distance to the next quarter that counts. */
+    /* Two bits are before the point. Beyond a half, the angle is the distance to the next quarter. */
     const uint32_t beyond = product[5] >> 29 & 1, flip = 0 - beyond;
     const double d0 = (double)((product[5] ^ flip) & 0x3fffffff) * 0x1p-30, d1 = (double)(product[4] ^ flip) * 0x1p-62;
     const double d2 = (double)(product[3] ^ flip) * 0x1p-94, d3 = (double)(product[2] ^ flip) * 0x1p-126;

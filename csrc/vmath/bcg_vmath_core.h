@@ -1,8 +1,8 @@
 /* bcg_vmath_core.h: what the vector functions are made of: bits, one-rounding sums of products, rounding errors.
  *
  * Contract. Pure, for every argument, and without branches or calls, so that a loop over them vectorises at full width.
- * Where the machine multiplies and adds with one rounding bcg_fma does; elsewhere it rounds twice, and whatever needs
- * the exact error of a product asks bcg_prod_low or bcg_rest, which find it either way. Results need -ffp-contract=off.
+ * bcg_fma rounds once on machines that multiply and add with one rounding, else twice; functions that need the exact
+ * error of a product use bcg_prod_low or bcg_rest, which find it either way. Results need -ffp-contract=off.
  * Each definition is between blank lines and uses only what is above it or in the standard headers: emit copies
  * the ones a kernel needs.
  */

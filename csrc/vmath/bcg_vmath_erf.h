@@ -123,7 +123,7 @@ static inline float bcg_erf_f32(float x)
     return copysignf(far ? beyond : bcg_fma_f32(p, size, size), x);
 }
 
-/* Up to 15/16 the series, beyond 1 - erfc(|x|), of which the second is small. */
+/* Up to 15/16 the series; beyond that 1 - erfc(|x|), whose second term is small. */
 static inline double bcg_erf_f64(double x)
 {
     const double size = fabs(x), y = 6.0 < size ? 6.0 : size, t = y - 1;
@@ -267,36 +267,36 @@ static inline double bcg_erfc_log_f64(double v)
     return bcg_fma_f64(v, bcg_fma_f64(v, odd, even), 0x1.5140b11e1e9p+0);
 }
 
-/* x where near < 0, else y; no condition, which gcc would follow back to another one, evaluating all of both sides. */
+/* x where near < 0, else y. This is no condition: gcc would trace that back to another one and evaluate both sides. */
 static inline float bcg_erf_side_f32(float near, float x, float y)
 {
     const uint32_t mask = 0 - (bcg_bits_f32(near) >> 31);
     return bcg_from_bits_f32((bcg_bits_f32(x) & mask) | (bcg_bits_f32(y) & ~mask));
 }
 
-/* x where near < 0, else y; no condition, which gcc would follow back to another one, evaluating all of both sides. */
+/* x where near < 0, else y. This is no condition: gcc would trace that back to another one and evaluate both sides. */
 static inline double bcg_erf_side_f64(double near, double x, double y)
 {
     const uint64_t mask = 0 - (bcg_bits_f64(near) >> 63);
     return bcg_from_bits_f64((bcg_bits_f64(x) & mask) | (bcg_bits_f64(y) & ~mask));
 }
 
-/* value, or for x < 0 what it leaves of 2. */
+/* value, or 2 - value for x < 0. */
 static inline float bcg_erf_left_f32(float x, float value)
 {
     const uint32_t sign = bcg_bits_f32(x) & 0x80000000u, two = 0x40000000u & (0 - (sign >> 31));
     return bcg_from_bits_f32(two) + bcg_from_bits_f32(bcg_bits_f32(value) ^ sign);
 }
 
-/* value, or for x < 0 what it leaves of 2. */
+/* value, or 2 - value for x < 0. */
 static inline double bcg_erf_left_f64(double x, double value)
 {
     const uint64_t sign = bcg_bits_f64(x) & 0x8000000000000000u, two = 0x4000000000000000u & (0 - (sign >> 63));
     return bcg_from_bits_f64(two) + bcg_from_bits_f64(bcg_bits_f64(value) ^ sign);
 }
 
-/* Up to 1/2 as 1 - erf(x), beyond u e^(q(v) - x^2), for negative x less that than 2: all that rounding takes from u and
- * from the exponent is gathered and comes in at the end. */
+/* Up to 1/2 it is 1 - erf(x); beyond that u e^(q(v) - x^2), or for negative x 2 minus this. The rounding errors of u
+ * and of the exponent are gathered and added at the end. */
 static inline float bcg_erfc_f32(float x)
 {
     const float size = fabsf(x), y = 10.5f < size ? 10.5f : size, square = y * y;
@@ -352,7 +352,7 @@ static inline double bcg_erfc_f64(double x)
     return bcg_erf_side_f64(y - 0.5, near, bcg_erf_left_f64(x, far));
 }
 
-/* The same; but of what rounding takes, only that of x^2 and, to a few digits, of u counts. */
+/* The same, but with only the rounding errors of x^2 and, to a few digits, of u. */
 static inline float bcg_erfc_fast_f32(float x)
 {
     const float size = fabsf(x), y = 10.5f < size ? 10.5f : size, square = y * y;
@@ -370,7 +370,7 @@ static inline float bcg_erfc_fast_f32(float x)
     return bcg_erf_side_f32(y - 0.5f, near, bcg_erf_left_f32(x, far));
 }
 
-/* The same; but of what rounding takes, only that of x^2 and, to a few digits, of u counts. */
+/* The same, but with only the rounding errors of x^2 and, to a few digits, of u. */
 static inline double bcg_erfc_fast_f64(double x)
 {
     const double size = fabs(x), y = 28.0 < size ? 28.0 : size, square = y * y;

@@ -5,9 +5,9 @@
  * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
  *
  * All start from e^x = 2^n e^r with r = x - n log(2), |r| <= log(2) / 2: n is rounded by adding a number whose last
- * digit counts ones, so that the low bits of the sum hold it, too, from where a shift brings it to the exponent. Where
- * 2^n is no number, or too small a one, the steps are taken in two; forms with `common` in the name leave that out, and
- * give the same bits where it is not needed.
+ * digit counts ones, so that the low bits of the sum hold n, too, and a shift brings it to the exponent. Where 2^n is
+ * not finite, or too small, it is applied in two steps; forms with `common` in the name leave that out, and give the
+ * same bits where it is not needed.
  */
 #ifndef BCG_VMATH_EXP_H
 #define BCG_VMATH_EXP_H
@@ -50,7 +50,7 @@ static inline double bcg_exp_tail_f64(double r, double s)
     return bcg_fma_f64(bcg_exp_even_f64(s), r, bcg_exp_odd_f64(s));
 }
 
-/* Up to here e^x and 2^x are normal numbers, and so are the 2^n of which they are made. */
+/* Up to these bounds e^x and 2^x are normal numbers, and so are the 2^n that they are made of. */
 #define BCG_EXP_COMMON_F32 87.0f
 
 #define BCG_EXP_COMMON_F64 708.0
@@ -119,7 +119,7 @@ static inline double bcg_exp_f64(double x)
     return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;
 }
 
-/* one (e^x - 1) for x = n log(2) + r and power = one 2^n: power - one + power (r + low), e^r = 1 + r + low. */
+/* one * (e^x - 1) for x = n log(2) + r and power = one * 2^n: power - one + power (r + low), e^r = 1 + r + low. */
 static inline float bcg_expm1_times_f32(float x, float n, float power, float one)
 {
     const float reduced = bcg_fma_f32(n, -BCG_LN2_HIGH_F32, x), r = bcg_fma_f32(n, -BCG_LN2_LOW_F32, reduced);
@@ -139,7 +139,7 @@ static inline float bcg_expm1_common_f32(float x)
     return bcg_from_bits_f32(bcg_bits_f32(number) | (bcg_bits_f32(x) & 0x80000000u));
 }
 
-/* For any x, as twice the half: where 2^n is no number its half is. */
+/* For any x, as twice the half: if 2^n is not finite, its half is. */
 static inline float bcg_expm1_f32(float x)
 {
     const float shifted = bcg_fma_f32(x, BCG_LOG2_E_F32, BCG_SHIFT_F32 + 127);
@@ -150,7 +150,7 @@ static inline float bcg_expm1_f32(float x)
     return x <= 0x1.62e42ep6f ? finite : x + INFINITY;
 }
 
-/* Half of 2^n - 1 + 2^n (r + low) with e^r = 1 + r + low to twice the digits; where 2^n is no number its half is. */
+/* Half of 2^n - 1 + 2^n (r + low) with e^r = 1 + r + low to twice the digits; if 2^n is not finite, its half is. */
 static inline double bcg_expm1_f64(double x)
 {
     const double shifted = bcg_fma_f64(x, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 1022), n = shifted - (BCG_SHIFT_F64 + 1022);

@@ -28,10 +28,11 @@ static inline double bcg_tanh_tail_f64(double s)
     return bcg_fma_f64(s2, bcg_fma_f64(s2, c, b), a);
 }
 
-/* With |x| = n log(2) / 2 + r, t = tanh(r) and q = 2^-n / 2 it is (1/2 - q + (1/2 + q) t) / (1/2 + q + (1/2 - q) t);
- * less and more are such that it is right, too, where q is lost from 1/2. The quotient's last four bits are cleared, so
- * that what it leaves of the first sum less itself times the second is found exactly but for what is as small as low.
- * Bits are limited and joined to those of a NaN, and 2 q is made of bits: the products' pipes are the busy ones. */
+/* With |x| = n log(2) / 2 + r, t = tanh(r) and q = 2^-n / 2, tanh(|x|) is the quotient of 1/2 - q + (1/2 + q) t and
+ * 1/2 + q + (1/2 - q) t; less and more are computed so that it is right even where q is lost beside 1/2. The quotient's
+ * last four bits are cleared, so that its rest, the first sum less the quotient times the second, is exact except for
+ * terms as small as low. |x| is limited, a NaN is kept and 2 q is made by operations on bits, since the units for
+ * products are the busy ones. */
 static inline float bcg_tanh_f32(float x)
 {
     const uint32_t bits = bcg_bits_f32(x) & 0x7fffffffu, kept = bits < 0x41180000u ? bits : 0x41180000u;
@@ -89,7 +90,7 @@ static inline double bcg_tanh_fast_f64(double x)
     return copysign(y > 19.5 ? 1 : bcg_fma_f64(more, t, less) / bcg_fma_f64(less, t, more), x);
 }
 
-/* u / (u + u e^-x), the sum to twice the digits, with u = 2^(-n / 2): e^-x = 2^n (1 + t) need not be a number. */
+/* u / (u + u e^-x), the sum to twice the digits, with u = 2^(-n / 2): e^-x = 2^n (1 + t) need not be finite. */
 static inline float bcg_sigmoid_f32(float x)
 {
     const float positive = fabsf(x), kept = copysignf(104.0f < positive ? 104.0f : positive, x);
@@ -122,7 +123,7 @@ static inline float bcg_sigmoid_common_f32(float x)
     return bcg_fma_f32(left, inverse, inverse);
 }
 
-/* u / (u + u e^-x), the sum to twice the digits, with u = 2^(-n / 2): e^-x = 2^n (1 + t) need not be a number. */
+/* u / (u + u e^-x), the sum to twice the digits, with u = 2^(-n / 2): e^-x = 2^n (1 + t) need not be finite. */
 static inline double bcg_sigmoid_f64(double x)
 {
     const double positive = fabs(x), kept = copysign(746.0 < positive ? 746.0 : positive, x);

@@ -13,7 +13,8 @@
 #include "bcg_vmath_log.h"
 #include "bcg_vmath_log1p.h"
 
-/* The part that rounding, and left, took from w, the root of 1 + x^2: half of 1 / w may be rough unless w is about 1. */
+/* The error of w, the rounded root of s: their sum is the root of s + left. Half of 1 / w may be rough unless w is
+ * about 1. */
 static inline float bcg_root_low_f32(float s, float left, float w)
 {
     const int32_t near = (int32_t)bcg_bits_f32(bcg_fma_f32(w, -0.5f, 1));
@@ -118,8 +119,8 @@ static inline double bcg_arctanh_tail_f64(double z)
 }
 
 /* Half of log(u / v), u = 1 + |x| and v = 1 - |x|: with a power p = 2^k close to u / v it is k log(2) / 2 + arctanh(s),
- * s = (u - p v) / (u + p v). From 1/2 on v and u - p v are exact, and s is small; below it the series is enough. Of
- * what is no number the bits of v tell whether it is an infinity. */
+ * s = (u - p v) / (u + p v). From 1/2 on v and u - p v are exact, and s is small; below 1/2 the series is enough. Where
+ * the result is not finite, the bits of v tell whether it is an infinity or a NaN. */
 static inline float bcg_arctanh_f32(float x)
 {
     const float a = fabsf(x), u = 1 + a, v = 1 - a;
@@ -136,8 +137,8 @@ static inline float bcg_arctanh_f32(float x)
 }
 
 /* Half of log(u / v), u = 1 + |x| and v = 1 - |x|: with a power p = 2^k close to u / v it is k log(2) / 2 + arctanh(s),
- * s = (u - p v) / (u + p v). From 1/2 on v and u - p v are exact, and s is small; below it the series is enough. Of
- * what is no number the bits of v tell whether it is an infinity. */
+ * s = (u - p v) / (u + p v). From 1/2 on v and u - p v are exact, and s is small; below 1/2 the series is enough. Where
+ * the result is not finite, the bits of v tell whether it is an infinity or a NaN. */
 static inline double bcg_arctanh_f64(double x)
 {
     const double a = fabs(x), u = 1 + a, v = 1 - a;

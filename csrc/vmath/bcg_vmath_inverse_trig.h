@@ -12,7 +12,7 @@
 #include "bcg_vmath_core.h"
 #include "bcg_vmath_angle.h"
 
-/* arctan(t) = t + t z q(z - 131/256), z = t^2, for t up to 1: about its middle the polynomial rounds least.
+/* arctan(t) = t + t z q(z - 131/256), z = t^2, for t up to 1: q rounds least around its middle.
  * python csrc/vmath/fit.py arctan_f32: error 2^-28.3 */
 static inline float bcg_arctan_tail_f32(float z)
 {
@@ -39,8 +39,8 @@ static inline double bcg_arctan_tail_f64(double z)
     return bcg_fma_f64(z4, bcg_fma_f64(z4, c, b), a);
 }
 
-/* Beyond 1 what the arctan of 1 / |x| leaves of pi / 2; what rounding took from that quotient is added. The rest of a
- * division by an infinity would be none. */
+/* Beyond 1 it is pi / 2 - arctan(1 / |x|), with the rounding error of that quotient. The rest of a division by an
+ * infinity would be a NaN. */
 static inline float bcg_arctan_f32(float x)
 {
     const float size = fabsf(x);
@@ -55,8 +55,8 @@ static inline float bcg_arctan_f32(float x)
     return bcg_signed_f32(x, sum + bcg_close_fma_f32(cube, bcg_arctan_tail_f32(z), lows));
 }
 
-/* Up to tan(pi / 8) by the series, up to tan(3 pi / 8) by that of t = (|x| - 1) / (|x| + 1), beyond by that of
- * -1 / |x|. The rounding error of the second quotient counts; 1 / (|x| + 1) = (1 - t) / 2 brings it in. */
+/* Up to tan(pi / 8) by the series of |x|, up to tan(3 pi / 8) by that of t = (|x| - 1) / (|x| + 1), beyond that by the
+ * series of -1 / |x|. The rounding error of t counts; 1 / (|x| + 1) = (1 - t) / 2 scales it. */
 static inline double bcg_arctan_f64(double x)
 {
     const double kept = fabs(x);
@@ -75,7 +75,7 @@ static inline double bcg_arctan_f64(double x)
     return bcg_signed_f64(x, sum + bcg_fma_f64(t * z, bcg_arctan_tail_f64(z), lows));
 }
 
-/* arctan(t) for t up to 1: large terms of both signs come last, one after the other.
+/* arctan(t) for t up to 1: large terms of both signs are added last, one after the other.
  * python csrc/vmath/fit.py arctan_fast_f32: error 2^-27.2 */
 static inline float bcg_arctan_octant_f32(float t)
 {
@@ -89,7 +89,7 @@ static inline float bcg_arctan_octant_f32(float t)
     return bcg_fma_f32(t * z, tail, t);
 }
 
-/* Beyond 1 what the arctan of 1 / |x| leaves of pi / 2. */
+/* Beyond 1 it is pi / 2 - arctan(1 / |x|). */
 static inline float bcg_arctan_fast_f32(float x)
 {
     const float size = fabsf(x), over = 1.0f < size ? 1.0f : size, under = 1.0f < size ? size : 1.0f;
@@ -110,22 +110,22 @@ static inline double bcg_arctan_fast_f64(double x)
     return bcg_signed_f64(x, bcg_fma_f64(eighths, 0x1.921fb54442d18p-1, bcg_fma_f64(t * z, bcg_arctan_tail_f64(z), t)));
 }
 
-/* All ones where a < b, neither of which has a sign: two infinities are equal, whatever sign their difference has. */
+/* All ones where a < b, both without a sign: two infinities are equal, whatever sign their difference has. */
 static inline uint32_t bcg_less_mask_f32(float a, float b)
 {
     return 0 - ((bcg_bits_f32(a) - bcg_bits_f32(b)) >> 31);
 }
 
-/* All ones where x, which has no sign, is an infinity, and of no NaN. */
+/* All ones where x, which has no sign, is an infinity, but not where it is a NaN. */
 static inline uint32_t bcg_infinite_mask_f32(float x) { return 0 - (uint32_t)(bcg_bits_f32(x) == 0x7f800000u); }
 
-/* All ones where a < b, neither of which has a sign: two infinities are equal, whatever sign their difference has. */
+/* All ones where a < b, both without a sign: two infinities are equal, whatever sign their difference has. */
 static inline uint64_t bcg_less_mask_f64(double a, double b)
 {
     return 0 - ((bcg_bits_f64(a) - bcg_bits_f64(b)) >> 63);
 }
 
-/* All ones where x, which has no sign, is an infinity, and of no NaN. */
+/* All ones where x, which has no sign, is an infinity, but not where it is a NaN. */
 static inline uint64_t bcg_infinite_mask_f64(double x)
 {
 #if defined __SSE4_1__ || defined __aarch64__
@@ -135,9 +135,8 @@ static inline uint64_t bcg_infinite_mask_f64(double x)
 #endif
 }
 
-/* The arctan of small / large, the smaller one of |y| and |x| by the larger, with the parts that rounding took from
- * the quotient and from its square. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
- * leaves of pi. */
+/* The arctan of small / large, which are the smaller and the larger of |y| and |x|, with the rounding errors of the
+ * quotient and of its square. If |y| > |x|, the angle is pi / 2 less this arctan; if x < 0, it is pi less that. */
 static inline float bcg_arctan2_of_f32(float y, float x, uint32_t steeper, float small, float large)
 {
     const float inverse = 1 / large, t = small * inverse, left = bcg_rest_f32(small, t, large) * inverse, z = t * t;
@@ -157,7 +156,7 @@ static inline float bcg_arctan2_common_f32(float y, float x)
     return bcg_arctan2_of_f32(y, x, bcg_less_mask_f32(ax, ay), ax < ay ? ax : ay, ax < ay ? ay : ax);
 }
 
-/* The same where anything may come: both are scaled, and zeros and infinities replaced by what has the same angle. */
+/* The same for any arguments: both are scaled, and zeros and infinities are replaced by numbers of the same angle. */
 static inline float bcg_arctan2_f32(float y, float x)
 {
     const float ax = bcg_size_f32(x), ay = bcg_size_f32(y);
@@ -171,8 +170,8 @@ static inline float bcg_arctan2_f32(float y, float x)
 }
 
 /* The smaller of |y| and |x| is divided by the larger, both scaled, or beyond tan(pi / 8) their difference by their
- * sum, and the quotient's arctan taken. Where |y| > |x| the angle is what that leaves of pi / 2, where x < 0 what this
- * leaves of pi. */
+ * sum, and the quotient's arctan is taken. If |y| > |x|, the angle is pi / 2 less this arctan; if x < 0, it is pi less
+ * that angle. */
 static inline double bcg_arctan2_f64(double y, double x)
 {
     const double ax = bcg_size_f64(x), ay = bcg_size_f64(y);
@@ -216,7 +215,7 @@ static inline float bcg_arctan2_fast_f32(float y, float x)
     return bcg_signed_f32(y, bcg_fma_f32(quarters, 0x1.921fb6p+0f, angle));
 }
 
-/* The same as above, without what rounding took. */
+/* The same as above, without the rounding errors. */
 static inline double bcg_arctan2_fast_f64(double y, double x)
 {
     const double ax = bcg_size_f64(x), ay = bcg_size_f64(y);
@@ -261,8 +260,8 @@ static inline double bcg_arcsin_tail_f64(double z)
     return bcg_fma_f64(z4, bcg_fma_f64(z4, bcg_fma_f64(z4, 0x1.0b4b804aa10b3p-5, c), b), a);
 }
 
-/* quarters * pi / 2 + factor * arcsin(s), where s^2 = z, or if rooted is 1, s = sqrt(z) rounded: half of 1 / s, by
- * which what rounding took from s is found, need only be close, and what halved bits give is. */
+/* quarters * pi / 2 + factor * arcsin(s), where s^2 = z or, if rooted is 1, s = sqrt(z) rounded. Half of 1 / s gives
+ * the rounding error of s; it need only be close, and a number made of halved bits is. */
 static inline float bcg_arcsin_sum_f32(float quarters, float factor, float s, float z, int rooted)
 {
     const float near = bcg_from_bits_f32(0x5ec00000u - (bcg_bits_f32(z) >> 1));
@@ -282,7 +281,7 @@ static inline double bcg_arcsin_sum_f64(double quarters, double factor, double s
     return sum + (bcg_sum_low_f64(base, part, sum) + bcg_fma_f64(factor, tail, quarters * 0x1.1a62633145c07p-54));
 }
 
-/* Up to 1/2 the series, beyond pi / 2 - 2 arcsin(sqrt((1 - x) / 2)). */
+/* Up to 1/2 the series, beyond that pi / 2 - 2 arcsin(sqrt((1 - x) / 2)). */
 static inline float bcg_arcsin_f32(float x)
 {
     const float size = fabsf(x);
@@ -300,7 +299,7 @@ static inline double bcg_arcsin_f64(double x)
     return bcg_signed_f64(x, bcg_arcsin_sum_f64(large ? 1 : 0, large ? -2 : 1, s, z, large));
 }
 
-/* pi / 2 - arcsin(x), but beyond 1/2 2 arcsin(sqrt((1 - x) / 2)), and below -1/2 what that of -x leaves of pi. */
+/* pi / 2 - arcsin(x), but beyond 1/2 it is 2 arcsin(sqrt((1 - x) / 2)), and below -1/2 pi less this value for -x. */
 static inline float bcg_arccos_f32(float x)
 {
     const float size = fabsf(x);

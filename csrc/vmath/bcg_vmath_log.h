@@ -135,7 +135,7 @@ typedef struct {
     double k, f;
 } bcg_log_parts_f64;
 
-/* The exponent and the fraction of a normal x, from where they are in its bits. */
+/* The exponent and the fraction of a normal x, from their places in its bits. */
 static inline bcg_log_parts_f32 bcg_log_common_split_f32(float x)
 {
     const uint32_t bits = bcg_bits_f32(x) - 0x3f3504f3u;
@@ -144,7 +144,7 @@ static inline bcg_log_parts_f32 bcg_log_common_split_f32(float x)
     return parts;
 }
 
-/* The exponent and the fraction of a normal x, from where they are in its bits. */
+/* The exponent and the fraction of a normal x, from their places in its bits. */
 static inline bcg_log_parts_f64 bcg_log_common_split_f64(double x)
 {
     const uint64_t bits = bcg_bits_f64(x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
@@ -154,7 +154,7 @@ static inline bcg_log_parts_f64 bcg_log_common_split_f64(double x)
     return parts;
 }
 
-/* A subnormal x is scaled up; the exponent of the scale is subtracted in the bits, so that one selection does. */
+/* A subnormal x is scaled up; the scale's exponent is subtracted from the bits, so that one selection is enough. */
 static inline bcg_log_parts_f32 bcg_log_split_f32(float x)
 {
     const float scale = x < 0x1p-126f ? 0x1p24f : 1;
@@ -164,7 +164,7 @@ static inline bcg_log_parts_f32 bcg_log_split_f32(float x)
     return parts;
 }
 
-/* A subnormal x is scaled up; the exponent of the scale is subtracted in the bits, so that one selection does. */
+/* A subnormal x is scaled up; the scale's exponent is subtracted from the bits, so that one selection is enough. */
 static inline bcg_log_parts_f64 bcg_log_split_f64(double x)
 {
     const double scale = x < 0x1p-1022 ? 0x1p54 : 1;

@@ -12,7 +12,7 @@
 #include "bcg_vmath_core.h"
 #include "bcg_vmath_log.h"
 
-/* log(u + lost) - zero log(2), whatever small number lost is beside the positive u: where both are about 1 their
+/* log(u + lost) - zero * log(2), for any number lost that is small beside the positive u: where the sum is about 1, its
  * difference from 1 keeps its digits. */
 static inline double bcg_log_sum_f64(double u, double lost, double zero)
 {
@@ -30,8 +30,8 @@ static inline double bcg_log_sum_f64(double u, double lost, double zero)
 
 #define BCG_MOST_LOG1P_F64 0x7fbfffffffffffffu
 
-/* As log, where 1 + x is 2^k (1 + f) but for rounding, scale = 2^-k: f is made of x itself, and low is what rounding
- * takes from it, where k is 1 and x below a half. */
+/* As log, where 1 + x is 2^k (1 + f) except for rounding, and scale = 2^-k: f is computed from x itself, and low is its
+ * rounding error, which occurs where k is 1 and x is below a half. */
 static inline float bcg_log1p_of_f32(float x, uint32_t bits, float scale)
 {
     const float k = (float)((int32_t)bits >> 23), c = scale - 1, f = bcg_fma_f32(x, scale, c);
@@ -61,7 +61,7 @@ static inline double bcg_log1p_common_f64(double x)
     return bcg_log1p_of_f64(x, bits, bcg_from_bits_f64((2046u - (bits >> 52)) << 52));
 }
 
-/* 2^-k may be less than a normal number; four times that is none. */
+/* 2^-k may be subnormal; four times 2^-k is not. */
 static inline float bcg_log1p_f32(float x)
 {
     const uint32_t bits = bcg_bits_f32(1 + x) - 0x3f3504f3u;
@@ -70,7 +70,7 @@ static inline float bcg_log1p_f32(float x)
     return x > -1 ? number : other;
 }
 
-/* 2^-k may be less than a normal number; four times that is none. */
+/* 2^-k may be subnormal; four times 2^-k is not. */
 static inline double bcg_log1p_f64(double x)
 {
     const uint64_t bits = bcg_bits_f64(1 + x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
@@ -79,7 +79,7 @@ static inline double bcg_log1p_f64(double x)
     return x > -1 ? number : other;
 }
 
-/* log(u + lost) + more log(2) / 2^23, whatever small number lost is beside a u from sqrt(1/2) to 2^126. */
+/* log(u + lost) + more * log(2) / 2^23, for any number lost that is small beside u, and u from sqrt(1/2) to 2^126. */
 static inline float bcg_log_with_f32(float u, float lost, uint32_t more)
 {
     const uint32_t bits = bcg_bits_f32(u) - 0x3f3504f3u;

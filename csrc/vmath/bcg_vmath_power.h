@@ -12,10 +12,10 @@
 #include "bcg_vmath_core.h"
 #include "bcg_vmath_log.h"
 
-/* The power of |x| in number, made that of x: with a sign if y is odd, and NaN for a negative x if y is not whole. */
+/* x^y, from |x|^y in number: with the sign of x if y is odd, and NaN for a negative x if y is not whole. */
 static inline double bcg_power_signed_f64(double x, double y, double number)
 {
-    // Whatever the half of 0 or of a subnormal number is then.
+    // This is not the half of 0 or of a subnormal number, where it does not matter.
     const double half = bcg_from_bits_f64(bcg_bits_f64(y) - 0x0010000000000000u);
     const int whole = bcg_whole_f64(y) == y, odd = whole & (bcg_whole_f64(half) != half);
     const uint64_t bits = bcg_bits_f64(x), sign = (0 - (uint64_t)odd) & bits & 0x8000000000000000u;
@@ -23,10 +23,10 @@ static inline double bcg_power_signed_f64(double x, double y, double number)
     return (negative & !whole) ? NAN : bcg_from_bits_f64(bcg_bits_f64(number) ^ sign);
 }
 
-/* The power of |x| in number, made that of x: with a sign if y is odd, and NaN for a negative x if y is not whole. */
+/* x^y, from |x|^y in number: with the sign of x if y is odd, and NaN for a negative x if y is not whole. */
 static inline float bcg_power_signed_f32(float x, float y, float number)
 {
-    // Whatever the half of 0 or of a subnormal number is then.
+    // This is not the half of 0 or of a subnormal number, where it does not matter.
     const float half = bcg_from_bits_f32(bcg_bits_f32(y) - 0x00800000u);
     const int whole = bcg_whole_f32(y) == y, odd = whole & (bcg_whole_f32(half) != half);
     const uint32_t bits = bcg_bits_f32(x), sign = (0 - (uint32_t)odd) & bits & 0x80000000u;
@@ -65,8 +65,8 @@ typedef struct {
     double product, shifted, p;
 } bcg_power_parts_f64;
 
-/* x^y = 2^(y log2(x)), with the logarithm to some 64 digits: each number of the chain has a low part beside it. What
- * is not close goes without some of them. */
+/* x^y = 2^(y log2(x)), with the logarithm to some 64 digits: each number of the chain has a low part beside it. If
+ * close is 0, some of these are left out. */
 static inline bcg_power_parts_f64 bcg_power_parts_of_f64(bcg_log_parts_f64 x, double y, int close)
 {
     const double k = x.k, f = x.f;
@@ -108,19 +108,19 @@ static inline double bcg_power_of_f64(double x, double y, int close)
     return bcg_power_signed_f64(x, y, ((a == 1) | (y == 0)) ? 1 : number);
 }
 
-/* About y log2(x) 2^20, at most a third less; of a normal x. */
+/* About |y log2(x)| 2^20 for a normal x, at most a third less. */
 static inline double bcg_power_size_f64(double x, double y)
 {
     const double upper = bcg_from_bits_f64((bcg_bits_f64(x) >> 32) | 0x4330000000000000u);
     return fabs(y * (upper - (0x1p52 + 0x1.ff8p29)));
 }
 
-/* The bits of the largest such size for bcg_power_common: of powers far from the ends of the range. */
+/* The bits of the largest such size for bcg_power_common, whose powers are far from the ends of the range. */
 #define BCG_MOST_POWER_F64 0x41c6000000000000u
 
 #define BCG_MOST_POWER_F32 0x4e2e0000u
 
-/* For a normal x, and a y with which the power is far from the ends of the range. */
+/* For a normal x, and a y for which the power is far from the ends of the range. */
 static inline double bcg_power_common_of_f64(double x, double y, int close)
 {
     const bcg_power_parts_f64 z = bcg_power_parts_of_f64(bcg_log_common_split_f64(x), y, close);
@@ -194,13 +194,13 @@ static inline float bcg_power_of_f32(float x, float y, int close)
     return bcg_power_signed_f32(x, y, ((a == 1) | (y == 0)) ? 1 : number);
 }
 
-/* About y log2(x) 2^23, at most a third less; of a normal x. */
+/* About |y log2(x)| 2^23 for a normal x, at most a third less. */
 static inline float bcg_power_size_f32(float x, float y)
 {
     return fabsf(y * (float)(int32_t)(bcg_bits_f32(x) - 0x3f800000u));
 }
 
-/* For a normal x, and a y with which the power is far from the ends of the range. */
+/* For a normal x, and a y for which the power is far from the ends of the range. */
 static inline float bcg_power_common_of_f32(float x, float y, int close)
 {
     const bcg_power_parts_f32 z = bcg_power_parts_of_f32(bcg_log_common_split_f32(x), y, close);

@@ -11,7 +11,7 @@
 
 #include "bcg_vmath_core.h"
 
-/* Newton's step on top of a rounded quotient; where it is no number, at 0 and an infinity, the quotient is right. */
+/* One Newton step improves a rounded quotient; where it gives NaN, at 0 and an infinity, the quotient is right. */
 static inline float bcg_rsqrt_f32(float x)
 {
     const float y = 1 / sqrtf(x), p = x * y;
@@ -20,7 +20,7 @@ static inline float bcg_rsqrt_f32(float x)
     return better == better ? better : y;
 }
 
-/* Newton's step on top of a rounded quotient; where it is no number, at 0 and an infinity, the quotient is right. */
+/* One Newton step improves a rounded quotient; where it gives NaN, at 0 and an infinity, the quotient is right. */
 static inline double bcg_rsqrt_f64(double x)
 {
     const double y = 1 / sqrt(x), p = x * y;
@@ -41,7 +41,7 @@ static inline double bcg_cbrt_step_f64(double e)
     return bcg_fma_f64(bcg_fma_f64(0x1.6542e57cc8427p-3, e, 0x1.c9bf72a671152p-3), e, 0x1.55545d005359ap-2);
 }
 
-/* About a^(-1/3), at most 3.5% off, for a normal number: bits are a logarithm, roughly, of which this is -1/3. */
+/* About a^(-1/3), at most 3.5% off, for a normal number: bits are roughly a logarithm, which is multiplied by -1/3. */
 static inline float bcg_cbrt_start_f32(float a)
 {
     const float bits = (float)(int32_t)bcg_bits_f32(a);
@@ -55,8 +55,8 @@ static inline double bcg_cbrt_start_f64(double a)
     return bcg_from_bits_f64(bcg_bits_f64(bcg_fma_f64(upper, -0x1.5555555555555p-2, 0x1.8p52 + 0x1.54fbaaacp30)) << 32);
 }
 
-/* m^(1/3) is m times the square of m^(-1/3), which starts from bits and is improved; the last one of Newton's steps has
- * the exact rest m - z^3. */
+/* m^(1/3) is m times the square of m^(-1/3), which is guessed from bits and improved; the last Newton step uses the
+ * exact rest m - z^3. */
 static inline float bcg_cbrt_of_f32(float m)
 {
     const float start = bcg_cbrt_start_f32(m), e = bcg_fma_f32(-(m * start), start * start, 1);
@@ -83,7 +83,8 @@ static inline float bcg_cbrt_common_f32(float x) { return copysignf(bcg_cbrt_of_
 /* Where |x| is from 2^-512 to 2^512. */
 static inline double bcg_cbrt_common_f64(double x) { return copysign(bcg_cbrt_of_f64(fabs(x)), x); }
 
-/* For any x; outside of the common case x is scaled, and the root by a third of that exponent: 1/3 modulo 2^32. */
+/* For any x. Outside of the common case x is scaled, and the root is scaled back by a third of the exponent: 1/3 modulo
+ * 2^32. */
 static inline float bcg_cbrt_f32(float x)
 {
     const float a = fabsf(x), shrunk = a < 0x1p64f ? 1 : 0x1p-96f, scale = a < 0x1p-64f ? 0x1p96f : shrunk;
@@ -91,7 +92,8 @@ static inline float bcg_cbrt_f32(float x)
     return a < INFINITY ? copysignf(bcg_cbrt_of_f32(a * scale) * back, x) : x;
 }
 
-/* For any x; outside of the common case x is scaled, and the root by a third of that exponent: 1/3 modulo 2^64. */
+/* For any x. Outside of the common case x is scaled, and the root is scaled back by a third of the exponent: 1/3 modulo
+ * 2^64. */
 static inline double bcg_cbrt_f64(double x)
 {
     const double a = fabs(x), shrunk = a < 0x1p512 ? 1 : 0x1p-384, scale = a < 0x1p-512 ? 0x1p384 : shrunk;

@@ -84,7 +84,7 @@ static inline double bcg_sin_wide_f32(double r)
     return bcg_fma_f64(r * s, tail, r);
 }
 
-/* In f64, by the remainder of a division by pi. */
+/* In f64, from the remainder of a division by pi. */
 static inline float bcg_sin_common_f32(float x)
 {
     const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, 0x1.8p52);
@@ -97,7 +97,7 @@ static inline float bcg_sin_f32(float x)
     return fabsf(x) <= BCG_SIN_COMMON_F32 ? bcg_sin_common_f32(x) : (float)bcg_sin_f64(x);
 }
 
-/* In f64, by the remainder of a division by pi, after an odd number of quarters. */
+/* In f64, from the remainder after an odd number of times pi / 2. */
 static inline float bcg_cos_common_f32(float x)
 {
     const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, -0.5) + 0x1.8p52;
@@ -146,7 +146,7 @@ static inline double bcg_cos_fast_f64(double x)
     return fabs(x) <= BCG_COS_COMMON_F64 ? bcg_cos_fast_common_f64(x) : bcg_cos_f64(x);
 }
 
-/* The rest of x after k * pi, in parts of 8, 8, 8, 8 and 24 bits. */
+/* x - k * pi, with pi in parts of 8, 8, 8, 8 and 24 bits. */
 static inline float bcg_less_pi_f32(float x, float k)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__

@@ -24,8 +24,8 @@ static inline float bcg_tan_tail_f32(float s)
     return bcg_fma_f32(s, tail, 0x1.555564p-2f);
 }
 
-/* The polynomial, with what rounding took from s and from the angle by a slope that is close to r's where they count;
- * or its inverse, negated, with what rounding took from it. */
+/* The polynomial, with the rounding errors of s and of the angle times a slope that is close to r's where they count;
+ * or its inverse, negated, with its rounding error. */
 static inline float bcg_tan_angle_f32(bcg_angle_f32 x)
 {
     const float r = x.high, s = r * r, lows = bcg_fma_f32(r, x.low + x.low, bcg_prod_low_f32(r, r, s));
@@ -35,8 +35,8 @@ static inline float bcg_tan_angle_f32(bcg_angle_f32 x)
     return bcg_masked_f32(0 - (x.quarter & 1), bcg_fma_f32(quotient, left, quotient), tangent);
 }
 
-/* tan as the quotient of n = r (1 + s q(s)) and d = 1 - s / 2 + .., s = r^2, or its inverse, negated; both with what
- * rounding took from them. python csrc/vmath/fit.py tan_f64: error 2^-61.7 */
+/* tan as the quotient of n = r (1 + s q(s)) and d = 1 - s / 2 + .., s = r^2, or its inverse, negated; both with their
+ * rounding errors. python csrc/vmath/fit.py tan_f64: error 2^-61.7 */
 static inline double bcg_tan_angle_f64(bcg_angle_f64 x)
 {
     const double s = x.high * x.high, half = s * 0.5, most = 1 - half, s2 = s * s;
