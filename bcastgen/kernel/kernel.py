@@ -391,8 +391,8 @@ class Kernel(KernelBase):
         ----------
         form : ``"linalg"``: its loop nests as linalg.generic, with checks as cf.assert; ``"tosa"``: its expression;
             ``"shape"``: the program of the shape dialect that sizes its results.
-        versions : the most versions of a loop nest that linalg has with plain maps, each for one choice of the operands
-            that stretch; the form for any call follows them.
+        versions : how many versions with plain maps, for who stretches, linalg has of a loop nest at most; the form for
+            any call follows them.
 
         Raises
         ------
