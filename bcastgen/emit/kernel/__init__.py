@@ -1,1 +1,1 @@
-"""The views that a kernel's templates print, with every name, type and line of its C decided."""
+"""The C of a kernel: what its templates show, all decided."""
