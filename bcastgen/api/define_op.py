@@ -4,7 +4,7 @@ In: what :func:`define_op` is given.  Out: a row that ``ops.find_op`` finds, and
 
     define_op("relu", c="x > 0 ? x : 0")  ->  Op("relu", 1, floating, "({T})({0} > 0 ? {0} : 0)", ...)
 
-What can be wrong with the text is found here or in ``ops_c``, so that a message speaks of the op.
+Errors in the C text are found here or in ``ops.user_c``, so that their messages name the op.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["define_op", "defined_kernel"]
 
-# C expressions by the name of the dtype or kind they are for, "" for all; and what makes a row's C of them.
+# C expressions, each with the name of its dtype or kind ("" for all); and the function that makes a row's C of them.
 Texts = tuple[tuple[str, str], ...]
 Template = Callable[[tuple[DType, ...], DType], str]
 
@@ -59,9 +59,9 @@ def define_op(
 ) -> Kernel:
     """Define an element-wise op by its C, and return it as a kernel.
 
-    From then on it is an op like those of the table: the kernel can be called, and called inside functions that are
-    traced; text may name it (``bg.evaluate("softclip(a) + b")``); `bcastgen ops` lists it; a NumPy ufunc of its name is
-    traced to it. It broadcasts as every op does, and each operand is evaluated once an element, however often the C
+    From then on it is an op like those of the table: the kernel can be called, also inside functions that are traced;
+    text may name it (``bg.evaluate("softclip(a) + b")``); `bcastgen ops` lists it; tracing maps a NumPy ufunc of its
+    name to it. It broadcasts as every op does, and each operand is evaluated once per element, however often the C
     names it.
 
     Parameters
@@ -74,34 +74,35 @@ def define_op(
         ..., "integer": ...}``; kinds are bool, signed, unsigned, integer, float. ``{f}`` is the suffix of float's
         functions and literals (``tanh{f}(0.5{f} * x)``), ``{T}`` the result's type, ``{t}`` the first operand's
         dtype (``bcg_tanh_{t}(x)`` is the table's own tanh, which may be faster than the C library's). For f16 and bf16
-        all three are those of f32, and so is the expression where they have none of their own: the operands are floats
-        then, and the value is rounded once.
-    dtypes : what the op takes, computes in and gives. The name of a rule: ``"same"``: the dtype that the operands
-        promote to; ``"same number"``: that but no bool; ``"same integer"``: that but no float; ``"same float"``:
-        floats, integers converted as NumPy's functions do; ``"to bool"``: as same, and gives bool; ``"logical"``:
-        bools; ``"select"``: a bool, then as same. Or a table of signatures, ``"f32,f32->f32; f64,f64->f64"``, of which
-        the one that fits exactly is taken, else the first that loses nothing. Or a pure function of one ``numpy.dtype``
-        an operand that returns the result's, or a tuple of the operands' and the result's, or raises TypeError.
+        all three are those of f32, and f32's expression is used where these have none of their own: the operands are
+        then floats, and the value is rounded once.
+    dtypes : the dtypes that the op takes, computes in and returns. The name of a rule: ``"same"``: the dtype that the
+        operands promote to; ``"same number"``: that but no bool; ``"same integer"``: that but no float; ``"same
+        float"``: floats, integers converted as NumPy's functions do; ``"to bool"``: as same, but returns bool;
+        ``"logical"``: bools; ``"select"``: a bool, then as same. Or a table of signatures, ``"f32,f32->f32;
+        f64,f64->f64"``: the signature that fits exactly is taken, else the first that loses nothing. Or a pure function
+        that takes one ``numpy.dtype`` per operand and returns the result's, or a tuple of the operands' and the
+        result's, or raises TypeError.
     prelude : C functions and constants that `c` uses, each ``static``, as in ``static float knee(float x) { ... }``.
-        In the C of a kernel they get names of their own.
-    reference : a pure function of NumPy scalars. Constants are folded by it, and the interpreter of nests and tests
-        use it; without one the C alone knows what the op does, and constants are left to it.
+        In a kernel's C they are renamed.
+    reference : a pure function of NumPy scalars. It folds constants, and the interpreter of nests and tests use it;
+        without one only the C defines the op, so no constants are folded.
     doc : one sentence, for `bcastgen ops` and ``help``.
     ulp : how many units in the last place the C may be off the reference; 0 for none.
     shape : a shape function, for an op that does not just broadcast: a program of the shape dialect
         (:mod:`bcastgen.shape`), its MLIR text (one function, or one called main), or the Python function that writes
-        one, from the operands' shapes to the result's. What it asks fails with the messages that it gives, and with
-        line and column of a text. Kernels and text may use such an op as any other; it is fused with the ops around it.
-        Its operands' shapes are what broadcasting makes of the values they are.
-    maps : with `shape`, one indexing map an operand, as in ``"(d0, d1) -> (d1, d0|0, 0)"``: which of the result's dims
-        its own are. The extent of a dim that is ``d1`` is that of the result's dim 1, of ``d0|0`` that of dim 0 or 1,
-        which stretches, and of ``0`` it is 1.
-    replace : whether the name may be defined already, otherwise than here. Kernels made before keep what they have.
+        one, from the operands' shapes to the result's. Its checks fail with its own messages, and with the line and
+        column of a text. Kernels and text may use such an op as any other; it is fused with the ops around it. The
+        shapes it gets are those of its operands' values, after their own broadcasting.
+    maps : with `shape`, one indexing map per operand, as in ``"(d0, d1) -> (d1, d0|0, 0)"``: for each dim of the
+        operand, the result's dim that it is. ``d1`` has the extent of the result's dim 1; ``d0|0`` has that of dim 0,
+        or has extent 1 and stretches; ``0`` has extent 1.
+    replace : whether the name may already have another definition. Kernels made before keep the old one.
 
     Returns
     -------
     Kernel
-        As ``bg.add`` is one. The same definition again gives the same kernel.
+        A kernel like ``bg.add``. The same definition again gives the same kernel.
 
     Raises
     ------
@@ -110,16 +111,16 @@ def define_op(
     ParseError
         If a name is none, the C is not one expression over the operands, or `dtypes` cannot be read.
     DTypeError
-        At a call, for dtypes that the rule does not take or `c` has nothing for.
+        At a call, for dtypes that the rule does not take or `c` has no expression for.
     CompileError
         At the first call with a tuple of dtypes, if the compiler refuses the C; its output shows the line and the op.
 
     Notes
     -----
-    What is undefined in C is undefined here: signed overflow (of int, to which small integers promote), division by an
-    integer 0, shifts by the width or more, conversion of a float to an integer that cannot hold it. The rows of the
-    table guard against these; a user's C has to do so itself, or compute in unsigned types (``{W}`` is one that is wide
-    enough for the first operand's dtype and wraps).
+    C's undefined behaviour is undefined here, too: signed overflow (of int, to which small integers promote), division
+    by an integer 0, shifts by the width or more, conversion of a float to an integer that cannot hold it. The rows of
+    the table guard against these; a user's C has to do so itself, or compute in unsigned types (``{W}`` is one that is
+    wide enough for the first operand's dtype and wraps).
 
     Examples
     --------
@@ -254,7 +255,7 @@ def _check_arity(op: str, what: str, function: Callable[..., Any], arity: int) -
 
 
 def _texts(op: str, c: str | Mapping[str, str]) -> Texts:
-    """Return the C expressions by the name of a dtype or kind, or by "" for all."""
+    """Return the C expressions, each with the name of its dtype or kind, or "" for all."""
     if not isinstance(c, (str, Mapping)) or not c:
         raise ParseError(f"{op}: c={c!r} is no C expression; give text, or a mapping of dtypes or kinds to text")
     if isinstance(c, str):
@@ -275,14 +276,14 @@ def _texts(op: str, c: str | Mapping[str, str]) -> Texts:
 
 
 def _choose(texts: Texts, loop: DType) -> str | None:
-    """Return the expression for a dtype: its own, else that of what it is computed in, of its kind, or of all."""
+    """Return a dtype's own expression, else that of the dtype it is computed in, of its kind, or of all; or None."""
     by_key = dict(texts)
     kinds = [kind for kind, members in _KINDS.items() if loop.kind in members]
     return next((by_key[key] for key in (loop.name, loop.computed_in.name, *kinds, "") if key in by_key), None)
 
 
 def _template(op: str, texts: Texts, names: tuple[str, ...], prelude: Prelude) -> Template:
-    """Return the row's C: operands by place, and the value cast to the result's type."""
+    """Return the function that makes the row's C: operands by place, and the value cast to the result's type."""
     by_text = {text: f"({{T}})({placed(op, text, names, prelude)})" for _, text in texts}
 
     def template(operands: tuple[DType, ...], _result: DType) -> str:
@@ -297,7 +298,7 @@ def _template(op: str, texts: Texts, names: tuple[str, ...], prelude: Prelude) -
 
 
 def _rule(op: str, dtypes: str | Callable[..., Any], texts: Texts, names: tuple[str, ...], template: Template) -> Rule:
-    """Return the row's dtype rule: the given one, which refuses what there is no C for."""
+    """Return the row's dtype rule: the given one, which also refuses dtypes that there is no C for."""
     given = _given_rule(op, dtypes, len(names))
 
     def rule(name: str, operands: Types) -> Converted:

@@ -27,7 +27,7 @@ __all__ = ["evaluate"]
 
 @lru_cache(maxsize=1024)
 def _evaluated(text: str, _replacements: int) -> Kernel:
-    """Return the kernel of a text, which an op that is replaced gives another meaning."""
+    """Return the kernel of a text; `_replacements` is in the memo's key, since replacing an op changes the meaning."""
     return from_text(text)
 
 
@@ -51,7 +51,7 @@ def evaluate(
     Returns
     -------
     ndarray
-        Of the broadcast shape, with NumPy's result dtype; a tuple of them where the text is one.
+        An array of the broadcast shape, with NumPy's result dtype; a tuple of arrays where the text is a tuple.
 
     Raises
     ------

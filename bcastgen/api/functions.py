@@ -81,10 +81,10 @@ def jit(
     ``.astype``, ``bcastgen`` kernels and other jitted functions. Its source is not needed. Each tuple of operand dtypes
     is compiled at the first call with it; ranks, shapes and layouts never compile again.
 
-    What else the function reads is taken when it is run, and stays: numbers of closures and globals, random numbers,
-    the time. A stand-in is no array and no number: ``isinstance(x, numpy.ndarray)``, ``numpy.isscalar(x)`` and
-    ``x is None`` are False, and the kernel holds what is on that side of a branch. Branches on values, in-place
-    operators (``x += y``) and what NumPy would compute otherwise are refused.
+    Everything else that the function reads is read once, in this run, and stays as it was: numbers of closures and
+    globals, random numbers, the time. A stand-in is no array and no number: ``isinstance(x, numpy.ndarray)``,
+    ``numpy.isscalar(x)`` and ``x is None`` are False, and the kernel holds only that side of a branch. Branches on
+    values, in-place operators (``x += y``) and operations that NumPy would compute otherwise are refused.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def jit(
     Raises
     ------
     TraceError
-        If the function's parameters are not arrays by position, or its body does what no expression holds.
+        If the function's parameters are not arrays by position, or its body does something no expression can hold.
     ParseError
         If the signature cannot be read.
     BcastgenError
@@ -166,7 +166,7 @@ def _kernel_of(
     signature: Signature | None,
     options: Options,
 ) -> Kernel:
-    """Return the kernel of an expression; where no operand determines an extent of a result, one that asks for it."""
+    """Return the kernel of an expression; if no operand determines some result extent, calls have to give it."""
     kind: type[Kernel] = Kernel
     if has_views(expression.results):
         with undivided:
@@ -186,7 +186,7 @@ def _kernel_of(
 
 
 def check_names(names: tuple[str, ...], error: type[BcastgenError]) -> None:
-    """Refuse operands with the name of the argument that a call gives results' arrays by."""
+    """Refuse an operand named ``out``, the argument that takes the results' arrays."""
     if "out" in names:
         raise error("no operand can be called 'out', which a call's out= is; give it another name")
 

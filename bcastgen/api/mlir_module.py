@@ -37,7 +37,7 @@ __all__ = [
     "verify_module",
 ]
 
-# What a function of shapes is made of, beside the dialect itself.
+# The names that operations of a shape function begin with: the dialect's own, and those of ops used beside it.
 _SHAPE_OPS = (
     "shape.",
     "affine.",
@@ -63,7 +63,7 @@ def from_mlir(
 ) -> Kernel:
     """Return the kernel of a function in MLIR text: TOSA's element-wise ops, constants, casts.
 
-    Every op is verified first. The types of operands and results hold at run time as declared: ``?`` stretches if it
+    Every op is verified first. Declared types of operands and results are checked at run time: ``?`` stretches if it
     proves to be 1 (unless `dynamic` says otherwise), and a mismatch is an error that names the op, its place in the
     text, the operand, the dim and both sizes. Arguments and results may have facts on dims beside their types:
     ``%x: tensor<?x?xf32> {bcastgen.dims = ["n>=2", "?%8"]}``, written as in signatures.
@@ -71,7 +71,7 @@ def from_mlir(
     Parameters
     ----------
     text : a module, in MLIR's generic form or in TOSA's own; or the path of a file.
-    function : its name; by default the only one, or else ``main``.
+    function : the function's name; by default the only function, or else ``main``.
     name : what messages call the text.
     rank_expansion : operands may have fewer dims than the result, as before TOSA 1.0.
     strict_types : take only the element types of the specification's tables.
@@ -83,13 +83,13 @@ def from_mlir(
     Returns
     -------
     Kernel
-        Of the function's operands, in order; a tuple of arrays where it has several results. Elements of ``i1`` are
-        numpy.bool, of ``bf16`` ml_dtypes.bfloat16.
+        It takes the function's operands, in order, and returns a tuple of arrays if there are several results. Elements
+        of ``i1`` are numpy.bool, those of ``bf16`` ml_dtypes.bfloat16.
 
     Raises
     ------
     ParseError, DTypeError, BroadcastError
-        For what is no MLIR, or not valid, with its place: ``model.mlir:3:10: error: ...``.
+        If the text is no MLIR or not valid; the message gives the place: ``model.mlir:3:10: error: ...``.
 
     Examples
     --------
@@ -114,24 +114,24 @@ def from_mlir(
 def shape_from_mlir(text: str | Path, function: str | None = None, *, name: str = "<mlir>") -> Program:
     """Return the shape program of a function in MLIR text: the shape dialect, and arithmetic on indices.
 
-    It is evaluated, folded, run and printed as one of :mod:`bcastgen.shape` written in Python. :func:`emit_shape`
-    writes its C. :func:`define_op` takes it, or its text, as an op's shape function.
+    The program is evaluated, folded, run and printed like one of :mod:`bcastgen.shape` that is written in Python.
+    :func:`emit_shape` writes its C. :func:`define_op` takes it, or its text, as an op's shape function.
 
     Parameters
     ----------
-    text : a module, in MLIR's generic form or in that of the ops; or the path of a file.
-    function : its name; by default the only one, or else ``main``.
+    text : a module, in MLIR's generic form or in the ops' own; or the path of a file.
+    function : the function's name; by default the only function, or else ``main``.
     name : what messages call the text.
 
     Returns
     -------
     Program
-        Its operations know their place in the text, and the error of a run says it.
+        Its operations know their places in the text, which the errors of a run name.
 
     Raises
     ------
     ParseError, BroadcastError
-        For what is no MLIR or no shape program, with its place: ``sizes.mlir:3:10: error: ...``.
+        If the text is no MLIR or no shape program; the message gives the place: ``sizes.mlir:3:10: error: ...``.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def read_module(text: str | Path, name: str = "<mlir>") -> Module:
     Raises
     ------
     ParseError
-        With its place, if it cannot be read.
+        If the text or the file cannot be read; the message gives the place.
     """
     if not isinstance(text, Path):
         return parse_module(text, name)
@@ -201,7 +201,7 @@ def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kerne
 
 
 def _lowers(kernel: Kernel, function: Function, module: Module) -> None:
-    """Lower a kernel now: what the ops accept one by one may contradict itself in the whole."""
+    """Lower a kernel now, since ops that are valid one by one may contradict each other; raise with the place."""
     try:
         _ = kernel.compilation.program
     except BcastgenError as error:
@@ -224,7 +224,7 @@ def program_of(function: Function, module: Module) -> Program:
     Raises
     ------
     ParseError, BroadcastError
-        With its place, if it is none, or malformed.
+        If it is no shape program, or malformed; the message gives the place.
     """
     from ..mlir.shape.read_program import read_program  # noqa: PLC0415 - most modules compute no shapes
 
@@ -232,7 +232,7 @@ def program_of(function: Function, module: Module) -> Program:
 
 
 def verify_module(module: Module, options: ReadOptions) -> tuple[BcastgenError, ...]:
-    """Return what is wrong with a module: of each function the first error."""
+    """Return the first error of each function of a module that has one."""
     found: list[BcastgenError] = []
     for function in module.functions:
         try:
@@ -248,7 +248,7 @@ def verify_module(module: Module, options: ReadOptions) -> tuple[BcastgenError, 
 
 
 def _only_verifies(function: Function) -> bool:
-    """Whether there is nothing to compile: no result, or an op that has types and no meaning."""
+    """Whether there is nothing to compile: no result, or an op that has types but computes nothing."""
     operations = _operations(function)
     return not function.type.results or any(operation.name == "test.broadcastable" for operation in operations)
 

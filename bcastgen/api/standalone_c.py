@@ -41,9 +41,9 @@ def emit_c(
 
     Parameters
     ----------
-    kernels : what is in it; by the names that they have there, or by their own.
-    directory : made if missing.
-    name : of the module: of its files, and the prefix of every name in them.
+    kernels : the kernels, under the names that they have in the module, or else under their own.
+    directory : where the files go; made if missing.
+    name : the module's name: that of its files, and the prefix of every name in them.
     variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
     static : all extents are known: plain nested loops over pointers, no descriptors.
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
@@ -56,12 +56,12 @@ def emit_c(
     Returns
     -------
     tuple of Path
-        The .c, then the .h, which says what each function takes and returns; then what goes with them.
+        The .c, then the .h, which says what each function takes and returns; then the files that go with them.
 
     Raises
     ------
     BcastgenError
-        If the directory cannot be written to; nothing is then half-written. For options that exclude each other.
+        If the directory cannot be written to (no file is then half-written), or options exclude each other.
 
     Examples
     --------
@@ -101,8 +101,8 @@ def emit_shape(program: Program, directory: str | Path, name: str | None = None)
     Parameters
     ----------
     program : see :mod:`bcastgen.shape`; a kernel's is ``kernel.shape_function``.
-    directory : made if missing.
-    name : of the files and of the function; the program's own by default.
+    directory : where the files go; made if missing.
+    name : name of the files and of the function; the program's own by default.
 
     Returns
     -------

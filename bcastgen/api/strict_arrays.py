@@ -4,8 +4,8 @@ In: an array, and the numbers of some of its dims.  Out: an argument for kernels
 
     bg.add(bg.strict(x, dims=0), b)
 
-A type says it of every call (``f32[n!]``), an option of every operand (``dynamic="strict"``); this says it of one array
-in one call. Seed 004 asks for an ndarray with a bit a dim.
+A type forbids stretching in every call (``f32[n!]``), an option for every operand (``dynamic="strict"``); this forbids
+it for one array in one call. Seed 004 asks for an ndarray with one bit per dim.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ __all__ = ["strict"]
 
 
 def strict(array: np.ndarray[Any, Any], dims: int | Sequence[int] | None = None) -> Strict:
-    """Return an argument for kernels: the array, of which some dims do not stretch.
+    """Return an argument for kernels: the array, with some dims that may not stretch.
 
     Every kernel takes it in place of the array, by position or by name, and so do ``kernel.result_shape`` and
-    ``bg.evaluate``. Where one of `dims` has extent 1, and the dim of the iteration domain that it is has another
-    extent, the call ends in an error. Dims that are not 1, and that stretch other operands, are not affected, and
-    neither are the dims that rank expansion adds in front of the array's own. As for ``!`` in types, an explicit
-    broadcast does not stretch such a dim either.
+    ``bg.evaluate``. If one of `dims` has extent 1, and its dim of the iteration domain has another extent, the call
+    raises an error. Dims whose extent is not 1, to which other operands stretch, are not affected, and neither are the
+    dims that rank expansion adds in front of the array's own. As for ``!`` in types, an explicit broadcast does not
+    stretch such a dim either.
 
     Parameters
     ----------
@@ -40,15 +40,15 @@ def strict(array: np.ndarray[Any, Any], dims: int | Sequence[int] | None = None)
     Returns
     -------
     Strict
-        With the attributes ``array``, ``dims`` and ``shape``. It is no array: NumPy's functions and operators, which
+        It has the attributes ``array``, ``dims`` and ``shape``. It is no array: NumPy's functions and operators, which
         would stretch its dims, refuse it.
 
     Raises
     ------
     TraceError
-        Inside of a kernel, where ``!`` in the signature says this of an operand.
+        Inside a function that is traced, where ``!`` in the signature does this for an operand.
     DTypeError
-        If it is no array.
+        If `array` is no array.
     BroadcastError
         If a dim is out of range or named twice.
 

@@ -67,12 +67,12 @@ def broadcast_in_dim(x: Any, shape_or_like: Any, dims: Sequence[int] | None = No
     Raises
     ------
     BroadcastError
-        If an extent of x is neither 1 nor that of the result, or the dims are not one for each of x.
+        If an extent of x is neither 1 nor that of the result, or `dims` does not have one dim for each of x.
 
     Notes
     -----
-    The map is static, as in seed 004; that one of `x`'s own extents may still be 1 and stretch is XLA's
-    ``broadcast_in_dim``. ``bcastgen.jit(stretch=False)`` leaves that out.
+    The map is static, as in seed 004. As in XLA's ``broadcast_in_dim``, an extent of `x` may also be 1 and stretch;
+    ``bcastgen.jit(stretch=False)`` forbids that.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def broadcast_in_dim(x: Any, shape_or_like: Any, dims: Sequence[int] | None = No
 
 
 def _all(dims: tuple[int | None, ...]) -> tuple[int, ...]:
-    """Return the dims of a view that drops none."""
+    """Return the dims of a view that drops no dim of its value, typed without None."""
     return tuple(dim for dim in dims if dim is not None)
 
 
@@ -113,7 +113,7 @@ def _expanded(array: np.ndarray[Any, Any], dims: tuple[int, ...], shape: tuple[i
 
 
 def broadcast_to(x: Any, shape_or_like: Any) -> Any:
-    """Return x broadcast to a shape, its dims aligned on the right; ``.copy()`` of it is the broadcast in memory.
+    """Return x broadcast to a shape, its dims aligned on the right; its ``.copy()`` has the broadcast in memory.
 
     Parameters
     ----------

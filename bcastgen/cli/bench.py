@@ -1,6 +1,6 @@
-"""``bcastgen bench``: comparisons with NumPy and its peers, in the folder bench.
+"""``bcastgen bench``: runs the folder bench, which compares bcastgen with NumPy and its peers.
 
-In: arguments, which that folder reads itself.  Out: tables on stdout, and an exit code.
+In: arguments, which the code in that folder parses itself.  Out: tables on stdout, and an exit code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``bcastgen cache``: what is kept on disk.
+"""``bcastgen cache``: shows or clears the kernels kept on disk.
 
 In: ``info`` or ``clear``.  Out: a line on stdout.
 """
@@ -13,11 +13,11 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments to its parser."""
     parser.add_argument("action", choices=("info", "clear"), help="show how much there is, or remove it")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show what there is, or remove it."""
+    """Show the cache's size, or clear the cache."""
     print(info() if options.action == "info" else f"removed {clear()} kernels")
     return 0

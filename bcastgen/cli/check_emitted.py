@@ -1,6 +1,6 @@
-"""Emitted C, compiled by every compiler there is: as C11 and as C++17, every warning an error.
+"""Compiles emitted C with every compiler of this machine, as C11 and as C++17, every warning an error.
 
-In: the files of a module.  Out: a finding a compiler and language, and one for each run of its self-checking program.
+In: the files of a module.  Out: a finding per compiler and language, and one per run of its self-checking program.
 
     axpb.c, axpb.h  ->  gcc 12.2.0    -std=c11     axpb.c    ok
                         clang 19.1.7  -std=c++17   axpb.c    ok
@@ -46,7 +46,7 @@ int main(void)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What became of some files: by whom, how; what was said if it was not well, or why it was left out."""
+    """The outcome of compiling or running some files: by which compiler, with which options, and its messages."""
 
     compiler: str
     how: str
@@ -67,18 +67,18 @@ def check_files(files: Mapping[str, str], form: CForm) -> Iterator[Finding]:
 
     Parameters
     ----------
-    files : names and texts, as :attr:`.CSource.files`; what is no C is left out.
-    form : what was asked of them.
+    files : names and texts, as :attr:`.CSource.files`; files that are no C are left out.
+    form : the options that the module was emitted with.
 
     Yields
     ------
     Finding
-        One after the other, as compilers are done.
+        One by one, as the compilers finish.
 
     Raises
     ------
     CompileError
-        If there is no compiler, or none for the machine that is meant.
+        If there is no compiler, or none for the form's target.
     """
     found = compilers()
     if not found:
@@ -105,7 +105,7 @@ def _check(files: Mapping[str, str], form: CForm, compiler: Compiler) -> Iterato
             (directory / name).write_text(text, encoding="utf-8")
         fine = True
         for language, command in ((C_LANGUAGE, compiler.c), (CXX_LANGUAGE, compiler.cxx)):
-            # A freestanding module has a program that is not.
+            # The self-checking program is hosted, even if its module is freestanding.
             for group, options in ((units[:1], own) for own in _forms(form)) if command else ():
                 finding = _compile(compiler, (*(command or ()), *machine), language, options, group, directory)
                 fine = fine and finding.ok
@@ -121,13 +121,13 @@ def _check(files: Mapping[str, str], form: CForm, compiler: Compiler) -> Iterato
 
 
 def _forms(form: CForm) -> tuple[tuple[str, ...], ...]:
-    """Return the options that a form asks to be compiled with."""
+    """Return the tuples of compiler options that a module of this form is compiled with, each in turn."""
     own = FREESTANDING_FLAGS if form.freestanding else ()
     return tuple((*own, *threads) for threads in _threads(form))
 
 
 def _machine_flags(form: CForm, compiler: Compiler) -> tuple[str, ...] | None:
-    """Return what a compiler is told of the machine that is meant; None if it compiles for another one."""
+    """Return the flags that tell a compiler the form's target; None if it compiles for another machine."""
     if form.target is None:
         return ()
     target = find_target(form.target)
@@ -151,7 +151,7 @@ def _compile(
 
 
 def _threads(form: CForm) -> tuple[tuple[str, ...], ...]:
-    """Return the options that a program is built with, and run: without threads, and with them where there are any."""
+    """Return the options that a program is built and run with: without threads and, if the form has any, with them."""
     return ((), OPENMP_FLAGS) if form.openmp else ((),)
 
 

@@ -13,7 +13,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes: nothing."""
+    """Add no arguments: the command takes none."""
 
 
 def run(_options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""What this machine has and lacks, for `bcastgen doctor`.
+"""``bcastgen doctor``: checks what this machine has and lacks.
 
 In: nothing.  Out: findings, each ok or with its cure.
 
@@ -27,7 +27,7 @@ __all__ = ["Finding", "add_arguments", "examine", "run"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at."""
+    """The outcome of one check."""
 
     ok: bool
     what: str
@@ -38,11 +38,11 @@ class Finding:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes: nothing."""
+    """Add no arguments: the command takes none."""
 
 
 def run(_options: argparse.Namespace) -> int:
-    """Print what is found."""
+    """Print the findings."""
     healthy = True
     for finding in examine():
         print(finding)
@@ -51,7 +51,7 @@ def run(_options: argparse.Namespace) -> int:
 
 
 def examine() -> Iterator[Finding]:
-    """Look at Python, the compiler, the cache and the call path, and run one kernel."""
+    """Yield the findings about Python, the compiler, the cache and the call path, and about a run of one kernel."""
     yield Finding(
         True, "versions", f"bcastgen {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
     )

@@ -1,4 +1,4 @@
-"""``bcastgen emit``: standalone C.
+"""``bcastgen emit``: writes standalone C.
 
 In: an expression, or a file of MLIR with all of its functions.  Out: files, and their names on stdout.
 
@@ -29,7 +29,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments to its parser."""
     parser.add_argument(
         "expression",
         help='best with types: "(f32[?,?] a, f32[?,?] b) -> a + b*2"; or a .mlir file, all of its functions',
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the C, and compile it if asked to."""
+    """Write the C, and check it with the compilers if asked to."""
     form = flag_values(options, options_of(CForm))
     programs = read_programs(options)
     if programs:
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
 def _emit_shapes(
     programs: Sequence[Program], options: argparse.Namespace, form: Mapping[str, object]
 ) -> tuple[Path, ...]:
-    """Write a file for each function that computes shapes, which has no loops that switches could change."""
+    """Write a .c and a .h per shape program; it has no loops, so switches that change loops are refused."""
     others = [name for name, value in form.items() if value != getattr(CForm(), name)]
     if others:
         raise ParseError(f"{options.expression} computes shapes, and {', '.join(others)} is for kernels; leave it out")
@@ -68,7 +68,7 @@ def _emit_shapes(
 
 
 def _check(paths: Sequence[Path], options: argparse.Namespace) -> int:
-    """Compile what was written, and say how it went."""
+    """Compile the written files, print each finding, and return the exit code."""
     files = {path.name: path.read_text(encoding="utf-8") for path in paths}
     form = CForm(freestanding=options.freestanding, openmp=options.openmp, target=options.target)
     well = True
@@ -79,7 +79,7 @@ def _check(paths: Sequence[Path], options: argparse.Namespace) -> int:
 
 
 def _module(options: argparse.Namespace) -> tuple[Mapping[str, Kernel], str]:
-    """Return what a module is made of, and its name: the one that is asked for, the only kernel's, or the file's."""
+    """Return a module's kernels, and its name: the one that is asked for, the only kernel's, or the file's."""
     if not is_mlir(options) or options.function is not None:
         kernel = read_kernel(options)
         name = options.name or kernel.__name__
@@ -90,7 +90,7 @@ def _module(options: argparse.Namespace) -> tuple[Mapping[str, Kernel], str]:
         return {name: kernels[0]}, name
     named: dict[str, Kernel] = {}
     for kernel in kernels:
-        # Python, and C, have fewer characters for names than MLIR.
+        # Names in Python and C have fewer characters than in MLIR, so two of MLIR's may become the same.
         same = sum(re.fullmatch(rf"{kernel.__name__}(_\d+)?", name) is not None for name in named)
         named[f"{kernel.__name__}_{same + 1}" if kernel.__name__ in named else kernel.__name__] = kernel
     return named, options.name or Path(options.expression).stem

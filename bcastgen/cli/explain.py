@@ -1,4 +1,4 @@
-"""``bcastgen explain``: every stage from an expression to C.
+"""``bcastgen explain``: prints every stage from an expression to C.
 
 In: an expression, or a file of MLIR.  Out: text on stdout.
 
@@ -16,7 +16,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments to its parser."""
     parser.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"; or a .mlir file')
     parser.add_argument("--stage", metavar="NAME", help="print this stage only")
     add_rules(parser)

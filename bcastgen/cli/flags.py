@@ -1,4 +1,4 @@
-"""Flags of the command line from rows of options.
+"""Makes flags of the command line from rows of options.
 
 In: rows.  Out: flags that a parser takes; the values that a command line gives, by the rows' names.
 
@@ -35,7 +35,7 @@ def flag_names(row: Option) -> tuple[str, ...]:
 
 
 def add_flags(parser: argparse.ArgumentParser, rows: Iterable[Option]) -> None:
-    """Let a parser take the flags of options."""
+    """Add the flags of options to a parser."""
     for row in rows:
         if row.flag is None:
             continue
@@ -54,7 +54,7 @@ def add_flags(parser: argparse.ArgumentParser, rows: Iterable[Option]) -> None:
 
 
 def flag_values(options: argparse.Namespace, rows: Iterable[Option]) -> dict[str, Any]:
-    """Return what a command line says of each option that has a flag."""
+    """Return the value that a command line gives each option that has a flag."""
     found: dict[str, Any] = {}
     for row in rows:
         if row.flag is None:

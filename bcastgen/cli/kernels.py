@@ -1,4 +1,4 @@
-"""Kernels as commands are given them: an expression, or a function of a file of MLIR.
+"""Makes the kernels that commands work on, from an expression or from the functions of an MLIR file.
 
 In: a command line that has been read.  Out: a :class:`Kernel`.
 
@@ -28,19 +28,19 @@ _RULES = tuple(OPTIONS[name] for name in ("dynamic", "stretch", "rank_expansion"
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """Say what a command takes beside an expression or a file: how dims meet, and how MLIR is read."""
+    """Add the flags that go with an expression or a file to a parser: how dims meet, and how MLIR is read."""
     add_flags(parser, _RULES)
     parser.add_argument("--function", metavar="NAME", help="of a .mlir file")
     add_reading(parser, _RULES)
 
 
 def is_mlir(options: argparse.Namespace) -> bool:
-    """Tell whether a command is given a file of MLIR."""
+    """Return whether a command is given an MLIR file."""
     return str(options.expression).endswith(".mlir")
 
 
 def read_kernel(options: argparse.Namespace) -> Kernel:
-    """Return the kernel of a command."""
+    """Return the kernel that a command line describes."""
     if is_mlir(options):
         _check_rules(options)
         from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
@@ -57,7 +57,7 @@ def read_kernel(options: argparse.Namespace) -> Kernel:
 
 
 def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
-    """Return the kernels of all functions of a file of MLIR."""
+    """Return the kernels of all functions of an MLIR file."""
     _check_rules(options)
     from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
 
@@ -65,7 +65,7 @@ def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
 
 
 def read_programs(options: argparse.Namespace) -> tuple[Program, ...]:
-    """Return the shape programs of a file of MLIR whose functions all compute shapes; else none."""
+    """Return the shape programs of an MLIR file if all of its functions compute shapes, else an empty tuple."""
     if not is_mlir(options):
         return ()
     from . import mlir_files  # noqa: PLC0415 - an expression does not wait for what reads MLIR
@@ -74,7 +74,7 @@ def read_programs(options: argparse.Namespace) -> tuple[Program, ...]:
 
 
 def _check_rules(options: argparse.Namespace) -> None:
-    """Refuse switches that say of an expression what MLIR's types say of a module."""
+    """Refuse flags for expressions that a module's own types decide in MLIR."""
     rules = tuple(row for row in _RULES if row not in options_of(ReadOptions))
     if any(value != OPTIONS[name].default for name, value in flag_values(options, rules).items()):
         *others, last = (flag for row in rules for flag in flag_names(row))

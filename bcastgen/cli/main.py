@@ -1,4 +1,4 @@
-"""The command line: which module each command is in, and what becomes of errors.
+"""The command line: finds the module of each command, and turns errors into messages and exit codes.
 
 In: arguments.  Out: an exit code; results on stdout, errors as one line on stderr.
 
@@ -6,8 +6,8 @@ In: arguments.  Out: an exit code; results on stdout, errors as one line on stde
     bcastgen emit "(f32[?,?] a, f32[?,?] b) -> a + b*2" --name axpb -o DIR
     bcastgen emit model.mlir -o DIR
 
-A command's module has `add_arguments(parser)` and `run(options) -> exit code`. Only the module of the command that is
-given is imported, so each has its imports at its top.
+A command's module has `add_arguments(parser)` and `run(options) -> exit code`. Only the module of the given command is
+imported, so each module has its imports at its top.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Parameters
     ----------
-    arguments : without the program's name; by default the process's own.
+    arguments : the arguments without the program's name; by default the process's own.
 
     Returns
     -------
     int
-        0, 1 for an error of bcastgen or of a file, 2 for a command line that cannot be read.
+        0 for success, 1 for an error of bcastgen or of a file, 2 for a command line that cannot be read.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given and given[0] in COMMANDS else None
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(module.run(options))
     except BcastgenError as error:
-        # What is wrong in a file says so itself, as compilers do.
+        # Errors with a place in a file are printed without the program's name, as compilers do.
         located = re.match(r".*:\d+:\d+: error: ", str(error))
         print(error if located else f"bcastgen: {error}", file=sys.stderr)
     except BrokenPipeError:
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser(name: str | None, module: Any) -> argparse.ArgumentParser:
-    """Return what reads a command line that begins with this command, or with none."""
+    """Return the parser of a command line that begins with this command, or with none."""
     parser = argparse.ArgumentParser(
         prog="bcastgen", description="Compile element-wise tensor expressions with broadcasting to C, and run them."
     )

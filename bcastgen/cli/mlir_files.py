@@ -1,4 +1,4 @@
-"""Files of MLIR that commands are given.
+"""Reads the MLIR files that commands are given.
 
 In: a path, or - for stdin.  Out: its text, or the kernels of its functions.
 """
@@ -23,7 +23,7 @@ __all__ = ["read_kernel", "read_kernels", "read_programs", "read_text"]
 
 
 def read_kernel(options: argparse.Namespace) -> Kernel:
-    """Return the kernel of a command that takes an expression or a file of MLIR."""
+    """Return the kernel of the function that a command line names in an MLIR file."""
     text, name = read_text(options.expression)
     module = parse_module(text, name)
     return kernel_of(choose(module, options.function), module, read_options(options))
@@ -39,7 +39,7 @@ def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
 
 
 def read_programs(options: argparse.Namespace) -> tuple[Program, ...]:
-    """Return the shape programs of a file whose functions, or whose named one, all compute shapes; else none."""
+    """Return a file's shape programs if all of its functions, or the named one, compute shapes, else an empty tuple."""
     text, name = read_text(options.expression)
     module = parse_module(text, name)
     functions = module.functions if options.function is None else (choose(module, options.function),)

@@ -1,6 +1,6 @@
-"""``bcastgen ops``: the table of ops.
+"""``bcastgen ops``: lists the table of ops.
 
-In: nothing.  Out: a line an op on stdout.
+In: nothing.  Out: a line per op on stdout.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes: nothing."""
+    """Add no arguments: the command takes none."""
 
 
 def run(_options: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
-"""``bcastgen opt``: MLIR text in, a chosen stage out.
+"""``bcastgen opt``: reads MLIR text and prints a chosen stage.
 
-In: a file, or stdin.  Out: text on stdout; what is wrong, with its place, on stderr.
+In: a file, or stdin.  Out: text on stdout; errors, each with its place, on stderr.
 
     bcastgen opt model.mlir --to=linalg
     bcastgen opt --verify-only model.mlir
@@ -31,7 +31,7 @@ _SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments to its parser."""
     parser.add_argument("file", help="MLIR text; - reads stdin")
     parser.add_argument("--to", choices=(*MLIR_FORMS, *_STAGES), help="what to print of each function")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to print it (default: stdout)")
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print stages, or verify; return 1 if anything is wrong."""
+    """Print stages, or verify; return 1 if there is any error, else 0."""
     if options.to is None and not options.verify_only:
         raise ParseError("nothing to do; pass --to=STAGE or --verify-only")
     text, name = read_text(options.file)
@@ -73,7 +73,7 @@ def _write(printed: list[str], output: str | None) -> None:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Give the modules between ``// -----`` lines, each at the lines it has in the file."""
+    """Yield the modules between ``// -----`` lines, padded so that line numbers are those of the file."""
     start = lines = 0
     for end in (*(match.start() for match in _SPLIT.finditer(text)), len(text)):
         yield "\n" * lines + text[start:end]
@@ -88,7 +88,7 @@ def _verify(module: Module, options: argparse.Namespace) -> tuple[BcastgenError,
 
 
 def _print(module: Module, options: argparse.Namespace, printed: list[str]) -> tuple[BcastgenError, ...]:
-    """Add each function's stage to what is printed, and return the errors of those that have none."""
+    """Add each function's stage to `printed`, and return the errors of the functions that have no such stage."""
     functions = module.functions if options.function is None else (choose(module, options.function),)
     found: list[BcastgenError] = []
     for function in functions:

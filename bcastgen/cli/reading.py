@@ -1,4 +1,4 @@
-"""How MLIR is read, as the command line says.
+"""The flags of the command line that say how MLIR is read.
 
 In: a command's parser, or what it has read.  Out: flags, or :class:`~..mlir.options.Options`.
 """
@@ -16,11 +16,11 @@ __all__ = ["add_reading", "read_options"]
 
 
 def add_reading(parser: argparse.ArgumentParser, there: Iterable[Option] = ()) -> None:
-    """Say what reading MLIR takes, wherever it is read, beside the rows whose flags are `there` already."""
+    """Add the flags for reading MLIR to a parser, except those of rows that are `there` already."""
     known = tuple(there)
     add_flags(parser, (row for row in options_of(ReadOptions) if row not in known))
 
 
 def read_options(options: argparse.Namespace) -> ReadOptions:
-    """Return how MLIR is read, as the command line says."""
+    """Return the options for reading MLIR that the command line gives."""
     return ReadOptions(**flag_values(options, options_of(ReadOptions)))

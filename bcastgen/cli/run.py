@@ -1,4 +1,4 @@
-"""``bcastgen run``: an expression evaluated over files and numbers.
+"""``bcastgen run``: evaluates an expression over files and numbers.
 
 In: an expression, or a file of MLIR; operands.  Out: results on stdout, or in files.
 
@@ -21,7 +21,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add the command's arguments to its parser."""
     parser.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"; or a .mlir file')
     several: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
     parser.add_argument(
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Evaluate over what is given, and print or write the results."""
+    """Evaluate over the given operands, and print or write the results."""
     kernel = read_kernel(options)
     operands = _by_name("--in", map(_operand, options.inputs))
     slots = tuple(kernel.operands[at] for at in kernel.expression.free_extents)
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     except BcastgenError:
         raise
     except ValueError as error:
-        # NumPy's, of a result that no memory can hold.
+        # NumPy raises this for a result that no memory can hold.
         raise BcastgenError(str(error)) from None
     if not files:
         print(result)
@@ -97,7 +97,7 @@ def _operand(text: str) -> tuple[str, Any]:
     if not equals:
         raise ParseError(f"--in {text!r} is not NAME=FILE; write --in a=a.npy or --in n=3")
     if value.lstrip("+-").isdigit() and len(value) > len(str(MAX_EXTENT)) + 2:
-        # More digits than Python reads are an infinite float.
+        # float() would read an integer of more digits than int() takes as an infinity.
         raise ParseError(f"--in {excerpt(text)}: the integer is beyond 64 bits; write a float")
     for number in (int, float):
         try:

@@ -1,6 +1,6 @@
 """The files of `bcastgen run`: arrays that it reads, and results that it writes.
 
-In: paths.  Out: arrays; files that are there whole or not at all.
+In: paths.  Out: arrays; files that are either complete or absent.
 
     load_array("a.npy") -> array([1., 2.])        save_results({"r": array}, (Path("r.npy"),))
 """
@@ -27,7 +27,7 @@ def load_array(path: str) -> Any:
     Raises
     ------
     ParseError
-        If it is none.
+        If the file is no .npy file of numbers.
     """
     try:
         with open(path, "rb") as file:
@@ -36,17 +36,17 @@ def load_array(path: str) -> Any:
     except OSError:
         raise
     except Exception as error:
-        # Whatever NumPy's reader runs into: syntax, archives, sizes.
+        # NumPy's reader raises many kinds of errors: for syntax, archives, sizes.
         why = (str(error) or type(error).__name__).splitlines()[0]
         raise ParseError(f"{path} is not a .npy file of numbers ({why})") from None
     if names is not None:
         raise ParseError(f"{path} is an archive ({excerpt(names)}), not a .npy file; save the array alone")
-    # What numpy.save writes of bf16 says that an element has two bytes, and no more.
+    # A .npy file that numpy.save writes of bf16 says only that an element has two bytes.
     return array.view(BF16.np) if array.dtype == "V2" else array
 
 
 def result_files(given: Sequence[str], results: tuple[str, ...]) -> tuple[Path, ...]:
-    """Return where results go: to a .npy each, or all into the one .npz.
+    """Return the files that results go to: one .npy per result, or one .npz for all.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def result_files(given: Sequence[str], results: tuple[str, ...]) -> tuple[Path, 
 
 
 def save_results(results: Mapping[str, Any], files: Sequence[Path]) -> list[str]:
-    """Write files that are all there whole, or none at all; return what is in them, a line each."""
+    """Write all files completely or none; return one line per file that describes its contents."""
     kinds = [f"{result.dtype}{list(result.shape)}" for result in results.values()]
     held: list[Mapping[str, Any]] = [{name: result} for name, result in results.items()]
     if files[0].suffix == ".npz":

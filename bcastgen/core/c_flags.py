@@ -1,10 +1,10 @@
-"""Flags of C compilers: each once, with what it is for.
+"""Flags of C compilers: each once, with its purpose.
 
-In: nothing.  Out: flags for kernels, for C that stands alone and the projects around it, for what checks either.
+In: nothing.  Out: flags for kernels, for standalone C and the projects around it, and for checks of both.
 
     [flag.text for flag in RESULT_FLAGS] -> ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"]
 
-Which of them apply to the compiler at hand says `runtime.toolchain`; which machines C is for, `emit.standalone.target`.
+`runtime.toolchain` picks the flags that the compiler at hand takes; `emit.standalone.target` has the machines' flags.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One compiler flag, why it is passed, and when: for these compilers, machines and CPU feature (all: empty)."""
+    """One compiler flag, why it is passed, and for which compilers, machines and CPU feature (empty: for all)."""
 
     text: str
     reason: str
@@ -44,28 +44,28 @@ class Flag:
 
 _C11 = Flag("-std=c11", "the language the templates are written in")
 
-# What C of ours is compiled with, by whomever: with the last flag it gives one result everywhere, and the others change
-# none. Nothing may stand behind it that undoes it.
+# The flags for all C that we generate, whoever compiles it: the last one makes results the same everywhere, and the
+# others change none. No later flag may undo the last one.
 RESULT_FLAGS = (
     Flag("-fno-math-errno", "gcc keeps loops with sqrt and the like scalar otherwise; changes no result"),
     Flag("-fno-trapping-math", "gcc keeps compares and selects scalar otherwise; the C allows for what it changes"),
     Flag("-ffp-contract=off", "a*b + c rounds twice, as in NumPy; last, so that nothing undoes it"),
 )
 
-# Emitted C compiles with these, as C and as C++; and with those that only C has.
+# Emitted C compiles without warnings under these flags, as C and as C++; C also has flags of its own.
 WARNING_FLAGS = tuple("-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror".split())
 C_LANGUAGE = (_C11.text, "-Wstrict-prototypes")
 CXX_LANGUAGE = ("-x", "c++", "-std=c++17")
 
-# What C that stands alone is compiled with, beside, where it is asked for.
+# The further flags for standalone C, where its form asks for them.
 OPENMP_FLAGS = ("-fopenmp",)  # threads, in the compiler and the linker
 FREESTANDING_FLAGS = ("-ffreestanding",)  # no library
-LIBRARIES = ("-lm",)  # of mathematics, where it is included
-OPTIMISED, CHECKED = "-O3", "-O2"  # for users, and where C is compiled to see whether it is well
+LIBRARIES = ("-lm",)  # where <math.h> is included
+OPTIMISED, CHECKED = "-O3", "-O2"  # for users' builds, and for checking that C compiles
 
-# What math="fast" adds to a kernel's flags: a*b + c may round once.
+# math="fast" adds these to a kernel's flags: a*b + c may round once.
 FAST_FLAGS = ("-ffp-contract=fast",)
-# The runtime is compiled once, and gcc inlines little at the level that does for kernels.
+# The runtime is compiled once, and gcc inlines too little at the level that suffices for kernels.
 RUNTIME_FLAGS = ("-O2",)
 
 _X86 = ("x86_64", "AMD64", "i686", "i386")
@@ -73,7 +73,7 @@ _MCPU = ("aarch64", "arm64", "ppc64le")
 
 WIDEST, LIGHT, NO_START_FILES = "-mprefer-vector-width=512", "-mprefer-vector-width=256", "-nostdlib"
 
-# The order is the command line's; the user's flags stand before the last row.
+# The order is the command line's; the user's flags come before the last row.
 JIT_FLAGS: tuple[Flag, ...] = (
     _C11,
     Flag("-O1", "compiles in 3/4 of -O2's time, to loops of the same speed (with the next three)", ("gcc",)),

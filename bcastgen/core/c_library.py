@@ -1,4 +1,4 @@
-"""What generated C takes of the C library, by header.
+"""The names of the C library that generated C may use, by header.
 
 In: nothing.  Out: names.
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 __all__ = ["HEADERS", "MATHEMATICS"]
 
-# <math.h> of C11: what takes and gives numbers, for double and (with f) float; then what is generic.
+# <math.h> of C11: functions from numbers to numbers, for double and (with f) float; then generic names.
 MATHEMATICS = frozenset(
     name + suffix
     for suffix in ("", "f")
@@ -20,7 +20,7 @@ MATHEMATICS = frozenset(
     """.split()
 ) | frozenset("fpclassify isfinite isinf isnan isnormal signbit isgreater isless isunordered".split())
 
-# In the order in which they are included. <stdint.h> is not among them: all C that we write needs it.
+# In the order in which they are included. <stdint.h> is left out, since all C that we write includes it.
 HEADERS = {
     "math.h": MATHEMATICS | {"NAN", "INFINITY"},
     "stdbool.h": frozenset({"bool", "true", "false"}),

@@ -1,6 +1,6 @@
 """A finished C source: what `emit` renders and `jit` compiles.
 
-In: nothing.  Out: the value that crosses from one to the other, so that neither knows the other's insides.
+In: nothing.  Out: the value that `emit` passes to `jit`, so that neither knows the other's internals.
 
     CSource("axpb", {"axpb.c": "...", "axpb.h": "..."}).text -> the text of axpb.c
 """
@@ -13,7 +13,7 @@ from .frozen import dataclass
 
 __all__ = ["BUILDS", "CSource"]
 
-# What may go with emitted C, beside a program that checks it.
+# The build files that may go with emitted C, beside a program that checks it.
 BUILDS = {
     "cmake": "add a CMakeLists.txt",
     "meson": "add a meson.build",
@@ -24,7 +24,7 @@ BUILDS = {
 
 @dataclass(frozen=True, slots=True)
 class CSource:
-    """C text ready to compile: file names and contents, the .c file first; `flags` are compiler flags of its own.
+    """C text ready to compile: file names and contents, the .c file first; `flags` are the compiler flags it needs.
 
     `light` says that its loops are bound by memory, so that the widest vectors gain nothing.
     """
@@ -36,7 +36,7 @@ class CSource:
 
     @property
     def text(self) -> str:
-        """The translation unit itself, without its header."""
+        """The text of the .c file."""
         return next(iter(self.files.values()))
 
     def __str__(self) -> str:

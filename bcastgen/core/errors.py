@@ -93,7 +93,7 @@ class CacheError(BcastgenError, OSError):
     """The cache directory is not safe or not usable."""
 
 
-# Tracebacks and pickles use their public names.
+# Tracebacks and pickles then use the public names.
 for _error in (BcastgenError, *BcastgenError.__subclasses__()):
     _error.__module__ = "bcastgen"
 
@@ -170,7 +170,7 @@ def result_rank_mismatch(result: str, actual: int, expected: int) -> BroadcastEr
 
 
 def strict_mismatch(operand: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:
-    """A dim would stretch that, as the caller says, may not."""
+    """A dim would stretch that the caller marked as strict."""
     found = _shape_error("STRICT", operand, dim, actual, expected, against)
     cure = f"as bcastgen.strict says; pass the whole extent, or leave dim {dim} out of dims="
     return BroadcastError(
@@ -186,7 +186,7 @@ def from_status(
     Parameters
     ----------
     status : a value of ``bcg_status.def``.
-    names : operands, then results, then claims, in the kernel's order.
+    names : names of operands, then results, then type assertions, in the kernel's order.
     operand, dim, against, expected, actual : the diagnostic's fields; -1 means none in the first three.
     """
     if status not in statuses():

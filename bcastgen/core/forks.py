@@ -55,7 +55,7 @@ class Undivided:
             self._lock.release()
 
     def after_fork_in_child(self) -> None:
-        """Let the child in: a thread that held the lock does not exist here, unless it is the one that forked."""
+        """Release the lock in the child: its holder does not exist here, unless it is the thread that forked."""
         if self._forking:
             self._lock.release()
         else:

@@ -38,7 +38,7 @@ _PLAIN = dataclasses._FIELD  # type: ignore[attr-defined]
 
 
 def _made(cls: type, by_value: bool) -> type:
-    """Return a class again, with slots for its fields and with the methods that it does not define itself."""
+    """Return a copy of a class with slots for its fields and with the methods that it does not define itself."""
     fields: dict[str, Field[Any]] = {}
     for base in reversed(cls.__mro__[1:]):
         fields.update(base.__dict__.get(_FIELDS, {}))
@@ -48,7 +48,7 @@ def _made(cls: type, by_value: bool) -> type:
     for name in ("__dict__", "__weakref__"):
         members.pop(name, None)
     if by_value and "__eq__" in members and members.get("__hash__") is None:
-        # Python has set __hash__ to None because the class defines __eq__.
+        # Python sets __hash__ to None in a class that defines __eq__.
         members.pop("__hash__", None)
     made_of = {"__init__": _first_init, **_SHARED, **(_by_value(fields) if by_value else {})}
     for name, value in made_of.items():
@@ -109,7 +109,7 @@ def _init_of(cls: Any) -> Any:
 
 
 class _SignatureOfInit:
-    """The signature of a class whose __init__ is not compiled yet, for `help` and the like."""
+    """Gives `help` and the like the signature of a class whose __init__ is not compiled yet."""
 
     def __get__(self, _instance: Any, cls: type) -> Signature:
         found = signature(_init_of(cls))
@@ -163,5 +163,5 @@ def _by_value(fields: dict[str, Field[Any]]) -> dict[str, Any]:
 
 
 def _few(names: list[str]) -> Callable[[Any], Any]:
-    # A tuple: NaN equals itself in one, as it does for classes of more fields.
+    # Compare tuples even for one field: in a tuple a NaN equals itself, as it does in classes of more fields.
     return lambda self: tuple([getattr(self, name) for name in names])

@@ -1,13 +1,13 @@
-"""What an option is: its name, its default, what it may be, what it is for; said once, for Python and the command line.
+"""Options: the name, default, possible values and purpose of each, said once for Python and the command line.
 
-In: nothing.  Out: rows, in tables of their own: of kernels in `pipeline.options`, of C in `emit.standalone.form`, of
-readers of MLIR in `mlir.options`.
+In: nothing.  Out: the row type of the tables of options: for kernels in `pipeline.options`, for C in
+`emit.standalone.form`, for readers of MLIR in `mlir.options`.
 
     Option("math", "accurate", "...", choices=("accurate", "fast")).check("slow")
         -> BcastgenError("math='slow' is not available; use 'accurate' or 'fast'")
 
-The command line's flags, checks and their messages, and defaults are made from rows; signatures and docstrings, which
-editors read, are held to them by `tests/core/test_options.py`.
+The command line's flags, the checks with their messages, and defaults are made from rows. `tests/core/test_options.py`
+checks that signatures and docstrings, which editors show, agree with the rows.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class Option:
 
     Attributes
     ----------
-    name : in Python; on the command line with ``-`` for ``_``.
-    default : what it is if nothing is said.
-    doc : what it is for, as docstrings say it.
-    choices : what it may be, if that can be listed.
-    flag : what the command line says of its flag; "": the same as `doc`, None: there is none. A switch that is on by
-        default has ``--no-NAME``, of which this is what is then the case.
-    offered : those of `choices` that the command line has.
-    metavar : what the command line calls the value of one that is no switch.
-    least : the least that a number may be, and `least_is` what that means.
-    parts : of a tuple of names: what each of them is for. Each is a flag.
-    both : whether one that is on by default has ``--NAME``, too.
+    name : the name in Python; on the command line it has ``-`` for ``_``.
+    default : the value if none is given.
+    doc : its purpose, in the words of docstrings.
+    choices : the possible values, if they can be listed.
+    flag : the command line's help for its flag; "" for the text of `doc`, None if there is no flag. A switch that is on
+        by default has the flag ``--no-NAME``, and this text says what holds with it.
+    offered : the `choices` that the command line takes.
+    metavar : the name of the value in the command line's help, for an option that is no switch.
+    least : the least value of a number; `least_is` says what that value means.
+    parts : for an option that is a tuple of names, the purpose of each name. Each has a flag of its own.
+    both : whether a switch that is on by default has the flag ``--NAME``, too.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Option:
         Raises
         ------
         BcastgenError
-            Naming the option, the value and what it may be.
+            If it may not; the message names the option, the value and the possible values.
         """
         if self.choices and value not in self.choices:
             *others, last = map(repr, self.choices)
@@ -78,11 +78,11 @@ def option(default: Any, doc: str, **more: Any) -> Any:
 
 
 def options_of(kind: Any) -> tuple[Option, ...]:
-    """Return the options that the fields of a dataclass are, in order."""
+    """Return the options that a dataclass has as fields, in order."""
     return tuple(replace(one.metadata["option"], name=one.name) for one in fields(kind) if "option" in one.metadata)
 
 
-# Of kernels, of their rules of broadcasting, and of MLIR's readers.
+# An option of kernels, of their rules of broadcasting, and of MLIR's readers.
 DYNAMIC = Option(
     "dynamic",
     "numpy",
@@ -92,10 +92,10 @@ DYNAMIC = Option(
     "BCASTGEN_DEBUG.",
     ("numpy", "strict", "trusted"),
     "how unknown dims broadcast",
-    # What is undefined behaviour if it is wrong is asked for in code.
+    # "trusted" is undefined behaviour if shapes are wrong, so only code can ask for it.
     offered=("numpy", "strict"),
 )
-# Of kernels as well as of C that stands alone.
+# An option of kernels and of standalone C.
 VARIANTS = Option(
     "variants",
     None,

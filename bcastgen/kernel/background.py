@@ -1,12 +1,12 @@
 """Compiling in the background: the first calls are answered by NumPy, until the compiler is done.
 
-In: a compilation, and the work that makes its binary.  Out: a thread that does it, and answers in the meantime.
+In: a compilation, and the work that makes its binary.  Out: a thread that does the work, and answers meanwhile.
 
     jobs.begin(key, compilation, checked, work)       starts a daemon thread
-    jobs.answer(kernel, key, operands, aligned)       holds the values; None once only the binary can tell
+    jobs.answer(kernel, key, operands, aligned)       holds the values; None if the call needs the binary
 
-What an answer would have to refuse is never answered: the call waits for the binary, which raises the error it always
-raises. An error of the compiler is raised once, by the next call that needs the binary.
+NumPy answers no call that may have to be refused: such a call waits for the binary, which raises its usual error. An
+error of the compiler is raised once, by the next call that needs the binary.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Job:
 
     Parameters
     ----------
-    compilation : of what is compiled.
-    checked : whether more is asked of the shapes than that NumPy can broadcast them.
+    compilation : the stages of the kernel that is compiled.
+    checked : whether the kernel checks more of the shapes than that NumPy can broadcast them.
     work : makes the binary and registers it.
     """
 
@@ -54,12 +54,12 @@ class Job:
         self._thread: int | None = None
 
     def start(self) -> None:
-        """Begin; a daemon, so that a program may end before its kernels are compiled."""
+        """Start the thread; it is a daemon, so that a program may end before its kernels are compiled."""
         thread = threading.Thread(target=self._run, name="bcastgen-compile", daemon=True)
         try:
             thread.start()
         except RuntimeError:
-            # No more threads here, or the interpreter is about to end.
+            # The system has no more threads, or the interpreter is about to end.
             self._run()
 
     def _run(self) -> None:
@@ -78,15 +78,15 @@ class Job:
 
     @property
     def is_own(self) -> bool:
-        """Whether the calling thread is the one at work: in a finaliser, which must not wait for what it interrupts."""
+        """Whether the calling thread does the work: a finaliser that interrupts the work must not wait for it."""
         return self._thread == threading.get_ident() and not self.is_done
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is done; give whether it is."""
+        """Wait until the job is done; return whether it is."""
         return self.is_done if self.is_own else self._done.wait(timeout)
 
     def answer(self, operands: tuple[object, ...]) -> tuple[Array, ...] | None:
-        """Return the results for clean operands; None for what is not NumPy's to answer."""
+        """Return NumPy's results for clean operands; None if only the binary can answer."""
         typed = self._compilation.typed
         rows = zip(operands, typed.operand_dtypes, typed.limits, strict=True)
         arrays = tuple(_typed(*row) for row in rows)
@@ -99,16 +99,16 @@ class Job:
                 self._check(given, values)
         except Exception:
             return None
-        # Copies: a result may be an operand itself, or seen through a view.
+        # Copy, since a result may be an operand itself or a view of one.
         return tuple(np.array(value, order="K") for value in values)
 
     def _check(self, operands: tuple[Array, ...], values: tuple[Array, ...]) -> None:
-        """Ask what the kernel asks of shapes.
+        """Check the shapes as the kernel does.
 
         Raises
         ------
         BroadcastError
-            If they do not fit.
+            If the shapes do not fit.
         """
         found = run_guards(self._compilation.program.guards, tuple(array.shape for array in operands))
         if tuple(value.shape for value in values) != found:
@@ -116,25 +116,25 @@ class Job:
 
 
 def _typed(value: object, row: DType, limit: Limit | None) -> Array | None:
-    """Return an operand as the array that the expression takes; None for a number that does not fit."""
+    """Return an operand as an array of the dtype that the expression reads; None for an integer beyond its limit."""
     if type(value) is int and limit is not None and not limit[0] <= value <= limit[1]:
         return None
     array = np.asarray(value, dtype=row.np)
-    # In foreign memory, True may be any byte but 0.
+    # In memory that NumPy did not write, True may be any byte but 0.
     return array.view(np.uint8) != 0 if row.kind == "bool" else array
 
 
 class Jobs:
-    """The compilations of one kernel, by the key of what they make; `made` has the keys of all binaries it has."""
+    """The compilations of one kernel under way, by the binary's key; `made` holds the keys of its finished binaries."""
 
     def __init__(self) -> None:
         self.made: set[bytes] = set()
         self._jobs: dict[bytes, Job] = {}
 
     def begin(self, key: bytes, compilation: Compilation, checked: bool, work: Callable[[], None]) -> bool:
-        """Start a :class:`Job`, unless there is one of this key; False for what NumPy cannot answer meanwhile."""
+        """Start a :class:`Job` unless this key has one; return False if NumPy cannot answer meanwhile."""
         expression = compilation.expression
-        # The reference of a user's op may take scalars only, and claims say of shapes what NumPy does not ask.
+        # The reference of a user's op may take only scalars, and type assertions check shapes in ways NumPy does not.
         users = any(isinstance(n, Apply) and n.op.definition is not None for n in topological(expression.results))
         if users or expression.free_extents or expression.type_assertions:
             return False
@@ -145,7 +145,7 @@ class Jobs:
         return not known.is_own
 
     def is_pending(self, key: bytes) -> bool:
-        """Whether a binary is being made; where that has failed, forget it and raise its error."""
+        """Whether a binary is being made; if its compilation failed, forget the job and raise its error."""
         job = self._find(key)
         if job is None or not job.is_done:
             return job is not None and not job.is_own
@@ -155,7 +155,7 @@ class Jobs:
         return False
 
     def answer(self, kernel: Named, key: bytes, operands: tuple[object, ...], aligned: bool) -> Answered | None:
-        """Return what stands in for a kernel in a call on clean operands; None once the binary is made, or is not."""
+        """Return the stand-in for a kernel in a call on clean operands; else wait for the job and return None."""
         job = self._find(key)
         values = None if job is None else job.answer(operands)
         if values is not None:
@@ -165,12 +165,12 @@ class Jobs:
         return None
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for all of them; give whether all are done."""
+        """Wait for all jobs; return whether all are done."""
         jobs = [job for key in list(self._jobs) if (job := self._find(key)) is not None]
         return all([job.wait(timeout) for job in jobs])
 
     def _find(self, key: bytes) -> Job | None:
-        """Return the job of a key; None where there is none in this process: threads do not survive a fork."""
+        """Return this process's job of a key, if any; a forked child drops its parent's, whose thread it lacks."""
         job = self._jobs.get(key)
         if job is not None and job.process != os.getpid():
             self._jobs.pop(key, None)
@@ -189,12 +189,12 @@ class Answered:
 
     @property
     def operands(self) -> tuple[str, ...]:
-        """The kernel's."""
+        """The names of the kernel's operands."""
         return self.kernel.operands
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The kernel's."""
+        """The names of the kernel's results."""
         return self.kernel.results
 
     @property
@@ -206,12 +206,12 @@ class Answered:
         return self.kernel._name
 
     def _infer(self, _operands: tuple[object, ...]) -> tuple[tuple[tuple[int, ...], ...], bytes, bool]:
-        """Return the results' shapes and dtype codes, and whether operands align with them, as the kernel's does."""
+        """Return the results' shapes and dtype codes, and whether operands align with them, as a kernel's `_infer`."""
         codes = bytes(DTYPES.index(dtype(value.dtype)) for value in self.values)
         return tuple(value.shape for value in self.values), codes, self.aligned
 
     def _call_clean(self, _operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any:
-        """Return the values, in the outs where there are any."""
+        """Return the values, copied into the outs that are given."""
         given = (None,) * len(self.values) if outs is None else outs
         answers = []
         for value, out in zip(self.values, given, strict=True):

@@ -1,4 +1,4 @@
-"""Kernels whose results have extents that no operand determines: the caller gives them.
+"""Kernels that take from the caller those result extents that no operand determines.
 
 In: a kernel with slots, and a call.  Out: the same call with one operand of rank 1, without data, for each slot.
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 __all__ = ["SizedKernel", "checked_extents", "with_slots"]
 
 Shapes: TypeAlias = dict[str, tuple[int, ...]]
-# The extents, known or operands' dims, that a name stands beside, in order.
+# For each name, the extents (numbers or operands' dims) that share a column with it, in order.
 Beside: TypeAlias = "dict[str, tuple[int | Place, ...]]"
 
 
 def with_slots(expression: Expression, signature: Signature | None) -> tuple[Expression, Signature | None]:
-    """Return an expression, and its signature, with one operand more for each extent that is the caller's to give."""
+    """Return an expression and its signature, each with one more operand for every extent that the caller gives."""
     types = () if signature is None else signature.operands
     bound = {dim.symbol for _, type_ in types for dim in type_.dims}
     count = len(expression.operands)
@@ -66,14 +66,14 @@ def with_slots(expression: Expression, signature: Signature | None) -> tuple[Exp
 class SizedKernel(Kernel):
     """A kernel some of whose result extents the caller gives, by ``out=`` or by ``extents=``; see :class:`Kernel`.
 
-    ``extents`` is a dict with the extent of each dim that a name stands for. One that an operand determines, too, has
-    to agree. A call raises BroadcastError if a result has an extent that neither the operands nor the caller determine.
+    ``extents`` is a dict from the names of dims to their extents. If an operand determines such an extent, too, both
+    have to agree. A call raises BroadcastError if neither the operands nor the caller determine an extent of a result.
 
-    Its operands end in one of rank 1 for each of these, whose extent alone counts.
+    The kernel's last operands are *slots*, one for each of these extents: each has rank 1, and only its extent counts.
     """
 
     def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
-        """Complete a call that the extension does not, and make it."""
+        """Complete a call that the extension cannot complete, and make it."""
         named = {name: value for name, value in by_name.items() if name not in ("out", "extents")}
         if any(map(is_tracer, (*args, *named.values()))):
             return self._inlined(args, named)
@@ -92,14 +92,14 @@ class SizedKernel(Kernel):
             raise TypeError(f"{self._name}() got an unexpected keyword argument '{unexpected}'")
 
     def _inlined(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
-        """Take part in the expression of a function that is being traced, whose caller then gives the extents."""
+        """Inline the expression into the function that is being traced, whose caller then gives the extents."""
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         count = len(self.operands) - len(self.slots)
         own = replace(self.expression, operands=self.expression.operands[:count], free_extents=())
         return inline(own, values[:count])
 
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
-        """Size the results as a kernel of these operands and the caller's extents does."""
+        """Return the results' shapes for operands of these shapes and the caller's extents."""
         with undivided:
             from .sizing import shapes_of, sized  # noqa: PLC0415 - calls size results themselves
         given = checked_extents(extents)
@@ -109,7 +109,7 @@ class SizedKernel(Kernel):
         return sized(self, (*known, *((found[name],) for name in self.slots)), without_strict(shapes)[1])
 
     def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
-        """Return the guards as numbers; None where the caller gives too little."""
+        """Return the guards as numbers; None if an extent of a result is left undetermined."""
         with undivided:
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
             from ..loops.guard_ir import Const, Own  # noqa: PLC0415 - likewise
@@ -146,12 +146,12 @@ class SizedKernel(Kernel):
         return {name: _empty(found[name]) for name in self.slots}
 
     def _complete(self, shapes: Shapes, given: Mapping[str, int], outs: tuple[Any, ...] = ()) -> dict[str, int]:
-        """Return the extent of each slot: what is given, what an out has, or what it stands beside.
+        """Return the extent of each slot: the given one, that of an out, or that of the dims in its column.
 
         Raises
         ------
         BroadcastError
-            If a name is none, or nothing determines a slot.
+            If `given` has an unknown name, or nothing determines a slot.
         """
         names, given = self.slots, dict(given)
         unknown = [name for name in given if name not in names]
@@ -177,9 +177,9 @@ class SizedKernel(Kernel):
 def _inferred(
     names: tuple[str, ...], given: Mapping[str, int], columns: Iterable[Column], shapes: Shapes
 ) -> dict[str, int]:
-    """Return the extents of names that the caller leaves out: of all that they stand beside the first that is not 1.
+    """Return the extents of names that the caller leaves out: the first extent in their columns that is not 1, else 1.
 
-    Where there are two such, the kernel refuses the call.
+    If two such extents differ, the kernel refuses the call.
     """
     found: dict[str, int] = {}
     for name, items in _beside(names, given, columns).items():
@@ -197,7 +197,10 @@ def _inferred(
 
 
 def _beside(names: tuple[str, ...], given: Container[str], columns: Iterable[Column]) -> Beside:
-    """Return what the names stand beside that the caller leaves out, directly or by other such names."""
+    """Return, for names that the caller leaves out, the items that share a column with them.
+
+    Names that the caller leaves out are joined if they share a column, and get the items of all their columns.
+    """
     found: Beside = {}
     for name in names:
         if name in given or name in found:
@@ -217,7 +220,7 @@ def _beside(names: tuple[str, ...], given: Container[str], columns: Iterable[Col
 
 
 def checked_extents(extents: Mapping[str, int] | None) -> Mapping[str, int]:
-    """Return the extents that a caller gives, if they are such."""
+    """Return the extents that a caller gives, {} for None; raise BroadcastError for a non-dict or a bad extent."""
     if extents is not None and not isinstance(extents, Mapping):
         raise BroadcastError(f"extents is {extents!r}, expected a dict from names to integers")
     for name, extent in (extents or {}).items():
@@ -227,5 +230,5 @@ def checked_extents(extents: Mapping[str, int] | None) -> Mapping[str, int]:
 
 
 def _empty(extent: int) -> np.ndarray[Any, Any]:
-    """Return an array of this extent that has no data to speak of."""
+    """Return an array of rank 1 and this extent, which is a view of a single element."""
     return np.broadcast_to(np.uint8(0), (extent,))

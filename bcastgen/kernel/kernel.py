@@ -56,20 +56,20 @@ class Kernel(KernelBase):
 
     Parameters
     ----------
-    expression : what it computes, or a function that returns it.
-    name : in messages and in C.
-    operands : their names.
+    expression : the expression that the kernel computes, or a function that returns it.
+    name : the kernel's name in messages and in C.
+    operands : the operands' names.
     results : number of results.
-    defaults : values of the last operands, where a call leaves them out.
-    signature : declared types, or None to serve all.
-    options : how it is compiled; the name in it does not count.
+    defaults : values that the last operands have where a call leaves them out.
+    signature : declared types, or None to serve every type.
+    options : how the kernel is compiled; the name in it does not count.
     constants : how many of the last operands are constant arrays: their defaults are their values, which no call
-        replaces; the signature gives their static types. They are no `operands` to users, and part of emitted C.
+        replaces; the signature gives their static types. `operands` leaves them out, and emitted C contains them.
 
     Attributes
     ----------
     compilations : how often this kernel ran a C compiler.
-    provenance : the function of MLIR that it was made of, which errors of calls name; else None.
+    provenance : the MLIR function that the kernel was made from, which errors of calls name; else None.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Kernel(KernelBase):
             len(expression.free_extents) if isinstance(expression, Expression) and hasattr(self, "_call_sized") else -1
         )
         super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants, slots)
-        # Those that a call gives by position.
+        # The names of the operands that a call may give by position.
         self._own_operands = operands[: len(operands) - constants - slots]
         self._expression = expression
         self._sizings: dict[tuple[int, ...] | None, LoopProgram] = {}
@@ -122,7 +122,7 @@ class Kernel(KernelBase):
 
     @property
     def _type_assertions(self) -> tuple[str, ...]:
-        """The names of what is claimed of values on the way, for messages."""
+        """The names of the type assertions on intermediate values, for messages."""
         return tuple(claim.name for claim in self.expression.type_assertions)
 
     @property
@@ -131,25 +131,25 @@ class Kernel(KernelBase):
         return self.results if self.provenance is None else self.provenance.results
 
     def _located(self, error: BcastgenError, shapes: tuple[tuple[int, ...], ...]) -> BcastgenError:
-        """Return the error of a call with operands of these shapes, with its place if the kernel is one of MLIR."""
+        """Return the error of a call with operands of these shapes; for a kernel made from MLIR, with its place."""
         if self.provenance is None or not isinstance(error, BroadcastError):
             return error
         return self.provenance.located(error, shapes)
 
     @property
     def signature(self) -> Signature | None:
-        """The declared types, if any, of what a call gives and returns."""
+        """The declared types, if any, of a call's operands and results; constant arrays are left out."""
         if self._signature is None or not self._values:
             return self._signature
         return replace(self._signature, operands=self._signature.operands[: len(self.operands)])
 
     def _compile(self, key: bytes) -> bool:
-        """Make the binary for a tuple of operand types: the hook that a call with new ones ends in.
+        """Make the binary for a tuple of operand types: a call with types that have no binary yet comes here.
 
         Returns
         -------
         bool
-            Whether it is only being made, in the background.
+            Whether the binary is still being made, in the background.
         """
         if self._jobs is not None and self._jobs.is_pending(key):
             return True
@@ -167,7 +167,7 @@ class Kernel(KernelBase):
         return False
 
     def _add(self, key: bytes, compilation: Compilation, name: str, library: Library | None) -> None:
-        """Register the binary of a key: the one found on disk, or else one that is compiled now."""
+        """Register the binary of a key: the library found on disk, or else one that is compiled now."""
         typed = compilation.typed
         if library is None:
             path, compiled = build(name, lambda: compilation.source, toolchain())
@@ -205,7 +205,7 @@ class Kernel(KernelBase):
         self._jobs = Jobs()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for what is compiled in the background; an error of the compiler is raised by the next call.
+        """Wait until no binary is being compiled in the background; the next call raises an error of the compiler.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class Kernel(KernelBase):
         return self._jobs is None or self._jobs.wait(timeout)
 
     def _stand_in(self, operands: tuple[object, ...]) -> CleanCall:
-        """Return what answers a call on clean operands: this, or NumPy's values while the binary is compiled."""
+        """Return the object that answers a call on clean operands: this, or NumPy's values until there is a binary."""
         if self._jobs is None:
             return self
         key = self._key_of(operands)
@@ -232,14 +232,14 @@ class Kernel(KernelBase):
         return bytes(map(operand_code, operands)) + ranks
 
     def _check_strict(self, shapes: tuple[tuple[int, ...], ...], strict: StrictDims) -> None:
-        """Refuse operands, constants included, of which a dim would stretch that :func:`bcastgen.strict` forbids to."""
+        """Refuse operands, constants included, if a dim would stretch that :func:`bcastgen.strict` marks."""
         with undivided:
             from .strict_dims import check_strict  # noqa: PLC0415 - most calls have no strict arrays
         check_strict(self._sizing(tuple(map(len, shapes[: len(self.operands)]))), shapes, strict)
 
     @staticmethod
     def _found(path: Path | None) -> Library | None:
-        """Load a kernel found on disk; None if there is none, or if `cache clear` took it away in between."""
+        """Load a kernel found on disk; None if there is none, or if `cache clear` removed it in between."""
         if path is None:
             return None
         try:
@@ -250,7 +250,7 @@ class Kernel(KernelBase):
             return None
 
     def _call_traced(self, operands: tuple[object, ...]) -> Any:
-        """Take part in the expression of a function that is being traced, if these are its operands."""
+        """Inline the expression into the function that is being traced, if these operands are its stand-ins."""
         if not any(map(is_tracer, operands)):
             return NotImplemented
         if self.expression.type_assertions:
@@ -269,14 +269,14 @@ class Kernel(KernelBase):
         return Compilation(self.expression, call_types, declared, results, names, self._options, ranks, constants)
 
     def _declared_kinds(self) -> tuple[DType | Weak, ...]:
-        """Return the dtypes of the signature; of the latest call, or f64, where it is silent."""
+        """Return the dtypes of the signature, f64 where it leaves one out; without one, the latest call's, or f64."""
         if self._signature is None:
             return self._latest.call_types if self._latest is not None else (F64,) * len(self.operands)
         return tuple(type_.dtype or F64 for _, type_ in self._signature.operands)
 
     @property
     def compilation(self) -> Compilation:
-        """Every stage, for the dtypes of the latest call, of the signature, or else for f64."""
+        """Every stage, for the dtypes of the latest call, else for those of the signature, else for f64."""
         return self._latest if self._latest is not None else self._compilation(self._declared_kinds())
 
     @property
@@ -298,7 +298,7 @@ class Kernel(KernelBase):
         return self.compilation.shape_function
 
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
-        """Size the results where the extension does not: for shapes that are no tuples, and where it was not built."""
+        """Return the results' shapes: for arguments that are no tuples, and where the extension was not built."""
         if extents is not None:
             raise TypeError(f"{self._name}.result_shape() has no extents to be given; operands determine all")
         with undivided:
@@ -306,7 +306,7 @@ class Kernel(KernelBase):
         return sized(self, shapes_of(self, self.operands, shapes), without_strict(shapes)[1])
 
     def _sizing(self, ranks: tuple[int, ...]) -> LoopProgram:
-        """Return the program that sizes the results for operands, all but constants, of these ranks."""
+        """Return the program that sizes the results for operands of these ranks, which leave constants out."""
         key = (*ranks, *(value.ndim for value in self._values)) if self._is_ranked else None
         if key not in self._sizings:
             with undivided:
@@ -317,7 +317,7 @@ class Kernel(KernelBase):
         return self._sizings[key]
 
     def _guard_code(self, ranks: bytes, _given: bytes) -> bytes | None:
-        """Return the guards as numbers, for operands of these ranks: the hook of the first question for a shape."""
+        """Return the guards as numbers, for operands of these ranks; the extension runs them to size results."""
         with undivided:
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
         return guard_code(self._sizing(tuple(ranks)).guards)
@@ -328,7 +328,7 @@ class Kernel(KernelBase):
         Returns
         -------
         str
-            For the dtypes of the latest call, of the signature, or else for f64.
+            The stages for the dtypes of the latest call, else for those of the signature, else for f64.
         """
         from ..pipeline.explanation import explain  # noqa: PLC0415 - calls explain nothing
 
@@ -341,20 +341,20 @@ class Kernel(KernelBase):
 
         Parameters
         ----------
-        directory : made if missing.
-        name : of the files and functions; the kernel's own by default.
+        directory : where the files go; made if missing.
+        name : name of the files and functions; the kernel's own by default.
         variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
-        **form : what else is asked of the C, as for :func:`bcastgen.emit_c`, which writes several kernels.
+        **form : the options of :func:`bcastgen.emit_c`, which writes several kernels.
 
         Returns
         -------
         tuple of Path
-            The .c, then the .h, then what goes with them.
+            The .c, then the .h, then the files that go with them.
 
         Raises
         ------
         BcastgenError
-            If the directory cannot be written to; nothing is then half-written. For options that exclude each other.
+            If the directory cannot be written to (no file is then half-written), or options exclude each other.
 
         Examples
         --------
@@ -371,12 +371,12 @@ class Kernel(KernelBase):
         return write_sources(render_module(name, [self.standalone_part(name)], made), Path(directory))
 
     def standalone_part(self, name: str) -> ModulePart:
-        """Return the kernel as a part, of this name, of a module of standalone C."""
+        """Return the kernel as the part of this name of a module of standalone C."""
         return self.declared_compilation.standalone_part(name, self._values)
 
     @property
     def declared_compilation(self) -> Compilation:
-        """Every stage for the dtypes of the signature; where it is silent, of the latest call, or else for f64."""
+        """Every stage for the dtypes of the signature; without a signature, for the latest call's, or else for f64."""
         return self._compilation(self._declared_kinds())
 
     @property
@@ -397,7 +397,7 @@ class Kernel(KernelBase):
         Raises
         ------
         BcastgenError
-            For what the form cannot express (operands of unknown rank, ops without a counterpart), by name.
+            If the form cannot express the kernel (operands of unknown rank, ops without a counterpart); says why.
 
         Examples
         --------

@@ -36,8 +36,8 @@ Shape = tuple[int, ...]
 class OpSizedKernel(SizedKernel):
     """A kernel with ops that have shape functions; see :func:`bcastgen.define_op`.
 
-    A call raises BroadcastError if a shape function refuses its operands, in its author's words, or an operand of such
-    an op does not have the extents of the dims that its map says.
+    A call raises BroadcastError if a shape function refuses its operands (in its author's words), or if an operand of
+    such an op does not have the extents that its map asks for.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -66,7 +66,7 @@ class OpSizedKernel(SizedKernel):
         return super()._call_sized(args, {**by_name, "extents": self._with(by_name.get("extents"), sized)})
 
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
-        """Size the results as a call with operands of these shapes does."""
+        """Return the results' shapes for a call with operands of these shapes."""
         with undivided:
             from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
         known = shapes_of(self, self._own_operands, shapes)
@@ -76,7 +76,7 @@ class OpSizedKernel(SizedKernel):
         return None
 
     def standalone_part(self, name: str) -> ModulePart:
-        """Return the kernel as a part of a module of standalone C, which computes what the shape functions give."""
+        """Return the kernel as a part of a module of standalone C; its C computes the shape functions' extents."""
         from .op_sizes_c import sizes_of  # noqa: PLC0415 - calls need no C that stands alone
 
         made = self.declared_compilation
@@ -112,7 +112,7 @@ class OpSizedKernel(SizedKernel):
         return given | sized
 
     def _sizes(self, shapes: tuple[Shape, ...]) -> dict[str, int]:
-        """Return the extents of the ops' results by the names of the slots that they are for."""
+        """Return the extents of the ops' results, by the names of the slots that take them."""
         ranks = tuple(map(len, shapes))
         program = self.size_program(ranks)
         try:
@@ -126,7 +126,7 @@ class OpSizedKernel(SizedKernel):
         return sizes
 
     def _explain(self, ranks: tuple[int, ...], shapes: tuple[Shape, ...]) -> None:
-        """Raise the error of the first extent that is not as a map says, with its numbers, if that is what failed."""
+        """Raise an error with both numbers for the first extent that differs from its map; return if none does."""
         try:
             found = iter(_tuples(self.size_program(ranks, checked=False).run(*shapes)))
         except BroadcastError:

@@ -4,8 +4,8 @@ In: an expression with ops that have shape functions, and its operands' ranks.  
 
     outer(a + b, c) * 2  ->  %0 = shape.broadcast %a, %b; %1 = shape.concat %0, %c; ... assuming { %1 }
 
-The shape of a value in between is what broadcasting and views make of the operands'. An extent of the result that a map
-says to be an operand's own is asked to be it; `d|0` stretches.
+Broadcasting and views give the shapes of intermediate values. The program checks each extent of an op's operand against
+the dim of the result that its map names; a dim mapped as `d|0` may also be 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Asked", "asked_of", "own_operands", "size_program"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A dim of an op's operand that its map says to have the extent of a dim of the result, or 1: `place`."""
+    """A check of one dim of an op's operand: it has the extent that its map says (`place`), a result dim's or 1."""
 
     sizing: Sizing
     operand: int
@@ -55,7 +55,7 @@ class Asked:
         return self.sizing.op.definition.operands[self.operand]
 
     def told(self, shapes: Sequence[Sequence[int]], result: Sequence[int]) -> BroadcastError | None:
-        """Return the error with both extents, for these shapes of the op's operands and result; None if it holds."""
+        """Return the error with both extents, for these shapes of the op's operands and result; None if they agree."""
         actual, at, stretches = shapes[self.operand][self.dim], self.place.at, self.place.stretches
         expected = 1 if at is None else result[at]
         if actual == expected or (stretches and actual == 1):
@@ -69,7 +69,7 @@ class Asked:
 
 
 def asked_of(sizing: Sizing) -> Iterator[Asked]:
-    """Give what the maps of an op ask of its operands' extents, in order."""
+    """Yield the checks that an op's maps make of its operands' extents, in order."""
     assert sizing.op.definition is not None and sizing.op.definition.maps is not None
     _, maps = read_maps(sizing.op.name, sizing.op.definition.maps, sizing.op.arity)
     for operand, places in enumerate(maps):
@@ -85,15 +85,16 @@ def size_program(
     Parameters
     ----------
     name : of the program.
-    expression : its sizings are what is computed, in order.
-    types : of the expression's operands, whose ranks are known where views need them.
-    arrays : whether its operands are the arrays themselves, whose shapes it takes; their dtypes do not count.
-    checked : whether what the maps ask is asked. If not, the shapes of each op's operands come before its result's.
+    expression : the expression whose sizings are computed, in order.
+    types : types of the expression's operands, whose ranks are known where views need them.
+    arrays : whether the program takes the arrays instead of their shapes; their dtypes do not count.
+    checked : whether the program checks extents against the maps. If not, it also returns the shapes of each op's
+        operands, in front of its result's.
 
     Returns
     -------
     Program
-        Its operands are the shapes of those that a call gives. It returns an extent tensor for each result of an op.
+        Its operands are the shapes of a call's operands. It returns an extent tensor for each result of an op.
 
     Raises
     ------
@@ -154,9 +155,9 @@ class _Writer:
 
     Attributes
     ----------
-    shapes : of the nodes that are written.
-    extents : by the names that ops gave to those of their results.
-    places : the operand's dim that each other name is.
+    shapes : the shapes written so far, by node.
+    extents : the extents of ops' results, by their names.
+    places : the operand's dim that a symbol of a declared type names, by symbol.
     """
 
     def __init__(
@@ -172,7 +173,10 @@ class _Writer:
                     self.places.setdefault(dim.symbol, (operand, own))
 
     def sized(self, sizing: Sizing, checked: bool) -> list[Any]:
-        """Write the shape of an op's result, if what is asked holds; not `checked`, its operands' go before it."""
+        """Write the shape of an op's result, which the checks of its maps guard if `checked`.
+
+        Return the extent tensors that the program returns for it: the result's, after the operands' if not `checked`.
+        """
         operator = sizing.op
         assert operator.definition is not None and operator.definition.shape is not None
         values = [self._shape(node) for node in sizing.operands]
@@ -204,7 +208,7 @@ class _Writer:
         return op("cstr_require")(holds, msg=str(asked))
 
     def _shape(self, root: Node) -> Any:
-        """Write the shape of a value, and those it is made of."""
+        """Write the shape of a value and of every value it depends on; return it."""
         stack = [root]
         while stack:
             node = stack[-1]

@@ -18,7 +18,7 @@ __all__ = ["sizes_of"]
 
 
 def sizes_of(expression: Expression, types: Sequence[TensorType]) -> Sizes:
-    """Return the C that computes the free extents which the expression's ops give."""
+    """Return the C that computes the free extents which the shape functions of the expression's ops give."""
     bound = {dim.symbol for operand in own_operands(expression) for dim in types[operand.index].dims}
     made = size_program("sizes", expression, types, arrays=True)
     slots = dict(zip(free_extent_names(expression.results, bound), expression.free_extents, strict=True))

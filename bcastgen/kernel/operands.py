@@ -24,7 +24,7 @@ __all__ = ["constant_row", "constant_values", "depends_on_ranks", "result_names"
 
 
 def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
-    """Name results r, or r0, r1, ..., clear of the operands' names."""
+    """Return the results' names: r, or r0, r1, ..., made to differ from the operands' names."""
     stem = "r"
     while stem in taken or any(f"{stem}{at}" in taken for at in range(count)):
         stem += "_"
@@ -32,7 +32,7 @@ def result_names(count: int, taken: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def depends_on_ranks(expression: Expression | Callable[[], Expression], signature: Signature | None) -> bool:
-    """Whether the maps of a kernel depend on ranks that only a call shows, so that each combination is compiled."""
+    """Whether a kernel's maps depend on ranks that only a call gives, so that it has a binary per tuple of ranks."""
     if not isinstance(expression, Expression) or not has_views(expression.results):
         return False
     return signature is None or any(type_.unranked for _, type_ in signature.operands)
@@ -41,7 +41,7 @@ def depends_on_ranks(expression: Expression | Callable[[], Expression], signatur
 def constant_values(
     name: str, values: tuple[object, ...], signature: Signature | None
 ) -> tuple[np.ndarray[Any, Any], ...]:
-    """Return constant arrays as the kernel's own, which nobody can change; they have the types of its signature."""
+    """Return read-only copies of constant arrays; raise BroadcastError if a shape is not the signature's."""
     types = [] if signature is None else signature.operands[len(signature.operands) - len(values) :]
     if len(types) != len(values):
         raise BroadcastError(f"{name}() has {len(values)} constants; a signature has to give their types")

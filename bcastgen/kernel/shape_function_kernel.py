@@ -1,12 +1,12 @@
-"""Ops whose shape function is the user's: a program of the shape dialect sizes the result, maps place the operands.
+"""Ops with a user's shape function: a program of the shape dialect sizes the result, maps place the operands.
 
 In: a row, a program from the operands' extents to the result's, and a map for each operand.  Out: a kernel.
 
     maps ("(d0, d1) -> (d0)", "(d0, d1) -> (d1)"), shape = concat  ->  outer(a, b)[i, j] = f(a[i], b[j])
 
-Seed 003 asks for it: a vendor describes an op and its shape function when the program runs. The program is run for
-every call before anything else: by the extension and, where it refuses the operands, in Python, for its own messages.
-Then the operands' extents have to be those of the dims they map to.
+Seed 003 asks for this: a vendor describes an op and its shape function at run time. Every call runs the shape function
+first: the extension does, and if the function refuses the operands, Python runs it again for its messages. Then the
+operands' extents have to be those of the result's dims that they map to.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def shape_program(name: str, shape: Program | str | Callable[..., Any], operands
     Raises
     ------
     BroadcastError
-        If it does not take one shape an operand and return one.
+        If the program does not take one shape per operand and return one shape.
     ParseError
-        If the text is none of a shape program; with the place in it.
+        If the text is no shape program; the message gives the place in it.
     TraceError
-        If it is none of these.
+        If `shape` is no program, text or function.
     """
     if isinstance(shape, str):
         from ..mlir.shape.read_program import program_from_text  # noqa: PLC0415 - most are written in Python
@@ -71,8 +71,8 @@ def shape_program(name: str, shape: Program | str | Callable[..., Any], operands
 class ShapedKernel(SizedKernel):
     """A kernel whose result has the extents that its own shape function computes; see :func:`bcastgen.define_op`.
 
-    A call raises BroadcastError if the shape function refuses its operands, in its author's words, or an operand does
-    not have the extents of the result's dims that it maps to.
+    A call raises BroadcastError if the shape function refuses its operands (in its author's words), or if an operand
+    does not have the extents of the result's dims that it maps to.
     """
 
     shape: Program
@@ -95,7 +95,7 @@ class ShapedKernel(SizedKernel):
         return self.shape
 
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
-        """Size the result for operands of these shapes."""
+        """Return the result's shape for operands of these shapes."""
         if extents is not None:
             raise TypeError(f"{self._name}.result_shape() has no extents to be given; its shape function says them")
         with undivided:
@@ -104,7 +104,7 @@ class ShapedKernel(SizedKernel):
         return super()._result_shape(shapes, self._slot_extents(shapes_of(self, names, shapes)))
 
     def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
-        """Return the shape function and the guards as numbers; None where only Python runs the function."""
+        """Return the shape function and the guards as numbers; None if only Python can run the function."""
         with undivided:
             from ..emit.shape_program.code import program_code  # noqa: PLC0415 - needed once the kernel is called
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - likewise
@@ -129,7 +129,7 @@ class ShapedKernel(SizedKernel):
 
 
 def shaped_kernel(op: Op, shape: Program, names: tuple[str, ...], maps: Sequence[str]) -> ShapedKernel:
-    """Return the kernel of an op whose operands are placed by maps, in which no dim stretches."""
+    """Return the kernel of an op whose maps place its operands; none of these maps has a dim that stretches."""
     rank, places = read_maps(op.name, maps, len(names))
     builder = Builder(names)
     dims = tuple(Dim(f"d{at}") for at in range(rank))

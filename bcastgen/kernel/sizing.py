@@ -1,10 +1,10 @@
-"""What a kernel says of shapes alone, for which it needs neither dtypes nor a compiler.
+"""Result shapes of a kernel from operand shapes alone, which need neither dtypes nor a compiler.
 
 In: a kernel's compilation for given dtypes, and its signature; shapes.  Out: its loop program; the results' shapes.
 
     lambda a, b: a & b    ->  the program for i64: bits of f64 are refused, and shapes are those of any dtypes
 
-Of dtypes, only the size of a result's elements has a say: an array has no more bytes than addresses have.
+Dtypes matter only by the size of a result's elements, since an array may not have more bytes than addresses reach.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 
 # Nearly every op takes one of these for all of its operands.
 _LIKELY = (dtype("f64"), dtype("i64"), dtype("bool"))
-# Ops of a user's may take floats only beside others that take integers only; no more combinations than these are tried.
+# A user's ops may want floats in one operand and integers in another; at most this many combinations are tried.
 _MOST_TRIED = 1000
 
 
@@ -52,16 +52,16 @@ class Sized(Named, Protocol):
 def sizing_program(
     compiled: Callable[[tuple[DType, ...]], Compilation], signature: Signature | None, count: int
 ) -> LoopProgram:
-    """Return the loop program for the declared dtypes of operands, and any that the ops take where none is declared.
+    """Return the loop program for the declared dtypes of operands; where none is declared, for one that the ops take.
 
-    Shapes do not depend on them, so the first that are accepted do. `count` is the number of operands.
+    Shapes do not depend on dtypes, so the first accepted combination will do. `count` is the number of operands.
 
     Raises
     ------
     DTypeError, RangeError, DomainError
-        If none is: what is wrong with the first that were tried.
+        If no combination is accepted: the error of the first that was tried.
     BroadcastError
-        If types show that no shapes fit.
+        If the types show that no shapes fit.
     """
     types = () if signature is None else signature.operands
     declared = tuple(type_.dtype for _, type_ in types) or (None,) * count
@@ -86,14 +86,14 @@ def _choices(declared: tuple[DType | None, ...]) -> Iterator[tuple[DType, ...]]:
 
 
 def shapes_of(kernel: Named, names: tuple[str, ...], shapes: tuple[object, ...]) -> Shapes:
-    """Return what a caller gives for operands of these names as their shapes.
+    """Return the shapes of operands of these names, each given as a tuple, an array or a number.
 
     Raises
     ------
     TypeError
-        If there is not one an operand.
+        If there is not one shape per operand.
     BroadcastError
-        If one is no shape that an array may have.
+        If an array may not have such a shape.
     """
     if len(shapes) != len(names):
         raise TypeError(f"{kernel._name}() has {len(names)} operands, got {len(shapes)} shapes")
@@ -101,7 +101,7 @@ def shapes_of(kernel: Named, names: tuple[str, ...], shapes: tuple[object, ...])
 
 
 def _extents_of(name: str, shape: Any) -> tuple[int, ...]:
-    """Return the extents that a tuple or an array has, or a number is."""
+    """Return the extents in a tuple or of an array; a number is the only extent."""
     extents = shape.shape if isinstance(shape, (np.ndarray, Strict)) else shape
     entries = extents if isinstance(extents, (tuple, list)) else (extents,)
     check_rank(f"operand '{name}'", len(entries), name)
@@ -117,7 +117,7 @@ def _extents_of(name: str, shape: Any) -> tuple[int, ...]:
 
 
 def sized(kernel: Sized, operands: Shapes, strict: StrictDims) -> Any:
-    """Return the shapes of a kernel's results for those of its operands, or raise the exception of such a call."""
+    """Return the shapes of a kernel's results for these of its operands, or raise the error that such a call raises."""
     shapes = (*operands, *(value.shape for value in kernel._values))
     if strict:
         kernel._check_strict(shapes, strict)

@@ -4,8 +4,8 @@ In: a kernel's nests, the operands' shapes, and the dims that may not stretch.  
 
     a + b, a.0 = 1 is strict, b.0 = 4   ->   operand 'a' dim 0 has extent 1, expected 4 (from 'b'); it does not stretch
 
-A dim stretches if its extent is 1 and that of the domain, at its place, is not. So it is the extents of the domain that
-are asked for, which the kernel's own guards give; where these fail, the call says so itself.
+A dim stretches if its extent is 1 and the domain's extent at its place is not. The kernel's own guards give the extents
+of the domain; if these fail, nothing is checked here, since the call itself raises their error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Shape = tuple[int, ...]
 
 
 def check_strict(program: LoopProgram, shapes: Sequence[Shape], strict: Mapping[int, tuple[int, ...]]) -> None:
-    """Refuse operands of which a dim would stretch that may not.
+    """Refuse operands with a strict dim that would stretch.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def check_strict(program: LoopProgram, shapes: Sequence[Shape], strict: Mapping[
     Raises
     ------
     BroadcastError
-        If one would.
+        If a strict dim would stretch.
     """
     found = domains(program.guards, shapes)
     if isinstance(found, Failure):
@@ -50,7 +50,7 @@ def check_strict(program: LoopProgram, shapes: Sequence[Shape], strict: Mapping[
 
 
 def _place(access: Access, own: int, rank: int, domain_rank: int) -> int | None:
-    """Return the dim of the domain that an own dim of an operand is; None for one that a view drops."""
+    """Return the dim of the domain that an operand's dim is; None for a dim that a view drops."""
     if access.positions is None:
         return domain_rank - rank + own
     position = access.positions[own]
@@ -58,7 +58,7 @@ def _place(access: Access, own: int, rank: int, domain_rank: int) -> int | None:
 
 
 def _setter(read: Sequence[Access], shapes: Sequence[Shape], place: int, domain: Shape) -> str | None:
-    """Return an operand that has the extent of a dim of the domain; None where types alone give it."""
+    """Return the name of an operand that has the extent of a dim of the domain; None if only types give it."""
     for access in read:
         shape = shapes[access.position]
         for own, extent in enumerate(shape):

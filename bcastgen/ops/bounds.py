@@ -1,12 +1,12 @@
-"""The bounds of floats: between which numbers an op's result lies, and whether it may be NaN, from its operands'.
+"""The bounds of floats: the numbers that an op's result lies between and whether it may be NaN, from its operands'.
 
 In: f32 or f64, and :class:`Bounds` for each operand.  Out: the result's.
 
     multiply(F32, Bounds(0, 255, True), Bounds(1.2, 1.2, True))   ->   Bounds(0, 306.00003, True)
 
-Rounding is monotonic: what lies between two numbers lies between them when all are rounded. Bounds go one float further
-all the same, unless that were across 0, so that a compiler may contract products and sums. Beyond the largest float
-nothing is known of what is computed: infinities give NaN. Rows name these functions (:class:`.facts.FloatFacts`).
+Rounding is monotonic: a value between two numbers is still between them when all three are rounded. Bounds are widened
+by one float, but never across 0, since a compiler may contract products and sums. If a bound exceeds the largest float,
+the result is unknown, since infinities give NaN. Rows name these functions (:class:`.facts.FloatFacts`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["UNKNOWN", "Bounds", "around", "bounds_function"]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the largest number that a value may be, and whether it is one: never NaN."""
+    """The least and the largest number that a value may be, and whether it is surely a number, not NaN."""
 
     low: float
     high: float
@@ -40,7 +40,7 @@ UNKNOWN = Bounds(-math.inf, math.inf, False)
 
 
 def around(values: list[float], dtype: DType) -> Bounds:
-    """Return the bounds of numbers that lie between exact values, rounded."""
+    """Return the bounds of numbers that are rounded to a dtype and lie, before that, between exact values."""
     low, high = min(values), max(values)
     made = dtype.np.type
     with np.errstate(over="ignore"):
@@ -51,7 +51,7 @@ def around(values: list[float], dtype: DType) -> Bounds:
 
 
 def _corners(function: Callable[[float, float], float]) -> Callable[[DType, Bounds, Bounds], Bounds]:
-    """For functions of finite numbers that are monotonic in each."""
+    """Return the bounds of a function of two finite numbers that is monotonic in each."""
 
     def bounds(dtype: DType, x: Bounds, y: Bounds) -> Bounds:
         if not (x.is_finite and y.is_finite):
@@ -83,7 +83,7 @@ def square_root(dtype: DType, x: Bounds) -> Bounds:
 
 
 def _whole(function: Callable[[float], float]) -> Callable[[DType, Bounds], Bounds]:
-    """For rounding to whole numbers, which every float of that size is, or has a neighbour in its dtype."""
+    """Return the bounds of a function that rounds to whole numbers, whose results are exact in the dtype."""
 
     def rounded(value: float) -> float:
         return function(value) if math.isfinite(value) else value

@@ -19,12 +19,12 @@ __all__ = ["cast_c", "cast_reference", "truncated_c"]
 
 
 def cast_c(operands: tuple[DType, ...], result: DType) -> str:
-    """Return the C of NumPy's cast, with what NumPy leaves to the machine defined."""
+    """Return the C of NumPy's cast; cases that NumPy leaves to the machine are defined."""
     source = operands[0]
     if result is BOOL:
         return "({0} != 0)"
     if source is BOOL and result.is_float:
-        # A conversion gcc does not vectorise.
+        # gcc does not vectorise a conversion here.
         return f"({{0}} ? 1.0{_suffix(result)} : 0.0{_suffix(result)})"
     if result.is_float16:
         return _to_half(source)
@@ -34,7 +34,7 @@ def cast_c(operands: tuple[DType, ...], result: DType) -> str:
 
 
 def truncated_c(x: str, source: DType, result: DType) -> str:
-    """Return the C of a float's whole part as an integer: NaN is 0, what is out of range saturates.
+    """Return the C of a float's whole part as an integer: NaN is 0, and numbers out of range saturate.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def truncated_c(x: str, source: DType, result: DType) -> str:
     'bcg_truncate_i64_f32(x, -0x1p63f, 0x1.fffffep62f, 0x7fffffffff)'
     """
     suffix, digits = _suffix(source), 24 if source.computed_in is F32 else 53
-    # The largest float that is in range has these last bits of the largest integer as 0.
+    # These last bits of the largest integer are 0 in the largest float that is in range.
     rest = (1 << max(result.max.bit_length() - digits, 0)) - 1
     least = "-0.0" if result.kind == "unsigned" else f"-0x1p{result.bits - 1}"
     wide = ("u" if result.kind == "unsigned" and result.bits >= 32 else "i") + str(max(result.bits, 32))
@@ -62,7 +62,7 @@ def _suffix(dtype: DType) -> str:
 
 
 def _to_half(source: DType) -> str:
-    """Return what is rounded to a 16-bit float: what f32 cannot hold is rounded to odd, which decides no half."""
+    """Return the C of the f32 that is then rounded to 16 bits; inexact values round to odd, so no tie is made up."""
     if source.computed_in is F32:
         return "{0}"
     return "(float){0}" if source.bits <= 16 else f"bcg_odd_{source}({{0}})"

@@ -1,4 +1,4 @@
-"""Dtype rules: from the types of an op's operands to the dtypes it computes in and the one it gives.
+"""Dtype rules: from the types of an op's operands to the dtypes it computes in and its result's dtype.
 
 In: an op's name and its operand types, weak ones included.  Out: dtypes to convert to, and the result's.
 
@@ -173,7 +173,7 @@ def clip(op: str, operands: Types) -> Converted:
 
 
 def by_parameter(_op: str, _operands: Types) -> Converted:
-    """Stand in the row of a cast, whose typing is its parameter's."""
+    """Fill the place of a rule in the row of a cast, which its parameter types."""
     raise AssertionError("a cast takes its result dtype from its parameter")
 
 

@@ -19,18 +19,18 @@ __all__ = ["FloatFacts", "IntegerFacts", "Mlir"]
 
 @dataclass(frozen=True, slots=True)
 class IntegerFacts:
-    """Facts of an op's integers, for :mod:`..loops`; none, unless the row says more.
+    """Facts of an op on integers, for :mod:`..loops`; the defaults claim nothing.
 
     Attributes
     ----------
-    range : the function of :mod:`.ranges` that gives the result's range; "" where it may be any number of its dtype.
-    sum : what it makes of sums of products: "same", "plus", "minus", "negated", "times"; "" nothing that is one.
-    demanded : the bits of operands that the low n bits of the result depend on: their low n ("low"), and no others
-        than a constant operand has ("mask"); of a shift by a constant those of the first, as many fewer ("left") or
-        more ("right"); "" all.
-    any_width : whether a dtype that holds operands and result is enough to compute the same number.
-    divides : whether it divides: machines do not in lanes of 8 bits, and faster without signs.
-    in_words : whether it is as cheap in lanes of 16 and 32 bits as any operation.
+    range : the function of :mod:`.ranges` that gives the result's range; "" if it may be any number of its dtype.
+    sum : the op's effect on sums of products: "same", "plus", "minus", "negated", "times"; "" if its result is no sum.
+    demanded : the bits of the operands that the low n bits of the result depend on: their low n ("low"), or of these
+        only the bits that a constant operand has ("mask"); in a shift by a constant count, the low n minus count
+        ("left") or n plus count ("right") of the first operand; "" means all bits.
+    any_width : whether any dtype that holds the operands and the result gives the same number.
+    divides : whether the op divides: machines have no division in lanes of 8 bits, and unsigned division is faster.
+    in_words : whether the op is as cheap in lanes of 16 and 32 bits as any other.
     """
 
     range: str = ""
@@ -48,12 +48,12 @@ class IntegerFacts:
 
 @dataclass(frozen=True, slots=True)
 class FloatFacts:
-    """Facts of an op's floats of 32 and 64 bits; none, unless the row says more.
+    """Facts of an op on floats of 32 and 64 bits; the defaults claim nothing.
 
     Attributes
     ----------
-    bounds : the function of :mod:`.bounds` that gives the result's bounds; "" where it may be any number, or NaN.
-    in_words : whether it is as cheap in a vector as any operation.
+    bounds : the function of :mod:`.bounds` that gives the result's bounds; "" if it may be any number, or NaN.
+    in_words : whether the op is as cheap in a vector as any other.
     """
 
     bounds: str = ""
@@ -62,7 +62,7 @@ class FloatFacts:
 
 @dataclass(frozen=True, slots=True)
 class Mlir:
-    """How an op is spelled in the dialects arith and math, and what its C demands of operands there.
+    """The spelling of an op in the dialects arith and math, and the condition that it demands of elements there.
 
     Attributes
     ----------

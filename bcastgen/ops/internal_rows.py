@@ -1,11 +1,11 @@
-"""The rows of ops that no front end knows: for nests in which it is known between which numbers values lie.
+"""The rows of ops that no front end knows: cheaper forms for nests in which the bounds of values are known.
 
 In: nothing.  Out: rows that `loops.rewrites` puts in the place of those of the table.
 
     clip(x * 20, -128, 127) to i8   ->   truncate(x * 20, -128, 127) : i32, of which the low byte is stored
 
-They give what the rows in whose place they stand give, bit for bit, and look at less on the way: not whether a number
-is NaN where none is, nor whether it is in a range that it cannot leave.
+They give the same bits as the rows that they replace, with fewer tests: they do not test for NaN, or for numbers out of
+range, where the bounds exclude these.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _truncated(x: Any, *ends: Any) -> Any:
 
 
 def _truncate(nan: bool, outside: bool) -> Op:
-    """Return the row of a truncation to i32 that looks for NaN, or for numbers outside of two ends, or neither."""
+    """Return the row of a truncation to i32; `nan` tests for NaN, `outside` for numbers outside of two ends."""
     within = "bcg_within_{t}({0}, {1}, {2})" if outside else "{0}"
     name = f"truncate{'' if nan else '_number'}{'' if outside else '_within'}"
     whole = f"(int32_t){within}"
@@ -55,7 +55,7 @@ def _truncate(nan: bool, outside: bool) -> Op:
 
 
 def _of_number(name: str, order: str, number: int) -> Op:
-    """An extremum with an operand of which no NaN comes; of equal operands it is the first."""
+    """Return the row of an extremum of which one operand is never NaN; of equal operands it gives the first."""
     c = (f"({{0}} {order}= {{1}} ? {{0}} : {{1}})", f"({{1}} {order} {{0}} ? {{1}} : {{0}})")[number]
     doc = f"{name} of two of which operand {number} is no NaN."
     return Op(
@@ -81,11 +81,12 @@ def _saturating(name: str) -> Op:
     return Op(f"saturating_{name}", 2, rules.arithmetic, c, doc, reference=reference, cost_tenths_ns=0.6)
 
 
-# By the op that would wrap, of i8, i16 and i32.
+# Saturating ops on i8, i16 and i32, by the name of the op that wraps.
 SATURATING = {name: _saturating(name) for name in ("add", "subtract")}
-# Whether the operand may be NaN, and be outside of the ends, which are a negative number or -0.0, and a positive one.
+# Truncations by whether the operand may be NaN, and whether it may be outside of the ends. The first end is a negative
+# number or -0.0, the second a positive number.
 TRUNCATE = {(nan, outside): _truncate(nan, outside) for nan in _EITHER for outside in _EITHER}
-# By the op, then by the operand that is known to be a number.
+# Extrema by the op's name, then by the operand that is known not to be NaN.
 OF_NUMBERS = {
     name: {number: _of_number(name, order, number) for number in (0, 1)}
     for name, order in (("minimum", "<"), ("maximum", ">"))

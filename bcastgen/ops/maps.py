@@ -22,12 +22,12 @@ __all__ = ["MapDim", "plain_op", "read_maps"]
 _MAP = re.compile(r"\s*\(([\w\s,]*)\)\s*->\s*\(([\w\s,|]*)\)\s*")
 _STRETCHED = re.compile(r"(\w+)\s*\|\s*0")
 
-# By name: an op, and what it is without its shape function. Expressions tell definitions apart by identity.
+# By name: an op, and the same op without its shape function. It is kept, since expressions compare ops by identity.
 _plain: dict[str, tuple[Op, Op]] = {}
 
 
 def plain_op(op: Op) -> Op:
-    """Return the op that computes an element of the result, its operands being in their places; always the same one."""
+    """Return the op without its shape function, which computes one element of the result; always the same object."""
     known, made = _plain.get(op.name, (None, None))
     if known is not op or made is None:
         assert op.definition is not None
@@ -40,7 +40,7 @@ def plain_op(op: Op) -> Op:
 class MapDim:
     """The place of an operand's dim: which dim of the result it is, None if its extent is 1 and no dim is it.
 
-    `stretches` if its extent may be 1 whatever the result's is.
+    `stretches` says that its extent may be 1 whatever the result's is.
     """
 
     at: int | None
@@ -53,7 +53,7 @@ def read_maps(name: str, maps: Sequence[str], arity: int) -> tuple[int, tuple[tu
     Raises
     ------
     ParseError
-        If there is not one map an operand, they are not all from the same dims, or one has a dim twice.
+        If there is not one map per operand, the maps are not all from the same dims, or a map has a dim twice.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""The ranges of integers: between which numbers an op's result lies, from those that its operands lie between.
+"""The ranges of integers: the numbers that an op's result lies between, from the ranges of its operands.
 
 In: a range for each operand, the least and the largest number.  Out: the result's, or None where nothing is known.
 
     multiply((-2, 3), (0, 10))   ->   (-20, 30)
 
-Numbers here have no width: a result that its dtype does not hold wraps, which is for the caller to see. Rows name these
-functions (:class:`.facts.IntegerFacts`).
+Numbers here have no width: the caller has to check that a result fits its dtype, since it wraps otherwise. Rows name
+these functions (:class:`.facts.IntegerFacts`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def range_of(name: str) -> Callable[..., Range | None] | None:
 
 
 def _corners(function: Callable[[int, int], int]) -> Callable[..., Range]:
-    """For functions that are monotonic in each operand."""
+    """Return the range of a function that is monotonic in each operand."""
 
     def range_of(x: Range, y: Range) -> Range:
         values = [function(one, other) for one in x for other in y]
@@ -74,7 +74,7 @@ def bitwise_and(x: Range, y: Range) -> Range:
 
 
 def bitwise_or(x: Range, y: Range) -> Range:
-    """The bits of both, too, where either is negative with a sign above them."""
+    """Return the range of the bits of both operands; with a negative operand the result may be negative."""
     bits = max((value if value >= 0 else ~value).bit_length() for value in (*x, *y))
     return (0 if min(x[0], y[0]) >= 0 else -(1 << bits)), (1 << bits) - 1
 
@@ -82,20 +82,20 @@ def bitwise_or(x: Range, y: Range) -> Range:
 def floor_divide(x: Range, y: Range) -> Range:
     if y[0] > 0:
         return _corners(lambda value, by: value // by)(x, y)
-    # By 0 it is 0, and by -1 the negative.
+    # A quotient by 0 is 0, and one by -1 is the negative.
     most = max(map(abs, x))
     return -most, most
 
 
 def remainder(x: Range, y: Range) -> Range:
-    """It has the sign of the divisor, and by 0 it is 0."""
+    """Return the range of a remainder, which has the sign of the divisor; by 0 it is 0."""
     if y[0] >= 0 and x[0] >= 0:
         return 0, max(0, min(x[1], y[1] - 1))
     return min(0, y[0] + 1), max(0, y[1] - 1)
 
 
 def right_shift(x: Range, y: Range) -> Range:
-    """A count outside of the width leaves the sign."""
+    """Return the range of a right shift; a count outside of the width leaves only the sign."""
     if y[0] == y[1] >= 0:
         return x[0] >> y[0], x[1] >> y[0]
     return min(x[0], 0 if x[0] >= 0 else -1, x[0] >> 64), max(x[1], x[1] >> 64)

@@ -36,7 +36,7 @@ __all__ = ["CTemplate", "Definition", "Op", "Param", "RangeTest"]
 _CHEAP, _ROUNDING = 0.4, 1.5
 
 CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
-# Where the last operand is a constant: by kind of the first, or of its dtype and the constant.
+# The C for a constant last operand: by the kind of the first operand, or a function of its dtype and the constant.
 ConstantForms = Mapping[str, str] | Callable[[DType, float], str | None]
 
 
@@ -50,7 +50,7 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """An op as a user defined it; two equal definitions are one.
+    """An op as a user defined it; equal definitions make one op.
 
     Attributes
     ----------
@@ -59,8 +59,8 @@ class Definition:
     dtypes : name of a rule, table of signatures, or function.
     prelude : C definitions that the expressions use, as they were given.
     doc, ulp, reference : as in the row.
-    shape : the program that sizes the result, where it is not that of broadcasting.
-    maps : with it, the indexing map of each operand.
+    shape : the program that sizes the result, where broadcasting does not.
+    maps : with `shape`, the indexing map of each operand.
     """
 
     operands: tuple[str, ...]
@@ -104,23 +104,23 @@ class Op:
     reference : NumPy-like function the values are checked against; None means NumPy's function of that name.
     demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
     params : static parameters.
-    representable : whether the values it computes for 16-bit floats in f32 are 16-bit floats, so that none is rounded.
-    definition : of an op that a user defined at run time; None for the rows of the table.
+    representable : whether the f32 values computed for 16-bit floats are 16-bit floats already, so none is rounded.
+    definition : the definition of an op that a user defined at run time; None for the rows of the table.
     prelude : names and texts of the C definitions that its C calls, beside those of csrc.
-    cost_tenths_ns : of an element of 32 bits in a vectorised loop; for all, or by kind of the loop dtype.
+    cost_tenths_ns : cost of an element of 32 bits in a vectorised loop; for all, or by kind of the loop dtype.
     fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
     range_tests, common_case : tests, by kind or dtype, and a faster C template that is right where all of them pass.
-    fast_common_case : that of `fast`, where there are both.
+    fast_common_case : the common case of `fast`, where there are both.
     scalar : whether compilers do not vectorise `c`, so that it is for elements outside of the common case.
-    pairs : the dtypes computed in of which two elements side by side take less, by 4% at least, than one by one.
-    by_constant : C templates where the last operand is this constant, or with the key None any other number, by kind or
-        of dtype and number; and what an element then costs, for all or by width.
-    by_power_of_two : the op that does the same where the last operand is this power of two, and by which number:
-        its "exponent", "mask" or "inverse".
-    integers, floats : what analyses and rewrites know of it.
-    clamps : of each operand but the first, whether it is the "low" or the "high" end of the result.
+    pairs : the loop dtypes for which computing two elements side by side is at least 4% faster than one by one.
+    by_constant : C templates by the constant that the last operand is (the key None stands for any other number), each
+        by kind or made from dtype and number; and the cost of an element with it, for all or by width.
+    by_power_of_two : the op that replaces this one if the last operand is a power of two, and the number that it takes
+        instead: the power's "exponent", "mask" or "inverse".
+    integers, floats : the facts for analyses and rewrites.
+    clamps : for each operand but the first, whether it is the "low" or the "high" end of the result.
     selects : whether its first operand is a condition that picks one of the others.
-    mlir : its spelling in the dialects arith and math; None where they have nothing that means the same.
+    mlir : its spelling in the dialects arith and math; None if they have no counterpart of the same meaning.
     """
 
     name: str
@@ -156,7 +156,7 @@ class Op:
 
     @property
     def moves(self) -> bool:
-        """Whether it gives values as they are, without looking into them."""
+        """Whether the op passes values on unchanged, without reading their bits."""
         return self.selects or self.c == "{0}"
 
     @property
@@ -187,14 +187,14 @@ class Op:
         Parameters
         ----------
         operands, result : the dtypes.
-        fast : whether the bound is that of ``math="fast"``.
+        fast : whether the C is that of ``math="fast"``.
         common_case : whether every element passes `range_tests`.
         constant : the last operand, where it is a constant.
         """
         special = self._special(operands, constant)
         if special is not None:
             return _fill(special[0], operands, result)
-        # The forms that are wanted, the best one first; not every kind of dtype has each.
+        # The forms that would serve, the best one first; some kinds of dtypes lack some forms.
         forms = (
             self.fast_common_case if common_case and fast else None,
             self.common_case if common_case else None,
@@ -211,7 +211,7 @@ class Op:
         fast: bool = False,
         constant: bool | int | float | None = None,
     ) -> tuple[RangeTest, ...]:
-        """Return the tests of elements that the common case is right for; nothing where there is none."""
+        """Return the tests that elements of the common case pass; an empty tuple if there is no common case."""
         if self.range_tests is None or self._special(operands, constant) is not None:
             return ()
         # Under math="fast" the common case of the accurate form would make results depend on blocks.
@@ -233,7 +233,7 @@ class Op:
     def _special(
         self, operands: tuple[DType, ...], constant: bool | int | float | None
     ) -> tuple[str, float | Mapping[int, float]] | None:
-        """Return C template and cost of what the row has for this constant."""
+        """Return the C template and the cost that the row has for this constant, or None."""
         if constant is None or constant != constant or self.by_constant is None:
             return None
         forms, cost = self.by_constant.get(constant) or self.by_constant.get(None) or ({}, 0.0)
@@ -246,7 +246,7 @@ class Op:
         `constant` is the last operand, where it is a constant.
         """
         if self.definition is not None:
-            # A user's C; what it calls is as a rule not vectorised.
+            # This is a user's C, and compilers rarely vectorise the functions that it calls.
             texts = (self.c_for(operands, result), *(text for _, text in self.prelude))
             return 50.0 if any(re.search(r"\b(?!bcg_)[a-z]\w*\(", text) for text in texts) else 2.0
         own = self.cost_tenths_ns
@@ -259,7 +259,7 @@ class Op:
 
     def rounds(self, operands: tuple[DType, ...], result: DType) -> bool:
         """Whether what the C computes in f32 has to be rounded to the result's dtype."""
-        # A cast gives what it takes.
+        # A cast is exact if its result's dtype holds every value of the operand's.
         exact = self.representable or (bool(self.params) and promote(operands[0], result) is result)
         return result.is_float16 and not exact
 
@@ -273,9 +273,9 @@ class Op:
         return None if self.demand is None else self.demand.get(operands[0].kind)
 
     def identity(self, operands: tuple[DType, ...], result: DType) -> tuple[tuple[str, Any], ...]:
-        """Return what a kernel's dump, and with it its key, says of an op beside its name.
+        """Return the facts that a kernel's dump, and so its key, holds of an op beside its name.
 
-        The package's files decide the C of the table's rows, and the key holds these; a user's C stands in the dump.
+        The package's files, which are in the key, decide the C of the table's rows; a user's C is in the dump.
         """
         if self.definition is None:
             return ()
@@ -294,7 +294,7 @@ class Op:
             For an op defined at run time without a reference.
         """
         if self.definition is not None:
-            # Behind the operands of a typed op comes its identity, which is C.
+            # Drop the values after the operands: the identity of a typed op, which is C.
             operands = operands[: self.arity]
             if self.reference is None:
                 raise BcastgenError(
@@ -311,7 +311,7 @@ class Op:
             return np.asarray(value).astype(result.np) if result.is_float16 else value
 
     def _is_widened(self, value: Any) -> bool:
-        """Whether a reference gets f32 for this: bf16, and where it is not NumPy's own, f16."""
+        """Whether a reference gets this value as f32: bf16 for every op, f16 for ops that users define."""
         name = value.dtype.name if isinstance(value, (np.generic, np.ndarray)) else ""
         return name == BF16.numpy or (self.definition is not None and name == F16.numpy)
 

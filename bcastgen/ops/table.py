@@ -59,7 +59,7 @@ class _Defined:
         Raises
         ------
         BcastgenError
-            If there is another one of its name, and it is not to be replaced.
+            If the name has another definition, and `replace` is false.
         """
         with undivided:
             known = self.rows.get(op.name)
@@ -70,7 +70,7 @@ class _Defined:
                     f"{op.name} is defined already, and otherwise; pass replace=True, or choose another name"
                 )
             self.rows = {**self.rows, op.name: op}
-            # After the rows: a thread that sees the new count sees the new row.
+            # Count after the row is stored: a thread that sees the new count then sees the new row.
             self.replacements += known is not None
             return op
 

@@ -79,7 +79,7 @@ def check_text(op: str, text: object) -> None:
 
 
 def _sample(word: str) -> str:
-    """Return a word as it may come out, with every field filled."""
+    """Return a word with every field filled by a sample value."""
     for field, text in _SAMPLES.items():
         word = word.replace(field, text)
     return word
@@ -101,7 +101,7 @@ def unknown_words(text: str, known: Iterable[str]) -> Iterator[str]:
 
 
 def check_words(op: str, text: str, operands: tuple[str, ...], prelude: Prelude = ()) -> None:
-    """Refuse what an expression names or calls and does not have."""
+    """Refuse an expression that names or calls something unknown."""
     own = tuple(_short(op, name) for name, _ in prelude)
     for word in unknown_words(text, (*operands, *own)):
         raise ParseError(
@@ -152,7 +152,7 @@ def read_prelude(op: str, text: object) -> Prelude:
     Raises
     ------
     ParseError
-        For what is neither, and for what could change the C around it.
+        If a definition is neither, or could change the C around it.
     """
     if not isinstance(text, str):
         raise ParseError(f"{op}: prelude={text!r} is no text; give C definitions")
@@ -173,7 +173,7 @@ def read_prelude(op: str, text: object) -> Prelude:
 
 
 def _parts(op: str, text: str) -> Iterator[str]:
-    """Yield the definitions: what ends in a semicolon, or in the brace of a function, outside all brackets."""
+    """Yield the definitions; each ends in a semicolon, or in the brace of a function, outside all brackets."""
     opened: list[str] = []
     start = 0
     for at, character in enumerate(text):
@@ -206,6 +206,6 @@ def _definition(op: str, text: str) -> tuple[str, str]:
         raise ParseError(
             f"{op}: {found['name']} of its prelude keeps a value between calls (static); write it const, outside"
         )
-    # inline, so that a function which only some kernels call is no warning in others.
+    # inline, so that compilers do not warn of a function in kernels that do not call it.
     start = "static inline " if found.re is _FUNCTION else "static "
     return found["name"], start + text[found.start("rest") :]

@@ -6,7 +6,7 @@ In: the text of each stage by name, in order, and the kernel's name in C.  Out: 
     nest (d0)
       a : tensor<?xf32>  (d0) -> (d0|0)
 
-Rewrites need no sentence: the text of each begins with its reason. Of the C only the kernel's own functions are shown.
+Rewrites need no sentence, since each text begins with its reason. The C shown is that of the kernel's own functions.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def explain(stages: Mapping[str, str], name: str) -> str:
 
 
 def _own_c(text: str, name: str) -> tuple[str, str]:
-    """Return a meaning, and the C from the kernel's first own function on: types and helpers above are alike in all."""
+    """Return a meaning, and the C from the kernel's first own function on, without the types and helpers above it."""
     first = re.search(rf"^static [^\n]*\b{re.escape(name)}", text, re.MULTILINE)
     if first is None:
         return "", text

@@ -4,8 +4,8 @@ In: what callers of `jit`, `from_text` and the command line say.  Out: :class:`O
 
     options_for(dynamic="strict", math="fast") -> Options("kernel", None, "strict", True, True, False, "fast")
 
-`signature`, `threads` and `background` are no part of a binary's key: the first is there as types, the others are said
-of calls.
+`signature`, `threads` and `background` are no part of :class:`Options`: a binary's key has the types of the signature,
+and the others concern calls.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ OPTIONS: dict[str, Option] = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a kernel is compiled with, beside its expression; all of it is part of the key.
+    """The options that a kernel is compiled with; all of them are part of the binary's key.
 
     Attributes
     ----------
     name : the kernel's name, in C too.
     variants, dynamic, rank_expansion, stretch, math : see :data:`OPTIONS`.
-    debug : check what is trusted.
-    explicit : whether explicit broadcasts stretch; they do but for maps of :func:`bcastgen.define_op`.
+    debug : whether trusted shapes are checked all the same.
+    explicit : whether explicit broadcasts stretch; only the maps of :func:`bcastgen.define_op` forbid it.
     """
 
     name: str = "kernel"
@@ -106,12 +106,12 @@ class Options:
 
 
 def options_for(**given: Any) -> Options:
-    """Return the record of options that callers give by name, each as its row says.
+    """Return the record of options that callers give by name, each checked by its row.
 
     Raises
     ------
     BcastgenError
-        For what an option may not be.
+        If an option may not have the given value.
     """
     for name, value in given.items():
         OPTIONS[name].check(value)

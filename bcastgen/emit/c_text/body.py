@@ -143,13 +143,13 @@ def body_lines(
         texts = _texts(statement, loads)
         for place in _oddly_used(template, statement, texts):
             dtype, named = statement.operand_dtypes[place], f"t{at}_{place}"
-            # As a constant, a bool of C++ would be warned of again.
+            # C++ compilers would warn of a constant bool again.
             lines.append(f"{'' if dtype.kind == 'bool' else 'const '}{dtype.c} {named} = {texts[place]};")
             texts[place] = named
-        # Where a user's C does not compile, the compiler shows the line and with it whose C it is.
+        # If a user's C does not compile, the compiler shows this line, and so the op's name.
         label = "" if statement.op.definition is None else f"/* {statement.op.name} */ "
         value = _bare(_fill(template, texts))
-        # A value that is only stored is rounded there.
+        # A value that is only stored is rounded by the store.
         if Let(at) in read and statement.op.rounds(statement.operand_dtypes, statement.dtype):
             value = f"bcg_round_{statement.dtype}({value})"
         lines.append(f"{label}const {statement.dtype.c} t{at} = {value};")
@@ -163,8 +163,8 @@ _CHOSEN = re.compile(r"\? \{(\d)\} : \{(\d)\}")
 def _oddly_used(template: str, statement: Apply, texts: list[str]) -> list[int]:
     """Return the operands that need a name of their own.
 
-    Compilers warn where an integer is compared with itself, or with the end of its dtype's range, and linters where
-    both ways of a choice are one. The user has asked for it.
+    Compilers warn if an integer is compared with itself or with the end of its dtype's range, and linters if both
+    branches of a choice are the same. The user has asked for such code, so it has to compile without warnings.
     """
     odd: set[int] = set()
     for x, y in ((int(x), int(y)) for x, y in _COMPARED.findall(template)):
@@ -230,5 +230,5 @@ def test_text(nest: Nest, test: BlockTest, loads: tuple[str, ...]) -> str:
 
 
 def _is_certain(statement: Apply) -> bool:
-    """A constant exponent was checked when the expression was typed."""
+    """Whether the demand holds for certain: a constant exponent was checked when the expression was typed."""
     return isinstance(statement.operands[1], Constant)

@@ -49,7 +49,7 @@ _HEADERS = (
     "bcg_vmath_inverse_trig.h",
     "bcg_vmath_erf.h",
 )
-# Those with functions of elements, mathematical ones among them; how many calls of these are inlined.
+# The headers with functions of elements, and those of mathematical ones; the most calls of the latter that are inlined.
 _OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:freestanding_math|half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
 _MOST_INLINED = 16
 _DEFINED = (
@@ -105,9 +105,9 @@ def helper_text(
 
     Parameters
     ----------
-    used, given : C texts, of which the names count.
+    used, given : C texts; only the names in them count.
     users : names and texts of the definitions that come with users' ops, in an order that compiles.
-    spell : what definitions are spelled by, before it is seen what they need.
+    spell : a function that rewrites definitions before their needs are read.
     """
     places, chunks = _definitions()
     if users:
@@ -131,7 +131,7 @@ def _places(text: str, places: dict[str, int]) -> set[int]:
 
 
 def _ordered(needs: dict[int, set[int]]) -> list[int]:
-    """Return definitions in their order, but each behind what it needs: spelled otherwise, that may stand below it."""
+    """Return definitions in csrc's order, but each after those it needs: after `spell`, these may be below it."""
     ordered: dict[int, None] = {}
     entered: set[int] = set()
 
@@ -155,17 +155,17 @@ def functions_of(headers: str) -> frozenset[str]:
 
 
 def for_loops(definitions: str, loops: str, all: bool = True) -> str:
-    """Return definitions in the way in which loops that call the functions are vectorised, and compiled soon.
+    """Return definitions with the attributes by which compilers vectorise the loops that call them, in little time.
 
-    Compilers leave large functions apart that several loops call, and the loops scalar. So functions of elements become
-    part of each loop (`BCG_INLINE`); but where loops call mathematical ones very often, these are compiled once, for
-    whole vectors (`BCG_SHARED`): a little slower for a few calls, as fast for many. What takes elements outside
-    of a common case is not vectorised in any case, and stays apart (`BCG_APART`).
+    Compilers do not inline large functions that several loops call, and leave the loops scalar. So functions of
+    elements become part of each loop (`BCG_INLINE`); but if loops call mathematical ones very often, these are compiled
+    once, for whole vectors (`BCG_SHARED`): a little slower for a few calls, as fast for many. Functions for elements
+    outside of a common case are never vectorised, and stay apart (`BCG_APART`).
 
     Parameters
     ----------
     definitions, loops : C texts.
-    all : whether this is done wherever elements have functions, or only where some of these are mathematical.
+    all : whether this is done for all functions of elements, or only if some of them are mathematical.
     """
     called = [name for name in calls(loops) if name in functions_of(_MATHEMATICAL)]
     # Calls in a common case are beside calls of the full functions.

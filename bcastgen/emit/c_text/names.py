@@ -24,7 +24,7 @@ __all__ = [
     "module_identifiers",
 ]
 
-# Keywords of C11, C23 and C++, since emitted headers are included from both, and what some compilers predefine.
+# Keywords of C11, C23 and C++, since both languages include emitted headers, and names that some compilers predefine.
 _KEYWORDS = frozenset(
     """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval
@@ -36,7 +36,7 @@ _KEYWORDS = frozenset(
     linux unix i386 near far main
     """.split()
 )
-# Types and macros of the standard headers that generated files include; all of <stdint.h> goes by its form.
+# Types and macros of the standard headers that generated files include; those of <stdint.h> are matched by their form.
 _STANDARD = re.compile(
     r"u?int(?:_least|_fast)?(?:8|16|32|64|max|ptr)_t|U?INT(?:_LEAST|_FAST)?(?:8|16|32|64|MAX|PTR)_(?:MAX|MIN|C)"
     r"|(?:size|ptrdiff|wchar|wint|max_align|float|double|nullptr)_t|(?:SIZE|PTRDIFF|WCHAR|WINT|SIG_ATOMIC)_(?:MAX|MIN)"
@@ -48,8 +48,8 @@ _GENERATED = re.compile(
     r"[di][0-9]+|t[0-9]+(?:_[0-9]+|_block)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
     r"|messages|number[0-9]*|most[0-9]+|first|end"
 )
-# Functions (and objects) of the C library, by the form of their names: no kernel can be called like one of these. The
-# ones that take a float or long double end in f or l. Text: compiling it takes longer than all a first call names.
+# Functions (and objects) of the C library, by the form of their names: no kernel can have such a name. Those that take
+# a float or long double end in f or l. This is text, since compiling the pattern takes longer than naming a kernel.
 _LIBRARY = (
     r"(?:c?a?(?:sin|cos|tan)h?|atan2|c?exp|exp2|exp10|expm1|c?log|log10|log2|log1p|i?logb|c?pow|pow10|c?sqrt|cbrt|hypot"
     r"|erfc?|[lt]?gamma|ceil|floor|trunc|nearbyint|rint|l?l?r(?:int|ound)|fmod|remainder|remquo|drem|copysign|nan"
@@ -67,8 +67,8 @@ _LIBRARY = (
     r"|b(?:cmp|copy|zero)|ffsl?l?|read|write|open|close|link|unlink|pipe|dup2?|kill|sleep|pause|alarm|nice|wait|access"
     r"|exec[lv]p?e?|getpid|send|recv|bind|listen|accept|connect|select|poll|stat|times|truncate|gettext"
 )
-# Prefixes whose constants would be macros of <unistd.h>, <fenv.h>, <float.h>; and those whose header would be the
-# system's.
+# Prefixes whose constants would be macros of <unistd.h>, <fenv.h> or <float.h>; and prefixes whose header would have
+# the name of a system header.
 _TAKEN_CONSTANTS = frozenset({"R", "W", "X", "F", "FE", "FP", "FLT", "DBL", "LDBL", "INT8", "INT16", "INT32", "INT64"})
 _TAKEN_PREFIX = re.compile(
     r"assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal"
@@ -102,7 +102,7 @@ def is_word_of_c(name: str) -> bool:
 
 
 def constant_prefix(prefix: str) -> str:
-    """Return what constants begin with: no macro of <unistd.h> (R_OK) or <fenv.h> (FE_OVERFLOW) is called like one.
+    """Return the prefix of constants; none is then a macro of <unistd.h> (R_OK) or <fenv.h> (FE_OVERFLOW).
 
     Examples
     --------
@@ -114,15 +114,16 @@ def constant_prefix(prefix: str) -> str:
 
 
 def kernel_prefix(name: str) -> str:
-    """Spell what the functions, types, constants and files of a kernel begin with; see :func:`kernel_identifiers`."""
+    """Return the prefix of a kernel's functions, types, constants and files; see :func:`kernel_identifiers`."""
     prefix = _spelled(name)
     return f"{prefix}_kernel" if _TAKEN_PREFIX.fullmatch(prefix.lower()) else prefix
 
 
 def kernel_identifiers(name: str) -> tuple[str, str]:
-    """Spell the name of a kernel: what its types, constants and files begin with, and its function.
+    """Return the prefix of a kernel's types, constants and files, and the name of its function.
 
-    The function may not be called like one of the C library, or like a keyword; a header not like one of the system's.
+    The function may not have the name of a function of the C library or of a keyword, nor a header that of a system
+    header.
 
     Examples
     --------
@@ -137,14 +138,14 @@ def kernel_identifiers(name: str) -> tuple[str, str]:
 def module_identifiers(
     name: str, kernels: Sequence[str], helpers: Collection[str] = ()
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Spell the name of a module and those of its kernels: what a kernel's functions begin with, and the one it is.
+    """Return a module's name in C and, for each kernel, the prefix of its functions and the name of its own function.
 
-    A kernel that is alone and called like its module has the module's name; others have it in front of theirs.
+    The only kernel of a module of the same name gets the module's name; other kernels get it as a prefix.
 
     Parameters
     ----------
     name, kernels : the users' names.
-    helpers : what may stand in the module beside kernels, without the prefix: no kernel's name may be one of these.
+    helpers : names, without the prefix, that the module may define beside kernels; no kernel gets one of these.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def module_identifiers(
 
 
 def _is_function_of(name: str, kernel: str) -> bool:
-    """True if a kernel's own functions and data may be called so; case makes no difference, as macros have none."""
+    """True if a kernel's own functions or data may have this name; case is ignored, since macros are in upper case."""
     name, kernel = name.lower(), kernel.lower()
     return name == kernel or (name.startswith(f"{kernel}_") and _OF_KERNEL.match(name[len(kernel) + 1 :]) is not None)
 
@@ -184,7 +185,7 @@ def _spelled(name: str) -> str:
     plain = name if name.isascii() else _composed(name)
     spelled = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):04x}" for c in plain)
     core = re.sub(r"_+", "_", spelled).strip("_")[:_MAX_LENGTH].rstrip("_")
-    # Names of ours are renamed after rendering; a user's may not look like one.
+    # Our own names are renamed after rendering, so a user's name may not look like one of them.
     plain_start = spelled[:1] != "_" and core[:1].isalpha() and not re.match(r"bcg(?:_|\Z)", core, re.IGNORECASE)
     return core if plain_start else f"v_{core}".rstrip("_")
 
@@ -220,7 +221,7 @@ class Namer:
     Parameters
     ----------
     kernel : the kernel's prefix: it and what begins with it are functions, types and constants of the file.
-    words : what else the kernel's C speaks of, functions above all: a parameter of that name would hide them.
+    words : other names that the kernel's C uses, mostly functions: a parameter of such a name would hide them.
     taken : identifiers that were handed out before.
     """
 

@@ -97,7 +97,7 @@ def _guarded(line: str) -> tuple[str, str] | None:
 
 
 def _break_at(line: str, hang: int) -> tuple[int, int]:
-    """Return where to break, and the column to go on at: as far out of parentheses as can be, then as late."""
+    """Return where to break, and the column to go on at: inside as few parentheses as possible, then as late."""
     start = len(line) - len(line.lstrip())
     hidden = [match.span() for match in _COMMENT.finditer(line)]
     opened: list[int] = []
@@ -112,7 +112,7 @@ def _break_at(line: str, hang: int) -> tuple[int, int]:
         at = match.start()
         if match.end() - 1 > _COLUMNS or match.end() <= start + 16 or any(low < at < high for low, high in hidden):
             continue
-        # The depth counts, but a line that is broken very early says nothing.
+        # A lower depth is better, but not so much that the line is broken in its first half.
         score = (-len(opened) if match.end() > _COLUMNS // 2 else -len(opened) - 1.5, match.end())
         if best == (0, 0, 0) or score >= best[:2]:
             best = (*score, min(opened[-1] + 1 if opened else start + hang, _COLUMNS // 2))

@@ -1,6 +1,6 @@
-"""Which guards of a nest are told once, in a loop over its arrays, since they are the same for each.
+"""Finds guards that are the same for each array of a nest, so that C writes them once, in a loop over the arrays.
 
-In: the guards of a nest; its arrays.  Out: what the loops need to know.
+In: the guards of a nest; its arrays.  Out: whether such loops will do.
 
     a.rank = 2; b.rank = 2; meet(a); meet(b)   ->   for each operand: rank = 2; for each operand, each dim: meet
 """
@@ -16,12 +16,12 @@ __all__ = ["all_alike", "in_a_row"]
 
 
 def all_alike(operands: int, nest: NestGuards) -> bool:
-    """Whether every dim of a nest's operands, the kernel's first ones, meets the others', and no more is asked of any.
+    """Whether the nest's operands are the kernel's first, every dim of them meets the others', and no more is checked.
 
     Parameters
     ----------
-    operands : how many they are.
-    nest : what is asked.
+    operands : the number of operands.
+    nest : the nest's guards.
     """
     rank = nest.least_rank
     ranks = tuple(HasRank(at, rank, True) for at in range(operands))
@@ -41,7 +41,7 @@ def all_alike(operands: int, nest: NestGuards) -> bool:
 def in_a_row(arrays: Sequence[ArrayView]) -> bool:
     """Whether the arrays of a nest are the kernel's first ones, in order, so that a place is a position.
 
-    They are told one by one where they are few, or of different ranks.
+    False for few arrays, or arrays of different ranks, which C handles one by one.
     """
     ranks = {array.rank for array in arrays}
     positions = [array.position for array in arrays]

@@ -22,7 +22,7 @@ from .model import ConstantView
 
 __all__ = ["constant_views", "data_lines"]
 
-# Elements a line, and columns beside the indentation.
+# Elements per line, and columns beside the indentation.
 _PER_LINE, _COLUMNS = 16, 112
 _COMMENT, _IDLE_ZEROS = re.compile(r" ?/\*.*?\*/"), re.compile(r"\.?0+p")
 
@@ -61,15 +61,15 @@ def constant_views(
     namer: Namer,
     read: frozenset[str],
 ) -> tuple[ConstantView, ...]:
-    """Return what is shown of the constants that a nest reads.
+    """Return the views of the constants that a nest reads.
 
     Parameters
     ----------
-    prefix : of what stands outside of functions. No function's name goes on like these.
-    operands, names : C names of all operands, of which the last are constants, and what the user calls them.
-    constants : values and dtype of each.
-    namer : of the kernel.
-    read : the C names of those whose elements a nest reads.
+    prefix : the prefix of names outside of functions. No function's name continues it like these names do.
+    operands, names : C names of all operands, the last of which are the constants, and the users' names.
+    constants : values and dtype of each constant.
+    namer : the kernel's namer.
+    read : the C names of the operands whose elements a nest reads.
     """
     first = len(operands) - len(constants)
     views = []

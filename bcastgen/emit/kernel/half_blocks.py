@@ -1,11 +1,11 @@
-"""16-bit floats of inner loops of ours: converted a block at a time, beside the loop that computes with them.
+"""Inner loops over f16 arrays as loops over floats: the runtime converts the elements a block at a time.
 
-In: a nest's arrays.  Out: those of its loops, whose f16 arrays are of floats, for a caller that converts them.
+In: a nest's arrays.  Out: the arrays of its inner loops, with floats in place of f16; the loops' caller converts them.
 
     r[i] = bcg_f32_to_f16(t0);   ->   r[i] = t0;
 
-Machines have an instruction for these conversions, but compilers make no vectors of it, and by bits an addition takes
-four times as long. ``bcg_half.h`` converts a block, and ``table.c.j2`` calls it.
+Machines have an instruction for these conversions, but compilers do not vectorise it, and converting by bit operations
+makes an addition take four times as long. ``bcg_half.h`` converts a block, and ``table.c.j2`` calls it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["in_floats"]
 
 
 def in_floats(nest: Nest, arrays: tuple[ArrayView, ...]) -> tuple[ArrayView, ...]:
-    """Return arrays, the nest's operands and then its results, of which those of f16 are of floats."""
+    """Return the nest's arrays, operands and then results, with floats in place of f16."""
     accesses = (*nest.operands, *nest.results)
     return tuple(
         replace(array, c=F32.c, loaded="{}", is_widened=True) if access.dtype is F16 else array

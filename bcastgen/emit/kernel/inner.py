@@ -5,8 +5,8 @@ In: a nest, its schedule and the views of its arrays.  Out: :class:`LoopView` va
     exp(a) * sin(b), staged   ->   kernel: t0, t1, t2 of a, b; kernel_stage_t0: of a; kernel_stage_t1: of b;
                                    kernel_staged: t2 of t0_tile, t1_tile
 
-A value has one name in all of them, that of the nest's dump: a loop behind the stages begins with
-``const float t0 = t0_tile[i];`` where the others have the statement itself.
+A value has the same name in all loops, that of the nest's dump: the loop after the stages begins with
+``const float t0 = t0_tile[i];`` where the stage's loop has the statement itself.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def inline_loop(name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], f
 
     Parameters
     ----------
-    name : of the nest in C.
+    name : the nest's name in C.
     scheduled, arrays : its schedule, and its arrays: operands, then results.
     fast : whether functions take their fast forms.
     """
@@ -73,8 +73,8 @@ def _words(nest: Nest, words: ByteWords, loads: tuple[str, ...], fast: bool) -> 
 
 
 def _bytes(dtype: DType, bits: int) -> tuple[str, tuple[str, ...]]:
-    """Return the C type of a byte's value in so many bits, and that value for each byte of a word `{}`."""
-    # Signed in any case: what becomes a float is converted as such.
+    """Return the C type that holds a byte's value in so many bits, and the C of that value for each byte of `{}`."""
+    # The type is always signed, since conversions to float are from signed integers.
     own = f"int{bits}_t"
     if dtype.kind == "unsigned":
         shifted = ("{}", *(f"({{}} >> {8 * at})" for at in range(1, bits // 8)))
@@ -91,7 +91,7 @@ def _widest(nest: Nest) -> int:
 def stage_loops(
     name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool, namer: Namer
 ) -> tuple[tuple[LoopView, ...], LoopView | None]:
-    """Return the loops that compute stages, and the one behind them; none where a nest has no staged form."""
+    """Return the loops that compute stages, and the loop after them; () and None if a nest has no staged form."""
     nest, staged = scheduled.nest, scheduled.staged
     if staged is None:
         return (), None
@@ -111,7 +111,7 @@ def stage_loops(
 
 
 def _value_of(stage: InnerLoop) -> int:
-    """Return the statement whose value a stage gives."""
+    """Return the index of the statement whose value a stage computes."""
     (value,) = stage.gives
     assert isinstance(value, Let)
     return value.index
@@ -128,7 +128,7 @@ def _loop(
     loads: tuple[str, ...],
     fast: bool,
 ) -> LoopView:
-    """Return the loop of a stage, or the one behind the stages."""
+    """Return the loop of a stage, or the loop after the stages."""
     read = [arrays[value.access] if isinstance(value, Load) else tiles[value.index] for value in loop.reads]
     own = tuple(replace(array, nest_index=at) for at, array in enumerate((*read, *results)))
     return LoopView(
@@ -168,7 +168,7 @@ def _common_case(
         return None
     own = case.reads.intersection(block.reads)
     return CommonCaseView(
-        # Statements that have a short form take it, which is right for the common case.
+        # Statements with a short form use it, since it is right for the common case.
         tuple(body_lines(nest, loads, case.statements, fast, case.short)),
         tuple(RangeTestView(next(numbers), one.c, test_text(nest, one, loads), one.limit) for one in case.tests),
         _places(loop.reads, own),
@@ -178,12 +178,12 @@ def _common_case(
 
 
 def _places(reads: Sequence[Value], values: Collection[Value]) -> frozenset[int]:
-    """Return the arrays that hold values, of those whose values are `reads`."""
+    """Return the places in `reads` of the values that are among `values`."""
     return frozenset(at for at, value in enumerate(reads) if value in values)
 
 
 def _known(nest: Nest, reads: Sequence[Value], values: Iterable[Value]) -> tuple[tuple[str, str], ...]:
-    """Return those of the values that are in tiles of earlier loops."""
+    """Return C type and name of those values that are in tiles of earlier loops."""
     found = {value.index for value in values if isinstance(value, Let) and value not in reads}
     return tuple(_tile_of(nest, at) for at in sorted(found))
 
@@ -207,7 +207,7 @@ def _stores(nest: Nest, arrays: tuple[ArrayView, ...]) -> tuple[str, ...]:
 
 
 def _tile_view(nest: Nest, value: int, nest_index: int, namer: Namer) -> ArrayView:
-    """Return a tile: its elements are values as C computes with them, so that none is converted on the way."""
+    """Return the view of a tile, whose elements are values as C computes with them, so that none is converted."""
     dtype = nest.body[value].dtype.computed_in
     name = namer.take(f"t{value}_tile")
     return ArrayView(
@@ -241,7 +241,7 @@ def _variant_views(loop: InnerLoop, arrays: tuple[ArrayView, ...]) -> tuple[Vari
             if kind in (UNIT, ZERO)
         )
         name = _variant_name(variant, arrays)
-        # Operands a, b and a_b: two variants would be called zero_a_b.
+        # Names may clash: with operands a, b and a_b, two variants would be called zero_a_b.
         name = name if name not in views else f"{name}_{len(views)}"
         views[name] = VariantView(name, kinds, strides, loop.words is not None and variant in loop.words.variants)
     return tuple(views.values())

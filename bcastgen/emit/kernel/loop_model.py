@@ -24,10 +24,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DimView:
-    """One domain dim as an array sees it: its own dim (None: it does not move along it), and the names it has in C.
+    """One domain dim as an array sees it: the array's own dim (None if it does not move along it), and names in C.
 
-    `stride` names the effective stride and `row` the address at the loop's index; `selects` if the extent may prove to
-    be 1, where the stride in memory means nothing; `reason` is said beside the selection.
+    `stride` names the effective stride and `row` the address at the loop's index; `selects` says that the extent may
+    prove to be 1, in which case the stride in memory means nothing; `reason` is the comment beside the selection.
     """
 
     domain: int
@@ -47,7 +47,7 @@ class ArrayView:
     descriptor's address, `member` what goes in front of a field of it. `loaded` is the C of the value of an element
     `{}`, of type `c` in memory and of type `value_c` then; `load`, `step` and `map_name` name that value, its
     stride along an inner loop, and the table of its own dims if it is `mapped` otherwise than by aligning on the right.
-    It `is_widened` if an inner loop has floats where memory has 16-bit ones, which the loop's caller converts.
+    `is_widened` says that an inner loop has floats where memory has 16-bit ones; the loop's caller converts them.
     """
 
     name: str
@@ -77,7 +77,7 @@ class ArrayView:
 
     @property
     def own_dims(self) -> tuple[int, ...]:
-        """For each dim of the domain its own, or -1."""
+        """For each dim of the domain the array's own dim, or -1."""
         return tuple(-1 if dim.own_dim is None else dim.own_dim for dim in self.dims)
 
 
@@ -85,7 +85,7 @@ class ArrayView:
 class VariantView:
     """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it.
 
-    `in_words` if it goes a word of bytes at a time.
+    `in_words` says that it goes a word of bytes at a time.
     """
 
     name: str
@@ -95,14 +95,14 @@ class VariantView:
 
     @property
     def stationary(self) -> str:
-        """The arrays that are one element along it, as a mask."""
+        """The mask of the arrays that stay at one element along the loop."""
         mask = sum(1 << place for place, stride in self.strides if stride == 0)
         return hex(mask) if mask else "0"
 
 
 @dataclass(frozen=True, slots=True)
 class RangeTestView:
-    """A test of a block: whether the largest `number` of type `c` is at most `limit`; `at` counts those of the loop."""
+    """A test of a block: whether the largest `number` of type `c` is at most `limit`; `at` counts the loop's tests."""
 
     at: int
     c: str
@@ -112,7 +112,7 @@ class RangeTestView:
 
 @dataclass(frozen=True, slots=True)
 class CommonCaseView:
-    """The test that a loop makes of a block of points first: whether its `short` body is right for all of them.
+    """The test that a loop makes first for a block of points: whether its `short` body is right for all of them.
 
     The `tests` need the statements `body`, the elements of the arrays at `places` and the values `known` from tiles.
     """
@@ -126,7 +126,7 @@ class CommonCaseView:
 
 @dataclass(frozen=True, slots=True)
 class BlockLoopView:
-    """A loop over a block of points: all that is done to them, or a part of it where one function waits for another.
+    """A loop over a block of points: it computes all of a body, or a part of it if one function waits for another.
 
     It reads the elements of the arrays at `places`, and the values `known` from the tiles of earlier loops; it leaves
     the values `given` in tiles of their C types. The last loop gives none, and writes the results. With `pairs` the
@@ -145,8 +145,8 @@ class BlockLoopView:
 class WordsView:
     """The computation of each byte of a word of so many bits: its body, and the values whose low bytes are stored.
 
-    If `deinterleaved` the bytes of a word are 16 apart, and results are these values.
-    `loads` are, for each operand, the C type that a byte's value has then, and of a word `{}` the C of each byte.
+    If it is `deinterleaved`, the bytes of a word are 16 apart, and the results are these values. `loads` are, for each
+    operand, the C type of a byte's value, and the C of each byte of a word `{}`.
     """
 
     bits: int
@@ -163,12 +163,12 @@ class WordsView:
 
 @dataclass(frozen=True, slots=True)
 class LoopView:
-    """An inner loop: what it is called, its arrays (those it reads, then those it writes), its body and its variants.
+    """An inner loop: its name, its arrays (those it reads, then those it writes), its body and its variants.
 
-    `block_loops`, where there are any, compute what the body does, `block` points at a time, or `group` in pairs.
-    `reads` are the numbers of what it reads: those of the nest's arrays and, after these, of stages. `cost_tenths_ns`
-    is that of a point, in whole tenths of a nanosecond; its largest values have `widest` bytes. `words` are how its
-    variants go that are `in_words`: a word's bytes at a time.
+    `block_loops`, if there are any, compute the same as the body, `block` points at a time, or `group` in pairs.
+    `reads` are the numbers of the values it reads: those of the nest's arrays and, after these, of stages.
+    `cost_tenths_ns` is the cost of a point, in whole tenths of a nanosecond; its largest values have `widest` bytes.
+    `words` is the body of the variants that are `in_words`.
     """
 
     name: str

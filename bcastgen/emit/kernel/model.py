@@ -23,7 +23,7 @@ __all__ = [
     "TieView",
 ]
 
-# Room for all tiles, which standalone C has on its stack.
+# Bytes for all tiles of a nest, which standalone C keeps on its stack.
 TILE_BYTES = 16 * 1024
 
 
@@ -43,15 +43,15 @@ class NestView:
 
     Attributes
     ----------
-    rank : of the domain, None if any; `least_rank` is the number of its dims that are known.
-    extents : of the domain, None where the run time decides.
+    rank : rank of the domain, None if it may be any; `least_rank` is the number of its dims that are known.
+    extents : extents of the domain, None where the run time decides.
     inline : the loop that computes all, with the nest's arrays.
-    shapes : the descriptors its extents come from: of the operands it reads, and of those whose shape alone counts.
-    ranks : what goes in front of the rank of those that its domain's rank comes from.
-    guards, starts, steps : what its domain function does, see :mod:`.print_guards`.
-    stages, staged : the loops that compute stages, and the one behind them, where there are any.
-    alike : whether loops over its arrays ask all that is asked of their extents.
-    claims : the names of what is claimed of its domain. A nest without results is its domain function.
+    shapes : the descriptors its extents come from: of operands it reads, and of operands whose shape alone counts.
+    ranks : the C in front of `rank`, for each descriptor that the domain's rank comes from.
+    guards, starts, steps : the parts of its domain function, see :mod:`.print_guards`.
+    stages, staged : the loops that compute stages, and the loop after them, if there are any.
+    alike : whether loops over its arrays make all checks of their extents.
+    claims : the names of the type assertions on its domain. A nest without results is only its domain function.
     """
 
     name: str
@@ -79,7 +79,7 @@ class NestView:
         return self.rank is not None and in_a_row(self.whole_arrays)
 
     def may_be(self, result: int, operand: int) -> bool:
-        """Whether the array at one position may be the one at another."""
+        """Whether a result and an operand, by their positions, may be the same array."""
         return any(o.same and (o.result.position, o.other.position) == (result, operand) for o in self.overlaps)
 
     @property
@@ -115,12 +115,12 @@ class NestView:
 
     @property
     def variants(self) -> tuple[VariantView, ...]:
-        """Those of the loop that computes all."""
+        """The variants of the loop that computes all."""
         return self.inline.variants
 
     @property
     def body(self) -> tuple[str, ...]:
-        """That of the loop that computes all."""
+        """The body of the loop that computes all."""
         return self.inline.body
 
     @property
@@ -130,19 +130,19 @@ class NestView:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of all descriptors it has to do with, in the kernel's order."""
+        """The names of all descriptors that the nest uses, in the kernel's order."""
         constants = dict.fromkeys(array.owner for array in self.operands if array.is_constant)
         return (*(name for name, _ in self.shapes), *constants, *(result.owner for result in self.results))
 
     @property
     def whole_arrays(self) -> tuple[ArrayView, ...]:
-        """Its arrays, each once, however many maps it is read through."""
+        """Its arrays, each once even if it is read through several maps."""
         return tuple({array.position: array for array in reversed(self.arrays)}.values())[::-1]
 
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """A result as the shape function gives it: `extents` and `rank_name` are that function's parameters."""
+    """A result that the shape function sizes: `extents` and `rank_name` are that function's parameters."""
 
     name: str
     rank: int | None
@@ -152,10 +152,10 @@ class ResultView:
 
 @dataclass(frozen=True, slots=True)
 class ConstantView:
-    """A constant array in standalone C: the operand it is, and what stands for it.
+    """A constant array in standalone C: the operand that it is, and the static arrays that hold it.
 
-    `position` and `name` are the operand's, `shown` what the user calls it; `data`, `extents_name` and `strides_name`
-    name static arrays, of elements of type `c`, in `lines`; `local` names a function's own descriptor.
+    `position` and `name` are the operand's, `shown` is the user's name; `data`, `extents_name` and `strides_name` name
+    static arrays; `lines` hold the data, of type `c`; `local` names a function's own descriptor.
     """
 
     position: int
@@ -174,9 +174,9 @@ class ConstantView:
 
 @dataclass(frozen=True, slots=True)
 class PlaceView:
-    """A dim of a result, or of a claim: its number in a diagnostic, and the nest whose extents it has.
+    """A dim of a result, or of a type assertion: its number in a diagnostic, and the nest whose extents it has.
 
-    `result` counts the results, -1 for a claim's; `dim` is a number, counted from the end of a rank where negative.
+    `result` counts the results, -1 for a type assertion's; a negative `dim` counts from the end.
     """
 
     number: int
@@ -187,14 +187,14 @@ class PlaceView:
 
 @dataclass(frozen=True, slots=True)
 class TieView:
-    """Two dims of results, or claims, of different nests that have one extent."""
+    """Two dims of results, or of type assertions, of different nests that must have the same extent."""
 
     place: PlaceView
     other: PlaceView
     symbol: str
 
 
-# What the function of `Sizes` is called until the kernel's own name is known.
+# The name of the function of `Sizes` until the kernel's own name is known.
 SIZES_FUNCTION = "sizes_of_ops"
 
 
@@ -205,10 +205,10 @@ class Sizes:
     Attributes
     ----------
     text : the function, called `SIZES_FUNCTION`; it takes the operands that are no slots.
-    results : how many shapes it gives.
-    slots : the number of the operand that stands for an extent, which of the shapes that is of, and which dim.
+    results : how many shapes it returns.
+    slots : for each slot, the number of its operand, the returned shape that has its extent, and the dim there.
     ranks : the number of each operand that is no slot, and its rank.
-    messages : what the programs say, by the number in a diagnostic, as lines of C.
+    messages : the programs' error texts, by the number in a diagnostic, as lines of C.
     """
 
     text: str
@@ -224,19 +224,19 @@ class KernelView:
 
     Attributes
     ----------
-    name : what its own functions begin with; `function` is the one that computes the results.
-    module : what types, constants and helpers begin with.
-    banner : the comment the file starts with.
+    name : the prefix of its own functions; `function` is the function that computes the results.
+    module : the prefix of types, constants and helpers.
+    banner : the comment that the file starts with.
     operands, results : their C names.
-    renamed : (name, C name) of those that C cannot call what the user calls them.
-    overlaps : those between a result and an array of another nest.
+    renamed : (name, C name) of the operands and results whose names C cannot take.
+    overlaps : the checks between a result and an array of another nest.
     statuses : name, value and sentence of each status.
-    ties : dims of two nests' results, or claims, that carry one symbol.
-    claims : number in a diagnostic and name of what is claimed of values that are not stored.
+    ties : dims of two nests' results, or type assertions, that have the same symbol.
+    claims : number in a diagnostic and name of each type assertion on a value that is not stored.
     constants : the constant arrays that a nest reads; `given` are the operands that a caller passes.
-    shown : what the user calls operands, results and claims.
+    shown : the users' names of operands, results and type assertions.
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
-    sized : what computes the extents of ops that have shape functions; no caller passes their slots.
+    sized : the shape functions that compute extents of ops' results; no caller passes their slots.
     """
 
     name: str
@@ -270,7 +270,7 @@ class KernelView:
 
     @property
     def passed(self) -> tuple[str, ...]:
-        """The operands that a caller passes: those given but for slots that are computed."""
+        """The operands that a caller passes: those in `given` except slots that are computed."""
         slots = {at for at, _, _ in self.sized.slots} if self.sized is not None else ()
         return tuple(name for at, name in enumerate(self.given) if at not in slots)
 
@@ -281,7 +281,7 @@ class KernelView:
 
     @property
     def demands(self) -> tuple[NestView, ...]:
-        """The nests that ask something of the elements."""
+        """The nests that check elements."""
         return tuple(nest for nest in self.nests if nest.demand)
 
     @property
@@ -291,7 +291,7 @@ class KernelView:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """By position, the bytes of an element of each array that a caller passes and a nest touches; 0 of others."""
+        """By position, the bytes of an element of each array that a caller passes and a nest accesses; 0 for others."""
         found = {array.position: array.bytes for nest in self.nests for array in nest.arrays if not array.is_constant}
         return tuple(found.get(at, 0) for at in range(len(self.arrays)))
 

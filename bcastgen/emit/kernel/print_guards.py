@@ -1,11 +1,11 @@
-"""Prints the guards of a nest as C, step by step; decides nothing of what is asked.
+"""Prints the guards of a nest as C, step by step; the guard program has decided all checks.
 
 In: a kernel's guard program.  Out: :class:`Step` values in the order in which they run.
 
     %0.rank = 2; %0.1 = 4; meet %0.0 at d0  ->  if (a->rank != 2) ...; if (a->extents[1] != 4) ...; bcg_meet(dim 0 of a)
 
-Neighbours that meet one after the other are one call. What only a stranger's descriptors could break is left out where
-these are the caller's own.
+Neighbouring dims that meet one after the other are one call. Checks that only a foreign caller's descriptors could fail
+are left out if our own runtime makes the descriptors.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ...loops.guard_ir import (
 __all__ = ["Members", "Step", "entry_steps", "meeting_steps", "result_steps", "starts"]
 
 
-# The largest object where addresses have 32 bits: PTRDIFF_MAX there.
+# PTRDIFF_MAX on machines with 32-bit addresses: the largest object there.
 _MOST_BYTES = 2**31 - 1
 
 
@@ -45,8 +45,8 @@ _MOST_BYTES = 2**31 - 1
 class Step:
     """One step of a domain function: a check, a meeting, or a dim that sets an extent.
 
-    `condition` holds if a check fails, and `facts` are the diagnostic's. `meet` and `widen` are calls but for their
-    last arguments; a dim that nothing has to be asked about may still set an extent (`widen`).
+    `condition` holds if a check fails, and `facts` are the diagnostic's. `meet` and `widen` are calls without their
+    last arguments; a dim that needs no check may still set an extent (`widen`).
     """
 
     condition: str = ""
@@ -60,7 +60,7 @@ class Step:
 class Members:
     """How generated C reaches a descriptor: `a->rank` if they are `separate` parameters, or `operands[0].rank`.
 
-    Arrays that come separately come from a stranger: nothing about their descriptors is taken for granted.
+    Separate arrays come from a foreign caller: nothing about their descriptors is taken for granted.
     """
 
     operands: tuple[str, ...]
@@ -69,7 +69,7 @@ class Members:
     constants: int = 0
 
     def is_constant(self, position: int) -> bool:
-        """Whether an operand is an array of the kernel's own: nothing of it is checked."""
+        """Whether an operand is a constant array of the kernel, which needs no checks."""
         return position >= len(self.operands) - self.constants
 
     def pointer(self, position: int, is_result: bool = False) -> str:
@@ -78,7 +78,7 @@ class Members:
         return names[position] if self.separate else f"&{table}[{position}]"
 
     def member(self, position: int, is_result: bool = False) -> str:
-        """Return what goes in front of a field."""
+        """Return the C in front of a descriptor's field."""
         names, table = (self.results, "results") if is_result else (self.operands, "operands")
         return f"{names[position]}->" if self.separate else f"{table}[{position}]."
 
@@ -102,7 +102,7 @@ class Members:
 
 
 def entry_steps(nest: NestGuards, members: Members) -> tuple[Step, ...]:
-    """Return what must hold before an extent can be looked at: ranks and, of a stranger's arrays, that it is there."""
+    """Return the checks that come before any extent is read: of ranks, and of a foreign caller's pointers."""
     found: list[Step] = []
     for step in nest.entry:
         if isinstance(step, HasRank):
@@ -137,9 +137,9 @@ def _not_negative(step: NotNegative, members: Members) -> Step:
 
 
 def starts(nest: NestGuards, members: Members) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the statements that start `extents` with what is known of them, and `from` with the operands that told.
+    """Return the statements that set `extents` to the known ones, and `from` to the operands that they come from.
 
-    In a domain of any rank all of both have been set to 1 and -1 before.
+    In a domain of any rank, all of `extents` are 1 and all of `from` are -1 before.
     """
     extents: dict[str, list[str]] = {}
     setters: dict[str, list[str]] = {}
@@ -166,7 +166,7 @@ def meeting_steps(nest: NestGuards, members: Members) -> Iterator[Step]:
             match step:
                 case HasDomainRank(operand=at):
                     rank = f"{members.member(at)}rank"
-                    # A scalar goes with every rank.
+                    # A scalar fits every rank.
                     yield Step(f"{rank} != 0 && {rank} != rank", f"BCG_RANK, {at}, -1, -1, rank, {rank}")
                 case NotNegative() if members.separate:
                     yield _not_negative(step, members)
@@ -175,11 +175,11 @@ def meeting_steps(nest: NestGuards, members: Members) -> Iterator[Step]:
                 case Check():
                     yield _check(step, members)
                 case _:
-                    pass  # The descriptors are the caller's own.
+                    pass  # Our own runtime makes the descriptors.
 
 
 def _meetings(steps: Sequence[Meet | MeetFront], nest: NestGuards, members: Members) -> Iterator[Step]:
-    """Return calls for neighbours that meet; each begins with a front, or with the first dim of a run."""
+    """Yield one call for each run of neighbouring dims that meet; a run begins with a front or with its first dim."""
     runs: list[list[Meet | MeetFront]] = []
     for step in steps:
         if runs and _follows(runs[-1][-1], step):
@@ -238,14 +238,14 @@ def _check(step: Check, members: Members) -> Step:
     is_own = isinstance(step.actual, Own)
     dim = members.dim(step.subject, step.dim) if is_own else _domain_dim(step.dim)
     against = f"from[{_domain_dim(step.against.at)}]" if isinstance(step.against, DomainDim) else step.against
-    # A result's type is what was said first; the extent that is told is the operands'.
+    # A result's type was declared first; the diagnostic reports the operands' extent as the actual one.
     told = (actual, expected) if step.swaps else (expected, actual)
     comment = f"both are {step.symbol}" if step.symbol else ""
     return Step(fails, f"BCG_{step.status}, {step.subject}, {dim}, {against}, {told[0]}, {told[1]}", comment)
 
 
 def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> Iterator[Step]:
-    """Return what declared result types ask of the extents that the operands' meeting gave, and what a stranger may."""
+    """Yield the checks of declared result types against the operands' extents, and of a foreign caller's results."""
     for step in nest.results:
         match step:
             case ResultHasRank(subject=subject, rank=rank, exact=exact):
@@ -270,7 +270,7 @@ def _domain_dim(dim: int) -> str:
 def _overflow(nest: NestGuards, size: int) -> str:
     """Return the condition under which a result with elements of a size has more bytes than an object can have.
 
-    It is empty where types exclude it, on a machine with addresses of 32 bits, too.
+    It is empty if the types exclude it even on a machine with 32-bit addresses.
     """
     if nest.open:
         return f"bcg_bytes(rank, extents, {size}) < 0"

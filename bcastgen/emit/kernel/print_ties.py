@@ -1,4 +1,4 @@
-"""Prints the guards between nests: dims of results and claims that carry one symbol, and are known in two functions.
+"""Prints the guards between nests: dims of results and type assertions that share a symbol but not a domain function.
 
 In: a guard program and the views of its nests.  Out: :class:`TieView` values.
 
@@ -14,7 +14,7 @@ __all__ = ["ties_of"]
 
 
 def ties_of(guards: GuardProgram, nests: tuple[NestView, ...]) -> tuple[TieView, ...]:
-    """Return the symbols that results, or claims, of different nests share and only the run time can compare."""
+    """Return the pairs of dims of different nests that share a symbol and that only the run time can compare."""
     found = []
     for tie in guards.ties:
         assert isinstance(tie.actual, DomainDim)

@@ -1,4 +1,4 @@
-"""From a scheduled loop program to what templates show: every name, type and line of the C is decided here.
+"""Makes the view that templates print from a scheduled loop program: decides every name, type and line of the C.
 
 In: a loop program and its schedules.  Out: a :class:`KernelView`; templates only lay it out.
 
@@ -47,15 +47,15 @@ def kernel_view(
 
     Parameters
     ----------
-    name : of the kernel.
+    name : the kernel's name.
     program, schedules : the nests, and the inner loops of each.
-    banner : the comment the file starts with.
+    banner : the comment that the file starts with.
     separate : whether arrays come as parameters of their own (`a->rank`) or in two tables (`operands[0].rank`).
-    constants : the values of the program's constants, where they are part of the C.
+    constants : the values of the program's constant arrays, if they are part of the C.
     fast : whether functions take their fast forms.
-    identifiers : in a module of C the module's prefix, the kernel's own, and its function.
+    identifiers : in a module of C, the module's prefix, the kernel's prefix, and the name of its function.
     """
-    # The function of a kernel of ours is in a table.
+    # Without `separate`, callers find the function in a table, so only its prefix matters.
     stem, function = kernel_identifiers(name) if separate else (kernel_prefix(name),) * 2
     module, prefix, function = identifiers or (stem, stem, function)
     namer = Namer(module, _words(program))
@@ -132,7 +132,7 @@ def _nest_view(
     kernel_namer: Namer,
     fast: bool,
 ) -> NestView:
-    """Return the view of one nest: its names are taken, and its loops and checks are C."""
+    """Return the view of one nest: with names in C, and with loops and checks as C text."""
     nest, namer = program.nests[place], kernel_namer.within()
     arrays = tuple(
         _array_view(nest, access, at, at >= len(nest.operands), members, namer)
@@ -141,7 +141,7 @@ def _nest_view(
     read = tuple(array.load for array in arrays)
     demand_body, demand, demanded = demand_lines(nest, read)
     results = arrays[len(nest.operands) :]
-    # The run time's loops have floats for 16-bit ones.
+    # The runtime converts f16 by the block, so the loops have floats in their place.
     own = in_floats(nest, arrays) if scheduled.f16_blocks else arrays
     stages, staged = stage_loops(name, scheduled, own, fast, namer)
     later = {access.position for after in program.nests[place + 1 :] for access in after.operands}
@@ -183,7 +183,7 @@ def _nest_view(
 
 
 def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:
-    """Group what is read through several maps."""
+    """Group arrays by position: the views of an operand that is read through several maps are one group."""
     groups: dict[int, list[ArrayView]] = {}
     for array in arrays:
         groups.setdefault(array.position, []).append(array)
@@ -207,7 +207,7 @@ def _array_view(
     dims = []
     for at in range(access.map.domain_rank):
         own = owns.get(at)
-        # A result's declared type may say less than is inferred.
+        # A result's declared type may give fewer extents than inference.
         extent = 1 if own is None else (nest.domain.dims[at] if is_result else access.type.dims[own]).extent
         moves = own is not None and extent != 1
         reason = f"{access.name}.{own} is 1 or d{at}" if own is not None and access.map.indices[own].stretches else ""
@@ -238,7 +238,7 @@ def _array_view(
 
 
 def _may_be_one(nest: Nest, access: Access, at: int, own: int | None, is_result: bool) -> bool:
-    """Whether the extent of an array's dim may prove to be 1, where its stride in memory means nothing."""
+    """Whether the extent of an array's dim may prove to be 1, in which case its stride in memory means nothing."""
     if is_result or own is None:
         return nest.domain.dims[at].can_be_one
     # A dim that does not stretch has the domain's extent, of which more may be known.
@@ -249,11 +249,11 @@ def _may_be_one(nest: Nest, access: Access, at: int, own: int | None, is_result:
 def _overlap_view(
     nest: Nest, result: ArrayView, others: tuple[ArrayView, ...], namer: Namer, is_read_later: bool
 ) -> OverlapView:
-    """Decide whether a result may be another array itself.
+    """Return the overlap check of a result and another array, which says whether they may be the same array.
 
-    Not if that is a result too, or is read after this nest has written; nor if their C types differ, since compilers
-    assume that objects of two types do not share memory; nor if their types say that they are not equally spread out;
-    nor if one of the maps it is read through (`others`) is not the result's own.
+    They may not if the other is a result, too, or is read after this nest has written; nor if their C types differ,
+    since compilers assume that objects of two types do not share memory; nor if, by their types, only one of them moves
+    along some dim; nor if one of the maps that the other is read through (`others`) is not the result's.
     """
     other = others[0]
     flag = namer.take(f"{result.name}_is_{other.name}")
@@ -270,7 +270,7 @@ def _overlap_view(
 
 
 def _overlaps_across(nests: tuple[NestView, ...]) -> tuple[OverlapView, ...]:
-    """Return the pairs of a result and what another nest reads or writes, each once."""
+    """Return the pairs of a result and an array that another nest reads or writes, each once."""
     found: dict[tuple[int, int], OverlapView] = {}
     for nest in nests:
         own = {array.position for array in nest.arrays}

@@ -38,7 +38,7 @@ def _absolute(operands: tuple[DType, ...], result: DType) -> str:
     return "{0}"
 
 
-# C divides by a constant in a few multiplications; of 64-bit lanes few machines give the high half of a product.
+# C divides by a constant in a few multiplications; few machines give the high half of a product of 64-bit lanes.
 _COST_BY_CONSTANT = {16: 0.6, 32: 1.0, 64: 3.0}
 
 
@@ -60,7 +60,7 @@ def _by_constant(name: str) -> Callable[[DType, float], str | None]:
 
 
 def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
-    """Return the C of a quotient or remainder by a divisor that only the run time knows: up to 32 bits as doubles."""
+    """Return the C of a quotient or remainder by a divisor known at run time; up to 32 bits it computes in doubles."""
 
     def c(operands: tuple[DType, ...], result: DType) -> str:
         kind = operands[0].kind
@@ -74,14 +74,14 @@ def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
 
 
 def _reciprocal(x: Any) -> Any:
-    """NumPy's, except that 1 / 0 of integers is 0, which NumPy leaves to the machine."""
+    """Return NumPy's reciprocal, except that 1 / 0 of integers is 0, which NumPy leaves to the machine."""
     value = np.reciprocal(x)
     return value if value.dtype.kind == "f" else np.where(np.equal(x, 0), value.dtype.type(0), value)
 
 
-# The powers that six bits count.
+# Powers whose exponent has at most six bits.
 _FEW_POWERS = "({T})bcg_power_common_{w}(({W}){0}, ({W}){1})"
-# Where a quotient of floats has more digits than a float, or a divisor has no size.
+# True where a quotient of floats has more digits than a float, or the divisor is infinite.
 _FAR_QUOTIENT = "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"
 _FAR = {"float": (RangeTest("int", _FAR_QUOTIENT, "0"),)}
 

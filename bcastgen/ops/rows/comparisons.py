@@ -1,4 +1,4 @@
-"""Rows that ask something of numbers: comparisons, and classes of floats.
+"""Rows that test numbers: comparisons, and classes of floats.
 
 In: nothing.  Out: rows, in the order in which they are listed.
 

@@ -38,16 +38,16 @@ def _math(
     cost: float = 4.0,
     mlir: str = "",
 ) -> Op:
-    """A function of csrc's `bcg_<name>_<dtype>`.
+    """Return the row of a function that csrc has as `bcg_<name>_<dtype>`.
 
     With `fast_ulp` there is a `bcg_<name>_fast_<dtype>` of that bound. With `range_tests` there is a
-    `bcg_<name>_common_<dtype>` for what passes them, for all floats or by dtype. With `scalar` it is the only one that
-    compilers vectorise, and right up to `BCG_<NAME>_COMMON_<DTYPE>`.
+    `bcg_<name>_common_<dtype>` for elements that pass them, for all floats or by dtype. With `scalar` compilers
+    vectorise only that common case, which is right up to `BCG_<NAME>_COMMON_<DTYPE>`.
     """
     far = (RangeTest("int", f"fabs{{f}}({{0}}) > BCG_{name.upper()}_COMMON_{{N}}", "0"),)
     tests = range_tests if isinstance(range_tests, Mapping) else {"float": range_tests or far}
     has_common_case = scalar or bool(range_tests)
-    # Forms of f32 alone leave that of math="fast" to itself.
+    # A common case of only some dtypes has no form for math="fast".
     fast_common_case = fast_ulp is not None and has_common_case and not isinstance(range_tests, Mapping)
     operands = "{0}" if arity == 1 else "{0}, {1}"
     return Op(
@@ -72,7 +72,7 @@ def _math(
     )
 
 
-# ---- references for what NumPy has not
+# ---- references for functions that NumPy lacks
 
 
 def _as_float(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The tests of elements that rows share: which of them a common case is right for.
+"""The tests that rows share: they tell which elements a common case is right for.
 
 In: ends of a range.  Out: :class:`..row.RangeTest` values.
 
@@ -18,12 +18,12 @@ NORMAL = RangeTest("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
 
 
 def up_to(most: str) -> tuple[RangeTest, ...]:
-    """Return the test that a magnitude is at most this; a NaN has the bits of a larger number."""
+    """Return the test that a magnitude is at most this; NaN fails it, since its bits are those of a larger number."""
     return (RangeTest("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})"),)
 
 
 def between(least: float, below: float, row: DType = F32, operand: str = "fabs{f}({0})") -> RangeTest:
-    """Return the test that a number is in [least, below); the bits of any other are those of a larger number."""
+    """Return the test that a number is in [least, below); any other value has the bits of a larger number and fails."""
     low, high = (int(np.array(end, row.np).view(f"u{row.bytes}")) for end in (least, below))
     number = f"bcg_bits_{{t}}({operand})" + f" - {low:#x}u" * bool(low)
     return RangeTest("{W}", number, f"{high - 1 - low:#x}u")

@@ -30,7 +30,7 @@ def _by_number(order: str) -> dict[float | None, tuple[dict[str, str], float]]:
 
 
 def _rounds(word: str) -> Mlir:
-    """Spell rounding to whole numbers: integers stay."""
+    """Return the MLIR spelling of rounding to whole numbers, which leaves integers as they are."""
     return Mlir({"bool": "{0}", "integer": "{0}", "float": f"math.{word}"})
 
 
@@ -41,7 +41,7 @@ def _extremum(words: str, kinds: tuple[str, str, str], **facts: Any) -> dict[str
     return {"mlir": Mlir(spelled), **facts}
 
 
-# A selection of bools is no vector in gcc.
+# gcc does not vectorise a selection of bools, so extrema of bools are logical ops.
 _BOTH, _EITHER = "({0} && {1})", "({0} || {1})"
 _LESS = "({0} < {1} ? {0} : {1})"
 _MORE = "({0} > {1} ? {0} : {1})"
