@@ -99,7 +99,7 @@ class Kernel(KernelBase):
         )
         super().__init__(name, operands, result_names(results, operands), defaults, self._is_ranked, constants, slots)
         # The names of the operands that a call may give by position.
-        self._own_operands = operands[: len(operands) - constants - slots]
+        self._own_operands = operands[: len(operands) - constants - max(slots, 0)]
         self._expression = expression
         self._sizings: dict[tuple[int, ...] | None, LoopProgram] = {}
         self._signature = signature
