@@ -287,7 +287,8 @@ class _Builder:
                 yield NotNegative(term)
             if self._may_set(place, where):
                 yield Widen(term, where)
-        self._remember(place, where)
+        # What says nothing here spares no other dim of that symbol its step.
+        self._remember(place, where, constraint is not None or place in self.nest.domain.unknown_places[where])
 
     def _meet(self, term: Own, where: int, aligned: bool, constraint: Constraint) -> _OperandStep:
         define = self.defined.get(where)
@@ -342,9 +343,9 @@ class _Builder:
             return False
         return (self._symbol(place), where) not in self.placed
 
-    def _remember(self, place: Place, where: int) -> None:
+    def _remember(self, place: Place, where: int, says: bool) -> None:
         self.placed.add((place, where))
-        if self._symbol(place):
+        if says and self._symbol(place):
             self.placed.add((self._symbol(place), where))
 
     # ---- targets of explicit broadcasts, where no operand is read

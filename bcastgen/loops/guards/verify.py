@@ -1,16 +1,18 @@
-"""Verifies that the guards of a kernel let no nest read out of bounds.
+"""Verifies that the guards of a kernel let no nest read out of bounds, and make no domain too small.
 
 In: a program with guards.  Out: a line for each dim that may be read out of bounds; none for a sound program.
 
     a at (d0|0), b at (d0); meet %0.0 at d0                  ->  "nest 0: b.0 = d0 does not follow"
 
 If all steps pass, every dim that an operand is read along must have the extent of its dim of the domain, or 1 if its
-map then reads it at 0. The proof uses the steps alone; a nest with trusted constraints is not verified.
+map then reads it at 0; and every dim that takes part in a dim of the domain, be it read there or named by the target of
+an explicit broadcast, must have its extent or 1. The proof uses the steps alone; a nest with trusted constraints is not
+verified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 
 from ...shape.inference.entailment import Atom, Clause, Work, breakable
 from ...shape.types.facts import MAX_EXTENT, Facts, Range
@@ -23,7 +25,7 @@ _ONE = Range(1, 1)
 
 
 def unguarded(program: LoopProgram) -> tuple[str, ...]:
-    """Return a line for each operand's dim that may be read out of bounds although the guards pass.
+    """Return a line for each operand's dim that may not fit the domain although the guards pass.
 
     Examples
     --------
@@ -38,6 +40,7 @@ def unguarded(program: LoopProgram) -> tuple[str, ...]:
         before += _clauses(at, guards)
         if all(decision.fate != "trusted" for decision in nest.domain.decisions):
             found += _of_nest(at, nest, before)
+            found += _of_domain(at, nest, before, [name for name, _ in program.operands])
     return tuple(found)
 
 
@@ -56,6 +59,16 @@ def _of_nest(at: int, nest: Nest, clauses: list[Clause]) -> Iterator[str]:
             broken += [] if expected is None else [Atom("differ", term, expected)]
             if breakable(Facts(), clauses, (tuple(broken),), Work()):
                 yield f"nest {at}: {access.name}.{dim} {_shown(access, own)} does not follow from its guards"
+
+
+def _of_domain(at: int, nest: Nest, clauses: list[Clause], names: Sequence[str]) -> Iterator[str]:
+    for dim, places in enumerate(nest.domain.unknown_places):
+        here = dim - len(nest.domain.dims) if nest.domain.open else dim
+        for name, own in places:
+            term = _node(Own(names.index(name), own))
+            broken = Atom("differ", term, _ONE), Atom("differ", term, _node(DomainDim(at, here)))
+            if breakable(Facts(), clauses, (broken,), Work()):
+                yield f"nest {at}: {name}.{own} in {{1, d{here}}} does not follow from its guards"
 
 
 def _shown(access: Access, own: int) -> str:
