@@ -24,7 +24,7 @@ from ..expr.nodes import Expression, Operand
 from ..expr.trace import inline, is_tracer
 from ..runtime.slow_path import bind, call_bound, clean_operand, without_strict
 from ..runtime.strict import plain
-from ..shape.types.dim import DYNAMIC, MAX_EXTENT, is_extent
+from ..shape.types.dim import DYNAMIC, MAX_EXTENT, as_extent
 from ..shape.types.tensor_type import Signature, TensorType
 from .kernel import Kernel
 
@@ -223,10 +223,13 @@ def checked_extents(extents: Mapping[str, int] | None) -> Mapping[str, int]:
     """Return the extents that a caller gives, {} for None; raise BroadcastError for a non-dict or a bad extent."""
     if extents is not None and not isinstance(extents, Mapping):
         raise BroadcastError(f"extents is {extents!r}, expected a dict from names to integers")
-    for name, extent in (extents or {}).items():
-        if not is_extent(extent):
-            raise BroadcastError(f"extents gives {name!r} as {extent!r}, expected an integer from 0 to {MAX_EXTENT}")
-    return extents or {}
+    found: dict[str, int] = {}
+    for name, given in (extents or {}).items():
+        extent = as_extent(given)
+        if extent is None:
+            raise BroadcastError(f"extents gives {name!r} as {given!r}, expected an integer from 0 to {MAX_EXTENT}")
+        found[name] = extent
+    return found
 
 
 def _empty(extent: int) -> np.ndarray[Any, Any]:

@@ -21,7 +21,7 @@ from ..loops.guard_interpret import Failure, run_guards
 from ..runtime.keys import Named
 from ..runtime.slow_path import StrictDims, raise_status
 from ..runtime.strict import Strict
-from ..shape.types.dim import MAX_EXTENT, check_rank, is_extent
+from ..shape.types.dim import MAX_EXTENT, as_extent, check_rank
 
 if TYPE_CHECKING:
     from ..loops.nest import LoopProgram
@@ -105,15 +105,18 @@ def _extents_of(name: str, shape: Any) -> tuple[int, ...]:
     extents = shape.shape if isinstance(shape, (np.ndarray, Strict)) else shape
     entries = extents if isinstance(extents, (tuple, list)) else (extents,)
     check_rank(f"operand '{name}'", len(entries), name)
-    for dim, extent in enumerate(entries):
-        if not is_extent(extent):
+    found: list[int] = []
+    for dim, given in enumerate(entries):
+        extent = as_extent(given)
+        if extent is None:
             raise BroadcastError(
-                f"operand '{name}' dim {dim} has extent {extent!r}, expected 0 to {MAX_EXTENT}; "
+                f"operand '{name}' dim {dim} has extent {given!r}, expected 0 to {MAX_EXTENT}; "
                 "give a tuple of integers, or an array of that shape",
                 operand=name,
                 dim=dim,
             )
-    return tuple(map(int, entries))
+        found.append(extent)
+    return tuple(found)
 
 
 def sized(kernel: Sized, operands: Shapes, strict: StrictDims) -> Any:

@@ -236,3 +236,29 @@ def test_result_shape_of_shapes_that_are_none():
         spread.result_shape((-2,), extents={"k": 3})
     with pytest.raises(TypeError, match="has 1 operands, got 2 shapes"):
         spread.result_shape((2,), (3,), extents={"k": 3})
+
+
+class Fickle:
+    """An integer that says something else each time that it is asked."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+
+    def __index__(self):
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+@pytest.mark.parametrize("later", [-5, 2**70, 4])
+def test_an_extent_is_asked_for_once(later):
+    kernel = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)))
+    assert kernel(np.ones(2), extents={"k": Fickle(3, later)}).shape == (2, 3)
+
+
+@pytest.mark.parametrize("wrong", [np.array([3]), np.array([3, 4]), 3.0, True, None, "3", -1, 2**70])
+def test_what_is_no_extent_is_refused_by_name(wrong):
+    kernel = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)))
+    for ask in (kernel, kernel.result_shape):
+        with pytest.raises(bg.BroadcastError, match="extents gives 'k' as .*, expected an integer from 0 to"):
+            ask(np.ones(2), extents={"k": wrong})
+    with pytest.raises(bg.BroadcastError, match="operand 'a' dim 0 has extent .*, expected 0 to"):
+        bg.add.result_shape((wrong,), (1,))

@@ -15,7 +15,7 @@ from dataclasses import KW_ONLY, dataclass
 from ...core.errors import BroadcastError
 from .facts import ANY_EXTENT, MAX_EXTENT, MAX_RANK, Range
 
-__all__ = ["DYNAMIC", "MAX_EXTENT", "Dim", "check_rank", "is_extent"]
+__all__ = ["DYNAMIC", "MAX_EXTENT", "Dim", "as_extent", "check_rank"]
 
 BCAST = "bcast"
 _NO_EXTENT = "is no extent and no name; write Dim(4), Dim('n') or Dim() for ?"
@@ -218,9 +218,18 @@ def _range(shown: str, low: int | None, high: int | None, step: int | None) -> R
 DYNAMIC = Dim()
 
 
-def is_extent(value: object) -> bool:
-    """Tell whether a value that a user gives is an extent: an integer of any type but bool, from 0 to MAX_EXTENT."""
-    return not isinstance(value, bool) and hasattr(value, "__index__") and 0 <= operator.index(value) <= MAX_EXTENT
+def as_extent(value: object) -> int | None:
+    """Return the extent that a user gives as an integer of any type but bool; None if it is not from 0 to MAX_EXTENT.
+
+    Ask an object for its index once, by this: it may say something else the next time.
+    """
+    if isinstance(value, bool):
+        return None
+    try:
+        extent = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+    return extent if 0 <= extent <= MAX_EXTENT else None
 
 
 def check_rank(what: str, rank: int, operand: str | None = None) -> None:
