@@ -154,9 +154,9 @@ static inline void bcg_shape_concat(const bcg_shape *x, const bcg_shape *y, bcg_
     const bcg_shape *const unfit = bcg_shape_unfit(2, both);
     result->rank = unfit != NULL ? unfit->rank : x->rank + y->rank;
     if (result->rank > BCG_MAX_RANK) result->rank = BCG_INVALID(0);
-    for (int32_t dim = 0; dim < result->rank; dim++) {
-        result->extents[dim] = dim < x->rank ? x->extents[dim] : y->extents[dim - x->rank];
-    }
+    if (result->rank < 0) return;
+    for (int32_t dim = 0; dim < x->rank; dim++) result->extents[dim] = x->extents[dim];
+    for (int32_t dim = 0; dim < y->rank; dim++) result->extents[x->rank + dim] = y->extents[dim];
 }
 
 /* The most specific of both; the message is for two that contradict each other. */

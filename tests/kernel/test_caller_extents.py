@@ -258,7 +258,7 @@ def test_an_extent_is_asked_for_once(later):
 def test_what_is_no_extent_is_refused_by_name(wrong):
     kernel = bg.jit(lambda x: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)))
     for ask in (kernel, kernel.result_shape):
-        with pytest.raises(bg.BroadcastError, match="extents gives 'k' as .*, expected an integer from 0 to"):
+        with pytest.raises(bg.BroadcastError, match=r"extents gives 'k' as .*, expected an integer from 0 to"):
             ask(np.ones(2), extents={"k": wrong})
-    with pytest.raises(bg.BroadcastError, match="operand 'a' dim 0 has extent .*, expected 0 to"):
+    with pytest.raises(bg.BroadcastError, match=r"operand 'a' dim 0 has extent .*, expected 0 to"):
         bg.add.result_shape((wrong,), (1,))

@@ -78,6 +78,16 @@ def test_clang_has_no_warning_either(language, compile_strictly, tmp_path):
     compile_strictly(together(programs()), tmp_path, "clang", language)
 
 
+@pytest.mark.parametrize("optimise", ["-O1", "-O2", "-Os"])
+def test_parts_of_known_rank_are_read_only_where_they_are(optimise, compile_strictly, tmp_path):
+    """The rank of a part is a constant then, and compilers follow what is read of it."""
+    made = [
+        program(f"turn_{at + 1}", lambda a, at=at: op("concat")(*op("split_at")(a, at)[::-1]), a="!shape.shape")
+        for at in (-1, 0, 1, 2)
+    ]
+    compile_strictly(together(made), tmp_path, flags=(optimise,))
+
+
 def test_the_golden_program():
     files = render_shape(batched()).files
     shown = "\n".join(f"== {name}\n{text.rstrip()}\n" for name, text in files.items())
