@@ -240,6 +240,12 @@ def _asserts(machine):
     return any(find_row(step[0].name).constraint and not step[2][0].passing for step in machine.trace)
 
 
+def _divides_out_of_range(machine):
+    """Whether the lowest index is divided by -1: the lowest one again here, undefined in LLVM, which may stop at it."""
+    signed = ("arith.divsi", "arith.floordivsi", "arith.ceildivsi", "arith.remsi")
+    return any(step[0].name in signed and tuple(step[1]) == (-(2**63), -1) for step in machine.trace)
+
+
 def runs_agree(chance):
     """How many programs ran."""
     drawn = batch(chance, 30, EXACT_TYPES, choice=EXACT)
@@ -248,7 +254,7 @@ def runs_agree(chance):
         given_, _ = shape_programs.make_operands(chance, built)
         small = all(not isinstance(value, Shape) or max(value.extents, default=0) < 100 for value in given_)
         machine, results = ran(built, given_)
-        if small and results is not None and not _asserts(machine):
+        if small and results is not None and not (_asserts(machine) or _divides_out_of_range(machine)):
             programs.append(built)
             operands.append(given_)
             wanted.extend(printed(results))
