@@ -250,7 +250,7 @@ def from_text(
     ----------
     text : ``"a*b + c"``, or with types ``"(f32[?,?] a, f32[?,?] b) -> a + b*2"``.
     name : of the kernel, in messages and in C.
-    variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
+    variants : number of specialised inner loops; 0 for the one plain nest, None for as many as pay.
     dynamic, rank_expansion, stretch : how dims meet, as for :func:`jit`.
     math, threads : as for :func:`jit`.
 

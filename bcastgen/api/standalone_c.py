@@ -44,7 +44,7 @@ def emit_c(
     kernels : the kernels, under the names that they have in the module, or else under their own.
     directory : where the files go; made if missing.
     name : the module's name: that of its files, and the prefix of every name in them.
-    variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
+    variants : number of specialised inner loops; 0 for the one plain nest, None for as many as pay.
     static : all extents are known: plain nested loops over pointers, no descriptors.
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.

@@ -99,7 +99,7 @@ DYNAMIC = Option(
 VARIANTS = Option(
     "variants",
     None,
-    "number of specialised inner loops; 0 for the one plain nest, None for the usual number.",
+    "number of specialised inner loops; 0 for the one plain nest, None for as many as pay.",
     flag="specialised inner loops; 0 for the one plain nest",
     metavar="N",
     least=0,

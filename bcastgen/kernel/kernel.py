@@ -343,7 +343,7 @@ class Kernel(KernelBase):
         ----------
         directory : where the files go; made if missing.
         name : name of the files and functions; the kernel's own by default.
-        variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
+        variants : number of specialised inner loops; 0 for the one plain nest, None for as many as pay.
         **form : the options of :func:`bcastgen.emit_c`, which writes several kernels.
 
         Returns

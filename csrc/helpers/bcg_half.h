@@ -74,7 +74,7 @@ static inline void bcg_f32_lanes_to_f16(const float *x, uint16_t *r)
     typedef float floats __attribute__((vector_size(64)));
     floats from;
     memcpy(&from, x, sizeof from);
-    const halves to = __builtin_ia32_vcvtps2ph512_mask(from, 0, (halves){0}, -1);
+    const halves to = __builtin_ia32_vcvtps2ph512_mask(from, 0, (halves){0}, 0xffff);
     memcpy(r, &to, sizeof to);
 #elif defined __F16C__ && defined __GNUC__ && !defined __clang__
     typedef short halves __attribute__((vector_size(16)));

@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import C_LANGUAGE, CHECKED, OPTIMISED
 from bcastgen.core.dtypes import BF16, DTYPES, F16
 from bcastgen.core.float16 import bits_of, nearest
+from compile_flags import SHARED, STRICT, WARNED
 from csrc_includes import CSRC_FLAGS
 
 HALVES = (F16, BF16)
@@ -45,7 +47,9 @@ def loops():
             yield f"cast_{source}_to_{half}", SOURCES[source], "float", call
 
 
-@pytest.fixture(scope="module", params=["-O2", "-O3 -march=native", " ".join(("-O1", *UNDEFINED))], ids=lambda p: p[:3])
+@pytest.fixture(
+    scope="module", params=[CHECKED, f"{OPTIMISED} -march=native", " ".join((WARNED, *UNDEFINED))], ids=lambda p: p[:3]
+)
 def c(request, tmp_path_factory):
     """Call ``c(name, values, dtype)`` to apply a loop to an array."""
     directory = tmp_path_factory.mktemp("half")
@@ -53,7 +57,7 @@ def c(request, tmp_path_factory):
         LOOP.format(name=name, source=source, target=target, call=call) for name, source, target, call in loops()
     )
     (directory / "half.c").write_text(text, encoding="utf-8")
-    flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-shared", "-fPIC", *CSRC_FLAGS)
+    flags = (*C_LANGUAGE, *STRICT, *SHARED, *CSRC_FLAGS)
     command = ["gcc", *request.param.split(), *flags, "-o", "half.so", "half.c", "-lm"]
     subprocess.run(command, cwd=directory, check=True)
     library = ctypes.CDLL(str(directory / "half.so"))

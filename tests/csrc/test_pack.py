@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bcastgen.core.c_flags import C_LANGUAGE, OPTIMISED
+from compile_flags import QUICK, STRICT, WARNED
 from csrc_includes import CSRC_FLAGS
 
 MAIN = Path(__file__).with_name("pack_main.c")
-WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 SANITIZE = ["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 WIDTHS = (1, 2, 4, 8)
 FILLER = 0xA5
@@ -149,7 +150,7 @@ CASES = [*row_cases(), *far_cases(), *box_cases(), *repeated_cases(), *stream_ca
 def build(tmp_path_factory: pytest.TempPathFactory) -> Builder:
     def built(*command: str) -> Path:
         program = tmp_path_factory.mktemp("pack") / "pack"
-        subprocess.run([*command, *WARNINGS, *CSRC_FLAGS, str(MAIN), "-o", str(program)], check=True)
+        subprocess.run([*command, *C_LANGUAGE, *STRICT, *CSRC_FLAGS, str(MAIN), "-o", str(program)], check=True)
         return program
 
     return built
@@ -169,14 +170,14 @@ def check(program: Path, guard: int = 0) -> None:
 
 @pytest.mark.parametrize("what", ["-DPACK_PLAIN", "-DPACK_LEVEL_MOST=2"])
 def test_what_is_copied_is_what_numpy_copies_and_nothing_else_is_written(build: Builder, what: str) -> None:
-    check(build(os.environ.get("CC", "gcc"), "-O1", what), guard=128)
+    check(build(os.environ.get("CC", "gcc"), WARNED, what), guard=128)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("flag", ["-march=native", *(f"-DPACK_LEVEL_MOST={level}" for level in range(3))])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_so_it_is_with_every_compiler_and_all_instructions(build: Builder, compiler: str, flag: str) -> None:
-    check(build(found(compiler), "-O3", flag), guard=128)
+    check(build(found(compiler), OPTIMISED, flag), guard=128)
 
 
 @pytest.mark.slow
@@ -184,7 +185,7 @@ def test_so_it_is_with_every_compiler_and_all_instructions(build: Builder, compi
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_nothing_beyond_the_arrays_is_read(build: Builder, compiler: str, what: str) -> None:
     # Not optimised: nothing that is wrong has gone, and clang takes a fifth of the time.
-    check(build(found(compiler), "-O0", *SANITIZE, what))
+    check(build(found(compiler), QUICK, *SANITIZE, what))
 
 
 def found(compiler: str) -> str:

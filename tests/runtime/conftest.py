@@ -20,6 +20,7 @@ from bcastgen.core.dtypes import DTYPES, DType, Weak, dtype, from_key, promote, 
 from bcastgen.emit.c_text.body import loaded, storage_type, stored
 from bcastgen.runtime import base, fallback
 from bcastgen.runtime.library import open_library
+from compile_flags import CONTRACT, SHARED, WARNED
 from csrc_includes import CSRC_FLAGS
 
 SOURCE = r"""
@@ -127,7 +128,7 @@ class Compiler:
         with self.lock:
             if flags not in self.made:
                 path = self.directory / f"kernel{len(self.made)}.so"
-                command = [os.environ.get("CC", "gcc"), "-shared", "-fPIC", "-O1", "-ffp-contract=off", *CSRC_FLAGS]
+                command = [os.environ.get("CC", "gcc"), *SHARED, WARNED, CONTRACT, *CSRC_FLAGS]
                 subprocess.run([*command, *flags, str(self.directory / "kernel.c"), "-o", str(path)], check=True)
                 self.made[flags] = path
             return self.made[flags]

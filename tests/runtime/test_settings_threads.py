@@ -17,6 +17,7 @@ import pytest
 import bcastgen as bg
 from bcastgen import BcastgenError
 from bcastgen.runtime import base, fallback, settings
+from compile_flags import SHARED, WARNED
 
 LARGE = 300_000  # elements: enough that every thread has a part
 
@@ -297,7 +298,7 @@ def test_threads_round_and_flush_as_the_caller_does(implementation: str, first: 
         pytest.skip("the pool does nothing here")
     (tmp_path / "modes.c").write_text(MODES)
     library = tmp_path / "modes.so"
-    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", str(tmp_path / "modes.c"), "-o", str(library)]
+    command = [os.environ.get("CC", "cc"), *SHARED, WARNED, str(tmp_path / "modes.c"), "-o", str(library)]
     subprocess.run(command, check=True)
     modes = X86_MODES if machine == "x86_64" else ARM_MODES
     program = [sys.executable, "-c", MODES_PROGRAM, str(library), implementation, repr(modes), str(first)]

@@ -1,1 +1,1 @@
-"""What a kernel asks of its operands' extents, as one program that everything else is printed from, or runs."""
+"""The guard program of a kernel: the checks of its operands' extents, which C, messages and texts are printed from."""

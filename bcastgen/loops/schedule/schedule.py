@@ -29,7 +29,7 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
     Parameters
     ----------
     nest : the nest.
-    variants : how many variants to make beside the one in which every array moves; None for the usual number.
+    variants : how many variants to make beside the one in which every array moves; None for as many as pay.
     fast : whether functions take their fast forms.
     """
     costs = costs_of(nest) if nest.results else ()
@@ -61,7 +61,7 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) 
     Parameters
     ----------
     nest : the nest.
-    variants : how many specialised variants to make beside `any`; 0 for one plain loop, None for the usual number.
+    variants : how many specialised variants to make beside `any`; 0 for one plain loop, None for as many as pay.
     ranked : True if the innermost loop is the domain's last dim, as in nested loops; False if the plan picks the dim.
     """
     if not nest.results:
