@@ -63,10 +63,12 @@ FREESTANDING_FLAGS = ("-ffreestanding",)  # no library
 LIBRARIES = ("-lm",)  # where <math.h> is included
 OPTIMISED, CHECKED = "-O3", "-O2"  # for users' builds, and for checking that C compiles
 
-# math="fast" adds these to a kernel's flags: a*b + c may round once.
-FAST_FLAGS = ("-ffp-contract=fast",)
-# The runtime is compiled once, and gcc inlines too little at the level that suffices for kernels.
-RUNTIME_FLAGS = ("-O2",)
+# math="fast" adds these to a kernel's flags.
+FAST_FLAGS = (
+    Flag("-ffp-contract=fast", "a*b + c may round once"),
+    Flag("-fexpensive-optimizations", "the pass that contracts is not among those of -O1", ("gcc",)),
+)
+RUNTIME_FLAGS = (Flag("-O2", "it is compiled once, and gcc inlines too little at the level that suffices for kernels"),)
 
 _X86 = ("x86_64", "AMD64", "i686", "i386")
 _MCPU = ("aarch64", "arm64", "ppc64le")

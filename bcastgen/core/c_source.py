@@ -8,8 +8,12 @@ In: nothing.  Out: the value that `emit` passes to `jit`, so that neither knows 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from .frozen import dataclass
+
+if TYPE_CHECKING:
+    from .c_flags import Flag
 
 __all__ = ["BUILDS", "CSource"]
 
@@ -24,14 +28,14 @@ BUILDS = {
 
 @dataclass(frozen=True, slots=True)
 class CSource:
-    """C text ready to compile: file names and contents, the .c file first; `flags` are the compiler flags it needs.
+    """C text ready to compile: file names and contents, the .c file first; `flags` are further flags for its compiler.
 
     `light` says that its loops are bound by memory, so that the widest vectors gain nothing.
     """
 
     name: str
     files: Mapping[str, str]
-    flags: tuple[str, ...] = ()
+    flags: tuple[Flag, ...] = ()
     light: bool = False
 
     @property

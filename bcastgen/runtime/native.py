@@ -40,6 +40,6 @@ def runtime() -> Any:
     """
     text, tools = _inlined("runtime.c"), toolchain()
     source = CSource("runtime", {"runtime.c": text}, RUNTIME_FLAGS)
-    key = cache_key("runtime", text, *source.flags, tools=tools)
+    key = cache_key("runtime", text, *(flag.text for flag in source.flags), tools=tools)
     path = find(key) or build(key, lambda: source, tools)[0]
     return open_shared(path)

@@ -152,7 +152,8 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
     libraries += ["-lgcc"] if NO_START_FILES in tools.flags else []
     flags = [LIGHT if source.light and flag == WIDEST else flag for flag in tools.flags]
     guard = _guard() if tools.given else ()
-    command = [*tools.command, *flags, *source.flags, *guard, "-o", str(binary), str(unit), *libraries]
+    flags += [row.text for row in source.flags if _applies(row, tools.kind)]
+    command = [*tools.command, *flags, *guard, "-o", str(binary), str(unit), *libraries]
     verdict, output = run(command, directory)
     if verdict and guard and (found := _GUARDED.search(output)):
         verdict = f"was given flags that are refused ({' '.join(tools.given)}): {found[1]}"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
+import shutil
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +19,7 @@ from bcastgen.expr.build import Builder
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.ops.row import RangeTest
 from bcastgen.ops.table import OPS
+from bcastgen.runtime.toolchain import cpu_features
 
 exp, sin, sqrt, log = (op_kernel(OPS[name]) for name in ("exp", "sin", "sqrt", "log"))
 truth = bench_module("truth")
@@ -314,6 +318,33 @@ def test_fast_functions_keep_their_bound(op, dtype):
     errors = truth.errors_of(op, dtype, given, kernel(*given))
     assert errors.max() <= op.fast_ulp, f"{op.name}({[x[errors.argmax()] for x in given]})"
     assert "_fast_" in kernel.source
+
+
+@pytest.mark.parametrize("sign", "+-")
+@pytest.mark.parametrize("program", ["gcc", "clang-19"])
+def test_fast_chains_are_contracted_in_the_instructions(program, sign, monkeypatch, tmp_path):
+    if "fma" not in cpu_features().split():
+        pytest.skip("this processor has no instruction for it")
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program} here")
+    monkeypatch.setenv("BCASTGEN_CC", program)
+    text = "x"
+    for _ in range(20):
+        text = f"({text})*x {sign} y"
+    x, y = (np.random.default_rng(0).normal(size=(2, 1000)) / 2).astype("f4")
+    counts = {}
+    for math in ("accurate", "fast"):
+        monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path / math))
+        from_text(text, math=math)(x, y)
+        (made,) = (tmp_path / math).rglob("kernel.so")
+        listing = subprocess.run(["objdump", "-d", made], capture_output=True, text=True, check=True).stdout
+        once = len(re.findall(r"\tvfn?m(?:add|sub)\d*ps", listing))
+        twice = len(re.findall(r"\tv(?:mul|add|sub)ps", listing))
+        counts[math] = once, twice
+    # The variants of the inner loop have twenty steps each. Beside these, loops add zeros to stand for strides.
+    assert counts["accurate"][0] == 0 and counts["accurate"][1] >= 40
+    assert counts["fast"][0] >= 20 and counts["fast"][0] >= counts["accurate"][1] / 2 - 20
+    assert counts["fast"][1] <= counts["fast"][0] / 10
 
 
 def test_fast_kernels_may_round_a_product_and_a_sum_once():
