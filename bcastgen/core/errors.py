@@ -18,10 +18,12 @@ __all__ = [
     "BroadcastError",
     "CacheError",
     "CompileError",
+    "CompilerWarning",
     "DTypeError",
     "DomainError",
     "ParseError",
     "RangeError",
+    "RefusedFlagsError",
     "TraceError",
     "broadcast_mismatch",
     "extent_mismatch",
@@ -89,13 +91,21 @@ class CompileError(BcastgenError, RuntimeError):
     """The C compiler is missing or failed; the message holds the command line and its stderr."""
 
 
+class RefusedFlagsError(CompileError):
+    """The user's compiler flags would change results."""
+
+
 class CacheError(BcastgenError, OSError):
     """The cache directory is not safe or not usable."""
 
 
+class CompilerWarning(RuntimeWarning):
+    """A kernel could not be compiled, so NumPy computes its results; the message is the compiler's error."""
+
+
 # Tracebacks and pickles then use the public names.
-for _error in (BcastgenError, *BcastgenError.__subclasses__()):
-    _error.__module__ = "bcastgen"
+for _face in (BcastgenError, *BcastgenError.__subclasses__(), CompilerWarning):
+    _face.__module__ = "bcastgen"
 
 
 @cache

@@ -6,7 +6,7 @@ In: a compilation, and the work that makes its binary.  Out: a thread that does 
     jobs.answer(kernel, key, operands, aligned)       holds the values; None if the call needs the binary
 
 NumPy answers no call that may have to be refused: such a call waits for the binary, which raises its usual error. An
-error of the compiler is raised once, by the next call that needs the binary.
+error of the compiler goes to the next call; `uncompiled` says what answers from then on.
 """
 
 from __future__ import annotations
@@ -29,9 +29,19 @@ if TYPE_CHECKING:
     from ..pipeline.compilation import Compilation
     from ..runtime.keys import Limit, Named
 
-__all__ = ["Answered", "Job", "Jobs"]
+__all__ = ["Answered", "Job", "Jobs", "can_answer"]
 
 Array = np.ndarray[Any, Any]
+
+
+def can_answer(compilation: Compilation) -> bool:
+    """Return whether NumPy computes, and checks, what the kernel does.
+
+    The reference of a user's op may take only scalars, and type assertions check shapes in ways NumPy does not.
+    """
+    expression = compilation.expression
+    users = any(isinstance(n, Apply) and n.op.definition is not None for n in topological(expression.results))
+    return not (users or expression.free_extents or expression.type_assertions)
 
 
 class Job:
@@ -77,6 +87,11 @@ class Job:
         return self._done.is_set()
 
     @property
+    def is_final(self) -> bool:
+        """Whether NumPy answers for good, though the job is done."""
+        return False
+
+    @property
     def is_own(self) -> bool:
         """Whether the calling thread does the work: a finaliser that interrupts the work must not wait for it."""
         return self._thread == threading.get_ident() and not self.is_done
@@ -85,20 +100,24 @@ class Job:
         """Wait until the job is done; return whether it is."""
         return self.is_done if self.is_own else self._done.wait(timeout)
 
-    def answer(self, operands: tuple[object, ...]) -> tuple[Array, ...] | None:
-        """Return NumPy's results for clean operands; None if only the binary can answer."""
+    def answer(self, _kernel: Named, operands: tuple[object, ...]) -> tuple[Array, ...] | None:
+        """Return NumPy's results for clean operands of a kernel; None if only its binary can answer."""
+        try:
+            return self._values(operands)
+        except Exception:
+            return None
+
+    def _values(self, operands: tuple[object, ...]) -> tuple[Array, ...] | None:
+        """Return NumPy's results; None for an integer beyond its limit. Raise what NumPy or the checks raise."""
         typed = self._compilation.typed
         rows = zip(operands, typed.operand_dtypes, typed.limits, strict=True)
         arrays = tuple(_typed(*row) for row in rows)
         if any(array is None for array in arrays):
             return None
         given = tuple(array for array in arrays if array is not None)
-        try:
-            values = evaluate(typed, given)
-            if self._checked:
-                self._check(given, values)
-        except Exception:
-            return None
+        values = evaluate(typed, given)
+        if self._checked:
+            self._check(given, values)
         # Copy, since a result may be an operand itself or a view of one.
         return tuple(np.array(value, order="K") for value in values)
 
@@ -125,18 +144,22 @@ def _typed(value: object, row: DType, limit: Limit | None) -> Array | None:
 
 
 class Jobs:
-    """The compilations of one kernel under way, by the binary's key; `made` holds the keys of its finished binaries."""
+    """The compilations of one kernel under way, by the binary's key.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    made : the keys of the kernel's finished binaries.
+    in_background : whether its binaries are compiled in the background; without, there are only jobs that failed.
+    """
+
+    def __init__(self, in_background: bool = True) -> None:
         self.made: set[bytes] = set()
+        self.in_background = in_background
         self._jobs: dict[bytes, Job] = {}
 
     def begin(self, key: bytes, compilation: Compilation, checked: bool, work: Callable[[], None]) -> bool:
         """Start a :class:`Job` unless this key has one; return False if NumPy cannot answer meanwhile."""
-        expression = compilation.expression
-        # The reference of a user's op may take only scalars, and type assertions check shapes in ways NumPy does not.
-        users = any(isinstance(n, Apply) and n.op.definition is not None for n in topological(expression.results))
-        if users or expression.free_extents or expression.type_assertions:
+        if not can_answer(compilation):
             return False
         job = Job(compilation, checked, work)
         known = self._jobs.setdefault(key, job)
@@ -144,11 +167,17 @@ class Jobs:
             job.start()
         return not known.is_own
 
+    def fail(self, key: bytes, job: Job) -> None:
+        """Take a job that has no binary to wait for."""
+        self._jobs[key] = job
+
     def is_pending(self, key: bytes) -> bool:
-        """Whether a binary is being made; if its compilation failed, forget the job and raise its error."""
+        """Whether there is no binary yet; if its compilation has failed, forget the job and raise its error."""
         job = self._find(key)
         if job is None or not job.is_done:
             return job is not None and not job.is_own
+        if job.is_final:
+            return True
         self._jobs.pop(key, None)
         if job.error is not None:
             raise job.error
@@ -157,7 +186,7 @@ class Jobs:
     def answer(self, kernel: Named, key: bytes, operands: tuple[object, ...], aligned: bool) -> Answered | None:
         """Return the stand-in for a kernel in a call on clean operands; else wait for the job and return None."""
         job = self._find(key)
-        values = None if job is None else job.answer(operands)
+        values = None if job is None else job.answer(kernel, operands)
         if values is not None:
             return Answered(kernel, values, aligned)
         if job is not None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
-from ..core.errors import BcastgenError, BroadcastError, CacheError, TraceError
+from ..core.errors import BcastgenError, BroadcastError, CacheError, CompileError, TraceError
 from ..core.forks import undivided
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
@@ -149,17 +149,36 @@ class Kernel(KernelBase):
         Returns
         -------
         bool
-            Whether the binary is still being made, in the background.
+            Whether there is no binary yet: it is still being made, in the background, or cannot be made.
+
+        Raises
+        ------
+        CompileError
+            If it cannot be made, and NumPy cannot compute what the kernel does, either.
         """
-        if self._jobs is not None and self._jobs.is_pending(key):
+        try:
+            if self._jobs is not None and self._jobs.is_pending(key):
+                return True
+            return self._make(key)
+        except CompileError as error:
+            with undivided:
+                from .uncompiled import answer_without  # noqa: PLC0415 - most machines have a compiler
+
+            self._jobs = answer_without(self._name, self._jobs, key, self._compilation_for(key), error)
             return True
+
+    def _compilation_for(self, key: bytes) -> Compilation:
+        """Return the stages for the operand types of a binary's key."""
         count = len(self.operands) + len(self._constants)
         ranks = tuple(key[count:]) if self._is_ranked else None
-        compilation = self._compilation(tuple(map(from_key, key[:count])), ranks)
-        tools = toolchain()
+        return self._compilation(tuple(map(from_key, key[:count])), ranks)
+
+    def _make(self, key: bytes) -> bool:
+        """Make the binary of a key; return whether it is still being made, in the background."""
+        compilation, tools = self._compilation_for(key), toolchain()
         name = cache_key(*compilation.key_parts, tools=tools)
         library = self._found(find(name))
-        if library is None and self._jobs is not None:
+        if library is None and self._jobs is not None and self._jobs.in_background:
             asks = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules
             if self._jobs.begin(key, compilation, asks, lambda: self._add(key, compilation, name, None)):
                 return True
@@ -189,7 +208,7 @@ class Kernel(KernelBase):
     @property
     def background(self) -> bool:
         """Whether NumPy answers while a binary is compiled; see :func:`bcastgen.jit`. May be set."""
-        return self._jobs is not None
+        return self._jobs is not None and self._jobs.in_background
 
     @background.setter
     def background(self, wanted: bool) -> None:
@@ -198,14 +217,14 @@ class Kernel(KernelBase):
         if self._jobs is not None:
             self._jobs.wait()
             self._jobs = None
-            return
-        with undivided:
-            from .background import Jobs  # noqa: PLC0415 - most kernels wait for the compiler
+        if wanted:
+            with undivided:
+                from .background import Jobs  # noqa: PLC0415 - most kernels wait for the compiler
 
-        self._jobs = Jobs()
+            self._jobs = Jobs()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until no binary is being compiled in the background; the next call raises an error of the compiler.
+        """Wait until no binary is being compiled in the background; the next call tells of an error of the compiler.
 
         Parameters
         ----------
@@ -220,9 +239,15 @@ class Kernel(KernelBase):
 
     def _stand_in(self, operands: tuple[object, ...]) -> CleanCall:
         """Return the object that answers a call on clean operands: this, or NumPy's values until there is a binary."""
+        key = b""
         if self._jobs is None:
-            return self
-        key = self._key_of(operands)
+            # The extension asks for a binary before it comes here.
+            has_binary = getattr(self, "_has_binary", None)
+            key = self._key_of(operands) if has_binary is not None else key
+            if has_binary is None or has_binary(key) or not self._compile(key):
+                return self
+        assert self._jobs is not None
+        key = key or self._key_of(operands)
         if key in self._jobs.made or not self._compile(key):
             return self
         return self._jobs.answer(self, key, operands, not self._is_ranked) or self

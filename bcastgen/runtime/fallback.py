@@ -189,6 +189,9 @@ class KernelBase:
         check_binary(self, key, operand_codes, result_codes, limits, found, constant("BCG_ABI_VERSION"))
         self.__binaries.setdefault(key, _Binary(entry, result_codes, limits, keepalive))
 
+    def _has_binary(self, key: bytes) -> bool:
+        return key in self.__binaries
+
     def _resolve(self, operands: tuple[object, ...]) -> _Binary:
         ranks = bytes(np.asarray(value).ndim for value in operands) if self.__ranked else b""
         key = bytes(map(operand_code, operands)) + ranks

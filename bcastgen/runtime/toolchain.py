@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from ..core.c_flags import JIT_FLAGS, LIGHT, NO_START_FILES, WIDEST, Flag
 from ..core.c_source import CSource
-from ..core.errors import CompileError
+from ..core.errors import CompileError, RefusedFlagsError
 from ..core.forks import undivided
 from ..core.frozen import dataclass
 
@@ -155,12 +155,14 @@ def compile_source(source: CSource, directory: Path, tools: Toolchain) -> Path:
     flags += [row.text for row in source.flags if _applies(row, tools.kind)]
     command = [*tools.command, *flags, *guard, "-o", str(binary), str(unit), *libraries]
     verdict, output = run(command, directory)
-    if verdict and guard and (found := _GUARDED.search(output)):
-        verdict = f"was given flags that are refused ({' '.join(tools.given)}): {found[1]}"
+    refused = _GUARDED.search(output) if verdict and guard else None
+    if refused:
+        verdict = f"was given flags that are refused ({' '.join(tools.given)}): {refused[1]}"
     if not verdict and not binary.is_file():
         verdict = f"succeeded but wrote no {BINARY} (does BCASTGEN_CFLAGS ask for another output?)"
     if verdict:
-        raise CompileError(_report(verdict, command, unit, output))
+        kind = RefusedFlagsError if refused else CompileError
+        raise kind(_report(verdict, command, unit, output))
     return binary
 
 
@@ -236,7 +238,7 @@ def _refuse(variable: str, words: tuple[str, ...]) -> None:
         spellings = (word, word.replace("--", "-f", 1)) if word.startswith("--") else (word,)
         for pattern, reason in _REFUSED:
             if any(re.fullmatch(pattern, spelled) for spelled in spellings):
-                raise CompileError(f"{variable} contains {word}, which is refused: {reason}; remove it")
+                raise RefusedFlagsError(f"{variable} contains {word}, which is refused: {reason}; remove it")
 
 
 def _applies(row: Flag, kind: str) -> bool:

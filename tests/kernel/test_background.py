@@ -14,8 +14,9 @@ import bcastgen as bg
 from bcastgen.api.define_op import define_op
 from bcastgen.api.functions import from_text, jit
 from bcastgen.api.mlir_module import from_mlir
-from bcastgen.core.errors import BroadcastError, CompileError, DomainError, DTypeError, RangeError
+from bcastgen.core.errors import BroadcastError, CompileError, CompilerWarning, DomainError, DTypeError, RangeError
 from bcastgen.kernel import kernel as kernels
+from bcastgen.kernel import uncompiled
 from bcastgen.kernel.background import Job
 
 
@@ -144,7 +145,8 @@ def test_what_a_signature_asks_is_asked(held):
     assert kernel.compilations == 1
 
 
-def test_a_failure_is_raised_once_and_tried_again(held, monkeypatch):
+def test_after_a_failure_numpy_answers_until_the_environment_names_another_compiler(held, monkeypatch):
+    monkeypatch.setattr(uncompiled, "_told", set())
     build, failing = kernels.build, [True]
 
     def fail(*args):
@@ -158,10 +160,12 @@ def test_a_failure_is_raised_once_and_tried_again(held, monkeypatch):
     np.testing.assert_array_equal(kernel(A, B), A * B - 1)
     held.set()
     assert kernel.wait(60)
-    with pytest.raises(CompileError, match="the C compiler failed"):
-        kernel(A, B)
+    with pytest.warns(CompilerWarning, match="the C compiler failed"):
+        np.testing.assert_array_equal(kernel(A, B), A * B - 1)
+    np.testing.assert_array_equal(kernel(A, B), A * B - 1)
     failing.append(False)
     held.clear()
+    monkeypatch.setenv("PATH", os.environ["PATH"] + os.pathsep)
     np.testing.assert_array_equal(kernel(A, B), A * B - 1)
     held.set()
     assert kernel.wait(60)

@@ -1,0 +1,137 @@
+"""Without a compiler, or with one that fails, calls are answered by NumPy: right, and with one warning."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+from bcastgen.kernel import uncompiled
+
+PROGRAM = """
+import warnings
+import numpy as np
+import bcastgen as bg
+
+def outcome(call):
+    try:
+        return call()
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+x, n = np.arange(6.0).reshape(2, 3), np.arange(3)
+axpb = bg.jit(lambda a, b: a * b + 1)
+scale = bg.jit(lambda x, g: x * g, signature="(f32[?, 4] x, f32[4] g) -> f32[?, 4]")
+rows, out = np.ones((1, 4), "f4"), np.empty((2, 3))
+calls = [
+    lambda: axpb(x, x[0]).tolist(),
+    lambda: axpb(x, 2).tolist(),
+    lambda: (axpb(x, x, out=out) is out, out.tolist()),
+    lambda: axpb(x, np.ones(4)),
+    lambda: scale(rows, rows[0]).tolist(),
+    lambda: scale(rows, rows[0, :3]),
+    lambda: bg.power(n, -n),
+    lambda: bg.power(n, n).tolist(),
+    lambda: bg.add(np.uint8(1), 300),
+    lambda: bg.evaluate("where(n > 1, n, -n)").tolist(),
+    lambda: bg.evaluate("n + m", {"n": n, "m": np.ones((2, 1), "i4")}).dtype.name,
+    lambda: axpb(bg.strict(x[:1]), x),
+]
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    for call in calls:
+        print(outcome(call))
+print([type(w.message).__name__ for w in told], axpb.background)
+"""
+WITHOUT_EXTENSION = 'import sys\nsys.modules["bcastgen._dispatch"] = None\n'
+
+
+def printed(program, cache, **variables):
+    environment = {**os.environ, "BCASTGEN_CACHE_DIR": str(cache), **variables}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    *lines, told = done.stdout.splitlines()
+    return lines, told
+
+
+@pytest.mark.parametrize("path", ["extension", "cffi"])
+@pytest.mark.parametrize("compiler", ["/nonexistent/cc", "/bin/false"])
+def test_calls_end_as_with_a_compiler(path, compiler, tmp_path):
+    program = PROGRAM if path == "extension" else WITHOUT_EXTENSION + PROGRAM
+    wanted, silent = printed(PROGRAM, tmp_path / "with")
+    found, told = printed(program, tmp_path / "without", BCASTGEN_CC=compiler)
+    assert found == wanted
+    assert silent == "[] False" and told == "['CompilerWarning'] False"
+
+
+@pytest.fixture
+def untold(monkeypatch, tmp_path):
+    monkeypatch.setattr(uncompiled, "_told", set())
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path / "kernels"))
+
+
+def test_the_warning_has_the_compilers_words_and_stands_at_the_call(monkeypatch, untold, tmp_path):
+    monkeypatch.setenv("BCASTGEN_CFLAGS", "-no-such-flag")
+    with pytest.warns(
+        bg.CompilerWarning, match=r"kernel 'bump' .*NumPy computes(.|\n)*-no-such-flag(.|\n)*unrec"
+    ) as told:
+        assert bg.jit(lambda a: a + 1, name="bump")(np.ones(2)).tolist() == [2, 2]
+    assert not list(tmp_path.rglob("kernel.so"))
+    assert [warning.filename for warning in told] == [__file__]
+
+
+def test_a_later_call_is_compiled_where_the_environment_names_another_compiler(monkeypatch, untold):
+    kernel = bg.jit(lambda a: a + 1)
+    monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
+    with pytest.warns(bg.CompilerWarning, match="/nonexistent/cc"):
+        assert kernel(np.ones(2)).tolist() == [2, 2]
+    assert kernel(np.ones(2)).tolist() == [2, 2] and kernel.compilations == 0
+    monkeypatch.delenv("BCASTGEN_CC")
+    assert kernel(np.ones(2)).tolist() == [2, 2] and kernel.compilations == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel(np.ones(3)).tolist() == [2, 2, 2] and kernel.compilations == 1
+
+
+def test_background_kernels_are_answered_likewise(monkeypatch, untold):
+    monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
+    kernel = bg.jit(lambda a: a + 1, background=True)
+    with pytest.warns(bg.CompilerWarning):
+        for _ in range(3):
+            assert kernel(np.ones(2)).tolist() == [2, 2] and kernel.wait(60)
+    assert kernel.background
+
+
+def test_where_the_warning_is_an_error_it_is_raised(monkeypatch, untold):
+    monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", bg.CompilerWarning)
+        with pytest.raises(bg.CompilerWarning):
+            bg.jit(lambda a: a + 1)(np.ones(2))
+
+
+def test_flags_that_would_change_results_are_an_error(monkeypatch, untold):
+    monkeypatch.setenv("BCASTGEN_CFLAGS", "-ffast-math")
+    with pytest.raises(bg.CompileError, match="-ffast-math, which is refused"):
+        bg.jit(lambda a: a + 1)(np.ones(2))
+
+
+def test_what_numpy_cannot_compute_is_an_error(monkeypatch, untold):
+    twice = bg.define_op("twice_uncompiled", "a", c="a + a")
+    monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
+    with pytest.raises(bg.CompileError, match="/nonexistent/cc"):
+        twice(np.ones(2))
+
+
+def test_a_program_that_makes_no_calls_is_told_nothing(tmp_path):
+    program = textwrap.dedent("""
+        import bcastgen as bg
+        print(bg.from_text("(f32[n] a, f32[n] b) -> a + b").result_shape((3,), (3,)))
+        print("none")
+    """)
+    assert printed(program, tmp_path, BCASTGEN_CC="/bin/false", PYTHONWARNINGS="error") == (["(3,)"], "none")
