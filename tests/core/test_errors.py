@@ -41,7 +41,7 @@ def test_an_unknown_status_says_what_to_do():
     assert "cache clear" in str(errors.from_status(999, (), -1, -1, -1, 0, 0))
 
 
-def test_every_exception_derives_from_the_base_and_from_pythons():
+def test_every_exception_derives_from_the_base_and_from_one_of_pythons():
     pythons = {
         "BroadcastError": ValueError,
         "DTypeError": TypeError,
@@ -50,6 +50,7 @@ def test_every_exception_derives_from_the_base_and_from_pythons():
         "TraceError": TypeError,
         "ParseError": ValueError,
         "CompileError": RuntimeError,
+        "RefusedFlagsError": errors.CompileError,
         "CacheError": OSError,
     }
     made = {name for name in errors.__all__ if name.endswith("Error")} - {"BcastgenError"}
