@@ -166,6 +166,9 @@ class _Builder:
         """Return the operands in the nest's order if all of them meet as wholes, aligned on the right; else none."""
         domain = self.nest.domain
         met = [access for access in (*self.nest.operands, *self.nest.shapes) if not access.stands_by]
+        if domain.open:
+            # A scalar that is only looked at has no dims that could stand by.
+            met = [access for access in met if access.positions != ()]
         if any(access.positions is not None for access in met):
             return ()
         if not domain.open and any(source is not None for source in domain.sources):
