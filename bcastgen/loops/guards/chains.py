@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from ...shape.constraints import (
     Constraint,
+    Equals,
     ExtentIs,
     RankIs,
     ResultSame,
@@ -130,7 +131,7 @@ def sentence(facts: GuardFacts, chain: Chain) -> str:
     ...         chain = chain_of(facts, 0, decision.constraint)
     ...         print(decision.constraint, "since", sentence(facts, chain))
     a.0 in {1, d0} since n>=2 sets d0
-    b.0 in {1, d0} since n is the extent of a.0, which sets it
+    b.0 = d0 since n is the extent of a.0, which sets it
     """
     named = chain.premises
     if isinstance(chain.constraint, SameRank):
@@ -155,7 +156,7 @@ def _only(facts: GuardFacts, chain: Chain, premise: Premise, text: str) -> str: 
         case Constant(operand=operand), Stretches(dim=dim):
             own = facts.program.operands[operand][1].dims[dim]
             return "it is 1" if own.is_one else "it is that extent"
-        case Check(test="eq", expected=Const(extent=extent)), _:
+        case Check(test="eq", expected=Const(extent=extent)), Stretches() | Equals():
             return "it is 1" if extent == 1 else "it is that extent"
         case Define(at=at, term=Own()), ResultSame(symbol=symbol):
             return f"{shown_domain_dim(at)} is {symbol}"

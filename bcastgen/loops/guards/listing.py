@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from ...core.errors import BcastgenError
 from ...shape.constraints import OF_RESULTS, Constraint, SameRank
+from ..guard_ir import HasRank
 from ..nest import LoopProgram
 from .chains import chain_of, sentence
 from .premises import GuardFacts
@@ -60,7 +61,17 @@ def _lines(facts: GuardFacts) -> Iterator[str]:
                 yield str(decision)
             elif at < kept or isinstance(decision.constraint, OF_RESULTS):
                 yield f"{text}: proved, {_reason(facts, at, decision.constraint)}"
-        yield from (f"{text}: checked, {_STRETCHED}" for text in checked if text not in listed)
+        yield from _others(facts, at, [text for text in checked if text not in listed])
+
+
+def _others(facts: GuardFacts, at: int, texts: list[str]) -> Iterator[str]:
+    """Yield the lines of checks that no constraint of a nest asks for: the steps themselves need them."""
+    guards = facts.program.guards
+    ranks = {guards.says(step) for step in facts.guards[at].entry if isinstance(step, HasRank)}
+    before = {text for nest in range(at) for text in guards.checked(nest)} if at < len(guards.nests) else set()
+    for text in texts:
+        if text not in before:
+            yield f"{text}: checked, {'its extents are compared with others' if text in ranks else _STRETCHED}"
 
 
 def _ranks(constraint: Constraint) -> tuple[str, ...]:

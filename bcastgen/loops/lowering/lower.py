@@ -218,7 +218,7 @@ def _is_strict(nest: Nest) -> bool:
 def _without_own(nest: Nest, constants: frozenset[str]) -> Nest:
     """Return a nest that does not check the shapes of the kernel's own arrays."""
     decisions = tuple(
-        Decision(decision.constraint, "proved", "it is a constant's own")
+        Decision(decision.constraint, "proved")
         if isinstance(decision.constraint, (RankIs, ExtentIs)) and decision.constraint.operand in constants
         else decision
         for decision in nest.domain.decisions
