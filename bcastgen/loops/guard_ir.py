@@ -288,6 +288,29 @@ class GuardProgram:
     nests: tuple[NestGuards, ...]
     ties: tuple[Check, ...]
 
+    def checked(self, at: int) -> tuple[str, ...]:
+        """Return the constraints that a nest's steps check, as text, in order; those of foreign descriptors left out.
+
+        The ties that end in the nest are the last.
+        """
+        ties = [tie for tie in self.ties if isinstance(tie.actual, DomainDim) and tie.actual.nest == at]
+        texts = (self.says(step) for step in (*self.nests[at].all_steps, *ties))
+        return tuple(dict.fromkeys(text for text in texts if text))
+
+    def says(self, step: Step) -> str:
+        """Return the constraint that a step checks, as text; empty if it checks none."""
+        match step:
+            case Meet(says=says) | MeetFront(says=says) | Check(says=says):
+                return says
+            case HasRank(operand=operand, rank=rank, exact=exact) if exact or rank:
+                return f"{self.named[operand]}.rank {'=' if exact else '>='} {rank}"
+            case HasDomainRank(operand=operand):
+                return f"{self.named[operand]}.rank = d.rank"
+            case ResultHasRank(subject=subject, rank=rank, exact=exact):
+                name = self.named[subject]
+                return f"{name}.rank = {rank} = d.rank" if exact else f"{name}.rank = d.rank >= {rank}"
+        return ""
+
     def __str__(self) -> str:
         lines = []
         for at, nest in enumerate(self.nests):

@@ -12,6 +12,7 @@ In: the decisions of `lower`.  Out: a :class:`LoopProgram`, which prints; `inter
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..core.dtypes import DType
@@ -28,7 +29,20 @@ from .unit_dims import fold_unit_dims
 if TYPE_CHECKING:
     from .guard_ir import GuardProgram
 
-__all__ = ["Access", "Apply", "Domain", "Let", "Load", "LoopProgram", "Nest", "Slot", "Value", "made_of", "users_of"]
+__all__ = [
+    "Access",
+    "Apply",
+    "Domain",
+    "Let",
+    "Load",
+    "LoopProgram",
+    "Nest",
+    "Slot",
+    "Value",
+    "checked_line",
+    "made_of",
+    "users_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +187,7 @@ class Nest:
         return f"nest {self.domain}" if self.results else f"checks over {self.domain}"
 
     def describe(self) -> list[str]:
-        """Return the lines for the accesses, each with its type and map, and for the run-time checks."""
+        """Return the lines for the accesses, each with its type and map."""
         labels = (*self.labels, *(access.name for access in self.results))
         shown = (fold_unit_dims(access.type, access.map) for access in (*self.operands, *self.results))
         rows = [(label, type_.mlir, str(map_)) for label, (type_, map_) in zip(labels, shown, strict=True)]
@@ -181,18 +195,24 @@ class Nest:
         rows += [(access.name, access.type.mlir, f"claimed {access.map}") for access in self.claims]
         width = max(len(name) for name, _, _ in rows)
         kinds = max(len(kind) for _, kind, _ in rows)
-        lines = [f"{name:<{width}} : {kind:<{kinds}}  {map_}" for name, kind, map_ in rows]
-        if self.domain.constraints:
-            lines.append("checked at run time: " + "; ".join(map(str, self.domain.constraints)))
-        return lines
+        return [f"{name:<{width}} : {kind:<{kinds}}  {map_}" for name, kind, map_ in rows]
 
     def __str__(self) -> str:
-        lines = [self.head, *(f"  {line}" for line in self.describe())]
+        return self.shown(())
+
+    def shown(self, checked: Sequence[str]) -> str:
+        """Return the dump, with the constraints that its guards check at run time."""
+        lines = [self.head, *(f"  {line}" for line in (*self.describe(), *checked_line(checked)))]
         lines += [f"  t{at} = {self.spell(statement)} : {statement.dtype}" for at, statement in enumerate(self.body)]
         lines += [
             f"  {access.name} = {self.show(value)}" for access, value in zip(self.results, self.stores, strict=True)
         ]
         return "\n".join(lines)
+
+
+def checked_line(checked: Sequence[str]) -> list[str]:
+    """Return the line of a dump that lists constraints; none without constraints."""
+    return [f"checked at run time: {'; '.join(checked)}"] if checked else []
 
 
 def users_of(nest: Nest) -> dict[Value, set[int]]:
@@ -245,9 +265,10 @@ class LoopProgram:
     """All nests of a kernel; operands and results by position, with their declared types.
 
     `guards` is the program of all run-time checks; the C and every other form of the checks are printed from it.
-    `claims` are the declared types of values that are not stored; `proved` are decisions on them that no nest has. The
-    last `constants` operands are the kernel's own arrays, of static types. `columns` are groups of extents, known ones
-    or operands' dims, that meet in one dim: an extent that the caller leaves out is the one among them that is not 1.
+    `claims` are the declared types of values that are not stored. `dropped` are nests of claims that types prove: they
+    have neither loops nor checks. The last `constants` operands are the kernel's own arrays, of static types. `columns`
+    are groups of extents, known ones or operands' dims, that meet in one dim: an extent that the caller leaves out is
+    the one among them that is not 1.
     """
 
     operands: tuple[tuple[str, TensorType], ...]
@@ -256,16 +277,9 @@ class LoopProgram:
     guards: GuardProgram
     slots: tuple[Slot, ...] = ()
     claims: tuple[tuple[str, TensorType], ...] = ()
-    proved: tuple[Decision, ...] = ()
+    dropped: tuple[Nest, ...] = ()
     constants: int = 0
     columns: tuple[tuple[int | tuple[str, int], ...], ...] = ()
 
-    @property
-    def constraints(self) -> str:
-        """All constraints on the shapes, one a line with its fate: proved by types and facts, checked or trusted."""
-        decisions = (*(d for nest in self.nests for d in nest.domain.decisions), *self.proved)
-        lines = [f"{decision}" for decision in decisions]
-        return "\n".join(dict.fromkeys(lines)) or "nothing is asked"
-
     def __str__(self) -> str:
-        return "\n".join(map(str, self.nests))
+        return "\n".join(nest.shown(self.guards.checked(at)) for at, nest in enumerate(self.nests))

@@ -142,6 +142,13 @@ class Compilation:
         return self._dump("nest", lower(self.typed, self.operand_types, results, names, rules, self.constants))
 
     @made
+    def constraints(self) -> str:
+        """What stage 3 asks of shapes: each constraint with its fate and the reason."""
+        from ..loops.guards.listing import listing
+
+        return listing(self.program)
+
+    @made
     def shape_function(self) -> Program:
         """The shape program that sizes the results: derived from stage 3's constraints, and simplified by them."""
         from ..loops.shape_function import shape_function
@@ -206,7 +213,7 @@ class Compilation:
             "expression": str(self.expression),
             "typed": str(self.typed),
             "nest": str(self.program),
-            "constraints": self.program.constraints,
+            "constraints": self.constraints,
             "shape": str(self.shape_function),
             **self._rewrites,
             "schedule": "\n".join(map(str, self.schedules)),

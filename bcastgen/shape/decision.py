@@ -2,9 +2,10 @@
 
 In: a constraint.  Out: a :class:`Decision`, which prints.
 
-    str(Decision(Stretches("a", 0, 0, None), "proved", "a.0 sets d0")) -> "a.0 in {1, d0}: proved, a.0 sets d0"
+    str(Decision(AtLeast("a", 0, 2), "checked", "types leave it open")) -> "a.0 >= 2: checked, types leave it open"
 
-A refuted constraint has no decision: inference raises an error.
+A refuted constraint has no decision: inference raises an error. Why a constraint is proved is told by the guards that
+check the others (`loops/guards/chains.py`), not here.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ Fate: TypeAlias = Literal["proved", "checked", "trusted"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of a constraint that the semantics ask for, and why."""
+    """What became of a constraint that the semantics ask for, and, unless it is proved, why."""
 
     constraint: Constraint
     fate: Fate
-    reason: str
+    reason: str = ""
 
     def __str__(self) -> str:
-        return f"{self.constraint}: {self.fate}, {self.reason}"
+        return f"{self.constraint}: {self.fate}{', ' if self.reason else ''}{self.reason}"

@@ -91,4 +91,7 @@ CASES = (
     ("(f64[n] a, f64[n] b, f64[m] c, f64[m] d) -> b + d", "(2,), (3,), (5,), (7,)", "refused b 0"),
     ("(f64[m%2] a, f64[k>=2] b) -> a + b", "(3,), (1,)", "refused a 0"),
     ("(f64[m%2, ?] a, f64[?, k>=2] b) -> a + b", "(2, 5), (2, 1)", "refused b 1"),
+    # A scalar that no result reads, beside operands of any rank: the shape function had no end.
+    ("(f64[] a, f64[*] c, f64[?] d) -> c + d", "(), (2, 1), (3,)", "(2, 3)"),
+    ("(f64[] a, f64[*] c, f64[?] d) -> c + d", "(), (2,), (3,)", "refused"),
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ...core.resources import csrc_file
 from ...expr.infer import Typed
-from ...loops.nest import LoopProgram
+from ...loops.nest import LoopProgram, checked_line
 from ..c_text.references import names
 from ..kernel.model import KernelView
 from . import freestanding, openmp
@@ -40,9 +40,7 @@ def contract(
         f"Meant for {find_target(form.target)}." if form.target is not None else "",
     )
     said = "Contract\n" + "\n".join(f"  {sentence}" for sentence in sentences if sentence)
-    maps = _maps(program)
-    if static is not None:
-        maps = "\n".join(line for line in maps.split("\n") if not line.startswith("  checked at run time: "))
+    maps = _maps(program, is_static=static is not None)
     return "\n\n".join((str(typed), maps + renamed(view), said))
 
 
@@ -51,9 +49,13 @@ def renamed(view: KernelView) -> str:
     return "".join(f"\nin C, {name} is {c}" for name, c in view.renamed)
 
 
-def _maps(program: LoopProgram) -> str:
-    """Return the maps of each nest's accesses, and the checks left to run time."""
-    return "\n".join("\n".join((nest.head, *(f"  {line}" for line in nest.describe()))) for nest in program.nests)
+def _maps(program: LoopProgram, is_static: bool) -> str:
+    """Return the maps of each nest's accesses, and the checks left to run time; a static function has none."""
+    lines: list[str] = []
+    for at, nest in enumerate(program.nests):
+        checked = () if is_static else program.guards.checked(at)
+        lines += [nest.head, *(f"  {line}" for line in (*nest.describe(), *checked_line(checked)))]
+    return "\n".join(lines)
 
 
 def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, ...]:

@@ -62,9 +62,9 @@ from ..guard_ir import (
     Term,
     Widen,
 )
-from ..nest import Access, Nest
+from ..nest import Access, LoopProgram, Nest
 
-__all__ = ["build_guards"]
+__all__ = ["Builder", "build_guards", "builders_of"]
 
 Named = Sequence[tuple[str, TensorType]]
 # Constraints on one extent alone; then those with the extents that types know or name, too.
@@ -103,18 +103,27 @@ def build_guards(
     """
     names = tuple(name for name, _ in (*operands, *results, *claims))
     own = frozenset(range(len(operands) - constants, len(operands)))
-    numbers = {name: at for at, name in reversed(list(enumerate(names)))}
-    builders = [_Builder(at, nest, dict(operands), numbers, own) for at, nest in enumerate(nests)]
+    builders = _builders(operands, names, nests, own)
     made = tuple(builder.build() for builder in builders)
-    homes = {access.name: (at, nest, access.position) for at, nest in enumerate(nests) for access in nest.named}
-    ties = tuple(tie for builder in builders for tie in builder.ties(homes))
+    ties = tuple(tie for builder in builders for tie in builder.ties())
     for builder in builders:
         builder.check_all_asked()
     stored = {access.position: at for at, nest in enumerate(nests) for access in nest.results}
     return GuardProgram(names, len(operands), tuple(stored[at] for at in range(len(results))), own, made, ties)
 
 
-class _Builder:
+def builders_of(program: LoopProgram, nests: Sequence[Nest]) -> Sequence[Builder]:
+    """Return the builders of a program's nests, which say how each constraint is asked."""
+    return _builders(program.operands, program.guards.named, nests, program.guards.constants)
+
+
+def _builders(operands: Named, names: Sequence[str], nests: Sequence[Nest], constants: frozenset[int]) -> list[Builder]:
+    numbers = {name: at for at, name in reversed(list(enumerate(names)))}
+    homes = {access.name: (at, nest) for at, nest in enumerate(nests) for access in nest.named}
+    return [Builder(at, nest, dict(operands), numbers, constants, homes) for at, nest in enumerate(nests)]
+
+
+class Builder:
     """Builds the guards of one nest, operand by operand.
 
     Attributes
@@ -126,13 +135,20 @@ class _Builder:
     """
 
     def __init__(
-        self, at: int, nest: Nest, types: dict[str, TensorType], numbers: dict[str, int], constants: frozenset[int]
+        self,
+        at: int,
+        nest: Nest,
+        types: dict[str, TensorType],
+        numbers: dict[str, int],
+        constants: frozenset[int],
+        homes: dict[str, tuple[int, Nest]],
     ) -> None:
         self.at = at
         self.nest = nest
         self.types = types
         self.numbers = numbers
         self.constants = constants
+        self.homes = homes
         self.constraints = nest.domain.constraints
         self.left: dict[Constraint, None] = dict.fromkeys(self.constraints)
         self.asked: set[Place] = set()
@@ -166,6 +182,9 @@ class _Builder:
         """Return the operands in the nest's order if all of them meet as wholes, aligned on the right; else none."""
         domain = self.nest.domain
         met = [access for access in (*self.nest.operands, *self.nest.shapes) if not access.stands_by]
+        if domain.open:
+            # A scalar that is only looked at has no dims that could stand by.
+            met = [access for access in met if access.positions != ()]
         if any(access.positions is not None for access in met):
             return ()
         if not domain.open and any(source is not None for source in domain.sources):
@@ -483,17 +502,44 @@ class _Builder:
         """Return the number of a result's dim in the domain; it is negative, from the end, only in an open domain."""
         return dim if dim >= 0 or self.nest.domain.open else len(self.nest.domain.dims) + dim
 
-    def ties(self, homes: dict[str, tuple[int, Nest, int]]) -> Iterator[Check]:
+    def ties(self) -> Iterator[Check]:
         """Yield the checks that compare the domains of two nests."""
-        for c in [c for c in self.left if isinstance(c, ResultSame) and c.other in homes]:
+        for c in [c for c in self.left if isinstance(c, ResultSame) and c.other in self.homes]:
             del self.left[c]
-            at, nest, _ = homes[c.other]
-            other = c.other_dim
-            other = other if other >= 0 or nest.domain.open else len(nest.domain.dims) + other
-            own = self._own_dim(c.dim)
-            actual, expected = DomainDim(self.at, own), DomainDim(at, other)
-            subject, against = self.numbers[c.result], self.numbers[c.other]
-            yield Check("eq", actual, expected, "RESULT", subject, own, against, str(c), c.symbol)
+            yield self._tie(c)
+
+    def _tie(self, c: ResultSame) -> Check:
+        at, nest = self.homes[c.other]
+        other = c.other_dim
+        other = other if other >= 0 or nest.domain.open else len(nest.domain.dims) + other
+        own = self._own_dim(c.dim)
+        actual, expected = DomainDim(self.at, own), DomainDim(at, other)
+        subject, against = self.numbers[c.result], self.numbers[c.other]
+        return Check("eq", actual, expected, "RESULT", subject, own, against, str(c), c.symbol)
+
+    # ---- what is asked, checked or not
+
+    def check(self, constraint: Constraint) -> Check:
+        """Return a constraint on extents as the check that asks it.
+
+        Raises
+        ------
+        BcastgenError
+            If the constraint is on a rank, or on all dims of an operand.
+        """
+        match constraint:
+            case Stretches(operand=operand, dim=dim, domain_dim=where, extent=extent):
+                own = Own(self.numbers[operand], dim)
+                expected = DomainDim(self.at, where) if extent is None else Const(extent)
+                return Check("one_or_eq", own, expected, "BROADCAST", own.operand, dim, -1, str(constraint))
+            case ResultSame() if self._is_elsewhere(constraint):
+                return self._tie(constraint)
+        if isinstance(constraint, _OWN):
+            return self._check(constraint)
+        asked = self._result(constraint) if isinstance(constraint, OF_RESULTS) else None
+        if not isinstance(asked, Check):
+            raise BcastgenError(f"internal error: {constraint} is not about one extent")
+        return asked
 
 
 # Constraints that a negative extent violates.

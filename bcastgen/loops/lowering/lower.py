@@ -31,6 +31,7 @@ from ...shape.types.dim import DYNAMIC, Dim, check_rank
 from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap, identity_map, use_map
 from ..guards.build import build_guards
+from ..guards.listing import unproved
 from ..guards.verify import unguarded
 from ..nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Value
 from .columns import columns_of
@@ -116,7 +117,7 @@ def lower(
         for group in groups
     )
     joint.check()
-    nests, proved = _asking(nests, groups)
+    nests, dropped = _asking(nests, groups)
     own = frozenset(name for name, _ in operands[len(operands) - constants :])
     nests = tie(tuple(_without_own(nest, own) for nest in nests), operands, rules, own)
     by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
@@ -124,9 +125,9 @@ def lower(
     guards = build_guards(operands, results, claims, nests, constants)
     slots = _slots(typed, nests, reads)
     columns = columns_of(reads, dict(homes)) if slots else ()
-    program = LoopProgram(operands, results, nests, guards, slots, claims, proved, constants, columns)
-    if rules.debug and (open_reads := unguarded(program)):
-        raise BcastgenError(f"internal error: {'; '.join(open_reads)}")
+    program = LoopProgram(operands, results, nests, guards, slots, claims, dropped, constants, columns)
+    if rules.debug and (unfounded := (*unguarded(program), *unproved(program))):
+        raise BcastgenError(f"internal error: {'; '.join(unfounded)}")
     return program
 
 
@@ -189,8 +190,8 @@ def _claimed(group: Group, claims: Named, domain: Domain) -> tuple[Access, ...]:
     return tuple(_result_access(at, name, type_.dtype, domain.dims, domain.open, type_) for at, name, type_ in made)
 
 
-def _asking(nests: Sequence[Nest], groups: Sequence[Group]) -> tuple[tuple[Nest, ...], tuple[Decision, ...]]:
-    """Return the nests to keep, each with the claims that are still checked, and the other nests' decisions on claims.
+def _asking(nests: Sequence[Nest], groups: Sequence[Group]) -> tuple[tuple[Nest, ...], tuple[Nest, ...]]:
+    """Return the nests to keep, each with the claims that are still checked, and the other nests.
 
     A nest is kept if it has results or such claims, or if it checks a value that is broadcast explicitly.
     """
@@ -198,14 +199,14 @@ def _asking(nests: Sequence[Nest], groups: Sequence[Group]) -> tuple[tuple[Nest,
     named = {c.other for c in constraints if isinstance(c, ResultSame)}
     named |= {c.result for c in constraints if isinstance(c, OF_RESULTS)}
     kept: list[Nest] = []
-    proved: list[Decision] = []
+    dropped: list[Nest] = []
     for nest, group in zip(nests, groups, strict=True):
         claims = tuple(claim for claim in nest.claims if claim.name in named)
         if nest.results or claims or (group.is_broadcast and _is_strict(nest)):
             kept.append(replace(nest, claims=claims))
         else:
-            proved += (d for d in nest.domain.decisions if isinstance(d.constraint, OF_RESULTS))
-    return tuple(kept), tuple(proved)
+            dropped.append(nest)
+    return tuple(kept), tuple(dropped)
 
 
 def _is_strict(nest: Nest) -> bool:
@@ -217,7 +218,7 @@ def _is_strict(nest: Nest) -> bool:
 def _without_own(nest: Nest, constants: frozenset[str]) -> Nest:
     """Return a nest that does not check the shapes of the kernel's own arrays."""
     decisions = tuple(
-        Decision(decision.constraint, "proved", "it is a constant's own")
+        Decision(decision.constraint, "proved")
         if isinstance(decision.constraint, (RankIs, ExtentIs)) and decision.constraint.operand in constants
         else decision
         for decision in nest.domain.decisions

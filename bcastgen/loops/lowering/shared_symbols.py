@@ -85,7 +85,7 @@ def _once(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
     found: list[Nest] = []
     for nest in nests:
         decisions = tuple(
-            Decision(decision.constraint, "proved", "an earlier nest checks it")
+            Decision(decision.constraint, "proved")
             if decision.fate == "checked" and decision.constraint in asked
             else decision
             for decision in nest.domain.decisions

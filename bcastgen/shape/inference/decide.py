@@ -16,7 +16,7 @@ imply it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...core.frozen import dataclass
 from ..constraints import (
@@ -34,7 +34,6 @@ from ..constraints import (
     SameRank,
     Stretches,
     StretchesAll,
-    shown_domain_dim,
 )
 from ..decision import Decision
 from ..types.dim import Dim
@@ -46,8 +45,6 @@ from .obligations import Candidate, Problem
 __all__ = ["Axioms", "Proofs", "axioms", "decide", "stretching", "tied"]
 
 _ONE = Range(1, 1)
-_NO_OTHER = "nothing else has an extent there"
-_IMPLIED = "what else is checked implies it"
 _GAVE_UP = "whether what else is checked implies it takes too long to tell"
 
 
@@ -123,18 +120,14 @@ def decide(
     ties : the positions that :func:`tied` returned.
     proofs : needed if there are any ties.
     """
-    reasons: dict[int, str] = {}
+    proved = {at for at, candidate in enumerate(found) if _is_obvious(candidate, problem, ties)}
     open_: frozenset[int] = frozenset()
-    for at, candidate in enumerate(found):
-        reason = _obvious(candidate, problem, ties)
-        if reason is not None:
-            reasons[at] = reason
     if proofs is not None:
-        implied, open_ = _implied(found, reasons, problem, ties, proofs)
-        reasons |= implied
+        implied, open_ = _implied(found, proved, ties, proofs)
+        proved |= implied
     return tuple(
-        Decision(candidate.constraint, "proved", reasons[at])
-        if at in reasons
+        Decision(candidate.constraint, "proved")
+        if at in proved
         else Decision(candidate.constraint, "trusted", "the caller vouches for it")
         if candidate.trusted
         else Decision(candidate.constraint, "checked", _GAVE_UP if at in open_ else _why_checked(candidate))
@@ -143,21 +136,23 @@ def decide(
 
 
 def _implied(
-    found: Sequence[Candidate], reasons: Mapping[int, str], problem: Problem, ties: frozenset[int], proofs: Proofs
-) -> tuple[dict[int, str], frozenset[int]]:
-    """Return the reasons for candidates that others imply, and the candidates for which the budget was too small.
+    found: Sequence[Candidate], proved: set[int], ties: frozenset[int], proofs: Proofs
+) -> tuple[set[int], frozenset[int]]:
+    """Return the candidates that others imply, and those for which the budget was too small.
 
     The last candidate is tried first, and declared facts after all others.
     """
-    kept = [at for at in range(len(found)) if at not in reasons]
+    kept = [at for at in range(len(found)) if at not in proved]
     doubtful = [at for at in kept if found[at].broken and not found[at].trusted and _is_tied(found[at], ties)]
-    given, work, implied, open_ = proofs.axioms, proofs.work, {}, set()
+    given, work = proofs.axioms, proofs.work
+    implied: set[int] = set()
+    open_: set[int] = set()
     for at in sorted(doubtful, key=lambda at: (_order(found[at]), -at)):
         others = [clause for other in kept if other != at for clause in found[other].clauses]
         work.begin()
         if not breakable(given.facts, [*given.clauses, *others], found[at].broken, work):
             kept.remove(at)
-            implied[at] = _reason(found[at], problem, proofs.closure)
+            implied.add(at)
         elif work.gave_up:
             open_.add(at)
     return implied, frozenset(open_)
@@ -179,32 +174,28 @@ def _order(candidate: Candidate) -> int:
             return 0
 
 
-def _obvious(candidate: Candidate, problem: Problem, ties: frozenset[int]) -> str | None:
-    """Return why a candidate is proved, where that takes no search."""
+def _is_obvious(candidate: Candidate, problem: Problem, ties: frozenset[int]) -> bool:
+    """Tell whether a candidate is proved without a search."""
     match candidate.constraint:
         case SameRank(operand=operand, other=other):
             ranks = {use.name: use.type.rank for use in problem.uses}
-            return None if None in (ranks[operand], ranks[other]) else "their types have one rank"
+            return None not in (ranks[operand], ranks[other])
         case StretchesAll(operand=operand) | EqualsAll(operand=operand):
-            return None if _front_matters(operand, problem) else _NO_OTHER
+            return not _front_matters(operand, problem)
         case Stretches() | Equals() if candidate.dim_use is not None and candidate.meets:
-            return _obviously_met(candidate.dim_use, problem, ties)
+            return _is_met(candidate.dim_use, problem, ties)
         case _:
-            return None
+            return False
 
 
-def _obviously_met(dim_use: DimUse, problem: Problem, ties: frozenset[int]) -> str | None:
+def _is_met(dim_use: DimUse, problem: Problem, ties: frozenset[int]) -> bool:
     domain_dim = problem.domain_dims[dim_use.position]
-    if dim_use.dim.is_static:
-        return "it is 1" if dim_use.dim.extent == 1 else "it is that extent"
-    if domain_dim.setter is not None and domain_dim.setter.place == dim_use.place:
-        return f"{dim_use.dim} sets {shown_domain_dim(problem.domain_index(dim_use.position))}"
+    if dim_use.dim.is_static or (domain_dim.setter is not None and domain_dim.setter.place == dim_use.place):
+        return True
     if dim_use.position in ties:
-        return None
+        return False
     first = next(other for other in domain_dim.dim_uses if other.key == dim_use.key)
-    if domain_dim.is_contested and first.place != dim_use.place:
-        return f"{dim_use.dim} is checked there as {first.name}.{first.own}"
-    return None if domain_dim.is_contested else _NO_OTHER
+    return not domain_dim.is_contested or first.place != dim_use.place
 
 
 def _front_matters(operand: str, problem: Problem) -> bool:
@@ -217,17 +208,6 @@ def _front_matters(operand: str, problem: Problem) -> bool:
         if dim_use.name == operand and not dim_use.dim.is_static
     }
     return any(domain_dim.is_contested for position, domain_dim in problem.domain_dims.items() if position in own)
-
-
-def _reason(candidate: Candidate, problem: Problem, closure: Facts) -> str:
-    dim_use = candidate.dim_use
-    if dim_use is None:
-        return _IMPLIED
-    setter = problem.domain_dims[dim_use.position].setter
-    if setter is not None and closure.same(dim_use.node, setter.node) and dim_use.dim.symbol is not None:
-        return f"{dim_use.dim} is the extent of {setter.name}.{setter.own}, which sets it"
-    extent = closure.extent(dim_use.node)
-    return _IMPLIED if extent is None else f"its extent is {extent}, which what else is checked implies"
 
 
 def _why_checked(candidate: Candidate) -> str:

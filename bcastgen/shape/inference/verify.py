@@ -26,7 +26,6 @@ from ..constraints import (
     ResultRank,
     ResultRankAtLeast,
     ResultSame,
-    shown_domain_dim,
 )
 from ..decision import Decision, Fate
 from ..types.dim import Dim
@@ -121,7 +120,7 @@ def decide_result(
     --------
     >>> info = broadcast([("x", "f32[n>=2]"), ("y", "f32[?]")])
     >>> [str(decision) for decision in decide_result(info, "z", parse_type("f32[n]"))]
-    ['z.rank = 1 = d.rank: proved, the domain has rank 1', 'z.0 = x.0 (n): proved, d0 is n']
+    ['z.rank = 1 = d.rank: proved', 'z.0 = x.0 (n): proved']
     """
     if info.mode == "document" and (result.unranked or info.unranked):
         return ()
@@ -154,10 +153,6 @@ class _Place:
     domain_dim: int
     inferred: Dim
 
-    @property
-    def shown(self) -> str:
-        return shown_domain_dim(self.domain_dim)
-
 
 def _narrowed(dim: Dim, range_: Range) -> Dim:
     return dim if dim.is_static else Dim.within(dim.symbol, range_)
@@ -172,28 +167,28 @@ def _rank_decisions(info: BroadcastInfo, name: str, result: TensorType) -> tuple
         raise result_rank_mismatch(name, declared, inferred)
     if not result.unranked:
         fate: Fate = "checked" if info.unranked else "proved"
-        return (Decision(ResultRank(name, declared), fate, _why(fate, f"the domain has rank {inferred}")),)
+        return (Decision(ResultRank(name, declared), fate, _why(fate)),)
     if declared == 0:
         return ()
     fate = "checked" if info.unranked and declared > inferred else "proved"
-    return (Decision(ResultRankAtLeast(name, declared), fate, _why(fate, f"the domain has {inferred} dims or more")),)
+    return (Decision(ResultRankAtLeast(name, declared), fate, _why(fate)),)
 
 
-def _why(fate: Fate, proof: str) -> str:
-    return proof if fate == "proved" else "types leave it open"
+def _why(fate: Fate) -> str:
+    return "" if fate == "proved" else "types leave it open"
 
 
 def _extent_decision(info: BroadcastInfo, place: _Place, declared: int, position: int) -> Decision:
     inferred = place.inferred
     constraint = ResultExtent(place.name, place.dim, place.domain_dim, declared)
     if inferred.extent == declared:
-        return Decision(constraint, "proved", f"{place.shown} is {declared}")
+        return Decision(constraint, "proved")
     if inferred.extent is not None:
         raise result_mismatch(place.name, place.dim, declared, inferred.extent, info.setters[-position])
     if not inferred.range.has(declared):
         raise _out_of_range(place, f"extent {declared}", declared)
     if info.mode == "sound":
-        return Decision(constraint, "checked", _why("checked", ""))
+        return Decision(constraint, "checked", _why("checked"))
     raise BroadcastError(
         f"result '{place.name}' dim {place.dim} has extent {declared}, expected {inferred} (inferred from the "
         "operands); declare it as ?, or verify in mode 'sound', which checks it at run time",
@@ -212,7 +207,7 @@ def _symbol_decisions(symbol: str, place: _Place, first: tuple[str, int, Dim], s
     constraint = ResultSame(place.name, place.dim, place.domain_dim, other, other_dim, symbol)
     extent = inferred.range.only
     if same or (inferred.value == expected.value is not None) or (extent == expected.range.only is not None):
-        return (Decision(constraint, "proved", f"{place.shown} is {expected.value or symbol}"),)
+        return (Decision(constraint, "proved"),)
     if inferred.extent is not None and expected.extent is not None:
         raise result_mismatch(place.name, place.dim, inferred.extent, expected.extent, other)
     if inferred.range.meet(expected.range) is None:
@@ -235,10 +230,7 @@ def _range_decisions(place: _Place, declared: Dim, known: Range) -> list[Decisio
     if declared.multiple_of is not None:
         rows.append((ResultMultipleOf(*at, step), Range(0, top, step)))
     fates: list[Fate] = ["proved" if known.meet(said) == known else "checked" for _, said in rows]
-    return [
-        Decision(constraint, fate, _why(fate, f"{place.shown} is {_narrowed(place.inferred, known)}"))
-        for (constraint, _), fate in zip(rows, fates, strict=True)
-    ]
+    return [Decision(constraint, fate, _why(fate)) for (constraint, _), fate in zip(rows, fates, strict=True)]
 
 
 def _out_of_range(place: _Place, declared: str, actual: int | None) -> BroadcastError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import z3
@@ -19,9 +18,8 @@ from bcastgen.loops import guard_ir as ir
 from bcastgen.shape import constraints as asked
 from shape_kernels import make_kernel
 from shape_sides import product
+from signatures import PROGRAMS, signature
 
-CASES = sorted((Path(__file__).parents[2] / "cases").glob("*.case"))
-PROGRAMS = [path.read_text().splitlines()[0][8:] for path in CASES if path.read_text().startswith("program ")]
 SEEDS = range(8)
 PER_SEED = 7
 TIMEOUT_MS = 5000
@@ -293,26 +291,6 @@ def test_the_guards_of_random_kernels_of_unknown_rank_are_what_is_asked(seed):
         combinations = list(ranks_of(program))
         for ranks in chance.sample(combinations, min(5, len(combinations))):
             hold(program, ranks)
-
-
-DIMS = ("?", "?", "1", "3", "n", "n", "k>=2", "n>=2", "?>=2", "m!", "?!", "?~", "?<=1", "bcast")
-
-
-def signature(chance):
-    """A sum of operands, one of unknown rank at least, that types do not refuse; of few dims, but of every kind."""
-    while True:
-        types = [
-            [chance.choice(DIMS) for _ in range(chance.choice((0, 1, 1, 2)))] for _ in range(chance.choice((2, 3)))
-        ]
-        for dims in types[: chance.choice((1, 1, 2, 3))]:
-            dims.insert(0, "*")
-        chance.shuffle(types)
-        operands = [f"f32[{', '.join(dims)}] {name}" for dims, name in zip(types, "abc", strict=False)]
-        text = f"({', '.join(operands)}) -> {' + '.join('abc'[: len(types)])}"
-        try:
-            return bg.from_text(text, dynamic=chance.choice(("numpy", "numpy", "strict"))).compilation.program
-        except bg.BcastgenError as error:
-            assert "internal" not in str(error)
 
 
 @pytest.mark.parametrize("seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(100, 110))])

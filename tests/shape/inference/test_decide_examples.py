@@ -128,15 +128,6 @@ def test_explicit_broadcasts_that_are_refuted(x: str, target: Any, message: str)
     assert message in str(caught.value)
 
 
-def test_reasons() -> None:
-    info = broadcast([("a", "f32[n>=2]"), ("b", "f32[n]"), ("c", "f32[1]"), ("d", "f32[?]")], entry=True)
-    assert [str(decision) for decision in info.decisions if decision.fate == "proved"] == [
-        "a.0 in {1, d0}: proved, n>=2 sets d0",
-        "b.0 = d0: proved, n is the extent of a.0, which sets it",
-        "c.0 in {1, d0}: proved, it is 1",
-    ]
-
-
 @pytest.mark.parametrize(
     ("uses", "message"),
     [

@@ -1,0 +1,120 @@
+"""Lists what a kernel asks of shapes: each constraint with its fate, as its guards have it.
+
+In: a program with guards.  Out: text, a constraint a line.
+
+    a.0 >= 2: checked, it is a claim of the caller's
+    a.0 in {1, d0}: proved, n>=2 sets d0
+
+A constraint is checked if a step of the guards asks it, and proved if a chain of facts leads from the steps to it; the
+reason is that chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...core.errors import BcastgenError
+from ...shape.constraints import OF_RESULTS, Constraint, SameRank
+from ..guard_ir import HasRank
+from ..nest import LoopProgram
+from .chains import chain_of, sentence
+from .premises import GuardFacts
+from .replay import Chain, refusal
+
+__all__ = ["chains", "listing", "unproved"]
+
+_STRETCHED = "an extent of 1 that does not stretch may be widened by others"
+
+
+def listing(program: LoopProgram) -> str:
+    """Return all constraints on the shapes, one a line with its fate: proved by types and facts, checked or trusted.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> print(listing(from_text("(f32[4] a, f32[?] b) -> a + b").compilation.program))
+    a.rank = 1: checked, a caller may pass an array of any rank
+    b.rank = 1: checked, a caller may pass an array of any rank
+    a.0 = 4: checked, it is a claim of the caller's
+    a.0 in {1, 4}: proved, it is that extent
+    b.0 in {1, 4}: checked, types leave it open
+    """
+    facts = GuardFacts(program)
+    return "\n".join(dict.fromkeys(_lines(facts))) or "nothing is asked"
+
+
+def _lines(facts: GuardFacts) -> Iterator[str]:
+    kept = len(facts.program.nests)
+    for at, nest in enumerate(facts.nests):
+        checked = facts.program.guards.checked(at) if at < kept else ()
+        why = {str(one.constraint): one.reason for one in nest.domain.decisions if one.fate == "checked"}
+        listed: set[str] = set()
+        for decision in nest.domain.decisions:
+            text = str(decision.constraint)
+            if text in listed:
+                continue
+            listed.add(text)
+            if _is_asked(decision.constraint, checked):
+                listed |= {f"{name}.rank = d.rank" for name in _ranks(decision.constraint)}
+                yield f"{text}: checked, {why.get(text, _STRETCHED)}"
+            elif decision.fate == "trusted":
+                yield str(decision)
+            elif at < kept or isinstance(decision.constraint, OF_RESULTS):
+                yield f"{text}: proved, {_reason(facts, at, decision.constraint)}"
+        yield from _others(facts, at, [text for text in checked if text not in listed])
+
+
+def _others(facts: GuardFacts, at: int, texts: list[str]) -> Iterator[str]:
+    """Yield the lines of checks that no constraint of a nest asks for: the steps themselves need them."""
+    guards = facts.program.guards
+    ranks = {guards.says(step) for step in facts.guards[at].entry if isinstance(step, HasRank)}
+    before = {text for nest in range(at) for text in guards.checked(nest)} if at < len(guards.nests) else set()
+    for text in texts:
+        if text not in before:
+            yield f"{text}: checked, {'its extents are compared with others' if text in ranks else _STRETCHED}"
+
+
+def _ranks(constraint: Constraint) -> tuple[str, ...]:
+    return (constraint.operand, constraint.other) if isinstance(constraint, SameRank) else ()
+
+
+def _is_asked(constraint: Constraint, checked: tuple[str, ...]) -> bool:
+    """Whether steps of a nest's guards ask a constraint; that two ranks are equal, each with the domain's rank."""
+    names = _ranks(constraint)
+    return all(f"{name}.rank = d.rank" in checked for name in names) if names else str(constraint) in checked
+
+
+def _reason(facts: GuardFacts, at: int, constraint: Constraint) -> str:
+    chain = chain_of(facts, at, constraint)
+    if chain is None:
+        raise BcastgenError(f"internal error: {constraint} is called proved, but no facts of the guards lead to it")
+    return sentence(facts, chain)
+
+
+def chains(program: LoopProgram) -> tuple[Chain | Constraint, ...]:
+    """Return the chain of each constraint that is called proved; the constraint itself if there is none."""
+    facts = GuardFacts(program)
+    return tuple(chain_of(facts, at, one) or one for at, one in _proved(facts))
+
+
+def _proved(facts: GuardFacts) -> Iterator[tuple[int, Constraint]]:
+    for at, nest in enumerate(facts.nests):
+        kept = at < len(facts.program.nests)
+        checked = facts.program.guards.checked(at) if kept else ()
+        for decision in nest.domain.decisions:
+            one = decision.constraint
+            asked = decision.fate == "trusted" or _is_asked(one, checked)
+            if not asked and (kept or isinstance(one, OF_RESULTS)):
+                yield at, one
+
+
+def unproved(program: LoopProgram) -> tuple[str, ...]:
+    """Return a line for each constraint that is called proved and whose chain of facts, if it has one, is refused."""
+    facts = GuardFacts(program)
+    found = []
+    for at, constraint in _proved(facts):
+        chain = chain_of(facts, at, constraint)
+        why = "no facts of the guards lead to it" if chain is None else refusal(facts, chain)
+        if why is not None:
+            found.append(f"nest {at}: {constraint} is called proved, but {why}")
+    return tuple(found)
