@@ -54,7 +54,7 @@ class OpSizedKernel(SizedKernel):
             )
 
     def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
-        """Run the ops' shape functions in Python, then call the kernel."""
+        """Run the ops' shape functions in Python, where the extension has not, then call the kernel."""
         named = {name: value for name, value in by_name.items() if name not in ("out", "extents")}
         if any(map(is_tracer, (*args, *named.values()))):
             return self._inlined(args, named)
@@ -72,8 +72,16 @@ class OpSizedKernel(SizedKernel):
         known = shapes_of(self, self._own_operands, shapes)
         return super()._result_shape(shapes, self._with(extents, self._sizes(known)))
 
-    def _guard_code(self, _ranks: bytes, _given: bytes) -> None:
-        return None
+    def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
+        """Return the shape functions and the guards as numbers; None if the caller gives extents, too."""
+        with undivided:
+            from ..emit.shape_program.code import program_code  # noqa: PLC0415 - needed once the kernel is called
+            from ..loops.guard_code import guard_code  # noqa: PLC0415 - likewise
+        extents = [[self.slots.index(self._slot_of[name]) for name in one.extents] for one in self.expression.sizings]
+        if len({slot for result in extents for slot in result}) < len(self.slots) or any(given) or self._values:
+            return None
+        sizes = program_code(self.size_program(tuple(ranks)), extents)
+        return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
 
     def standalone_part(self, name: str) -> ModulePart:
         """Return the kernel as a part of a module of standalone C; its C computes the shape functions' extents."""

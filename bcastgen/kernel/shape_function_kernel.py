@@ -108,7 +108,7 @@ class ShapedKernel(SizedKernel):
         with undivided:
             from ..emit.shape_program.code import program_code  # noqa: PLC0415 - needed once the kernel is called
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - likewise
-        sizes = None if any(given) else program_code(self.shape, len(self.slots))
+        sizes = None if any(given) else program_code(self.shape, (range(len(self.slots)),))
         return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
 
     def _slot_extents(self, shapes: tuple[Any, ...]) -> dict[str, int]:
