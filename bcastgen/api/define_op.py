@@ -23,7 +23,7 @@ from ..emit.c_text.names import is_word_of_c
 from ..kernel.kernel import Kernel
 from ..kernel.shape_function_kernel import shape_program, shaped_kernel
 from ..ops.dtype_rules import RULES, Converted, Rule, Types, by_function, by_signatures, refuse
-from ..ops.maps import read_maps
+from ..ops.maps import element_operands, read_maps, value_types
 from ..ops.row import Definition, Op
 from ..ops.table import DEFINED, find_op
 from ..ops.user_c import Prelude, check_text, check_words, placed, read_prelude, unknown_words
@@ -96,7 +96,11 @@ def define_op(
         shapes it gets are those of its operands' values, after their own broadcasting.
     maps : with `shape`, one indexing map per operand, as in ``"(d0, d1) -> (d1, d0|0, 0)"``: for each dim of the
         operand, the result's dim that it is. ``d1`` has the extent of the result's dim 1; ``d0|0`` has that of dim 0,
-        or has extent 1 and stretches; ``0`` has extent 1.
+        or has extent 1 and stretches; ``0`` has extent 1. An operand of integers that decide the result's extents, and
+        that `c` does not name, has the type of its values in the shape function instead of a map: ``"index"`` for an
+        integer, ``"tensor<?xindex>"`` or ``"tensor<2xindex>"`` for a list of integers, ``"!shape.value_shape"`` for an
+        array whose integers are asked for by ``value_of`` or ``value_as_shape``. A call reads these values once, before
+        anything else.
     replace : whether the name may already have another definition. Kernels made before keep the old one.
 
     Returns
@@ -139,28 +143,33 @@ def define_op(
     >>> bg.jit(lambda x, y: less(x + 1, y, x[None]) * 2)(np.array([1.0, 2.0]), np.array([0.0, 1.0]))
     array([[6., 6.],
            [8., 8.]])
+    >>> copies = define_op("copies", "x, count", c="x", maps=["(d0, d1) -> (d1)", "index"],
+    ...                    shape=lambda x, count: bg.shape.concat(bg.shape.from_extents(count), x))
+    >>> copies(np.array([1.0, 2.0]), 3)
+    array([[1., 2.],
+           [1., 2.],
+           [1., 2.]])
     """
     _check_name(name)
     texts = _texts(name, c)
     helpers = read_prelude(name, prelude)
     names = _operand_names(name, operands, [text for _, text in texts], [helper for helper, _ in helpers])
+    if (shape is None) != (maps is None):
+        raise BcastgenError(f"{name}: shape= and maps= go together; give both, or neither for plain broadcasting")
+    places = None if maps is None else _checked_maps(name, maps, names)
+    every, names = names, names if places is None else element_operands(names, places)
     for _, text in texts:
         check_words(name, text, names, helpers)
     if not isinstance(ulp, int) or ulp < 0:
         raise ParseError(f"{name}: ulp={ulp!r} is no number of units in the last place; give 0 or more")
     if reference is not None:
         _check_arity(name, "reference", reference, len(names))
-    if (shape is None) != (maps is None):
-        raise BcastgenError(f"{name}: shape= and maps= go together; give both, or neither for plain broadcasting")
-    sized = None if shape is None else shape_program(name, shape, names)
-    places = None if maps is None else tuple(maps)
-    if places is not None:
-        read_maps(name, places, len(names))
-    definition = Definition(names, texts, dtypes, prelude, doc, ulp, reference, sized, places)
+    sized = None if shape is None or places is None else shape_program(name, shape, every, value_types(places))
+    definition = Definition(every, texts, dtypes, prelude, doc, ulp, reference, sized, places)
     template = _template(name, texts, names, helpers)
     op = Op(
         name,
-        len(names),
+        len(every),
         _rule(name, dtypes, texts, names, template),
         template,
         doc or "Defined at run time.",
@@ -187,9 +196,15 @@ def defined_kernel(op: Op) -> Kernel:
 def _shaped(definition: Definition, op: Op) -> Kernel:
     assert definition.shape is not None and definition.maps is not None
     _, maps = read_maps(op.name, definition.maps, op.arity)
-    if any(place.stretches or place.at is None for places in maps for place in places):
+    values = any(value_types(definition.maps))
+    if values or any(place.stretches or place.at is None for places in maps for place in places):
         return op_kernel(op)
     return shaped_kernel(op, definition.shape, definition.operands, definition.maps)
+
+
+def _checked_maps(name: str, maps: Sequence[str], operands: Sequence[str]) -> tuple[str, ...]:
+    read_maps(name, maps, len(operands))
+    return tuple(maps)
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ class Builder:
 
     def _sized(self, op: Op, operands: tuple[Node, ...]) -> Node:
         """Return the node of an op with a shape function: the op, element by element, of views that are its maps."""
-        from ..ops.maps import plain_op, read_maps  # noqa: PLC0415 - most kernels have no such op
+        from ..ops.maps import plain_op, read_maps, value_types  # noqa: PLC0415 - most kernels have no such op
         from .views import Broadcast, Collapse, dims_of  # noqa: PLC0415 - most kernels have no views
 
         assert op.definition is not None and op.definition.maps is not None
@@ -152,7 +152,12 @@ class Builder:
         stem = f"{op.name}_{count}" if count else op.name
         extents = tuple(f"{stem}_d{at}" for at in range(rank))
         views = []
-        for node, own in zip(operands, places, strict=True):
+        for name, node, own, type_ in zip(
+            op.definition.operands, operands, places, value_types(op.definition.maps), strict=True
+        ):
+            if type_ is not None:
+                _check_value(op, name, node)
+                continue
             dropped = tuple(at for at, place in enumerate(own) if place.at is None)
             kept = tuple(place.at for place in own if place.at is not None)
             whole = self.remap(node, Collapse(dropped, checked=True)) if dropped else node
@@ -185,7 +190,11 @@ class Builder:
         sized = {one.result: one for one in expression.sizings}
         for node in topological(expression.roots):
             if node in sized:
-                here[node] = self.apply(sized[node].op, tuple(here[child] for child in sized[node].operands))
+                # A constant that only a shape function reads is reached from no result.
+                given = (
+                    self.keep(child) if isinstance(child, Constant) else here[child] for child in sized[node].operands
+                )
+                here[node] = self.apply(sized[node].op, tuple(given))
                 continue
             match node:
                 case Constant():
@@ -214,6 +223,17 @@ class Builder:
             used = set(topological((*results, *(claim.node for claim in claims))))
             sizings = tuple(one for one in sizings if one.result in used)
         return Expression(tuple(self.operands), results, free_extents, claims, sizings)
+
+
+def _check_value(op: Op, name: str, node: Node) -> None:
+    """Refuse values of an op's shape function that are not known before anything runs, or are no integers."""
+    if isinstance(node, (Apply, Remap)):
+        raise TraceError(
+            f"operand '{name}' of {op.name} decides the extents of its result, and is read before anything is "
+            "computed; pass an operand of the kernel as it is, or a number, and compute it outside"
+        )
+    if isinstance(node, Constant) and (isinstance(node.value, bool) or not isinstance(node.value, int)):
+        raise TraceError(f"operand '{name}' of {op.name} is {node.value!r}, expected an integer: it decides extents")
 
 
 def _shaped(node: Node) -> Operand:

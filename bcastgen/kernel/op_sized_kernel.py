@@ -18,19 +18,18 @@ from ..core.forks import undivided
 from ..expr.free_extents import free_extent_names
 from ..expr.trace import is_tracer
 from ..runtime.slow_path import bind, clean_operand
-from ..runtime.strict import plain
+from ..runtime.strict import Strict, plain
 from ..shape.dialect.program import Program
 from ..shape.types.dim import DYNAMIC
 from ..shape.types.tensor_type import TensorType
 from .caller_extents import SizedKernel, checked_extents
 from .op_sizes import asked_of, size_program
+from .value_operands import read_values, value_operands
 
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
 
 __all__ = ["OpSizedKernel"]
-
-Shape = tuple[int, ...]
 
 
 class OpSizedKernel(SizedKernel):
@@ -47,6 +46,7 @@ class OpSizedKernel(SizedKernel):
         bound = {dim.symbol for _, type_ in types for dim in type_.dims}
         names = free_extent_names(self.expression.results, bound)
         self._slot_of = dict(zip(names, self.slots, strict=True))
+        self._values_read = {operand.index: one for operand, one in value_operands(self.expression).items()}
         taken = [name for one in self.expression.sizings for name in one.extents if name in bound]
         if taken:
             raise BroadcastError(
@@ -54,26 +54,50 @@ class OpSizedKernel(SizedKernel):
             )
 
     def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
-        """Run the ops' shape functions in Python, then call the kernel."""
+        """Run the ops' shape functions in Python, where the extension has not, then call the kernel."""
         named = {name: value for name, value in by_name.items() if name not in ("out", "extents")}
         if any(map(is_tracer, (*args, *named.values()))):
             return self._inlined(args, named)
         self._refuse_slots(args, named)
         values = bind(self, args, {**named, **dict.fromkeys(self.slots, 0)})
-        given = zip(self._own_operands, map(plain, values), strict=False)
-        clean = tuple(clean_operand(name, value) for name, value in given)
-        sized = self._sizes(tuple(np.asarray(value).shape for value in clean))
-        return super()._call_sized(args, {**by_name, "extents": self._with(by_name.get("extents"), sized)})
+        own = list(values[: len(self._own_operands)])
+        given = zip(self._own_operands, map(plain, own), strict=True)
+        clean = [clean_operand(name, value) for name, value in given]
+        for at, one in self._values_read.items():
+            if isinstance(clean[at], np.ndarray) and not isinstance(own[at], Strict):
+                # Loops get the same copy: an array that is read again may have changed.
+                clean[at] = own[at] = np.array(clean[at])
+            clean[at] = read_values(self._own_operands[at], one, clean[at])
+        sized = self._sizes(tuple(clean))
+        rest = {"out": by_name.get("out"), "extents": self._with(by_name.get("extents"), sized)}
+        return super()._call_sized(tuple(own), rest)
 
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
         """Return the results' shapes for a call with operands of these shapes."""
         with undivided:
             from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
-        known = shapes_of(self, self._own_operands, shapes)
-        return super()._result_shape(shapes, self._with(extents, self._sizes(known)))
+        given: list[Any] = list(shapes)
+        read: dict[int, Any] = {}
+        for at, one in self._values_read.items() if len(given) == len(self._own_operands) else ():
+            name = self._own_operands[at]
+            read[at] = read_values(name, one, clean_operand(name, plain(given[at])))
+            given[at] = read[at].shape
+        known: list[Any] = list(shapes_of(self, self._own_operands, tuple(given)))
+        for at, values in read.items():
+            known[at] = values
+        return super()._result_shape(tuple(given), self._with(extents, self._sizes(tuple(known))))
 
-    def _guard_code(self, _ranks: bytes, _given: bytes) -> None:
-        return None
+    def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
+        """Return the shape functions and the guards as numbers; None if the caller gives extents, too."""
+        with undivided:
+            from ..emit.shape_program.code import program_code  # noqa: PLC0415 - needed once the kernel is called
+            from ..loops.guard_code import guard_code  # noqa: PLC0415 - likewise
+        extents = [[self.slots.index(self._slot_of[name]) for name in one.extents] for one in self.expression.sizings]
+        others = len({slot for result in extents for slot in result}) < len(self.slots)
+        if others or any(given) or self._values or self._values_read:
+            return None
+        sizes = program_code(self.size_program(tuple(ranks)), extents)
+        return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
 
     def standalone_part(self, name: str) -> ModulePart:
         """Return the kernel as a part of a module of standalone C; its C computes the shape functions' extents."""
@@ -111,31 +135,39 @@ class OpSizedKernel(SizedKernel):
             )
         return given | sized
 
-    def _sizes(self, shapes: tuple[Shape, ...]) -> dict[str, int]:
-        """Return the extents of the ops' results, by the names of the slots that take them."""
+    def _sizes(self, given: tuple[Any, ...]) -> dict[str, int]:
+        """Return the extents of the ops' results, by the names of the slots that take them.
+
+        `given` has for each operand its shape or an array of it; for one whose values are read, these, as an array.
+        """
+        shapes = tuple(one if isinstance(one, tuple) else np.shape(one) for one in given)
         ranks = tuple(map(len, shapes))
         program = self.size_program(ranks)
+        taken = tuple(
+            self._values_read[at].given(given[at]) if at in self._values_read else shape
+            for at, shape in enumerate(shapes)
+        )
         try:
-            found = _tuples(program.run(*shapes))
+            found = _tuples(program.run(*taken))
         except BroadcastError:
-            self._explain(ranks, shapes)
+            self._explain(ranks, taken)
             raise
         sizes: dict[str, int] = {}
         for sizing, extents in zip(self.expression.sizings, found, strict=True):
             sizes.update((self._slot_of[name], int(n)) for name, n in zip(sizing.extents, extents, strict=True))
         return sizes
 
-    def _explain(self, ranks: tuple[int, ...], shapes: tuple[Shape, ...]) -> None:
+    def _explain(self, ranks: tuple[int, ...], given: tuple[Any, ...]) -> None:
         """Raise an error with both numbers for the first extent that differs from its map; return if none does."""
         try:
-            found = iter(_tuples(self.size_program(ranks, checked=False).run(*shapes)))
+            found = iter(_tuples(self.size_program(ranks, checked=False).run(*given)))
         except BroadcastError:
             return
         for sizing in self.expression.sizings:
-            given = [next(found) for _ in sizing.operands]
+            shapes = [next(found) for _ in sizing.operands]
             result = next(found)
             for asked in asked_of(sizing):
-                error = asked.told(given, result)
+                error = asked.told(shapes, result)
                 if error is not None:
                     raise error from None
 

@@ -1,6 +1,7 @@
 """The shape functions of the ops in an expression, as one program: from the operands' shapes to the free extents.
 
-In: an expression with ops that have shape functions, and its operands' ranks.  Out: a :class:`Program`.
+In: an expression with ops that have shape functions, and its operands' ranks.  Out: a :class:`Program`, from shapes
+and, for operands that decide extents, from values.
 
     outer(a + b, c) * 2  ->  %0 = shape.broadcast %a, %b; %1 = shape.concat %0, %c; ... assuming { %1 }
 
@@ -18,12 +19,13 @@ from ..core.errors import BroadcastError
 from ..core.frozen import dataclass
 from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, children
 from ..loops.lowering.uses import ranks_of, resolve
-from ..ops.maps import MapDim, read_maps
+from ..ops.maps import MapDim, read_maps, value_types
 from ..shape.dialect.program import Program
 from ..shape.dialect.splice import spliced
 from ..shape.dialect.trace import op, program
 from ..shape.types.dim import DYNAMIC, Dim
 from ..shape.types.tensor_type import TensorType
+from .value_operands import ValueOperand, value_operands, values_of
 
 __all__ = ["Asked", "asked_of", "own_operands", "size_program"]
 
@@ -87,7 +89,8 @@ def size_program(
     name : of the program.
     expression : the expression whose sizings are computed, in order.
     types : types of the expression's operands, whose ranks are known where views need them.
-    arrays : whether the program takes the arrays instead of their shapes; their dtypes do not count.
+    arrays : whether the program takes the arrays instead of their shapes; their dtypes do not count. A program that
+        takes values takes no arrays.
     checked : whether the program checks extents against the maps. If not, it also returns the shapes of each op's
         operands, in front of its result's.
 
@@ -101,23 +104,66 @@ def size_program(
     BroadcastError
         If an operand has another rank than its map, or a shape depends on an extent that the caller gives.
     """
-    given = own_operands(expression)
+    given, taken = own_operands(expression), value_operands(expression)
+    if arrays and taken:
+        one = next(iter(taken.values()))
+        raise BroadcastError(
+            f"the values of '{one.name}' decide the extents of the result of {one.op}, and C that stands alone takes "
+            "shapes only; give the number in the expression",
+            operand=one.name,
+        )
     ranks: dict[Node, int | None] = {}
+    for operand, one in taken.items():
+        _check_value_rank(operand, one, types[operand.index].rank)
     for sizing in expression.sizings:
         # In order: an operand of one may be the result of another.
         ranks |= ranks_of(sizing.operands, tuple(types))
         _check_ranks(sizing, ranks)
 
     def body(**values: Any) -> Any:
-        shapes = [op("from_extent_tensor")(op("shape_of")(value)) if arrays else value for value in values.values()]
-        writer = _Writer(expression, types, ranks, dict(zip(given, shapes, strict=True)))
+        by_operand = dict(zip(given, values.values(), strict=True))
+        shapes: dict[Node, Any] = {
+            operand: op("from_extent_tensor")(op("shape_of")(value))
+            if arrays
+            else _shape_of_value(taken[operand], value)
+            if operand in taken
+            else value
+            for operand, value in by_operand.items()
+        }
+        values_read: dict[Node, Any] = {operand: by_operand[operand] for operand in taken}
+        writer = _Writer(expression, types, ranks, shapes, values_read)
         made: list[Any] = []
         for sizing in expression.sizings:
             made += writer.sized(sizing, checked)
         return tuple(made)
 
-    kinds = (_array_type(operand, types) if arrays else "!shape.shape" for operand in given)
+    kinds = (
+        _array_type(operand, types) if arrays else taken[operand].type if operand in taken else "!shape.shape"
+        for operand in given
+    )
     return program(name, body, **dict(zip((operand.name for operand in given), kinds, strict=True)))
+
+
+def _check_value_rank(operand: Operand, one: ValueOperand, rank: int | None) -> None:
+    if rank is not None and one.rank is not None and rank != one.rank:
+        wanted = "an integer" if one.rank == 0 else "a list of integers"
+        raise BroadcastError(
+            f"operand '{operand.name}' has rank {rank}, expected {wanted}: its values decide extents of the result of "
+            f"{one.op}",
+            operand=operand.name,
+            expected=one.rank,
+            actual=rank,
+        )
+
+
+def _shape_of_value(one: ValueOperand, value: Any) -> Any:
+    """Write the shape of an operand whose values the program takes."""
+    match one.rank:
+        case 0:
+            return op("const_shape")((), type="!shape.shape")
+        case 1:
+            return op("from_extents")(op("rank")(value))
+    return op("shape_of")(value)
 
 
 def _array_type(operand: Operand, types: Sequence[TensorType]) -> str:
@@ -139,8 +185,11 @@ def _check_ranks(sizing: Sizing, ranks: dict[Node, int | None]) -> None:
     definition = sizing.op.definition
     assert definition is not None and definition.maps is not None
     _, maps = read_maps(sizing.op.name, definition.maps, sizing.op.arity)
-    for name, text, node, places in zip(definition.operands, definition.maps, sizing.operands, maps, strict=True):
-        if ranks[node] is not None and ranks[node] != len(places):
+    of_values = value_types(definition.maps)
+    for name, text, node, places, values in zip(
+        definition.operands, definition.maps, sizing.operands, maps, of_values, strict=True
+    ):
+        if not values and ranks[node] is not None and ranks[node] != len(places):
             raise BroadcastError(
                 f"operand '{name}' of {sizing.op.name} has rank {ranks[node]}, expected {len(places)} by "
                 f"its map {text}",
@@ -156,14 +205,21 @@ class _Writer:
     Attributes
     ----------
     shapes : the shapes written so far, by node.
+    values : the values of the operands that the program takes instead of their shapes.
     extents : the extents of ops' results, by their names.
     places : the operand's dim that a symbol of a declared type names, by symbol.
     """
 
     def __init__(
-        self, expression: Expression, types: Sequence[TensorType], ranks: dict[Node, int | None], given: dict[Node, Any]
+        self,
+        expression: Expression,
+        types: Sequence[TensorType],
+        ranks: dict[Node, int | None],
+        given: dict[Node, Any],
+        values: dict[Node, Any],
     ) -> None:
         self.ranks = ranks
+        self.values = values
         self.shapes = given
         self.extents: dict[str, Any] = {}
         self.places: dict[str, tuple[Operand, int]] = {}
@@ -181,7 +237,10 @@ class _Writer:
         assert operator.definition is not None and operator.definition.shape is not None
         values = [self._shape(node) for node in sizing.operands]
         kinds = [operand.type.kind for operand in operator.definition.shape.operands]
-        given = [op("to_extent_tensor")(v) if kind == "extents" else v for v, kind in zip(values, kinds, strict=True)]
+        given = [
+            self._value(node) if type_ is not None else op("to_extent_tensor")(shape) if kind == "extents" else shape
+            for (_, node, type_), shape, kind in zip(values_of(sizing), values, kinds, strict=True)
+        ]
         (result,) = spliced(operator.definition.shape, given)
         if result.type.kind != "extents":
             result = op("to_extent_tensor")(result)
@@ -196,6 +255,10 @@ class _Writer:
             self.extents[name] = op("get_extent")(extents, at)
         self.shapes[sizing.result] = op("from_extent_tensor")(extents)
         return [extents] if checked else [*map(op("to_extent_tensor"), values), extents]
+
+    def _value(self, node: Node) -> Any:
+        """Return the value that a shape function takes of an operand of the kernel, or of a number."""
+        return op("constant")(node.value) if isinstance(node, Constant) else self.values[node]
 
     def _witness(self, asked: Asked, values: Sequence[Any], result: Any) -> Any:
         extent = op("size_to_index")(op("get_extent")(values[asked.operand], asked.dim))

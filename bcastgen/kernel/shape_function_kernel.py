@@ -36,13 +36,20 @@ from .caller_extents import SizedKernel, with_slots
 __all__ = ["ShapedKernel", "shape_program", "shaped_kernel"]
 
 
-def shape_program(name: str, shape: Program | str | Callable[..., Any], operands: Sequence[str]) -> Program:
+def shape_program(
+    name: str,
+    shape: Program | str | Callable[..., Any],
+    operands: Sequence[str],
+    values: Sequence[str | None] | None = None,
+) -> Program:
     """Return the program of a shape function, which may be MLIR text, or a Python function that writes it.
+
+    `values` has, for each operand whose values the function takes instead of its shape, their type.
 
     Raises
     ------
     BroadcastError
-        If the program does not take one shape per operand and return one shape.
+        If the program does not take one shape per operand, or values of their type, and return one shape.
     ParseError
         If the text is no shape program; the message gives the place in it.
     TraceError
@@ -57,14 +64,30 @@ def shape_program(name: str, shape: Program | str | Callable[..., Any], operands
             f"{name}: the shape function is {shape!r}, expected a program of bcastgen.shape, its MLIR text, or "
             f"the Python function that writes one: lambda {', '.join(operands)}: ..."
         )
-    made = shape if isinstance(shape, Program) else program(name, shape, **dict.fromkeys(operands, "!shape.shape"))
+    types = tuple(values or (None,) * len(operands))
+    wanted = {key: type_ or "!shape.shape" for key, type_ in zip(operands, types, strict=True)}
+    made = shape if isinstance(shape, Program) else program(name, shape, **wanted)
     made.verify()
     kinds = [value.type.kind for value in (*made.operands, *made.results)]
-    if len(made.operands) != len(operands) or len(made.results) != 1 or not set(kinds) <= {"shape", "extents"}:
+    shapes = [one.type.kind for one, type_ in zip(made.operands, types, strict=False) if type_ is None]
+    if (
+        len(made.operands) != len(operands)
+        or len(made.results) != 1
+        or not {*shapes, kinds[-1]} <= {"shape", "extents"}
+    ):
+        count = types.count(None)
+        beside = f" and {len(types) - count} values" if any(types) else ""
         raise BroadcastError(
-            f"{name}: the shape function takes {len(operands)} shapes, one an operand, and returns one; "
+            f"{name}: the shape function takes {count} shapes{beside}, one an operand, and returns one; "
             f"this one is from {len(made.operands)} to {len(made.results)} values of types {', '.join(kinds)}"
         )
+    for operand, type_ in zip(made.operands, types, strict=True):
+        if type_ is not None and str(operand.type) != type_:
+            raise BroadcastError(
+                f"{name}: maps= says that operand '{operand.name}' of the shape function is of type {type_}, which "
+                f"takes {operand.type}; say the same of both",
+                operand=operand.name,
+            )
     return made
 
 
@@ -108,7 +131,7 @@ class ShapedKernel(SizedKernel):
         with undivided:
             from ..emit.shape_program.code import program_code  # noqa: PLC0415 - needed once the kernel is called
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - likewise
-        sizes = None if any(given) else program_code(self.shape, len(self.slots))
+        sizes = None if any(given) else program_code(self.shape, (range(len(self.slots)),))
         return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
 
     def _slot_extents(self, shapes: tuple[Any, ...]) -> dict[str, int]:

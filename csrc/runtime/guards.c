@@ -74,7 +74,7 @@ const int64_t *guards_slots(const int64_t *code, const bcg_array *operands, int6
         at += 3 + 3 * at[2];
     }
     if (*at != STEP_PROGRAM) return at;
-    return shape_code_run(at + 2, operands, slots) ? at + 2 + at[1] : NULL;
+    return shape_code_run(at + 2, at[1], operands, slots) ? at + 2 + at[1] : NULL;
 }
 
 /* Begins a nest's domain: each extent is 1, and no operand has set it. */

@@ -103,6 +103,17 @@ def test_kernels_with_such_ops_are_called_by_others(outer):
     assert np.array_equal(kernel(a, b), (a[:, None] - b) * 2 + ((b[:, None] - a) * 2).T)
 
 
+def test_the_extension_sizes_them(outer, monkeypatch):
+    kernel = bg.jit(lambda a, b, c: outer(a, b) * outer(b, a).T + c)
+    a, b = np.arange(2.0), np.arange(3.0)
+    expected = kernel(a, b, 1.0)
+    assert np.array_equal(kernel._call_sized((a, b, 1.0), {}), expected)
+    monkeypatch.setattr(type(kernel), "_sizes", None)  # what Python sizes by
+    assert np.array_equal(kernel(a, b, 1.0), expected)
+    assert np.array_equal(kernel(a[1:], b, 1.0), expected[1:])
+    assert kernel.result_shape((5,), (6,), ()) == (5, 6)
+
+
 def test_text_names_it(outer):
     a, b = np.arange(2.0), np.arange(3.0)
     assert np.array_equal(bg.evaluate("outer_difference(a, 2*b) + 1"), a[:, None] - 2 * b + 1)

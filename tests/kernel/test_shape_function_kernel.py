@@ -41,7 +41,31 @@ def split(a):
     return s.concat(tail, head)
 
 
+def branched(a, b):
+    wide = s.cmpi(s.size_to_index(s.num_elements(a)), s.constant(2), predicate="sgt")
+    return s.if_(wide, lambda: s.concat(b, a), lambda: s.concat(a, s.join(b, s.const_shape((3,)), error="3 of b")))
+
+
+def many(a, b):
+    parts = [s.concat(a, b)]
+    for _ in range(40):
+        parts.append(s.max(parts[-1], s.concat(a, b)))
+    sizes = [s.get_extent(a, s.const_size(0))]
+    for _ in range(80):
+        sizes.append(s.max(sizes[-1], s.get_extent(b, s.const_size(0))))
+    return s.broadcast(*parts[-30:], s.from_extents(sizes[0], s.min(sizes[-1], s.get_extent(b, s.const_size(0)))))
+
+
+def unused(a, b):
+    s.cstr_eq(a, b, error="nobody asks")
+    ends = s.reduce(a, s.const_witness(True), lambda at, extent, all_: s.assuming_all(all_, s.cstr_broadcastable(a, b)))
+    return s.assuming(ends, lambda: s.concat(a, b))
+
+
 FUNCTIONS = {
+    "branched": (branched, TWO),
+    "many": (many, TWO),
+    "unused": (unused, TWO),
     "concat": (lambda a, b: s.concat(a, b), TWO),
     "joined": (joined, TWO),
     "required": (required, TWO),
@@ -96,6 +120,25 @@ def test_calls_answer_as_python_does(name, monkeypatch, capfd):
             out = np.full_like(done, -1)
             assert kernel(*arrays, out=out) is out
             assert np.array_equal(out, done)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_extension_runs_all_that_print_nothing(name, monkeypatch):
+    kernel, count = make(name)
+    arrays = []
+    for shapes in itertools.product(SHAPES, repeat=count):
+        sized = answer(lambda s=shapes: kernel.result_shape(*s))
+        if sized and not isinstance(sized[0], type):
+            arrays = list(map(np.ones, shapes))
+            break
+    monkeypatch.setattr(type(kernel), "_slot_extents", None)  # what Python sizes by
+    if not arrays:
+        assert name in ("invalid", "rank", "scalars")
+    elif name == "printed":
+        with pytest.raises(TypeError, match="not callable"):
+            kernel(*arrays)
+    else:
+        kernel(*arrays)
 
 
 @pytest.mark.parametrize("name", ["concat", "scalars"])

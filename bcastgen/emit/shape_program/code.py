@@ -1,47 +1,40 @@
 """Flattens shape programs to numbers that csrc/runtime/shape_code.c runs, so that a call need not interpret them.
 
-In: a program from shapes to one shape.  Out: int64 numbers, or None for one that only Python runs.
+In: a program from shapes to shapes.  Out: int64 numbers, or None for one that only Python runs.
 
     %0 = shape.concat %a, %b : ...  ->  bcg_shape_concat, 2, 0, 1
 
-Steps are those of csrc/runtime/shape_steps.def, which call what a compiled program calls. A run that does not succeed
-ends there and is run again in Python, for its error; so is a program with too many values, or one that prints.
+Steps are those of csrc/runtime/shape_steps.def, which call what a compiled program calls, and ask for what that asks
+for. A run that does not succeed ends there and is run again in Python, for its error. Only Python runs a program that
+prints.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from ...core.errors import BroadcastError
 from ...core.resources import csrc_file
 from ...shape.dialect.ir import Block, Operation, Program, Value
 from ...shape.dialect.ops import find_row
-from ...shape.dialect.row import Failed
 from ...shape.dialect.values import Shape, Size, Witness
-from .calls import PASSED, c_type, check_values, function, takes_sizes
+from .calls import PASSED, c_type, check_values, function, refuses, takes_sizes
 
 __all__ = ["program_code"]
 
-_LISTS = (
-    "bcg_shape_broadcast",
-    "bcg_shape_any",
-    "bcg_shape_from_extents",
-    "bcg_shape_is_broadcastable",
-    "bcg_shape_shape_eq",
-    "bcg_shape_cstr_broadcastable",
-    "bcg_shape_cstr_eq",
-)
-# The registers of a step's results and operands, n of numbers and s of shapes, by its kind or of itself.
-_REGISTERS = {
-    **dict.fromkeys(("SHAPE_NUMBERS", "SHAPE_PARTIAL"), "nnn"),
-    **{"SHAPE_PAIR": "sss", "SHAPE_OF": "ns", "SHAPE_AT": "nsn", "SHAPE_SPLIT": "sssn"},
-    **{"SHAPE_VERDICT": "ns*", "SHAPE_WITNESS": "s*"},
-    **dict.fromkeys(("bcg_shape_broadcast", "bcg_shape_any"), "ss*"),
-    **{"bcg_shape_from_extents": "sn*", "bcg_shape_join": "sss", "bcg_size_join": "nnn"},
-    **dict.fromkeys(("bcg_arith_andi", "bcg_arith_ori", "bcg_arith_xori"), "nnn"),
-    **{"bcg_arith_select": "nnnn", "select_shape": "snss"},
-}
+# The first numbers of a code, in front of its results: see shape_code.h.
+_HEAD = 5
+# How a kind's name, of shape_steps.def, says the registers of its results and operands, N and S are lists of them.
+_KIND = re.compile(r"(?P<results>[ns]+)_(?P<operands>[nsNS]+)(?P<partial>_or_end)?(_said)?")
+
+
+@cache
+def _kinds() -> dict[str, str]:
+    """Return step -> kind, in order."""
+    text = csrc_file("shape_steps.def").read_text(encoding="utf-8")
+    return {name: kind for kind, name in re.findall(r"^SHAPE_STEP\((\w+), (\w+)\)", text, re.MULTILINE)}
 
 
 @cache
@@ -50,75 +43,72 @@ def _numbers() -> dict[str, int]:
     return {name: at for at, name in enumerate(_kinds())}
 
 
-@cache
-def _kinds() -> dict[str, str]:
-    """Return step -> kind, in order."""
-    text = csrc_file("shape_steps.def").read_text(encoding="utf-8")
-    return {name: kind for kind, name in re.findall(r"^(SHAPE_\w+)\((\w+)\)", text, re.MULTILINE)}
-
-
-@cache
-def _most() -> tuple[int, int]:
-    """Return how many shapes, and how many numbers, a code may have."""
-    text = csrc_file("shape_code.h").read_text(encoding="utf-8")
-    shapes, numbers = re.findall(r"SHAPE_CODE_\w+ = (\d+)", text)
-    return int(shapes), int(numbers)
-
-
 class _Unfit(Exception):
     """Only Python runs this program."""
 
 
-def program_code(program: Program, rank: int) -> tuple[int, ...] | None:
-    """Return the numbers of a program whose result has to have a rank; None if only Python runs it.
+def program_code(program: Program, results: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+    """Return the numbers of a program; None if only Python runs it.
+
+    Parameters
+    ----------
+    program : from shapes, or extent tensors.
+    results : for each result, which of the extents that a run writes each of its dims is; this states its rank, too.
 
     Examples
     --------
     >>> from bcastgen.shape.dialect.trace import op, program
     >>> outer = program("outer", lambda a, b: op("concat")(a, b), a="!shape.shape", b="!shape.shape")
-    >>> program_code(outer, 2)[:4]
-    (2, 2, 2, 4)
+    >>> operands, shapes, numbers, results, _, register, rank, *_ = program_code(outer, [(0, 1)])
+    >>> operands, shapes, numbers, results, register, rank
+    (2, 3, 0, 1, 2, 2)
     """
     try:
         check_values(program)
         flat = _Flat(program)
+        written = [
+            number
+            for value, dims in zip(program.results, results, strict=True)
+            for number in (flat.of(value), len(dims), *dims)
+        ]
     except (_Unfit, BroadcastError):  # element types and values have no form in C
         return None
-    if flat.shapes > _most()[0] or flat.numbers > _most()[1]:
-        return None
-    return len(program.operands), flat.of(program.results[0]), rank, len(flat.steps), *flat.steps
+    head = (len(program.operands), max(flat.shapes, flat.listed), flat.numbers, len(results), _HEAD + len(written))
+    return (*head, *written, *flat.steps)
 
 
 class _Flat:
-    """The steps of a program, and the register of each value."""
+    """The steps of a program, the register of each value, and how many registers there are.
+
+    Attributes
+    ----------
+    listed : the most registers that one step lists.
+    """
 
     def __init__(self, program: Program) -> None:
         self.steps: list[int] = []
-        self.shapes = self.numbers = 0
+        self.shapes = self.numbers = self.listed = 0
         self._registers: dict[Value, int] = {}
         for value in program.operands:
-            self._new(value)
-            self._demand(value)
+            self._demand(value, self._new(value))
         self._block(program.body)
 
     def of(self, value: Value) -> int:
-        """Return the register of a value; witnesses, which all hold, have none, and so nothing may compute with one."""
-        if value not in self._registers:
-            raise _Unfit(value.type.kind)
+        """Return the register of a value."""
         return self._registers[value]
 
     def _new(self, value: Value) -> int:
-        if _is_shape(value):
+        self._registers[value] = made = self._fresh(_is_shape(value))
+        return made
+
+    def _fresh(self, is_shape: bool) -> int:
+        if is_shape:
             self.shapes += 1
-            self._registers[value] = self.shapes - 1
-        elif value.type.kind != "witness":
-            self.numbers += 1
-            self._registers[value] = self.numbers - 1
-        return self._registers.get(value, -1)
+            return self.shapes - 1
+        self.numbers += 1
+        return self.numbers - 1
 
     def _step(self, name: str, *arguments: int) -> None:
-        if name not in _numbers():
-            raise _Unfit(name)
         self.steps += (_numbers()[name], *arguments)
 
     def _block(self, block: Block) -> None:
@@ -127,116 +117,133 @@ class _Flat:
                 self._operation(operation)
 
     def _operation(self, operation: Operation) -> None:
-        row = find_row(operation.name)
-        if operation.name == "shape.assuming":
-            self._block(operation.regions[0])
-            for result, value in zip(operation.results, _yields(operation), strict=True):
-                self._same(result, value)
-        elif operation.name == "shape.reduce":
-            self._reduce(operation)
-        elif not operation.operands and row.evaluate is not None:
-            self._constant(operation)
-        elif operation.name == "shape.debug_print":
-            raise _Unfit(operation.name)
-        elif operation.name in PASSED:
-            if operation.name == "shape.index_to_size":
-                self._step("not_negative", self.of(operation.operands[0]))
-            self._same(operation.results[0], operation.operands[0])
-            self._demand(operation.results[0])
-        elif operation.name == "shape.cstr_require":
-            self._step("holds", self.of(operation.operands[0]))
-        elif operation.name != "shape.assuming_all":
-            self._call(operation)
-
-    def _same(self, result: Value, value: Value) -> None:
-        if value in self._registers:
-            self._registers[result] = self._registers[value]
+        match operation.name:
+            case "shape.assuming":
+                self._step("holds", self.of(operation.operands[0]))
+                self._block(operation.regions[0])
+                for result, value in zip(operation.results, _yields(operation.regions[0]), strict=True):
+                    self._registers[result] = self.of(value)
+            case "shape.reduce":
+                self._reduce(operation)
+            case "scf.if":
+                self._if(operation)
+            case "shape.debug_print":
+                raise _Unfit(operation.name)
+            case _ if not operation.operands and find_row(operation.name).evaluate is not None:
+                self._constant(operation)
+            case name if name in PASSED:
+                self._pass(operation)
+            case _:
+                self._call(operation)
 
     def _constant(self, operation: Operation) -> None:
         result = operation.results[0]
         match find_row(operation.name).apply(operation, ())[0]:
-            case Witness(passing=True):
-                pass
+            case Witness(passing=passing):
+                self._step("number", self._new(result), 1 if passing else _INVALID)
+            case Shape(unranked=True):
+                self._step("shape", self._new(result), _UNKNOWN)
             case Shape(extents=tuple(extents)) | tuple(extents):
-                known = [extent for extent in extents if isinstance(extent, int)]
-                if len(known) < len(extents):
-                    raise _Unfit(operation.name)
+                known = [extent if isinstance(extent, int) else _UNKNOWN for extent in extents]
                 self._step("shape", self._new(result), len(known), *known)
             case Size(value=int(number)) | int(number):
                 self._step("number", self._new(result), int(number))
-            case Failed() | _:
+            case _:
                 raise _Unfit(operation.name)
 
-    def _call(self, operation: Operation) -> None:
-        if operation.regions or not operation.results:
-            raise _Unfit(operation.name)
-        name = function(operation)
-        if takes_sizes(operation):
-            for value in operation.operands:
-                if value.type.kind == "index":
-                    self._step("not_negative", self.of(value))
-        kept = [value for value in operation.results if value.type.kind != "witness"]
-        if name == "bcg_arith_select" and any(map(_is_shape, kept)):
-            name = "select_shape"
-        registers = "".join("s" if _is_shape(value) else "n" for value in (*kept, *operation.operands))
-        if re.fullmatch(_REGISTERS.get(name, _REGISTERS.get(_kinds().get(name, ""), "")), registers) is None:
-            raise _Unfit(name)
-        results = [self._new(value) for value in kept]
-        operands = [self.of(value) for value in operation.operands]
-        if len(operands) > _most()[0]:
-            raise _Unfit(name)
-        self._step(name, *results, *([len(operands)] if name in _LISTS else []), *operands)
-        for value in operation.results:
-            if _is_shape(value):
-                self._demand(value)
-            elif value.type.kind != "witness" and not name.startswith(("bcg_index_", "bcg_arith_")):
-                self._step("not_negative", self.of(value))
+    def _pass(self, operation: Operation) -> None:
+        operand, result = operation.operands[0], operation.results[0]
+        is_size = operation.name == "shape.index_to_size"
+        self._registers[result] = self._size(operand) if is_size else self.of(operand)
+        if refuses(operation) and operand.type.kind != "index":
+            self._demand(result, self.of(result))
 
-    def _demand(self, value: Value) -> None:
-        """Ask for the length that the type of an extent tensor states."""
-        if value.type.kind == "extents" and value.type.length is not None:
-            self._step("has_rank", self.of(value), value.type.length)
+    def _size(self, value: Value) -> int:
+        """Return the register of a value as ops take it that expect a size: an index below 0 is none."""
+        if value.type.kind != "index":
+            return self.of(value)
+        made = self._fresh(False)
+        self._step("bcg_size_from_index", made, self.of(value))
+        return made
+
+    def _call(self, operation: Operation) -> None:
+        name = function(operation)
+        if name == "bcg_arith_select" and _is_shape(operation.results[0]):
+            name = "select_shape"
+        kind = _KIND.fullmatch(_kinds().get(name, ""))
+        if kind is None or kind["results"] != _letters(operation.results):
+            raise _Unfit(name)
+        operands = [self._size(value) if takes_sizes(operation) else self.of(value) for value in operation.operands]
+        is_list = kind["operands"].isupper()
+        if (
+            set(_letters(operation.operands)) - {kind["operands"].lower()}
+            if is_list
+            else (kind["operands"] != _letters(operation.operands))
+        ):
+            raise _Unfit(name)
+        self.listed = max(self.listed, len(operands))
+        results = [self._new(value) for value in operation.results]
+        self._step(name, *results, *([len(operands)] if is_list else []), *operands)
+        if refuses(operation) and not kind["partial"]:
+            for value, register in zip(operation.results, results, strict=True):
+                self._demand(value, register)
+
+    def _demand(self, value: Value, register: int) -> None:
+        """Refuse values that the type of a result cannot express."""
+        if value.type.kind in ("index", "i1"):
+            self._step("not_negative", register)
+        if value.type.kind == "extents":
+            self._step("tensor", register, -1 if value.type.length is None else value.type.length)
+
+    def _copy(self, value: Value, to: int, register: int) -> None:
+        if to != register:
+            self._step("copy_shape" if _is_shape(value) else "copy_number", to, register)
+
+    def _nested(self, block: Block, results: Sequence[tuple[Value, int]]) -> list[int]:
+        """Return the steps of a region that end with copies of what it yields to registers, all at once."""
+        outside, self.steps = self.steps, []
+        self._block(block)
+        yielded = [self.of(value) for value in _yields(block)]
+        targets = {(_is_shape(value), register) for value, register in results}
+        for at, (value, _) in enumerate(results):
+            if len(results) > 1 and (_is_shape(value), yielded[at]) in targets:
+                kept = self._fresh(_is_shape(value))
+                self._copy(value, kept, yielded[at])
+                yielded[at] = kept
+        for (value, register), new in zip(results, yielded, strict=True):
+            self._copy(value, register, new)
+        made, self.steps = self.steps, outside
+        return made
+
+    def _if(self, operation: Operation) -> None:
+        results = [(value, self._new(value)) for value in operation.results]
+        first, second = (self._nested(region, results) for region in operation.regions)
+        self._step("branch", self.of(operation.operands[0]), len(first), len(second), *first, *second)
 
     def _reduce(self, operation: Operation) -> None:
         shape, *starts = operation.operands
         index, extent, *state = operation.regions[0].arguments
-        for value, start in zip(state, starts, strict=True):
-            self._new(value)
-            self._copy(value, start)
-        begin = [self._new(index), self._new(extent), self.of(shape)]
-        outside, self.steps = self.steps, []
-        self._block(operation.regions[0])
-        # All at once: what is yielded may be the state itself.
-        kept = [self._kept(value) for value in _yields(operation)]
-        for value, register in zip(state, kept, strict=True):
-            if value.type.kind != "witness":
-                self._step("copy_shape" if _is_shape(value) else "copy_number", self.of(value), register)
-        body, self.steps = self.steps, outside
-        self._step("loop", *begin, len(body), *body)
-        for result, value in zip(operation.results, state, strict=True):
-            self._same(result, value)
+        results = [(value, self._new(value)) for value in state]
+        for (value, register), start in zip(results, starts, strict=True):
+            self._copy(value, register, self.of(start))
+        head = (self._new(index), self._new(extent), self.of(shape))
+        body = self._nested(operation.regions[0], results)
+        self._step("loop", *head, len(body), *body)
+        for result, (_, register) in zip(operation.results, results, strict=True):
+            self._registers[result] = register
 
-    def _copy(self, to: Value, value: Value) -> None:
-        if value.type.kind != "witness":
-            self._step("copy_shape" if _is_shape(value) else "copy_number", self.of(to), self.of(value))
 
-    def _kept(self, value: Value) -> int:
-        """Return a register of its own for what a value is now."""
-        if value.type.kind == "witness":
-            return -1
-        if _is_shape(value):
-            self.shapes += 1
-            self._step("copy_shape", self.shapes - 1, self.of(value))
-            return self.shapes - 1
-        self.numbers += 1
-        self._step("copy_number", self.numbers - 1, self.of(value))
-        return self.numbers - 1
+# As in bcg_shape_value.h.
+_UNKNOWN, _INVALID = -1, -2
 
 
 def _is_shape(value: Value) -> bool:
     return c_type(value.type) == "bcg_shape"
 
 
-def _yields(operation: Operation) -> tuple[Value, ...]:
-    terminator = operation.regions[0].terminator
-    return terminator.operands if terminator is not None else ()
+def _letters(values: Sequence[Value]) -> str:
+    return "".join("s" if _is_shape(value) else "n" for value in values)
+
+
+def _yields(block: Block) -> tuple[Value, ...]:
+    return block.terminator.operands if block.terminator is not None else ()
