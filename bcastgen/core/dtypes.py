@@ -23,12 +23,15 @@ from .frozen import dataclass
 __all__ = [
     "BF16",
     "BOOL",
+    "C64",
+    "C128",
     "DTYPES",
     "F16",
     "F32",
     "F64",
     "I64",
     "U64",
+    "WEAK_COMPLEX",
     "WEAK_FLOAT",
     "WEAK_INT",
     "WEAK_UINT",
@@ -50,10 +53,10 @@ class DType:
     Attributes
     ----------
     name : our spelling, the one in types and signatures.
-    kind : ``"bool"``, ``"signed"``, ``"unsigned"`` or ``"float"``.
+    kind : ``"bool"``, ``"signed"``, ``"unsigned"``, ``"float"`` or ``"complex"``.
     bits : width in memory, in bits.
-    c : the C type of a value; memory holds a bool as a byte, and a 16-bit float as its bits
-        (``emit.c_text.body.storage_type``).
+    c : the C type of a value, of a complex number a struct; memory holds a bool as a byte, and a 16-bit float as its
+        bits (``emit.c_text.body.storage_type``).
     mlir : the MLIR element type.
     numpy : the name NumPy knows it by.
     """
@@ -72,13 +75,28 @@ class DType:
 
     @property
     def is_integer(self) -> bool:
-        """True for signed and unsigned integers, False for bool and floats."""
+        """True for signed and unsigned integers, False for bool, floats and complex numbers."""
         return self.kind in ("signed", "unsigned")
 
     @property
     def is_float(self) -> bool:
-        """True for floating-point types."""
+        """True for floating-point types of real numbers."""
         return self.kind == "float"
+
+    @property
+    def is_complex(self) -> bool:
+        """True for complex numbers."""
+        return self.kind == "complex"
+
+    @property
+    def is_inexact(self) -> bool:
+        """True for floats and complex numbers."""
+        return self.kind in ("float", "complex")
+
+    @property
+    def part(self) -> DType:
+        """The dtype of a complex number's real and imaginary parts; any other dtype itself."""
+        return {"c64": F32, "c128": F64}.get(self.name, self)
 
     @property
     def is_float16(self) -> bool:
@@ -112,8 +130,15 @@ class DType:
         """The name that users write for it in Python."""
         return f"{'ml_dtypes' if self.numpy == BFLOAT16 else 'numpy'}.{self.numpy}"
 
-    def nearest(self, value: float | int) -> float:
-        """Return the value of this float type that is nearest to a number; an infinity beyond the largest value."""
+    def nearest(self, value: complex) -> Any:
+        """Return the value of this float or complex type nearest to a number; an infinity beyond the largest value.
+
+        A float takes the real part of a complex number.
+        """
+        if self.is_complex:
+            return complex(self.part.nearest(value.real), self.part.nearest(value.imag))
+        if isinstance(value, complex):
+            value = value.real
         if self.is_float16:
             return nearest(value, self.name)
         with np.errstate(over="ignore"):
@@ -140,6 +165,8 @@ DTYPES: tuple[DType, ...] = (
     DType("bf16", "float", 16, "float", "bf16", BFLOAT16),
     DType("f32", "float", 32, "float", "f32", "float32"),
     DType("f64", "float", 64, "double", "f64", "float64"),
+    DType("c64", "complex", 64, "bcg_c64", "complex<f32>", "complex64"),
+    DType("c128", "complex", 128, "bcg_c128", "complex<f64>", "complex128"),
 )
 
 _BY_NAME = {row.name: row for row in DTYPES}
@@ -148,6 +175,7 @@ _BY_NUMPY = {row.numpy: row for row in DTYPES}
 
 BOOL, I64, U64 = _BY_NAME["bool"], _BY_NAME["i64"], _BY_NAME["u64"]
 F16, BF16, F32, F64 = (_BY_NAME[name] for name in ("f16", "bf16", "f32", "f64"))
+C64, C128 = _BY_NAME["c64"], _BY_NAME["c128"]
 
 
 @cache
@@ -270,7 +298,8 @@ class Weak:
 
 # Their bytes are far from those of dtypes. WEAK_UINT is a Python int beyond int64.
 WEAK_INT, WEAK_UINT, WEAK_FLOAT = Weak("int", I64, 64), Weak("uint", U64, 65), Weak("float", F64, 66)
-_WEAK_BY_KEY = {weak.key: weak for weak in (WEAK_INT, WEAK_UINT, WEAK_FLOAT)}
+WEAK_COMPLEX = Weak("complex", C128, 67)
+_WEAK_BY_KEY = {weak.key: weak for weak in (WEAK_INT, WEAK_UINT, WEAK_FLOAT, WEAK_COMPLEX)}
 
 
 def from_key(byte: int) -> DType | Weak:
@@ -291,6 +320,9 @@ def resolve_weak(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
         return tuple(t.default for t in types if isinstance(t, Weak))
     met = promote(*strong)
     for weak in (t for t in types if isinstance(t, Weak)):
-        if met.kind == "bool" or (weak is WEAK_FLOAT and not met.is_float):
+        if weak is WEAK_COMPLEX:
+            # It is as wide as the floats beside it, or complex128 beside integers.
+            met = promote(met, C64 if met.is_inexact else C128)
+        elif met.kind == "bool" or (weak is WEAK_FLOAT and not met.is_inexact):
             met = promote(met, weak.default)
     return tuple(t if isinstance(t, DType) else met for t in types)

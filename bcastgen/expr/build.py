@@ -15,7 +15,7 @@ import numpy as np
 
 from bcastgen.core.subclasses import own_meaning
 
-from ..core.dtypes import BF16, BOOL, F32, F64, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
+from ..core.dtypes import BF16, BOOL, C128, F32, F64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
 from ..ops.table import CAST
@@ -56,6 +56,8 @@ def constant_from(value: object) -> Constant | None:
         case float():
             # For NumPy a value of a subclass, such as an enum's member, is not weak.
             return Constant(float(value), WEAK_FLOAT if type(value) is float else F64)
+        case complex():
+            return Constant(complex(value), WEAK_COMPLEX if type(value) is complex else C128)
         case int():
             weak = _weak_int(int(value))
             return Constant(int(value), weak if type(value) is int else weak.default)

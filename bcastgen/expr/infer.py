@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..core.dtypes import WEAK_FLOAT, WEAK_INT, DType, Weak, in_numpy_code
+from ..core.dtypes import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, in_numpy_code
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..core.frozen import dataclass
 from ..ops.dtype_rules import refuse
@@ -100,7 +100,7 @@ class _Inference:
         for operand, kind, declared in zip(self.source.operands, self.operand_types, self.declared, strict=True):
             made = self.builder.operand(operand.name, kind.default if isinstance(kind, Weak) else kind)
             self.types[made] = kind
-            integer = isinstance(kind, Weak) and kind is not WEAK_FLOAT
+            integer = kind in (WEAK_INT, WEAK_UINT)
             self.limits.append((made.dtype.min, made.dtype.max) if integer and isinstance(made.dtype, DType) else None)
             here[operand] = made if declared is None else self._as_declared(made, kind, declared)
         for node in topological(self.source.roots):
@@ -125,7 +125,9 @@ class _Inference:
             raise DTypeError(
                 f"operand '{operand.name}' has dtype {kind}, declared {declared}; use .astype({declared.in_python})"
             )
-        if kind is WEAK_FLOAT and not declared.is_float:
+        if kind is WEAK_COMPLEX and not declared.is_complex:
+            raise DTypeError(f"operand '{operand.name}' is a Python complex, declared {declared}; pass a real number")
+        if kind is WEAK_FLOAT and not declared.is_inexact:
             raise DTypeError(f"operand '{operand.name}' is a Python float, declared {declared}; pass an integer")
         if isinstance(kind, Weak) and declared.is_integer:
             self._narrow(operand, kind, declared)
@@ -163,7 +165,7 @@ class _Inference:
         weak = (
             node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
         )
-        return self._typed(made, (WEAK_FLOAT if result.is_float else WEAK_INT) if weak else result)
+        return self._typed(made, _weak_of(result) if weak else result)
 
     def _in_loop(self, node: Apply, operand: Node) -> Node:
         """Return an operand in the dtype of the ufunc loop that NumPy would choose; unchanged if no loops are noted."""
@@ -197,7 +199,9 @@ class _Inference:
         """
         base, exponent = operands
         kind, by = self.types[base], self.types[exponent]
-        is_float = isinstance(kind, DType) and kind.is_float
+        is_float = isinstance(kind, DType) and kind.is_inexact
+        if WEAK_COMPLEX in (exponent.dtype, base.dtype):
+            return op, operands
         # A float exponent turns an integer base into a float.
         keeps = exponent.dtype is WEAK_INT or is_float or kind is WEAK_FLOAT
         is_bool = isinstance(kind, DType) and kind.kind == "bool"
@@ -207,7 +211,7 @@ class _Inference:
             return OPS["sqrt"], (base,)
         if is_float and self._is_weak(exponent, -1):
             return OPS["reciprocal"], (base,)
-        if self._is_weak(base, 2) and isinstance(by, DType) and by.is_float:
+        if self._is_weak(base, 2) and isinstance(by, DType) and by.is_inexact:
             return OPS["exp2"], (exponent,)
         return op, operands
 
@@ -240,7 +244,7 @@ class _Inference:
             # The value under the view is the weak one, so convert it there.
             inner = self.convert(node.operand, target)
             return self._typed(self.builder.remap(inner, node.view, node.like, target), target)
-        if isinstance(kind, Weak) and kind is not WEAK_FLOAT and target.is_integer:
+        if isinstance(kind, Weak) and kind in (WEAK_INT, WEAK_UINT) and target.is_integer:
             self._narrow(node, kind, target)
         if node.dtype is target:
             return node
@@ -259,13 +263,17 @@ class _Inference:
             )
 
 
+def _weak_of(result: DType) -> Weak:
+    return WEAK_COMPLEX if result.is_complex else WEAK_FLOAT if result.is_float else WEAK_INT
+
+
 def _is_weak_int(node: Node) -> TypeGuard[Constant]:
     return isinstance(node, Constant) and isinstance(node.dtype, Weak) and isinstance(node.value, int)
 
 
 def _converted(node: Constant, target: DType) -> Constant:
     value = node.value
-    if target.is_float:
+    if target.is_inexact:
         return Constant(target.nearest(value), target)
     if target.kind == "bool":
         return Constant(bool(value), target)

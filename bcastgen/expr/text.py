@@ -152,7 +152,7 @@ class _Reader:
             return self._view(tree, self.views[tree])
         match tree:
             case ast.Constant(value=value):
-                if not isinstance(value, (bool, int, float)):
+                if not isinstance(value, (bool, int, float, complex)):
                     raise self._error(tree, f"a {type(value).__name__} is not a number an expression can hold")
                 return self.builder.constant(value)
             case ast.Name(id=name):

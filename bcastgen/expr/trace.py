@@ -79,6 +79,22 @@ class Tracer:
         """The value with its dims reversed: an indexing map, no copy."""
         return transpose(self)
 
+    @property
+    def real(self) -> Tracer:
+        """The real part; a real value itself."""
+        return _apply(self.builder, OPS["real"], (self,))
+
+    @property
+    def imag(self) -> Tracer:
+        """The imaginary part; 0 of a real value."""
+        return _apply(self.builder, OPS["imag"], (self,))
+
+    def conj(self) -> Tracer:
+        """Return the conjugate; a real value itself."""
+        return _apply(self.builder, OPS["conjugate"], (self,))
+
+    conjugate = conj
+
     def transpose(self, *axes: Any) -> Tracer:
         """Return the value with its dims in another order: an indexing map, no copy."""
         return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
@@ -245,6 +261,11 @@ def _broadcast_to(builder: Builder, x: Any, shape: Any) -> Tracer:
     return broadcast_in_dim(x if isinstance(x, Tracer) else Tracer(builder, _node(builder, x, "broadcast_to")), shape)
 
 
+def _angle(builder: Builder, z: object, deg: bool = False) -> Tracer:
+    radians = _apply(builder, OPS["angle"], (z,))
+    return radians if not deg else radians * (180 / np.pi)
+
+
 def _expand_dims(builder: Builder, a: Tracer, axis: Any) -> Tracer:
     if not isinstance(axis, int) or axis not in (0, -1):
         raise TraceError("numpy.expand_dims takes the axis 0 or -1 inside a kernel; write x[:, None] instead")
@@ -258,6 +279,9 @@ _NUMPY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Tracer]] = {
     np.round: _round,
     np.around: _round,
     np.fix: lambda builder, x: _apply(builder, OPS["trunc"], (x,)),
+    np.real: lambda builder, val: _apply(builder, OPS["real"], (val,)),
+    np.imag: lambda builder, val: _apply(builder, OPS["imag"], (val,)),
+    np.angle: _angle,
     np.transpose: lambda builder, a, axes=None: transpose(a, axes),
     np.broadcast_to: _broadcast_to,
     np.expand_dims: _expand_dims,

@@ -21,6 +21,10 @@ __all__ = ["cast_c", "cast_reference", "truncated_c"]
 def cast_c(operands: tuple[DType, ...], result: DType) -> str:
     """Return the C of NumPy's cast; cases that NumPy leaves to the machine are defined."""
     source = operands[0]
+    if source.is_complex:
+        return _of_complex(source, result)
+    if result.is_complex:
+        return f"bcg_make_{result}({cast_c(operands, result.part)}, 0)"
     if result is BOOL:
         return "({0} != 0)"
     if source is BOOL and result.is_float:
@@ -29,8 +33,17 @@ def cast_c(operands: tuple[DType, ...], result: DType) -> str:
     if result.is_float16:
         return _to_half(source)
     if not (source.is_float and result.is_integer):
-        return "({T}){0}"
+        return f"({result.c}){{0}}"
     return truncated_c("{0}", source, result)
+
+
+def _of_complex(source: DType, result: DType) -> str:
+    """Return the C of a complex number's cast: to real numbers it drops the imaginary part, as NumPy does."""
+    if result is BOOL:
+        return f"bcg_is_true_{source}({{0}})"
+    if result.is_complex:
+        return "{0}" if result is source else f"bcg_{source}_to_{result}({{0}})"
+    return cast_c((source.part,), result).replace("{0}", "{0}.re")
 
 
 def truncated_c(x: str, source: DType, result: DType) -> str:
@@ -72,8 +85,10 @@ def cast_reference(x: Any, target: DType) -> Any:
     """Convert as the cast row does: NaN to integer is 0, other out-of-range floats saturate, integers wrap."""
     x = np.asarray(x)
     with np.errstate(all="ignore"):
-        if target is BF16:
+        if target is BF16 and x.dtype.kind != "c":
             return _to_f32_odd(x).astype(BF16.np)
+        if x.dtype.kind == "c":
+            return x.astype(target.np) if target is BOOL or target.is_complex else cast_reference(x.real, target)
         if x.dtype.kind not in "biuf":
             x = x.astype(np.float32)
         if not (target.is_integer and x.dtype.kind == "f"):

@@ -21,6 +21,7 @@ from ..core.dtypes import (
     F64,
     I64,
     U64,
+    WEAK_COMPLEX,
     WEAK_FLOAT,
     DType,
     Weak,
@@ -76,7 +77,7 @@ def bool_as_i8(_op: str, operands: Types) -> Converted:
 
 def _float_of(operand: DType) -> DType:
     """Return the float NumPy computes an operand's functions in: f16 for 8-bit integers, f32 for 16-bit ones."""
-    return operand if operand.is_float else {8: F16, 16: F32}.get(operand.bits, F64)
+    return operand if operand.is_inexact else {8: F16, 16: F32}.get(operand.bits, F64)
 
 
 def floating(_op: str, operands: Types) -> Converted:
@@ -90,14 +91,14 @@ def floating(_op: str, operands: Types) -> Converted:
 def divide(_op: str, operands: Types) -> Converted:
     """Compute in floats; integers as f64."""
     loop = promote(*resolve_weak(operands))
-    loop = loop if loop.is_float else F64
+    loop = loop if loop.is_inexact else F64
     return (loop, loop), loop
 
 
 def compare(_op: str, operands: Types) -> Converted:
     """Compare without loss, and give bool."""
-    floats = any(t is WEAK_FLOAT or (isinstance(t, DType) and t.is_float) for t in operands)
-    if floats:
+    inexact = any((t.default if isinstance(t, Weak) else t).is_inexact for t in operands)
+    if inexact:
         return _alike(operands), BOOL
     # A Python int is compared by its value, whatever the width of the other side, and i64 with u64 exactly.
     exact = tuple(t.default if isinstance(t, Weak) else t for t in operands)
@@ -120,7 +121,7 @@ def logical(_op: str, operands: Types) -> Converted:
 def bitwise(op: str, operands: Types) -> Converted:
     """Compute in the integer or bool that operands promote to."""
     loops = _alike(operands)
-    if loops[0].is_float:
+    if loops[0].is_inexact:
         raise refuse(op, operands, "defined for integers and bool only; use .astype(numpy.int64)")
     return loops, loops[0]
 
@@ -136,7 +137,7 @@ def integers(op: str, operands: Types) -> Converted:
 def shift(op: str, operands: Types) -> Converted:
     """Compute in the integer that operands promote to, bools as i8."""
     loops, _ = bool_as_i8(op, operands)
-    if loops[0].is_float:
+    if loops[0].is_inexact:
         raise refuse(op, operands, "defined for integers only; use .astype(numpy.int64)")
     return loops, loops[0]
 
@@ -156,7 +157,7 @@ def rounded(op: str, operands: Types) -> Converted:
 def float_test(_op: str, operands: Types) -> Converted:
     """Look at one float, and give bool; integers as f64."""
     loop = resolve_weak(operands)[0]
-    return (loop if loop.is_float else F64,), BOOL
+    return (loop if loop.is_inexact else F64,), BOOL
 
 
 def where(_op: str, operands: Types) -> Converted:
@@ -235,6 +236,8 @@ def by_signatures(op: str, text: str, arity: int) -> Rule:
 
 def _converts_safely(source: DType | Weak, target: DType) -> bool:
     if isinstance(source, Weak):
+        if source is WEAK_COMPLEX or target.is_complex:
+            return target.is_complex
         return target.is_float or (source is not WEAK_FLOAT and target.is_integer)
     return promote(source, target) is target
 

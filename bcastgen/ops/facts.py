@@ -10,11 +10,12 @@ They name functions of :mod:`.ranges` and :mod:`.bounds`, which are imported whe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..core.frozen import dataclass
 
-__all__ = ["FloatFacts", "IntegerFacts", "Mlir"]
+__all__ = ["ComplexForm", "FloatFacts", "IntegerFacts", "Mlir"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,31 @@ class FloatFacts:
 
     bounds: str = ""
     in_words: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ComplexForm:
+    """What an op is for complex operands.
+
+    Attributes
+    ----------
+    c : C template; ``{t}`` is the complex dtype, ``{r}`` that of its parts.
+    is_real : whether the result is a real number, of the parts' dtype.
+    ulp : bound on the error of each part, in units in the last place of the result's norm; 0 means bit-identical to
+        the formula that NumPy documents, in its order and without contraction.
+    cost_tenths_ns : cost of an element of 64 bits in a loop.
+    domain : interval that test samples of both parts are drawn from.
+    reference : NumPy-like function that the values are checked against; None means the row's own.
+    mlir : its spelling in the dialect complex; None if that has no counterpart of the same meaning.
+    """
+
+    c: str
+    is_real: bool = False
+    ulp: int = 0
+    cost_tenths_ns: float = 0.8
+    domain: tuple[float, float] = (-10.0, 10.0)
+    reference: Callable[..., Any] | None = None
+    mlir: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dtypes import BF16, BOOL, F16, F32, WEAK_FLOAT, WEAK_INT, DType, Weak, dtype, promote
+from ..core.dtypes import BF16, BOOL, F16, F32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, Weak, dtype, promote
 from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
-from .dtype_rules import Rule, Types, by_parameter
-from .facts import FloatFacts, IntegerFacts, Mlir
+from .dtype_rules import RULES, Rule, Types, by_parameter, refuse
+from .facts import ComplexForm, FloatFacts, IntegerFacts, Mlir
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
@@ -118,6 +118,7 @@ class Op:
     by_power_of_two : the op that replaces this one if the last operand is a power of two, and the number that it takes
         instead: the power's "exponent", "mask" or "inverse".
     integers, floats : the facts for analyses and rewrites.
+    complex : what it is for complex numbers; None if it refuses them.
     clamps : for each operand but the first, whether it is the "low" or the "high" end of the result.
     selects : whether its first operand is a condition that picks one of the others.
     mlir : its spelling in the dialects arith and math; None if they have no counterpart of the same meaning.
@@ -150,6 +151,7 @@ class Op:
     by_power_of_two: tuple[str, str] | None = None
     integers: IntegerFacts = _NO_INTEGERS
     floats: FloatFacts = _NO_FLOATS
+    complex: ComplexForm | None = None
     clamps: tuple[str, ...] = ()
     selects: bool = False
     mlir: Mlir | None = None
@@ -172,7 +174,14 @@ class Op:
         DTypeError
             Where NumPy has no loop for these dtypes, or its result dtype is not supported.
         """
-        return self.rule(self.name, operands)
+        loops, result = self.rule(self.name, operands)
+        if self.complex is None and result.is_complex | any(loop.is_complex for loop in loops):
+            if self.definition is not None and self.definition.dtypes not in RULES:
+                return loops, result
+            raise refuse(self.name, operands, "not defined for complex numbers; use .real, .imag or absolute")
+        if self.complex is not None and self.complex.is_real and result.is_complex:
+            result = result.part
+        return loops, result
 
     def c_for(
         self,
@@ -191,6 +200,9 @@ class Op:
         common_case : whether every element passes `range_tests`.
         constant : the last operand, where it is a constant.
         """
+        number = _complex_of(operands)
+        if number is not None and self.complex is not None:
+            return self.complex.c.replace("{t}", number.name).replace("{r}", number.part.name)
         special = self._special(operands, constant)
         if special is not None:
             return _fill(special[0], operands, result)
@@ -212,7 +224,7 @@ class Op:
         constant: bool | int | float | None = None,
     ) -> tuple[RangeTest, ...]:
         """Return the tests that elements of the common case pass; an empty tuple if there is no common case."""
-        if self.range_tests is None or self._special(operands, constant) is not None:
+        if self.range_tests is None or self._special(operands, constant) is not None or _complex_of(operands):
             return ()
         # Under math="fast" the common case of the accurate form would make results depend on blocks.
         if (
@@ -249,6 +261,8 @@ class Op:
             # This is a user's C, and compilers rarely vectorise the functions that it calls.
             texts = (self.c_for(operands, result), *(text for _, text in self.prelude))
             return 50.0 if any(re.search(r"\b(?!bcg_)[a-z]\w*\(", text) for text in texts) else 2.0
+        if self.complex is not None and _complex_of(operands) is not None:
+            return self.complex.cost_tenths_ns * operands[-1].bits / 64
         own = self.cost_tenths_ns
         cost = own if isinstance(own, (int, float)) else own.get(operands[0].kind, _CHEAP)
         bits = max(dtype.computed_in.bits for dtype in (*operands, result))
@@ -263,8 +277,13 @@ class Op:
         exact = self.representable or (bool(self.params) and promote(operands[0], result) is result)
         return result.is_float16 and not exact
 
-    def ulp_for(self, result: DType, fast: bool = False) -> int:
-        """Return the bound of the error in a result of this dtype; 16-bit floats are f32's, rounded."""
+    def ulp_for(self, result: DType, fast: bool = False, operands: tuple[DType, ...] = ()) -> int:
+        """Return the bound of the error in a result of this dtype; 16-bit floats are f32's, rounded.
+
+        `operands` are needed where complex operands have a real result.
+        """
+        if self.complex is not None and _complex_of((*operands, result)) is not None:
+            return self.complex.ulp
         ulp = self.fast_ulp if fast and self.fast_ulp is not None else self.ulp
         return min(ulp, 1) if result.is_float16 else ulp
 
@@ -302,6 +321,8 @@ class Op:
                     "NumPy scalars"
                 )
         function = self.reference or getattr(np, self.name)
+        if self.complex is not None and self.complex.reference is not None and any(map(_is_complex, operands)):
+            function = self.complex.reference
         with np.errstate(all="ignore"):
             if self.params or not any(map(self._is_widened, operands)):
                 return function(*operands)
@@ -316,15 +337,26 @@ class Op:
         return name == BF16.numpy or (self.definition is not None and name == F16.numpy)
 
 
+def _is_complex(value: Any) -> bool:
+    return isinstance(value, (complex, np.generic, np.ndarray)) and np.asarray(value).dtype.kind == "c"
+
+
+def _complex_of(dtypes: tuple[DType, ...]) -> DType | None:
+    """Return the complex dtype among these, or None."""
+    return next((one for one in dtypes if one.is_complex), None)
+
+
 def _kind_of(value: Any) -> DType | Weak:
     if isinstance(value, (np.generic, np.ndarray)):
         return dtype(value.dtype)
+    if isinstance(value, complex):
+        return WEAK_COMPLEX
     return BOOL if isinstance(value, bool) else WEAK_FLOAT if isinstance(value, float) else WEAK_INT
 
 
 def _converted(value: Any, loop: DType) -> Any:
     if not isinstance(value, (np.generic, np.ndarray)):
-        value = np.float64(loop.nearest(value)) if loop.is_float else np.asarray(value)
+        value = np.asarray(loop.nearest(value)) if loop.is_inexact else np.asarray(value)
     return value.astype(loop.computed_in.np)
 
 

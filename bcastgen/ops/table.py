@@ -20,6 +20,7 @@ from ..core.forks import undivided
 from .row import Op
 from .rows.arithmetic import ARITHMETIC
 from .rows.bits import BITS
+from .rows.complex_forms import COMPLEX_PARTS, with_complex
 from .rows.comparisons import COMPARISONS, FLOAT_CLASSES
 from .rows.functions import FUNCTIONS
 from .rows.selection import EXTREMA, ROUNDING, SELECTION
@@ -28,16 +29,22 @@ from .tosa_rows import TOSA_ROWS
 __all__ = ["CAST", "DEFINED", "OPS", "find_op", "known_ops"]
 
 # In the order in which they are listed.
-_ROWS: tuple[Op, ...] = (
-    *ARITHMETIC,
-    *FUNCTIONS,
-    *ROUNDING,
-    *EXTREMA,
-    *COMPARISONS,
-    *BITS,
-    *FLOAT_CLASSES,
-    *SELECTION,
-    *TOSA_ROWS,
+_ROWS: tuple[Op, ...] = tuple(
+    map(
+        with_complex,
+        (
+            *ARITHMETIC,
+            *FUNCTIONS,
+            *COMPLEX_PARTS,
+            *ROUNDING,
+            *EXTREMA,
+            *COMPARISONS,
+            *BITS,
+            *FLOAT_CLASSES,
+            *SELECTION,
+            *TOSA_ROWS,
+        ),
+    )
 )
 
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}

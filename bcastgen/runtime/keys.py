@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..core.dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, from_key
+from ..core.dtypes import BF16, DTYPES, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, from_key
 from ..core.errors import CompileError
 from ..core.forks import undivided
 
@@ -92,6 +92,8 @@ def operand_code(operand: object) -> int:
         return TYPE_CODES[number] if 0 <= number < len(TYPE_CODES) else _ADDED.get(number, NO_CODE)
     if kind is float:
         return WEAK_FLOAT.key
+    if kind is complex:
+        return WEAK_COMPLEX.key
     if kind is bool:
         return SCALAR_CODES[np.bool_]
     if kind is int:

@@ -224,7 +224,7 @@ def clean_operand(name: str, value: object) -> object:
     >>> clean_operand("x", [1, 2]), clean_operand("x", 3)
     (array([1, 2]), 3)
     """
-    if type(value) in (bool, float):
+    if type(value) in (bool, float, complex):
         return value
     if type(value) is int:
         return _clean_int(name, value)

@@ -380,7 +380,7 @@ static PyType_Spec kernel_spec = {
 PyDoc_STRVAR(configure_doc,
              "configure(type_codes, scalar_codes, descrs, weak, hooks)\n--\n\n"
              "Hand over bcastgen's dtype codes, by NumPy type number and by NumPy scalar type; the dtype of each\n"
-             "code, None where it comes with register_dtype(); the codes of weak int, uint and float; and the functions\n"
+             "code, None where it comes with register_dtype(); the codes of weak int, uint, float and complex; and the functions\n"
              "that are in Python.");
 
 /* Called once, when bcastgen.runtime.base is imported. The objects that it stores live as long as the process. */
@@ -390,10 +390,10 @@ static PyObject *module_configure(PyObject *module, PyObject *args)
     const char *type_codes;
     Py_ssize_t count;
     PyObject *scalar_codes, *descrs, *hooks[8];
-    unsigned char weak[3];
-    if (!PyArg_ParseTuple(args, "y#O!O!(bbb)(OOOOOOOO):configure", &type_codes, &count, &PyDict_Type, &scalar_codes,
-                          &PyTuple_Type, &descrs, &weak[0], &weak[1], &weak[2], &hooks[0], &hooks[1], &hooks[2],
-                          &hooks[3], &hooks[4], &hooks[5], &hooks[6], &hooks[7]))
+    unsigned char weak[4];
+    if (!PyArg_ParseTuple(args, "y#O!O!(bbbb)(OOOOOOOO):configure", &type_codes, &count, &PyDict_Type, &scalar_codes,
+                          &PyTuple_Type, &descrs, &weak[0], &weak[1], &weak[2], &weak[3], &hooks[0], &hooks[1],
+                          &hooks[2], &hooks[3], &hooks[4], &hooks[5], &hooks[6], &hooks[7]))
         return NULL;
     if (count != (Py_ssize_t)sizeof config.type_codes || PyTuple_GET_SIZE(descrs) > CODES) {
         return PyErr_Format(PyExc_ValueError, "one code for each of %zu type numbers, and up to %d dtypes",
@@ -407,7 +407,7 @@ static PyObject *module_configure(PyObject *module, PyObject *args)
         config.descrs[i] = (PyArray_Descr *)descr;
     }
     memcpy(config.type_codes, type_codes, sizeof config.type_codes);
-    config.weak_int = weak[0], config.weak_uint = weak[1], config.weak_float = weak[2];
+    config.weak_int = weak[0], config.weak_uint = weak[1], config.weak_float = weak[2], config.weak_complex = weak[3];
     config.scalar_codes = Py_NewRef(scalar_codes);
     config.call_slow = Py_NewRef(hooks[0]);
     config.check_binary = Py_NewRef(hooks[1]);

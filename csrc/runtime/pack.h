@@ -1,7 +1,7 @@
 /* pack.h: tiles: blocks of an array copied so that the inner loops find adjacent elements.
  *
- * Contract. Elements are 1, 2, 4 or 8 bytes wide and are copied as bits. Steps are in bytes and of any sign (0, too);
- * addresses are aligned to the element, tiles to 64 bytes. `rows` and `n` are at least 1. Tiles and arrays do not
+ * Contract. Elements are 1, 2, 4, 8 or 16 bytes wide and are copied as bits. Steps are in bytes and of any sign (0, too);
+ * addresses are aligned to the element, or to 8, tiles to 64 bytes. `rows` and `n` are at least 1. Tiles and arrays do not
  * overlap.
  * Nothing is allocated. x86 code picks its instructions by the CPU it runs on.
  */

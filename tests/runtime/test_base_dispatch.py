@@ -286,7 +286,10 @@ class Units(np.ndarray):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (1j, r"operand 'b' \(a complex\): dtype 'complex128' is not supported; use one of bool, i8, "),
+        (
+            np.clongdouble(1j),
+            r"operand 'b' \(a clongdouble\): dtype 'complex256' is not supported; use one of bool, i8, ",
+        ),
         ("text", r"operand 'b' \(a str\): dtype '<U4' is not supported"),
         (None, r"operand 'b' \(a NoneType\): dtype 'object' is not supported"),
         (object(), r"operand 'b' \(a object\): dtype 'object'"),
@@ -294,7 +297,7 @@ class Units(np.ndarray):
             np.zeros(2, ml_dtypes.float8_e4m3fn),
             r"operand 'b' \(a ndarray\): dtype 'float8_e4m3fn' is not supported; use one of .*f32, f64",
         ),
-        (np.zeros(2, np.complex64), "dtype 'complex64'"),
+        (np.zeros(2, np.clongdouble), "dtype 'complex256'"),
         (np.zeros(2, "M8[s]"), "'b' .*dtype 'datetime64"),
         (ml_dtypes.int4(1), r"\(a int4\): dtype 'int4'"),
         (np.longdouble(1), "dtype 'float128'|dtype 'longdouble'"),

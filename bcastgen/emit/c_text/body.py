@@ -53,7 +53,7 @@ def stored(value: str, dtype: DType) -> str:
     return f"bcg_f32_to_{dtype}({value})" if dtype.is_float16 else value
 
 
-def stored_literal(value: bool | int | float, dtype: DType) -> str:
+def stored_literal(value: complex, dtype: DType) -> str:
     """Spell a constant as it is in memory.
 
     Examples
@@ -62,12 +62,14 @@ def stored_literal(value: bool | int | float, dtype: DType) -> str:
     >>> stored_literal(-2.0, BF16), stored_literal(True, BOOL), stored_literal(0.5, F32)
     ('0xc000 /* -2.0 */', '1', '0.5f')
     """
+    if dtype.is_complex:
+        return f"{{{literal(value.real, dtype.part)}, {literal(value.imag, dtype.part)}}}"
     if dtype.is_float16:
         return f"0x{bits_of(float(value), dtype.name):04x} /* {_decimal(float(value), dtype)} */"
     return str(int(value)) if dtype.kind == "bool" else literal(value, dtype)
 
 
-def literal(value: bool | int | float, dtype: DType) -> str:
+def literal(value: complex, dtype: DType) -> str:
     """Spell a constant in C, bit for bit.
 
     Examples
@@ -78,11 +80,13 @@ def literal(value: bool | int | float, dtype: DType) -> str:
     """
     if dtype.kind == "bool":
         return "true" if value else "false"
+    if dtype.is_complex:
+        return f"bcg_make_{dtype}({literal(value.real, dtype.part)}, {literal(value.imag, dtype.part)})"
     if dtype.is_float:
         return _float_literal(float(value), dtype)
     if dtype.kind == "signed" and value == dtype.min and dtype.bits >= 32:
         return f"INT{dtype.bits}_MIN"
-    digits = str(abs(int(value)))
+    digits = str(abs(int(value.real)))
     if dtype.bits == 64:
         digits = f"{'U' if dtype.kind == 'unsigned' else ''}INT64_C({digits})"
     elif dtype.kind == "unsigned":

@@ -48,9 +48,14 @@ _HEADERS = (
     "bcg_vmath_tan.h",
     "bcg_vmath_inverse_trig.h",
     "bcg_vmath_erf.h",
+    "bcg_complex.h",
+    "bcg_complex_functions.h",
 )
 # The headers with functions of elements, and those of mathematical ones; the most calls of the latter that are inlined.
-_OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:freestanding_math|half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
+_OF_ELEMENTS, _MATHEMATICAL = (
+    r"bcg_(?:complex|freestanding_math|half|scalar|tosa|vmath\w*)\.h",
+    r"bcg_vmath_(?!core)\w*\.h",
+)
 _MOST_INLINED = 16
 _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),

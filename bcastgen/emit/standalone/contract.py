@@ -102,15 +102,15 @@ def guards(programs: Iterable[LoopProgram], helpers: str) -> tuple[str, ...]:
 def _has_floats(program: LoopProgram) -> bool:
     """Return whether a program computes with floats, so that compiler flags may change its results."""
     statements = (statement for nest in program.nests for statement in nest.body)
-    return any(row.is_float for statement in statements for row in (*statement.operand_dtypes, statement.dtype))
+    return any(row.is_inexact for statement in statements for row in (*statement.operand_dtypes, statement.dtype))
 
 
 def _accuracy(program: LoopProgram, fast: bool) -> str:
     """Return which flags results depend on, and the largest errors of functions."""
     if not _has_floats(program):
         return ""
-    rows = [statement for nest in program.nests for statement in nest.body if statement.dtype.is_float]
-    bounds = {row.op.name: row.op.ulp_for(row.dtype, fast) for row in rows}
+    rows = [statement for nest in program.nests for statement in nest.body if statement.dtype.is_inexact]
+    bounds = {row.op.name: row.op.ulp_for(row.dtype, fast, row.operand_dtypes) for row in rows}
     named = ", ".join(f"{name} {ulp} ULP" for name, ulp in bounds.items() if ulp)
     functions = f" Largest errors: {named}; all else is as IEEE 754 has it." if named else ""
     if fast:

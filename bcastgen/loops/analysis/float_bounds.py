@@ -36,7 +36,7 @@ def bounds_of(nest: Nest) -> list[Bounds]:
 
     def of(value: Value, dtype: DType) -> Bounds:
         match value:
-            case Constant():
+            case Constant() if not dtype.is_complex:
                 number = float(value.value)
                 return Bounds(number, number, True) if number == number else UNKNOWN
             case Let():
@@ -52,7 +52,9 @@ def bounds_of(nest: Nest) -> list[Bounds]:
             pass
         elif statement.op is CAST:
             ((value, source),) = pairs
-            if source.is_float:
+            if source.is_complex:
+                bounds = UNKNOWN
+            elif source.is_float:
                 bounds = _converted(of(value, source), source, dtype)
             else:
                 bounds = _of_integer((ranges[value.index] if isinstance(value, Let) else None) or whole(source), dtype)

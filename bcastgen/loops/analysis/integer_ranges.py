@@ -39,7 +39,7 @@ def fits(range_: Range, dtype: DType) -> bool:
 
 
 def _counted(dtype: DType) -> bool:
-    return not dtype.is_float
+    return not dtype.is_inexact
 
 
 def ranges_of(nest: Nest) -> list[Range | None]:

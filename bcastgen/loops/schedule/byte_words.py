@@ -127,4 +127,4 @@ def _is_simple(statement: Apply, bits: int) -> bool:
 
 def _is_of(dtype: DType, bits: int) -> bool:
     """Whether a dtype has so many bits, in memory and in C."""
-    return dtype.kind != "bool" and dtype.bits == bits and not dtype.is_float16
+    return (dtype.is_integer or dtype.is_float) and dtype.bits == bits and not dtype.is_float16

@@ -153,7 +153,7 @@ def _is_light(nest: Nest, cost: float) -> bool:
     """
     elements = {access.dtype for access in (*nest.operands, *nest.results)}
     values = {dtype for statement in nest.body for dtype in (*statement.operand_dtypes, statement.dtype)} - {BOOL}
-    alike = len({(dtype.bits, dtype.is_float) for dtype in elements | values}) <= 1
+    alike = len({(dtype.bits, dtype.kind in ("float", "complex")) for dtype in elements | values}) <= 1
     selects = any(statement.op.selects for statement in nest.body)
     return (
         cost <= _LIGHT_TENTHS_NS and alike and not selects and not any(dtype.is_float16 for dtype in elements | values)

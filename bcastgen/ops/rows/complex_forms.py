@@ -1,0 +1,194 @@
+"""What ops of the table are for complex numbers, and the ops that are about them.
+
+In: rows.  Out: the same rows, those that NumPy has for complex numbers with a form for them.
+
+    with_complex(OPS["add"]).complex.c  ->  "bcg_add_{t}({0}, {1})"
+
+A form calls `bcg_<name>_<dtype>` of csrc; a row without one refuses complex operands by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import dtype_rules as rules
+from ..facts import ComplexForm, IntegerFacts
+from ..row import Op
+
+__all__ = ["COMPLEX_PARTS", "with_complex"]
+
+
+# ---- references: NumPy's own loops fuse products with sums where the machine can, for some strides
+
+
+def _complex(re: Any, im: Any) -> Any:
+    made = np.empty(np.broadcast(re, im).shape, np.result_type(re, np.complex64))
+    made.real, made.imag = re, im
+    return made
+
+
+def _same(*operands: Any) -> list[Any]:
+    kind = np.result_type(*operands)
+    return [np.asarray(x).astype(kind) for x in operands]
+
+
+def _multiply(x: Any, y: Any) -> Any:
+    x, y = _same(x, y)
+    return _complex(x.real * y.real - x.imag * y.imag, x.real * y.imag + x.imag * y.real)
+
+
+def _divide(x: Any, y: Any) -> Any:
+    x, y = _same(x, y)
+    by_real = np.abs(y.real) >= np.abs(y.imag)
+    large, small = np.where(by_real, y.real, y.imag), np.where(by_real, y.imag, y.real)
+    ratio = small / large
+    scale = 1 / (large + small * ratio)
+    re = np.where(by_real, x.real + x.imag * ratio, x.real * ratio + x.imag) * scale
+    im = np.where(by_real, x.imag - x.real * ratio, x.imag * ratio - x.real) * scale
+    by_zero = y == 0
+    return _complex(np.where(by_zero, x.real / np.abs(y.real), re), np.where(by_zero, x.imag / np.abs(y.real), im))
+
+
+def _reciprocal(z: Any) -> Any:
+    (z,) = _same(z)
+    by_real = np.abs(z.imag) <= np.abs(z.real)
+    large, small = np.where(by_real, z.real, z.imag), np.where(by_real, z.imag, z.real)
+    ratio = small / large
+    size = large + small * ratio
+    one = ratio.dtype.type(1)
+    return _complex(np.where(by_real, one, ratio) / size, np.where(by_real, -ratio, -one) / size)
+
+
+def _angle(z: Any) -> Any:
+    return np.arctan2(np.imag(z), np.real(z))
+
+
+def _form(name: str, arity: int = 1, **facts: Any) -> ComplexForm:
+    return ComplexForm(f"bcg_{name}_{{t}}({', '.join(f'{{{at}}}' for at in range(arity))})", **facts)
+
+
+def _of(dialect: str, arity: int) -> str:
+    """Return the spelling of an op of MLIR's dialect complex that gives a complex number."""
+    return f"complex.{dialect} {', '.join(f'{{{at}}}' for at in range(arity))} : {{t}}"
+
+
+_FORMS: Mapping[str, ComplexForm] = {
+    "add": _form("add", 2, mlir=_of("add", 2)),
+    "subtract": _form("subtract", 2, mlir=_of("sub", 2)),
+    "multiply": _form("multiply", 2, reference=_multiply, mlir=_of("mul", 2)),
+    "divide": _form("divide", 2, reference=_divide, cost_tenths_ns=6.0, mlir=_of("div", 2)),
+    "negative": _form("negative", mlir=_of("neg", 1)),
+    "positive": ComplexForm("{0}", mlir="{0}"),
+    "absolute": _form("absolute", is_real=True, ulp=1, cost_tenths_ns=5.0, mlir="complex.abs {0} : {t}"),
+    "sign": _form("sign", ulp=2, cost_tenths_ns=8.0),
+    "square": _form("square", reference=lambda z: _multiply(z, z), mlir="complex.mul {0}, {0} : {t}"),
+    "reciprocal": _form("reciprocal", reference=_reciprocal, cost_tenths_ns=6.0),
+    "rint": _form("rint"),
+    "round": _form("rint"),
+    **{name: _form(name, 2, cost_tenths_ns=1.5) for name in ("minimum", "maximum", "fmin", "fmax")},
+    "clip": _form("clip", 3, cost_tenths_ns=3.0),
+    "equal": _form("equal", 2, mlir="complex.eq {0}, {1} : {t}"),
+    "not_equal": _form("not_equal", 2, mlir="complex.neq {0}, {1} : {t}"),
+    **{name: _form(name, 2) for name in ("less", "less_equal", "greater", "greater_equal")},
+    **{name: _form(name) for name in ("isnan", "isinf", "isfinite")},
+    **{
+        name: _form(name, ulp=ulp, cost_tenths_ns=cost, mlir=f"complex.{spelled} {{0}} : {{t}}" if spelled else None)
+        for name, ulp, cost, spelled in (
+            ("sqrt", 3, 60.0, "sqrt"),
+            ("exp", 3, 100.0, "exp"),
+            ("exp2", 4, 100.0, ""),
+            ("expm1", 4, 150.0, "expm1"),
+            ("log", 2, 120.0, "log"),
+            ("log2", 3, 120.0, ""),
+            ("log10", 3, 120.0, ""),
+            ("log1p", 2, 120.0, "log1p"),
+            ("sin", 3, 150.0, "sin"),
+            ("cos", 3, 150.0, "cos"),
+            ("tan", 4, 150.0, "tan"),
+            ("sinh", 3, 150.0, ""),
+            ("cosh", 3, 150.0, ""),
+            ("tanh", 4, 150.0, "tanh"),
+            ("arcsin", 4, 200.0, ""),
+            ("arccos", 4, 200.0, ""),
+            ("arctan", 4, 200.0, ""),
+            ("arcsinh", 4, 200.0, ""),
+            ("arccosh", 4, 200.0, ""),
+            ("arctanh", 4, 200.0, ""),
+        )
+    },
+    "power": _form("power", 2, ulp=4, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
+    "where": _form("where", 3, mlir="arith.select {0}, {1}, {2} : {T}"),
+}
+
+
+def with_complex(row: Op) -> Op:
+    """Return a row with its form for complex numbers, if it has one."""
+    form = _FORMS.get(row.name)
+    return row if form is None else replace(row, complex=form)
+
+
+def _part(
+    name: str,
+    doc: str,
+    real: str,
+    form: ComplexForm,
+    rule: rules.Rule = rules.arithmetic,
+    aliases: tuple[str, ...] = (),
+    reference: Callable[..., Any] | None = None,
+    integers: IntegerFacts | None = None,
+    ulp: int = 0,
+) -> Op:
+    """Return the row of an op that takes complex numbers apart; `real` is its C for real numbers."""
+    return Op(
+        name,
+        1,
+        rule,
+        real,
+        doc,
+        aliases=aliases,
+        reference=reference,
+        representable=True,
+        ulp=ulp,
+        integers=integers or IntegerFacts(),
+        complex=form,
+    )
+
+
+_SAME = IntegerFacts("same", "same", "low")
+COMPLEX_PARTS: tuple[Op, ...] = (
+    _part(
+        "conjugate",
+        "The number with the other sign of its imaginary part; a real number itself.",
+        "{0}",
+        _form("conjugate", mlir=_of("conj", 1)),
+        rule=rules.bool_as_i8,
+        aliases=("conj",),
+        integers=_SAME,
+    ),
+    _part(
+        "real",
+        "The real part; a real number itself.",
+        "{0}",
+        _form("real", is_real=True, mlir="complex.re {0} : {t}"),
+        integers=_SAME,
+    ),
+    _part(
+        "imag",
+        "The imaginary part; 0 of a real number.",
+        "((void){0}, ({T})0)",
+        _form("imag", is_real=True, mlir="complex.im {0} : {t}"),
+    ),
+    _part(
+        "angle",
+        "The angle of a complex number in radians, in [-pi, pi]; that of a negative real number is pi.",
+        "bcg_arctan2_{t}(0, {0})",
+        _form("angle_of", is_real=True, ulp=1, cost_tenths_ns=10.0, mlir="complex.angle {0} : {t}"),
+        rule=rules.floating,
+        reference=_angle,
+        ulp=1,
+    ),
+)
