@@ -20,6 +20,7 @@ from ..core.errors import BcastgenError, DTypeError, ParseError
 from ..core.forks import undivided
 from ..emit.c_text.helpers import helper_text
 from ..emit.c_text.names import is_word_of_c
+from ..kernel.identity import same_definition
 from ..kernel.kernel import Kernel
 from ..kernel.shape_function_kernel import shape_program, shaped_kernel
 from ..ops.dtype_rules import RULES, Converted, Rule, Types, by_function, by_signatures, refuse
@@ -41,6 +42,8 @@ Template = Callable[[tuple[DType, ...], DType], str]
 _KINDS = {"signed": ("signed",), "unsigned": ("unsigned",), "float": ("float",), "integer": ("signed", "unsigned")}
 
 _kernels: dict[str, tuple[Op, Kernel]] = {}
+# Ops of pickles whose names have other definitions here.
+_arrived: list[Op] = []
 
 
 def define_op(
@@ -166,19 +169,54 @@ def define_op(
         _check_arity(name, "reference", reference, len(names))
     sized = None if shape is None or places is None else shape_program(name, shape, every, value_types(places))
     definition = Definition(every, texts, dtypes, prelude, doc, ulp, reference, sized, places)
+    return defined_kernel(DEFINED.add(_row(name, definition), replace))
+
+
+def _row(name: str, definition: Definition) -> Op:
+    """Return the row of a definition that has been checked."""
+    every, texts, places = definition.operands, definition.c, definition.maps
+    names = every if places is None else element_operands(every, places)
+    helpers = read_prelude(name, definition.prelude)
     template = _template(name, texts, names, helpers)
-    op = Op(
+    return Op(
         name,
         len(every),
-        _rule(name, dtypes, texts, names, template),
+        _rule(name, definition.dtypes, texts, names, template),
         template,
-        doc or "Defined at run time.",
-        ulp=ulp,
-        reference=reference,
+        definition.doc or "Defined at run time.",
+        ulp=definition.ulp,
+        reference=definition.reference,
         definition=definition,
         prelude=helpers,
     )
-    return defined_kernel(DEFINED.add(op, replace))
+
+
+def arrived_op(name: str, definition: Definition) -> Op:
+    """Return the row of an op that a pickle holds; from then on text may name it, too, if the name was free.
+
+    Equal definitions give one row. If the name has another definition here, the op of the pickle keeps its own, as
+    kernels keep theirs that were made before an op was replaced.
+    """
+    with undivided:
+        known = [op for op in (DEFINED.rows.get(name), *_arrived) if op is not None and op.name == name]
+        for op in known:
+            if op.definition is not None and same_definition(op.definition, definition):
+                return op
+        _check_name(name)
+        op = _row(name, definition)
+        if name in DEFINED.rows:
+            _arrived.append(op)
+            return op
+        return DEFINED.add(op, False)
+
+
+def arrived_kernel(name: str, definition: Definition) -> Kernel:
+    """Return the kernel of an op that a pickle holds."""
+    op = arrived_op(name, definition)
+    return defined_kernel(op) if DEFINED.rows.get(name) is op else _kernel_of(op)
+
+
+DEFINED.remake = arrived_op
 
 
 def defined_kernel(op: Op) -> Kernel:
@@ -186,11 +224,16 @@ def defined_kernel(op: Op) -> Kernel:
     with undivided:
         known, kernel = _kernels.get(op.name, (None, None))
         if known is not op or kernel is None:
-            kernel = (
-                op_kernel(op) if op.definition is None or op.definition.shape is None else _shaped(op.definition, op)
-            )
+            kernel = _kernel_of(op)
             _kernels[op.name] = (op, kernel)
         return kernel
+
+
+def _kernel_of(op: Op) -> Kernel:
+    shaped = op.definition is not None and op.definition.shape is not None
+    kernel = _shaped(op.definition, op) if shaped else op_kernel(op)  # type: ignore[arg-type]
+    kernel._recipe = arrived_kernel, (op.name, op.definition)
+    return kernel
 
 
 def _shaped(definition: Definition, op: Op) -> Kernel:

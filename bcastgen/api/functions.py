@@ -22,6 +22,7 @@ from ..expr.nodes import Expression
 from ..expr.trace import trace
 from ..kernel.kernel import Kernel
 from ..ops.row import Op
+from ..ops.table import find_op
 from ..pipeline.options import Options, options_for
 from ..runtime.settings import check_threads
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["check_names", "from_text", "jit", "op_kernel"]
 
 _OPERAND_NAMES = ("a", "b", "c", "d")
+# The options of from_text that decide a binary.
+_TEXT_OPTIONS = ("variants", "dynamic", "rank_expansion", "stretch", "math")
 
 
 @overload
@@ -155,6 +158,7 @@ def _jitted(
         kernel.background = background
     kernel.__doc__ = function.__doc__
     kernel.__module__ = getattr(function, "__module__", __name__)
+    kernel.__qualname__ = getattr(function, "__qualname__", label)
     kernel.__wrapped__ = function
     return kernel
 
@@ -279,7 +283,7 @@ def from_text(
         check_names(names, ParseError)
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
-        return _with_threads(_kernel_of(expression, name, (), None, options), threads)
+        return _of_text(_kernel_of(expression, name, (), None, options), text, threads)
     with undivided:
         from ..shape.types.tensor_type import Signature, parse_signature  # noqa: PLC0415 - most kernels have no signature
 
@@ -292,12 +296,19 @@ def from_text(
     declared_types = Signature(
         tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
     )
-    return _with_threads(_kernel_of(expression, name, (), declared_types, options), threads)
+    return _of_text(_kernel_of(expression, name, (), declared_types, options), text, threads)
 
 
-def _with_threads(kernel: Kernel, threads: int | None) -> Kernel:
+def _of_text(kernel: Kernel, text: str, threads: int | None) -> Kernel:
     kernel.threads = threads
+    options = kernel._options
+    kernel._recipe = _text_again, (text, options.name, {name: getattr(options, name) for name in _TEXT_OPTIONS})
     return kernel
+
+
+def _text_again(text: str, name: str, options: dict[str, Any]) -> Kernel:
+    """Return the kernel of a text that comes from a pickle."""
+    return from_text(text, name, **options)
 
 
 def _letter(at: int) -> str:
@@ -324,4 +335,21 @@ def op_kernel(op: Op) -> Kernel:
         else (Kernel(expression, op.name, names))
     )
     kernel.__doc__ = op.doc
+    if op.definition is None:
+        kernel.__module__ = "bcastgen"
+        kernel._recipe = named_kernel, (op.name,)
     return kernel
+
+
+def named_kernel(name: str) -> Kernel:
+    """Return the kernel of an op of the table.
+
+    Raises
+    ------
+    BcastgenError
+        If there is no such op.
+    """
+    op = find_op(name)
+    if op is None:
+        raise BcastgenError(f"there is no op {name!r} in this bcastgen")
+    return op_kernel(op)

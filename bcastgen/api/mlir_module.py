@@ -196,8 +196,15 @@ def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kerne
         constants=len(imported.constants),
     )
     kernel.provenance = Provenance(function, module.source, options, imported.results)
+    kernel._recipe = _kernel_again, (module.source.text, module.source.name, function.name, options)
     _lowers(kernel, function, module)
     return kernel
+
+
+def _kernel_again(text: str, name: str, function: str, options: ReadOptions) -> Kernel:
+    """Return the kernel of a function of a text that comes from a pickle."""
+    module = parse_module(text, name)
+    return kernel_of(choose(module, function), module, options)
 
 
 def _lowers(kernel: Kernel, function: Function, module: Module) -> None:

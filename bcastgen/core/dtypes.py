@@ -147,6 +147,10 @@ class DType:
     def __str__(self) -> str:
         return self.name
 
+    def __reduce__(self) -> Any:
+        # Rows are compared by identity, so a pickle holds the name.
+        return dtype, (self.name,)
+
 
 def _integer(kind: str, bits: int) -> DType:
     unsigned = kind == "unsigned"
@@ -294,6 +298,9 @@ class Weak:
 
     def __str__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> Any:
+        return from_key, (self.key,)
 
 
 # Their bytes are far from those of dtypes. WEAK_UINT is a Python int beyond int64.

@@ -54,6 +54,9 @@ class Kernel(KernelBase):
 
     One binary per tuple of dtypes serves every rank, shape, stride and broadcast pattern.
 
+    Kernels are equal if expression, names, signature, options and default values are; hashes and dask's tokens are the
+    same in every process. They are pickled by name where they can be imported, else as their expression.
+
     Parameters
     ----------
     expression : the expression that the kernel computes, or a function that returns it.
@@ -109,6 +112,8 @@ class Kernel(KernelBase):
         self.provenance: Provenance | None = None
         self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
         self.compilations = 0
+        self._recipe: tuple[Callable[..., Kernel], tuple[object, ...]] | None = None
+        self._digest: str | None = None
         self.__wrapped__: Callable[..., Any] | None = None
         self.__name__ = name
         self.__qualname__ = name
@@ -443,6 +448,26 @@ class Kernel(KernelBase):
         return self
 
     def __reduce__(self) -> Any:
-        raise BcastgenError(
-            f"{self!r} cannot be pickled yet; pickle the function and call bcastgen.jit where it arrives"
-        )
+        with undivided:
+            from .identity import reduced  # noqa: PLC0415 - calls pickle nothing
+        return reduced(self)
+
+    @property
+    def _identity(self) -> str:
+        """A digest that kernels share if they compute the same in the same way, in every process."""
+        if self._digest is None:
+            with undivided:
+                from .identity import identity  # noqa: PLC0415 - calls compare nothing
+            self._digest = identity(self)
+        return self._digest
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return self is other or self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return int(self._identity[:15], 16)
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return "bcastgen.Kernel", self._identity

@@ -13,11 +13,11 @@ table: ``OPS`` never changes, :func:`find_op` finds both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ..core.errors import BcastgenError
 from ..core.forks import undivided
-from .row import Op
+from .row import Definition, Op
 from .rows.arithmetic import ARITHMETIC
 from .rows.bits import BITS
 from .rows.complex_forms import COMPLEX_PARTS, with_complex
@@ -59,6 +59,8 @@ class _Defined:
     def __init__(self) -> None:
         self.rows: Mapping[str, Op] = {}
         self.replacements = 0
+        # Makes an op of its name and its definition; set by the module that reads definitions.
+        self.remake: Callable[[str, Definition], Op] | None = None
 
     def add(self, op: Op, replace: bool) -> Op:
         """Add a row, or return the one with the same definition.

@@ -46,7 +46,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["CacheInfo", "build", "cache_directory", "cache_key", "clear", "find", "info"]
+__all__ = ["CacheInfo", "build", "cache_directory", "cache_key", "clear", "digest_of", "find", "info"]
 
 _DIGEST = "digest"
 _LOCK = "lock"
@@ -87,7 +87,7 @@ def cache_key(*parts: str, tools: Toolchain) -> str:
     machine = (platform.machine(), cpu_features())
     # The package's files include csrc/abi/bcg_abi.h, and with it the ABI version.
     groups = ((_package_digest(),), (tools.identity,), command, tools.flags, machine, parts)
-    return _hash(_hash(text.encode() for text in group).encode() for group in groups)
+    return digest_of(digest_of(text.encode() for text in group).encode() for group in groups)
 
 
 def find(key: str) -> Path | None:
@@ -157,7 +157,8 @@ def _digest(data: bytes) -> str:
     return blake2b(data, digest_size=32).hexdigest()
 
 
-def _hash(texts: Iterable[bytes]) -> str:
+def digest_of(texts: Iterable[bytes]) -> str:
+    """Return the digest of texts in this order."""
     # Each text is preceded by its length, so that ("ab", "c") and ("a", "bc") differ.
     return _digest(b"".join(b"%d:%s" % (len(text), text) for text in texts))
 
@@ -168,12 +169,12 @@ def _package_digest() -> str:
     files = package_files()
     status = [file.stat() for file in files]
     stamps = (f"{os.fspath(file)}:{one.st_size}:{one.st_mtime_ns}" for file, one in zip(files, status, strict=True))
-    kept = cache_directory() / (_PACKAGE + _hash(map(str.encode, stamps)))
+    kept = cache_directory() / (_PACKAGE + digest_of(map(str.encode, stamps)))
     with contextlib.suppress(OSError, ValueError):
         known = _read(kept).decode("ascii")
         if len(known) == 64 and not known.strip("0123456789abcdef"):
             return known
-    digest = _hash(text for file in files for text in (file.name.encode(), Path(file).read_bytes()))
+    digest = digest_of(text for file in files for text in (file.name.encode(), Path(file).read_bytes()))
     with contextlib.suppress(OSError):
         _keep(kept, digest)
     return digest
