@@ -27,7 +27,17 @@ LINE = re.compile(
     rf"(?P<left>{ATOM}) (?:in {{(?P<one>{ATOM}), (?P<other>{ATOM})}}|% (?P<step>\d+) = 0"
     rf"|(?P<op>=|>=|<=) (?P<right>{ATOM})(?: = (?P<domain>d\d+))?(?: \(\w+\))?): (?P<how>checked|proved), (?P<why>.*)"
 )
+COMPUTED = re.compile(rf"(?P<left>{ATOM}) = (?P<text>[^:]*[^:\w.][^:]*?): checked, it is a claim of the caller's")
 RANKS = re.compile(r"\S+\.rank ")
+
+
+def value(text, names):
+    """What a computed extent is, over the solver's numbers; division rounds down there, too, by a number above 0."""
+    functions = {
+        "min": lambda x, y: z3.If(x < y, x, y),
+        "max": lambda x, y: z3.If(x > y, x, y),
+    }
+    return eval(text.replace("//", "/"), functions, names)
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ class _Lines:
 def unproved(text):
     """The lines that say "proved" and are not implied, each with extents that contradict it."""
     lines = [line for line in text.splitlines() if not RANKS.match(line) and line != "nothing is asked"]
+    computed = [found for line in lines if (found := COMPUTED.fullmatch(line)) and not LINE.fullmatch(line)]
+    lines = [line for line in lines if line not in {found[0] for found in computed}]
     read = [LINE.fullmatch(line) for line in lines]
     assert all(read), [line for line, found in zip(lines, read, strict=True) if not found]
     domain = [int(name) for line in lines for name in re.findall(r"\bd(\d+)\b", line)]
@@ -68,6 +80,10 @@ def unproved(text):
     names = {name for line in lines for name in re.findall(r"\b[A-Za-z_]\w*\.\d+|\bd\d+", line)}
     solver.add(*(parse.term(name) >= 0 for name in names))
     solver.add(*(parse.formula(found) for found in read if found["how"] == "checked"))
+    for found in computed:
+        bound = {name: z3.Int(name) for name in re.findall(r"[a-z]\w*", found["text"])}
+        solver.add(*(name >= 0 for name in bound.values()))
+        solver.add(parse.term(found["left"]) == value(found["text"], bound))
     terms = {one for found in read for one in (found["other"], found["right"], found["domain"]) if one}
     terms |= {str(parse.term(found["left"])) for found in read}
     for extent in sorted(one for one in terms if re.fullmatch(r"d\d+", one)):
