@@ -10,6 +10,7 @@ Each becomes an operand of rank 1 without data, whose extent is the one the call
 
 from __future__ import annotations
 
+from ..core.errors import BroadcastError
 from .nodes import Node, Remap, topological
 
 __all__ = ["free_extent_names", "free_extents_of", "has_views"]
@@ -27,6 +28,11 @@ def free_extents_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[t
     ----------
     results : of an expression.
     bound : the names that operands' types give an extent to.
+
+    Raises
+    ------
+    BroadcastError
+        For an extent that is computed from names, unless an operand's type has the same: a caller gives names.
     """
     from .views import Broadcast, is_free  # noqa: PLC0415 - most kernels have no views
 
@@ -41,6 +47,11 @@ def free_extents_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[t
             if not is_free(dim) or (dim is None and view_dim in mapped) or (dim is not None and dim.symbol in bound):
                 continue
             symbol = None if dim is None else dim.symbol
+            if dim is not None and dim.is_computed:
+                raise BroadcastError(
+                    f"dim {view_dim} of {node.view} is {dim}, which no operand's type says; "
+                    "declare a dim of an operand so, or write a name"
+                )
             if symbol is not None and symbol in by_name:
                 numbers[(node, view_dim)] = by_name[symbol]
                 continue

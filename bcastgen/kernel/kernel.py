@@ -142,6 +142,16 @@ class Kernel(KernelBase):
         return self.provenance.located(error, shapes)
 
     @property
+    def _computed_texts(self) -> tuple[str, ...]:
+        """The texts of the extents that declared types compute, for messages; they follow the names of all arrays."""
+        from ..shape.computed_constraints import computed_texts  # noqa: PLC0415 - only an error asks
+
+        if self._signature is None:
+            return ()
+        declared = (*(type_ for _, type_ in self._signature.operands), *(self._signature.results or ()))
+        return computed_texts((*declared, *(claim.type for claim in self.expression.type_assertions)))
+
+    @property
     def signature(self) -> Signature | None:
         """The declared types, if any, of a call's operands and results; constant arrays are left out."""
         if self._signature is None or not self._values:

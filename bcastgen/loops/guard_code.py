@@ -13,10 +13,13 @@ import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
-from ..core.errors import status_values
+from ..core.errors import BroadcastError, status_values
+from ..core.frozen import dataclass
 from ..core.resources import csrc_file
 from .guard_ir import (
+    Calc,
     Check,
     Const,
     Define,
@@ -36,7 +39,13 @@ from .guard_ir import (
     Widen,
 )
 
+if TYPE_CHECKING:
+    from ..shape.types.computed import Calculation
+
 __all__ = ["guard_code"]
+
+# How many registers csrc/runtime/guards.c has for computed extents.
+_REGISTERS = 64
 
 
 @cache
@@ -87,6 +96,48 @@ def _term(term: Term) -> tuple[int, int, int]:
             return _numbers("GUARD_TERM")["OWN"], operand, dim
         case DomainDim(nest=nest, at=at):
             return _numbers("GUARD_TERM")["DOMAIN"], nest, at
+    raise AssertionError(term)
+
+
+@dataclass(frozen=True, slots=True)
+class _Computed:
+    """The steps that compute an extent, where it then is, and how many registers the steps need from the first on."""
+
+    steps: tuple[int, ...]
+    term: tuple[int, int, int]
+    depth: int
+
+
+def _computed(calc: Calc) -> _Computed:
+    """Return the steps of a computed extent; a step's second operand is computed in the registers after the first's."""
+
+    def apply(what: Calculation, x: _Computed, y: _Computed) -> _Computed:
+        moved = y if not x.depth else _moved(y, 1)
+        made = _step("CALC", 0, _numbers("GUARD_CALC")[what.upper()], *x.term, *moved.term)
+        return _Computed((*x.steps, *moved.steps, *made), _in_register(0), max(x.depth, moved.depth, 1))
+
+    found = calc.compute(
+        lambda own: _Computed((), _term(own), 0), lambda number: _Computed((), _term(Const(number)), 0), apply
+    )
+    if found.depth > _REGISTERS:
+        raise BroadcastError(f"dim {calc.text} needs more than {_REGISTERS} intermediate results; write ? for it")
+    return found
+
+
+def _in_register(at: int) -> tuple[int, int, int]:
+    return _numbers("GUARD_TERM")["REGISTER"], at, 0
+
+
+def _moved(found: _Computed, by: int) -> _Computed:
+    """Return the same steps in later registers."""
+    if not found.depth:
+        return found
+    steps, size = list(found.steps), len(_step("CALC", 0, 0, 0, 0, 0, 0, 0, 0))
+    for at in range(0, len(steps), size):
+        steps[at + 1] += by
+        for term in (at + 3, at + 6):
+            steps[term + 1] += by * (steps[term] == _numbers("GUARD_TERM")["REGISTER"])
+    return _Computed(tuple(steps), _in_register(found.term[1] + by), found.depth + by)
 
 
 def _nest(at: int, nest: NestGuards) -> Iterator[list[int]]:
@@ -123,5 +174,11 @@ def _check(step: Check) -> list[int]:
     test, status = _numbers("GUARD_TEST")[step.test.upper()], status_values()[step.status]
     is_dim = isinstance(step.against, DomainDim)
     against = step.against.at if isinstance(step.against, DomainDim) else step.against
-    extents = (*_term(step.actual), *_term(step.expected))
-    return _step("CHECK", test, *extents, status, step.subject, step.dim, against, is_dim, step.swaps)
+    before: tuple[int, ...] = ()
+    if isinstance(step.expected, Calc):
+        computed = _computed(step.expected)
+        before, expected = computed.steps, computed.term
+    else:
+        expected = _term(step.expected)
+    extents = (*_term(step.actual), *expected)
+    return [*before, *_step("CHECK", test, *extents, status, step.subject, step.dim, against, is_dim, step.swaps)]

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from ..core.frozen import dataclass
 from .guard_ir import (
+    Calc,
     Check,
     Const,
     DomainDim,
@@ -33,6 +34,8 @@ __all__ = ["Failure", "domains", "results_of", "run_guards"]
 
 Extents: TypeAlias = tuple[int, ...]
 _MOST = (1 << 63) - 1
+# The value of a computed extent that 64 bits do not hold; no step of a computation gives it.
+UNCOUNTABLE = -(1 << 63)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +196,8 @@ class _Run:
         """Return the failure of a check, or None if it holds."""
         actual, expected = self._value(step.actual), self._value(step.expected)
         match step.test:
+            case "countable":
+                holds = expected != UNCOUNTABLE
             case "eq":
                 holds = actual == expected
             case "one_or_eq":
@@ -208,6 +213,8 @@ class _Run:
         against = self.setters[step.against.at] if isinstance(step.against, DomainDim) else step.against
         if step.swaps:
             actual, expected = expected, actual
+        if step.test == "countable":
+            expected = _MOST
         return Failure(step.status, step.subject, self._dim(step), against, expected, actual, step.says)
 
     def _dim(self, step: Check) -> int:
@@ -234,3 +241,8 @@ class _Run:
                 return self.shapes[operand][dim]
             case DomainDim(nest=nest, at=at):
                 return self._domain(nest)[at]
+            case Calc(text=text, places=places):
+                from ..shape.types.computed import value_of  # noqa: PLC0415 - few types have computed extents
+
+                found = value_of(text, {name: self._value(own) for name, own in places})
+                return UNCOUNTABLE if found is None else found

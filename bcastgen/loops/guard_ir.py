@@ -18,11 +18,16 @@ then results, then claims, as in a diagnostic.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from ..core.frozen import dataclass
 
+if TYPE_CHECKING:
+    from ..shape.types.computed import Calculation
+
 __all__ = [
+    "Calc",
     "Check",
     "Const",
     "Define",
@@ -43,6 +48,8 @@ __all__ = [
     "Test",
     "Widen",
 ]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +84,33 @@ class DomainDim:
         return f"d{self.at}" if self.at >= 0 else f"d[{self.at}]"
 
 
-Term: TypeAlias = Const | Own | DomainDim
-# The relation between an actual extent and the expected one; "multiple": the expected one divides the actual one.
-Test: TypeAlias = Literal["eq", "one_or_eq", "ge", "le", "multiple"]
+@dataclass(frozen=True, slots=True)
+class Calc:
+    """An extent that a type computes from names (shape/types/computed.py); `places` are the extents of its names.
+
+    There is none where 64 bits do not hold it. One below 0 is that of no dim.
+    """
+
+    text: str
+    places: tuple[tuple[str, Own], ...]
+
+    def compute(
+        self, own: Callable[[Own], T], number: Callable[[int], T], apply: Callable[[Calculation, T, T], T]
+    ) -> T:
+        """Compute it step by step, given what an operand's extent and a number are, and one step of two of these."""
+        from ..shape.types.computed import calculate, expression  # noqa: PLC0415 - few types have computed extents
+
+        places = dict(self.places)
+        return calculate(expression(self.text), lambda name: own(places[name]), number, apply)
+
+    def __str__(self) -> str:
+        return f"({self.text})"
+
+
+Term: TypeAlias = Const | Own | DomainDim | Calc
+# The relation between an actual extent and the expected one; "multiple": the expected one divides the actual one;
+# "countable": 64 bits hold the expected one, which is computed, whatever the actual one is.
+Test: TypeAlias = Literal["eq", "one_or_eq", "ge", "le", "multiple", "countable"]
 # How the front of an operand of unknown rank takes part. "meet": extents of 1 stretch; "match": none stretches, and
 # they are compared; "take": none stretches, and they are trusted without a comparison.
 Front: TypeAlias = Literal["meet", "match", "take"]
@@ -182,8 +213,8 @@ class Check:
     actual, expected : the extents.
     status : the diagnostic's status.
     subject, dim : the operand, result or claim that the diagnostic names, and its dim.
-    against : the number of the operand, result or claim that sets the expected extent, -1 for none, or a dim of the
-        domain, for the operand that set it.
+    against : the number of the operand, result or claim that sets the expected extent, or of the text that computes it,
+        -1 for none, or a dim of the domain, for the operand that set it.
     symbol : the symbol that makes the two one extent, or "".
     says : the constraint as text.
     """
@@ -210,6 +241,7 @@ class Check:
             "ge": f"{self.actual} >= {self.expected}",
             "le": f"{self.actual} <= {self.expected}",
             "multiple": f"{self.actual} % {self.expected} = 0",
+            "countable": f"{self.expected} is countable",
         }
         return f"{shown[self.test]} or {self.status} of %{self.subject}"
 
@@ -277,8 +309,8 @@ class NestGuards:
 class GuardProgram:
     """The guards of all nests in order, and then, in `ties`, the checks between their domains.
 
-    `named` are the names of operands, results and claims, by number; `stored` is the nest of each result; `constants`
-    are the numbers of the kernel's own operands, which are not checked.
+    `named` are the names of operands, results and claims, and the texts of computed extents, by number; `stored` is the
+    nest of each result; `constants` are the numbers of the kernel's own operands, which are not checked.
     """
 
     named: tuple[str, ...]

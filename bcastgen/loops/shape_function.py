@@ -9,11 +9,14 @@ It does not decide what is checked: the guards do (`guards/build.py`), from whic
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import op, program
+from .guard_arithmetic import conditions_of, value_of
 from .guard_ir import (
+    Calc,
     Check,
     Const,
     Define,
@@ -261,6 +264,8 @@ class _Printer:
                 return self._of(self.values[operand], dim)
             case DomainDim(nest=nest, at=at) if nest != self.at:
                 return self._of(self.domains[nest], at)
+            case Calc():
+                return value_of(term, self)
         return self._met(term.at) if shape is None else self._of(shape, term.at)
 
     def _of(self, shape: Any, dim: int) -> Any:
@@ -268,6 +273,10 @@ class _Printer:
         return self._op("get_extent", shape, at)
 
     def _test(self, step: Check, shape: Any = None) -> Any:
+        if step.test == "countable":
+            assert isinstance(step.expected, Calc)
+            first, *rest = conditions_of(step.expected, self)
+            return reduce(lambda x, y: self._op("andi", x, y), rest, first)
         actual, expected = self._value(step.actual, shape), self._value(step.expected, shape)
         match step.test:
             case "one_or_eq":
@@ -275,6 +284,24 @@ class _Printer:
             case "multiple":
                 return self._compare("eq", self._op("muli", self._op("divsi", actual, expected), expected), actual)
         return self._compare({"eq": "eq", "ge": "sge", "le": "sle"}[step.test], actual, expected)
+
+    # ---- the arithmetic of computed extents (guard_arithmetic.py)
+
+    def own(self, own: Own) -> Any:
+        """Return the extent of an operand's dim."""
+        return self._value(own)
+
+    def number(self, number: int) -> Any:
+        """Return a constant."""
+        return self._op("constant", number)
+
+    def binary(self, name: str, x: Any, y: Any) -> Any:
+        """Return what an operation gives."""
+        return self._op(name, x, y)
+
+    def compare(self, predicate: str, x: Any, y: Any) -> Any:
+        """Return a comparison's outcome."""
+        return self._compare(predicate, x, y)
 
     def _compare(self, predicate: str, x: Any, y: Any) -> Any:
         return self._op("cmpi", x, y, predicate=predicate)

@@ -112,6 +112,7 @@ def raise_status(
     # A subclass need not have type assertions, nor results of other names, nor know where in a text it comes from.
     results = getattr(kernel, "_shown_results", kernel.results)
     names = (*kernel.operands, *kernel._constants, *results, *getattr(kernel, "_type_assertions", ()))
+    names = (*names, *getattr(kernel, "_computed_texts", ()))
     error = errors.from_status(status, names, operand, dim, against, expected, actual)
     locate = getattr(kernel, "_located", None)
     raise error if locate is None else locate(error, shapes)

@@ -8,7 +8,7 @@ In: names of operands, their own dims, dims of the iteration domain.  Out: state
 Dims count from 0, outermost first. Where a rank is not known, a dim counts from the end: ``a.-1`` is a's last dim and
 ``d[-1]`` the innermost of the domain. `Result...` constraints test the domain, whose extents a result has to have, so
 they can be checked before there is a result. All others are about operands. Constraints that compare one extent with
-numbers are in range_constraints.py.
+numbers are in range_constraints.py, those with computed extents in computed_constraints.py.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from ..core.frozen import dataclass
+from .computed_constraints import Computed, ResultComputed
 from .range_constraints import AtLeast, AtMost, Extents, MultipleOf, ResultAtLeast, ResultAtMost, ResultMultipleOf
 from .range_constraints import extent_of as _extent
 
@@ -24,6 +25,7 @@ __all__ = [
     "OF_RESULTS",
     "AtLeast",
     "AtMost",
+    "Computed",
     "Constraint",
     "Equals",
     "EqualsAll",
@@ -35,6 +37,7 @@ __all__ = [
     "RankIs",
     "ResultAtLeast",
     "ResultAtMost",
+    "ResultComputed",
     "ResultExtent",
     "ResultMultipleOf",
     "ResultRank",
@@ -324,6 +327,7 @@ Constraint: TypeAlias = (
     | AtLeast
     | AtMost
     | MultipleOf
+    | Computed
     | Stretches
     | StretchesAll
     | Equals
@@ -338,6 +342,7 @@ Constraint: TypeAlias = (
     | ResultAtLeast
     | ResultAtMost
     | ResultMultipleOf
+    | ResultComputed
 )
 
 # The constraints that a `result`, which is a declared type or a claim, puts on the domain.
@@ -349,4 +354,5 @@ OF_RESULTS = (
     ResultAtLeast,
     ResultAtMost,
     ResultMultipleOf,
+    ResultComputed,
 )

@@ -9,6 +9,7 @@ typedef enum {
 } bcg_status;
 
 #include "bcg_broadcast.h"
+#include "bcg_extent.h"
 
 enum {
 #define GUARD_STEP(name) STEP_##name,
@@ -25,11 +26,20 @@ enum {
 #include "guard_steps.def"
 };
 
+enum {
+#define GUARD_CALC(name) CALC_##name,
+#include "guard_steps.def"
+};
+
+/* As many as guard_code.py uses. */
+enum { REGISTERS = 64 };
+
 typedef struct {
     const bcg_array *operands;
     bcg_shape *domains, *domain; /* all, and that of the nest at hand */
     int32_t from[BCG_MAX_RANK];  /* the operands that set its extents */
     bcg_diagnostic *why;
+    int64_t registers[REGISTERS]; /* of computed extents */
 } guards;
 
 static inline int32_t guards_dim(int32_t rank, int64_t dim) { return (int32_t)(dim < 0 ? rank + dim : dim); }
@@ -43,6 +53,7 @@ static int64_t guards_extent(const guards *g, const int64_t *term)
 {
     if (term[0] == TERM_CONST) return term[1];
     if (term[0] == TERM_OWN) return g->operands[term[1]].extents[guards_own(g, term + 1)];
+    if (term[0] == TERM_REGISTER) return g->registers[term[1]];
     const bcg_shape *const domain = &g->domains[term[1]];
     return domain->extents[guards_dim(domain->rank, term[2])];
 }
@@ -130,6 +141,7 @@ static int guards_holds(int64_t test, int64_t actual, int64_t expected)
     case TEST_ONE_OR_EQ: return actual == 1 || actual == expected;
     case TEST_GE: return actual >= expected;
     case TEST_LE: return actual <= expected;
+    case TEST_COUNTABLE: return expected != BCG_UNCOUNTABLE_EXTENT;
     default: return actual % expected == 0;
     }
 }
@@ -142,8 +154,24 @@ static bcg_status guards_check(guards *g, const int64_t *step)
     if (guards_holds(step[0], one, other)) return BCG_OK;
     const int32_t rank = actual[0] == TERM_OWN ? g->operands[actual[1]].rank : g->domains[actual[1]].rank;
     const int32_t against = step[11] ? g->from[guards_dim(g->domain->rank, step[10])] : (int32_t)step[10];
-    return bcg_fail(g->why, (bcg_status)step[7], (int32_t)step[8], guards_dim(rank, step[9]), against,
-                    step[12] ? one : other, step[12] ? other : one);
+    const int64_t wanted = step[0] == TEST_COUNTABLE ? INT64_MAX : step[12] ? one : other;
+    return bcg_fail(g->why, (bcg_status)step[7], (int32_t)step[8], guards_dim(rank, step[9]), against, wanted,
+                    step[12] ? other : one);
+}
+
+/* register, what it computes, two extents */
+static void guards_calc(guards *g, const int64_t *step)
+{
+    const int64_t x = guards_extent(g, step + 2), y = guards_extent(g, step + 5);
+    int64_t *const made = &g->registers[step[0]];
+    switch (step[1]) {
+    case CALC_PLUS: *made = bcg_extent_plus(x, y); break;
+    case CALC_TIMES: *made = bcg_extent_times(x, y); break;
+    case CALC_MINUS: *made = bcg_extent_minus(x, y); break;
+    case CALC_MIN: *made = bcg_extent_min(x, y); break;
+    case CALC_MAX: *made = bcg_extent_max(x, y); break;
+    default: *made = bcg_extent_div(x, y); break;
+    }
 }
 
 static bcg_status guards_front(guards *g, int64_t how, int64_t operand, int64_t known)
@@ -204,6 +232,7 @@ int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slot
         case STEP_FRONT_TAKE: status = guards_front(&g, step, at[0], at[1]), at += 2; break;
         case STEP_CHECK: status = guards_check(&g, at), at += 13; break;
         case STEP_RESULT_RANK: status = guards_result_rank(&g, at[0], at[1], at[2]), at += 3; break;
+        case STEP_CALC: guards_calc(&g, at), at += 8; break;
         case STEP_OVERFLOW: status = guards_bytes(&g, at[0], at[1]), at += 2; break;
         default: return BCG_OK; /* STEP_END */
         }

@@ -7,7 +7,10 @@ was read.
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,6 +90,7 @@ class _Maker:
     def kernel(self):
         chance = self.chance
         self.operands = tuple(Operand("abcd"[at], self.type()) for at in range(chance.choice((1, 2, 2, 2, 2, 3, 3, 4))))
+        self.operands = _computed(self.operands)
         self.names = sorted({dim.name for operand in self.operands for dim in operand.type.dims if dim.name})
         self.unread = list(self.operands)
         chance.shuffle(self.unread)
@@ -182,14 +186,50 @@ class _Maker:
         return self.chance.choice((self.usual, self.usual, 1, 2, 3))
 
 
+# Computed extents, of one name and of two.
+OF_ONE = ("2*x", "x + 1", "x - 1", "3*x + 2", "x//2", "max(x - 1, 0)", "x*x")
+OF_TWO = ("x + y", "x*y", "min(x, y)", "max(x, y)", "2*x - y", "x*y + 1")
+
+
+def _expressions(names):
+    """Every form of every name, and of every two."""
+    for form in OF_ONE:
+        yield from (re.sub(r"\bx\b", one, form) for one in names)
+    for form, one, other in itertools.product(OF_TWO, names, names):
+        if one != other:
+            yield re.sub(r"\by\b", other, re.sub(r"\bx\b", one, form))
+
+
+def _computed(operands):
+    """The operands, with computed extents in place of some unknown ones: no draw of the kernel's depends on them."""
+    chance = random.Random(str(list(map(str, operands))))
+    names = sorted({dim.name for operand in operands for dim in operand.type.dims if dim.name})
+    if not names or chance.random() < 0.5:
+        return operands
+    forms = chance.sample(list(_expressions(names)), 2)
+
+    def of(dim):
+        is_free = dim == Dim(flag=dim.flag) and dim.flag != "bcast"
+        return Dim(flag=dim.flag, computed=chance.choice(forms)) if is_free and chance.random() < 0.6 else dim
+
+    return tuple(
+        Operand(operand.name, Type(tuple(map(of, operand.type.dims)), operand.type.open)) for operand in operands
+    )
+
+
 def _declared(chance, kernel, call):
     """Types of results that this call has."""
     results = expected(kernel, call, sizes_only=True)
     names = dict(call.given)
     model.check_operands(kernel, blanks(call), names)
     types = []
+    apart = random.Random(str(kernel))
+    forms = [Dim(computed=text) for text in _expressions(sorted(kernel.names))]
     for result in results:
         dims = [_result_dim(chance, extent, names) for extent in result.shape]
+        for at, extent in enumerate(result.shape):
+            same = [form for form in forms if form.value(names) == extent]
+            dims[at] = apart.choice(same) if same and apart.random() < 0.15 else dims[at]
         cut = chance.randint(0, len(dims)) if chance.random() < 0.25 else None
         types.append(Type(tuple(dims)) if cut is None else Type(tuple(dims[cut:]), open=True))
     return tuple(types)
@@ -252,7 +292,23 @@ def _draw(chance, kernel, usual, fronts):
         if chance.random() < 0.02:
             extents[-1] = chance.choice(((*extents[-1], 1), (1, *extents[-1]), extents[-1][1:]))
     given = () if chance.random() < 0.2 else tuple((name, names[name]) for name in kernel.slots)
+    if any(dim.computed for operand in kernel.operands for dim in operand.type.dims) and chance.random() < 0.9:
+        extents = _with_computed(kernel, extents)
     return Call(tuple(extents), given)
+
+
+def _with_computed(kernel, extents):
+    """The extents, with those that types compute from names computed."""
+    seen = [
+        (operand.type.dim(len(shape), at), extent)
+        for operand, shape in zip(kernel.operands, extents, strict=True)
+        for at, extent in enumerate(shape)
+    ]
+    names = {dim.name: extent for dim, extent in reversed(seen) if dim.name}
+    if set(names) < kernel.names:
+        return extents
+    values = iter([max(dim.value(names), 0) if dim.computed else extent for dim, extent in seen])
+    return [tuple(next(values) for _ in shape) for shape in extents]
 
 
 def _extent(chance, dim, names, free):

@@ -5,7 +5,8 @@ In: a :class:`Kernel` as data (declared types, expressions, options), and arrays
 what is said here is only what a signature adds to NumPy:
 
 1. Declarations are checked, also those of operands that are not read: ranks, extents, bounds, multiples.
-2. One name is one extent everywhere: in operands' types, in targets, in results' types, in `extents=`.
+2. One name is one extent everywhere: in operands' types, in targets, in results' types, in `extents=`. An extent that
+   a type computes from names is that number.
 3. An explicit broadcast takes exactly its target's extents. Its value may then broadcast with others like any value.
 4. `!` never stretches, on whatever way. In strict mode neither does a dim of unknown extent, under stretch=False no
    dim at all; both are said of values that meet: an explicit broadcast is how such a dim is stretched. `~` and `bcast`
@@ -60,6 +61,8 @@ def run(kernel, arrays, extents=None, sizes_only=False):
     check_operands(kernel, arrays, names)
     given = dict(zip((operand.name for operand in kernel.operands), arrays, strict=True))
     infer_names(kernel, given, names)
+    for operand, array in zip(kernel.operands, arrays, strict=True):
+        _check_computed(operand.name, operand.type, array.shape, names)
     scope = _Scope(kernel, given, names, sizes_only)
     results = tuple(scope.value(result).array for result in kernel.results)
     check_results(kernel, results, names)
@@ -75,7 +78,9 @@ def check_operands(kernel, arrays, names):
 def check_results(kernel, results, names):
     """Rule 5."""
     for at, (type_, result) in enumerate(zip(kernel.declared or (), results, strict=bool(kernel.declared))):
-        _check("r" if len(results) == 1 else f"r{at}", type_, result.shape, names)
+        name = "r" if len(results) == 1 else f"r{at}"
+        _check(name, type_, result.shape, names)
+        _check_computed(name, type_, result.shape, names)
 
 
 def _check(array, type_, shape, names):
@@ -88,6 +93,13 @@ def _check(array, type_, shape, names):
             raise Refusal(f"{array} dim {at} has extent {extent}, declared {dim}", array, at)
         if dim.name and names.setdefault(dim.name, extent) != extent:
             raise Refusal(f"{array} dim {at} has extent {extent}, {dim.name} is {names[dim.name]}", array, at)
+
+
+def _check_computed(array, type_, shape, names):
+    for at, extent in enumerate(shape):
+        dim = type_.dim(len(shape), at)
+        if dim.computed and dim.value(names) != extent:
+            raise Refusal(f"{array} dim {at} has extent {extent}, {dim} is {dim.value(names)}", array, at)
 
 
 def stiffness(kernel, dim):

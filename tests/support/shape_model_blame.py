@@ -139,16 +139,25 @@ class _Faults:
     def is_known(self, place):
         """Whether types tell one extent of a dim."""
         dim = self.dim(place)
-        return dim.extent is not None or sum(map(dim.admits, range(64))) == 1
+        return not dim.computed and (dim.extent is not None or sum(map(dim.admits, range(64))) == 1)
 
     def _declarations(self):
+        bound = dict(self.names)
+        for at, operand in enumerate(self.kernel.operands):
+            for own, extent in enumerate(self.arrays[operand.name].shape):
+                if self.dim((at, own)).name:
+                    bound.setdefault(self.dim((at, own)).name, extent)
         for at, operand in enumerate(self.kernel.operands):
             for own, extent in enumerate(self.arrays[operand.name].shape):
                 dim, place = self.dim((at, own)), (at, own)
                 self.columns[place] = self.ties[place] = place
-                if dim.name and dim.name in self.homes:
-                    self.ties = _joined(self.ties, {place, self.homes[dim.name]})
-                    holds = extent == self.names[dim.name]
+                name = dim.computed or dim.name
+                if name and name in self.homes:
+                    self.ties = _joined(self.ties, {place, self.homes[name]})
+                    holds = extent == self.names[name]
+                elif dim.computed:
+                    holds = dim.computed_names <= set(bound) and extent == dim.value(bound)
+                    self.homes[name], self.names[name] = place, extent
                 else:
                     alike = [dim, *(other for other in self.said if dim.name and other.name == dim.name)]
                     holds = all(other.admits(extent) for other in alike)
@@ -186,7 +195,7 @@ class _Faults:
     def _read(self, place, extent):
         # Types do not let what is declared not to be 1 stretch, whatever it is in this call.
         dim = self.dim(place)
-        is_one = all(one.admits(1) for one in (dim, *self.said) if one is dim or (dim.name and one.name == dim.name))
+        is_one = all(one.may_be_one for one in (dim, *self.said) if one is dim or (dim.name and one.name == dim.name))
         return Seen(extent, stiffness(self.kernel, dim) or ("" if is_one else "met"), frozenset({place}))
 
     def _met(self, values):

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Dim:
-    """One dim of a declared type: an extent, a name or neither; bounds and a multiple; "", "!", "~" or "bcast"."""
+    """One dim of a declared type: an extent, a name or neither; bounds and a multiple; "", "!", "~" or "bcast".
+
+    `computed` is an extent computed from names, which Python evaluates.
+    """
 
     extent: int | None = None
     name: str | None = None
@@ -21,14 +25,34 @@ class Dim:
     high: int | None = None
     step: int = 1
     flag: str = ""
+    computed: str = ""
 
     def __str__(self):
         if self.flag == "bcast":
             return "bcast"
-        value = self.name or ("?" if self.extent is None else str(self.extent))
+        value = self.computed or self.name or ("?" if self.extent is None else str(self.extent))
         low = f">={self.low}" if self.low else ""
         high = "" if self.high is None else f"<={self.high}"
         return f"{value}{low}{high}{f'%{self.step}' if self.step > 1 else ''}{self.flag}"
+
+    def value(self, names):
+        """What names compute to."""
+        return eval(self.computed, {"min": min, "max": max}, dict(names))
+
+    @property
+    def computed_names(self):
+        return set(re.findall(r"[a-z]+", self.computed)) - {"min", "max"}
+
+    @functools.cached_property
+    def may_be_one(self):
+        """Whether bounds, and what is computed, whatever the names are, can be 1."""
+        if not self.computed:
+            return self.admits(1)
+        names = sorted(self.computed_names)
+        return any(
+            self.value(zip(names, extents, strict=True)) == 1
+            for extents in itertools.product(range(5), repeat=len(names))
+        )
 
     def admits(self, extent):
         if self.flag == "bcast":
@@ -123,7 +147,7 @@ class Kernel:
 
     @functools.cached_property
     def names(self):
-        """The names that operands declare."""
+        """The names that operands declare alone."""
         return {dim.name for operand in self.operands for dim in operand.type.dims if dim.name}
 
     @functools.cached_property

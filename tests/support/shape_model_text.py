@@ -34,7 +34,7 @@ def parse_kernel(text):
 
 
 def _type(text):
-    dims = [dim.strip() for dim in text.split(",") if dim.strip()]
+    dims = [dim.strip() for dim in re.split(r",(?![^(]*\))", text) if dim.strip()]
     is_open = dims[:1] == ["*"]
     return Type(tuple(map(_dim, dims[is_open:])), is_open)
 
@@ -42,7 +42,10 @@ def _type(text):
 def _dim(text):
     if text == "bcast":
         return Dim(1, flag="bcast")
-    value, low, high, step, flag = DIM.fullmatch(text).groups()
+    found = DIM.fullmatch(text)
+    if found is None:
+        return Dim(computed=text.rstrip("!~"), flag=text[-1] if text[-1] in "!~" else "")
+    value, low, high, step, flag = found.groups()
     bounds = int(low or 0), None if high is None else int(high), int(step or 1)
     if value.isdigit():
         return Dim(int(value), None, *bounds, flag)

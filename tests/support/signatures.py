@@ -11,7 +11,25 @@ import bcastgen as bg
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.case"))
 PROGRAMS = [path.read_text().splitlines()[0][8:] for path in CASES if path.read_text().startswith("program ")]
-DIMS = ("?", "?", "1", "3", "n", "n", "k>=2", "n>=2", "?>=2", "m!", "?!", "?~", "?<=1", "bcast")
+DIMS = (
+    "n + 1",
+    "2*n",
+    "k - n!",
+    "?",
+    "?",
+    "1",
+    "3",
+    "n",
+    "n",
+    "k>=2",
+    "n>=2",
+    "?>=2",
+    "m!",
+    "?!",
+    "?~",
+    "?<=1",
+    "bcast",
+)
 
 
 def signature(chance):

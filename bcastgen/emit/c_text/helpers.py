@@ -25,6 +25,7 @@ _HEADERS = (
     "bcg_check.h",
     "bcg_message.h",
     "bcg_broadcast.h",
+    "bcg_extent.h",
     "bcg_memory.h",
     "bcg_odometer.h",
     "bcg_shape_value.h",

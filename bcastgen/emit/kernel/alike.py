@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...loops.guard_ir import Check, DomainDim, HasRank, Meet, NestGuards, Own
+from ...loops.guard_ir import Calc, Check, DomainDim, HasRank, Meet, NestGuards, Own
 from .loop_model import ArrayView
 
 __all__ = ["all_alike", "in_a_row"]
@@ -32,7 +32,7 @@ def all_alike(operands: int, nest: NestGuards) -> bool:
         and [(s.term, s.at, s.aligned) for s in nest.steps if isinstance(s, Meet)] == meets
         and len(nest.steps) == len(meets)
         and not any(
-            isinstance(s, Check) and (isinstance(s.expected, Own) or isinstance(s.against, DomainDim))
+            isinstance(s, Check) and (isinstance(s.expected, (Own, Calc)) or isinstance(s.against, DomainDim))
             for s in nest.results
         )
     )

@@ -16,6 +16,7 @@ from math import prod
 
 from ...core.frozen import dataclass
 from ...loops.guard_ir import (
+    Calc,
     Check,
     Const,
     Define,
@@ -99,6 +100,13 @@ class Members:
                 return self.extent(operand, dim)
             case DomainDim(at=at):
                 return f"extents[{_domain_dim(at)}]"
+            case Calc():
+                return term.compute(self.term, _number, lambda what, x, y: f"bcg_extent_{what}({x}, {y})")
+
+
+def _number(number: int) -> str:
+    """Return a number as C; what does not fit 32 bits gets a suffix."""
+    return str(number) if number < 2**31 else f"INT64_C({number})"
 
 
 def entry_steps(nest: NestGuards, members: Members) -> tuple[Step, ...]:
@@ -235,12 +243,16 @@ def _check(step: Check, members: Members) -> Step:
             fails = f"{actual} > {expected}"
         case "multiple":
             fails = f"{actual} % {expected} != 0"
+        case "countable":
+            fails, expected = f"{expected} == BCG_UNCOUNTABLE_EXTENT", "INT64_MAX"
     is_own = isinstance(step.actual, Own)
     dim = members.dim(step.subject, step.dim) if is_own else _domain_dim(step.dim)
     against = f"from[{_domain_dim(step.against.at)}]" if isinstance(step.against, DomainDim) else step.against
     # A result's type was declared first; the diagnostic reports the operands' extent as the actual one.
     told = (actual, expected) if step.swaps else (expected, actual)
     comment = f"both are {step.symbol}" if step.symbol else ""
+    if isinstance(step.expected, Calc):
+        comment = step.expected.text
     return Step(fails, f"BCG_{step.status}, {step.subject}, {dim}, {against}, {told[0]}, {told[1]}", comment)
 
 

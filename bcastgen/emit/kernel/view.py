@@ -91,7 +91,7 @@ def kernel_view(
         claims=tuple((given_count + c.position, c.name) for nest in program.nests for c in nest.claims),
         constants=_constants(prefix, program, operands, nests, constants, namer),
         constant_count=program.constants if separate else 0,
-        shown=(*given, *(name for name, _ in program.claims)),
+        shown=(*given, *program.guards.named[len(given) :]),
     )
 
 

@@ -60,9 +60,11 @@ def _maps(program: LoopProgram, is_static: bool) -> str:
 
 def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
     """Return the contract of a kernel that takes descriptors, as sentences."""
+    arrays = len(program.operands) + len(program.results) + len(program.claims)
+    texts = enumerate(program.guards.named[arrays:], arrays)
     numbers = ", ".join(
         f"{at} = {name}{' (a constant)' if len(view.given) <= at < len(view.operands) else ''}"
-        for at, name in (*enumerate(view.arrays), *view.claims)
+        for at, name in (*enumerate(view.arrays), *view.claims, *texts)
     )
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
     apart = "no byte of a result is another array's"

@@ -16,10 +16,12 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from ...core.errors import BcastgenError
+from ...shape.computed_constraints import computed_texts
 from ...shape.constraints import (
     OF_RESULTS,
     AtLeast,
     AtMost,
+    Computed,
     Constraint,
     Equals,
     EqualsAll,
@@ -31,6 +33,7 @@ from ...shape.constraints import (
     RankIs,
     ResultAtLeast,
     ResultAtMost,
+    ResultComputed,
     ResultExtent,
     ResultMultipleOf,
     ResultRank,
@@ -44,6 +47,7 @@ from ...shape.constraints import (
 from ...shape.inference.operand_use import Place
 from ...shape.types.tensor_type import TensorType
 from ..guard_ir import (
+    Calc,
     Check,
     Const,
     Define,
@@ -68,10 +72,10 @@ __all__ = ["Builder", "build_guards", "builders_of"]
 
 Named = Sequence[tuple[str, TensorType]]
 # Constraints on one extent alone; then those with the extents that types know or name, too.
-_BOUNDS = (AtLeast, AtMost, MultipleOf)
+_BOUNDS = (AtLeast, AtMost, MultipleOf, Computed)
 _DECLARED = (ExtentIs, SameExtent, *_BOUNDS)
 # Constraints on one dim of an operand that do not depend on the map it is read through.
-_Own = ExtentIs | SameExtent | AtLeast | AtMost | MultipleOf | Fits | Equals | EqualsExtent
+_Own = ExtentIs | SameExtent | AtLeast | AtMost | MultipleOf | Computed | Fits | Equals | EqualsExtent
 _OWN = get_args(_Own)
 _OperandStep = HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check
 
@@ -101,7 +105,8 @@ def build_guards(
       %1.1 = 1 or EXTENT of %1
       the bytes of %2 are countable
     """
-    names = tuple(name for name, _ in (*operands, *results, *claims))
+    arrays = (*operands, *results, *claims)
+    names = (*(name for name, _ in arrays), *computed_texts(type_ for _, type_ in arrays))
     own = frozenset(range(len(operands) - constants, len(operands)))
     builders = _builders(operands, names, nests, own)
     made = tuple(builder.build() for builder in builders)
@@ -225,7 +230,7 @@ class Builder:
                     c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (access.name, own)
                 ]:
                     del self.left[c]
-                    yield self._check(c)
+                    yield from self._check(c)
 
     def _defines(self) -> Iterator[Define]:
         domain = self.nest.domain
@@ -286,7 +291,7 @@ class Builder:
     def _asked(self, kinds: tuple[type[_Own], ...], place: Place) -> Iterator[Check]:
         for constraint in [c for c in self.left if isinstance(c, kinds) and (c.operand, c.dim) == place]:
             del self.left[constraint]
-            yield self._check(constraint)
+            yield from self._check(constraint)
 
     def _lie(self, place: Place, where: int, aligned: bool) -> Iterator[_OperandStep]:
         """Yield the steps by which an operand's dim meets, widens or only fits the dim of the domain it lies in."""
@@ -427,7 +432,25 @@ class Builder:
 
     # ---- checks
 
-    def _check(self, c: _Own) -> Check:  # noqa: PLR0911
+    def _check(self, c: _Own) -> Iterator[Check]:
+        if isinstance(c, Computed):
+            yield from self._computed(Own(self.numbers[c.operand], c.dim), c.dim, c)
+        else:
+            yield self._one_check(c)
+
+    def _computed(self, actual: Own | DomainDim, dim: int, c: Computed | ResultComputed) -> Iterator[Check]:
+        """Yield the checks that 64 bits hold a computed extent, and that a dim has it."""
+        expected = Calc(c.text, tuple((name, Own(self.numbers[operand], dim)) for name, operand, dim in c.places))
+        subject = self.numbers[c.result if isinstance(c, ResultComputed) else c.operand]
+        from ...shape.types.computed import may_overflow  # noqa: PLC0415 - few types have computed extents
+
+        text, says = self.numbers[c.text], str(c)
+        if may_overflow(c.text):
+            yield Check("countable", actual, expected, "UNCOUNTABLE", subject, dim, text, says)
+        status = "RESULT_COMPUTED" if isinstance(c, ResultComputed) else "COMPUTED"
+        yield Check("eq", actual, expected, status, subject, dim, text, says)
+
+    def _one_check(self, c: _Own) -> Check:  # noqa: PLR0911
         number = self.numbers[c.operand]
         actual, says = Own(number, c.dim), str(c)
         match c:
@@ -463,7 +486,11 @@ class Builder:
             if not isinstance(constraint, OF_RESULTS) or self._is_elsewhere(constraint):
                 continue
             self.left.pop(constraint, None)
-            yield self._result(constraint)
+            if isinstance(constraint, ResultComputed):
+                met, own = DomainDim(self.at, constraint.domain_dim), self._own_dim(constraint.dim)
+                yield from self._computed(met, own, constraint)
+            else:
+                yield self._result(constraint)
         if self.nest.results:
             widest = max(self.nest.results, key=lambda access: access.dtype.bytes)
             yield Overflow(self.numbers[widest.name], widest.dtype.bytes)
@@ -534,8 +561,10 @@ class Builder:
                 return Check("one_or_eq", own, expected, "BROADCAST", own.operand, dim, -1, str(constraint))
             case ResultSame() if self._is_elsewhere(constraint):
                 return self._tie(constraint)
+            case ResultComputed(dim=dim, domain_dim=where):
+                return list(self._computed(DomainDim(self.at, where), self._own_dim(dim), constraint))[-1]
         if isinstance(constraint, _OWN):
-            return self._check(constraint)
+            return list(self._check(constraint))[-1]
         asked = self._result(constraint) if isinstance(constraint, OF_RESULTS) else None
         if not isinstance(asked, Check):
             raise BcastgenError(f"internal error: {constraint} is not about one extent")

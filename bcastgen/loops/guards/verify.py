@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from ...shape.inference.entailment import Atom, Clause, Work, breakable
 from ...shape.types.facts import MAX_EXTENT, Facts, Range
-from ..guard_ir import Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Term, Widen
+from ..guard_ir import Calc, Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Term, Widen
 from ..nest import Access, LoopProgram, Nest
 
 __all__ = ["unguarded"]
@@ -113,6 +113,10 @@ def _checked(step: Check) -> Iterator[Clause]:
             yield ((Atom("same", actual, expected),),)
         case "one_or_eq":
             yield ((Atom("same", actual, _ONE),), (Atom("same", actual, expected),))
+    if isinstance(step.expected, Calc) and step.test == "eq":
+        from ...shape.types.computed import range_of  # noqa: PLC0415 - few types have computed extents
+
+        yield ((Atom("within", actual, range_of(step.expected.text)),),)
     if isinstance(step.expected, Const):
         bound = step.expected.extent
         match step.test:

@@ -24,6 +24,7 @@ from ...expr.nodes import Constant, Node, Remap
 from ...shape.constraints import OF_RESULTS, Equals, ExtentIs, RankIs, ResultSame, Stretches, StretchesAll
 from ...shape.decision import Decision
 from ...shape.inference.joint import Joint
+from ...shape.inference.name_places import name_places
 from ...shape.inference.operand_use import Place, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.inference.verify import Bound
@@ -37,7 +38,7 @@ from ..nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Va
 from .columns import columns_of
 from .domain import iteration_domain
 from .fuse import Group, groups_of
-from .shared_symbols import tie
+from .shared_symbols import first_places, tie
 from .uses import Reads, Seen, broadcast_values, checked_units, reads_of, spans_of
 
 __all__ = ["lower"]
@@ -93,11 +94,14 @@ def lower(
     # Where every extent of 1 stretches, operands that each fit an explicit broadcast's target fit each other, too.
     inner = () if rules.stretch and rules.dynamic == "numpy" else broadcast_values(expression)
     groups = groups_of(reads, spans, spans_of(expression, inner, types, rules.rank_expansion))
-    bound = _bound(operands, groups)
+    bound, places = _bound(operands, groups), first_places(operands)
     for at, name in zip(expression.free_extents, free_extent_names(expression.results, _symbols(types)), strict=True):
         if name is not None:
             bound.setdefault(name, (operands[at][0], 0, DYNAMIC))
-    homes, joint = _homes(operands), Joint(operands)
+            places.setdefault(name, (operands[at][0], 0))
+    _check_names((("operand", *operand) for operand in operands), places)
+    _check_names((("result", *result) for result in (*zip(result_names, declared, strict=True), *claims)), places)
+    homes, joint = tuple(places.items()), Joint(operands)
     nests = tuple(
         _lower_group(
             typed,
@@ -119,7 +123,7 @@ def lower(
     joint.check()
     nests, dropped = _asking(nests, groups)
     own = frozenset(name for name, _ in operands[len(operands) - constants :])
-    nests = tie(tuple(_without_own(nest, own) for nest in nests), operands, rules, own)
+    nests = tie(tuple(_without_own(nest, own) for nest in nests), operands, rules, own, places)
     by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
     results = tuple(by_position[at] for at in range(len(expression.results)))
     guards = build_guards(operands, results, claims, nests, constants)
@@ -164,14 +168,12 @@ def _symbols(types: tuple[TensorType, ...]) -> set[str | None]:
     return {dim.symbol for type_ in types for dim in type_.dims}
 
 
-def _homes(operands: Named) -> Homes:
-    """Return the place where each symbol occurs first, whichever nest reads that operand."""
-    found: dict[str, Place] = {}
-    for name, type_ in operands:
-        for _, own, dim in type_.aligned:
-            if dim.symbol is not None:
-                found.setdefault(dim.symbol, (name, own))
-    return tuple(found.items())
+def _check_names(types: Iterable[tuple[str, str, TensorType | None]], homes: dict[str, Place]) -> None:
+    """Raise if a computed extent in types, each with what it is of and a name, has a name that no operand binds."""
+    for kind, name, type_ in types:
+        for _, own, dim in () if type_ is None else type_.aligned:
+            if dim.is_computed:
+                name_places(dim.symbol or "", homes, name, own, kind)
 
 
 def _lower_checks(

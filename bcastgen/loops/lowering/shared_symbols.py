@@ -16,6 +16,7 @@ from ...shape.constraints import (
     OF_RESULTS,
     AtLeast,
     AtMost,
+    Computed,
     Constraint,
     EqualsExtent,
     ExtentIs,
@@ -23,6 +24,7 @@ from ...shape.constraints import (
     MultipleOf,
     RankAtLeast,
     RankIs,
+    ResultComputed,
     ResultSame,
     SameExtent,
     Stretches,
@@ -35,15 +37,17 @@ from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap
 from ..nest import Access, Nest
 
-__all__ = ["tie"]
+__all__ = ["first_places", "tie"]
 
 Operands = Sequence[tuple[str, TensorType]]
 Places = dict[str, Place]
 # Constraints on operands that do not depend on the domain the operands meet in.
-_ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Fits, EqualsExtent)
+_ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Computed, Fits, EqualsExtent)
 
 
-def tie(nests: tuple[Nest, ...], operands: Operands, rules: Rules, constants: frozenset[str]) -> tuple[Nest, ...]:
+def tie(
+    nests: tuple[Nest, ...], operands: Operands, rules: Rules, constants: frozenset[str], homes: Places
+) -> tuple[Nest, ...]:
     """Return the nests with the constraints that tie their operands' symbols to each other.
 
     Parameters
@@ -51,21 +55,24 @@ def tie(nests: tuple[Nest, ...], operands: Operands, rules: Rules, constants: fr
     nests, operands : of the kernel.
     rules : how dims meet.
     constants : the names of the kernel's own arrays, whose shapes are not checked.
+    homes : the place of each name that a computed extent may have: an operand's dim, or an extent the caller gives.
     """
     read = {access.name for nest in nests for access in (*nest.operands, *nest.shapes)}
     # A symbol is bound where it occurs first, whichever nest reads that operand.
-    first = _first_places(operands)
+    first = first_places(operands)
     tied = tuple(_tied(nest, operands, first) for nest in nests)
     unread = [operand for operand in operands if operand[0] not in read | constants]
-    return _once((_with_declared(tied[0], operands, unread, first, rules), *tied[1:]))
+    return _once((_with_declared(tied[0], operands, unread, first, rules, homes), *tied[1:]))
 
 
-def _with_declared(nest: Nest, operands: Operands, unread: Operands, first: Places, rules: Rules) -> Nest:
+def _with_declared(
+    nest: Nest, operands: Operands, unread: Operands, first: Places, rules: Rules, homes: Places
+) -> Nest:
     """Return a nest that also checks the declared types of the operands that no nest reads."""
     decisions: list[Decision] = []
     for name, type_ in unread:
-        declared = broadcast([Use(name, type_)], entry=True, rules=rules).decisions
-        places = {place: first[symbol] for symbol, place in _first_places([(name, type_)]).items()}
+        declared = broadcast([Use(name, type_)], entry=True, rules=rules, homes=tuple(homes.items())).decisions
+        places = {place: first[symbol] for symbol, place in first_places([(name, type_)]).items()}
         decisions += (
             _at_first(d, places) for d in declared if isinstance(d.constraint, (RankIs, RankAtLeast, *_ALONE))
         )
@@ -75,6 +82,7 @@ def _with_declared(nest: Nest, operands: Operands, unread: Operands, first: Plac
     names = {name for name, type_ in unread if type_.dims or not type_.unranked}
     names |= {d.constraint.other for d in decisions if isinstance(d.constraint, SameExtent)}
     names |= {d.constraint.operand for d in decisions if not isinstance(d.constraint, OF_RESULTS)}
+    names |= {name for d in decisions for name in _bound_by(d.constraint)}
     asked = set(nest.domain.decisions)
     return _looking_at(nest, names - known, operands, [d for d in decisions if d not in asked])
 
@@ -99,14 +107,15 @@ def _without_idle(nest: Nest) -> Nest:
     """Drop the operands that take no part in the domain and that no check compares with any more."""
     asked = {c.operand for c in nest.domain.constraints if not isinstance(c, OF_RESULTS)}
     asked |= {c.other for c in nest.domain.constraints if isinstance(c, (SameExtent, ResultSame, Fits, EqualsExtent))}
+    asked |= {name for c in nest.domain.constraints for name in _bound_by(c)}
     asked |= {name for places in nest.domain.unknown_places for name, _ in places}
     asked |= {source[0] for source in nest.domain.sources if source is not None}
     shapes = tuple(a for a in nest.shapes if not a.stands_by or a.name in asked)
     return replace(nest, shapes=shapes)
 
 
-def _first_places(operands: Operands) -> Places:
-    """Return the place where each symbol occurs first."""
+def first_places(operands: Operands) -> Places:
+    """Return the place where each symbol occurs first, whichever nest reads that operand."""
     places: Places = {}
     for name, type_ in operands:
         for _, own, dim in type_.aligned:
@@ -117,7 +126,7 @@ def _first_places(operands: Operands) -> Places:
 
 def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
     own = {access.name for access in (*nest.operands, *nest.shapes)}
-    mine = _first_places([(name, type_) for name, type_ in operands if name in own])
+    mine = first_places([(name, type_) for name, type_ in operands if name in own])
     decisions = [_same(place, first[symbol], symbol) for symbol, place in mine.items() if first[symbol] != place]
     homes = {place: first[symbol] for symbol, place in mine.items()}
     own_decisions = tuple(_at_first(decision, homes) for decision in nest.domain.decisions)
@@ -133,7 +142,7 @@ def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
 def _at_first(decision: Decision, homes: dict[Place, Place]) -> Decision:
     """Move a bound on a symbol's extent to the place where it occurs first; other places are compared with that one."""
     c = decision.constraint
-    if isinstance(c, (AtLeast, AtMost, MultipleOf)) and (c.operand, c.dim) in homes:
+    if isinstance(c, (AtLeast, AtMost, MultipleOf, Computed)) and (c.operand, c.dim) in homes:
         operand, dim = homes[c.operand, c.dim]
         return replace(decision, constraint=replace(c, operand=operand, dim=dim))
     return decision
@@ -152,7 +161,15 @@ def _compared(constraint: Constraint) -> tuple[str, ...]:
             return (constraint.operand,)
         case ResultSame():
             return (constraint.other,)
-    return ()
+        case Computed():
+            return (constraint.operand, *_bound_by(constraint))
+    return _bound_by(constraint)
+
+
+def _bound_by(constraint: Constraint) -> tuple[str, ...]:
+    """Return the operands that bind the names of a computed extent."""
+    places = constraint.places if isinstance(constraint, (Computed, ResultComputed)) else ()
+    return tuple(operand for _, operand, _ in places)
 
 
 def _looking_at(nest: Nest, names: set[str], operands: Operands, decisions: list[Decision]) -> Nest:

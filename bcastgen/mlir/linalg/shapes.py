@@ -10,16 +10,22 @@ operands' MLIR types know are not checked again.
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+from functools import reduce
 from typing import TypeAlias
 
 from ...core.errors import BcastgenError
+from ...loops.guard_arithmetic import conditions_of, value_of
 from ...loops.guard_ir import (
+    Calc,
     Check,
     Const,
     DomainDim,
     HasDomainRank,
     Meet,
     MeetFront,
+    Own,
     Term,
     Widen,
 )
@@ -32,6 +38,14 @@ __all__ = ["Extent", "Shapes", "Test"]
 
 Extent: TypeAlias = int | str
 Test: TypeAlias = bool | str
+_FOLDED: dict[str, Callable[[int, int], int]] = {
+    "addi": operator.add,
+    "subi": operator.sub,
+    "muli": operator.mul,
+    "divsi": operator.floordiv,
+    "minsi": min,
+    "maxsi": max,
+}
 
 
 class Shapes:
@@ -128,10 +142,16 @@ class Shapes:
             return term.extent
         if isinstance(term, DomainDim):
             return self._domain_extent(term.nest, term.at)
+        if isinstance(term, Calc):
+            made = value_of(term, self)
+            assert not isinstance(made, bool)
+            return made
         return self.extent(self.program.operands[term.operand][0], term.dim)
 
     def _test(self, nest: int, step: object) -> tuple[Test, str]:
         match step:
+            case Check(test="countable", expected=Calc() as calc, says=says):
+                return self._all(conditions_of(calc, self)), f"the computation of {says}"
             case Check(test=test, actual=actual, expected=expected, says=says):
                 return self._holds(test, self._value(actual), self._value(expected)), says
             case Meet(term=term, at=at, says=says):
@@ -160,7 +180,33 @@ class Shapes:
         rest = self.block.op("rest", f"arith.remui {self.index(actual)}, {self.index(expected)} : index")
         return self._compare("eq", rest, 0)
 
+    # ---- the arithmetic of computed extents (loops/guard_arithmetic.py)
+
+    def own(self, own: Own) -> Extent:
+        """Return the extent of an operand's dim."""
+        return self._value(own)
+
+    def number(self, number: int) -> Extent:
+        """Return a constant."""
+        return number
+
+    def binary(self, name: str, x: Extent, y: Extent) -> Extent:
+        """Return what an operation gives."""
+        if isinstance(x, int) and isinstance(y, int):
+            return _FOLDED[name](x, y)
+        return self.block.op("extent", f"arith.{name} {self.index(x)}, {self.index(y)} : index")
+
+    def compare(self, predicate: str, x: Extent, y: Extent) -> Test:
+        """Return a comparison's outcome."""
+        return self._compare(predicate, x, y)
+
     # ---- pieces
+
+    def _all(self, tests: list[Test | Extent]) -> Test:
+        if False in tests:
+            return False
+        asked = [test for test in tests if isinstance(test, str)]
+        return reduce(lambda x, y: self.block.op("fits", f"arith.andi {x}, {y} : i1"), asked) if asked else True
 
     def _compare(self, predicate: str, x: Extent, y: Extent) -> Test:
         if isinstance(x, int) and isinstance(y, int):

@@ -22,6 +22,7 @@ from ...core.frozen import dataclass
 from ..constraints import (
     AtLeast,
     AtMost,
+    Computed,
     Equals,
     EqualsAll,
     EqualsExtent,
@@ -214,7 +215,7 @@ def _why_checked(candidate: Candidate) -> str:
     match candidate.constraint:
         case RankIs() | RankAtLeast() | SameRank():
             return "a caller may pass an array of any rank"
-        case ExtentIs() | AtLeast() | AtMost() | MultipleOf():
+        case ExtentIs() | AtLeast() | AtMost() | MultipleOf() | Computed():
             return "it is a claim of the caller's"
         case SameExtent(symbol=symbol):
             return f"{symbol} is bound where it occurs first"

@@ -11,11 +11,13 @@ Ranks come first, since dims mean nothing in arrays of other ranks; the rest goe
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import field
 
 from ...core.frozen import dataclass
 from ..constraints import (
     AtLeast,
     AtMost,
+    Computed,
     Constraint,
     Equals,
     EqualsAll,
@@ -34,6 +36,7 @@ from ..types.dim import Dim
 from ..types.facts import MAX_EXTENT, Facts, Range
 from .dim_uses import AlignedDims, DimUse, Symbols
 from .entailment import Alternative, Atom, Clause
+from .name_places import name_places
 from .operand_use import Place, Use
 
 __all__ = ["Candidate", "Problem", "candidates", "rank_candidates"]
@@ -65,7 +68,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """All that is known before anything is decided: the dims of each use, symbols, their facts, which dims meet."""
+    """All that is known before anything is decided: the dims of each use, symbols, their facts, which dims meet.
+
+    `homes` has the places of symbols in all of the kernel's operands, also in those that have no use here.
+    """
 
     uses: tuple[Use, ...]
     dim_uses: Sequence[Sequence[DimUse]]
@@ -74,6 +80,7 @@ class Problem:
     domain_dims: Mapping[int, AlignedDims]
     dims: tuple[Dim, ...]
     unranked: bool
+    homes: Symbols = field(default_factory=dict)
 
     def domain_index(self, position: int) -> int:
         """Return the number of the domain's dim at a position; negative where the domain's rank is not known."""
@@ -123,7 +130,7 @@ def candidates(problem: Problem, entry: bool) -> list[Candidate]:
 
 
 def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candidate]:
-    """Yield what the type says of the extent: a number; the range, if a symbol occurs first here; else the symbol."""
+    """Yield what the type says of the extent: a number; its symbol; where that occurs first, its value and range."""
     name, own, node, trusted = dim_use.name, dim_use.own, dim_use.node, dim_use.stretch_mode == "trusted"
     if dim_use.dim.extent is not None:
         if entry:
@@ -137,17 +144,24 @@ def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candid
             SameExtent(name, own, *first, symbol), (((Atom("same", node, first),),),), broken, dim_use, trusted
         )
         return
-    range_ = problem.facts.range(node) if entry else Range()
+    told = dim_use.dim.implied
+    if entry and dim_use.dim.is_computed:
+        places = name_places(symbol or "", {**problem.symbols, **problem.homes}, name, own)
+        computed = Computed(name, own, symbol or "", places)
+        yield Candidate(computed, (((Atom("within", node, told),),),), (), dim_use, trusted)
+    range_ = problem.facts.range(node) if entry else told
+    if range_ == told:
+        return
     rows: list[tuple[Constraint, Range, Alternative]] = []
     low, high, step = range_.low, range_.high, range_.step
     if range_.only is not None:
         rows.append((ExtentIs(name, own, low), range_, (Atom("differ", node, range_),)))
     else:
-        if low > 0:
+        if low > told.low:
             rows.append((AtLeast(name, own, low), Range(low), (Atom("within", node, Range(0, low - 1)),)))
-        if high < MAX_EXTENT // step * step:
+        if high < min(MAX_EXTENT, told.high) // step * step:
             rows.append((AtMost(name, own, high), Range(0, high), (Atom("within", node, Range(high + 1)),)))
-        if step > 1:
+        if told.step % step:
             multiples = Range(0, MAX_EXTENT // step * step, step)
             rows.append((MultipleOf(name, own, step), multiples, (Atom("indivisible", node, step),)))
     for constraint, said, broken_by in rows:

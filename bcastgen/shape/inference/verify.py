@@ -21,6 +21,7 @@ from ..constraints import (
     Constraint,
     ResultAtLeast,
     ResultAtMost,
+    ResultComputed,
     ResultExtent,
     ResultMultipleOf,
     ResultRank,
@@ -32,6 +33,8 @@ from ..types.dim import Dim
 from ..types.facts import MAX_EXTENT, Range
 from ..types.tensor_type import TensorType, parse_type
 from .broadcast import BroadcastInfo, Mode, broadcast, operand_names
+from .name_places import name_places
+from .operand_use import Place
 
 __all__ = ["Bound", "decide_result", "verify_broadcast", "verify_result"]
 
@@ -138,6 +141,8 @@ def decide_result(
             met = known.meet(declared.range) or known
             first = bound.setdefault(declared.symbol, (name, own, _narrowed(place.inferred, met)))
             same = info.facts.same(position, first[:2])
+            if declared.is_computed and first[:2] == (name, own):
+                decisions.append(_computed_decision(declared, place, bound, info))
             decisions += _symbol_decisions(declared.symbol, place, first, same)
             known = known if first[:2] == (name, own) else known.meet(first[2].range) or known
         decisions += _range_decisions(place, declared, known)
@@ -196,6 +201,15 @@ def _extent_decision(info: BroadcastInfo, place: _Place, declared: int, position
         dim=place.dim,
         actual=declared,
     )
+
+
+def _computed_decision(declared: Dim, place: _Place, bound: Bound, info: BroadcastInfo) -> Decision:
+    """Return the check of a computed extent that no operand's type says."""
+    text = declared.symbol or ""
+    places: dict[str, Place] = {name: first[:2] for name, first in bound.items() if first[0] != place.name}
+    own = name_places(text, places, place.name, place.dim, "result")
+    constraint = ResultComputed(place.name, place.dim, place.domain_dim, text, own)
+    return Decision(constraint, "checked", "it is a claim of the caller's")
 
 
 def _symbol_decisions(symbol: str, place: _Place, first: tuple[str, int, Dim], same: bool) -> tuple[Decision, ...]:

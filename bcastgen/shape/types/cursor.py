@@ -11,10 +11,12 @@ from __future__ import annotations
 import re
 
 from ...core.errors import ParseError
+from .facts import MAX_EXTENT
 
-__all__ = ["Cursor", "excerpt"]
+__all__ = ["Cursor", "excerpt", "parse_extent"]
 
 _SPACE = re.compile(r"\s*")
+_EXTENT = re.compile(r"[0-9]+")
 
 
 def excerpt(text: str, length: int = 60) -> str:
@@ -82,3 +84,15 @@ class Cursor:
 
     def _error(self, position: int, why: str, cure: str) -> ParseError:
         return ParseError(f"column {position + 1}: {why} in the {self._what} {excerpt(self._text)}; {cure}")
+
+
+def parse_extent(cursor: Cursor) -> int | None:
+    """Read an extent if one comes next."""
+    digits = cursor.match(_EXTENT)
+    if digits is None:
+        return None
+    # Check the length first: int() takes quadratic time, and refuses more than 4300 digits with an error of its own.
+    significant = digits.lstrip("0") or "0"
+    if len(significant) > len(str(MAX_EXTENT)) or int(significant) > MAX_EXTENT:
+        raise cursor.reject(digits, "an extent is too large", f"extents go up to {MAX_EXTENT}")
+    return int(significant)

@@ -2,7 +2,7 @@
 
 In: what is known of an extent.  Out: a :class:`Dim` that compares, hashes and prints.
 
-    Dim(4) -> 4        Dim("n") -> n        Dim() -> ?        Dim("n", min=2) -> n>=2
+    Dim(4) -> 4        Dim("n") -> n        Dim() -> ?        Dim("n", min=2) -> n>=2        Dim("n+m") -> m + n
 
 Facts are claims about the extent; `broadcast` and `trusted` say how the dim takes part in broadcasting.
 """
@@ -27,7 +27,8 @@ class Dim:
 
     Parameters
     ----------
-    value : an extent (``4``), the name of an unknown one (``"n"``: same name, same extent), or None for ``?``.
+    value : an extent (``4``), the name of an unknown one (``"n"``: same name, same extent), an extent that is computed
+        from names (``"2*n + m"``; see computed.py), or None for ``?``.
     min, max : the least and the greatest extent.
     multiple_of : a number that divides the extent.
     broadcast : False: the dim never stretches, its extent is the result's. True: it always does, its extent is 1. None:
@@ -52,6 +53,8 @@ class Dim:
     'k~'
     >>> Dim("n").extent is None, Dim("n").symbol, Dim(4).extent
     (True, 'n', 4)
+    >>> str(Dim("n+m")), Dim("n + m") == Dim("m + n"), Dim("2*n").can_be_one
+    ('m + n', True, False)
     """
 
     value: int | str | None = None
@@ -78,6 +81,8 @@ class Dim:
         if self.broadcast and value is None:
             value = 1
         known = _range(self._shown, *facts)
+        if isinstance(value, str) and not value.isidentifier():
+            known = _of_expression(value, known)
         if isinstance(value, int) and not known.has(value):
             raise BroadcastError(f"dim has extent {value}, which its own facts ({known}) exclude; drop one of both")
         if self.broadcast and value != 1:
@@ -103,11 +108,12 @@ class Dim:
             flags["stretches"] = self.stretches and value == 1 and not self.broadcast
         elif self.trusted:
             flags["broadcast"] = None
+        told = _implied(value)
         fields = {
             "value": value,
-            "min": known.low if known.low > 0 else None,
-            "max": known.high if known.high < highest else None,
-            "multiple_of": known.step if known.step > 1 else None,
+            "min": known.low if known.low > told.low else None,
+            "max": known.high if known.high < min(highest, told.high) else None,
+            "multiple_of": known.step if told.step % known.step else None,
             **flags,
         }
         for name, field in fields.items():
@@ -132,8 +138,18 @@ class Dim:
 
     @property
     def symbol(self) -> str | None:
-        """The name of the unknown extent if it has one, else None."""
+        """The name, or the expression, of the unknown extent if it has one, else None; equal ones are one extent."""
         return self.value if isinstance(self.value, str) else None
+
+    @property
+    def is_computed(self) -> bool:
+        """True if the extent is computed from names."""
+        return isinstance(self.value, str) and not self.value.isidentifier()
+
+    @property
+    def implied(self) -> Range:
+        """The extents that the expression of names can give; any extent if it is none."""
+        return _implied(self.value)
 
     @property
     def is_static(self) -> bool:
@@ -150,6 +166,11 @@ class Dim:
         """The extents that its own facts allow."""
         if isinstance(self.value, int):
             return Range(self.value, self.value)
+        declared = self._declared
+        return declared.meet(_implied(self.value)) or declared
+
+    @property
+    def _declared(self) -> Range:
         if self.min is self.max is self.multiple_of is None:
             return ANY_EXTENT
         return _range(self._shown, self.min, self.max, self.multiple_of)
@@ -174,7 +195,7 @@ class Dim:
     def __str__(self) -> str:
         if self.broadcast:
             return BCAST
-        facts = "" if isinstance(self.value, int) else str(self.range)
+        facts = "" if isinstance(self.value, int) else str(self._declared)
         mode = "!" if self.broadcast is False else "~" if self.stretches else " trusted" if self.trusted else ""
         return f"{self._shown}{facts}{mode}"
 
@@ -186,8 +207,16 @@ def _checked_value(value: object) -> int | str | None:
         raise BroadcastError(
             f"dim {value!r} is a broadcast dim and no name; write Dim(broadcast=True), or another name"
         )
-    if isinstance(value, str) and value.isidentifier():
-        return value
+    if isinstance(value, str):
+        if value.isidentifier():
+            return value
+        from .computed import normal_form  # noqa: PLC0415 - few types have sums
+
+        made = normal_form(value)
+        if isinstance(made, int):
+            return _integer("", made)
+        if made is not None:
+            return made
     if isinstance(value, (str, bool)) or not hasattr(value, "__index__"):
         raise BroadcastError(f"dim {value!r} {_NO_EXTENT}")
     return _integer("", value, "; write Dim() for an unknown extent")
@@ -213,6 +242,21 @@ def _range(shown: str, low: int | None, high: int | None, step: int | None) -> R
         multiples = f" that are multiples of {step}" if step > 1 else ""
         raise BroadcastError(f"dim {shown} has no extent from min {low} to max {high}{multiples}; widen one of them")
     return known
+
+
+def _implied(value: int | str | None) -> Range:
+    if not isinstance(value, str) or value.isidentifier():
+        return ANY_EXTENT
+    from .computed import range_of  # noqa: PLC0415 - likewise
+
+    return range_of(value)
+
+
+def _of_expression(text: str, known: Range) -> Range:
+    both = known.meet(_implied(text))
+    if both is None:
+        raise BroadcastError(f"dim {text} has no extent in its own facts ({known}); drop them")
+    return both
 
 
 DYNAMIC = Dim()

@@ -4,7 +4,8 @@ In: a cursor at a dim.  Out: the :class:`Dim`, which prints the same text, or th
 
     n -> Dim("n")        ? >= 2 % 8 -> Dim(min=8, multiple_of=8)        m! -> Dim("m", broadcast=False)
 
-    dim = ("bcast" | integer | "?" | name) [">=" integer] ["<=" integer] ["%" integer] ["!" | "~"]
+    dim = ("bcast" | integer | "?" | name | sum) [">=" integer] ["<=" integer] ["%" integer] ["!" | "~"]
+    sum : see extent_sum.py
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from __future__ import annotations
 import re
 
 from ...core.errors import BroadcastError
-from .cursor import Cursor
-from .dim import BCAST, MAX_EXTENT, Dim
+from .cursor import Cursor, parse_extent
+from .dim import BCAST, Dim
 
-__all__ = ["DIM_CURE", "parse_dim", "parse_extent"]
+__all__ = ["DIM_CURE", "parse_dim"]
 
 DIM_CURE = "a dim is an extent of 0 or more, ? or a name, and a '*' stands before all dims"
 _WORD = re.compile(r"[^\W\d]\w*")
-_EXTENT = re.compile(r"[0-9]+")
+# What begins like a sum; a name or a number alone is none.
+_SUM = re.compile(r"-?\s*(\(|\w+\s*([+*(-]|//))")
 _FACTS = ((">=", "min"), ("<=", "max"), ("%", "multiple_of"))
 
 
@@ -33,8 +35,8 @@ def parse_dim(cursor: Cursor) -> Dim:
 
     Examples
     --------
-    >>> str(parse_dim(Cursor("n >= 2 !", "type")))
-    'n>=2!'
+    >>> str(parse_dim(Cursor("n >= 2 !", "type"))), str(parse_dim(Cursor("n+m !", "type")))
+    ('n>=2!', 'm + n!')
     """
     at = cursor.rest
     value = _value(cursor)
@@ -74,6 +76,8 @@ def _flag(value: int | str | None, strict: bool) -> bool | None:
 def _value(cursor: Cursor) -> int | str | None:
     if cursor.take("?"):
         return None
+    if cursor.sees(_SUM):
+        return _computed(cursor)
     extent = parse_extent(cursor)
     if extent is not None:
         return extent
@@ -85,13 +89,13 @@ def _value(cursor: Cursor) -> int | str | None:
     return name
 
 
-def parse_extent(cursor: Cursor) -> int | None:
-    """Read an extent if one comes next."""
-    digits = cursor.match(_EXTENT)
-    if digits is None:
-        return None
-    # Check the length first: int() takes quadratic time, and refuses more than 4300 digits with an error of its own.
-    significant = digits.lstrip("0") or "0"
-    if len(significant) > len(str(MAX_EXTENT)) or int(significant) > MAX_EXTENT:
-        raise cursor.reject(digits, "an extent is too large", f"extents go up to {MAX_EXTENT}")
-    return int(significant)
+def _computed(cursor: Cursor) -> int | str:
+    from .computed import normal  # noqa: PLC0415 - few types have sums
+    from .extent_sum import parse_sum  # noqa: PLC0415 - likewise
+
+    at = cursor.rest
+    made = parse_sum(cursor)
+    try:
+        return normal(made)
+    except BroadcastError as error:
+        raise cursor.reject(at.removesuffix(cursor.rest).rstrip(), str(error), "a dim is an extent") from None

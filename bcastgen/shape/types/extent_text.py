@@ -2,41 +2,23 @@
 
 In: ``[n<=64, 2*n + 1, min(n, 4), ?]``.  Out: for each extent the :class:`Dim` that it declares, or its expression.
 
-    shape  = "[" [extent ("," extent)*] "]"          extent = dim | sum            dim: see dim_text.py
-    sum    = ["-"] term (("+" | "-") term)*          term   = factor (("*" | "//") factor)*
-    factor = integer | name | ("min" | "max" | "broadcast") "(" sum ("," sum)* ")" | "(" sum ")"
+    shape = "[" [extent ("," extent)*] "]"          extent = dim | sum          dim: see dim_text.py, sum: extent_sum.py
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 
-from . import extent_ops
 from .cursor import Cursor
 from .dim import Dim
-from .dim_text import parse_dim, parse_extent
-from .extent_expr import Extent, add, multiply, named, subtract
+from .dim_text import parse_dim
+from .extent_expr import Extent
+from .extent_sum import parse_sum
 
 __all__ = ["parse_extents"]
 
 _CURE = "write extents as in [n<=64, 2*n + 1, min(n, 4)]"
 _ALONE = re.compile(r"(\?|\w+)\s*(?![\s\w+*/(-])")
-_WORD = re.compile(r"[^\W\d]\w*")
-# The deepest nesting of parentheses: reading recurses, and no text may exhaust Python's stack.
-_DEEPEST = 16
-_FUNCTIONS: dict[str, Callable[[Sequence[Extent]], Extent | None]] = {
-    "min": lambda extents: _folded(extent_ops.minimum, extents),
-    "max": lambda extents: _folded(extent_ops.maximum, extents),
-    "broadcast": extent_ops.broadcast,
-}
-
-
-def _folded(function: Callable[..., Extent | None], extents: Sequence[Extent]) -> Extent | None:
-    made: Extent | None = extents[0]
-    for extent in extents[1:]:
-        made = function(made, extent)
-    return made
 
 
 def parse_extents(text: str) -> tuple[Dim | Extent, ...]:
@@ -58,59 +40,7 @@ def parse_extents(text: str) -> tuple[Dim | Extent, ...]:
     while not cursor.take("]"):
         if extents:
             cursor.expect(",", _CURE)
-        extents.append(parse_dim(cursor) if cursor.sees(_ALONE) else _sum(cursor, 0))
+        extents.append(parse_dim(cursor) if cursor.sees(_ALONE) else parse_sum(cursor))
     if not cursor.at_end:
         raise cursor.fail("the end", _CURE)
     return tuple(extents)
-
-
-def _sum(cursor: Cursor, depth: int) -> Extent:
-    if depth > _DEEPEST:
-        raise cursor.fail(f"at most {_DEEPEST} parentheses in parentheses", _CURE)
-    total = multiply(_term(cursor, depth), -1) if cursor.take("-") else _term(cursor, depth)
-    while True:
-        if cursor.take("+"):
-            total = add(total, _term(cursor, depth))
-        elif cursor.take("-"):
-            total = subtract(total, _term(cursor, depth))
-        else:
-            return _known(cursor, total)
-
-
-def _term(cursor: Cursor, depth: int) -> Extent | None:
-    made: Extent | None = _factor(cursor, depth)
-    while True:
-        if cursor.take("*"):
-            made = multiply(made, _factor(cursor, depth))
-        elif cursor.take("//"):
-            made = _known(cursor, extent_ops.floor_divide(made, _factor(cursor, depth)))
-        else:
-            return made
-
-
-def _factor(cursor: Cursor, depth: int) -> Extent:
-    number = parse_extent(cursor)
-    if number is not None:
-        return number
-    if cursor.take("("):
-        inner = _sum(cursor, depth + 1)
-        cursor.expect(")", _CURE)
-        return inner
-    name = cursor.match(_WORD)
-    if name is None:
-        raise cursor.fail("an extent", _CURE)
-    if not cursor.take("("):
-        return named(name)
-    if name not in _FUNCTIONS:
-        raise cursor.reject(name, f"{name!r} is no function of extents", f"use one of {', '.join(_FUNCTIONS)}")
-    operands = [_sum(cursor, depth + 1)]
-    while cursor.take(","):
-        operands.append(_sum(cursor, depth + 1))
-    cursor.expect(")", _CURE)
-    return _known(cursor, _FUNCTIONS[name](operands))
-
-
-def _known(cursor: Cursor, extent: Extent | None) -> Extent:
-    if extent is None:
-        raise cursor.fail("no more of an extent that is too large, or divided by what may be 0", "write ? for it")
-    return extent

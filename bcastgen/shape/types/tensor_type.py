@@ -18,9 +18,9 @@ import re
 from ...core.dtypes import DTYPES, DType, dtype
 from ...core.errors import BroadcastError, DTypeError, ParseError
 from ...core.frozen import dataclass
-from .cursor import Cursor
+from .cursor import Cursor, parse_extent
 from .dim import DYNAMIC, Dim
-from .dim_text import DIM_CURE, parse_dim, parse_extent
+from .dim_text import DIM_CURE, parse_dim
 
 __all__ = ["Signature", "TensorType", "parse_signature", "parse_type"]
 
