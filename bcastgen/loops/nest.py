@@ -248,6 +248,7 @@ class LoopProgram:
     `claims` are the declared types of values that are not stored; `proved` are decisions on them that no nest has. The
     last `constants` operands are the kernel's own arrays, of static types. `columns` are groups of extents, known ones
     or operands' dims, that meet in one dim: an extent that the caller leaves out is the one among them that is not 1.
+    `extents` are the numbers of the operands that stand for extents which the caller gives.
     """
 
     operands: tuple[tuple[str, TensorType], ...]
@@ -259,6 +260,7 @@ class LoopProgram:
     proved: tuple[Decision, ...] = ()
     constants: int = 0
     columns: tuple[tuple[int | tuple[str, int], ...], ...] = ()
+    extents: tuple[int, ...] = ()
 
     @property
     def constraints(self) -> str:
