@@ -108,7 +108,7 @@ def test_every_status_is_told_as_python_tells_it(module):
     assert {row[0] for row in REFUSED} | {"OK", "NEGATIVE", "RANK_AT_MOST", *memory} == set(NUMBERS)
     for name, kernel in KERNELS.items():
         names = (*kernel.operands, *kernel.results, *(claim.name for claim in kernel.expression.type_assertions))
-        names = (*names, *kernel._computed_texts)
+        names, slots = (*names, *kernel._computed_texts), getattr(kernel, "slots", ())
         for value in NUMBERS.values():
             for operand in range(-1, len(names)):
                 for against, expected in product(((operand + 1) % len(names), -1), (-(2**63), 1)):
@@ -118,7 +118,7 @@ def test_every_status_is_told_as_python_tells_it(module):
                     said = (
                         "no error"
                         if value == 0
-                        else str(from_status(value, names, *why.facts, getattr(kernel, "slots", ())))
+                        else str(from_status(value, names, *why.facts, slots))
                     )
                     assert module.say(name, value, why)[0] == said
 
