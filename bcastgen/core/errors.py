@@ -139,9 +139,16 @@ def _sentence(name: str) -> str:
 
 
 def _shape_error(
-    status: str, operand: str, dim: int | None, actual: int, expected: int, against: str | None
+    status: str,
+    operand: str,
+    dim: int | None,
+    actual: int,
+    expected: int,
+    against: str | None,
+    is_extent: bool = False,
 ) -> BroadcastError:
     message = _sentence(status).format(
+        subject=f"extent '{operand}' is" if is_extent else f"operand '{operand}' dim {dim} has extent",
         operand=operand,
         dim=dim,
         actual=actual,
@@ -151,7 +158,8 @@ def _shape_error(
         origin=f" (from '{against}')" if against is not None else "",
         message="a shape function refuses the operands",
     )
-    return BroadcastError(message, operand=operand, dim=dim, expected=expected, actual=actual, against=against)
+    own = None if is_extent else dim
+    return BroadcastError(message, operand=operand, dim=own, expected=expected, actual=actual, against=against)
 
 
 def broadcast_mismatch(operand: str, dim: int, actual: int, expected: int, against: str) -> BroadcastError:
@@ -189,7 +197,14 @@ def strict_mismatch(operand: str, dim: int, actual: int, expected: int, against:
 
 
 def from_status(
-    status: int, names: tuple[str, ...], operand: int, dim: int, against: int, expected: int, actual: int
+    status: int,
+    names: tuple[str, ...],
+    operand: int,
+    dim: int,
+    against: int,
+    expected: int,
+    actual: int,
+    extents: tuple[str, ...] = (),
 ) -> BcastgenError:
     """Return the exception for a kernel's status and diagnostic.
 
@@ -198,6 +213,7 @@ def from_status(
     status : a value of ``bcg_status.def``.
     names : names of operands, then results, then type assertions, in the kernel's order.
     operand, dim, against, expected, actual : the diagnostic's fields; -1 means none in the first three.
+    extents : the names of operands that stand for extents which the caller gives.
     """
     if status not in statuses():
         return BcastgenError(f"kernel returned the unknown status {status}; clear the cache (bcastgen cache clear)")
@@ -211,6 +227,7 @@ def from_status(
         actual,
         expected,
         names[against] if against >= 0 else None,
+        operand >= 0 and names[operand] in extents,
     )
 
 

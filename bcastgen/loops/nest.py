@@ -268,7 +268,8 @@ class LoopProgram:
     `claims` are the declared types of values that are not stored. `dropped` are nests of claims that types prove: they
     have neither loops nor checks. The last `constants` operands are the kernel's own arrays, of static types. `columns`
     are groups of extents, known ones or operands' dims, that meet in one dim: an extent that the caller leaves out is
-    the one among them that is not 1.
+    the one among them that is not 1. `extents` are the numbers of the operands that stand for extents which the caller
+    gives.
     """
 
     operands: tuple[tuple[str, TensorType], ...]
@@ -280,6 +281,7 @@ class LoopProgram:
     dropped: tuple[Nest, ...] = ()
     constants: int = 0
     columns: tuple[tuple[int | tuple[str, int], ...], ...] = ()
+    extents: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(nest.shown(self.guards.checked(at)) for at, nest in enumerate(self.nests))

@@ -113,7 +113,8 @@ def raise_status(
     results = getattr(kernel, "_shown_results", kernel.results)
     names = (*kernel.operands, *kernel._constants, *results, *getattr(kernel, "_type_assertions", ()))
     names = (*names, *getattr(kernel, "_computed_texts", ()))
-    error = errors.from_status(status, names, operand, dim, against, expected, actual)
+    extents = getattr(kernel, "slots", ())
+    error = errors.from_status(status, names, operand, dim, against, expected, actual, extents)
     locate = getattr(kernel, "_located", None)
     raise error if locate is None else locate(error, shapes)
 

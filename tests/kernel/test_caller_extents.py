@@ -49,7 +49,7 @@ def test_a_given_extent_has_to_agree_with_an_operands():
     kernel = bg.jit(lambda x, y: bg.broadcast_in_dim(x, (None, "k"), (0,)) + y)
     assert kernel(X, np.ones((3, 4))).shape == (3, 4)
     assert kernel(X, np.ones((3, 4)), extents={"k": 4}).shape == (3, 4)
-    with pytest.raises(bg.BroadcastError, match="dim 0 has extent 5, expected 1 or 4"):
+    with pytest.raises(bg.BroadcastError, match="extent 'k' is 5, expected 1 or 4"):
         kernel(X, np.ones((3, 4)), extents={"k": 5})
 
 
@@ -262,3 +262,26 @@ def test_what_is_no_extent_is_refused_by_name(wrong):
             ask(np.ones(2), extents={"k": wrong})
     with pytest.raises(bg.BroadcastError, match=r"operand 'a' dim 0 has extent .*, expected 0 to"):
         bg.add.result_shape((wrong,), (1,))
+
+
+def test_an_extent_that_does_not_fit_is_named_as_one():
+    kernel = bg.jit(lambda x, b: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)) + b)
+    asked = np.ones(2), np.ones((2, 4))
+    for ask in (lambda: kernel(*asked, extents={"k": 3}), lambda: kernel.result_shape(*asked, extents={"k": 3})):
+        with pytest.raises(bg.BroadcastError) as raised:
+            ask()
+        assert str(raised.value) == "extent 'k' is 3, expected 1 or 4 (from 'b')"
+        assert (raised.value.operand, raised.value.dim) == ("k", None)
+
+
+def test_a_type_computes_with_an_extent_of_the_caller():
+    kernel = bg.jit(
+        lambda x, y: (bg.broadcast_in_dim(x, (None, "k"), dims=(0,)), y + 1),
+        signature="(f64[n] x, f64[k + 1] y) -> (f64[n, k], f64[?])",
+    )
+    assert [one.shape for one in kernel(np.ones(2), np.ones(4), extents={"k": 3})] == [(2, 3), (4,)]
+    for ask in (kernel, kernel.result_shape):
+        with pytest.raises(bg.BroadcastError, match=r"operand 'y' dim 0 has extent 5, expected 4 \(k \+ 1\)"):
+            ask(np.ones(2), np.ones(5), extents={"k": 3})
+    with pytest.raises(bg.BroadcastError, match=r"is m \+ n, which no operand's type says"):
+        bg.jit(lambda x: bg.broadcast_to(x, ("n + m",)))

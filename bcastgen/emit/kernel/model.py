@@ -234,7 +234,8 @@ class KernelView:
     ties : dims of two nests' results, or type assertions, that have the same symbol.
     claims : number in a diagnostic and name of each type assertion on a value that is not stored.
     constants : the constant arrays that a nest reads; `given` are the operands that a caller passes.
-    shown : the users' names of operands, results and type assertions.
+    shown : the users' names of operands, results and type assertions, and the texts of computed extents.
+    extents : the numbers of operands that stand for extents which the caller gives; they follow each other.
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
     sized : the shape functions that compute extents of ops' results; no caller passes their slots.
     """
@@ -256,12 +257,18 @@ class KernelView:
     constants: tuple[ConstantView, ...] = ()
     constant_count: int = 0
     shown: tuple[str, ...] = ()
+    extents: tuple[int, ...] = ()
     sized: Sizes | None = None
 
     @property
     def macros(self) -> str:
         """The prefix of constants."""
         return constant_prefix(self.module)
+
+    @property
+    def extent_range(self) -> tuple[int, int]:
+        """The first of `extents`, and the number after the last one; (0, 0) if there are none."""
+        return (self.extents[0], self.extents[-1] + 1) if self.extents else (0, 0)
 
     @property
     def given(self) -> tuple[str, ...]:

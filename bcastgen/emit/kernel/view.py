@@ -92,6 +92,7 @@ def kernel_view(
         constants=_constants(prefix, program, operands, nests, constants, namer),
         constant_count=program.constants if separate else 0,
         shown=(*given, *program.guards.named[len(given) :]),
+        extents=program.extents,
     )
 
 

@@ -58,13 +58,19 @@ def _maps(program: LoopProgram, is_static: bool) -> str:
     return "\n".join(lines)
 
 
+def _what(at: int, view: KernelView) -> str:
+    """Return what an operand is, where it is none that every kernel has."""
+    if at in view.extents:
+        return " (an extent)"
+    return " (a constant)" if len(view.given) <= at < len(view.operands) else ""
+
+
 def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, ...]:
     """Return the contract of a kernel that takes descriptors, as sentences."""
     arrays = len(program.operands) + len(program.results) + len(program.claims)
     texts = enumerate(program.guards.named[arrays:], arrays)
     numbers = ", ".join(
-        f"{at} = {name}{' (a constant)' if len(view.given) <= at < len(view.operands) else ''}"
-        for at, name in (*enumerate(view.arrays), *view.claims, *texts)
+        f"{at} = {name}{_what(at, view)}" for at, name in (*enumerate(view.arrays), *view.claims, *texts)
     )
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
     apart = "no byte of a result is another array's"

@@ -6,6 +6,7 @@ In: the C of a module.  Out: the statuses that it returns, and their sentences a
 
 The sentences are those of ``bcg_status.def``, as in Python's errors. The part about `against` is in brackets, since
 it is left out where there is no such operand; "1 or" is in angle brackets, and left out where 1 is what is expected.
+Of ``~operand 'k' dim 0 has extent|extent 'k' is^`` the second form is said of an extent that the caller gives.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ def returned(code: str) -> tuple[tuple[str, int], ...]:
     return tuple((name, value) for value, (name, _) in statuses().items() if not value or f"BCG_{name}" in mentioned)
 
 
-def sentences(returned: tuple[tuple[str, int], ...], macros: str) -> str:
+def sentences(returned: tuple[tuple[str, int], ...], macros: str, extents: bool = False) -> str:
     r"""Return the lines of a macro that calls another one with each status and its sentence.
 
     Parameters
     ----------
     returned : the statuses.
     macros : the prefix of constants.
+    extents : whether a kernel of the module takes extents that the caller gives.
 
     Examples
     --------
@@ -48,9 +50,12 @@ def sentences(returned: tuple[tuple[str, int], ...], macros: str) -> str:
         SAY(AXPB_OK, "no error")
     """
     rows = []
+    subject = "operand '{operand}' dim {dim} has extent"
+    subject = f"~{subject}|extent '{{operand}}' is^" if extents else subject
     for name, value in returned:
         start = f"    SAY({macros}_{name}, "
         text = statuses()[value][1].replace("{origin}", "[ (from '{against}')]").replace("{or_one}", "<1 or >")
+        text = text.replace("{subject}", subject)
         rows.append(f"{start}{_broken(text, len(start))})")
     return "\\\n" + " \\\n".join(rows)
 

@@ -186,7 +186,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
     for at, kernel in enumerate(module.kernels):
         if kernel.sized is not None:
             inserted[f"        @says_{at}@"] = ",\n".join(kernel.sized.messages)
-    inserted["@sentences@"] = sentences(found, module.macros)
+    inserted["@sentences@"] = sentences(found, module.macros, any(kernel.extents for kernel in module.kernels))
     values["given"] = () if module.statics else ("stddef.h",)
     header = "standalone/static.h.j2" if module.statics else "standalone/module.h.j2"
     templates = {f"{module.name}.c": "standalone/module.c.j2", f"{module.name}.h": header}

@@ -128,8 +128,9 @@ def lower(
     results = tuple(by_position[at] for at in range(len(expression.results)))
     guards = build_guards(operands, results, claims, nests, constants)
     slots = _slots(typed, nests, reads)
+    free = tuple(expression.free_extents)
     columns = columns_of(reads, dict(homes)) if slots else ()
-    program = LoopProgram(operands, results, nests, guards, slots, claims, dropped, constants, columns)
+    program = LoopProgram(operands, results, nests, guards, slots, claims, dropped, constants, columns, free)
     if rules.debug and (unfounded := (*unguarded(program), *unproved(program))):
         raise BcastgenError(f"internal error: {'; '.join(unfounded)}")
     return program

@@ -32,7 +32,6 @@ class TosaOp:
     attributes : names of its attributes, in the spellings of every version.
     extra : names of the one-element operands that follow those that broadcast.
     kinds : the kinds of element that it supports; for ``select``, those of the selected values.
-    same_shape : whether operand and result have one shape.
     strict : the element types in the specification's table, of operands that broadcast and of the result.
     """
 
@@ -44,7 +43,6 @@ class TosaOp:
     attributes: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
-    same_shape: bool = False
     strict: tuple[Combination, ...] = ()
 
 
@@ -81,7 +79,7 @@ def _alike(arity: int, elements: tuple[str, ...], result: str | None = None) -> 
 
 def _unary(name: str, row: str, kinds: tuple[str, ...], elements: tuple[str, ...], attributes: str = "") -> TosaOp:
     given = tuple(attributes.split())
-    return TosaOp(name, 1, row, attributes=given, kinds=kinds, same_shape=True, strict=_alike(1, elements))
+    return TosaOp(name, 1, row, attributes=given, kinds=kinds, strict=_alike(1, elements))
 
 
 def _binary(name: str, row: str, kinds: tuple[str, ...], elements: tuple[str, ...], attributes: str = "") -> TosaOp:
@@ -102,7 +100,6 @@ TOSA_OPS: tuple[TosaOp, ...] = (
         "tosa_cast",
         attributes=("input_unsigned",),
         kinds=_ANY,
-        same_shape=True,
         strict=tuple(((source,), target) for source, targets in _CASTS.items() for target in targets),
     ),
     _unary("clamp", "clip", _NUMBERS, ("i8", "i16", *_FLOATS), " ".join(_CLAMP)),
@@ -120,7 +117,6 @@ TOSA_OPS: tuple[TosaOp, ...] = (
         attributes=("quantization_info",),
         extra=("input1_zp", "output_zp"),
         kinds=_NUMBERS,
-        same_shape=True,
         strict=_alike(1, (*_WHOLE, *_FLOATS)),
     ),
     # ops of two operands

@@ -75,13 +75,12 @@ class DimUse:
 
 @dataclass(frozen=True, slots=True)
 class AlignedDims:
-    """The dims that meet in a dim of the domain, and the one that sets it, if any; those `aside` do not meet there."""
+    """The dims that meet in a dim of the domain, and the one that sets it, if any."""
 
     position: int
     dim_uses: tuple[DimUse, ...]
     setter: DimUse | None = None
     keys: frozenset[Hashable] = field(default=frozenset())
-    aside: tuple[DimUse, ...] = ()
 
     @property
     def live(self) -> tuple[DimUse, ...]:
@@ -183,8 +182,7 @@ def domain_dims_of(dim_uses: Sequence[Sequence[DimUse]], facts: Facts, rank: int
         here = tuple(dim_use for dim_use in met if not dim_use.is_aside)
         setters = sorted((dim_use for dim_use in here if _sets(dim_use, facts)), key=_preference)
         keys = frozenset(dim_use.key for dim_use in here if not dim_use.is_silent)
-        aside = tuple(dim_use for dim_use in met if dim_use.is_aside)
-        found.append(AlignedDims(position, here, setters[0] if setters else None, keys, aside))
+        found.append(AlignedDims(position, here, setters[0] if setters else None, keys))
     return found
 
 

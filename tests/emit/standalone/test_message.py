@@ -33,6 +33,12 @@ KERNELS = {
     "deep": bg.jit(lambda a: -a, signature="(f32[*] a) -> f32[*,?,?]"),
     "two": bg.jit(lambda a, b: (a + b, a - b), signature="(f32[?] a, f32[?] b)"),
     "claims": bg.from_mlir(CLAIMS),
+    "computed": bg.jit(
+        lambda a, b, c: (b * 2, c + 1), signature="(f32[n, ?] a, f32[?] b, f32[3*n*n - 1] c) -> (f32[n*n], f32[?])"
+    ),
+    "given": bg.jit(
+        lambda x, b: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)) + b, signature="(f32[?] x, f32[?, ?] b)"
+    ),
 }
 
 
@@ -60,6 +66,12 @@ REFUSED = [
     ("RESULT", "plain", [zeros(1, 1), zeros(1, 1)], [zeros(1, 2)]),
     ("RESULT", "two", [zeros(2), zeros(1)], [zeros(2), zeros(3)]),
     ("RESULT", "claims", [zeros(1), zeros(1), zeros(5)], None),
+    ("COMPUTED", "computed", [zeros(2, 1), zeros(4), zeros(6)], None),
+    ("COMPUTED", "computed", [zeros(0, 1), zeros(0), zeros(0)], None),
+    ("RESULT_COMPUTED", "computed", [zeros(3, 0), zeros(8), zeros(26)], None),
+    ("UNCOUNTABLE", "computed", [zeros(2**32, 0), zeros(8), zeros(8)], None),
+    ("BROADCAST", "given", [zeros(2), zeros(2, 4), zeros(3)], None),
+    ("BROADCAST", "given", [zeros(3), zeros(2, 3), zeros(3)], None),
     ("RESULT_RANK", "plain", [zeros(2, 3), zeros(1, 3)], [zeros(3)]),
 ]
 
@@ -73,8 +85,11 @@ def module(tmp_path_factory):
 def test_a_message_is_what_python_raises(status, name, operands, results, module):
     kernel = KERNELS[name]
     out = {} if results is None or status == "DOMAIN" else {"out": tuple(results) if len(results) > 1 else results[0]}
+    slots = getattr(kernel, "slots", ())
+    if slots:
+        out["extents"] = {"k": len(operands[-1])}
     with pytest.raises(bg.BcastgenError) as raised:
-        kernel(*operands, **out)
+        kernel(*operands[: len(operands) - len(slots)], **out)
     made = results or [zeros(*[9] * 2)] * len(kernel.results)
     got, why = module.call(name, *operands, *made)
     assert got == NUMBERS[status]
@@ -93,13 +108,18 @@ def test_every_status_is_told_as_python_tells_it(module):
     assert {row[0] for row in REFUSED} | {"OK", "NEGATIVE", "RANK_AT_MOST", *memory} == set(NUMBERS)
     for name, kernel in KERNELS.items():
         names = (*kernel.operands, *kernel.results, *(claim.name for claim in kernel.expression.type_assertions))
+        names, slots = (*names, *kernel._computed_texts), getattr(kernel, "slots", ())
         for value in NUMBERS.values():
             for operand in range(-1, len(names)):
                 for against, expected in product(((operand + 1) % len(names), -1), (-(2**63), 1)):
                     why = Diagnostic(operand, 1, against, expected, 2**63 - 1)
                     if "{against}" in statuses()[value][1] and against < 0:
                         continue
-                    said = "no error" if value == 0 else str(from_status(value, names, *why.facts))
+                    said = (
+                        "no error"
+                        if value == 0
+                        else str(from_status(value, names, *why.facts, slots))
+                    )
                     assert module.say(name, value, why)[0] == said
 
 
@@ -114,7 +134,8 @@ def test_a_text_that_does_not_fit_is_cut(module):
 def test_without_a_diagnostic_sentences_have_no_names_and_numbers(module):
     for kernel in ("plain", "claims"):
         for value, (name, sentence) in STATUSES.items():
-            words = re.sub(r"{\w+}", "?", sentence.replace("{origin}", "").replace("{or_one}", "1 or "))
+            words = sentence.replace("{subject}", "operand '?' dim ? has extent").replace("{origin}", "")
+            words = re.sub(r"{\w+}", "?", words.replace("{or_one}", "1 or "))
             assert module.say(kernel, value, None) == (words, len(words.encode())), name
 
 
