@@ -94,4 +94,8 @@ CASES = (
     # A scalar that no result reads, beside operands of any rank: the shape function had no end.
     ("(f64[] a, f64[*] c, f64[?] d) -> c + d", "(), (2, 1), (3,)", "(2, 3)"),
     ("(f64[] a, f64[*] c, f64[?] d) -> c + d", "(), (2,), (3,)", "refused"),
+    # A name of a target is bound where it occurs first, also in an operand that no result reads.
+    ("(f64[n] a, f64[?, n] b) -> broadcast_to(b, (n, 2))", "(2,), (2, 1)", "refused b 1"),
+    ("(f64[n] a, f64[?, n] b) -> broadcast_to(b, (n, 2))", "(2,), (2, 2)", "(2, 2)"),
+    ("(f64[n] a, f64[?, n] b) -> broadcast_to(b, (n, 2))", "(1,), (2, 1)", "refused b 0"),
 )

@@ -131,8 +131,14 @@ def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
 
 
 def _at_first(decision: Decision, homes: dict[Place, Place]) -> Decision:
-    """Move a bound on a symbol's extent to the place where it occurs first; other places are compared with that one."""
+    """Move a bound on a symbol's extent to the place where it occurs first; other places are compared with that one.
+
+    An explicit broadcast to a symbol is one to the extent that the symbol has there.
+    """
     c = decision.constraint
+    if isinstance(c, (Fits, EqualsExtent)) and c.symbol and (c.other, c.other_dim) in homes:
+        other, dim = homes[c.other, c.other_dim]
+        return replace(decision, constraint=replace(c, other=other, other_dim=dim))
     if isinstance(c, (AtLeast, AtMost, MultipleOf)) and (c.operand, c.dim) in homes:
         operand, dim = homes[c.operand, c.dim]
         return replace(decision, constraint=replace(c, operand=operand, dim=dim))

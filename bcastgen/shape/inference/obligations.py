@@ -161,6 +161,7 @@ def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
     if target is None or own in (1, target):
         return
     stretches = dim_use.stretch_mode == "numpy"
+    symbol = (dim_use.target.symbol if isinstance(dim_use.target, Dim) else None) or ""
     if isinstance(target, int):
         says = (_one_or if stretches else _equal)(dim_use.node, Range(target, target))
         fits: Constraint = Stretches(*dim_use.place, domain_dim, target)
@@ -171,9 +172,9 @@ def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
         says = _equal(target, Range(own, own))
         fits = ExtentIs(*target, own)
     elif stretches:
-        says, fits = _one_or(dim_use.node, target), Fits(*dim_use.place, *target)
+        says, fits = _one_or(dim_use.node, target), Fits(*dim_use.place, *target, symbol)
     else:
-        says, fits = _equal(dim_use.node, target), EqualsExtent(*dim_use.place, *target)
+        says, fits = _equal(dim_use.node, target), EqualsExtent(*dim_use.place, *target, symbol)
     if target != dim_use.node:
         yield Candidate(fits, *says, dim_use=dim_use, trusted=trusted)
 
