@@ -29,6 +29,7 @@ from ...shape.constraints import (
 )
 from ...shape.decision import Decision
 from ...shape.inference.broadcast import broadcast
+from ...shape.inference.obligations import same_extent
 from ...shape.inference.operand_use import Place, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.types.tensor_type import TensorType
@@ -146,7 +147,7 @@ def _at_first(decision: Decision, homes: dict[Place, Place]) -> Decision:
 
 
 def _same(place: Place, first: Place, symbol: str) -> Decision:
-    return Decision(SameExtent(*place, *first, symbol), "checked", f"{symbol} is bound in another nest")
+    return Decision(same_extent(place, first, symbol), "checked", f"{symbol} is bound in another nest")
 
 
 def _compared(constraint: Constraint) -> tuple[str, ...]:

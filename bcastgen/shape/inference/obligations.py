@@ -36,7 +36,7 @@ from .dim_uses import AlignedDims, DimUse, Symbols
 from .entailment import Alternative, Atom, Clause
 from .operand_use import Place, Use
 
-__all__ = ["Candidate", "Problem", "candidates", "rank_candidates"]
+__all__ = ["Candidate", "Problem", "candidates", "rank_candidates", "same_extent"]
 
 _ONE = Range(1, 1)
 
@@ -133,9 +133,8 @@ def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candid
     if symbol is not None and problem.symbols[symbol] != (name, own):
         first = problem.symbols[symbol]
         broken = ((Atom("differ", node, first),),)
-        yield Candidate(
-            SameExtent(name, own, *first, symbol), (((Atom("same", node, first),),),), broken, dim_use, trusted
-        )
+        same = same_extent((name, own), first, symbol)
+        yield Candidate(same, (((Atom("same", node, first),),),), broken, dim_use, trusted)
         return
     range_ = problem.facts.range(node) if entry else Range()
     rows: list[tuple[Constraint, Range, Alternative]] = []
@@ -152,6 +151,11 @@ def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candid
             rows.append((MultipleOf(name, own, step), multiples, (Atom("indivisible", node, step),)))
     for constraint, said, broken_by in rows:
         yield Candidate(constraint, (((Atom("within", node, said),),),), (broken_by,), dim_use, trusted)
+
+
+def same_extent(place: Place, first: Place, symbol: str) -> SameExtent:
+    """Return the constraint on a dim of a symbol that occurs first elsewhere, be it in this broadcast or in another."""
+    return SameExtent(*place, *first, symbol)
 
 
 def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
