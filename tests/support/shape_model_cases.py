@@ -98,4 +98,9 @@ CASES = (
     ("(f64[n] a, f64[?, n] b) -> broadcast_to(b, (n, 2))", "(2,), (2, 1)", "refused b 1"),
     ("(f64[n] a, f64[?, n] b) -> broadcast_to(b, (n, 2))", "(2,), (2, 2)", "(2, 2)"),
     ("(f64[n] a, f64[?, n] b) -> broadcast_to(b, (n, 2))", "(1,), (2, 1)", "refused b 0"),
+    # Dims that `bg.strict` names, of an operand of unknown rank that no result reads.
+    ("(f64[*, ?] a, f64[] b) -> b", "(3, 1), (), strict 0.0, strict 0.1", "()"),
+    ("(f64[*] a, f64[] b, f64[?] c) -> b + c", "(3, 1), (), (2,), strict 0.0, strict 0.1, strict 2.0", "(2,)"),
+    ("(f64[?] a, f64[?] b) -> a + b", "(1,), (3,), strict 0.0", "refused"),
+    ("(f64[?] a, f64[?] b) -> a + b", "(1,), (3,), strict 1.0", "(3,)"),
 )

@@ -63,8 +63,10 @@ def outcome(call):
 
 def _arguments(call, operands):
     """The operands as a call has them: those with dims that do not stretch by `bg.strict`."""
-    dims = {at: [dim for one, dim in call.strict if one == at] for at, _ in call.strict}
-    return [bg.strict(one, dims[at]) if at in dims else one for at, one in enumerate(operands)]
+    dims = {
+        at: [dim for one, dim in call.strict if one == at and dim < len(own)] for at, own in enumerate(call.extents)
+    }
+    return [bg.strict(one, dims[at]) if dims[at] else one for at, one in enumerate(operands)]
 
 
 class Sides:
