@@ -50,10 +50,11 @@ def check_strict(program: LoopProgram, shapes: Sequence[Shape], strict: Mapping[
 
 
 def _place(access: Access, own: int, rank: int, domain_rank: int) -> int | None:
-    """Return the dim of the domain that an operand's dim is; None for a dim that a view drops."""
+    """Return the dim of the domain that an operand's dim is; None for a dim that a view drops, or that lies nowhere."""
     if access.positions is None:
         return domain_rank - rank + own
-    position = access.positions[own]
+    # An operand of unknown rank has positions only if it is looked at, and takes no part.
+    position = None if access.type.unranked else access.positions[own]
     return None if position is None else domain_rank - position
 
 

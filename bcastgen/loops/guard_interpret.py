@@ -119,7 +119,7 @@ class _Run:
                 return self._rank(step)
             case HasDomainRank(operand=operand):
                 rank, wanted = len(self.shapes[operand]), len(self.extents)
-                says = f"{self.program.named[operand]}.rank = d.rank"
+                says = self.program.says(step)
                 return None if rank in (0, wanted) else Failure("RANK", operand, -1, -1, wanted, rank, says)
             case NotNegative():
                 return self._sign(step)

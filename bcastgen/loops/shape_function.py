@@ -143,10 +143,10 @@ class _Printer:
         """Return the witnesses of a step that involves operands alone, or a defined dim of the domain."""
         match step:
             case HasRank(operand=at, rank=rank, exact=False) if rank:
-                says = f"{self.guards.named[at]}.rank >= {rank}"
-                return [self._require(says, self._compare("sge", self._op("rank", self.values[at]), rank))]
+                test = self._compare("sge", self._op("rank", self.values[at]), rank)
+                return [self._require(self.guards.says(step), test)]
             case HasDomainRank(operand=at):
-                return [self._require(f"{self.guards.named[at]}.rank = d.rank", self._has_rank_or_none(at))]
+                return [self._require(self.guards.says(step), self._has_rank_or_none(at))]
             case Check() if not self._is_of_span(step):
                 return [self._require(step.says, self._test(step))]
             case Meet(term=term, at=at, says=says) if at in self.defined and not self.nest.whole:

@@ -197,12 +197,16 @@ class EqualsAll:
 
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """The dim of an operand that is broadcast explicitly is 1 or the extent of another operand's dim."""
+    """The dim of an operand that is broadcast explicitly is 1 or the extent of another operand's dim.
+
+    `symbol` is the target if it is given by name; the other dim is then where the name occurs first.
+    """
 
     operand: str
     dim: int
     other: str
     other_dim: int
+    symbol: str = ""
 
     def holds(self, extents: Mapping[str, Extents], domain: Extents) -> bool:
         """Evaluate on actual extents."""
@@ -215,12 +219,13 @@ class Fits:
 
 @dataclass(frozen=True, slots=True)
 class EqualsExtent:
-    """The dim of an operand that is broadcast explicitly without stretching has the extent of another operand's dim."""
+    """As :class:`Fits`, for a dim that does not stretch: it has the extent of another operand's dim."""
 
     operand: str
     dim: int
     other: str
     other_dim: int
+    symbol: str = ""
 
     def holds(self, extents: Mapping[str, Extents], domain: Extents) -> bool:
         """Evaluate on actual extents."""

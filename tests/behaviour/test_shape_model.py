@@ -1,24 +1,16 @@
 """The product against the shape model: random kernels and calls, asked in every way there is, and cases of old.
 
-    python tests/behaviour/test_shape_model.py --seed 0 --kernels 4000      # for as long as one likes
-
-prints every class of differences, shrunk. A class is which sides part from the model, and how. What it prints of one is
-a case of `shape_model_cases.py`.
+`python tests/support/random_calls.py` does this for as many calls as one likes.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import tempfile
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-
+from random_calls import early
 from shape_differences import answers, by_class, difference, drawn, found, reported
 from shape_kernels import blanks, expected, make_calls, make_kernel
 from shape_model import Refusal
@@ -53,6 +45,7 @@ def test_without_declarations_the_model_is_numpy(seed, chance):
         if "broadcast" in str(kernel):
             continue
         for call in make_calls(chance, kernel, 10):
+            call = replace(call, strict=())
             results = expected(kernel, call)
             scope = {op.name: np.ones(extents) for op, extents in zip(kernel.operands, call.extents, strict=True)}
             try:
@@ -122,15 +115,6 @@ def test_many_random_kernels_do_what_the_model_says(seed, tmp_path):
     checked(seed, PER_MODULE, 250, tmp_path)
 
 
-def background(seed, kernels, calls):
-    """Differences of answers that are given before the compiler is done."""
-    for kernel, called in zip(*drawn(seed, kernels, calls), strict=True):
-        for call, answer in zip(called, answered(kernel, called), strict=True):
-            one = difference(kernel, call, {"background": answer})
-            if one:
-                yield one
-
-
 def test_what_is_refused_is_not_answered_before_the_compiler_is_done():
     kernel, calls = parse_kernel("(f64[n, ?] a, f64[n] b) -> a.T + b"), ("(2, 3), (2,)", "(2, 3), (1,)")
     with held():
@@ -142,36 +126,9 @@ def test_what_is_refused_is_not_answered_before_the_compiler_is_done():
 @pytest.mark.parametrize("seed", range(200, 202))
 def test_answers_before_the_compiler_is_done_are_the_models(seed, tmp_path):
     with held():
-        differences = list(background(seed, 20, 30))
+        made = [
+            difference(kernel, call, {"background": answer}) for kernel, call, answer in early(*drawn(seed, 20, 30))
+        ]
+    differences = [one for one in made if one]
     # Not shrunk: a kernel answers in the background only once.
     assert not differences, "\n\n".join(map(str, sorted(differences, key=lambda one: len(str(one)))[:3]))
-
-
-# ---- without an end --------------------------------------------------------------------------------------------------
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kernels", type=int, default=400)
-    parser.add_argument("--calls", type=int, default=100)
-    parser.add_argument("--patience", type=int, default=80, help="kernels tried to shrink one class")
-    parser.add_argument("--examples", type=int, default=1, help="of each class")
-    options = parser.parse_args()
-    differences, count = [], 0
-    for at in range(0, options.kernels, PER_MODULE):
-        part = min(PER_MODULE, options.kernels - at)
-        with tempfile.TemporaryDirectory() as directory:
-            differences += found(options.seed * 1_000_003 + at, part, options.calls, Path(directory))
-        with held():
-            differences += background(options.seed * 1_000_003 + at, part, options.calls)
-        count += part * options.calls
-        print(f"{count} calls, {len(differences)} differences", file=sys.stderr, flush=True)
-    for same in by_class(differences):
-        with tempfile.TemporaryDirectory() as directory:
-            print(reported(same, Path(directory), options.patience, options.examples), end="\n\n", flush=True)
-    return bool(differences)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

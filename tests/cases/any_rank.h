@@ -72,7 +72,8 @@ typedef enum {
     ANY_RANK_REPEATS = 26
 } any_rank_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is, one in <> unless
+ * `expected` is 1. */
 #define ANY_RANK_SENTENCES(SAY) \
     SAY(ANY_RANK_OK, "no error") \
     SAY(ANY_RANK_NEGATIVE, "operand '{operand}' dim {dim} has extent {actual}, expected 0 or more") \

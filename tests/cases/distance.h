@@ -77,7 +77,8 @@ typedef enum {
     DISTANCE_REPEATS = 26
 } distance_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is, one in <> unless
+ * `expected` is 1. */
 #define DISTANCE_SENTENCES(SAY) \
     SAY(DISTANCE_OK, "no error") \
     SAY(DISTANCE_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -74,7 +74,7 @@ typedef enum {
     GELU_REPEATS = 26
 } gelu_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is. */
 #define GELU_SENTENCES(SAY) \
     SAY(GELU_OK, "no error") \
     SAY(GELU_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -70,7 +70,7 @@ typedef enum {
     HALVES_REPEATS = 26
 } halves_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is. */
 #define HALVES_SENTENCES(SAY) \
     SAY(HALVES_OK, "no error") \
     SAY(HALVES_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -74,7 +74,8 @@ typedef enum {
     HOISTED_REPEATS = 26
 } hoisted_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is, one in <> unless
+ * `expected` is 1. */
 #define HOISTED_SENTENCES(SAY) \
     SAY(HOISTED_OK, "no error") \
     SAY(HOISTED_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -70,7 +70,8 @@ typedef enum {
     PLAIN_REPEATS = 26
 } plain_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is, one in <> unless
+ * `expected` is 1. */
 #define PLAIN_SENTENCES(SAY) \
     SAY(PLAIN_OK, "no error") \
     SAY(PLAIN_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -75,7 +75,8 @@ typedef enum {
     POLAR_REPEATS = 26
 } polar_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is, one in <> unless
+ * `expected` is 1. */
 #define POLAR_SENTENCES(SAY) \
     SAY(POLAR_OK, "no error") \
     SAY(POLAR_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

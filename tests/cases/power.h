@@ -68,7 +68,8 @@ typedef enum {
     POWER_REPEATS = 26
 } power_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is, one in <> unless
+ * `expected` is 1. */
 #define POWER_SENTENCES(SAY) \
     SAY(POWER_OK, "no error") \
     SAY(POWER_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -46,7 +46,7 @@ typedef enum {
     ROWS_REPEATS = 26
 } rows_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is. */
 #define ROWS_SENTENCES(SAY) \
     SAY(ROWS_OK, "no error") \
     SAY(ROWS_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

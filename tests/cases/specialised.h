@@ -70,7 +70,8 @@ typedef enum {
     SPECIALISED_REPEATS = 26
 } specialised_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is, one in <> unless
+ * `expected` is 1. */
 #define SPECIALISED_SENTENCES(SAY) \
     SAY(SPECIALISED_OK, "no error") \
     SAY(SPECIALISED_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -228,10 +228,9 @@ size_t threaded_message(threaded_status status, const threaded_diagnostic *why, 
     for (; *from != '\0'; from++) {
         char spelled[21] = {*from, '\0'};
         const char *piece = spelled;
-        /* [about another array] <what is not said where 1 is expected> */
+        /* [about another array] */
         if (*from == '[' && (why == NULL || why->against < 0)) while (*from != ']') from++;
-        if (*from == '<' && why != NULL && why->expected == 1) while (*from != '>') from++;
-        if (*from == '[' || *from == ']' || *from == '<' || *from == '>') continue;
+        if (*from == '[' || *from == ']') continue;
         if (*from == '{') {
             const char field = from[2]; /* second letter: operand, dim, against, expected, actual */
             const int32_t array = why == NULL ? -1 : field == 'p' ? why->operand : why->against;

@@ -70,7 +70,7 @@ typedef enum {
     THREADED_REPEATS = 26
 } threaded_status;
 
-/* The message of each, with names and numbers of the diagnostic; a part in brackets is there if `against` is. */
+/* The message of each, with names and numbers of the diagnostic; a part in [] is there if `against` is. */
 #define THREADED_SENTENCES(SAY) \
     SAY(THREADED_OK, "no error") \
     SAY(THREADED_RANK, "operand '{operand}' has rank {actual}, expected {expected}[ (from '{against}')]") \

@@ -26,13 +26,18 @@ MOST_RANK = 5
 
 @dataclass(frozen=True)
 class Call:
-    """The operands' extents, and those that the caller gives: none of them, or all."""
+    """The operands' extents, and those that the caller gives: none of them, or all.
+
+    `strict` are the dims (number of the operand, of its dim) that `bg.strict` names.
+    """
 
     extents: tuple[tuple[int, ...], ...]
     given: tuple[tuple[str, int], ...] = ()
+    strict: tuple[tuple[int, int], ...] = ()
 
     def __str__(self):
-        return ", ".join([*map(str, self.extents), *(f"{name}={extent}" for name, extent in self.given)])
+        named = [*(f"{name}={extent}" for name, extent in self.given), *(f"strict {a}.{b}" for a, b in self.strict)]
+        return ", ".join([*map(str, self.extents), *named])
 
 
 def arrays(call):
@@ -46,7 +51,8 @@ def arrays(call):
 def expected(kernel, call, sizes_only=False):
     """The model's results, or its refusal."""
     try:
-        return model.run(kernel, blanks(call) if sizes_only else arrays(call), dict(call.given), sizes_only)
+        operands = blanks(call) if sizes_only else arrays(call)
+        return model.run(kernel, operands, dict(call.given), sizes_only, call.strict)
     except Refusal as refusal:
         return refusal
 
@@ -265,6 +271,8 @@ def make_calls(chance, kernel, count, usual=None):
         wanted = chance.random() < 0.3
         for _ in range(8 if wanted else 1):
             call = _draw(chance, kernel, usual, chance.choice(fronts))
+            if chance.random() < 0.1:
+                call = replace(call, strict=_strict_dims(chance, call))
             results = expected(kernel, call, sizes_only=True)
             if not wanted or not isinstance(results, Refusal):
                 break
@@ -309,6 +317,12 @@ def _with_computed(kernel, extents):
         return extents
     values = iter([max(dim.value(names), 0) if dim.computed else extent for dim, extent in seen])
     return [tuple(next(values) for _ in shape) for shape in extents]
+
+
+def _strict_dims(chance, call):
+    """Some dims of some operands, mostly those of extent 1, for which alone it matters."""
+    dims = [(at, dim, extent) for at, own in enumerate(call.extents) for dim, extent in enumerate(own)]
+    return tuple((at, dim) for at, dim, extent in dims if chance.random() < (0.5 if extent == 1 else 0.2))
 
 
 def _extent(chance, dim, names, free):

@@ -12,7 +12,8 @@ what is said here is only what a signature adds to NumPy:
    dim at all; both are said of values that meet: an explicit broadcast is how such a dim is stretched. `~` and `bcast`
    stretch whatever the kernel says, and so does a dim that nobody has declared: one in front, a new one.
 5. The declared type of a result holds; results never broadcast.
-6. A name that only the caller gives, and does not give, is what it meets: the extent that is not 1 among all dims of
+6. A dim that the caller names by `bg.strict` is as one of type `!`.
+7. A name that only the caller gives, and does not give, is what it meets: the extent that is not 1 among all dims of
    operands beside which it stands, anywhere; 1 if they are all 1; an error where two differ or where there are none.
 
     kernel = Kernel((Operand("a", Type((Dim(), Dim(name="n")))),), (Spread(Read("a"), ("n", "n")),))
@@ -49,8 +50,10 @@ class Value:
     stiff: tuple[str, ...]
 
 
-def run(kernel, arrays, extents=None, sizes_only=False):
+def run(kernel, arrays, extents=None, sizes_only=False, strict=()):
     """Return the results' arrays; if only sizes matter, with whatever elements.
+
+    `strict` are the dims, each the number of its operand and its own, that the caller says do not stretch.
 
     Raises
     ------
@@ -63,7 +66,8 @@ def run(kernel, arrays, extents=None, sizes_only=False):
     infer_names(kernel, given, names)
     for operand, array in zip(kernel.operands, arrays, strict=True):
         _check_computed(operand.name, operand.type, array.shape, names)
-    scope = _Scope(kernel, given, names, sizes_only)
+    operands = [operand.name for operand in kernel.operands]
+    scope = _Scope(kernel, given, names, sizes_only, {(operands[at], dim) for at, dim in strict if at < len(operands)})
     results = tuple(scope.value(result).array for result in kernel.results)
     check_results(kernel, results, names)
     return results
@@ -117,6 +121,7 @@ class _Scope:
     given: dict
     names: dict
     sizes_only: bool
+    strict: set
 
     def value(self, node):
         match node:
@@ -139,7 +144,9 @@ class _Scope:
     def stiff(self, name):
         type_ = next(operand.type for operand in self.kernel.operands if operand.name == name)
         rank = self.given[name].ndim
-        return tuple(stiffness(self.kernel, type_.dim(rank, at)) for at in range(rank))
+        return tuple(
+            "!" if (name, at) in self.strict else stiffness(self.kernel, type_.dim(rank, at)) for at in range(rank)
+        )
 
     def apply(self, op, values):
         ranks = {value.array.ndim for value in values} - {0}
@@ -211,7 +218,7 @@ def indexed(dims, items, new):
 
 
 def infer_names(kernel, given, names):
-    """Rule 6: what stands beside a name, by what else is in the columns that it is a part of."""
+    """Rule 7: what stands beside a name, by what else is in the columns that it is a part of."""
     free = [name for name in kernel.slots if name not in names]
     if not free:
         return

@@ -94,4 +94,13 @@ CASES = (
     # A scalar that no result reads, beside operands of any rank: the shape function had no end.
     ("(f64[] a, f64[*] c, f64[?] d) -> c + d", "(), (2, 1), (3,)", "(2, 3)"),
     ("(f64[] a, f64[*] c, f64[?] d) -> c + d", "(), (2,), (3,)", "refused"),
+    # A name of a target is bound where it occurs first, also in an operand that no result reads.
+    ("(f64[n] a, f64[?, n] b) -> broadcast_to(b, (n, 2))", "(2,), (2, 1)", "refused b 1"),
+    ("(f64[n] a, f64[?, n] b) -> broadcast_to(b, (n, 2))", "(2,), (2, 2)", "(2, 2)"),
+    ("(f64[n] a, f64[?, n] b) -> broadcast_to(b, (n, 2))", "(1,), (2, 1)", "refused b 0"),
+    # Dims that `bg.strict` names, of an operand of unknown rank that no result reads.
+    ("(f64[*, ?] a, f64[] b) -> b", "(3, 1), (), strict 0.0, strict 0.1", "()"),
+    ("(f64[*] a, f64[] b, f64[?] c) -> b + c", "(3, 1), (), (2,), strict 0.0, strict 0.1, strict 2.0", "(2,)"),
+    ("(f64[?] a, f64[?] b) -> a + b", "(1,), (3,), strict 0.0", "refused"),
+    ("(f64[?] a, f64[?] b) -> a + b", "(1,), (3,), strict 1.0", "(3,)"),
 )

@@ -88,4 +88,5 @@ def parse_call(text):
     return Call(
         tuple(tuple(map(int, re.findall(r"\d+", one))) for one in extents),
         tuple((name, int(extent)) for name, extent in given),
+        tuple((int(at), int(dim)) for at, dim in re.findall(r"strict (\d+)\.(\d+)", text)),
     )

@@ -25,7 +25,7 @@ import bcastgen as bg
 from bcastgen.kernel import background as background_module
 from bcastgen.kernel import kernel as kernels_module
 from compile_flags import CONTRACT, LANGUAGES, QUICK
-from shape_kernels import arrays
+from shape_kernels import arrays, blanks
 from shape_model_kernel import listed, text_of
 
 HERE = Path(__file__).parent
@@ -61,6 +61,14 @@ def outcome(call):
         return f"raised {type(error).__name__}: {str(error)[:200]}"
 
 
+def _arguments(call, operands):
+    """The operands as a call has them: those with dims that do not stretch by `bg.strict`."""
+    dims = {
+        at: [dim for one, dim in call.strict if one == at and dim < len(own)] for at, own in enumerate(call.extents)
+    }
+    return [bg.strict(one, dims[at]) if dims[at] else one for at, one in enumerate(operands)]
+
+
 class Sides:
     """One kernel, asked in every way that Python has."""
 
@@ -76,17 +84,18 @@ class Sides:
         if isinstance(self.made, str):
             return self.made
         given = {"extents": dict(call.given)} if call.given else {}
-        return outcome(lambda: self._tuple(self.made(*arrays(call), **given)))
+        return outcome(lambda: self._tuple(self.made(*_arguments(call, arrays(call)), **given)))
 
     def sized(self, call):
         if isinstance(self.made, str):
             return self.made
         given = {"extents": dict(call.given)} if call.given else {}
-        return outcome(lambda: self._tuple(self.made.result_shape(*call.extents, **given)))
+        operands = _arguments(call, blanks(call)) if call.strict else call.extents
+        return outcome(lambda: self._tuple(self.made.result_shape(*operands, **given)))
 
     def inferred(self, call):
         """Return the answers of the shape function, which has to be given every extent."""
-        if len(call.given) < len(self.kernel.slots):
+        if len(call.given) < len(self.kernel.slots) or call.strict:
             return None
         if isinstance(self.function, str):
             return None if NEEDS_RANKS in self.function else self.function
@@ -141,7 +150,7 @@ def answered(kernel, calls):
     answers = []
     for call in calls:
         given = {"extents": dict(call.given)} if call.given else {}
-        answer = outcome(lambda call=call, given=given: made(*arrays(call), **given))
+        answer = outcome(lambda call=call, given=given: made(*_arguments(call, arrays(call)), **given))
         if isinstance(answer, str) or many:
             answers.append(None if isinstance(answer, str) and "Waits" in answer else answer)
         else:
@@ -229,7 +238,7 @@ def _run(program, kernels, names, numbered, directory):
     place = {int(name[1:]): row for row, name in enumerate(names)}
     todo, answers = [], [None] * len(numbered)
     for index, (at, call) in enumerate(numbered):
-        if len(call.given) == len(kernels[at].slots):
+        if len(call.given) == len(kernels[at].slots) and not call.strict:
             todo.append(index)
     while todo:
         numbers = []

@@ -17,7 +17,7 @@ from ...core.errors import statuses
 from ..c_text.names import c_string
 from ..c_text.references import names
 
-__all__ = ["returned", "sentences"]
+__all__ = ["brackets", "returned", "sentences"]
 
 _MAX_COLUMNS = 118
 
@@ -54,10 +54,26 @@ def sentences(returned: tuple[tuple[str, int], ...], macros: str, extents: bool 
     subject = f"~{subject}|extent '{{operand}}' is^" if extents else subject
     for name, value in returned:
         start = f"    SAY({macros}_{name}, "
-        text = statuses()[value][1].replace("{origin}", "[ (from '{against}')]").replace("{or_one}", "<1 or >")
-        text = text.replace("{subject}", subject)
+        text = _marked(value).replace("{subject}", subject)
         rows.append(f"{start}{_broken(text, len(start))})")
     return "\\\n" + " \\\n".join(rows)
+
+
+def brackets(returned: tuple[tuple[str, int], ...]) -> str:
+    """Return the kinds of brackets in the sentences of statuses.
+
+    Examples
+    --------
+    >>> brackets((("OK", 0), ("BROADCAST", 3))), brackets((("OK", 0), ("RANK", 1))), brackets((("OK", 0),))
+    ('[<', '[', '')
+    """
+    texts = "".join(_marked(value) for _, value in returned)
+    return "".join(mark for mark in "[<" if mark in texts)
+
+
+def _marked(value: int) -> str:
+    """Return the sentence of a status, with the parts that are left out at times in brackets."""
+    return statuses()[value][1].replace("{origin}", "[ (from '{against}')]").replace("{or_one}", "<1 or >")
 
 
 def _broken(text: str, column: int) -> str:

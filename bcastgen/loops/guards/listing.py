@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.errors import BcastgenError
 from ...shape.constraints import OF_RESULTS, Constraint, SameRank
 from ..guard_ir import HasRank
 from ..nest import LoopProgram
@@ -86,9 +85,8 @@ def _is_asked(constraint: Constraint, checked: tuple[str, ...]) -> bool:
 
 def _reason(facts: GuardFacts, at: int, constraint: Constraint) -> str:
     chain = chain_of(facts, at, constraint)
-    if chain is None:
-        raise BcastgenError(f"internal error: {constraint} is called proved, but no facts of the guards lead to it")
-    return sentence(facts, chain)
+    # A search for facts is bounded; that there are some is held by `unproved`.
+    return "what else is checked implies it" if chain is None else sentence(facts, chain)
 
 
 def chains(program: LoopProgram) -> tuple[Chain | Constraint, ...]:

@@ -32,8 +32,6 @@ from ...shape.types.dim import DYNAMIC, Dim, check_rank
 from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap, identity_map, use_map
 from ..guards.build import build_guards
-from ..guards.listing import unproved
-from ..guards.verify import unguarded
 from ..nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Value
 from .columns import columns_of
 from .domain import iteration_domain
@@ -131,9 +129,19 @@ def lower(
     free = tuple(expression.free_extents)
     columns = columns_of(reads, dict(homes)) if slots else ()
     program = LoopProgram(operands, results, nests, guards, slots, claims, dropped, constants, columns, free)
-    if rules.debug and (unfounded := (*unguarded(program), *unproved(program))):
-        raise BcastgenError(f"internal error: {'; '.join(unfounded)}")
+    if rules.debug:
+        _verify(program)
     return program
+
+
+def _verify(program: LoopProgram) -> None:
+    """Raise a BcastgenError if the guards let a nest read out of bounds, or if a reason is none."""
+    from ..guards.listing import unproved  # noqa: PLC0415 - only BCASTGEN_DEBUG needs it
+    from ..guards.verify import unguarded  # noqa: PLC0415 - as above
+
+    unfounded = (*unguarded(program), *unproved(program))
+    if unfounded:
+        raise BcastgenError(f"internal error: {'; '.join(unfounded)}")
 
 
 def _dtype_of(node: Node) -> DType:

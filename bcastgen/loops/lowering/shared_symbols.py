@@ -31,6 +31,7 @@ from ...shape.constraints import (
 )
 from ...shape.decision import Decision
 from ...shape.inference.broadcast import broadcast
+from ...shape.inference.obligations import same_extent
 from ...shape.inference.operand_use import Place, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.types.tensor_type import TensorType
@@ -140,8 +141,14 @@ def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
 
 
 def _at_first(decision: Decision, homes: dict[Place, Place]) -> Decision:
-    """Move a bound on a symbol's extent to the place where it occurs first; other places are compared with that one."""
+    """Move a bound on a symbol's extent to the place where it occurs first; other places are compared with that one.
+
+    An explicit broadcast to a symbol is one to the extent that the symbol has there.
+    """
     c = decision.constraint
+    if isinstance(c, (Fits, EqualsExtent)) and c.symbol and (c.other, c.other_dim) in homes:
+        other, dim = homes[c.other, c.other_dim]
+        return replace(decision, constraint=replace(c, other=other, other_dim=dim))
     if isinstance(c, (AtLeast, AtMost, MultipleOf, Computed)) and (c.operand, c.dim) in homes:
         operand, dim = homes[c.operand, c.dim]
         return replace(decision, constraint=replace(c, operand=operand, dim=dim))
@@ -149,7 +156,7 @@ def _at_first(decision: Decision, homes: dict[Place, Place]) -> Decision:
 
 
 def _same(place: Place, first: Place, symbol: str) -> Decision:
-    return Decision(SameExtent(*place, *first, symbol), "checked", f"{symbol} is bound in another nest")
+    return Decision(same_extent(place, first, symbol), "checked", f"{symbol} is bound in another nest")
 
 
 def _compared(constraint: Constraint) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ from .entailment import Alternative, Atom, Clause
 from .name_places import name_places
 from .operand_use import Place, Use
 
-__all__ = ["Candidate", "Problem", "candidates", "rank_candidates"]
+__all__ = ["Candidate", "Problem", "candidates", "rank_candidates", "same_extent"]
 
 _ONE = Range(1, 1)
 
@@ -140,9 +140,8 @@ def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candid
     if symbol is not None and problem.symbols[symbol] != (name, own):
         first = problem.symbols[symbol]
         broken = ((Atom("differ", node, first),),)
-        yield Candidate(
-            SameExtent(name, own, *first, symbol), (((Atom("same", node, first),),),), broken, dim_use, trusted
-        )
+        same = same_extent((name, own), first, symbol)
+        yield Candidate(same, (((Atom("same", node, first),),),), broken, dim_use, trusted)
         return
     told = dim_use.dim.implied
     if entry and dim_use.dim.is_computed:
@@ -168,6 +167,11 @@ def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candid
         yield Candidate(constraint, (((Atom("within", node, said),),),), (broken_by,), dim_use, trusted)
 
 
+def same_extent(place: Place, first: Place, symbol: str) -> SameExtent:
+    """Return the constraint on a dim of a symbol that occurs first elsewhere, be it in this broadcast or in another."""
+    return SameExtent(*place, *first, symbol)
+
+
 def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
     """Yield what an explicit broadcast asks: an extent of 1, or exactly the one that the dim is broadcast to."""
     target, trusted = _known_target(dim_use, problem), dim_use.stretch_mode == "trusted"
@@ -175,6 +179,7 @@ def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
     if target is None or own in (1, target):
         return
     stretches = dim_use.stretch_mode == "numpy"
+    symbol = (dim_use.target.symbol if isinstance(dim_use.target, Dim) else None) or ""
     if isinstance(target, int):
         says = (_one_or if stretches else _equal)(dim_use.node, Range(target, target))
         fits: Constraint = Stretches(*dim_use.place, domain_dim, target)
@@ -185,9 +190,9 @@ def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
         says = _equal(target, Range(own, own))
         fits = ExtentIs(*target, own)
     elif stretches:
-        says, fits = _one_or(dim_use.node, target), Fits(*dim_use.place, *target)
+        says, fits = _one_or(dim_use.node, target), Fits(*dim_use.place, *target, symbol)
     else:
-        says, fits = _equal(dim_use.node, target), EqualsExtent(*dim_use.place, *target)
+        says, fits = _equal(dim_use.node, target), EqualsExtent(*dim_use.place, *target, symbol)
     if target != dim_use.node:
         yield Candidate(fits, *says, dim_use=dim_use, trusted=trusted)
 

@@ -144,6 +144,6 @@ def test_the_reasons_of_a_nest_do_not_name_the_steps_of_a_later_one():
 
 def test_lowering_replays_the_chains_when_debugging(monkeypatch):
     monkeypatch.setenv("BCASTGEN_DEBUG", "1")
-    monkeypatch.setattr("bcastgen.loops.lowering.lower.unproved", lambda program: ("nest 0: it does not follow",))
+    monkeypatch.setattr("bcastgen.loops.guards.listing.unproved", lambda program: ("nest 0: it does not follow",))
     with pytest.raises(bg.BcastgenError, match="internal error: nest 0: it does not follow"):
         program_of("(f32[n] a) -> a + 1")
