@@ -58,6 +58,7 @@ def define_op(
     ulp: int = 0,
     shape: Program | str | Callable[..., Any] | None = None,
     maps: Sequence[str] | None = None,
+    bound: Program | str | Callable[..., Any] | None = None,
     replace: bool = False,
 ) -> Kernel:
     """Define an element-wise op by its C, and return it as a kernel.
@@ -104,6 +105,9 @@ def define_op(
         integer, ``"tensor<?xindex>"`` or ``"tensor<2xindex>"`` for a list of integers, ``"!shape.value_shape"`` for an
         array whose integers are asked for by ``value_of`` or ``value_as_shape``. A call reads these values once, before
         anything else.
+    bound : with `shape`, for extents that values decide: a shape function of the operands that have maps alone, whose
+        result no shape exceeds. A call whose shape exceeds it is refused. `result_shape` gives it where the values are
+        None, and a call takes an ``out=`` of that shape, writes its first part, and returns that part.
     replace : whether the name may already have another definition. Kernels made before keep the old one.
 
     Returns
@@ -168,7 +172,10 @@ def define_op(
     if reference is not None:
         _check_arity(name, "reference", reference, len(names))
     sized = None if shape is None or places is None else shape_program(name, shape, every, value_types(places))
-    definition = Definition(every, texts, dtypes, prelude, doc, ulp, reference, sized, places)
+    if bound is not None and sized is None:
+        raise BcastgenError(f"{name}: bound= limits what shape= gives; give shape= and maps=, too")
+    limit = None if bound is None else shape_program(name, bound, names)
+    definition = Definition(every, texts, dtypes, prelude, doc, ulp, reference, sized, places, limit)
     return defined_kernel(DEFINED.add(_row(name, definition), replace))
 
 
@@ -240,7 +247,11 @@ def _shaped(definition: Definition, op: Op) -> Kernel:
     assert definition.shape is not None and definition.maps is not None
     _, maps = read_maps(op.name, definition.maps, op.arity)
     values = any(value_types(definition.maps))
-    if values or any(place.stretches or place.at is None for places in maps for place in places):
+    if (
+        values
+        or definition.bound is not None
+        or any(place.stretches or place.at is None for places in maps for place in places)
+    ):
         return op_kernel(op)
     return shaped_kernel(op, definition.shape, definition.operands, definition.maps)
 

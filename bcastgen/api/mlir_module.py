@@ -158,7 +158,9 @@ def read_module(text: str | Path, name: str = "<mlir>") -> Module:
     ParseError
         If the text or the file cannot be read; the message gives the place.
     """
-    if not isinstance(text, Path):
+    if not isinstance(text, (str, Path)):
+        raise ParseError(f"MLIR is text, or the pathlib.Path of a file, not {type(text).__name__}")
+    if isinstance(text, str):
         return parse_module(text, name)
     try:
         return parse_module(text.read_text(encoding="utf-8"), str(text))

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.errors import BcastgenError, BroadcastError, rank_mismatch
 from ..core.forks import undivided
 from ..expr.free_extents import free_extent_names
+from ..expr.nodes import Operand, Sizing
 from ..expr.trace import is_tracer
 from ..runtime.slow_path import bind, clean_operand
 from ..runtime.strict import Strict, plain
@@ -24,7 +25,7 @@ from ..shape.types.dim import DYNAMIC
 from ..shape.types.tensor_type import TensorType
 from .caller_extents import SizedKernel, checked_extents
 from .op_sizes import asked_of, size_program
-from .value_operands import read_values, value_operands
+from .value_operands import read_values, value_operands, values_of
 
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
@@ -69,8 +70,18 @@ class OpSizedKernel(SizedKernel):
                 clean[at] = own[at] = np.array(clean[at])
             clean[at] = read_values(self._own_operands[at], one, clean[at])
         sized = self._sizes(tuple(clean))
-        rest = {"out": by_name.get("out"), "extents": self._with(by_name.get("extents"), sized)}
-        return super()._call_sized(tuple(own), rest)
+        out = self._written(by_name.get("out"), clean, by_name.get("extents"), sized)
+        return super()._call_sized(tuple(own), {"out": out, "extents": self._with(by_name.get("extents"), sized)})
+
+    def _written(self, out: Any, given: list[Any], extents: Any, sized: dict[str, int]) -> Any:
+        """Return the part of `out` that a call writes: the first one if `out` is as large as the result's bound."""
+        has_bound = any(_bound_of(sizing) is not None for sizing in self.expression.sizings)
+        if not has_bound or not isinstance(out, np.ndarray):
+            return out
+        shapes = tuple(map(np.shape, given))
+        found = super()._result_shape(shapes, self._with(extents, sized))
+        most = super()._result_shape(shapes, self._with(extents, self._sizes(tuple(given), bounds=True)))
+        return out[tuple(map(slice, found))] if out.shape == most != found else out
 
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
         """Return the results' shapes for a call with operands of these shapes."""
@@ -78,14 +89,35 @@ class OpSizedKernel(SizedKernel):
             from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
         given: list[Any] = list(shapes)
         read: dict[int, Any] = {}
+        unknown: list[str] = []
         for at, one in self._values_read.items() if len(given) == len(self._own_operands) else ():
             name = self._own_operands[at]
-            read[at] = read_values(name, one, clean_operand(name, plain(given[at])))
+            if given[at] is None:
+                unknown.append(name)
+                read[at] = one.unknown
+            else:
+                read[at] = read_values(name, one, clean_operand(name, plain(given[at])))
             given[at] = read[at].shape
+        if unknown:
+            self._check_bounds(unknown)
         known: list[Any] = list(shapes_of(self, self._own_operands, tuple(given)))
         for at, values in read.items():
             known[at] = values
-        return super()._result_shape(tuple(given), self._with(extents, self._sizes(tuple(known))))
+        sized = self._sizes(tuple(known), bounds=bool(unknown))
+        return super()._result_shape(tuple(given), self._with(extents, sized))
+
+    def _check_bounds(self, unknown: list[str]) -> None:
+        """Refuse values that are not given, where an op takes them that has no bound."""
+        for sizing in self.expression.sizings:
+            for _, node, type_ in values_of(sizing):
+                if type_ is None or not isinstance(node, Operand) or node.name not in unknown:
+                    continue
+                if _bound_of(sizing) is None:
+                    raise BroadcastError(
+                        f"{sizing.op.name} has no bound; give the values of operand '{node.name}', which decide the "
+                        "extents of its result",
+                        operand=node.name,
+                    )
 
     def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
         """Return the shape functions and the guards as numbers; None if the caller gives extents, too."""
@@ -110,12 +142,12 @@ class OpSizedKernel(SizedKernel):
             )
         return replace(super().standalone_part(name), sizes=sizes_of(self.expression, made.operand_types))
 
-    def size_program(self, ranks: tuple[int, ...], checked: bool = True) -> Program:
-        """Return the program that sizes the ops' results, for operands of these ranks."""
-        key = (ranks, checked)
+    def size_program(self, ranks: tuple[int, ...], checked: bool = True, bounds: bool = False) -> Program:
+        """Return the program that sizes the ops' results, or their bounds, for operands of these ranks."""
+        key = (ranks, checked, bounds)
         if key not in self._size_programs:
             types = (*map(self._type_of, range(len(ranks)), ranks), *(_array_of(1) for _ in self.slots))
-            self._size_programs[key] = size_program(self._name, self.expression, types, checked)
+            self._size_programs[key] = size_program(self._name, self.expression, types, checked, bounds=bounds)
         return self._size_programs[key]
 
     def _type_of(self, operand: int, rank: int) -> TensorType:
@@ -135,14 +167,14 @@ class OpSizedKernel(SizedKernel):
             )
         return given | sized
 
-    def _sizes(self, given: tuple[Any, ...]) -> dict[str, int]:
-        """Return the extents of the ops' results, by the names of the slots that take them.
+    def _sizes(self, given: tuple[Any, ...], bounds: bool = False) -> dict[str, int]:
+        """Return the extents of the ops' results, or their bounds, by the names of the slots that take them.
 
         `given` has for each operand its shape or an array of it; for one whose values are read, these, as an array.
         """
         shapes = tuple(one if isinstance(one, tuple) else np.shape(one) for one in given)
         ranks = tuple(map(len, shapes))
-        program = self.size_program(ranks)
+        program = self.size_program(ranks, bounds=bounds)
         taken = tuple(
             self._values_read[at].given(given[at]) if at in self._values_read else shape
             for at, shape in enumerate(shapes)
@@ -150,17 +182,17 @@ class OpSizedKernel(SizedKernel):
         try:
             found = _tuples(program.run(*taken))
         except BroadcastError:
-            self._explain(ranks, taken)
+            self._explain(ranks, taken, bounds)
             raise
         sizes: dict[str, int] = {}
         for sizing, extents in zip(self.expression.sizings, found, strict=True):
             sizes.update((self._slot_of[name], int(n)) for name, n in zip(sizing.extents, extents, strict=True))
         return sizes
 
-    def _explain(self, ranks: tuple[int, ...], given: tuple[Any, ...]) -> None:
+    def _explain(self, ranks: tuple[int, ...], given: tuple[Any, ...], bounds: bool) -> None:
         """Raise an error with both numbers for the first extent that differs from its map; return if none does."""
         try:
-            found = iter(_tuples(self.size_program(ranks, checked=False).run(*given)))
+            found = iter(_tuples(self.size_program(ranks, False, bounds).run(*given)))
         except BroadcastError:
             return
         for sizing in self.expression.sizings:
@@ -170,6 +202,29 @@ class OpSizedKernel(SizedKernel):
                 error = asked.told(shapes, result)
                 if error is not None:
                     raise error from None
+            elements = [shape for (_, _, type_), shape in zip(values_of(sizing), shapes, strict=True) if not type_]
+            _check_bound(sizing, elements, result)
+
+
+def _bound_of(sizing: Sizing) -> Program | None:
+    assert sizing.op.definition is not None
+    return sizing.op.definition.bound
+
+
+def _check_bound(sizing: Sizing, elements: list[tuple[int, ...]], result: tuple[int, ...]) -> None:
+    """Raise an error with both numbers if an op's result exceeds its bound."""
+    bound = _bound_of(sizing)
+    found: Any = () if bound is None else bound.run(*elements)
+    limit = getattr(found, "extents", found)
+    for dim, (extent, most) in enumerate(zip(result, limit, strict=False)):
+        if extent > most:
+            raise BroadcastError(
+                f"the shape function of {sizing.op.name} gives dim {dim} of the result the extent {extent}, and its "
+                f"bound is {most}",
+                dim=dim,
+                expected=most,
+                actual=extent,
+            )
 
 
 def _array_of(rank: int) -> TensorType:

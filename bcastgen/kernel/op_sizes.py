@@ -20,6 +20,7 @@ from ..core.frozen import dataclass
 from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, children
 from ..loops.lowering.uses import ranks_of, resolve
 from ..ops.maps import MapDim, read_maps, value_types
+from ..ops.row import Op
 from ..shape.dialect.program import Program
 from ..shape.dialect.splice import spliced
 from ..shape.dialect.trace import op, program
@@ -80,7 +81,12 @@ def asked_of(sizing: Sizing) -> Iterator[Asked]:
 
 
 def size_program(
-    name: str, expression: Expression, types: Sequence[TensorType], checked: bool = True, arrays: bool = False
+    name: str,
+    expression: Expression,
+    types: Sequence[TensorType],
+    checked: bool = True,
+    arrays: bool = False,
+    bounds: bool = False,
 ) -> Program:
     """Return the program that computes the shapes of the ops' results.
 
@@ -93,6 +99,7 @@ def size_program(
         takes values takes no arrays.
     checked : whether the program checks extents against the maps. If not, it also returns the shapes of each op's
         operands, in front of its result's.
+    bounds : whether the program gives the bounds of the ops that have one, for which it needs no values.
 
     Returns
     -------
@@ -134,7 +141,7 @@ def size_program(
         writer = _Writer(expression, types, ranks, shapes, values_read)
         made: list[Any] = []
         for sizing in expression.sizings:
-            made += writer.sized(sizing, checked)
+            made += writer.sized(sizing, checked, bounds)
         return tuple(made)
 
     kinds = (
@@ -228,27 +235,29 @@ class _Writer:
                 if dim.symbol is not None:
                     self.places.setdefault(dim.symbol, (operand, own))
 
-    def sized(self, sizing: Sizing, checked: bool) -> list[Any]:
-        """Write the shape of an op's result, which the checks of its maps guard if `checked`.
+    def sized(self, sizing: Sizing, checked: bool, bounds: bool) -> list[Any]:
+        """Write the shape of an op's result, or its bound, which the checks of its maps guard if `checked`.
 
         Return the extent tensors that the program returns for it: the result's, after the operands' if not `checked`.
         """
         operator = sizing.op
         assert operator.definition is not None and operator.definition.shape is not None
-        values = [self._shape(node) for node in sizing.operands]
-        kinds = [operand.type.kind for operand in operator.definition.shape.operands]
-        given = [
-            self._value(node) if type_ is not None else op("to_extent_tensor")(shape) if kind == "extents" else shape
-            for (_, node, type_), shape, kind in zip(values_of(sizing), values, kinds, strict=True)
-        ]
-        (result,) = spliced(operator.definition.shape, given)
-        if result.type.kind != "extents":
-            result = op("to_extent_tensor")(result)
+        values, bound = [self._shape(node) for node in sizing.operands], operator.definition.bound
+        kept = zip(values_of(sizing), values, strict=True)
+        elements = [shape for (_, _, type_), shape in kept if type_ is None]
+        if bounds and bound is not None:
+            result = _called(bound, elements)
+        else:
+            kept = zip(values_of(sizing), values, strict=True)
+            given = [self._value(node) if type_ is not None else shape for (_, node, type_), shape in kept]
+            result = _called(operator.definition.shape, given)
         rank = len(sizing.extents)
         says = f"the shape function of {operator.name} gives another rank than its maps, {rank}"
         asked = [op("cstr_require")(op("cmpi")(op("rank")(result), rank, predicate="eq"), msg=says)]
         if checked:
             asked += [self._witness(one, values, result) for one in asked_of(sizing)]
+        if checked and bound is not None and not bounds:
+            asked += self._within(operator, result, _called(bound, elements), rank)
         witness = op("assuming_all")(*asked) if len(asked) > 1 else asked[0]
         extents = op("assuming")(witness, lambda: result)
         for at, name in enumerate(sizing.extents):
@@ -259,6 +268,13 @@ class _Writer:
     def _value(self, node: Node) -> Any:
         """Return the value that a shape function takes of an operand of the kernel, or of a number."""
         return op("constant")(node.value) if isinstance(node, Constant) else self.values[node]
+
+    def _within(self, operator: Op, result: Any, limit: Any, rank: int) -> Iterator[Any]:
+        """Write for each dim of an op's result that it does not exceed its bound."""
+        for dim in range(rank):
+            extent, most = (op("get_extent")(shape, dim) for shape in (result, limit))
+            says = f"the shape function of {operator.name} gives dim {dim} of the result an extent above its bound"
+            yield op("cstr_require")(op("cmpi")(extent, most, predicate="sle"), msg=says)
 
     def _witness(self, asked: Asked, values: Sequence[Any], result: Any) -> Any:
         extent = op("size_to_index")(op("get_extent")(values[asked.operand], asked.dim))
@@ -318,6 +334,17 @@ class _Writer:
             raise _open(node)
         operand, own = self.places[dim.symbol]
         return op("get_extent")(self.shapes[operand], own)
+
+
+def _called(shape_function: Program, given: Sequence[Any]) -> Any:
+    """Write a call of a shape function that returns one shape; return this as an extent tensor."""
+    kinds = [operand.type.kind for operand in shape_function.operands]
+    taken = [
+        op("to_extent_tensor")(one) if kind == "extents" and one.type.kind == "shape" else one
+        for one, kind in zip(given, kinds, strict=True)
+    ]
+    (result,) = spliced(shape_function, taken)
+    return result if result.type.kind == "extents" else op("to_extent_tensor")(result)
 
 
 def _open(node: Remap) -> BroadcastError:

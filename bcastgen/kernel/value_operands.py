@@ -34,6 +34,12 @@ class ValueOperand:
         """The rank that such an operand has, None for any."""
         return {"index": 0, "!shape.value_shape": None}.get(self.type, 1)
 
+    @property
+    def unknown(self) -> np.ndarray[Any, Any]:
+        """Values that stand for unknown ones, which nothing looks at."""
+        digits = "".join(filter(str.isdigit, self.type))
+        return np.zeros(() if self.rank == 0 else int(digits or 0), np.int64)
+
     def given(self, values: np.ndarray[Any, Any]) -> Any:
         """Return the values of a call as the program takes them."""
         if self.rank is None:

@@ -37,7 +37,7 @@ def plain_op(op: Op) -> Op:
         assert op.definition is not None
         assert op.definition.maps is not None
         names = element_operands(op.definition.operands, op.definition.maps)
-        plain = dataclasses.replace(op.definition, operands=names, shape=None, maps=None)
+        plain = dataclasses.replace(op.definition, operands=names, shape=None, maps=None, bound=None)
         made = dataclasses.replace(op, arity=len(names), definition=plain)
         _plain[op.name] = (op, made)
     return made

@@ -61,6 +61,7 @@ class Definition:
     doc, ulp, reference : as in the row.
     shape : the program that sizes the result, where broadcasting does not.
     maps : with `shape`, the indexing map of each operand.
+    bound : with `shape`, the program that gives the result's largest extents from the operands' shapes.
     """
 
     operands: tuple[str, ...]
@@ -72,6 +73,7 @@ class Definition:
     reference: Callable[..., Any] | None
     shape: Program | None = None
     maps: tuple[str, ...] | None = None
+    bound: Program | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,3 +198,65 @@ def test_read_values_copies():
     given[0] = 9
     assert read.tolist() == [1, 2]
     assert one.given(read) == (1, 2)
+
+
+# ---- bounds ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def at_most_four():
+    return bg.define_op(
+        "at_most_four_copies",
+        "x, count",
+        c="x",
+        shape=lambda x, count: s.concat(s.from_extents(count), x),
+        maps=[COUNT, "index"],
+        bound=lambda x: s.concat(s.const_shape((4,)), x),
+        replace=True,
+    )
+
+
+def test_a_bound_is_the_shape_of_values_that_nobody_knows(at_most_four, copies):
+    kernel = bg.jit(lambda x, n, y: at_most_four(x, n) + y)
+    assert at_most_four.result_shape((2,), None) == kernel.result_shape((2,), None, (7, 1, 1))[1:] == (4, 2)
+    assert at_most_four.result_shape((2,), 3) == at_most_four(np.ones(2), 3).shape == (3, 2)
+    with pytest.raises(bg.BroadcastError, match="copies_of has no bound; give the values of operand 'n'"):
+        bg.jit(lambda x, n: at_most_four(x, n) + copies(x, n)).result_shape((2,), None)
+
+
+def test_no_result_exceeds_its_bound(at_most_four):
+    kernel = bg.jit(lambda x, n: at_most_four(x + 1, n) * 2)
+    for call in (at_most_four, kernel):
+        for sized in (lambda call=call: call(np.ones(2), 5), lambda call=call: call.result_shape((2,), 5)):
+            with pytest.raises(
+                bg.BroadcastError, match="dim 0 of the result the extent 5, and its bound is 4"
+            ) as caught:
+                sized()
+            assert (caught.value.dim, caught.value.expected, caught.value.actual) == (0, 4, 5)
+
+
+def test_an_out_of_the_bound_s_extents_takes_every_result(at_most_four):
+    kernel, x = bg.jit(lambda x, n: at_most_four(x + 1, n) * 2), np.arange(3.0)
+    out = np.full(kernel.result_shape(x.shape, None), -1.0)
+    for count in range(5):
+        part = kernel(x, count, out=out)
+        assert part.base is out or part is out
+        assert np.array_equal(part, np.tile(x * 2 + 2, (count, 1)))
+        assert (out[count:] == -1).all()
+        out[:] = -1
+    exact = np.empty((2, 3))
+    assert kernel(x, 2, out=exact) is exact
+    with pytest.raises(bg.BroadcastError, match="result 'r' dim 0 has extent 3, expected 2"):
+        kernel(x, 2, out=np.empty((3, 3)))
+
+
+def test_a_bound_of_an_op_without_values_is_checked_too():
+    same = bg.define_op(
+        "same_below_three", "x", c="-x", shape=lambda x: x, maps=["(d0) -> (d0)"],
+        bound=lambda x: s.const_shape((3,)), replace=True,
+    )  # fmt: skip
+    assert same(np.ones(3)).sum() == -3
+    with pytest.raises(bg.BroadcastError, match="the extent 4, and its bound is 3"):
+        same(np.ones(4))
+    with pytest.raises(bg.BcastgenError, match="bound= limits what shape= gives"):
+        bg.define_op("unbounded", "x", c="x", bound=lambda x: x)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..types.dim import MAX_EXTENT
 from .ir import Operation
 from .lattice import join_shapes
 from .row import Failed
@@ -28,7 +29,9 @@ def as_shape(value: ValueShape | Shape) -> Shape:
     if value.value is None:
         return _unknown(value.shape)
     array = np.asarray(value.value)
-    if array.ndim != 1 or array.dtype.kind not in "iu" or array.size > MAX_RANK or (array < 0).any():
+    if array.ndim != 1 or array.dtype.kind not in "iu" or array.size > MAX_RANK:
+        return Shape(error="")
+    if not all(0 <= extent <= MAX_EXTENT for extent in array.tolist()):
         return Shape(error="")
     return Shape(tuple(map(int, array)))
 

@@ -21,6 +21,8 @@ _CURE = "write extents as in [n<=64, 2*n + 1, min(n, 4)]"
 _WORD = re.compile(r"[^\W\d]\w*")
 # The deepest nesting of parentheses: reading recurses, and no text may exhaust Python's stack.
 _DEEPEST = 16
+# The most terms of a sum or operands of a function: each costs some 40 microseconds.
+_MOST_TERMS = 5_000
 _FUNCTIONS: dict[str, Callable[[Sequence[Extent]], Extent | None]] = {
     "min": lambda extents: _folded(extent_ops.minimum, extents),
     "max": lambda extents: _folded(extent_ops.maximum, extents),
@@ -55,13 +57,14 @@ def _sum(cursor: Cursor, depth: int) -> Extent:
     if depth > _DEEPEST:
         raise cursor.fail(f"at most {_DEEPEST} parentheses in parentheses", _CURE)
     total = multiply(_term(cursor, depth), -1) if cursor.take("-") else _term(cursor, depth)
-    while True:
+    for _ in range(_MOST_TERMS):
         if cursor.take("+"):
-            total = add(total, _term(cursor, depth))
+            total = add(_known(cursor, total), _term(cursor, depth))
         elif cursor.take("-"):
-            total = subtract(total, _term(cursor, depth))
+            total = subtract(_known(cursor, total), _term(cursor, depth))
         else:
             return _known(cursor, total)
+    raise cursor.fail(f"at most {_MOST_TERMS} terms", _CURE)
 
 
 def _term(cursor: Cursor, depth: int) -> Extent | None:
@@ -92,6 +95,8 @@ def _factor(cursor: Cursor, depth: int) -> Extent:
         raise cursor.reject(name, f"{name!r} is no function of extents", f"use one of {', '.join(_FUNCTIONS)}")
     operands = [_sum(cursor, depth + 1)]
     while cursor.take(","):
+        if len(operands) == _MOST_TERMS:
+            raise cursor.fail(f"at most {_MOST_TERMS} operands", _CURE)
         operands.append(_sum(cursor, depth + 1))
     cursor.expect(")", _CURE)
     return _known(cursor, _FUNCTIONS[name](operands))

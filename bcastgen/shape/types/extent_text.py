@@ -19,6 +19,8 @@ __all__ = ["parse_extents"]
 
 _CURE = "write extents as in [n<=64, 2*n + 1, min(n, 4)]"
 _ALONE = re.compile(r"(\?|\w+)\s*(?![\s\w+*/(-])")
+# The most extents of a text: each costs some 40 microseconds.
+_MOST_EXTENTS = 1_000
 
 
 def parse_extents(text: str) -> tuple[Dim | Extent, ...]:
@@ -40,6 +42,8 @@ def parse_extents(text: str) -> tuple[Dim | Extent, ...]:
     while not cursor.take("]"):
         if extents:
             cursor.expect(",", _CURE)
+        if len(extents) == _MOST_EXTENTS:
+            raise cursor.fail(f"at most {_MOST_EXTENTS} extents", _CURE)
         extents.append(parse_dim(cursor) if cursor.sees(_ALONE) else parse_sum(cursor))
     if not cursor.at_end:
         raise cursor.fail("the end", _CURE)

@@ -375,3 +375,10 @@ def test_programs_made_by_hand_and_by_text_are_one():
       return %0 : !shape.shape
     }"""
     assert read(text) == [by_hand]
+
+
+@pytest.mark.parametrize("reads", [bg.shape_from_mlir, bg.from_mlir])
+@pytest.mark.parametrize("given", [3, b"func.func @f() { return }", None])
+def test_what_is_no_text_is_refused(reads, given):
+    with pytest.raises(ParseError, match=rf"MLIR is text, or the pathlib\.Path of a file, not {type(given).__name__}"):
+        reads(given)

@@ -16,7 +16,7 @@ LISTS = [
     (np.array([], np.uint8), Shape()),
     (np.array([4], np.int16), Shape.of(4)),
 ]
-OTHERS = [[1.5], [True], 3, [[2, 3]], [-1], [1] * 65]
+OTHERS = [np.uint64([2**63]), [2**63], [1.5], [True], 3, [[2, 3]], [-1], [1] * 65]
 
 
 def one(name, **settings):

@@ -66,6 +66,11 @@ def test_long_texts_take_no_long_time():
         parse_extents(f"[{' + '.join(f'x{at}' for at in range(5_000))}]")
     with pytest.raises(ParseError, match="too large"):
         parse_extents(f"[min({', '.join(f'x{at}' for at in range(5_000))})]")
+    for between, message in ((" + ", "at most 5000 terms"), (", ", "at most 1000 extents")):
+        with pytest.raises(ParseError, match=f"expected {message}"):
+            parse_extents(f"[{between.join(['n'] * 1_000_000)}]")
+    with pytest.raises(ParseError, match="at most 5000 operands"):
+        parse_extents(f"[min({', '.join(['n'] * 1_000_000)})]")
 
 
 def test_what_prints_reads_back():
