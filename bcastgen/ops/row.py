@@ -105,6 +105,7 @@ class Op:
     demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
     params : static parameters.
     representable : whether the f32 values computed for 16-bit floats are 16-bit floats already, so none is rounded.
+    of_digits : whether values depend on how many digits the dtype has: a 16-bit float's are not f32's, rounded.
     definition : the definition of an op that a user defined at run time; None for the rows of the table.
     prelude : names and texts of the C definitions that its C calls, beside those of csrc.
     cost_tenths_ns : cost of an element of 32 bits in a vectorised loop; for all, or by kind of the loop dtype.
@@ -136,6 +137,7 @@ class Op:
     demand: Mapping[str, str] | None = None
     params: tuple[Param, ...] = ()
     representable: bool = False
+    of_digits: bool = False
     definition: Definition | None = None
     prelude: tuple[tuple[str, str], ...] = ()
     cost_tenths_ns: float | Mapping[str, float] = _CHEAP
@@ -307,7 +309,8 @@ class Op:
                 return function(*operands)
             # As in C: computed in f32, and rounded once.
             loops, result = self.types(tuple(map(_kind_of, operands)))
-            value = function(*map(_converted, operands, loops))
+            given = [loop if self.of_digits else loop.computed_in for loop in loops]
+            value = function(*map(_converted, operands, loops, given))
             return np.asarray(value).astype(result.np) if result.is_float16 else value
 
     def _is_widened(self, value: Any) -> bool:
@@ -322,10 +325,10 @@ def _kind_of(value: Any) -> DType | Weak:
     return BOOL if isinstance(value, bool) else WEAK_FLOAT if isinstance(value, float) else WEAK_INT
 
 
-def _converted(value: Any, loop: DType) -> Any:
+def _converted(value: Any, loop: DType, given: DType) -> Any:
     if not isinstance(value, (np.generic, np.ndarray)):
         value = np.float64(loop.nearest(value)) if loop.is_float else np.asarray(value)
-    return value.astype(loop.computed_in.np)
+    return value.astype(given.np)
 
 
 def _template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DType) -> str | None:

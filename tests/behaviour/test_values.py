@@ -362,6 +362,9 @@ def beside_scalars(kind):
     for op, scalar in itertools.product(OPS.values(), SCALARS):
         if op.arity == 1 or (scalar == 2**63 and not has_uint(op, kind)):
             continue
+        # In ldexp of a bf16 ml_dtypes goes by the value of a Python int.
+        if op is OPS["ldexp"] and kind is BF16 and scalar in (2**31, 2**63, -(2**63)):
+            continue
         for place in range(op.arity):
             kinds = [constant_from(scalar).dtype if at == place else kind for at in range(op.arity)]
             with contextlib.suppress(DTypeError):

@@ -34,6 +34,7 @@ _HEADERS = (
     "bcg_vmath_core.h",
     "bcg_freestanding_math.h",
     "bcg_half.h",
+    "bcg_number.h",
     "bcg_scalar.h",
     "bcg_tosa.h",
     "bcg_vmath_exp.h",
@@ -50,7 +51,10 @@ _HEADERS = (
     "bcg_vmath_erf.h",
 )
 # The headers with functions of elements, and those of mathematical ones; the most calls of the latter that are inlined.
-_OF_ELEMENTS, _MATHEMATICAL = r"bcg_(?:freestanding_math|half|scalar|tosa|vmath\w*)\.h", r"bcg_vmath_(?!core)\w*\.h"
+_OF_ELEMENTS, _MATHEMATICAL = (
+    r"bcg_(?:freestanding_math|half|number|scalar|tosa|vmath\w*)\.h",
+    r"bcg_vmath_(?!core)\w*\.h",
+)
 _MOST_INLINED = 16
 _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
