@@ -211,7 +211,7 @@ COMPOSITIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "around": (1, rounded),
 }
 # The same of ops of the table that NumPy calls with further numbers.
-WITH_NUMBERS = {"round": (1, rounded), "nan_to_num": (1, nan_to_num)}
+WITH_NUMBERS: dict[str, tuple[int, Callable[..., Any]]] = {"round": (1, rounded), "nan_to_num": (1, nan_to_num)}
 
 
 NUMPY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {

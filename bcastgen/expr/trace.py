@@ -209,7 +209,9 @@ def _apply(builder: Builder, op: Op, values: tuple[object, ...]) -> Tracer:
 
 
 # Ufuncs of scipy.special that our table has, and the names of their rows.
-_SCIPY = {name: name for name in ("cbrt", "erf", "erfc", "exp2", "expm1", "log1p")} | {"expit": "sigmoid"}
+_SCIPY = {
+    name: name for name in """cbrt erf erfc erfinv exp2 expm1 log1p log_ndtr logit ndtr ndtri xlog1py xlogy""".split()
+} | {"expit": "sigmoid"}
 
 
 def _rows_of(ufunc: np.ufunc) -> tuple[str, tuple[Op, ...]]:

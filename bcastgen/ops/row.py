@@ -100,6 +100,7 @@ class Op:
     dunder : the Python operator, as in ``__add__``.
     aliases : further names the op answers to (array API, Python).
     ulp : bound on the error in units in the last place; 0 means bit-identical to NumPy.
+    ulp_of : the least magnitude whose units the error is counted in, of a function whose zeros are where terms cancel.
     domain : interval that test and benchmark samples of each operand are drawn from.
     reference : NumPy-like function the values are checked against; None means NumPy's function of that name.
     demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
@@ -132,6 +133,7 @@ class Op:
     dunder: str | None = None
     aliases: tuple[str, ...] = ()
     ulp: int = 0
+    ulp_of: float = 0.0
     domain: tuple[float, float] = (-50.0, 50.0)
     reference: Callable[..., Any] | None = None
     demand: Mapping[str, str] | None = None

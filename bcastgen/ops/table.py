@@ -24,6 +24,7 @@ from .rows.comparisons import COMPARISONS, FLOAT_CLASSES
 from .rows.functions import FUNCTIONS
 from .rows.numbers import NUMBERS
 from .rows.selection import EXTREMA, ROUNDING, SELECTION
+from .rows.special import SPECIAL
 from .tosa_rows import TOSA_ROWS
 
 __all__ = ["CAST", "DEFINED", "OPS", "SEVERAL", "find_op", "known_ops"]
@@ -32,6 +33,7 @@ __all__ = ["CAST", "DEFINED", "OPS", "SEVERAL", "find_op", "known_ops"]
 _ROWS: tuple[Op, ...] = (
     *ARITHMETIC,
     *FUNCTIONS,
+    *SPECIAL,
     *ROUNDING,
     *EXTREMA,
     *COMPARISONS,

@@ -49,6 +49,7 @@ _HEADERS = (
     "bcg_vmath_tan.h",
     "bcg_vmath_inverse_trig.h",
     "bcg_vmath_erf.h",
+    "bcg_vmath_special.h",
 )
 # The headers with functions of elements, and those of mathematical ones; the most calls of the latter that are inlined.
 _OF_ELEMENTS, _MATHEMATICAL = (

@@ -160,6 +160,8 @@ FLOAT_SIGN = """
     %zero_or_nan = arith.select %nan, {0}, #0.0 : {t}
     %or_minus = arith.select %below, #-1.0, %zero_or_nan : {t}
     arith.select %above, #1.0, %or_minus : {t}"""
+RAD2DEG = "arith.mulf {0}, #57.29577951308232 : {t}"
+DEG2RAD = "arith.mulf {0}, #0.017453292519943295 : {t}"
 HEAVISIDE = """
     %above = arith.cmpf ogt, {0}, #0.0 : {t}
     %below = arith.cmpf olt, {0}, #0.0 : {t}
