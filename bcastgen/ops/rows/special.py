@@ -33,7 +33,7 @@ def _softplus(x: Any) -> Any:
 def _silu(x: Any) -> Any:
     x = as_float(x)
     wide = x.astype(_WIDE)
-    return (wide / (1 + np.exp(-wide))).astype(x.dtype)
+    return np.where(np.isneginf(wide), -0.0, wide / (1 + np.exp(-wide))).astype(x.dtype)
 
 
 def _mish(x: Any) -> Any:
@@ -41,7 +41,7 @@ def _mish(x: Any) -> Any:
     wide = x.astype(_WIDE)
     e = np.exp(np.minimum(wide, 60))
     n = e * (e + 2)
-    return (wide * (n / (n + 2))).astype(x.dtype)
+    return np.where(np.isneginf(wide), -0.0, wide * (n / (n + 2))).astype(x.dtype)
 
 
 def _erfc(z: Any) -> Any:
