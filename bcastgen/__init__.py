@@ -114,7 +114,13 @@ def __getattr__(name: str) -> Any:
 
         op = None if name.startswith("_") else find_op(name)
         if op is None or op.params:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from .api.functions import named_kernel  # noqa: PLC0415 - a name costs when it is first used
+
+            composed = None if name.startswith("_") else named_kernel(name)
+            if composed is None:
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            globals()[name] = composed
+            return composed
         if op.definition is not None:
             # Not kept: the op may be replaced.
             with _undivided:

@@ -46,7 +46,112 @@ def _erfc(x: Any) -> Any:
     return mpmath.erfc(x) if abs(x) < 200 else mpmath.mpf(0 if x > 0 else 2)
 
 
-_OWN: dict[str, Truth] = {"cbrt": _cbrt, "rsqrt": _rsqrt, "erfc": _erfc}
+def _below(x: Any) -> Any:
+    return _erfc(-x / mpmath.sqrt(2)) / 2
+
+
+def _log_ndtr(x: Any) -> Any:
+    """Far out mpmath fails, where the continued fraction is soon exact."""
+    if x > -100:
+        return mpmath.log1p(-_below(-x)) if x > 0 else mpmath.log(_below(x))
+    fraction = x
+    for n in range(30, 0, -1):
+        fraction = x + n / fraction
+    return -x * x / 2 - mpmath.log(-fraction * mpmath.sqrt(2 * mpmath.pi))
+
+
+def _logaddexp(x: Any, y: Any) -> Any:
+    large, less = max(x, y), -abs(x - y)
+    return large + (mpmath.log1p(mpmath.exp(less)) if less > -2000 else 0)
+
+
+def _logaddexp2(x: Any, y: Any) -> Any:
+    large, less = max(x, y), -abs(x - y)
+    return large + (mpmath.log1p(mpmath.power(2, less)) / mpmath.log(2) if less > -3000 else 0)
+
+
+def _softplus(x: Any) -> Any:
+    return _logaddexp(x, mpmath.mpf(0)) if x > -1000 else mpmath.exp(max(x, -100000))
+
+
+def _mish(x: Any) -> Any:
+    if abs(x) > 2000:
+        return x if x > 0 else mpmath.mpf(0)
+    n = mpmath.exp(x) * (mpmath.exp(x) + 2)
+    return x * n / (n + 2)
+
+
+def _silu(x: Any) -> Any:
+    return x / (1 + mpmath.exp(-x)) if x > -2000 else mpmath.mpf(0)
+
+
+def _erfinv(x: Any) -> Any:
+    """Halves find it where mpmath has too few digits near 1."""
+    if abs(x) > 1:
+        return mpmath.nan
+    if abs(x) == 1:
+        return mpmath.inf * x
+    return mpmath.erfinv(x) if abs(x) < 0.9 else mpmath.sign(x) * _quantile((1 - abs(x)) / 2) / -mpmath.sqrt(2)
+
+
+def _quantile(p: Any) -> Any:
+    """The quantile of a probability up to 1/2, by Newton's steps on logarithms from a start of a few digits."""
+    x = -mpmath.sqrt(-2 * mpmath.log(p))
+    for _ in range(60):
+        density = mpmath.exp(-x * x / 2) / mpmath.sqrt(2 * mpmath.pi)
+        value = _below(x)
+        step = (mpmath.log(value) - mpmath.log(p)) * value / density
+        x -= step
+        if abs(step) < abs(x) * mpmath.mpf(10) ** -40:
+            break
+    return x
+
+
+def _ndtri(p: Any) -> Any:
+    if not 0 <= p <= 1:
+        return mpmath.nan
+    if p in (0, 1):
+        return mpmath.inf * (2 * p - 1)
+    if abs(p - 0.5) < 0.1:
+        return mpmath.erfinv(2 * p - 1) * mpmath.sqrt(2)
+    return _quantile(p) if p < 0.5 else -_quantile(1 - p)
+
+
+def _logit(x: Any) -> Any:
+    if 0 < x < 1:
+        return mpmath.log(x) - mpmath.log1p(-x)
+    return mpmath.inf * (2 * x - 1) if x in (0, 1) else mpmath.nan
+
+
+def _xlogy(x: Any, y: Any) -> Any:
+    return mpmath.mpf(0) if x == 0 else x * mpmath.log(y)
+
+
+def _xlog1py(x: Any, y: Any) -> Any:
+    return mpmath.mpf(0) if x == 0 else x * mpmath.log1p(y)
+
+
+_OWN: dict[str, Truth] = {
+    "cbrt": _cbrt,
+    "rsqrt": _rsqrt,
+    "erfc": _erfc,
+    "rad2deg": mpmath.degrees,
+    "deg2rad": mpmath.radians,
+    "float_power": mpmath.power,
+    "logaddexp": _logaddexp,
+    "logaddexp2": _logaddexp2,
+    "softplus": _softplus,
+    "silu": _silu,
+    "mish": _mish,
+    "gelu": lambda x: x * _below(x),
+    "ndtr": _below,
+    "log_ndtr": _log_ndtr,
+    "ndtri": _ndtri,
+    "erfinv": _erfinv,
+    "logit": _logit,
+    "xlogy": _xlogy,
+    "xlog1py": _xlog1py,
+}
 
 
 def truth_of(op: Op) -> Truth:
@@ -106,14 +211,16 @@ def _power_operands(op: Op, dtype: DType, count: int, seed: int) -> tuple[Array,
 
 def operands_of(op: Op, dtype: DType, count: int, seed: int = 0) -> tuple[Array, ...]:
     """Return about so many samples of each operand."""
-    if op.name == "power":
+    if op.name in ("power", "float_power"):
         return _power_operands(op, dtype, count, seed)
     drawn = [_draw(op, dtype, count, seed + at) for at in range(op.arity)]
     return tuple(values[: min(map(len, drawn))] for values in drawn)
 
 
-def error_in_ulps(got: float, truth: Any, dtype: DType) -> float:
+def error_in_ulps(got: float, truth: Any, dtype: DType, least_size: float = 0.0) -> float:
     """Return the distance of a result from the true value; a complex one is outside the function's real domain.
+
+    With `least_size` the unit is at least that of a result of this magnitude.
 
     Examples
     --------
@@ -122,6 +229,8 @@ def error_in_ulps(got: float, truth: Any, dtype: DType) -> float:
     0.25
     """
     digits, least, most = _exponents(dtype)
+    if least_size:
+        least = max(least, math.frexp(least_size)[1] - 1)
     if isinstance(truth, mpmath.mpf) and truth and math.isfinite(got) and (magnitude := mpmath.mag(truth)) <= most:
         # As below, in half the time: no limit is near.
         return float(mpmath.ldexp(abs(truth - got), digits - max(magnitude - 1, least)))
@@ -150,5 +259,5 @@ def errors_of(op: Op, dtype: DType, operands: Sequence[Array], results: Array) -
     found = []
     with mpmath.workdps(_DIGITS):
         for got, *values in zip(results.tolist(), *(x.tolist() for x in operands), strict=True):
-            found.append(error_in_ulps(got, truth(*map(mpmath.mpf, values)), dtype))
+            found.append(error_in_ulps(got, truth(*map(mpmath.mpf, values)), dtype, op.ulp_of))
     return np.array(found)

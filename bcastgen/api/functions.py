@@ -19,10 +19,10 @@ from ..core.forks import undivided
 from ..expr.build import Builder
 from ..expr.free_extents import has_views
 from ..expr.nodes import Expression
-from ..expr.trace import trace
+from ..expr.trace import composed, trace
 from ..kernel.kernel import Kernel
 from ..ops.row import Op
-from ..ops.table import find_op
+from ..ops.table import SEVERAL, find_op
 from ..pipeline.options import Options, options_for
 from ..runtime.settings import check_threads
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..shape.inference.stretch_rules import Dynamic as DynamicMode
     from ..shape.types.tensor_type import Signature, TensorType
 
-__all__ = ["check_names", "from_text", "jit", "op_kernel"]
+__all__ = ["check_names", "from_text", "jit", "named_kernel", "op_kernel"]
 
 _OPERAND_NAMES = ("a", "b", "c", "d")
 # The options of from_text that decide a binary.
@@ -313,6 +313,29 @@ def _text_again(text: str, name: str, options: dict[str, Any]) -> Kernel:
 
 def _letter(at: int) -> str:
     return chr(ord("a") + at) if at < 26 else f"operand{at}"
+
+
+def named_kernel(name: str) -> Kernel | None:
+    """Return the kernel of a function of NumPy's that is several ops: of several results, or composed; or None."""
+    if name in SEVERAL:
+        rows = SEVERAL[name]
+        builder = Builder(_OPERAND_NAMES[: rows[0].arity])
+        results = tuple(builder.call(op, tuple(builder.operands)) for op in rows)
+        doc: str | None = " ".join(op.doc for op in rows)
+    else:
+        with undivided:
+            from ..expr.compositions import COMPOSITIONS  # noqa: PLC0415 - most kernels need none
+
+        if name not in COMPOSITIONS:
+            return None
+        arity, function = COMPOSITIONS[name]
+        builder, doc = Builder(_OPERAND_NAMES[:arity]), function.__doc__
+        made = composed(name, builder, builder.operands)
+        assert made is not None
+        results = (made,)
+    kernel = Kernel(builder.finish(results), name, tuple(operand.name for operand in builder.operands), len(results))
+    kernel.__doc__ = doc
+    return kernel
 
 
 def op_kernel(op: Op) -> Kernel:

@@ -29,6 +29,7 @@ __all__ = [
     "F16",
     "F32",
     "F64",
+    "I32",
     "I64",
     "U64",
     "WEAK_COMPLEX",
@@ -177,7 +178,7 @@ _BY_NAME = {row.name: row for row in DTYPES}
 _BY_MLIR = {row.mlir: row for row in DTYPES}
 _BY_NUMPY = {row.numpy: row for row in DTYPES}
 
-BOOL, I64, U64 = _BY_NAME["bool"], _BY_NAME["i64"], _BY_NAME["u64"]
+BOOL, I32, I64, U64 = (_BY_NAME[name] for name in ("bool", "i32", "i64", "u64"))
 F16, BF16, F32, F64 = (_BY_NAME[name] for name in ("f16", "bf16", "f32", "f64"))
 C64, C128 = _BY_NAME["c64"], _BY_NAME["c128"]
 

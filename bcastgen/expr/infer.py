@@ -11,11 +11,12 @@ Result dtypes are a pure function of operand dtypes and Python scalars (NEP 50).
 
 from __future__ import annotations
 
+import math
 from typing import TypeGuard
 
 import numpy as np
 
-from ..core.dtypes import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, in_numpy_code
+from ..core.dtypes import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, in_numpy_code
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..core.frozen import dataclass
 from ..ops.dtype_rules import refuse
@@ -146,6 +147,9 @@ class _Inference:
             return self._conversion(node, operands[0])
         op = node.op
         if op.name == "round":
+            decimals = dict(node.params).get("decimals", 0)
+            if decimals:
+                return self._rounded(operands[0], decimals)
             # Integers stay as they are; later stages know rint only.
             kind = self._resolved(operands[0]).dtype
             if isinstance(kind, DType) and kind.is_integer:
@@ -166,6 +170,21 @@ class _Inference:
             node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
         )
         return self._typed(made, _weak_of(result) if weak else result)
+
+    def _rounded(self, value: Node, decimals: int) -> Node:
+        """Return what NumPy makes of a number of decimals: scaled by a power of ten, rounded, and scaled back."""
+        kind = _concrete(self._resolved(value))
+        if kind is BOOL:
+            raise refuse("round", (kind,), "NumPy rounds no bool to decimals; use .astype(numpy.int8)")
+        if kind.is_integer and decimals > 0:
+            return self._typed(self._resolved(value), kind)
+        power = self.builder.constant(10.0 ** abs(decimals) if abs(decimals) <= 308 else math.inf)
+        self.types[power] = power.dtype
+        there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+        scaled = self._apply(Apply(OPS[there], (value, power), (), None), (value, power))
+        whole = self._apply(Apply(OPS["rint"], (scaled,), (), None), (scaled,))
+        rounded = self._apply(Apply(OPS[back], (whole, power), (), None), (whole, power))
+        return self._typed(self.convert(rounded, kind), kind) if kind.is_integer else rounded
 
     def _in_loop(self, node: Apply, operand: Node) -> Node:
         """Return an operand in the dtype of the ufunc loop that NumPy would choose; unchanged if no loops are noted."""

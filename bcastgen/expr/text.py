@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from ..core.dtypes import DTYPES, DType, dtype, in_numpy_code, meant_by
 from ..core.errors import BcastgenError, ParseError
 from ..ops.row import Op
-from ..ops.table import OPS, find_op, known_ops
+from ..ops.table import OPS, SEVERAL, find_op, known_ops
 from .build import Builder
 from .nodes import Expression, Node, Operand
 from .text_views import ViewCall, view_call
@@ -103,6 +103,7 @@ class _Reader:
         self.operands = {operand.name: operand for operand in self.builder.operands}
         self.made: dict[ast.expr, Node] = {}
         self.views: dict[ast.expr, ViewCall] = {}
+        self.several: dict[ast.expr, tuple[Node, ...]] = {}
 
     def read(self, body: ast.expr) -> Expression:
         # A tuple at the top is several results.
@@ -115,7 +116,10 @@ class _Reader:
                 continue
             stack.append((tree, True))
             stack.extend((child, False) for child in reversed(list(self._children(tree))))
-        return self.builder.finish(tuple(self.made[tree] for tree in shown))
+        inner = [tree for tree in self.several if tree not in shown]
+        if inner:
+            raise self._error(inner[0], "this gives several results; write it where the results are")
+        return self.builder.finish(tuple(x for tree in shown for x in self.several.get(tree, (self.made[tree],))))
 
     def _children(self, tree: ast.expr) -> Iterator[ast.expr]:
         view = view_call(tree, _is_module, self._error)
@@ -211,6 +215,13 @@ class _Reader:
                 raise self._error(tree, "only functions can be called; `bcastgen ops` lists them")
         operands = tuple(self.made[argument] for argument in tree.args)
         op = find_op(name)
+        if name in SEVERAL and len(operands) == SEVERAL[name][0].arity:
+            self.several[tree] = tuple(self.builder.call(one, operands) for one in SEVERAL[name])
+            return self.several[tree][0]
+        if op is None or len(operands) != op.arity:
+            composed = self._composed(name, tree)
+            if composed is not None:
+                return composed
         if op is None and len(operands) == 1 and (name in _DTYPE_NAMES or meant_by(name)):
             return self.builder.convert(operands[0], self._plain_dtype(tree, name))
         if op is None or op.params:
@@ -218,6 +229,13 @@ class _Reader:
         if len(operands) != op.arity:
             raise self._error(tree, f"{name} takes {op.arity} operands, got {len(operands)}")
         return self.builder.call(op, operands)
+
+    def _composed(self, name: str, tree: ast.Call) -> Node | None:
+        """Return what a function of NumPy's that is several ops gives; None for any other."""
+        from .trace import composed  # noqa: PLC0415 - most kernels need none
+
+        values = [argument.value if isinstance(argument, ast.Constant) else None for argument in tree.args]
+        return composed(name, self.builder, [self.made[argument] for argument in tree.args], values)
 
     def _astype(self, node: Node, tree: ast.Call) -> Node:
         given = dict(zip(_ASTYPE, tree.args, strict=False))

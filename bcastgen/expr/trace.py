@@ -12,22 +12,32 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..core.dtypes import dtype, in_numpy_code
-from ..core.errors import TraceError
+from ..core.errors import DTypeError, TraceError
 from ..ops.row import Op
-from ..ops.table import CAST, OPS, find_op
+from ..ops.table import CAST, OPS, SEVERAL, find_op
 from .build import Builder, constant_from
-from .nodes import Expression, Node, Operand
+from .nodes import Expression, Node, Operand, Params
 
 if TYPE_CHECKING:
     from .views import View
 
-__all__ = ["Tracer", "applied", "broadcast_in_dim", "converted", "inline", "is_tracer", "trace", "transpose"]
+__all__ = [
+    "Tracer",
+    "applied",
+    "broadcast_in_dim",
+    "composed",
+    "converted",
+    "inline",
+    "is_tracer",
+    "trace",
+    "transpose",
+]
 
 
 class Tracer:
@@ -40,8 +50,8 @@ class Tracer:
         self.builder = builder
         self.node = node
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Tracer:
-        name, op = _row_of(ufunc)
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        name, (op, *others) = _rows_of(ufunc)
         if method != "__call__":
             raise TraceError(f"{name}.{method} is not element-wise; call it outside the kernel")
         given = [key for key, value in options.items() if value is not None]
@@ -52,17 +62,19 @@ class Tracer:
             # SciPy's ufuncs have other loops than our rows; the loops' order decides the dtype for integers.
             loops = "".join(loop[0] for loop in ufunc.types if loop[0] in "efd")
             return Tracer(self.builder, self.builder.apply(op, nodes, (("loops", loops),)))
+        if others:
+            return tuple(Tracer(self.builder, self.builder.call(one, nodes)) for one in (op, *others))
         return Tracer(self.builder, self.builder.call(op, nodes))
 
-    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Tracer:
-        handler = _NUMPY_FUNCTIONS.get(function)
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        handler = _numpy_function(function)
         name = f"{function.__module__}.{function.__name__}"
         if handler is None:
             raise TraceError(f"{name} is not element-wise or not supported inside a kernel; call it outside")
         for key in kwargs:
             if key not in handler.__code__.co_varnames[: handler.__code__.co_argcount]:
                 raise TraceError(f"{name}: {key}= has no meaning inside a kernel; leave it out")
-        return handler(self.builder, *args, **kwargs)
+        return handler(*args, **kwargs)
 
     def astype(
         self, dtype: object, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
@@ -99,17 +111,51 @@ class Tracer:
         """Return the value with its dims in another order: an indexing map, no copy."""
         return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
 
+    def applied(self, op: Op, values: tuple[object, ...], notes: Params = ()) -> Tracer:
+        """Return an op applied to values of which this one may be one; `notes` are for typing."""
+        return Tracer(self.builder, self.builder.apply(op, _nodes(self.builder, op, values), notes))
+
+    def viewed(self, view: View) -> Tracer:
+        """Return the value read through another indexing map."""
+        return _viewed(self, view)
+
+    def broadcast(self, shape: Any) -> Tracer:
+        """Return the value broadcast to a shape, or to that of an operand."""
+        return broadcast_in_dim(self, shape)
+
     def copy(self) -> Tracer:
         """Return the value itself: a result is a new array anyway, so a broadcast value is materialised there."""
         return self
 
-    def round(self, decimals: int = 0) -> Tracer:
-        """Round to whole numbers, ties to even; integers stay as they are."""
-        return _round(self.builder, self, decimals)
+    def round(self, decimals: int = 0) -> Any:
+        """Round to a number of decimals, ties to even; integers stay as they are where there are none to drop."""
+        return _numpy_function(np.round)(self, decimals)
 
-    def clip(self, min: Any = None, max: Any = None) -> Tracer:
+    def __round__(self, ndigits: int = 0) -> Any:
+        return _numpy_function(np.round)(self, ndigits)
+
+    def __divmod__(self, other: Any) -> Any:
+        return tuple(_apply(self.builder, op, (self, other)) for op in SEVERAL["divmod"])
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return tuple(_apply(self.builder, op, (other, self)) for op in SEVERAL["divmod"])
+
+    @property
+    def mT(self) -> Any:
+        """The value with its last two dims in each other's place: an indexing map, no copy."""
+        return _numpy_function(np.matrix_transpose)(self)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Any:
+        """Return the value with two dims in each other's place: an indexing map, no copy."""
+        return _numpy_function(np.swapaxes)(self, axis1, axis2)
+
+    def squeeze(self, axis: Any = None) -> Any:
+        """Return the value without some dims of extent 1: an indexing map, no copy."""
+        return _numpy_function(np.squeeze)(self, axis)
+
+    def clip(self, min: Any = None, max: Any = None) -> Any:
         """Limit to an interval; None leaves a side open."""
-        return _clip(self.builder, self, min, max)
+        return _numpy_function(np.clip)(self, min, max)
 
     def __bool__(self) -> NoReturn:
         raise TraceError("a branch on array values cannot be traced; use numpy.where(condition, a, b) or & and |")
@@ -179,56 +225,70 @@ def _apply(builder: Builder, op: Op, values: tuple[object, ...]) -> Tracer:
 
 
 # Ufuncs of scipy.special that our table has, and the names of their rows.
-_SCIPY = {name: name for name in ("cbrt", "erf", "erfc", "exp2", "expm1", "log1p")} | {"expit": "sigmoid"}
+_SCIPY = {
+    name: name for name in """cbrt erf erfc erfinv exp2 expm1 log1p log_ndtr logit ndtr ndtri xlog1py xlogy""".split()
+} | {"expit": "sigmoid"}
 
 
-def _row_of(ufunc: np.ufunc) -> tuple[str, Op]:
-    """Return a ufunc's full name and its row; a ufunc of another package may share the name, but not the meaning."""
+def _rows_of(ufunc: np.ufunc) -> tuple[str, tuple[Op, ...]]:
+    """Return a ufunc's full name and the row of each of its results.
+
+    A ufunc of another package may share the name, but not the meaning.
+    """
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
         op, full = find_op(name), f"numpy.{name}"
+        if name in SEVERAL:
+            return full, SEVERAL[name]
         if op is None:
             raise TraceError(f"{full} is not an op of bcastgen; `bcastgen ops` lists what there is")
-        return full, op
+        return full, (op,)
     # No import: a caller with a ufunc of SciPy has imported it already.
     special = sys.modules.get("scipy.special")
     for theirs, ours in _SCIPY.items():
         if special is not None and getattr(special, theirs, None) is ufunc:
-            return f"scipy.special.{theirs}", OPS[ours]
+            return f"scipy.special.{theirs}", (OPS[ours],)
     raise TraceError(
         f"the ufunc {name!r} is not NumPy's, and what it computes is not known; call it outside the kernel, or define "
         "it by bcastgen.define_op under a name of its own"
     )
 
 
-def _where(builder: Builder, condition: object, x: object = None, y: object = None) -> Tracer:
-    if x is None or y is None:
-        raise TraceError("numpy.where with a condition only has a shape that depends on values; give it three operands")
-    return _apply(builder, OPS["where"], (condition, x, y))
-
-
-def _clip(
-    builder: Builder, a: object, a_min: object = None, a_max: object = None, min: object = None, max: object = None
-) -> Tracer:
-    low, high = (a_min if min is None else min), (a_max if max is None else max)
-    if low is not None and high is not None:
-        return _apply(builder, OPS["clip"], (a, low, high))
-    if low is not None:
-        return _apply(builder, OPS["maximum"], (a, low))
-    if high is not None:
-        return _apply(builder, OPS["minimum"], (a, high))
-    return _apply(builder, OPS["positive"], (a,))
-
-
-def _round(builder: Builder, a: object, decimals: int = 0) -> Tracer:
-    if decimals != 0:
-        raise TraceError("numpy.round with decimals is not supported; scale, round and scale back")
-    return _apply(builder, OPS["round"], (a,))
-
-
 def converted(x: Tracer, target: object, op: Op = CAST, casting: str = "unsafe") -> Tracer:
     """Return a traced value converted to a dtype by a conversion op."""
     return Tracer(x.builder, x.builder.convert(x.node, dtype(target), op, casting))
+
+
+def _numpy_function(function: Callable[..., Any]) -> Any:
+    """Return what a function of NumPy is in a kernel, or None."""
+    from .compositions import NUMPY_FUNCTIONS  # noqa: PLC0415 - it is made of what is here, and most kernels need none
+
+    return NUMPY_FUNCTIONS.get(function)
+
+
+def composed(name: str, builder: Builder, operands: Sequence[Node], numbers: Sequence[Any] = ()) -> Node | None:
+    """Return the node of a composition of these operands; None if there is none of the name.
+
+    Parameters
+    ----------
+    name : the function's.
+    builder : of the expression that the node becomes part of.
+    operands : what it is applied to.
+    numbers : for each operand its number, if it is one; it is taken as that behind the function's operands.
+    """
+    from .compositions import COMPOSITIONS, WITH_NUMBERS  # noqa: PLC0415 - most kernels need none
+
+    found = COMPOSITIONS.get(name) or WITH_NUMBERS.get(name)
+    if found is None or len(operands) < found[0]:
+        return None
+    arity, function = found
+    most = function.__code__.co_argcount
+    if len(operands) > most:
+        raise DTypeError(f"{name} takes {arity} operands and up to {most - arity} numbers, got {len(operands)}")
+    values = [Tracer(builder, node) for node in operands[:arity]]
+    result = function(*values, *numbers[arity:])
+    assert isinstance(result, Tracer)
+    return result.node
 
 
 def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:
@@ -255,37 +315,6 @@ def broadcast_in_dim(x: Any, shape: Any, dims: Any = None) -> Tracer:
     if not isinstance(like, Operand):
         raise TraceError("broadcast_in_dim takes the shape of an operand, not of a computed value; name the operand")
     return _viewed(value, Broadcast(view_dims, None), like)
-
-
-def _broadcast_to(builder: Builder, x: Any, shape: Any) -> Tracer:
-    return broadcast_in_dim(x if isinstance(x, Tracer) else Tracer(builder, _node(builder, x, "broadcast_to")), shape)
-
-
-def _angle(builder: Builder, z: object, deg: bool = False) -> Tracer:
-    radians = _apply(builder, OPS["angle"], (z,))
-    return radians if not deg else radians * (180 / np.pi)
-
-
-def _expand_dims(builder: Builder, a: Tracer, axis: Any) -> Tracer:
-    if not isinstance(axis, int) or axis not in (0, -1):
-        raise TraceError("numpy.expand_dims takes the axis 0 or -1 inside a kernel; write x[:, None] instead")
-    return a[None] if axis == 0 else a[..., None]
-
-
-# NumPy functions that are not ufuncs. The function itself is the key, since other functions may have its name.
-_NUMPY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Tracer]] = {
-    np.where: _where,
-    np.clip: _clip,
-    np.round: _round,
-    np.around: _round,
-    np.fix: lambda builder, x: _apply(builder, OPS["trunc"], (x,)),
-    np.real: lambda builder, val: _apply(builder, OPS["real"], (val,)),
-    np.imag: lambda builder, val: _apply(builder, OPS["imag"], (val,)),
-    np.angle: _angle,
-    np.transpose: lambda builder, a, axes=None: transpose(a, axes),
-    np.broadcast_to: _broadcast_to,
-    np.expand_dims: _expand_dims,
-}
 
 
 def _operator(op: Op, reflected: bool) -> Callable[..., Any]:

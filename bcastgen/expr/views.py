@@ -16,7 +16,18 @@ from ..core.errors import BroadcastError
 from ..core.frozen import dataclass
 from ..shape.types.dim import Dim, check_rank
 
-__all__ = ["Broadcast", "Collapse", "NewAxes", "Resolved", "Transpose", "View", "check_view", "dims_of", "is_free"]
+__all__ = [
+    "Broadcast",
+    "Collapse",
+    "MoveAxes",
+    "NewAxes",
+    "Resolved",
+    "Transpose",
+    "View",
+    "check_view",
+    "dims_of",
+    "is_free",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,27 @@ class Transpose:
 
     def __str__(self) -> str:
         return "transpose" if self.axes is None else f"transpose[axes={list(self.axes)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class MoveAxes:
+    """Some dims moved: dim `sources[i]` becomes dim `targets[i]`, the others keep their order."""
+
+    sources: tuple[int, ...]
+    targets: tuple[int, ...]
+
+    def resolve(self, rank: int, like_rank: int | None = None) -> Resolved:
+        """Return the view of a value of this rank."""
+        sources, targets = (_normal(dims, rank, "moveaxis") for dims in (self.sources, self.targets))
+        if len(set(sources)) != len(targets) or len(set(targets)) != len(sources):
+            raise BroadcastError(f"{self} of a value of rank {rank}; name each dim once, and a place for each")
+        moved = dict(zip(targets, sources, strict=True))
+        others = iter(dim for dim in range(rank) if dim not in sources)
+        order = [moved[place] if place in moved else next(others) for place in range(rank)]
+        return Resolved(tuple(order.index(dim) for dim in range(rank)), rank, (None,) * rank)
+
+    def __str__(self) -> str:
+        return f"moveaxis[from={list(self.sources)}, to={list(self.targets)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +170,7 @@ class Collapse:
         return f"collapse[dims={list(self.dims)}{', checked' * self.checked}]"
 
 
-View = Transpose | Broadcast | NewAxes | Collapse
+View = Transpose | MoveAxes | Broadcast | NewAxes | Collapse
 
 
 def check_view(view: View) -> None:

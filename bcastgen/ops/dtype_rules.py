@@ -19,10 +19,12 @@ from ..core.dtypes import (
     F16,
     F32,
     F64,
+    I32,
     I64,
     U64,
     WEAK_COMPLEX,
     WEAK_FLOAT,
+    WEAK_INT,
     DType,
     Weak,
     dtype,
@@ -86,6 +88,62 @@ def floating(_op: str, operands: Types) -> Converted:
     # bf16 holds 8-bit integers, though not every f16.
     loop = promote(*dtypes) if BF16 in dtypes else promote(*map(_float_of, dtypes))
     return (loop,) * len(operands), loop
+
+
+def double(_op: str, operands: Types) -> Converted:
+    """Compute in f64, whatever the operands."""
+    return (F64,) * len(operands), F64
+
+
+def exponent(op: str, operands: Types) -> Converted:
+    """Give the exponents of floats, as i32."""
+    return floating(op, operands)[0], I32
+
+
+def scaled(op: str, operands: Types) -> Converted:
+    """Take a float and an integer, and keep the float."""
+    first = operands[0]
+    (loop,), _ = floating(op, (first,))
+    if (
+        isinstance(first, Weak)
+        and first is not WEAK_FLOAT
+        and isinstance(operands[1], DType)
+        and operands[1] is not BOOL
+    ):
+        # NumPy takes the first loop whose integers hold the second one.
+        loop = F16
+    by = operands[1]
+    if isinstance(by, Weak):
+        by = I64 if operands[0] is BOOL and by is WEAK_INT else I32 if by is WEAK_INT else by.default
+    if by.is_float or by is U64:
+        raise refuse(op, operands, "the second is an integer, as in NumPy; use .astype(numpy.int64)")
+    count = I64 if max(by.max, I32.max) > I32.max else I32
+    loop = F32 if loop is BF16 and count is I64 else loop
+    return (loop, count), loop
+
+
+def divisors(op: str, operands: Types) -> Converted:
+    """Compute in the integer that operands promote to, which are not all bools."""
+    loops, result = shift(op, operands)
+    if promote(*resolve_weak(operands)) is BOOL:
+        raise refuse(op, operands, "not defined for bool, as in NumPy; use .astype(numpy.int8)")
+    return loops, result
+
+
+def like_first(_op: str, operands: Types) -> Converted:
+    """Give the first one's dtype, to which the second is converted; a Python number is one of it if it can be."""
+    first, value = operands
+    kind = first.default if isinstance(first, Weak) else first
+    if not isinstance(value, Weak):
+        return (kind, value), kind
+    held = kind.is_float or (kind.is_integer and value is not WEAK_FLOAT)
+    return (kind, kind if held else value.default), kind
+
+
+def counted(op: str, operands: Types) -> Converted:
+    """Take an integer, bools as i8, and give u8."""
+    loops, _ = shift(op, operands)
+    return loops, dtype("u8")
 
 
 def divide(_op: str, operands: Types) -> Converted:

@@ -102,11 +102,13 @@ class Op:
     dunder : the Python operator, as in ``__add__``.
     aliases : further names the op answers to (array API, Python).
     ulp : bound on the error in units in the last place; 0 means bit-identical to NumPy.
+    ulp_of : the least magnitude whose units the error is counted in, of a function whose zeros are where terms cancel.
     domain : interval that test and benchmark samples of each operand are drawn from.
     reference : NumPy-like function the values are checked against; None means NumPy's function of that name.
     demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
     params : static parameters.
     representable : whether the f32 values computed for 16-bit floats are 16-bit floats already, so none is rounded.
+    of_digits : whether values depend on how many digits the dtype has: a 16-bit float's are not f32's, rounded.
     definition : the definition of an op that a user defined at run time; None for the rows of the table.
     prelude : names and texts of the C definitions that its C calls, beside those of csrc.
     cost_tenths_ns : cost of an element of 32 bits in a vectorised loop; for all, or by kind of the loop dtype.
@@ -134,11 +136,13 @@ class Op:
     dunder: str | None = None
     aliases: tuple[str, ...] = ()
     ulp: int = 0
+    ulp_of: float = 0.0
     domain: tuple[float, float] = (-50.0, 50.0)
     reference: Callable[..., Any] | None = None
     demand: Mapping[str, str] | None = None
     params: tuple[Param, ...] = ()
     representable: bool = False
+    of_digits: bool = False
     definition: Definition | None = None
     prelude: tuple[tuple[str, str], ...] = ()
     cost_tenths_ns: float | Mapping[str, float] = _CHEAP
@@ -330,7 +334,8 @@ class Op:
                 return function(*operands)
             # As in C: computed in f32, and rounded once.
             loops, result = self.types(tuple(map(_kind_of, operands)))
-            value = function(*map(_converted, operands, loops))
+            given = [loop if self.of_digits else loop.computed_in for loop in loops]
+            value = function(*map(_converted, operands, loops, given))
             return np.asarray(value).astype(result.np) if result.is_float16 else value
 
     def _is_widened(self, value: Any) -> bool:
@@ -356,10 +361,10 @@ def _kind_of(value: Any) -> DType | Weak:
     return BOOL if isinstance(value, bool) else WEAK_FLOAT if isinstance(value, float) else WEAK_INT
 
 
-def _converted(value: Any, loop: DType) -> Any:
+def _converted(value: Any, loop: DType, given: DType) -> Any:
     if not isinstance(value, (np.generic, np.ndarray)):
         value = np.asarray(loop.nearest(value)) if loop.is_inexact else np.asarray(value)
-    return value.astype(loop.computed_in.np)
+    return value.astype(given.np)
 
 
 def _template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DType) -> str | None:

@@ -23,10 +23,12 @@ from .rows.bits import BITS
 from .rows.comparisons import COMPARISONS, FLOAT_CLASSES
 from .rows.complex_forms import COMPLEX_PARTS, with_complex
 from .rows.functions import FUNCTIONS
+from .rows.numbers import NUMBERS
 from .rows.selection import EXTREMA, ROUNDING, SELECTION
+from .rows.special import SPECIAL
 from .tosa_rows import TOSA_ROWS
 
-__all__ = ["CAST", "DEFINED", "OPS", "find_op", "known_ops"]
+__all__ = ["CAST", "DEFINED", "OPS", "SEVERAL", "find_op", "known_ops"]
 
 # In the order in which they are listed.
 _ROWS: tuple[Op, ...] = tuple(
@@ -36,11 +38,13 @@ _ROWS: tuple[Op, ...] = tuple(
             *ARITHMETIC,
             *FUNCTIONS,
             *COMPLEX_PARTS,
+            *SPECIAL,
             *ROUNDING,
             *EXTREMA,
             *COMPARISONS,
             *BITS,
             *FLOAT_CLASSES,
+            *NUMBERS,
             *SELECTION,
             *TOSA_ROWS,
         ),
@@ -50,6 +54,15 @@ _ROWS: tuple[Op, ...] = tuple(
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}
 # The row of the conversions that analyses, rewrites and front ends insert.
 CAST = OPS["cast"]
+# What gives several results, and the row of each.
+SEVERAL: dict[str, tuple[Op, ...]] = {
+    name: tuple(OPS[row] for row in rows)
+    for name, *rows in (
+        ("divmod", "floor_divide", "remainder"),
+        ("modf", "modf_fraction", "modf_whole"),
+        ("frexp", "frexp_mantissa", "frexp_exponent"),
+    )
+}
 _BY_ANY_NAME: dict[str, Op] = OPS | {alias: row for row in _ROWS for alias in row.aliases}
 
 

@@ -280,8 +280,8 @@ def test_functions_of_scipy_itself():
 
     for name, kind in itertools.product(_SCIPY, KINDS):
         function = getattr(special, name)
-        typed = infer(trace(function, ("x",)), (kind,))
-        assert typed.result_dtypes[0].np == function(ONES[kind]).dtype
+        typed = infer(trace(function, ("x", "y")[: function.nin]), (kind,) * function.nin)
+        assert typed.result_dtypes[0].np == function(*(ONES[kind],) * function.nin).dtype
 
 
 # ---- arrays that mean something else ---------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ CHECK = """
 import numpy as np, bcastgen as bg
 from bcastgen.ops.table import OPS
 a = np.linspace(-9, 9, 7)
-assert "radians" in OPS
-for got in (bg.radians(a), bg.evaluate("radians(a)"), bg.jit(np.radians)(a), bg.jit(lambda x: np.radians(x))(a)):
-    np.testing.assert_allclose(got, np.radians(a), rtol=4e-16)
-assert bg.radians(a.astype("f4")).dtype == np.float32
+assert "turns" in OPS
+for got in (bg.turns(a), bg.evaluate("turns(a)"), bg.jit(lambda x: bg.turns(x))(a)):
+    np.testing.assert_allclose(got, a / (2 * np.pi), rtol=4e-16)
+assert bg.turns(a.astype("f4")).dtype == np.float32
 print(bg.__file__)
 """
 
@@ -73,10 +73,10 @@ def run(target: Path, check: str, given: str = "") -> None:
 
 def test_the_example_adds_an_op(tmp_path):
     package = copied(tmp_path)
-    put(package / "ops" / "rows" / "functions.py", "FUNCTIONS: tuple[Op, ...] = (\n", block("python", "radians"))
+    put(package / "ops" / "rows" / "functions.py", "FUNCTIONS: tuple[Op, ...] = (\n", block("python", "turns"))
     header = next(tmp_path.rglob("bcg_vmath_log.h"))
     above, end, below = header.read_text().rpartition("\n#endif")
-    header.write_text(f"{above}\n{block('c', 'radians')}{end}{below}")
+    header.write_text(f"{above}\n{block('c', 'turns')}{end}{below}")
     run(tmp_path, CHECK)
 
 

@@ -136,6 +136,11 @@ def check(layouts, differences):
         if got.shape != expected.shape:
             return f"has shape {got.shape}, not {expected.shape}"
         wrong = differences(got, expected, row.ulp, row.op.name in EITHER_ZERO)
+        if row.op.ulp_of:
+            # Where terms cancel, the unit is that of a larger result.
+            unit = np.spacing(row.result.np.type(row.op.ulp_of)).astype(np.float64)
+            with np.errstate(all="ignore"):
+                wrong &= ~(np.abs(got.astype(np.float64) - expected.astype(np.float64)) <= row.ulp * unit)
         if not wrong.any():
             return None
         at = tuple(np.argwhere(wrong)[0])[: got.ndim]
@@ -361,6 +366,9 @@ def beside_scalars(kind):
     """Every row that takes a Python scalar beside an array of this dtype, with each scalar in each place."""
     for op, scalar in itertools.product(OPS.values(), SCALARS):
         if op.arity == 1 or (scalar == 2**63 and not has_uint(op, kind)):
+            continue
+        # In ldexp of a bf16 ml_dtypes goes by the value of a Python int.
+        if op is OPS["ldexp"] and kind is BF16 and scalar in (2**31, 2**63, -(2**63)):
             continue
         for place in range(op.arity):
             kinds = [constant_from(scalar).dtype if at == place else kind for at in range(op.arity)]

@@ -106,6 +106,9 @@ REMAINDER = f"""{_DIVISOR}{_REST}
     %more = arith.addi %rest, {{1}} : {{t}}
     %modulo = arith.select %adjust, %more, %rest : {{t}}
     arith.select %odd, #0, %modulo : {{t}}"""
+FMOD = f"""{_DIVISOR}
+    %rest = arith.remsi {{0}}, %divisor : {{t}}
+    arith.select %odd, #0, %rest : {{t}}"""
 REMAINDER_UNSIGNED = f"""{_NON_ZERO}
     %modulo = arith.remui {{0}}, %divisor : {{t}}
     arith.select %zero, #0, %modulo : {{t}}"""
@@ -157,6 +160,22 @@ FLOAT_SIGN = """
     %zero_or_nan = arith.select %nan, {0}, #0.0 : {t}
     %or_minus = arith.select %below, #-1.0, %zero_or_nan : {t}
     arith.select %above, #1.0, %or_minus : {t}"""
+RAD2DEG = "arith.mulf {0}, #57.29577951308232 : {t}"
+DEG2RAD = "arith.mulf {0}, #0.017453292519943295 : {t}"
+HEAVISIDE = """
+    %above = arith.cmpf ogt, {0}, #0.0 : {t}
+    %below = arith.cmpf olt, {0}, #0.0 : {t}
+    %zero = arith.cmpf oeq, {0}, #0.0 : {t}
+    %or_nan = arith.select %zero, {1}, {0} : {t}
+    %or_none = arith.select %below, #0.0, %or_nan : {t}
+    arith.select %above, #1.0, %or_none : {t}"""
+MODF_FRACTION = """
+    %magnitude = math.absf {0} : {t}
+    %infinite = arith.cmpf oeq, %magnitude, #inf : {t}
+    %whole = math.trunc {0} : {t}
+    %rest = arith.subf {0}, %whole : {t}
+    %or_zero = arith.select %infinite, #0.0, %rest : {t}
+    math.copysign %or_zero, {0} : {t}"""
 RECIPROCAL = """
     %one = arith.cmpi eq, {0}, #1 : {t}
     %minus = arith.cmpi eq, {0}, #-1 : {t}
@@ -296,6 +315,49 @@ def tosa_negate(operands: tuple[DType, ...], result: DType) -> str:
         %least = arith.maxsi %exact, #{loop.min}:i32 : i32
         %inside = arith.minsi %least, #{loop.max}:i32 : i32
         arith.trunci %inside : i32 to {{t}}"""
+
+
+def _magnitudes(sign: str) -> str:
+    return "\n".join(
+        f"%size{at} = math.absi {{{at}}} : {{t}}"
+        if sign == "signed"
+        else f"%size{at} = arith.addi {{{at}}}, #0 : {{t}}"
+        for at in range(2)
+    )
+
+
+# Euclid's algorithm takes the most steps for numbers of Fibonacci's: 93 for 64 bits. More do nothing.
+_EUCLID = """
+    %euclid:2 = scf.for %step = #0:index to #93:index step #1:index iter_args(%a = %size0, %b = %size1) -> ({t}, {t}) {
+      %done = arith.cmpi eq, %b, #0 : {t}
+      %divisor = arith.select %done, #1, %b : {t}
+      %rest = arith.remui %a, %divisor : {t}
+      %next = arith.select %done, %a, %b : {t}
+      scf.yield %next, %rest : {t}, {t}
+    }"""
+
+
+def gcd(sign: str) -> str:
+    """Spell the greatest common divisor of ``signed`` or ``unsigned`` integers."""
+    return f"{_magnitudes(sign)}{_EUCLID}\n%euclid#0"
+
+
+def lcm(sign: str) -> str:
+    """Spell the least common multiple of ``signed`` or ``unsigned`` integers."""
+    return f"""{_magnitudes(sign)}{_EUCLID}
+    %none = arith.cmpi eq, %euclid#0, #0 : {{t}}
+    %common = arith.select %none, #1, %euclid#0 : {{t}}
+    %times = arith.divui %size0, %common : {{t}}
+    arith.muli %times, %size1 : {{t}}"""
+
+
+def bitwise_count(operands: tuple[DType, ...], result: DType) -> str:
+    """Count the bits of the magnitude, in eight bits."""
+    loop = operands[0]
+    size = "%size = math.absi {0} : {t}" if loop.kind == "signed" else "%size = arith.addi {0}, #0 : {t}"
+    if loop.bits == result.bits:
+        return f"{size}\nmath.ctpop %size : {{t}}"
+    return f"{size}\n%count = math.ctpop %size : {{t}}\narith.trunci %count : {{t}} to {{T}}"
 
 
 def signbit(operands: tuple[DType, ...], result: DType) -> str:

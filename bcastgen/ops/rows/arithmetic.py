@@ -16,7 +16,7 @@ from ...core.dtypes import DType
 from .. import dtype_rules as rules
 from ..facts import FloatFacts, IntegerFacts, Mlir
 from ..row import Op, RangeTest
-from .range_tests import NORMAL
+from .range_tests import FAR_QUOTIENT, NORMAL
 
 __all__ = ["ARITHMETIC"]
 
@@ -81,10 +81,6 @@ def _reciprocal(x: Any) -> Any:
 
 # Powers whose exponent has at most six bits.
 _FEW_POWERS = "({T})bcg_power_common_{w}(({W}){0}, ({W}){1})"
-# True where a quotient of floats has more digits than a float, or the divisor is infinite.
-_FAR_QUOTIENT = "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"
-_FAR = {"float": (RangeTest("int", _FAR_QUOTIENT, "0"),)}
-
 ARITHMETIC: tuple[Op, ...] = (
     Op(
         "add",
@@ -140,7 +136,7 @@ ARITHMETIC: tuple[Op, ...] = (
         "Quotient rounded towards minus infinity; integer x // 0 is 0 and INT_MIN // -1 is INT_MIN.",
         "floordiv",
         cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        range_tests=_FAR,
+        range_tests=FAR_QUOTIENT,
         scalar=True,
         common_case={"float": "bcg_floor_divide_common_{t}({0}, {1})"},
         by_constant={None: (_by_constant("floor_divide"), _COST_BY_CONSTANT)},
@@ -157,7 +153,7 @@ ARITHMETIC: tuple[Op, ...] = (
         "mod",
         ("mod",),
         cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        range_tests=_FAR,
+        range_tests=FAR_QUOTIENT,
         scalar=True,
         common_case={"float": "bcg_remainder_common_{t}({0}, {1})"},
         by_constant={None: (_by_constant("remainder"), _COST_BY_CONSTANT)},

@@ -19,10 +19,10 @@ from ..facts import Mlir
 from ..row import Op, RangeTest
 from .range_tests import NORMAL, between, up_to
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "as_float", "function"]
 
 
-def _math(
+def function(
     name: str,
     doc: str,
     domain: tuple[float, float] = (-10.0, 10.0),
@@ -31,6 +31,7 @@ def _math(
     aliases: tuple[str, ...] = (),
     reference: Callable[..., Any] | None = None,
     ulp: int = 4,
+    ulp_of: float = 0.0,
     fast_ulp: int | None = None,
     scalar: bool = False,
     range_tests: tuple[RangeTest, ...] | Mapping[str, tuple[RangeTest, ...]] = (),
@@ -58,6 +59,7 @@ def _math(
         doc,
         aliases=aliases,
         ulp=ulp,
+        ulp_of=ulp_of,
         domain=domain,
         reference=reference,
         cost_tenths_ns=cost,
@@ -75,29 +77,29 @@ def _math(
 # ---- references for functions that NumPy lacks
 
 
-def _as_float(x: Any) -> Any:
+def as_float(x: Any) -> Any:
     """Convert integers as NumPy does for its own functions."""
     x = np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(np.sqrt.resolve_dtypes((x.dtype, None))[1])
 
 
 def _erf(x: Any) -> Any:
-    x = _as_float(x)
+    x = as_float(x)
     return np.vectorize(math.erf, otypes=[np.float64])(x).astype(x.dtype)
 
 
 def _erfc(x: Any) -> Any:
-    x = _as_float(x)
+    x = as_float(x)
     return np.vectorize(math.erfc, otypes=[np.float64])(x).astype(x.dtype)
 
 
 def _sigmoid(x: Any) -> Any:
-    x = _as_float(x)
+    x = as_float(x)
     return (1 / (1 + np.exp(-x.astype(np.longdouble)))).astype(x.dtype)
 
 
 def _rsqrt(x: Any) -> Any:
-    x = _as_float(x)
+    x = as_float(x)
     return (1 / np.sqrt(x.astype(np.longdouble))).astype(x.dtype)
 
 
@@ -109,7 +111,7 @@ _UNIT = (-1.0, 1.0)
 _PAIRS = ("f32", "f64")
 
 FUNCTIONS: tuple[Op, ...] = (
-    _math(
+    function(
         "exp",
         "e to the power of the operand.",
         ulp=1,
@@ -117,7 +119,7 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=3.0,
         mlir="math.exp",
     ),
-    _math(
+    function(
         "exp2",
         "2 to the power of the operand.",
         ulp=1,
@@ -125,11 +127,11 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=3.0,
         mlir="math.exp2",
     ),
-    _math("expm1", "exp(x) - 1 without cancellation.", ulp=1, range_tests=_F32_TO_80, cost=4.5, mlir="@EXPM1"),
-    _math(
+    function("expm1", "exp(x) - 1 without cancellation.", ulp=1, range_tests=_F32_TO_80, cost=4.5, mlir="@EXPM1"),
+    function(
         "log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, range_tests=(NORMAL,), cost=4.5, mlir="math.log"
     ),
-    _math(
+    function(
         "log2",
         "Logarithm to base 2.",
         (0.0, 100.0),
@@ -139,7 +141,7 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=5.0,
         mlir="math.log2",
     ),
-    _math(
+    function(
         "log10",
         "Logarithm to base 10.",
         (0.0, 100.0),
@@ -149,7 +151,7 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=5.0,
         mlir="math.log10",
     ),
-    _math(
+    function(
         "log1p",
         "log(1 + x) without cancellation.",
         (-1.0, 100.0),
@@ -159,9 +161,9 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=5.5,
         mlir="@LOG1P",
     ),
-    _math("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, scalar=True, cost=5.0, mlir="math.sin"),
-    _math("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, scalar=True, cost=5.0, mlir="math.cos"),
-    _math(
+    function("sin", "Sine of an angle in radians.", ulp=1, fast_ulp=4, scalar=True, cost=5.0, mlir="math.sin"),
+    function("cos", "Cosine of an angle in radians.", ulp=1, fast_ulp=4, scalar=True, cost=5.0, mlir="math.cos"),
+    function(
         "tan",
         "Tangent of an angle in radians.",
         ulp=1,
@@ -171,12 +173,12 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=7.0,
         mlir="math.tan",
     ),
-    _math("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, pairs=_PAIRS, cost=6.0, mlir="math.tanh"),
-    _math("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, range_tests=_F32_TO_80, cost=5.5, mlir="math.sinh"),
-    _math("cosh", "Hyperbolic cosine.", ulp=1, range_tests=_F32_TO_80, cost=4.0, mlir="math.cosh"),
-    _math("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1, fast_ulp=4, mlir="math.asin"),
-    _math("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1, fast_ulp=4, mlir="math.acos"),
-    _math(
+    function("tanh", "Hyperbolic tangent.", ulp=1, fast_ulp=4, pairs=_PAIRS, cost=6.0, mlir="math.tanh"),
+    function("sinh", "Hyperbolic sine.", ulp=1, fast_ulp=4, range_tests=_F32_TO_80, cost=5.5, mlir="math.sinh"),
+    function("cosh", "Hyperbolic cosine.", ulp=1, range_tests=_F32_TO_80, cost=4.0, mlir="math.cosh"),
+    function("arcsin", "Inverse sine, in radians.", _UNIT, aliases=("asin",), ulp=1, fast_ulp=4, mlir="math.asin"),
+    function("arccos", "Inverse cosine, in radians.", _UNIT, aliases=("acos",), ulp=1, fast_ulp=4, mlir="math.acos"),
+    function(
         "arctan",
         "Inverse tangent, in radians.",
         aliases=("atan",),
@@ -186,7 +188,7 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=5.0,
         mlir="math.atan",
     ),
-    _math(
+    function(
         "arctan2",
         "Angle of the point (second, first), in radians.",
         arity=2,
@@ -198,7 +200,7 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=10.0,
         mlir="math.atan2",
     ),
-    _math(
+    function(
         "arcsinh",
         "Inverse hyperbolic sine.",
         aliases=("asinh",),
@@ -207,7 +209,7 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=9.0,
         mlir="math.asinh",
     ),
-    _math(
+    function(
         "arccosh",
         "Inverse hyperbolic cosine.",
         (1.0, 50.0),
@@ -217,7 +219,7 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=8.0,
         mlir="math.acosh",
     ),
-    _math(
+    function(
         "arctanh",
         "Inverse hyperbolic tangent.",
         _UNIT,
@@ -227,10 +229,12 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=8.0,
         mlir="math.atanh",
     ),
-    _math("hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0, mlir="@HYPOT"),
-    _math("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, range_tests=_CUBES, cost=4.5, mlir="math.cbrt"),
-    _math("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, fast_ulp=4, cost=6.0, mlir="math.erf"),
-    _math(
+    function(
+        "hypot", "Length of the hypotenuse, without overflow on the way.", arity=2, ulp=1, cost=4.0, mlir="@HYPOT"
+    ),
+    function("cbrt", "Cube root.", (-50.0, 50.0), ulp=1, fast_ulp=4, range_tests=_CUBES, cost=4.5, mlir="math.cbrt"),
+    function("erf", "Error function.", (-4.0, 4.0), reference=_erf, ulp=1, fast_ulp=4, cost=6.0, mlir="math.erf"),
+    function(
         "erfc",
         "1 - erf(x) without cancellation.",
         (-4.0, 10.0),
@@ -241,7 +245,7 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=16.0,
         mlir="math.erfc",
     ),
-    _math(
+    function(
         "sigmoid",
         "1 / (1 + exp(-x)).",
         reference=_sigmoid,
@@ -252,5 +256,5 @@ FUNCTIONS: tuple[Op, ...] = (
         cost=6.0,
         mlir="@SIGMOID",
     ),
-    _math("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5, mlir="@RSQRT"),
+    function("rsqrt", "1 / sqrt(x).", (0.01, 100.0), reference=_rsqrt, ulp=1, cost=3.5, mlir="@RSQRT"),
 )

@@ -12,9 +12,13 @@ import numpy as np
 from ...core.dtypes import F32, DType
 from ..row import RangeTest
 
-__all__ = ["NORMAL", "between", "up_to"]
+__all__ = ["FAR_QUOTIENT", "NORMAL", "between", "up_to"]
 
 NORMAL = RangeTest("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
+
+# True where a quotient of floats has more digits than a float, or the divisor is infinite.
+_FAR = "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"
+FAR_QUOTIENT = {"float": (RangeTest("int", _FAR, "0"),)}
 
 
 def up_to(most: str) -> tuple[RangeTest, ...]:

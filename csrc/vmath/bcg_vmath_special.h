@@ -1,0 +1,198 @@
+/* bcg_vmath_special.h: functions made of others: sums of logarithms, probabilities, activations, bcg_<function>_<dtype>.
+ *
+ * Contract. Pure, no errno, any argument; errors within the bound of the op's row, special values those of NumPy and
+ * SciPy. Branch-free, so that loops vectorise. Each definition is between blank lines and uses only what is above it, in
+ * the headers that are included or in the standard ones: emit copies the ones a kernel needs.
+ *
+ * What loses digits on the way in f32 is computed in f64 and rounded once.
+ */
+#ifndef BCG_VMATH_SPECIAL_H
+#define BCG_VMATH_SPECIAL_H
+
+#include "bcg_vmath_core.h"
+#include "bcg_vmath_erf.h"
+#include "bcg_vmath_exp.h"
+#include "bcg_vmath_hyperbolic.h"
+#include "bcg_vmath_inverse_hyperbolic.h"
+#include "bcg_vmath_log.h"
+#include "bcg_vmath_log1p.h"
+
+static inline float bcg_rad2deg_f32(float x) { return x * 0x1.ca5dc2p+5f; }
+
+static inline double bcg_rad2deg_f64(double x) { return x * 0x1.ca5dc1a63c1f8p+5; }
+
+static inline float bcg_deg2rad_f32(float x) { return x * 0x1.1df46ap-6f; }
+
+static inline double bcg_deg2rad_f64(double x) { return x * 0x1.1df46a2529d39p-6; }
+
+/* The larger one, and log(1 + e^-d) with the rounding error of the distance d. */
+static inline double bcg_logaddexp_f64(double x, double y)
+{
+    const double large = x > y ? x : y, small = x > y ? y : x, less = small - large;
+    const double lost = bcg_any_sum_low_f64(small, -large, less), e = bcg_exp_f64(less);
+    const double rest = bcg_log1p_f64(e) + (fabs(lost) <= 1 ? lost * (e / (1 + e)) : 0);
+    return large + (x == y ? 0x1.62e42fefa39efp-1 : rest);
+}
+
+static inline float bcg_logaddexp_f32(float x, float y) { return (float)bcg_logaddexp_f64((double)x, (double)y); }
+
+/* The same to base 2. */
+static inline double bcg_logaddexp2_f64(double x, double y)
+{
+    const double large = x > y ? x : y, small = x > y ? y : x, less = small - large;
+    const double lost = bcg_any_sum_low_f64(small, -large, less), e = bcg_exp2_f64(less), log = bcg_log1p_f64(e);
+    const double part = bcg_fma_f64(log, 0x1.777d0ffda0d24p-56, fabs(lost) <= 1 ? lost * (e / (1 + e)) : 0);
+    return large + (x == y ? 1 : bcg_fma_f64(log, BCG_LOG2_E_F64, part));
+}
+
+static inline float bcg_logaddexp2_f32(float x, float y) { return (float)bcg_logaddexp2_f64((double)x, (double)y); }
+
+/* log(1 + e^x). */
+static inline double bcg_softplus_f64(double x)
+{
+    const double rest = bcg_log1p_f64(bcg_exp_f64(-fabs(x)));
+    return x > 0 ? x + rest : rest;
+}
+
+static inline float bcg_softplus_f32(float x) { return (float)bcg_softplus_f64((double)x); }
+
+/* x e^x of a negative x, where e^x alone may be subnormal. */
+static inline double bcg_exp_times_f64(double x)
+{
+    const double kept = x > -1600 ? x : -1600, root = bcg_exp_f64(kept * 0.5);
+    return kept * root * root;
+}
+
+/* x / (1 + e^-x). */
+static inline double bcg_silu_f64(double x)
+{
+    return x < -700 ? bcg_exp_times_f64(x) : x * bcg_sigmoid_f64(x);
+}
+
+static inline float bcg_silu_f32(float x) { return (float)bcg_silu_f64((double)x); }
+
+/* x tanh(log(1 + e^x)): with n = e^x (e^x + 2) it is x n / (n + 2). */
+static inline double bcg_mish_f64(double x)
+{
+    const double e = bcg_exp_f64(x < 40 ? x : 40), n = e * (e + 2);
+    return x < -700 ? bcg_exp_times_f64(x) : x >= 40 ? x : x * (n / (n + 2));
+}
+
+static inline float bcg_mish_f32(float x) { return (float)bcg_mish_f64((double)x); }
+
+/* factor erfc(-x / sqrt(2)). The product with sqrt(1/2) is off by a rounding error, by which erfc changes 2z times as much. */
+static inline double bcg_below_times_f64(double x, double factor)
+{
+    const double kept = fabs(x) < 64 ? x : copysign(64, x), z = -kept * 0x1.6a09e667f3bcdp-1;
+    const double low = bcg_fma_f64(-kept, -0x1.bdd3413b26456p-55, bcg_prod_low_f64(-kept, 0x1.6a09e667f3bcdp-1, z));
+    const double slope = z > 0 ? z + sqrt(bcg_fma_f64(z, z, 2)) : 0, value = bcg_erfc_times_f64(z, factor);
+    const double exact = slope > 0 ? value - value * (low * slope) : value;
+    return x == x ? exact : x;
+}
+
+/* The probability that a normally distributed number is less than x. */
+static inline double bcg_ndtr_f64(double x) { return bcg_below_times_f64(x, 0.5); }
+
+static inline float bcg_ndtr_f32(float x) { return (float)bcg_ndtr_f64((double)x); }
+
+/* x ndtr(x). */
+static inline double bcg_gelu_f64(double x)
+{
+    const double kept = x < -64 ? -64 : x;
+    return x > 64 ? x : bcg_below_times_f64(kept, 0.5 * kept);
+}
+
+static inline float bcg_gelu_f32(float x) { return (float)bcg_gelu_f64((double)x); }
+
+/* log(x / (1 - x)). From 1/4 on 2 x - 1 is exact. */
+static inline double bcg_logit_f64(double x)
+{
+    const double half = bcg_arctanh_f64(2 * x - 1), far = bcg_log_f64(x) - bcg_log1p_f64(-x);
+    return x < 0.25 ? far : half + half;
+}
+
+static inline float bcg_logit_f32(float x) { return (float)bcg_logit_f64((double)x); }
+
+/* x log(y); 0 where x is, unless y is NaN. */
+static inline double bcg_xlogy_f64(double x, double y)
+{
+    const double product = x * bcg_log_f64(y);
+    return (x == 0) & (y == y) ? 0 : product;
+}
+
+static inline float bcg_xlogy_f32(float x, float y) { return (float)bcg_xlogy_f64((double)x, (double)y); }
+
+/* x log(1 + y); 0 where x is, unless y is NaN. */
+static inline double bcg_xlog1py_f64(double x, double y)
+{
+    const double product = x * bcg_log1p_f64(y);
+    return (x == 0) & (y == y) ? 0 : product;
+}
+
+static inline float bcg_xlog1py_f32(float x, float y) { return (float)bcg_xlog1py_f64((double)x, (double)y); }
+
+/* p(r) / q(r), of degree 7: M. J. Wichura, The percentage points of the normal distribution, AS 241, 1988. */
+static inline double bcg_ndtri_ratio_f64(double r, int near, int far)
+{
+    double p = near ? 2.5090809287301226727e+3 : far ? 2.01033439929228813265e-7 : 7.74545014278341407640e-4;
+    p = bcg_fma_f64(p, r, near ? 3.3430575583588128105e+4 : far ? 2.71155556874348757815e-5 : 2.27238449892691845833e-2);
+    p = bcg_fma_f64(p, r, near ? 6.7265770927008700853e+4 : far ? 1.24266094738807843860e-3 : 2.41780725177450611770e-1);
+    p = bcg_fma_f64(p, r, near ? 4.5921953931549871457e+4 : far ? 2.65321895265761230930e-2 : 1.27045825245236838258);
+    p = bcg_fma_f64(p, r, near ? 1.3731693765509461125e+4 : far ? 2.96560571828504891230e-1 : 3.64784832476320460504);
+    p = bcg_fma_f64(p, r, near ? 1.9715909503065514427e+3 : far ? 1.78482653991729133580 : 5.76949722146069140550);
+    p = bcg_fma_f64(p, r, near ? 1.3314166789178437745e+2 : far ? 5.46378491116411436990 : 4.63033784615654529590);
+    p = bcg_fma_f64(p, r, near ? 3.3871328727963666080 : far ? 6.65790464350110377720 : 1.42343711074968357734);
+    double q = near ? 5.2264952788528545610e+3 : far ? 2.04426310338993978564e-15 : 1.05075007164441684324e-9;
+    q = bcg_fma_f64(q, r, near ? 2.8729085735721942674e+4 : far ? 1.42151175831644588870e-7 : 5.47593808499534494600e-4);
+    q = bcg_fma_f64(q, r, near ? 3.9307895800092710610e+4 : far ? 1.84631831751005468180e-5 : 1.51986665636164571966e-2);
+    q = bcg_fma_f64(q, r, near ? 2.1213794301586595867e+4 : far ? 7.86869131145613259100e-4 : 1.48103976427480074590e-1);
+    q = bcg_fma_f64(q, r, near ? 5.3941960214247511077e+3 : far ? 1.48753612908506148525e-2 : 6.89767334985100004550e-1);
+    q = bcg_fma_f64(q, r, near ? 6.8718700749205790830e+2 : far ? 1.36929880922735805310e-1 : 1.67638483018380384940);
+    q = bcg_fma_f64(q, r, near ? 4.2313330701600911252e+1 : far ? 5.99832206555887937690e-1 : 2.05319162663775882187);
+    return p / bcg_fma_f64(q, r, 1);
+}
+
+/* factor ndtri(1/2 + q), whose distance from the nearer one of 0 and 1 is `tail`. */
+static inline double bcg_ndtri_of_f64(double q, double tail, double factor)
+{
+    const int near = fabs(q) <= 0.425;
+    const double root = sqrt(-bcg_log_f64(tail)), r = near ? 0.180625 - q * q : root > 5 ? root - 5 : root - 1.6;
+    const double ratio = bcg_ndtri_ratio_f64(r, near, root > 5);
+    const double value = near ? ratio * (q * factor) : copysign(ratio * factor, q);
+    return tail > 0 ? value : tail == 0 ? copysign(INFINITY, q) : NAN;
+}
+
+/* The number that a normally distributed one is less than with this probability. */
+static inline double bcg_ndtri_f64(double x)
+{
+    return bcg_ndtri_of_f64(x - 0.5, x < 0.5 ? x : 1 - x, 1);
+}
+
+static inline float bcg_ndtri_f32(float x) { return (float)bcg_ndtri_f64((double)x); }
+
+static inline double bcg_erfinv_f64(double x)
+{
+    return bcg_ndtri_of_f64(0.5 * x, 0.5 - 0.5 * fabs(x), 0x1.6a09e667f3bcdp-1);
+}
+
+static inline float bcg_erfinv_f32(float x) { return (float)bcg_erfinv_f64((double)x); }
+
+/* log(ndtr(x)): from 0 on 1 less a probability; down to -1 of a probability; below, as erfc has it, -x^2 / 2 and the
+ * logarithm of a number that changes slowly. */
+static inline double bcg_log_ndtr_f64(double x)
+{
+    const double above = bcg_log1p_f64(-bcg_ndtr_f64(-fabs(x))), close = bcg_log_f64(bcg_ndtr_f64(x < -2 ? -2 : x));
+    const double size = x < -1 ? -x : 1, y = size * 0x1.6a09e667f3bcdp-1, t = 1 / (size * size);
+    const double kept = y < 28 ? y : 28, u = 1 / bcg_fma_f64(kept, 0.5, 1), v = u - 0.4375;
+    const double slow = bcg_log_f64(0.5 * u) + bcg_fma_f64(v, bcg_erfc_log_f64(v), -0x1.82955dd9800fcp-1);
+    const double last = bcg_fma_f64(t, bcg_fma_f64(t, bcg_fma_f64(t, -945, 105), -15), 3);
+    const double tail = bcg_fma_f64(t, bcg_fma_f64(t, last, -1), 1);
+    const double slower = bcg_log_f64(0x1.9884533d43651p-2 / size * tail);
+    const double half = 0.5 * size * size, low = bcg_prod_low_f64(0.5 * size, size, half);
+    const double far = ((y < 28 ? slow : slower) - (half < INFINITY ? low : 0)) - half;
+    return x != x ? x : x >= 0 ? above : x > -1 ? close : far;
+}
+
+static inline float bcg_log_ndtr_f32(float x) { return (float)bcg_log_ndtr_f64((double)x); }
+
+#endif
