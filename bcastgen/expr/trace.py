@@ -263,7 +263,7 @@ def _broadcast_to(builder: Builder, x: Any, shape: Any) -> Tracer:
 
 def _angle(builder: Builder, z: object, deg: bool = False) -> Tracer:
     radians = _apply(builder, OPS["angle"], (z,))
-    return radians if not deg else radians * (180 / np.pi)
+    return _apply(builder, OPS["multiply"], (radians, 180 / np.pi)) if deg else radians
 
 
 def _expand_dims(builder: Builder, a: Tracer, axis: Any) -> Tracer:

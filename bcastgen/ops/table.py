@@ -20,8 +20,8 @@ from ..core.forks import undivided
 from .row import Op
 from .rows.arithmetic import ARITHMETIC
 from .rows.bits import BITS
-from .rows.complex_forms import COMPLEX_PARTS, with_complex
 from .rows.comparisons import COMPARISONS, FLOAT_CLASSES
+from .rows.complex_forms import COMPLEX_PARTS, with_complex
 from .rows.functions import FUNCTIONS
 from .rows.selection import EXTREMA, ROUNDING, SELECTION
 from .tosa_rows import TOSA_ROWS

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype_rules as rules
-from ..facts import ComplexForm, IntegerFacts
+from ..facts import ComplexForm, IntegerFacts, Mlir
 from ..row import Op
 
 __all__ = ["COMPLEX_PARTS", "with_complex"]
@@ -136,11 +136,11 @@ def _part(
     doc: str,
     real: str,
     form: ComplexForm,
+    mlir: Mlir,
     rule: rules.Rule = rules.arithmetic,
     aliases: tuple[str, ...] = (),
     reference: Callable[..., Any] | None = None,
     integers: IntegerFacts | None = None,
-    ulp: int = 0,
 ) -> Op:
     """Return the row of an op that takes complex numbers apart; `real` is its C for real numbers."""
     return Op(
@@ -152,19 +152,27 @@ def _part(
         aliases=aliases,
         reference=reference,
         representable=True,
-        ulp=ulp,
         integers=integers or IntegerFacts(),
         complex=form,
+        mlir=mlir,
     )
 
 
 _SAME = IntegerFacts("same", "same", "low")
+_ITSELF = Mlir(dict.fromkeys(("bool", "integer", "float"), "{0}"))
+_NOTHING = Mlir(
+    {
+        kind: f"%no = arith.constant false\narith.select %no, {{0}}, #{zero} : {{t}}"
+        for kind, zero in (("bool", "false"), ("integer", "0"), ("float", "0.0"))
+    }
+)
 COMPLEX_PARTS: tuple[Op, ...] = (
     _part(
         "conjugate",
         "The number with the other sign of its imaginary part; a real number itself.",
         "{0}",
         _form("conjugate", mlir=_of("conj", 1)),
+        _ITSELF,
         rule=rules.bool_as_i8,
         aliases=("conj",),
         integers=_SAME,
@@ -174,21 +182,23 @@ COMPLEX_PARTS: tuple[Op, ...] = (
         "The real part; a real number itself.",
         "{0}",
         _form("real", is_real=True, mlir="complex.re {0} : {t}"),
+        _ITSELF,
         integers=_SAME,
     ),
     _part(
         "imag",
         "The imaginary part; 0 of a real number.",
-        "((void){0}, ({T})0)",
+        "({T})(0 * sizeof {0})",
         _form("imag", is_real=True, mlir="complex.im {0} : {t}"),
+        _NOTHING,
     ),
     _part(
         "angle",
         "The angle of a complex number in radians, in [-pi, pi]; that of a negative real number is pi.",
         "bcg_arctan2_{t}(0, {0})",
         _form("angle_of", is_real=True, ulp=1, cost_tenths_ns=10.0, mlir="complex.angle {0} : {t}"),
+        Mlir({"float": "math.atan2 #0.0, {0} : {t}"}),
         rule=rules.floating,
         reference=_angle,
-        ulp=1,
     ),
 )
