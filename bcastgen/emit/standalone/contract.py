@@ -35,7 +35,7 @@ def contract(
         if any(row.is_float16 for row in (*typed.operand_dtypes, *typed.result_dtypes))
         else "",
         "In memory an element of c64 or c128 is two floats or doubles, the real part first, as in C's complex types "
-        "and C++'s std::complex; errors of functions are those of either part, in ULP of the number's absolute value."
+        "and C++'s std::complex."
         if any(row.is_complex for row in (*typed.operand_dtypes, *typed.result_dtypes))
         else "",
         _accuracy(program, fast),
