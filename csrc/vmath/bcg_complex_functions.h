@@ -77,13 +77,20 @@ static inline bcg_c128 bcg_expm1_c128(bcg_c128 z)
     return bcg_make_c128(bcg_expm1_f64(z.re) * c - 2 * half * half, bcg_exp_f64(z.re) * s);
 }
 
-/* x^2 + y^2 + z - 1 and no rounding but the last ones, for numbers near 1: there the sum cancels. */
-static inline double bcg_squares_less_one(double x, double y, double z)
+/* The part that rounding took from square = x * x, exactly, without FMA, too: by Veltkamp's halves of 26 bits. */
+static inline double bcg_square_low(double x, double square)
 {
-    const double a = x * x, b = y * y, first = z - 1;
-    const double one = first + a, two = one + b;
-    const double low = bcg_any_sum_low_f64(first, a, one) + bcg_any_sum_low_f64(one, b, two);
-    const double a_low = bcg_prod_low_f64(x, x, a), b_low = bcg_prod_low_f64(y, y, b);
+    const double shifted = 0x1.0000002p+27 * x, high = shifted - (shifted - x), low = x - high;
+    return ((high * high - square) + 2 * high * low) + low * low;
+}
+
+/* x^2 + y^2 - 1 and no rounding but the last ones: near the unit circle the sum cancels. */
+static inline double bcg_squares_less_one(double x, double y)
+{
+    const double a = x * x, b = y * y;
+    const double one = a - 1, two = one + b;
+    const double low = bcg_any_sum_low_f64(-1, a, one) + bcg_any_sum_low_f64(one, b, two);
+    const double a_low = bcg_square_low(x, a), b_low = bcg_square_low(y, b);
     const double lows = a_low + b_low, rest = bcg_any_sum_low_f64(a_low, b_low, lows);
     const double sum = two + lows;
     return sum + (bcg_any_sum_low_f64(two, lows, sum) + (low + rest));
@@ -98,7 +105,7 @@ static inline double bcg_log_size(double x, double y)
     if (most == 0) return -INFINITY;
     if (most > 0x1p+500) return bcg_log_f64(bcg_hypot_f64(most * 0x1p-600, least * 0x1p-600)) + 600 * BCG_LN2;
     if (most < 0x1p-500) return bcg_log_f64(bcg_hypot_f64(most * 0x1p+600, least * 0x1p+600)) - 600 * BCG_LN2;
-    if (most > 0.5 && most < 1.5) return 0.5 * bcg_log1p_f64(bcg_squares_less_one(most, least, 0));
+    if (most > 0.5 && most < 1.5) return 0.5 * bcg_log1p_f64(bcg_squares_less_one(most, least));
     return 0.5 * bcg_log_f64(most * most + least * least);
 }
 
@@ -127,7 +134,7 @@ static inline bcg_c128 bcg_log1p_c128(bcg_c128 z)
     if (!(ax < 2 && ay < 2) || (x < -0.5 && ay < 0.5)) return bcg_make_c128(bcg_log_size(1 + x, y), angle);
     const double a = x * x, b = y * y, one = 2 * x + a, sum = one + b;
     const double low = bcg_any_sum_low_f64(2 * x, a, one) + bcg_any_sum_low_f64(one, b, sum);
-    const double rest = low + (bcg_prod_low_f64(x, x, a) + bcg_prod_low_f64(y, y, b));
+    const double rest = low + (bcg_square_low(x, a) + bcg_square_low(y, b));
     return bcg_make_c128(0.5 * bcg_log1p_f64(sum + rest), angle);
 }
 
