@@ -51,6 +51,9 @@ def _edges(kind):
         around = {kind.bits - 1, kind.bits, kind.bits + 1, 2 * kind.bits}
         wanted = {kind.min, kind.min + 1, -kind.bits, -7, -2, -1, 0, 1, 2, 3, 10, kind.max - 1, kind.max} | around
         return np.array(sorted(value for value in wanted if kind.min <= value <= kind.max), kind.np)
+    if kind.is_complex:
+        parts = _edges(kind.part)
+        return np.stack([parts, np.roll(parts, 7)], axis=-1).view(kind.np)[:, 0]
     info = ml_dtypes.finfo(kind.np)
     positive = [
         *(0.0, info.smallest_subnormal, info.tiny, info.eps, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 10.7, 127.5, 255.0),
@@ -62,6 +65,8 @@ def _edges(kind):
 
 def _quiet(values, kind):
     """Make NaNs quiet ones: pow(x, 0) of a signaling one is 1 or NaN, as the compiler has it."""
+    if kind.is_complex:
+        return _quiet(values.view(kind.part.np), kind.part).view(kind.np)
     if kind.is_float:
         with np.errstate(invalid="ignore"):
             nan = np.isnan(values)
@@ -74,8 +79,10 @@ def _samples(kind, count=0, seed=0, domain=(-50.0, 50.0)):
     if kind.kind == "bool" or not count:
         return edges
     random = np.random.default_rng(seed)
-    low, high = domain if kind.is_float else (max(domain[0], kind.min), min(domain[1], kind.max))
+    low, high = domain if kind.is_inexact else (max(domain[0], kind.min), min(domain[1], kind.max))
     near = random.uniform(low, high, count).astype(kind.np)
+    if kind.is_complex:
+        near += 1j * near[::-1]
     any_bits = _quiet(random.integers(0, 256, count * kind.bytes, np.uint8).view(kind.np), kind)
     return np.concatenate([edges, near, any_bits])
 
@@ -137,6 +144,11 @@ def _differences(got, expected, ulp=0, either_zero=False):
     """Where two arrays of one dtype disagree: beyond so many ULPs, in the sign of a zero, or in being NaN."""
     # Not 0-d, for which NumPy would warn of integers that wrap.
     got, expected = np.atleast_1d(got, expected)
+    if dtype(got.dtype).is_complex:
+        return _differences(got.real, expected.real, ulp, either_zero) | _differences(
+            got.imag, expected.imag, ulp, either_zero
+        )
+    got, expected = np.ascontiguousarray(got), np.ascontiguousarray(expected)
     unsigned = f"u{got.dtype.itemsize}"
     wrong = got.view(unsigned) != expected.view(unsigned)
     if not dtype(got.dtype).is_float:

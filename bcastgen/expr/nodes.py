@@ -54,9 +54,9 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant:
-    """A scalar known when the expression is built; weak if it was a Python scalar."""
+    """A scalar known when the expression is built: a bool, int, float or complex; weak if it was a Python scalar."""
 
-    value: bool | int | float
+    value: Any
     dtype: DType | Weak
 
 

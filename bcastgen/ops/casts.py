@@ -24,7 +24,11 @@ def cast_c(operands: tuple[DType, ...], result: DType) -> str:
     if source.is_complex:
         return _of_complex(source, result)
     if result.is_complex:
-        return f"bcg_make_{result}({cast_c(operands, result.part)}, 0)"
+        return f"bcg_make_{result}({_real_cast(source, result.part)}, 0)"
+    return _real_cast(source, result)
+
+
+def _real_cast(source: DType, result: DType) -> str:
     if result is BOOL:
         return "({0} != 0)"
     if source is BOOL and result.is_float:

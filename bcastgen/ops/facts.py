@@ -69,8 +69,9 @@ class ComplexForm:
     ----------
     c : C template; ``{t}`` is the complex dtype, ``{r}`` that of its parts.
     is_real : whether the result is a real number, of the parts' dtype.
-    ulp : bound on the error of each part, in units in the last place of the result's norm; 0 means bit-identical to
-        the formula that NumPy documents, in its order and without contraction.
+    ulp : bound on the error of each part, in its units in the last place; 0 means bit-identical to NumPy's formula, in
+        its order and without contraction.
+    by_norm : whether these units are those of the result's absolute value, since a part may be a small difference.
     cost_tenths_ns : cost of an element of 64 bits in a loop.
     domain : interval that test samples of both parts are drawn from.
     reference : NumPy-like function that the values are checked against; None means the row's own.
@@ -80,6 +81,7 @@ class ComplexForm:
     c: str
     is_real: bool = False
     ulp: int = 0
+    by_norm: bool = False
     cost_tenths_ns: float = 0.8
     domain: tuple[float, float] = (-10.0, 10.0)
     reference: Callable[..., Any] | None = None

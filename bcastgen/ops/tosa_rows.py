@@ -29,6 +29,8 @@ Array = np.ndarray[Any, Any]
 
 def _cast_c(operands: tuple[DType, ...], result: DType) -> str:
     source = operands[0]
+    if source.is_complex and result.is_integer:
+        return _cast_c((source.part,), result).replace("{0}", "{0}.re")
     if not (source.is_float and result.is_integer):
         return cast_c(operands, result)
     return truncated_c("rint{f}({0})", source, result)
@@ -69,6 +71,7 @@ def _unsigned(x: Array) -> Array:
 def _cast(x: Any, target: DType) -> Any:
     x = np.asarray(x)
     if target.is_integer and x.dtype.kind not in "biu":
+        x = x.real if x.dtype.kind == "c" else x
         # To NumPy, bf16 is no float.
         x = np.rint(x if x.dtype.kind == "f" else x.astype(np.float32))
     return cast_reference(x, target)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
 import numpy as np
 
@@ -53,7 +54,7 @@ def stored(value: str, dtype: DType) -> str:
     return f"bcg_f32_to_{dtype}({value})" if dtype.is_float16 else value
 
 
-def stored_literal(value: complex, dtype: DType) -> str:
+def stored_literal(value: Any, dtype: DType) -> str:
     """Spell a constant as it is in memory.
 
     Examples
@@ -69,7 +70,7 @@ def stored_literal(value: complex, dtype: DType) -> str:
     return str(int(value)) if dtype.kind == "bool" else literal(value, dtype)
 
 
-def literal(value: complex, dtype: DType) -> str:
+def literal(value: Any, dtype: DType) -> str:
     """Spell a constant in C, bit for bit.
 
     Examples
@@ -86,7 +87,7 @@ def literal(value: complex, dtype: DType) -> str:
         return _float_literal(float(value), dtype)
     if dtype.kind == "signed" and value == dtype.min and dtype.bits >= 32:
         return f"INT{dtype.bits}_MIN"
-    digits = str(abs(int(value.real)))
+    digits = str(abs(int(value)))
     if dtype.bits == 64:
         digits = f"{'U' if dtype.kind == 'unsigned' else ''}INT64_C({digits})"
     elif dtype.kind == "unsigned":

@@ -53,6 +53,7 @@ _HEADERS = (
     "bcg_vmath_special.h",
     "bcg_complex.h",
     "bcg_complex_functions.h",
+    "bcg_complex_inverse.h",
 )
 # The headers with functions of elements, and those of mathematical ones; the most calls of the latter that are inlined.
 _OF_ELEMENTS, _MATHEMATICAL = (

@@ -34,6 +34,10 @@ def contract(
         "In memory an element of f16 or bf16 is its bits, a uint16_t; every operation rounds its result once."
         if any(row.is_float16 for row in (*typed.operand_dtypes, *typed.result_dtypes))
         else "",
+        "In memory an element of c64 or c128 is two floats or doubles, the real part first, as in C's complex types "
+        "and C++'s std::complex."
+        if any(row.is_complex for row in (*typed.operand_dtypes, *typed.result_dtypes))
+        else "",
         _accuracy(program, fast),
         freestanding.SENTENCE if form.freestanding else "",
         openmp.SENTENCE if form.openmp else "",

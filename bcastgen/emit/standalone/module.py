@@ -88,6 +88,16 @@ class ModuleView:
     statics: tuple[StaticView, ...] = ()
 
     @property
+    def types(self) -> str:
+        """The C types of static parameters, of which those that are ours are defined in the header."""
+        return " ".join(dict.fromkeys(c for static in self.statics for _, _, c in static.shapes))
+
+    @property
+    def public(self) -> str:
+        """The names that the header defines."""
+        return f"{_PUBLIC} {self.types}"
+
+    @property
     def users(self) -> tuple[tuple[str, str], ...]:
         """Names and texts of the definitions in users' ops, each once."""
         return tuple(dict.fromkeys(row for kernel in self.kernels for row in kernel.users))
@@ -154,7 +164,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
     spell = without_library if form.freestanding else None
     bodies = _bodies(module, target, spell)
     checks = "\n\n".join(bodies)
-    found = returned(checks + helper_text(checks, _PUBLIC, module.users))
+    found = returned(checks + helper_text(checks, module.public, module.users))
     marks = brackets(found)
     if not module.statics:
         bodies.append(render_template("standalone/message.c.j2", kernels=module.kernels, marks=marks))
@@ -169,12 +179,13 @@ def module_files(module: ModuleView) -> dict[str, str]:
         "module": module,
         "statics": module.statics,
         "bodies": bodies,
-        "public": _PUBLIC,
+        "public": module.public,
+        "types": module.types,
         "returned": found,
         "marks": marks,
         "users": module.users,
         "spell": spell,
-        "guards": guards([part.program for part in module.parts], helper_text(code, _PUBLIC, module.users)),
+        "guards": guards([part.program for part in module.parts], helper_text(code, module.public, module.users)),
     }
     values["vectors"] = "" if target is None or "BCG_VECTORS" not in names(code) else vector_words(target)
     comments = {f"kernel{at}": f"{_title(module, at)}\n\n{contracts[at]}" for at in range(len(pairs))}

@@ -50,7 +50,7 @@ def symbol(name: str) -> str:
     return f"@{name}" if re.fullmatch(r"[A-Za-z_][\w$.]*", name, re.ASCII) else f"@{quoted(name)}"
 
 
-def number(value: bool | int | float, type_: str) -> str:
+def number(value: complex, type_: str) -> str:
     """Spell a constant of a type, bit for bit.
 
     Examples
@@ -58,11 +58,13 @@ def number(value: bool | int | float, type_: str) -> str:
     >>> number(True, "i1"), number(-1, "i8"), number(0.1, "f64"), number(1e20, "f32"), number(float("inf"), "f32")
     ('true', '-1', '0.1', '1.0e+20', '0x7F800000')
     """
+    if type_.startswith("complex"):
+        return f"({number(value.real, type_[8:-1])}, {number(value.imag, type_[8:-1])})"
     if type_ == "i1":
         return "true" if value else "false"
     if type_ not in _FLOAT_BITS and type_ != "bf16":
-        return str(int(value))
-    value = float(value)
+        return str(int(value.real))
+    value = float(value.real)
     if math.isfinite(value):
         # MLIR wants a point before the exponent.
         return re.sub(r"^(-?\d+)e", r"\1.0e", repr(value))
@@ -136,8 +138,12 @@ class TextBlock:
             self.line(f"{self._made[text]} = {text}")
         return self._made[text]
 
-    def constant(self, value: bool | int | float, type_: str) -> str:
+    def constant(self, value: complex, type_: str) -> str:
         """Return a constant, which is defined before its first use."""
+        if type_.startswith("complex"):
+            parts = [number(part, type_[8:-1]) for part in (complex(value).real, complex(value).imag)]
+            shown = ", ".join(f"{part} : {type_[8:-1]}" for part in parts)
+            return self.op(f"c{'_'.join(parts).replace('+', '')}", f"complex.constant [{shown}] : {type_}")
         text = number(value, type_)
         wanted = text.replace("+", "") if type_ in ("index", "i1") else f"{text.replace('+', '')}_{type_}"
         return self.op(wanted if type_ == "i1" else f"c{wanted}", f"arith.constant {_typed(text, type_)}")

@@ -8,6 +8,8 @@ In: a source and a target dtype.  Out: lines of a spelling (see rows.py).
 
 from __future__ import annotations
 
+import re
+
 from ...core.dtypes import BF16, DType
 from .types import compute_type, signless
 
@@ -17,6 +19,12 @@ __all__ = ["cast_lines", "tosa_cast_lines"]
 def cast_lines(operands: tuple[DType, ...], result: DType) -> str:
     """Spell a cast that truncates and saturates floats, gives 0 for NaN, and wraps integers."""
     source = operands[0]
+    if source.is_complex or result.is_complex:
+        return _of_complex(source, result) if source.is_complex else _to_complex(source, result)
+    return _real_cast(source, result)
+
+
+def _real_cast(source: DType, result: DType) -> str:
     if result.kind == "bool" and source.is_float:
         return "arith.cmpf une, {0}, #0.0 : {t}"
     if result.kind == "bool":
@@ -30,6 +38,37 @@ def cast_lines(operands: tuple[DType, ...], result: DType) -> str:
         return "{0}"
     widen = "arith.extsi" if source.kind == "signed" else "arith.extui"
     return f"{widen if width < result.bits else 'arith.trunci'} {{0}} : {{t}} to {{T}}"
+
+
+def _of_complex(source: DType, result: DType) -> str:
+    """Spell a cast of a complex number: to real numbers it drops the imaginary part."""
+    part, whole = signless(source.part), signless(source)
+    if result.kind == "bool":
+        zero = f"#0.0:{part}"
+        return f"%zero = complex.create {zero}, {zero} : {whole}\ncomplex.neq {{0}}, %zero : {whole}"
+    if result is source:
+        return "{0}"
+    real = f"%re = complex.re {{0}} : {whole}"
+    if result.is_complex:
+        end = signless(result.part)
+        convert = "arith.extf" if end == "f64" else "arith.truncf"
+        return f"""
+            {real}
+            %im = complex.im {{0}} : {whole}
+            %re_part = {convert} %re : {part} to {end}
+            %im_part = {convert} %im : {part} to {end}
+            complex.create %re_part, %im_part : {signless(result)}"""
+    # The constants of a cast's lines have the type of its operand, which is the part here.
+    lines = re.sub(r"(#-?[\w.]+)(?![\w.:])", rf"\1:{part}", cast_lines((source.part,), result))
+    return f"{real}\n{lines.replace('{0}', '%re').replace('{t}', part)}"
+
+
+def _to_complex(source: DType, result: DType) -> str:
+    """Spell a cast of a real number to a complex one."""
+    *lines, last = cast_lines((source,), result.part).replace("{T}", signless(result.part)).strip().splitlines()
+    real = last if last == "{0}" else "%re"
+    made = [*lines, *([] if real == last else [f"%re = {last.strip()}"])]
+    return "\n".join((*made, f"complex.create {real}, #0.0:{signless(result.part)} : {signless(result)}"))
 
 
 def _float_to_float(source: DType, result: DType) -> str:

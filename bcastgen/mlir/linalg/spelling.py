@@ -38,14 +38,16 @@ def spelling(statement: Apply) -> str:
         raise BcastgenError(
             f"linalg has no op for '{op.name}', which define_op made of C; write it as an expression of other ops"
         )
-    row = _lines(op, operands[0].kind)
+    number = next((one for one in (*operands, result) if one.is_complex), None)
+    row = _lines(op, operands[0].kind) if number is None or op.converts else _complex_lines(op)
     if row is None:
         dtypes = ", ".join(map(str, operands))
         raise BcastgenError(
             f"linalg has no op for row '{op.name}' of ({dtypes}) that means the same; leave it to the kernel's C"
         )
     lines = row(operands, result) if callable(row) else row
-    return _fill(lines, operands[0], result if moves(statement) else result.computed_in)
+    loop = operands[0] if number is None or op.converts else number
+    return _fill(lines, loop, result if moves(statement) else result.computed_in)
 
 
 def demand(statement: Apply) -> str | None:
@@ -67,6 +69,11 @@ def _lines(op: Op, kind: str) -> str | Typed | None:
     if found.startswith("@"):
         return piece(found)
     return f"{found} {', '.join(f'{{{at}}}' for at in range(op.arity))} : {{t}}"
+
+
+def _complex_lines(op: Op) -> str | None:
+    """Return the lines that a row has for complex numbers, or None if it has none."""
+    return None if op.complex is None else op.complex.mlir
 
 
 def _fill(lines: str, loop: DType, result: DType) -> str:

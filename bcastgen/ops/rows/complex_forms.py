@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype_rules as rules
-from ..facts import ComplexForm, IntegerFacts
+from ..facts import ComplexForm, IntegerFacts, Mlir
 from ..row import Op
 
 __all__ = ["COMPLEX_PARTS", "with_complex"]
@@ -96,31 +96,37 @@ _FORMS: Mapping[str, ComplexForm] = {
     **{name: _form(name, 2) for name in ("less", "less_equal", "greater", "greater_equal")},
     **{name: _form(name) for name in ("isnan", "isinf", "isfinite")},
     **{
-        name: _form(name, ulp=ulp, cost_tenths_ns=cost, mlir=f"complex.{spelled} {{0}} : {{t}}" if spelled else None)
+        name: _form(
+            name,
+            ulp=ulp,
+            by_norm=name == "expm1",
+            cost_tenths_ns=cost,
+            mlir=f"complex.{spelled} {{0}} : {{t}}" if spelled else None,
+        )
         for name, ulp, cost, spelled in (
             ("sqrt", 3, 60.0, "sqrt"),
             ("exp", 3, 100.0, "exp"),
             ("exp2", 4, 100.0, ""),
             ("expm1", 4, 150.0, "expm1"),
-            ("log", 2, 120.0, "log"),
+            ("log", 3, 120.0, "log"),
             ("log2", 3, 120.0, ""),
             ("log10", 3, 120.0, ""),
-            ("log1p", 2, 120.0, "log1p"),
+            ("log1p", 3, 120.0, "log1p"),
             ("sin", 3, 150.0, "sin"),
             ("cos", 3, 150.0, "cos"),
-            ("tan", 4, 150.0, "tan"),
+            ("tan", 5, 150.0, "tan"),
             ("sinh", 3, 150.0, ""),
             ("cosh", 3, 150.0, ""),
-            ("tanh", 4, 150.0, "tanh"),
-            ("arcsin", 4, 200.0, ""),
-            ("arccos", 4, 200.0, ""),
-            ("arctan", 4, 200.0, ""),
-            ("arcsinh", 4, 200.0, ""),
-            ("arccosh", 4, 200.0, ""),
-            ("arctanh", 4, 200.0, ""),
+            ("tanh", 5, 150.0, "tanh"),
+            ("arcsin", 3, 200.0, ""),
+            ("arccos", 3, 200.0, ""),
+            ("arctan", 3, 200.0, ""),
+            ("arcsinh", 3, 200.0, ""),
+            ("arccosh", 3, 200.0, ""),
+            ("arctanh", 3, 200.0, ""),
         )
     },
-    "power": _form("power", 2, ulp=4, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
+    "power": _form("power", 2, ulp=4, by_norm=True, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
     "where": _form("where", 3, mlir="arith.select {0}, {1}, {2} : {T}"),
 }
 
@@ -136,11 +142,11 @@ def _part(
     doc: str,
     real: str,
     form: ComplexForm,
+    mlir: Mlir,
     rule: rules.Rule = rules.arithmetic,
     aliases: tuple[str, ...] = (),
     reference: Callable[..., Any] | None = None,
     integers: IntegerFacts | None = None,
-    ulp: int = 0,
 ) -> Op:
     """Return the row of an op that takes complex numbers apart; `real` is its C for real numbers."""
     return Op(
@@ -152,19 +158,27 @@ def _part(
         aliases=aliases,
         reference=reference,
         representable=True,
-        ulp=ulp,
         integers=integers or IntegerFacts(),
         complex=form,
+        mlir=mlir,
     )
 
 
 _SAME = IntegerFacts("same", "same", "low")
+_ITSELF = Mlir(dict.fromkeys(("bool", "integer", "float"), "{0}"))
+_NOTHING = Mlir(
+    {
+        kind: f"%no = arith.constant false\narith.select %no, {{0}}, #{zero} : {{t}}"
+        for kind, zero in (("bool", "false"), ("integer", "0"), ("float", "0.0"))
+    }
+)
 COMPLEX_PARTS: tuple[Op, ...] = (
     _part(
         "conjugate",
         "The number with the other sign of its imaginary part; a real number itself.",
         "{0}",
         _form("conjugate", mlir=_of("conj", 1)),
+        _ITSELF,
         rule=rules.bool_as_i8,
         aliases=("conj",),
         integers=_SAME,
@@ -174,21 +188,23 @@ COMPLEX_PARTS: tuple[Op, ...] = (
         "The real part; a real number itself.",
         "{0}",
         _form("real", is_real=True, mlir="complex.re {0} : {t}"),
+        _ITSELF,
         integers=_SAME,
     ),
     _part(
         "imag",
         "The imaginary part; 0 of a real number.",
-        "((void){0}, ({T})0)",
+        "({T})(0 * sizeof {0})",
         _form("imag", is_real=True, mlir="complex.im {0} : {t}"),
+        _NOTHING,
     ),
     _part(
         "angle",
         "The angle of a complex number in radians, in [-pi, pi]; that of a negative real number is pi.",
         "bcg_arctan2_{t}(0, {0})",
         _form("angle_of", is_real=True, ulp=1, cost_tenths_ns=10.0, mlir="complex.angle {0} : {t}"),
+        Mlir({"float": "math.atan2 #0.0, {0} : {t}"}),
         rule=rules.floating,
         reference=_angle,
-        ulp=1,
     ),
 )

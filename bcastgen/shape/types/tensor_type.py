@@ -141,7 +141,7 @@ class Signature:
 
 # Only these, not all that numpy.dtype takes: NumPy's "i4" has 4 bytes, MLIR's has 4 bits.
 _ELEMENTS = tuple(dict.fromkeys(spelling for row in DTYPES for spelling in (row.name, row.mlir, row.numpy)))
-_WORD = re.compile(r"[^\W\d]\w*")
+_WORD = re.compile(r"complex<\w+>|[^\W\d]\w*")
 _MLIR_DIM = re.compile(r"[0-9?]")
 _TYPE_START = re.compile(rf"\(?\s*(?:\[|(?:{'|'.join(_CONTAINERS)})\s*<|(?:{'|'.join(_ELEMENTS)})\s*(?:[\[,)]|\Z))")
 

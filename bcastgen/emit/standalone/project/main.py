@@ -114,7 +114,7 @@ def main_program(module: ModuleView, header: str) -> str:
     text = render_template(
         "project/main.c.j2",
         module=module,
-        public="bcg_array bcg_diagnostic BCG_MAX_RANK",
+        public=module.public,
         checked=[_checked(kernel, part, found) for kernel, part, found in triples],
         most_rank=max(1, *map(len, shapes)),
         most_arrays=max(len(kernel.arrays) for kernel in module.kernels),
@@ -162,8 +162,9 @@ def _checked(kernel: KernelView, part: ModulePart, found: tuple[Case, ...]) -> C
 
 
 def _type(name: str, dtype: DType) -> TypeView:
-    kind = dtype.name.upper() if dtype.is_float16 else "FLOAT" if dtype.is_float else "INTEGER"
-    return TypeView(name, "BOOL" if dtype.kind == "bool" else kind, dtype.bytes)
+    kinds = {"bool": "BOOL", "float": "FLOAT", "complex": "COMPLEX"}
+    kind = dtype.name.upper() if dtype.is_float16 else kinds.get(dtype.kind, "INTEGER")
+    return TypeView(name, kind, dtype.bytes)
 
 
 def _constants(part: ModulePart, first: int) -> list[ConstantData]:
