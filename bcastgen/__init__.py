@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .api.mlir_module import from_mlir, shape_from_mlir
     from .api.standalone_c import emit_c, emit_shape
     from .api.strict_arrays import strict
+    from .api.vectorize import vectorize
     from .api.views import broadcast_in_dim, broadcast_to, transpose
     from .kernel.kernel import Kernel
     from .runtime.settings import clear_memory, get_num_threads, set_num_threads
@@ -55,6 +56,7 @@ _HOMES = {
     "api.mlir_module": ("from_mlir", "shape_from_mlir"),
     "api.standalone_c": ("emit_c", "emit_shape"),
     "api.strict_arrays": ("strict",),
+    "api.vectorize": ("vectorize",),
     "api.views": ("broadcast_in_dim", "broadcast_to", "transpose"),
     "kernel.kernel": ("Kernel",),
     "runtime.settings": ("clear_memory", "get_num_threads", "set_num_threads"),
@@ -95,6 +97,7 @@ __all__ = [
     "shape_from_mlir",
     "strict",
     "transpose",
+    "vectorize",
     "verify_broadcast",
 ]
 
