@@ -106,7 +106,7 @@ def vectorize(
     ...             n = 3 * n + 1
     ...     return n + 0 * steps
     >>> collatz(np.arange(6))
-    array([ 0,  1,  1, 16,  1,  8])
+    array([ 0,  1,  1, 16,  1,  4])
     """
     if target not in ("cpu", "parallel"):
         raise BcastgenError(f"target={target!r} is not available; it is 'cpu' or 'parallel'")
