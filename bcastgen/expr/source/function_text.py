@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
@@ -127,7 +128,10 @@ def _changed(name: str, code: CodeType) -> TraceError:
 def _definitions(text: str) -> dict[tuple[str, int], list[Definition]]:
     """Return the functions of a file by their names and first lines, as their code has them."""
     found: dict[tuple[str, int], list[Definition]] = {}
-    for node in ast.walk(ast.parse(text)):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+    for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name, decorator_list=decorators):
                 first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
@@ -168,7 +172,10 @@ def _code_of(tree: Definition) -> CodeType | None:
             statement.type_params = []  # type: ignore[attr-defined]
     module = ast.fix_missing_locations(ast.Module([ast.copy_location(statement, tree)], []))
     try:
-        outer = compile(module, "<function>", "exec")
+        # Python has warned of this text when it was imported.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            outer = compile(module, "<function>", "exec")
     except (SyntaxError, ValueError):
         return None
     return next((const for const in outer.co_consts if isinstance(const, CodeType)), None)
