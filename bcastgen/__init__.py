@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .api.mlir_module import from_mlir, shape_from_mlir
     from .api.standalone_c import emit_c, emit_shape
     from .api.strict_arrays import strict
+    from .api.vectorize import vectorize
     from .api.views import broadcast_in_dim, broadcast_to, transpose
     from .kernel.kernel import Kernel
     from .runtime.settings import clear_memory, get_num_threads, set_num_threads
@@ -56,6 +57,7 @@ _HOMES = {
     "api.mlir_module": ("from_mlir", "shape_from_mlir"),
     "api.standalone_c": ("emit_c", "emit_shape"),
     "api.strict_arrays": ("strict",),
+    "api.vectorize": ("vectorize",),
     "api.views": ("broadcast_in_dim", "broadcast_to", "transpose"),
     "kernel.kernel": ("Kernel",),
     "runtime.settings": ("clear_memory", "get_num_threads", "set_num_threads"),
@@ -97,6 +99,7 @@ __all__ = [
     "shape_from_mlir",
     "strict",
     "transpose",
+    "vectorize",
     "verify_broadcast",
 ]
 
@@ -114,9 +117,9 @@ def __getattr__(name: str) -> Any:
 
         op = None if name.startswith("_") else find_op(name)
         if op is None or op.params:
-            from .api.functions import named_kernel  # noqa: PLC0415 - a name costs when it is first used
+            from .api.functions import composed_kernel  # noqa: PLC0415 - a name costs when it is first used
 
-            composed = None if name.startswith("_") else named_kernel(name)
+            composed = None if name.startswith("_") else composed_kernel(name)
             if composed is None:
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
             globals()[name] = composed

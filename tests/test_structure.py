@@ -90,6 +90,7 @@ def test_the_table_of_rooms_fits_the_page():
 # Where names of ops may be string literals outside ops/, and why.
 NAMES_ALLOWED = {
     "expr/text.py": "Python's operators by the dunder of their row; a chain of comparisons is a logical_and",
+    "expr/source": "Python's logic, branches and functions, and math's, as rows",
     "expr/trace.py": "what NumPy and SciPy call a row, and what their arguments make of it",
     "expr/compositions.py": "what NumPy's functions are made of",
     "expr/build.py": "a parameter of power is called square",

@@ -8,16 +8,16 @@ In: a function, an expression, a signature, an op.  Out: a :class:`Kernel`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from inspect import Parameter, signature
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..core.errors import BcastgenError, DTypeError, ParseError, TraceError
+from ..core.errors import BcastgenError, DTypeError, ParseError
 from ..core.forks import undivided
 from ..expr.build import Builder
 from ..expr.free_extents import has_views
+from ..expr.kinds import asking
 from ..expr.nodes import Expression
 from ..expr.trace import composed, trace
 from ..kernel.kernel import Kernel
@@ -25,12 +25,14 @@ from ..ops.row import Op
 from ..ops.table import SEVERAL, find_op
 from ..pipeline.options import Options, options_for
 from ..runtime.settings import check_threads
+from .by_parameters import specialized
+from .parameters import Parameters, check_names
 
 if TYPE_CHECKING:
     from ..shape.inference.stretch_rules import Dynamic as DynamicMode
     from ..shape.types.tensor_type import Signature, TensorType
 
-__all__ = ["check_names", "from_text", "jit", "named_kernel", "op_kernel"]
+__all__ = ["check_names", "composed_kernel", "from_text", "jit", "named_kernel", "op_kernel"]
 
 _OPERAND_NAMES = ("a", "b", "c", "d")
 # The options of from_text that decide a binary.
@@ -50,6 +52,7 @@ def jit(
     math: str = "accurate",
     threads: int | None = None,
     background: bool | None = None,
+    static: str | tuple[str, ...] = (),
 ) -> Kernel: ...
 @overload
 def jit(
@@ -64,6 +67,7 @@ def jit(
     math: str = "accurate",
     threads: int | None = None,
     background: bool | None = None,
+    static: str | tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def jit(
     function: Callable[..., Any] | None = None,
@@ -77,6 +81,7 @@ def jit(
     math: str = "accurate",
     threads: int | None = None,
     background: bool | None = None,
+    static: str | tuple[str, ...] = (),
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Compile an element-wise function of arrays; usable as a decorator.
 
@@ -85,9 +90,11 @@ def jit(
     is compiled at the first call with it; ranks, shapes and layouts never compile again.
 
     Everything else that the function reads is read once, in this run, and stays as it was: numbers of closures and
-    globals, random numbers, the time. A stand-in is no array and no number: ``isinstance(x, numpy.ndarray)``,
-    ``numpy.isscalar(x)`` and ``x is None`` are False, and the kernel holds only that side of a branch. Branches on
-    values, in-place operators (``x += y``) and operations that NumPy would compute otherwise are refused.
+    globals, random numbers, the time. What a method reads from ``self`` is compared at each call. Refused are branches
+    on values (write ``numpy.where``, or use :func:`bcastgen.vectorize`) and on the kind of an argument
+    (``isinstance(x, numpy.ndarray)``, ``numpy.isscalar(x)``, ``type(x) is float``), in-place operators (``x += y``),
+    arrays from outside, and operations that NumPy would compute otherwise. ``x is None`` is False: no call passes None
+    for an operand. ``x.shape``, ``x.ndim``, ``x.dtype`` and ``x.size`` are what `signature` declares.
 
     Parameters
     ----------
@@ -107,11 +114,15 @@ def jit(
     background : whether NumPy answers calls while their binary is compiled in a thread; None: if the environment sets
         BCASTGEN_BACKGROUND. Arithmetic has the same bits; functions of f64 are NumPy's own then. Calls that a kernel
         refuses, and those of ops defined at run time, wait for the compiler, as ``kernel.wait()`` does.
+    static : names of parameters that are Python values and no operands: they may decide branches and loops. Each
+        combination of values is a kernel of its own; they need a hash. A parameter whose default is None is static
+        where a call leaves it out.
 
     Returns
     -------
     Kernel
-        Called as ``kernel(x, b, out=None)``.
+        Called as ``kernel(x, b, out=None)``. A function with static or keyword-only parameters, ``*args`` or ``self``
+        is called as it is written, and runs at the first call with each combination of static values.
 
     Raises
     ------
@@ -135,8 +146,9 @@ def jit(
     check_threads(threads)
     options = options_for(dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
     if function is None:
-        return lambda decorated: _jitted(decorated, signature, name, options, threads, background)
-    return _jitted(function, signature, name, options, threads, background)
+        return lambda decorated: _jitted(decorated, signature, name, options, threads, background, static)
+    made: Kernel = _jitted(function, signature, name, options, threads, background, static)
+    return made
 
 
 def _jitted(
@@ -146,21 +158,38 @@ def _jitted(
     options: Options,
     threads: int | None,
     background: bool | None,
-) -> Kernel:
-    names, defaults = _parameters(function)
-    declared = None if signature is None else _named(signature, names)
+    static: str | tuple[str, ...],
+) -> Any:
     label = str(name or getattr(function, "__name__", "kernel"))
-    kernel = _kernel_of(
-        trace(function, names), label if label.isidentifier() else "kernel", defaults, declared, options
-    )
-    kernel.threads = threads
-    if background is not None:
-        kernel.background = background
-    kernel.__doc__ = function.__doc__
-    kernel.__module__ = getattr(function, "__module__", __name__)
-    kernel.__qualname__ = getattr(function, "__qualname__", label)
-    kernel.__wrapped__ = function
-    return kernel
+    label = label if label.isidentifier() else "kernel"
+    parameters = None if isinstance(function, np.ufunc) else Parameters(function, static)
+
+    def make(names: tuple[str, ...], defaults: tuple[object, ...], given: Mapping[str, object]) -> Kernel:
+        runs = asking(function)
+
+        def traced(*operands: Any) -> Any:
+            assert parameters is not None
+            args, keywords = parameters.arguments({**given, **dict(zip(names, operands, strict=True))})
+            return runs(*args, **keywords)
+
+        declared = None if signature is None else _named(signature, names)
+        types = None if declared is None else tuple(type_ for _, type_ in declared.operands)
+        is_plain = parameters is None or parameters.is_plain
+        expression = trace(function if is_plain else traced, names, types)
+        kernel = _kernel_of(expression, label, defaults, declared, options)
+        kernel.threads = threads
+        if background is not None:
+            kernel.background = background
+        kernel.__doc__ = function.__doc__
+        kernel.__module__ = getattr(function, "__module__", __name__)
+        kernel.__qualname__ = getattr(function, "__qualname__", label)
+        kernel.__wrapped__ = function
+        return kernel
+
+    if isinstance(function, np.ufunc):
+        return make(_OPERAND_NAMES[: function.nin], (), {})
+    assert parameters is not None
+    return specialized(function, label, parameters, make)
 
 
 def _kernel_of(
@@ -187,35 +216,6 @@ def _kernel_of(
     if expression.free_extents and defaults:
         raise BcastgenError(f"{name}(): operands with default values and extents of the caller's do not go together")
     return kind(expression, name, names, len(expression.results), defaults, signature, options)
-
-
-def check_names(names: tuple[str, ...], error: type[BcastgenError]) -> None:
-    """Refuse an operand named ``out``, the argument that takes the results' arrays."""
-    if "out" in names:
-        raise error("no operand can be called 'out', which a call's out= is; give it another name")
-
-
-def _parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[object, ...]]:
-    if isinstance(function, np.ufunc):
-        return _OPERAND_NAMES[: function.nin], ()
-    try:
-        parameters = signature(function).parameters.values()
-    except (TypeError, ValueError) as error:
-        raise TraceError(f"the parameters of {function!r} cannot be read ({error}); wrap it in a lambda") from None
-    for parameter in parameters:
-        if parameter.kind not in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD):
-            raise TraceError(f"parameter '{parameter}' is not positional; every operand has a place and a name")
-    names = tuple(parameter.name for parameter in parameters)
-    if not names:
-        raise TraceError(f"{getattr(function, '__name__', 'the function')} takes no operands; give it at least one")
-    check_names(names, TraceError)
-    for parameter in parameters:
-        if parameter.default is None:
-            raise TraceError(
-                f"parameter '{parameter}' is an array, as every one is, and never None: the function is run once, on "
-                "stand-ins; leave the default out, and make a kernel for each case"
-            )
-    return names, tuple(p.default for p in parameters if p.default is not Parameter.empty)
 
 
 def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str, ...]) -> Signature:
@@ -315,7 +315,7 @@ def _letter(at: int) -> str:
     return chr(ord("a") + at) if at < 26 else f"operand{at}"
 
 
-def named_kernel(name: str) -> Kernel | None:
+def composed_kernel(name: str) -> Kernel | None:
     """Return the kernel of a function of NumPy's that is several ops: of several results, or composed; or None."""
     if name in SEVERAL:
         rows = SEVERAL[name]
@@ -335,6 +335,8 @@ def named_kernel(name: str) -> Kernel | None:
         results = (made,)
     kernel = Kernel(builder.finish(results), name, tuple(operand.name for operand in builder.operands), len(results))
     kernel.__doc__ = doc
+    kernel.__module__ = "bcastgen"
+    kernel._recipe = named_kernel, (name,)
     return kernel
 
 
@@ -365,14 +367,15 @@ def op_kernel(op: Op) -> Kernel:
 
 
 def named_kernel(name: str) -> Kernel:
-    """Return the kernel of an op of the table.
+    """Return the kernel of an op of the table, or of a function that is several ops.
 
     Raises
     ------
     BcastgenError
-        If there is no such op.
+        If there is no such op or function.
     """
     op = find_op(name)
-    if op is None:
+    kernel = composed_kernel(name) if op is None or op.params else op_kernel(op)
+    if kernel is None:
         raise BcastgenError(f"there is no op {name!r} in this bcastgen")
-    return op_kernel(op)
+    return kernel

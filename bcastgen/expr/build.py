@@ -22,6 +22,7 @@ from ..ops.table import CAST
 from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, Sizing, TypeAssertion, topological
 
 if TYPE_CHECKING:
+    from ..shape.types.tensor_type import TensorType
     from .views import View
 
 __all__ = ["Builder", "constant_from"]
@@ -83,9 +84,16 @@ class Builder:
         self._defined: dict[str, Op] = {}
         self._type_assertions: list[TypeAssertion] = []
         self._sizings: dict[tuple[str, tuple[Node, ...]], Sizing] = {}
+        # Declared types, for stand-ins that are asked for what these say.
+        self.types: dict[Node, TensorType] = {}
         self.operands: list[Operand] = []
         for name in names:
             self.operand(name)
+
+    @property
+    def size(self) -> int:
+        """How many nodes were made."""
+        return len(self._made)
 
     def operand(self, name: str, type_: DType | Weak | None = None) -> Operand:
         """Add an operand after the others."""
@@ -175,12 +183,15 @@ class Builder:
                 "make that kernel again, or give the new op another name"
             )
 
-    def convert(self, node: Node, target: DType, op: Op = CAST, casting: str = "unsafe") -> Node:
-        """Return the node of a conversion that the user wrote; typing checks it by NumPy's rule `casting`."""
+    def convert(self, node: Node, target: DType, op: Op = CAST, casting: str = "unsafe", notes: Params = ()) -> Node:
+        """Return the node of a conversion that the user wrote; typing checks it by NumPy's rule `casting`.
+
+        Other `notes` for typing: ``weak``, the value is a Python number; ``meets``, a Python number has to fit.
+        """
         if casting not in _CASTINGS:
             raise TraceError(f"casting={casting!r} is none of {', '.join(_CASTINGS)}")
         note = () if casting == "unsafe" else (("casting", casting),)
-        return self.apply(op, (node,), (("dtype", target), *note))
+        return self.apply(op, (node,), (("dtype", target), *note, *notes))
 
     def cast(self, node: Node, target: DType) -> Node:
         """Return the node converted to a dtype."""

@@ -256,4 +256,7 @@ NUMPY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.expand_dims: expand_dims,
     np.squeeze: squeeze,
     np.broadcast_to: broadcast_to,
+    np.ndim: lambda a: a.ndim,
+    np.shape: lambda a: a.shape,
+    np.size: lambda a: a.size,
 }

@@ -16,7 +16,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..core.dtypes import BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, in_numpy_code
+from ..core.dtypes import BOOL, F64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, in_numpy_code
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..core.frozen import dataclass
 from ..ops.dtype_rules import refuse
@@ -95,6 +95,9 @@ class _Inference:
         self.builder = Builder()
         self.types: dict[Node, DType | Weak] = {}
         self.limits: list[Limits] = []
+        # The operands, before they were converted, of selections whose values are weak.
+        self._branches: dict[Node, tuple[Node, ...]] = {}
+        self._converted: dict[tuple[Node, DType], Node] = {}
 
     def run(self) -> Typed:
         here: dict[Node, Node] = {}
@@ -145,6 +148,9 @@ class _Inference:
     def _apply(self, node: Apply, operands: tuple[Node, ...]) -> Node:
         if node.op.converts:
             return self._conversion(node, operands[0])
+        guard = dict(node.params).get("guard")
+        if guard is not None:
+            return self._guarded(node, operands, guard)
         op = node.op
         if op.name == "round":
             decimals = dict(node.params).get("decimals", 0)
@@ -165,11 +171,17 @@ class _Inference:
         converted = tuple(self.convert(o, loop) for o, loop in zip(operands, loops, strict=True))
         if op.name == "power":
             _refuse_negative_exponent(loops[0], converted[1])
+        kept = _weak_of(result)
+        if dict(node.params).get("branches") and all(isinstance(kind, Weak) for kind in call_types[1:]):
+            # A node of its own: numpy.where of the same values is not weak.
+            chosen = Apply(op, converted, (), result)
+            self._branches[chosen] = (converted[0], *operands[1:])
+            return self._typed(chosen, kept)
         made = self.builder.apply(op, converted, node.params[: len(op.params)], result)
         weak = (
             node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
         )
-        return self._typed(made, _weak_of(result) if weak else result)
+        return self._typed(made, kept if weak else result)
 
     def _rounded(self, value: Node, decimals: int) -> Node:
         """Return what NumPy makes of a number of decimals: scaled by a power of ten, rounded, and scaled back."""
@@ -186,13 +198,36 @@ class _Inference:
         rounded = self._apply(Apply(OPS[back], (whole, power), (), None), (whole, power))
         return self._typed(self.convert(rounded, kind), kind) if kind.is_integer else rounded
 
+    def _guarded(self, node: Apply, operands: tuple[Node, ...], kinds: str) -> Node:
+        """Return a selection that has the type of its second operand; that operand, if its dtype is of other kinds."""
+        condition, value, other = operands
+        kind = self.types[value]
+        row = kind.default if isinstance(kind, Weak) else kind
+        if kinds != "any" and row.kind not in kinds.split():
+            return value
+        given = (self.convert(condition, BOOL), self.convert(value, row), self._as(other, row))
+        if not isinstance(kind, Weak):
+            return self._typed(self.builder.apply(node.op, given, (), row), kind)
+        made = Apply(node.op, given, (), row)
+        self._branches[made] = (given[0], value, given[2])
+        return self._typed(made, kind)
+
+    def _as(self, node: Node, target: DType) -> Node:
+        """Return a value converted to a dtype as `.astype` does, whatever it was."""
+        if isinstance(node, Constant):
+            return self.convert(self._resolved(node), target)
+        return node if node.dtype is target else self._typed(self.builder.cast(node, target), target)
+
     def _in_loop(self, node: Apply, operand: Node) -> Node:
         """Return an operand in the dtype of the ufunc loop that NumPy would choose; unchanged if no loops are noted."""
         loops = dict(node.params).get("loops")
         if loops is None:
             return operand
         kind = self.types[operand]
-        given = (kind.default if isinstance(kind, Weak) else kind).np
+        row = kind.default if isinstance(kind, Weak) else kind
+        if loops == "math":
+            return self.convert(operand, row if row.is_float else F64)
+        given = row.np
         rows = [in_numpy_code(loop) for loop in loops]
         safe = (row for row in rows if np.can_cast(given, row.np, "safe"))
         taken = next((row for row in rows if row.np == given), None) or next(safe, None)
@@ -201,9 +236,18 @@ class _Inference:
         return self.convert(operand, taken)
 
     def _conversion(self, node: Apply, source: Node) -> Node:
-        (_, target), *notes = node.params
-        for _, casting in notes:
-            _check_casting(self.types[source], target, casting)
+        (_, target), *given = node.params
+        notes = dict(given)
+        kind = self.types[source]
+        if notes.get("meets") and isinstance(kind, Weak) and (target.is_float or kind is not WEAK_FLOAT):
+            if target.is_integer and isinstance(source, Operand):
+                self._narrow(source, kind, target)
+        elif "casting" in notes:
+            _check_casting(kind, target, notes["casting"])
+        if notes.get("weak"):
+            # A node of its own: `.astype` of the same value is not weak.
+            weak = Apply(node.op, (self._resolved(source),), node.params[:1], target)
+            return self._typed(weak, WEAK_FLOAT if target.is_float else WEAK_INT)
         if isinstance(source, Constant) or not isinstance(self.types[source], Weak):
             source = self._resolved(source)
             if source.dtype is target:
@@ -263,11 +307,33 @@ class _Inference:
             # The value under the view is the weak one, so convert it there.
             inner = self.convert(node.operand, target)
             return self._typed(self.builder.remap(inner, node.view, node.like, target), target)
+        if isinstance(kind, Weak) and node in self._branches:
+            known = self._converted.get((node, target))
+            return self._convert_branches(node, target) if known is None else known
         if isinstance(kind, Weak) and kind in (WEAK_INT, WEAK_UINT) and target.is_integer:
             self._narrow(node, kind, target)
         if node.dtype is target:
             return node
         return self._typed(self.builder.cast(node, target), target)
+
+    def _convert_branches(self, node: Node, target: DType) -> Node:
+        """Return a weak selection in a dtype: each of its values is converted, as it would be without the selection."""
+        made = self._converted
+        stack = [node]
+        while stack:
+            one = stack[-1]
+            condition, *values = self._branches[one]
+            below = [value for value in values if value in self._branches and (value, target) not in made]
+            stack += below
+            if below:
+                continue
+            stack.pop()
+            given = [
+                made[value, target] if value in self._branches else self.convert(value, target) for value in values
+            ]
+            assert isinstance(one, Apply)
+            made[one, target] = self._typed(self.builder.apply(one.op, (condition, *given), (), target), target)
+        return made[node, target]
 
     def _narrow(self, node: Node, kind: Weak, target: DType) -> None:
         fits = target.min <= kind.default.min and kind.default.max <= target.max

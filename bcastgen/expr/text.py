@@ -20,7 +20,7 @@ from .build import Builder
 from .nodes import Expression, Node, Operand
 from .text_views import ViewCall, view_call
 
-__all__ = ["parse"]
+__all__ = ["parse", "row_of"]
 
 MAX_TEXT = 1_000_000
 
@@ -87,6 +87,11 @@ def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
     except (RecursionError, MemoryError, ValueError) as error:
         raise ParseError(f"the expression cannot be read ({error or type(error).__name__}): {_excerpt(text)}") from None
     return _Reader(text, names).read(tree.body)
+
+
+def row_of(operator: ast.AST) -> Op | None:
+    """Return the op of an operator in Python's syntax tree; None if it is not element-wise."""
+    return _BY_DUNDER.get(_OPERATORS.get(type(operator), ""))
 
 
 def _excerpt(text: str) -> str:
@@ -186,10 +191,10 @@ class _Reader:
         return self.operands[name]
 
     def _operator(self, tree: ast.expr, operator: ast.AST) -> Op:
-        dunder = _OPERATORS.get(type(operator))
-        if dunder is None:
+        row = row_of(operator)
+        if row is None:
             raise self._error(tree, f"the operator {type(operator).__name__} is not element-wise")
-        return _BY_DUNDER[dunder]
+        return row
 
     def _comparison(self, tree: ast.Compare) -> Node:
         # As in Python, a < b < c is (a < b) & (b < c).

@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -22,9 +23,11 @@ from ..core.errors import DTypeError, TraceError
 from ..ops.row import Op
 from ..ops.table import CAST, OPS, SEVERAL, find_op
 from .build import Builder, constant_from
+from .kinds import Kind, asked, asking, unknown
 from .nodes import Expression, Node, Operand, Params
 
 if TYPE_CHECKING:
+    from ..shape.types.tensor_type import TensorType
     from .views import View
 
 __all__ = [
@@ -40,7 +43,7 @@ __all__ = [
 ]
 
 
-class Tracer:
+class Tracer(metaclass=Kind):
     """The stand-in for an array while a function is traced; supports only what an element-wise expression can hold."""
 
     __slots__ = ("builder", "node")
@@ -49,6 +52,39 @@ class Tracer:
     def __init__(self, builder: Builder, node: Node) -> None:
         self.builder = builder
         self.node = node
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> NoReturn:  # type: ignore[override]
+        raise asked()
+
+    def _declared(self, what: str) -> TensorType:
+        """Return the operand's declared type; raise if no signature gives one."""
+        declared = self.builder.types.get(self.node)
+        return unknown(what) if declared is None else declared
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The declared dtype."""
+        declared = self._declared("the dtype")
+        return unknown("the dtype") if declared.dtype is None else declared.dtype.np
+
+    @property
+    def ndim(self) -> int:
+        """The declared rank."""
+        declared = self._declared("the rank")
+        return unknown("the rank") if declared.unranked else len(declared.dims)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The declared shape; every extent has to be declared."""
+        declared = self._declared("the shape")
+        extents = [dim.extent for dim in declared.dims if dim.extent is not None]
+        return unknown("the shape") if declared.unranked or len(extents) < len(declared.dims) else tuple(extents)
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the declared shape."""
+        return prod(self.shape)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         name, (op, *others) = _rows_of(ufunc)
@@ -158,7 +194,10 @@ class Tracer:
         return _numpy_function(np.clip)(self, min, max)
 
     def __bool__(self) -> NoReturn:
-        raise TraceError("a branch on array values cannot be traced; use numpy.where(condition, a, b) or & and |")
+        raise TraceError(
+            "a branch on array values cannot be traced; use numpy.where(condition, a, b) or & and |, or write a "
+            "function of scalars for bcastgen.vectorize"
+        )
 
     def _no_scalar(self) -> NoReturn:
         raise TraceError("the values of an operand are not known while tracing; keep to array operations")
@@ -168,8 +207,10 @@ class Tracer:
     def __iter__(self) -> NoReturn:
         raise TraceError("an operand cannot be iterated over or unpacked while tracing; write the array expression")
 
-    def __len__(self) -> NoReturn:
-        raise TraceError("an operand's extents are not known while tracing; pass them as an operand")
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an operand without dims")
+        return self.shape[0]
 
     def __getitem__(self, key: object) -> Tracer:
         parts = key if isinstance(key, tuple) else (key,)
@@ -355,13 +396,16 @@ def is_tracer(value: object) -> bool:
     return isinstance(value, Tracer)
 
 
-def trace(function: Callable[..., Any], names: tuple[str, ...]) -> Expression:
+def trace(
+    function: Callable[..., Any], names: tuple[str, ...], types: tuple[TensorType, ...] | None = None
+) -> Expression:
     """Return the expression a function computes.
 
     Parameters
     ----------
     function : takes one array for each name and returns an array, or a tuple of arrays.
     names : the operands' names.
+    types : their declared types; the function may ask for what these say.
 
     Raises
     ------
@@ -377,8 +421,9 @@ def trace(function: Callable[..., Any], names: tuple[str, ...]) -> Expression:
       return t1
     """
     builder = Builder(names)
-    returned = function(*(Tracer(builder, operand) for operand in builder.operands))
-    values = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
+    builder.types.update(zip(builder.operands, types or (), strict=False))
+    returned = asking(function)(*(Tracer(builder, operand) for operand in builder.operands))
+    values = tuple(returned) if not is_tracer(returned) and isinstance(returned, (tuple, list)) else (returned,)
     if not values:
         raise TraceError("the function returns an empty tuple; return at least one array")
     if any(value is None for value in values):

@@ -4,8 +4,8 @@ In: what callers of `jit`, `from_text` and the command line say.  Out: :class:`O
 
     options_for(dynamic="strict", math="fast") -> Options("kernel", None, "strict", True, True, False, "fast")
 
-`signature`, `threads` and `background` are no part of :class:`Options`: a binary's key has the types of the signature,
-and the others concern calls.
+`signature`, `threads`, `background` and `static` are no part of :class:`Options`: a binary's key has the types of the
+signature, and the others concern calls.
 """
 
 from __future__ import annotations
@@ -69,6 +69,14 @@ OPTIONS: dict[str, Option] = {
             "whether NumPy answers calls while their binary is compiled in a thread; None: if the environment sets "
             "BCASTGEN_BACKGROUND. Arithmetic has the same bits; functions of f64 are NumPy's own then. Calls that a "
             "kernel refuses, and those of ops defined at run time, wait for the compiler, as ``kernel.wait()`` does.",
+            flag=None,
+        ),
+        Option(
+            "static",
+            (),
+            "names of parameters that are Python values and no operands: they may decide branches and loops. Each "
+            "combination of values is a kernel of its own; they need a hash. A parameter whose default is None is "
+            "static where a call leaves it out.",
             flag=None,
         ),
     )

@@ -94,7 +94,11 @@ def without_strict(values: tuple[object, ...]) -> tuple[tuple[object, ...], Stri
     module = sys.modules.get("bcastgen.runtime.strict")
     if module is None:
         return values, {}
-    found: StrictDims = {at: value.dims for at, value in enumerate(values) if isinstance(value, module.Strict)}
+    found: StrictDims = {}
+    for at, value in enumerate(values):
+        # Not isinstance, since a stand-in of a trace tells nobody what it is.
+        if type(value) is module.Strict:
+            found[at] = value.dims  # type: ignore[attr-defined]
     return tuple(map(module.plain, values)) if found else values, found
 
 

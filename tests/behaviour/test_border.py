@@ -461,8 +461,12 @@ def test_evaluate_takes_text():
 
 
 def test_branches_on_the_kind_of_an_argument():
-    # What tracing cannot see is said in jit's docstring; a default that only such a branch could use is refused.
+    # What tracing cannot see is said in jit's docstring, and what asks for it is refused.
     for said in ("numpy.isscalar(x)", "isinstance(x, numpy.ndarray)", "x is None", "random numbers", "closures"):
         assert said in " ".join(bg.jit.__doc__.replace("`", "").split())
-    with pytest.raises(TraceError, match="parameter 'y=None' is an array, as every one is, and never None"):
-        bg.jit(lambda x, y=None: x if y is None else x + y)
+    optional = bg.jit(lambda x, y=None: x if y is None else x + y)
+    assert optional(np.arange(3)).tolist() == [0, 1, 2]
+    assert optional(np.arange(3), 1).tolist() == [1, 2, 3]
+    for asks in (np.isscalar, lambda x: isinstance(x, np.ndarray)):
+        with pytest.raises(TraceError, match="whether an operand is an array or a number is not known"):
+            bg.jit(lambda x, asks=asks: x if asks(x) else -x, static="asks")(1.0)

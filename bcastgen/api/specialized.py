@@ -1,0 +1,179 @@
+"""Functions that pick a kernel by the values of parameters that are no operands, one for each combination of values.
+
+In: a call.  Out: the call of the kernel that was made for its static values.
+
+    f(x, mode="a")  ->  the kernel of (x) for mode "a"         obj.scaled(x)  ->  that for the numbers read from obj
+
+Only functions with such parameters come here; a call binds its arguments in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from inspect import Parameter
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import TraceError
+from ..core.forks import undivided
+from ..kernel.kernel import Kernel
+from .parameters import Make, Parameters
+
+__all__ = ["SpecializedKernel"]
+
+_PLAIN = (bool, int, float, str, type(None), np.generic)
+
+
+class SpecializedKernel:
+    """A function whose parameters are not all operands; see `static` of :func:`bcastgen.jit`.
+
+    Called as the function itself, with ``out=``. What kernels have beside (``explain``, ``source``, ...) is that of the
+    kernel of the latest call.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, parameters: Parameters, make: Make) -> None:
+        update_wrapper(self, function)
+        self.__name__ = name
+        self.__signature__ = parameters.signature
+        self._parameters = parameters
+        self._make = make
+        self._kernels: dict[Any, Kernel] = {}
+        self._by_object: dict[Any, list[tuple[dict[str, Any], Kernel]]] = {}
+        self._latest: Kernel | None = None
+
+    def __call__(self, *args: Any, out: Any = None, **by_name: Any) -> Any:
+        """Call the kernel that was made for these values of the static parameters."""
+        try:
+            bound = self._parameters.signature.bind(*args, **by_name)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}() {error}") from None
+        bound.apply_defaults()
+        operands: dict[str, Any] = {}
+        given: dict[str, Any] = {}
+        for parameter in self._parameters.all:
+            value = bound.arguments[parameter.name]
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                operands.update((f"{parameter.name}{at}", one) for at, one in enumerate(value))
+            elif self._is_given(parameter, value):
+                given[parameter.name] = value
+            else:
+                operands[parameter.name] = value
+        kernel = self._latest = self._kernel(tuple(operands), given)
+        return kernel(*operands.values()) if out is None else kernel(*operands.values(), out=out)
+
+    def _is_given(self, parameter: Parameter, value: object) -> bool:
+        is_self = self._parameters.is_method and parameter is self._parameters.all[0]
+        left_out = parameter.default is None and value is None
+        return is_self or left_out or parameter.name in self._parameters.static
+
+    def _kernel(self, names: tuple[str, ...], given: dict[str, Any]) -> Kernel:
+        if not names:
+            raise TypeError(f"{self.__name__}() takes at least one operand")
+        own = dict(given)
+        instance = own.pop("self") if self._parameters.is_method else None
+        key = (names, tuple((name, self._mark(name, value)) for name, value in own.items()), type(instance))
+        if instance is not None:
+            return self._kernel_of_object(key, names, given, instance)
+        if key not in self._kernels:
+            made = self._make(names, (), given)
+            with undivided:
+                self._kernels.setdefault(key, made)
+        return self._kernels[key]
+
+    def _kernel_of_object(self, key: Any, names: tuple[str, ...], given: dict[str, Any], instance: Any) -> Kernel:
+        """Return the kernel for what the method reads from its object; objects that agree in it share one."""
+        known = self._by_object.setdefault(key, [])
+        for read, kernel in known:
+            if all(_marked(getattr(instance, name, _PLAIN)) == _marked(value) for name, value in read.items()):
+                return kernel
+        view = ObjectView(self.__name__, instance)
+        kernel = self._make(names, (), {**given, "self": view})
+        known.append((view._read, kernel))
+        return kernel
+
+    def _mark(self, name: str, value: object) -> object:
+        found = _marked(value)
+        try:
+            hash(found)
+        except TypeError:
+            raise TraceError(
+                f"{self.__name__}(): the static parameter {name!r} is a {type(value).__name__}, which has no hash to "
+                "find its kernel by; pass a tuple, a number or text"
+            ) from None
+        return found
+
+    def _call_traced(self, operands: tuple[object, ...]) -> Any:
+        return self(*operands)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Return the method of an object."""
+        return self if instance is None or not self._parameters.is_method else MethodType(self, instance)
+
+    def __getattr__(self, name: str) -> Any:
+        latest = self.__dict__.get("_latest")
+        if latest is None or name.startswith("__"):
+            raise AttributeError(
+                f"{self.__dict__.get('__name__')!r} has no {name!r} before its first call, which says for which values"
+            )
+        return getattr(latest, name)
+
+    def __reduce__(self) -> str:
+        """Pickle by reference, as functions are."""
+        return str(self.__qualname__)
+
+    def __repr__(self) -> str:
+        return f"<kernels of {self.__name__}{self._parameters.signature}>"
+
+
+class ObjectView:
+    """What stands for `self` while a method is traced: numbers and texts of the object, each noted as it is read."""
+
+    __slots__ = ("_instance", "_name", "_read")
+
+    def __init__(self, name: str, instance: Any) -> None:
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_instance", instance)
+        object.__setattr__(self, "_read", {})
+
+    def __getattr__(self, name: str) -> Any:
+        instance = self._instance
+        known = next((vars(kind)[name] for kind in type(instance).__mro__ if name in vars(kind)), None)
+        if isinstance(known, property) and known.fget is not None:
+            return known.fget(self)
+        if isinstance(known, FunctionType):
+            return MethodType(known, self)
+        if isinstance(known, staticmethod):
+            return known.__func__
+        if isinstance(known, SpecializedKernel):
+            raise TraceError(
+                f"{self._name}(): self.{name} is a kernel of another method; write a function that both call"
+            )
+        value = getattr(instance, name)
+        if isinstance(value, (Kernel, SpecializedKernel)) and name not in getattr(instance, "__dict__", ()):
+            return value
+        if not _is_plain(value):
+            raise TraceError(
+                f"{self._name}(): self.{name} is a {type(value).__name__}; a method that is compiled reads numbers and "
+                "texts from its object, so pass this as an operand"
+            )
+        self._read[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise TraceError(f"{self._name}(): self.{name} is set; a method that is compiled changes nothing, so return it")
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, _PLAIN) or (isinstance(value, tuple) and all(map(_is_plain, value)))
+
+
+def _marked(value: object) -> object:
+    """Return what tells values apart that are equal and not the same: 1, 1.0 and True; 0.0 and -0.0."""
+    if isinstance(value, (float, np.floating)):
+        return type(value), repr(value)
+    if isinstance(value, tuple):
+        return type(value), tuple(map(_marked, value))
+    return type(value), value

@@ -1,0 +1,97 @@
+"""Kinds of arguments: a stand-in has none, since a kernel serves arrays and numbers alike, so asking is refused.
+
+In: a test of a stand-in's kind in a function that is being traced.  Out: an error that names the cure.
+
+    isinstance(x, np.ndarray)    type(x) is float    np.isscalar(x)    ->   TraceError
+
+A branch on it would be taken once, for every later call. Python asks a stand-in's `__class__` in `isinstance`, and its
+type's `__eq__` where types are compared; for ``type(x) is float`` a function that names `type` is run with another one.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any, NoReturn
+
+from ..core.errors import TraceError
+
+__all__ = ["Kind", "asked", "asking", "unknown"]
+
+
+def asked() -> TraceError:
+    """Return the error of a test of a stand-in's kind."""
+    return TraceError(
+        "whether an operand is an array or a number is not known while tracing: the kernel serves both, and a branch "
+        "would be taken once for all calls; leave the test out (numpy's functions take both), test before the call, or "
+        "make it a parameter that static= names"
+    )
+
+
+class Kind(type):
+    """The type of the class of stand-ins: comparing that class with another one is refused."""
+
+    __hash__ = type.__hash__
+
+    def __eq__(cls, other: object) -> bool:
+        if cls is other:
+            return True
+        if isinstance(other, type):
+            raise asked()
+        return NotImplemented
+
+    def __ne__(cls, other: object) -> bool:
+        return not cls == other
+
+
+class _Type(type):
+    """The `type` of traced functions: that of a stand-in is not told."""
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        if len(args) == 1 and builtins.type(builtins.type(args[0])) is Kind:
+            raise asked()
+        return builtins.type(*args, **options)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, builtins.type)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is builtins.type
+
+    __hash__ = type.__hash__
+
+
+class _TypeOf(metaclass=_Type):
+    pass
+
+
+def asking(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that refuses `type` of a stand-in; the function itself if it names no such function.
+
+    Examples
+    --------
+    >>> def doubled(x): return x * 2
+    >>> asking(doubled) is doubled
+    True
+    """
+    if not isinstance(function, FunctionType) or not _names_type(function.__code__):
+        return function
+    if function.__globals__.get("type", builtins.type) is not builtins.type:
+        return function
+    names = {**function.__globals__, "type": _TypeOf}
+    made = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _names_type(code: CodeType) -> bool:
+    return "type" in code.co_names or any(isinstance(one, CodeType) and _names_type(one) for one in code.co_consts)
+
+
+def unknown(what: str) -> NoReturn:
+    """Raise the error of an operand's shape or dtype that no signature tells."""
+    raise TraceError(
+        f"{what} of an operand is not known while tracing: one kernel serves them all; declare it by signature=, as in "
+        "signature='(f32[2, 3] x)', or pass it as an operand"
+    )

@@ -1,0 +1,6 @@
+"""Functions of scalars, read from their source: branches become selections, loops are unrolled.
+
+`function_text` finds a function's source and says where an error is; `values` holds what a name may stand for while a
+function is read; `reader` follows statements, `expressions` reads what they compute, `calls` what they call.
+`loops` reads the signatures that Numba's decorator takes.
+"""

@@ -1,0 +1,130 @@
+"""Parameters that are no operands: static ones, defaults of None, keywords only, `*args`, `self`."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+
+X = np.arange(3.0)
+
+
+@bg.jit(static=("mode", "times"))
+def scaled(x, mode="twice", times=(1, 2)):
+    for factor in times:
+        x = x * factor if mode == "twice" else x / factor
+    return x
+
+
+def test_static_parameters_pick_a_kernel():
+    assert scaled(X).tolist() == [0, 2, 4]
+    assert scaled(X, "half").tolist() == [0, 0.5, 1]
+    assert scaled(X, times=(3,)).tolist() == [0, 3, 6]
+    assert scaled(X, mode="twice", times=(1, 2)).tolist() == [0, 2, 4]
+    assert len(scaled._kernels) == 3
+    out = np.empty(3)
+    assert scaled(X, out=out) is out
+    assert "multiply" in scaled.explain()
+    assert pickle.loads(pickle.dumps(scaled)) is scaled
+
+
+def test_equal_values_of_other_types_are_other_kernels():
+    @bg.jit(static="k")
+    def power(x, k):
+        return x * k
+
+    ones = np.ones(1, np.int8)
+    assert [power(ones, k).dtype for k in (1, 1.0, True, np.int16(1))] == [np.int8, np.float64, np.int8, np.int16]
+    assert np.signbit(power(X, -0.0)[1])
+    assert not np.signbit(power(X, 0.0)[1])
+
+
+def test_static_values_need_a_hash_and_a_parameter():
+    with pytest.raises(bg.TraceError, match="static parameter 'mode' is a list"):
+        scaled(X, ["twice"])
+    with pytest.raises(bg.TraceError, match="no parameter of <lambda>"):
+        bg.jit(lambda x: x, static="mode")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'made'"):
+        scaled(X, made=1)
+
+
+def test_a_default_of_none_is_static_where_it_is_left_out():
+    @bg.jit
+    def shifted(x, y=None):
+        return x if y is None else x + y
+
+    assert shifted(X).tolist() == [0, 1, 2]
+    assert shifted(X, 1).tolist() == [1, 2, 3]
+    assert shifted(X, y=X).tolist() == [0, 2, 4]
+    assert shifted(X, None).tolist() == [0, 1, 2]
+
+
+def test_keywords_only_and_several_operands():
+    @bg.jit
+    def weighted(*rows, weight):
+        total = 0.0
+        for row in rows:
+            total = total + row * weight
+        return total
+
+    assert weighted(X, X, weight=2).tolist() == [0, 4, 8]
+    assert weighted(X, weight=X).tolist() == [0, 1, 4]
+    with pytest.raises(TypeError, match="missing a required"):
+        weighted(X)
+    keyword = bg.jit(lambda x, *, k: x * k)
+    with pytest.raises(TypeError, match="too many positional"):
+        keyword(X, 2)
+    # Inside another kernel, too.
+    assert bg.jit(lambda x: keyword(x, k=3) + 1)(X).tolist() == [1, 4, 7]
+
+
+class Filter:
+    gain = 2.0
+
+    def __init__(self, offset):
+        self.offset = offset
+        self.taps = np.ones(3)
+
+    @bg.jit
+    def run(self, x, scale=1.0):
+        return self.amplified(x) * scale + self.offset
+
+    def amplified(self, x):
+        return x * self.gain * self.sign
+
+    @property
+    def sign(self):
+        return -1 if self.offset < 0 else 1
+
+    @bg.jit
+    def wrong(self, x):
+        return x * self.taps
+
+    @bg.vectorize
+    def limited(self, x):
+        if x > self.offset:
+            return self.amplified(x)
+        return 0.0
+
+
+def test_methods_read_numbers_of_their_object_and_see_changes():
+    one, other = Filter(1.0), Filter(-5.0)
+    assert one.run(X).tolist() == [1, 3, 5]
+    assert other.run(X).tolist() == [-5, -7, -9]
+    assert Filter.run(one, X, scale=2).tolist() == [1, 5, 9]
+    one.offset = 10.0
+    assert one.run(X).tolist() == [10, 12, 14]
+    one.gain = 1
+    assert one.run(X).tolist() == [10, 11, 12]
+    one.offset = 1.0
+    assert one.limited(X).tolist() == [0, 0, 2]
+    one.offset = 0.5
+    assert one.limited(X).tolist() == [0, 1, 2]
+
+
+def test_methods_that_read_arrays_are_refused():
+    with pytest.raises(bg.TraceError, match=r"self\.taps is a ndarray; .*pass this as an operand"):
+        Filter(1.0).wrong(X)

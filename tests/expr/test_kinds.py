@@ -1,0 +1,104 @@
+"""Functions that ask what kind of argument they have, called by NumPy and traced: never another result, silently."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+from bcastgen.core.errors import TraceError
+from bcastgen.expr.kinds import asking
+from bcastgen.expr.trace import trace
+
+ARGUMENTS = (np.arange(3.0), np.float32([[1, 2]]), np.array(2.0), np.float64(2.0), 2.0, 3, True, [1, 2])
+
+
+def by_is(x):
+    return x if type(x) is np.ndarray else x * 3
+
+
+def by_issubclass(x):
+    return x if issubclass(type(x), np.generic) else x * 3
+
+
+def in_a_nested_function(x):
+    def choose(y):
+        return type(y) in (int, float)
+
+    return x if choose(x) else x * 3
+
+
+ASKING = [
+    lambda x: x if isinstance(x, np.ndarray) else x * 3,
+    lambda x: x if isinstance(x, (int, float)) else x * 3,
+    lambda x: x if isinstance(x, numbers.Number) else x * 3,
+    lambda x: x if isinstance(x + 1, np.generic) else x * 3,
+    lambda x: x if np.isscalar(x) else x * 3,
+    lambda x: x if type(x) == float else x * 3,  # noqa: E721
+    lambda x: x if type(x) != np.ndarray else x * 3,  # noqa: E721
+    lambda x: x if type(x) in (int, float) else x * 3,
+    lambda x: x if x.__class__ is np.ndarray else x * 3,
+    lambda x: x if hasattr(x, "shape") else x * 3,
+    lambda x: x if np.ndim(x) else x * 3,
+    lambda x: x if np.shape(x) == () else x * 3,
+    lambda x: x if np.size(x) == 3 else x * 3,
+    lambda x: x if x.ndim == 0 else x * 3,
+    lambda x: x if x.dtype == np.float32 else x * 3,
+    lambda x: x if callable(getattr(x, "sum", None)) else x * 3,
+    lambda x: x if x is None else x * 3,
+    by_is,
+    by_issubclass,
+    in_a_nested_function,
+]
+
+
+@pytest.mark.parametrize("function", ASKING)
+def test_a_traced_function_gives_what_numpy_gives_or_is_refused(function):
+    try:
+        kernel = bg.jit(function)
+    except TraceError as error:
+        assert "while tracing" in str(error)
+        return
+    for argument in ARGUMENTS:
+        try:
+            expected = function(np.asarray(argument) if isinstance(argument, list) else argument)
+        except (AttributeError, TypeError):
+            continue
+        assert np.array_equal(kernel(argument), expected), argument
+
+
+def test_all_but_is_none_are_refused():
+    refused = 0
+    for function in ASKING:
+        try:
+            bg.jit(function)
+        except TraceError:
+            refused += 1
+    assert refused == len(ASKING) - 1
+
+
+def test_a_signature_tells_shape_rank_and_dtype():
+    def normal(x, y):
+        assert (x.ndim, len(x), x.size, np.shape(x)) == (2, 2, 6, (2, 3))
+        return (x / x.size + y).astype(x.dtype)
+
+    kernel = bg.jit(normal, signature="(f32[2, 3] x, f32[?] y)")
+    assert kernel(np.ones((2, 3), "f4"), np.zeros(3, "f4")).dtype == np.float32
+    with pytest.raises(TraceError, match="the shape of an operand is not known"):
+        bg.jit(lambda x: x * len(x), signature="(f32[?] x)")
+    assert bg.jit(lambda x: x * x.ndim, signature="(f32[?] x)")(np.ones(2, "f4")).tolist() == [1, 1]
+    with pytest.raises(TraceError, match="declare it by signature="):
+        bg.jit(lambda x: (x + 1).ndim, signature="(f32[2] x)")
+
+
+def test_type_of_other_values_is_pythons():
+    def function(x, k=2):
+        assert int is int
+        assert str is str
+        assert isinstance(int, type)
+        return x * 2
+
+    assert asking(function) is not function
+    assert "multiply(x, 2)" in str(trace(function, ("x",)))
