@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..core.errors import BcastgenError, DTypeError, ParseError, TraceError
+from ..core.errors import BcastgenError, DTypeError, ParseError, TraceError, placed
 from ..core.forks import undivided
 from ..expr.build import Builder
 from ..expr.free_extents import has_views
@@ -150,9 +150,12 @@ def _jitted(
     names, defaults = _parameters(function)
     declared = None if signature is None else _named(signature, names)
     label = str(name or getattr(function, "__name__", "kernel"))
-    kernel = _kernel_of(
-        trace(function, names), label if label.isidentifier() else "kernel", defaults, declared, options
-    )
+    label = label if label.isidentifier() else "kernel"
+    try:
+        expression = trace(function, names)
+    except BcastgenError as error:
+        raise placed(error, f"in {label}({', '.join(names)})") from error.__cause__
+    kernel = _kernel_of(expression, label, defaults, declared, options)
     kernel.threads = threads
     if background is not None:
         kernel.background = background
@@ -223,6 +226,8 @@ def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str,
     with undivided:
         from ..shape.types.tensor_type import Signature, parse_signature, parse_type  # noqa: PLC0415 - most kernels have no signature
 
+    if not isinstance(text, (str, Signature, list, tuple)):
+        raise ParseError(f"signature={text!r} is no signature; give text as '(f32[?] x) -> f32[?]', or a list of types")
     if not isinstance(text, (str, Signature)):
         text = Signature(tuple((None, parse_type(type_)) for type_ in text))
     signature = parse_signature(text)

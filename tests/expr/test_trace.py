@@ -111,7 +111,7 @@ def branch(a):
         (lambda a: np.add(a, 1, where=True), "where= has no meaning"),
         (np.deg2rad, "numpy.deg2rad is not an op"),
         (lambda a: a + np.ones(3), "pass it in as an operand"),
-        (lambda a: a + "x", "str is neither"),
+        (lambda a: a + "x", "'x' is a str"),
         (lambda a: None, "returns None"),
         (lambda a: (), "empty tuple"),
         (lambda a: np.where(a), "three operands"),
