@@ -200,7 +200,8 @@ def dtype(spelling: object) -> DType:
         found = None
     if found is not None and found.name in _BY_NUMPY:
         return _BY_NUMPY[found.name]
-    cure = "" if found is None else _CURES.get(found.char, "")
+    # Codes of NumPy's own dtypes; those of other packages mean something else.
+    cure = _CURES.get(found.char, "") if found is not None and found.type.__module__ == "numpy" else ""
     raise DTypeError(f"dtype {str(spelling)!r} is not supported{cure}; use one of {', '.join(_BY_NAME)}")
 
 
