@@ -15,7 +15,7 @@ from bcastgen.ops.table import OPS
 
 ROOT = Path(__file__).resolve().parents[1]
 # Folders of tests that follow no module: what users see, goldens, tools, C, other people's projects.
-FREE = {"behaviour", "cases", "support", "csrc", "c_project", "bench"}
+FREE = {"behaviour", "cases", "support", "csrc", "c_project", "bench", "suites"}
 LONGEST = 400
 
 

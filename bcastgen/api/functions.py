@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..core.errors import BcastgenError, DTypeError, ParseError
+from ..core.errors import BcastgenError, DTypeError, ParseError, placed
 from ..core.forks import undivided
 from ..expr.build import Builder
 from ..expr.free_extents import has_views
@@ -175,7 +175,10 @@ def _jitted(
         declared = None if signature is None else _named(signature, names)
         types = None if declared is None else tuple(type_ for _, type_ in declared.operands)
         is_plain = parameters is None or parameters.is_plain
-        expression = trace(function if is_plain else traced, names, types)
+        try:
+            expression = trace(function if is_plain else traced, names, types)
+        except BcastgenError as error:
+            raise placed(error, f"in {label}({', '.join(names)})") from error.__cause__
         kernel = _kernel_of(expression, label, defaults, declared, options)
         kernel.threads = threads
         if background is not None:
@@ -223,6 +226,8 @@ def _named(text: str | Signature | Sequence[TensorType | str], names: tuple[str,
     with undivided:
         from ..shape.types.tensor_type import Signature, parse_signature, parse_type  # noqa: PLC0415 - most kernels have no signature
 
+    if not isinstance(text, (str, Signature, list, tuple)):
+        raise ParseError(f"signature={text!r} is no signature; give text as '(f32[?] x) -> f32[?]', or a list of types")
     if not isinstance(text, (str, Signature)):
         text = Signature(tuple((None, parse_type(type_)) for type_ in text))
     signature = parse_signature(text)

@@ -8,6 +8,7 @@ In: an expression, or a file of MLIR; operands.  Out: results on stdout, or in f
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -104,4 +105,6 @@ def _operand(text: str) -> tuple[str, Any]:
             return name, number(value)
         except ValueError:
             continue
+    if not value.endswith(".npy") and not os.path.exists(value):
+        raise ParseError(f"--in {excerpt(text)}: {excerpt(value)} is neither a number nor a file")
     return name, load_array(value)

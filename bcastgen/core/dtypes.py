@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import DTypeError
+from .errors import DTypeError, RangeError
 from .float16 import BFLOAT16, nearest, numpy_bfloat16
 from .frozen import dataclass
 
@@ -183,6 +183,20 @@ F16, BF16, F32, F64 = (_BY_NAME[name] for name in ("f16", "bf16", "f32", "f64"))
 C64, C128 = _BY_NAME["c64"], _BY_NAME["c128"]
 
 
+# What to do about arrays of other dtypes, by NumPy's codes.
+_CURES = {
+    "g": " (no vectors have such floats); convert it by .astype(numpy.float64)",
+    "G": " (no vectors have such floats); convert it by .astype(numpy.complex128)",
+    "O": " (its elements are Python objects); convert it to numbers by .astype(numpy.float64)",
+    "U": " (it is text); convert it to numbers by .astype(numpy.float64)",
+    "S": " (it is text); convert it to numbers by .astype(numpy.float64)",
+    "T": " (it is text); convert it to numbers by .astype(numpy.float64)",
+    "V": " (it has fields, or bytes without a meaning); pass its fields one by one, as in x['name']",
+    "M": " (a time has an origin and a unit); compute with its numbers, .view('int64')",
+    "m": " (a duration has a unit); compute with its numbers, .view('int64')",
+}
+
+
 @cache
 def dtype(spelling: object) -> DType:
     """Return the row that a spelling names.
@@ -210,12 +224,14 @@ def dtype(spelling: object) -> DType:
         if meant := meant_by(spelling):
             raise DTypeError(f"dtype {spelling!r} counts bytes in NumPy, and bits here; write {meant}")
     try:
-        name = np.dtype(spelling).name  # type: ignore[call-overload]
+        found = np.dtype(spelling)  # type: ignore[call-overload]
     except TypeError:
-        name = ""
-    if name in _BY_NUMPY:
-        return _BY_NUMPY[name]
-    raise DTypeError(f"dtype {str(spelling)!r} is not supported; use one of {', '.join(_BY_NAME)}")
+        found = None
+    if found is not None and found.name in _BY_NUMPY:
+        return _BY_NUMPY[found.name]
+    # Codes of NumPy's own dtypes; those of other packages mean something else.
+    cure = _CURES.get(found.char, "") if found is not None and found.type.__module__ == "numpy" else ""
+    raise DTypeError(f"dtype {str(spelling)!r} is not supported{cure}; use one of {', '.join(_BY_NAME)}")
 
 
 def meant_by(name: str) -> str | None:
@@ -328,6 +344,8 @@ def resolve_weak(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
         return tuple(t.default for t in types if isinstance(t, Weak))
     met = promote(*strong)
     for weak in (t for t in types if isinstance(t, Weak)):
+        if met.kind == "bool" and weak is WEAK_UINT:
+            raise RangeError("a Python integer beyond int64 is out of bounds for i64, which bools and integers give")
         if weak is WEAK_COMPLEX:
             # It is as wide as the floats beside it, or complex128 beside integers.
             met = promote(met, C64 if met.is_inexact else C128)

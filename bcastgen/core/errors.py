@@ -29,6 +29,8 @@ __all__ = [
     "extent_mismatch",
     "from_shape_status",
     "from_status",
+    "operand_refused",
+    "placed",
     "rank_mismatch",
     "result_mismatch",
     "result_rank_mismatch",
@@ -39,7 +41,19 @@ __all__ = [
 
 
 class BcastgenError(Exception):
-    """Base of every error bcastgen raises."""
+    """Base of every error bcastgen raises.
+
+    Attributes
+    ----------
+    sentence : the message without its end that says in which call, and where in the source.
+    """
+
+    _sentence: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, without where: the sentence that C gives for it, too."""
+        return str(self) if self._sentence is None else self._sentence
 
 
 class BroadcastError(BcastgenError, ValueError):
@@ -101,6 +115,20 @@ class CacheError(BcastgenError, OSError):
 
 class CompilerWarning(RuntimeWarning):
     """A kernel could not be compiled, so NumPy computes its results; the message is the compiler's error."""
+
+
+def placed(error: BcastgenError, place: str) -> BcastgenError:
+    """Return an error whose message also says where: once, by who knows it first and best.
+
+    Examples
+    --------
+    >>> placed(placed(DTypeError("no such loop"), "at f.py:3"), "in f(x: f32)")
+    DTypeError('no such loop, at f.py:3 in f(x: f32)')
+    """
+    comma = "," if error._sentence is None else ""
+    error._sentence = error.sentence
+    error.args = (f"{error}{comma} {place}", *error.args[1:])
+    return error
 
 
 # Tracebacks and pickles then use the public names.
@@ -194,6 +222,15 @@ def strict_mismatch(operand: str, dim: int, actual: int, expected: int, against:
     return BroadcastError(
         f"{found}, {cure}", operand=operand, dim=dim, expected=expected, actual=actual, against=against
     )
+
+
+def operand_refused(name: str, value: object, why: BcastgenError) -> DTypeError:
+    """A call's operand is of a dtype that there is no C for; the message says what it is."""
+    if value is None:
+        return DTypeError(f"operand '{name}' is None; give an array or a number")
+    shape = getattr(value, "shape", ())
+    kind = f"an array of shape {shape}" if shape else f"a {type(value).__name__}"
+    return DTypeError(f"operand '{name}' ({kind}): {why}")
 
 
 def from_status(

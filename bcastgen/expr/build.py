@@ -19,7 +19,7 @@ from ..core.dtypes import BF16, BOOL, C128, F32, F64, WEAK_COMPLEX, WEAK_FLOAT, 
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
 from ..ops.table import CAST
-from .nodes import Apply, Constant, Expression, Node, Operand, Params, Remap, Sizing, TypeAssertion, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Params, Place, Remap, Sizing, TypeAssertion, topological
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
@@ -86,6 +86,9 @@ class Builder:
         self._sizings: dict[tuple[str, tuple[Node, ...]], Sizing] = {}
         # Declared types, for stand-ins that are asked for what these say.
         self.types: dict[Node, TensorType] = {}
+        # Says where in the user's source an op is applied, and what it has said.
+        self.place: Callable[[], Place] | None = None
+        self._places: dict[Node, Place] = {}
         self.operands: list[Operand] = []
         for name in names:
             self.operand(name)
@@ -131,7 +134,10 @@ class Builder:
         if dtype is not None:
             params += op.identity(tuple(node.dtype for node in operands if isinstance(node.dtype, DType)), dtype)
         key = (op.name, operands, params, dtype)
-        return self._made.setdefault(key, Apply(op, operands, params, dtype))
+        node = self._made.setdefault(key, Apply(op, operands, params, dtype))
+        if self.place is not None and node not in self._places:
+            self._places[node] = self.place()
+        return node
 
     def call(self, op: Op, operands: tuple[Node, ...]) -> Node:
         """Return the node of an op that is called by name; for NumPy power(x, 2) differs from x**2."""
@@ -235,7 +241,7 @@ class Builder:
         if sizings:
             used = set(topological((*results, *(claim.node for claim in claims))))
             sizings = tuple(one for one in sizings if one.result in used)
-        return Expression(tuple(self.operands), results, free_extents, claims, sizings)
+        return Expression(tuple(self.operands), results, free_extents, claims, sizings, self._places)
 
 
 def _check_value(op: Op, name: str, node: Node) -> None:

@@ -17,7 +17,7 @@ from typing import TypeGuard
 import numpy as np
 
 from ..core.dtypes import BOOL, F64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, in_numpy_code
-from ..core.errors import DomainError, DTypeError, RangeError
+from ..core.errors import BcastgenError, DomainError, DTypeError, RangeError, placed
 from ..core.frozen import dataclass
 from ..ops.dtype_rules import refuse
 from ..ops.row import Op
@@ -112,7 +112,15 @@ class _Inference:
                 case Constant():
                     here[node] = self._typed(self.builder.keep(node), node.dtype)
                 case Apply():
-                    here[node] = self._apply(node, tuple(here[child] for child in node.operands))
+                    try:
+                        here[node] = self._apply(node, tuple(here[child] for child in node.operands))
+                    except BcastgenError as error:
+                        place = self.source.places.get(node)
+                        if place is None:
+                            raise
+                        where, number = place
+                        shown = f"column {number} of the text" if where == "column" else f"{where}:{number}"
+                        raise placed(error, f"at {shown}") from None
                 case Remap(view=view, like=like):
                     child = here[node.operand]
                     given = None if like is None else self.builder.operands[like.index]

@@ -13,7 +13,8 @@ through :func:`topological`, which does not recurse: expressions may be thousand
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DType, Weak
@@ -31,6 +32,7 @@ __all__ = [
     "Node",
     "Operand",
     "Params",
+    "Place",
     "Remap",
     "Sizing",
     "TypeAssertion",
@@ -39,6 +41,8 @@ __all__ = [
     "topological",
 ]
 
+# A file, or "column" for a text; and the line or the column.
+Place = tuple[str, int]
 # The row's own parameters, then notes for typing, which removes them.
 Params = tuple[tuple[str, Any], ...]
 
@@ -112,6 +116,7 @@ class Expression:
 
     `free_extents` are the indices of the operands that have an extent only, which the caller gives: see the module of
     that name. `type_assertions` are types of intermediate values. `sizings` tell free extents from the values' shapes.
+    `places` say for messages where in a user's source ops are applied.
     """
 
     operands: tuple[Operand, ...]
@@ -119,6 +124,7 @@ class Expression:
     free_extents: tuple[int, ...] = ()
     type_assertions: tuple[TypeAssertion, ...] = ()
     sizings: tuple[Sizing, ...] = ()
+    places: Mapping[Node, Place] = field(default_factory=dict)
 
     @property
     def roots(self) -> tuple[Node, ...]:

@@ -16,6 +16,7 @@ from ..core.dtypes import DTYPES, DType, dtype, in_numpy_code, meant_by
 from ..core.errors import BcastgenError, ParseError
 from ..ops.row import Op
 from ..ops.table import OPS, SEVERAL, find_op, known_ops
+from . import refusals
 from .build import Builder
 from .nodes import Expression, Node, Operand
 from .text_views import ViewCall, view_call
@@ -83,7 +84,8 @@ def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
         # Python gives no column where the text ends too early.
-        raise ParseError(f"column {error.offset or len(text) + 1}: {error.msg} in {_excerpt(text)}") from None
+        cure = "; put an expression of several lines in parentheses" if "\n" in text.strip() else ""
+        raise ParseError(f"column {error.offset or len(text) + 1}: {error.msg}{cure} (in {_excerpt(text)})") from None
     except (RecursionError, MemoryError, ValueError) as error:
         raise ParseError(f"the expression cannot be read ({error or type(error).__name__}): {_excerpt(text)}") from None
     return _Reader(text, names).read(tree.body)
@@ -109,6 +111,8 @@ class _Reader:
         self.made: dict[ast.expr, Node] = {}
         self.views: dict[ast.expr, ViewCall] = {}
         self.several: dict[ast.expr, tuple[Node, ...]] = {}
+        self.column = 0
+        self.builder.place = lambda: ("column", self.column)
 
     def read(self, body: ast.expr) -> Expression:
         # A tuple at the top is several results.
@@ -149,6 +153,7 @@ class _Reader:
                 raise self._error(tree, _cure(tree))
 
     def _combine(self, tree: ast.expr) -> Node:
+        self.column = tree.col_offset + 1
         try:
             return self._node(tree)
         except ParseError:
@@ -217,7 +222,7 @@ class _Reader:
             case ast.Attribute(value=value, attr=name) if _is_module(value):
                 pass
             case _:
-                raise self._error(tree, "only functions can be called; `bcastgen ops` lists them")
+                raise self._error(tree, _method(tree.func))
         operands = tuple(self.made[argument] for argument in tree.args)
         op = find_op(name)
         if name in SEVERAL and len(operands) == SEVERAL[name][0].arity:
@@ -230,7 +235,10 @@ class _Reader:
         if op is None and len(operands) == 1 and (name in _DTYPE_NAMES or meant_by(name)):
             return self.builder.convert(operands[0], self._plain_dtype(tree, name))
         if op is None or op.params:
-            raise self._error(tree, f"unknown function {name!r}{_suggestion(name)}; `bcastgen ops` lists them")
+            why = refusals.function(name) or (
+                f"unknown function {name!r}{_suggestion(name)}; `bcastgen ops` lists what there is"
+            )
+            raise self._error(tree, why)
         if len(operands) != op.arity:
             raise self._error(tree, f"{name} takes {op.arity} operands, got {len(operands)}")
         return self.builder.call(op, operands)
@@ -271,15 +279,23 @@ class _Reader:
         return dtype(name)
 
     def _error(self, tree: ast.expr, message: str) -> ParseError:
-        return ParseError(f"column {tree.col_offset + 1}: {message} in {_excerpt(self.text)}")
+        return ParseError(f"column {tree.col_offset + 1}: {message} (in {_excerpt(self.text)})")
 
 
 def _is_module(tree: ast.expr) -> bool:
     return isinstance(tree, ast.Name) and tree.id in _MODULES
 
 
+def _method(tree: ast.expr) -> str:
+    """Return why a call of this is refused: `x.sum()`, `np.linalg.norm(x)`."""
+    name = tree.attr if isinstance(tree, ast.Attribute) else ""
+    return refusals.function(name) or "only functions can be called; `bcastgen ops` lists what there is"
+
+
 def _cure(tree: ast.AST) -> str:
     match tree:
+        case ast.Attribute(attr=name):
+            return refusals.attribute(name)
         case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
             return (
                 "'and', 'or' and 'not' have no meaning for arrays; use &, |, ~ or logical_and, logical_or, logical_not"
@@ -294,5 +310,5 @@ def _cure(tree: ast.AST) -> str:
 def _suggestion(name: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only to say which name was meant
 
-    close = get_close_matches(name, [op.name for op in known_ops()], n=1)
+    close = get_close_matches(name, [op.name for op in known_ops() if not op.params], n=1)
     return f" (did you mean {close[0]}?)" if close else ""

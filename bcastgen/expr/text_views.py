@@ -13,6 +13,7 @@ import ast
 from collections.abc import Callable
 
 from ..core.errors import ParseError
+from . import refusals
 from .views import Broadcast, NewAxes, Transpose, View, dims_of
 
 __all__ = ["ViewCall", "view_call"]
@@ -101,10 +102,14 @@ def _extent(tree: ast.expr, refuse: Refusal) -> int | str | None:
     return _integer(tree, refuse)
 
 
+# What an index may be that is an array: a mask, indices.
+_ARRAYS = (ast.Compare, ast.BinOp, ast.Name, ast.Call, ast.List)
+
+
 def _new_axes(key: ast.expr, refuse: Refusal) -> NewAxes:
     parts = [_axis(part) for part in _entries(key)]
     if "" in parts or parts.count("rest") > 1:
-        raise refuse(key, "indexing is not element-wise; index the array before (x[:, None] adds a dim)")
+        raise refuse(key, refusals.index(is_array=isinstance(key, _ARRAYS)))
     return NewAxes(tuple(parts))
 
 

@@ -14,17 +14,20 @@ import operator
 import sys
 from collections.abc import Callable, Sequence
 from math import prod
+from pathlib import Path
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..core.dtypes import dtype, in_numpy_code
-from ..core.errors import DTypeError, TraceError
+from ..core.errors import BcastgenError, DTypeError, TraceError, placed
 from ..ops.row import Op
 from ..ops.table import CAST, OPS, SEVERAL, find_op
+from . import refusals
 from .build import Builder, constant_from
 from .kinds import Kind, asked, asking, unknown
-from .nodes import Expression, Node, Operand, Params
+from .nodes import Expression, Node, Operand, Params, Place
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
@@ -106,7 +109,13 @@ class Tracer(metaclass=Kind):
         handler = _numpy_function(function)
         name = f"{function.__module__}.{function.__name__}"
         if handler is None:
-            raise TraceError(f"{name} is not element-wise or not supported inside a kernel; call it outside")
+            why = refusals.function(function.__name__)
+            raise TraceError(
+                f"{name} is not element-wise or not supported inside a kernel; call it outside, and pass its result as "
+                "an operand"
+                if why is None
+                else f"{function.__module__}.{why}"
+            )
         for key in kwargs:
             if key not in handler.__code__.co_varnames[: handler.__code__.co_argcount]:
                 raise TraceError(f"{name}: {key}= has no meaning inside a kernel; leave it out")
@@ -214,10 +223,12 @@ class Tracer(metaclass=Kind):
 
     def __getitem__(self, key: object) -> Tracer:
         parts = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(part, (Tracer, np.ndarray, list)) for part in parts):
+            raise TraceError(refusals.index(is_array=True))
         pattern = tuple("new" if part is None else "rest" if part is ... else "dim" for part in parts)
         whole = all(part is None or part is ... or part == slice(None) for part in parts)
         if not whole or pattern.count("rest") > 1:
-            raise TraceError("indexing is not element-wise; index the array before it comes into the kernel")
+            raise TraceError(refusals.index(is_array=False))
         from .views import NewAxes  # noqa: PLC0415 - most kernels have no views
 
         return _viewed(self, NewAxes(pattern))
@@ -236,9 +247,12 @@ class Tracer(metaclass=Kind):
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise TraceError(
-            f"an operand has no attribute {name!r} while tracing: shapes and dtypes are known at the call only"
-        )
+        raise TraceError(refusals.attribute(name))
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return repr(self)
+        raise TraceError(f"the values of an operand are not known while tracing; print it outside, without {spec!r}")
 
     def __repr__(self) -> str:
         return f"<operand {getattr(self.node, 'name', 'expression')!r} being traced>"
@@ -252,9 +266,7 @@ def _node(builder: Builder, value: object, where: str) -> Node:
     made = constant_from(value)
     if made is not None:
         return builder.keep(made)
-    if isinstance(value, np.ndarray):
-        raise TraceError(f"{where}: an array of shape {value.shape} from outside the kernel; pass it in as an operand")
-    raise TraceError(f"{where}: {type(value).__name__} is neither an operand nor a number")
+    raise TraceError(f"{where}: {refusals.value(value)}")
 
 
 def _nodes(builder: Builder, op: Op, values: tuple[object, ...]) -> tuple[Node, ...]:
@@ -391,6 +403,29 @@ for _op in OPS.values():
             setattr(Tracer, f"__r{_op.dunder}__", _operator(_op, reflected=True))
 
 
+# Frames of these folders are not the user's.
+_OURS = (str(Path(__file__).resolve().parents[1]), str(Path(np.__file__).parent))
+
+
+def _users_place() -> Place:
+    """Return the file and line of the innermost frame of the user's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        frame = frame.f_back
+    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def _last_place(traceback: TracebackType | None) -> Place | None:
+    """Return the file and line of the user's that an error comes through last."""
+    found = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if not code.co_filename.startswith(_OURS):
+            found = code.co_filename, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return found
+
+
 def is_tracer(value: object) -> bool:
     """True if a value is a stand-in of a function that is being traced."""
     return isinstance(value, Tracer)
@@ -422,7 +457,14 @@ def trace(
     """
     builder = Builder(names)
     builder.types.update(zip(builder.operands, types or (), strict=False))
-    returned = asking(function)(*(Tracer(builder, operand) for operand in builder.operands))
+    builder.place = _users_place
+    try:
+        returned = asking(function)(*(Tracer(builder, operand) for operand in builder.operands))
+    except BcastgenError as error:
+        place = _last_place(error.__traceback__)
+        if place is None or error.sentence != str(error):
+            raise
+        raise placed(error, f"at {place[0]}:{place[1]}") from error.__cause__
     values = tuple(returned) if not is_tracer(returned) and isinstance(returned, (tuple, list)) else (returned,)
     if not values:
         raise TraceError("the function returns an empty tuple; return at least one array")

@@ -10,7 +10,7 @@ The file is long because every method that users call is here, with what it take
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
-from ..core.errors import BcastgenError, BroadcastError, CacheError, CompileError, TraceError
+from ..core.errors import (
+    BcastgenError,
+    BroadcastError,
+    CacheError,
+    CompileError,
+    DomainError,
+    DTypeError,
+    RangeError,
+    TraceError,
+    placed,
+)
 from ..core.forks import undivided
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
@@ -137,9 +147,14 @@ class Kernel(KernelBase):
 
     def _located(self, error: BcastgenError, shapes: tuple[tuple[int, ...], ...]) -> BcastgenError:
         """Return the error of a call with operands of these shapes; for a kernel made from MLIR, with its place."""
-        if self.provenance is None or not isinstance(error, BroadcastError):
-            return error
-        return self.provenance.located(error, shapes)
+        if self.provenance is not None:
+            return self.provenance.located(error, shapes) if isinstance(error, BroadcastError) else error
+        return placed(error, self._shown_call([f"[{', '.join(map(str, shape))}]" for shape in shapes]))
+
+    def _shown_call(self, types: Sequence[object]) -> str:
+        """Return a call of the kernel as messages show it: its name, and each operand with its shape or dtype."""
+        shown = [f"{name}: {type_}" for name, type_ in zip(self._own_operands, types, strict=False)]
+        return f"in {self._name}({', '.join(shown[:8])}{', ...' * (len(shown) > 8)})"
 
     @property
     def _computed_texts(self) -> tuple[str, ...]:
@@ -191,7 +206,12 @@ class Kernel(KernelBase):
     def _make(self, key: bytes) -> bool:
         """Make the binary of a key; return whether it is still being made, in the background."""
         compilation, tools = self._compilation_for(key), toolchain()
-        name = cache_key(*compilation.key_parts, tools=tools)
+        try:
+            parts = compilation.key_parts
+        except (DTypeError, RangeError, DomainError) as error:
+            types = map(from_key, key[: len(self.operands)])
+            raise placed(error, self._shown_call(list(types))) from None
+        name = cache_key(*parts, tools=tools)
         library = self._found(find(name))
         if library is None and self._jobs is not None and self._jobs.in_background:
             asks = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules

@@ -75,7 +75,10 @@ def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, o
             raise errors.TraceError(f"{kernel._name}(): out= has no meaning inside a kernel; leave it out")
         return taken
     names = (*kernel.operands, *kernel._constants)
-    operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
+    try:
+        operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
+    except errors.BcastgenError as error:
+        raise errors.placed(error, f"in {kernel._name}()") from error.__cause__
     outs = _bind_outs(kernel, by_name.get("out"))
     if strict:
         _check_strict(kernel, operands, strict)
@@ -130,7 +133,8 @@ def raise_limit(kernel: Named, operand: int, value: int, limit: Limit) -> NoRetu
         (row.name for row in DTYPES if row.is_integer and (row.min, row.max) == limit), "the dtype it meets"
     )
     raise errors.RangeError(
-        f"Python integer {value} out of bounds for {dtype_name} (operand '{name}' takes {low} to {high})"
+        f"Python integer {value} out of bounds for {dtype_name} (operand '{name}' takes {low} to {high}), "
+        f"in {kernel._name}()"
     )
 
 
@@ -239,7 +243,7 @@ def clean_operand(name: str, value: object) -> object:
         try:
             register_dtype(dtype(array.dtype))
         except errors.DTypeError as error:
-            raise errors.DTypeError(f"operand '{name}' (a {type(value).__name__}): {error}") from None
+            raise errors.operand_refused(name, value, error) from None
     if array.flags.aligned and array.dtype.isnative:
         return array
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="K", copy=True)

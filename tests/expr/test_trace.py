@@ -116,7 +116,7 @@ def branch(a):
         (np.squeeze, "depends on extents"),
         (np.unwrap, "numpy.unwrap is not element-wise"),
         (lambda a: a + np.ones(3), "pass it in as an operand"),
-        (lambda a: a + "x", "str is neither"),
+        (lambda a: a + "x", "'x' is a str"),
         (lambda a: None, "returns None"),
         (lambda a: (), "empty tuple"),
         (lambda a: np.where(a), "three operands"),

@@ -144,7 +144,8 @@ def test_mismatches_name_operand_dim_and_sizes():
     kernel = bg.jit(lambda a, b: a + b)
     with pytest.raises(bg.BroadcastError) as caught:
         kernel(np.ones((2, 3)), np.ones((2, 2)))
-    assert str(caught.value) == "operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')"
+    call = "kernel(a: [2, 3], b: [2, 2])"
+    assert str(caught.value) == f"operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a'), in {call}"
     error = caught.value
     assert (error.operand, error.dim, error.expected, error.actual, error.against) == ("b", 1, 3, 2, "a")
     assert isinstance(error, ValueError)

@@ -31,7 +31,8 @@ assert kernel.result_shape((2, 1), (3,)) == (2, 3)
 try:
     kernel.result_shape((2,), (3,))
 except bg.BroadcastError as error:
-    assert str(error) == "operand 'b' dim 0 has extent 3, expected 1 or 2 (from 'a')"
+    call = "kernel(a: [2], b: [3])"
+    assert str(error) == f"operand 'b' dim 0 has extent 3, expected 1 or 2 (from 'a'), in {call}"
     print("sized", kernel.compilations)
 """
 

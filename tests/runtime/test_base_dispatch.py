@@ -291,11 +291,11 @@ class Units(np.ndarray):
             r"operand 'b' \(a clongdouble\): dtype 'complex256' is not supported; use one of bool, i8, ",
         ),
         ("text", r"operand 'b' \(a str\): dtype '<U4' is not supported"),
-        (None, r"operand 'b' \(a NoneType\): dtype 'object' is not supported"),
+        (None, "operand 'b' is None; give an array or a number"),
         (object(), r"operand 'b' \(a object\): dtype 'object'"),
         (
             np.zeros(2, ml_dtypes.float8_e4m3fn),
-            r"operand 'b' \(a ndarray\): dtype 'float8_e4m3fn' is not supported; use one of .*f32, f64",
+            r"operand 'b' \(an array of shape \(2,\)\): dtype 'float8_e4m3fn' is not supported; use one of .*f32, f64",
         ),
         (np.zeros(2, np.clongdouble), "dtype 'complex256'"),
         (np.zeros(2, "M8[s]"), "'b' .*dtype 'datetime64"),
@@ -319,7 +319,9 @@ def test_operands_without_a_dtype(kernels: Any, value: Any, message: str) -> Non
 
 def test_python_ints_out_of_range(kernels: Any) -> None:
     bytes_ = np.array([1, 2], np.uint8)
-    with pytest.raises(RangeError, match=r"^Python integer 300 out of bounds for u8 \(operand 'b' takes 0 to 255\)$"):
+    with pytest.raises(
+        RangeError, match=r"^Python integer 300 out of bounds for u8 \(operand 'b' takes 0 to 255\), in f"
+    ):
         kernels.add(bytes_, 300)
     with pytest.raises(OverflowError, match=r"Python integer -1 out of bounds for u8 \(operand 'a'"):
         kernels.add(-1, bytes_)
@@ -372,7 +374,7 @@ def test_a_type_that_hashes_and_compares_as_another(kernels: Any) -> None:
 def test_broadcast_errors_name_everything(kernels: Any) -> None:
     with pytest.raises(BroadcastError) as caught:
         kernels.add(np.ones((4, 3)), np.ones((4, 2)))
-    assert str(caught.value) == "operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')"
+    assert caught.value.sentence == "operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')"
     error = caught.value
     assert (error.operand, error.dim, error.expected, error.actual, error.against) == ("b", 1, 3, 2, "a")
 
@@ -570,7 +572,7 @@ def test_outs_of_a_wrong_shape(kernels: Any) -> None:
     a, b = np.ones((1, 3)), np.ones((2, 1))
     with pytest.raises(BroadcastError) as caught:
         kernels.add(a, b, out=np.zeros((2, 4)))
-    assert str(caught.value) == "result 'r' dim 1 has extent 4, expected 3 (from 'a'); results do not broadcast"
+    assert caught.value.sentence == "result 'r' dim 1 has extent 4, expected 3 (from 'a'); results do not broadcast"
     with pytest.raises(BroadcastError, match=r"result 'r' dim 0 has extent 1, expected 2 \(from 'b'\)"):
         kernels.add(a, b, out=np.zeros((1, 3)))
     with pytest.raises(BroadcastError, match="'r' has rank 3, expected 2"):

@@ -100,7 +100,7 @@ def by_jit(subject, operands, outs):
     except BroadcastError as error:
         ranks = "RANK RANK_AT_LEAST RESULT_RANK RESULT_RANK_AT_LEAST"
         refusals = f"{ranks} BROADCAST EXTENT RESULT AT_LEAST AT_MOST MULTIPLE STRICT"
-        return Expected(statuses=tuple(refusals.split()), message=_without_origin(str(error)))
+        return Expected(statuses=tuple(refusals.split()), message=_without_origin(error.sentence))
     raise AssertionError("the JIT takes results of another shape")
 
 

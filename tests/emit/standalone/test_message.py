@@ -93,7 +93,7 @@ def test_a_message_is_what_python_raises(status, name, operands, results, module
     made = results or [zeros(*[9] * 2)] * len(kernel.results)
     got, why = module.call(name, *operands, *made)
     assert got == NUMBERS[status]
-    said = str(raised.value)
+    said = raised.value.sentence
     if kernel.provenance is not None:
         # Python says beside it where in the text the op is, and shows the line.
         place = re.match(r"<mlir>:\d+:\d+: error: '\w+\.\w+' op ", said)

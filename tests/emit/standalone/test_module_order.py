@@ -34,7 +34,7 @@ def test_operands_of_every_nest_come_before_a_result(module):
         KERNELS["pair"](a, b, c)
     status, why = module.call("pair", a, b, c, zeros(77), zeros(88, 1))
     assert NAMES[status] == "BROADCAST"
-    assert module.say("pair", status, why)[0] == str(raised.value)
+    assert module.say("pair", status, why)[0] == raised.value.sentence
 
 
 def test_results_of_many_nests_are_apart(module):

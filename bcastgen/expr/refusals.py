@@ -1,0 +1,108 @@
+"""What an expression cannot hold, and what to do instead: the sentences for functions, attributes, indices and values.
+
+In: a name or a value that a user's function or text uses.  Out: a sentence that says why not, and the cure.
+
+    attribute("sum")  ->  "x.sum() is a reduction, and a kernel is element-wise: ..."
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from ..ops.table import OPS
+
+__all__ = ["attribute", "function", "index", "value"]
+
+_REDUCTIONS = frozenset(
+    "sum mean average max min amax amin nansum nanmax nanmin nanmean prod product std var median percentile quantile "
+    "ptp any all argmax argmin count_nonzero cumsum cumprod trace dot vdot inner norm softmax logsumexp".split()
+)
+_LAYOUTS = frozenset(
+    "reshape ravel flatten resize repeat take put compress diagonal sort argsort partition searchsorted nonzero choose "
+    "concatenate stack hstack vstack tile roll flip pad matmul einsum outer tensordot flat".split()
+)
+_OF_CALLS = frozenset("shape ndim size dtype itemsize nbytes strides data flags base".split())
+_VALUES = frozenset("item tolist tobytes tofile dump dumps fill setfield byteswap view".split())
+
+
+def function(name: str) -> str | None:
+    """Return why a function is no part of an expression, and the cure; None for a name that says nothing."""
+    if name in _REDUCTIONS:
+        return (
+            f"{name} is not element-wise (its result depends on many elements), and kernels are; compute it outside, "
+            "and pass its result as an operand"
+        )
+    if name in _LAYOUTS:
+        return f"{name} is not element-wise; apply it to the array before it comes into the kernel"
+    row = OPS.get(name)
+    if row is not None and row.params:
+        return f"{name} takes a dtype, which is no operand; write x.astype(float32)"
+    return None
+
+
+def attribute(name: str) -> str:
+    """Return why a stand-in for an array has no attribute of this name, and the cure.
+
+    Examples
+    --------
+    >>> attribute("item")
+    'item needs the values of an operand, which are known at the call only; keep to array operations'
+    """
+    if name in _OF_CALLS:
+        return (
+            f"an operand has no attribute {name!r} while tracing: shapes and dtypes are known at the call only; pass "
+            "what depends on them as an operand, or compute it outside"
+        )
+    if name in _VALUES:
+        return f"{name} needs the values of an operand, which are known at the call only; keep to array operations"
+    return function(name) or (
+        f"an operand has no attribute {name!r} while tracing; it has operators, .astype, .T, .round, .clip and NumPy's "
+        "element-wise functions"
+    )
+
+
+def index(is_array: bool) -> str:
+    """Return why an index is refused; `is_array` says that an operand or an array is part of it."""
+    if is_array:
+        return (
+            "a boolean mask or an array of indices gives a shape that depends on values; write "
+            "numpy.where(mask, x, other), or index the array before it comes into the kernel"
+        )
+    return "indexing is not element-wise; index the array before it comes into the kernel (x[:, None] adds a dim)"
+
+
+def value(given: object) -> str:
+    """Return why a value from outside is no part of an expression, and the cure.
+
+    Examples
+    --------
+    >>> value("fast")
+    "'fast' is a str; a kernel holds arrays and numbers only: compare it outside, and make a kernel for each case"
+    """
+    kind = type(given).__name__
+    sparse = sys.modules.get("scipy.sparse")
+    match given:
+        case np.ndarray(shape=shape):
+            why = f"an array of shape {shape} from outside the kernel; pass it in as an operand"
+        case str() | bytes():
+            why = (
+                f"{given!r:.40} is a {kind}; a kernel holds arrays and numbers only: compare it outside, and make a "
+                "kernel for each case"
+            )
+        case list() | tuple() | range():
+            why = f"a {kind} is no array while tracing; make it one by numpy.asarray, and pass it in as an operand"
+        case None:
+            why = "None is no array and no number; give every operand a value"
+        case _ if sparse is not None and sparse.issparse(given):
+            why = f"a {kind} is sparse; pass x.toarray() in as an operand"
+        case _ if hasattr(given, "__array__") or hasattr(given, "__dlpack__"):
+            why = f"a {kind} from outside the kernel; pass it in as an operand"
+        case _ if type(given).__module__ in ("fractions", "decimal"):
+            why = f"a {kind} is no number that machines compute with; write float(x)"
+        case _ if callable(given):
+            why = f"{getattr(given, '__name__', kind)} is a function; call it"
+        case _:
+            why = f"{kind} is neither an operand nor a number; pass arrays in as operands"
+    return why

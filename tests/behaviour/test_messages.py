@@ -1,0 +1,130 @@
+"""Wrong uses, and what their errors say: which kernel, which operand, where, and what to do instead."""
+
+import fractions
+import re
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+
+A = np.arange(6.0).reshape(2, 3)
+
+
+def masked(x):
+    return x[x > 0]
+
+
+def conditional_and(p, q):
+    t = p + 1
+    return t & q
+
+
+def assigned(x):
+    x[x < 0] = 0
+    return x
+
+
+def in_place(x, y):
+    x += y
+    return x
+
+
+def jit(function, *operands, **options):
+    return lambda: bg.jit(function, **options)(*(operands or (A,)))
+
+
+def text(expression, **operands):
+    return lambda: bg.evaluate(expression, {"a": A, "b": A, **operands})
+
+
+# A use, the class of its error, and parts of the message: what is wrong, whose, where, the cure.
+USES = {
+    "mask": (jit(masked), bg.TraceError, "boolean mask", "numpy.where(mask", "test_messages.py:15", "masked(x)"),
+    "indices": (jit(lambda x, i: x[i], A, np.array([0])), bg.TraceError, "array of indices", "before it comes into"),
+    "mask in text": (text("a[a > 0]"), bg.ParseError, "column 3", "boolean mask", "numpy.where", "'a[a > 0]'"),
+    "slice": (jit(lambda x: x[1:]), bg.TraceError, "indexing is not element-wise", "index the array before"),
+    "assignment": (jit(assigned), bg.TraceError, "assignment", "numpy.where", "test_messages.py:24"),
+    "in place": (jit(in_place, A, A), bg.TraceError, "write x = x + y", "out=x", "test_messages.py:29"),
+    "sum": (jit(lambda x: x.sum()), bg.TraceError, "sum is not element-wise", "compute it outside", "kernel(x)"),
+    "np.max": (jit(lambda x: x / np.max(x)), bg.TraceError, "numpy.max is not element-wise", "pass its result"),
+    "norm": (jit(lambda x: np.linalg.norm(x)), bg.TraceError, "numpy.linalg.norm is not element-wise"),
+    "sum in text": (text("sum(a)"), bg.ParseError, "column 1", "sum is not element-wise", "(in 'sum(a)')"),
+    "min in text": (text("b - min(a)"), bg.ParseError, "column 5", "min is not element-wise", "compute it outside"),
+    "method in text": (text("a.mean()"), bg.ParseError, "mean is not element-wise"),
+    "module in text": (text("np.linalg.norm(a)"), bg.ParseError, "norm is not element-wise"),
+    "cast in text": (text("cast(a, f32)"), bg.ParseError, "x.astype(float32)"),
+    "unknown function": (text("sinn(a)"), bg.ParseError, "did you mean sin?", "`bcastgen ops`", "(in 'sinn(a)')"),
+    "several lines": (text("\n  a*2\n  + 1\n"), bg.ParseError, "put an expression of several lines in parentheses"),
+    "reshape": (jit(lambda x: x.reshape(-1)), bg.TraceError, "reshape", "before it comes into the kernel"),
+    "shape": (jit(lambda x: x.shape[0] * x), bg.TraceError, "'shape'", "known at the call only", "as an operand"),
+    "item": (jit(lambda x: x.item()), bg.TraceError, "item needs the values", "keep to array operations"),
+    "no attribute": (jit(lambda x: x.foo), bg.TraceError, "'foo'", ".astype", "element-wise functions"),
+    "format": (jit(lambda x: f"{x:.2f}"), bg.TraceError, "not known while tracing", "print it outside"),
+    "str": (jit(lambda x: x == "a"), bg.TraceError, "'a' is a str", "compare it outside"),
+    "list": (jit(lambda x: x * [1, 2]), bg.TraceError, "a list is no array", "pass it in as an operand"),
+    "array": (jit(lambda x: x + np.ones(3)), bg.TraceError, "shape (3,) from outside", "as an operand"),
+    "fraction": (jit(lambda x: x * fractions.Fraction(1, 2)), bg.TraceError, "Fraction", "float(x)"),
+    "function": (jit(lambda x: x + abs), bg.TraceError, "abs is a function", "call it"),
+    "type error": (jit(conditional_and, A, A), bg.DTypeError, "bitwise_and(f64, f64)", ".astype(numpy.int64)",
+                   "test_messages.py:20", "conditional_and(p: f64, q: f64)"),
+    "type error in text": (text("a + (a & b)"), bg.DTypeError, "bitwise_and", "column 6", "a: f64, b: f64"),
+    "type error of an op": (lambda: bg.left_shift(A, 1), bg.DTypeError, "left_shift(a: f64, b: int)", ".astype"),
+    "integer": (jit(lambda x: x + 300, np.uint8([1])), bg.RangeError, "300", "u8", "test_messages.py", "(x: u8)"),
+    "integer operand": (lambda: bg.add(np.uint8([1]), 300), bg.RangeError, "300", "u8", "'b' takes 0 to 255", "add()"),
+    "power": (lambda: bg.power(np.array([2]), np.array([-1])), bg.DomainError, "power(a: [1], b: [1])", "to float"),
+    "broadcast": (lambda: bg.add(A, np.ones(4)), bg.BroadcastError, "operand 'b' dim 0 has extent 4, expected 1 or 3 "
+                  "(from 'a')", "add(a: [2, 3], b: [4])"),
+    "declared": (jit(lambda x: x, A, signature="(f64[?] x)", name="named"), bg.BroadcastError, "operand 'x' has rank 2",
+                 "named(x: [2, 3])"),
+    "declared dtype": (jit(lambda x: x, signature="(f32[*] x)"), bg.DTypeError, "'x' has dtype f64, declared f32",
+                       ".astype(numpy.float32)"),
+    "longdouble": (lambda: bg.add(A.astype(np.longdouble), 1), bg.DTypeError, "operand 'a' (an array of shape (2, 3))",
+                   "float128", ".astype(numpy.float64)", "add()"),
+    "object": (lambda: bg.exp(np.array([1, None])), bg.DTypeError, "object", "Python objects", ".astype(", "exp()"),
+    "text operand": (lambda: bg.add(A, ["x"]), bg.DTypeError, "operand 'b'", "it is text", "add()"),
+    "fields": (lambda: bg.exp(np.zeros(2, "i4,i4")), bg.DTypeError, "fields one by one, as in x['name']", "exp()"),
+    "None": (lambda: bg.add(A, None), bg.DTypeError, "operand 'b' is None", "give an array or a number", "add()"),
+    "masked array": (lambda: bg.exp(np.ma.array([1.0])), bg.DTypeError, "mask would be lost", "filled", "exp()"),
+    "signature": (jit(lambda x: x, signature=3), bg.ParseError, "signature=3", "'(f32[?] x) -> f32[?]'"),
+    "no text": (lambda: bg.evaluate(b"x"), bg.ParseError, "an expression is text, not bytes"),
+    "dtype": (jit(lambda x: x.astype("U3")), bg.DTypeError, "it is text", "test_messages.py", "kernel(x)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", USES)
+def test_the_error_says_what_where_and_what_to_do(name):
+    use, kind, *parts = USES[name]
+    with pytest.raises(kind) as caught:
+        use()
+    message = str(caught.value)
+    missing = [part for part in parts if part not in message]
+    assert not missing, f"{missing} not in: {message}"
+    assert not re.search(r"Tracer\b|NoneType|^\W", message)
+
+
+def test_attributes_of_a_shape_error_are_kept():
+    with pytest.raises(bg.BroadcastError) as caught:
+        bg.add(A, np.ones(4))
+    error = caught.value
+    assert (error.operand, error.dim, error.expected, error.actual, error.against) == ("b", 0, 3, 4, "a")
+
+
+def test_many_operands_are_not_all_listed():
+    names = [f"x{at}" for at in range(12)]
+    kernel = bg.from_text("+".join(names))
+    with pytest.raises(bg.BroadcastError, match=r"x7: \[3\], \.\.\.\)$"):
+        kernel(*[np.ones(3)] * 11, np.ones(2))
+
+
+def test_an_error_inside_a_function_that_is_called_has_the_innermost_line():
+    with pytest.raises(bg.TraceError, match=r"test_messages\.py:15 in .*\(y\)"):
+        bg.jit(lambda y: masked(y) + 1)
+
+
+def test_the_lines_of_ops_are_those_of_the_call_that_applies_them():
+    def helper(x):
+        return x & 1
+
+    with pytest.raises(bg.DTypeError, match=rf"test_messages\.py:{helper.__code__.co_firstlineno + 1} in "):
+        bg.jit(lambda x: helper(x) + 1)(A)
