@@ -22,7 +22,7 @@ from ..expr.nodes import Expression
 from ..expr.trace import trace
 from ..kernel.kernel import Kernel
 from ..ops.row import Op
-from ..pipeline.options import Options, options_for
+from ..pipeline.options import OPTIONS, Options, options_for
 from ..runtime.settings import check_threads
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def jit(
     math: str = "accurate",
     threads: int | None = None,
     background: bool | None = None,
+    scalars: bool = True,
+    errors: str = "ignore",
 ) -> Kernel: ...
 @overload
 def jit(
@@ -61,6 +63,8 @@ def jit(
     math: str = "accurate",
     threads: int | None = None,
     background: bool | None = None,
+    scalars: bool = True,
+    errors: str = "ignore",
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def jit(
     function: Callable[..., Any] | None = None,
@@ -74,6 +78,8 @@ def jit(
     math: str = "accurate",
     threads: int | None = None,
     background: bool | None = None,
+    scalars: bool = True,
+    errors: str = "ignore",
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Compile an element-wise function of arrays; usable as a decorator.
 
@@ -104,11 +110,16 @@ def jit(
     background : whether NumPy answers calls while their binary is compiled in a thread; None: if the environment sets
         BCASTGEN_BACKGROUND. Arithmetic has the same bits; functions of f64 are NumPy's own then. Calls that a kernel
         refuses, and those of ops defined at run time, wait for the compiler, as ``kernel.wait()`` does.
+    scalars : whether results without dims are NumPy scalars, as those of ufuncs are; they are arrays otherwise.
+        ``kernel.scalars`` is the same and may be set, and ``out=...`` gives arrays in one call.
+    errors : ``"ignore"``: floating-point errors are not looked at; ``"numpy"``: a call reports them as ``numpy.errstate``
+        says. ``kernel.errors`` is the same and may be set. docs/ufuncs.md says which ops report exactly.
 
     Returns
     -------
     Kernel
-        Called as ``kernel(x, b, out=None)``.
+        Called as ``kernel(x, b, out=None)``, and with the keywords of NumPy's ufuncs: `where`, `casting`, `order`,
+        `dtype`, `signature`, `subok`.
 
     Raises
     ------
@@ -129,11 +140,11 @@ def jit(
     array([[1., 3., 5.],
            [1., 3., 5.]])
     """
-    check_threads(threads)
     options = options_for(dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
+    calls = _checked_calls(threads, scalars, errors)
     if function is None:
-        return lambda decorated: _jitted(decorated, signature, name, options, threads, background)
-    return _jitted(function, signature, name, options, threads, background)
+        return lambda decorated: _called(_jitted(decorated, signature, name, options, background), *calls)
+    return _called(_jitted(function, signature, name, options, background), *calls)
 
 
 def _jitted(
@@ -141,7 +152,6 @@ def _jitted(
     signature: str | Signature | Sequence[TensorType | str] | None,
     name: str | None,
     options: Options,
-    threads: int | None,
     background: bool | None,
 ) -> Kernel:
     names, defaults = _parameters(function)
@@ -150,7 +160,6 @@ def _jitted(
     kernel = _kernel_of(
         trace(function, names), label if label.isidentifier() else "kernel", defaults, declared, options
     )
-    kernel.threads = threads
     if background is not None:
         kernel.background = background
     kernel.__doc__ = function.__doc__
@@ -243,6 +252,8 @@ def from_text(
     stretch: bool = True,
     math: str = "accurate",
     threads: int | None = None,
+    scalars: bool = True,
+    errors: str = "ignore",
 ) -> Kernel:
     """Return the kernel of an expression, or of a signature that ends in one.
 
@@ -252,7 +263,7 @@ def from_text(
     name : of the kernel, in messages and in C.
     variants : number of specialised inner loops; 0 for the one plain nest, None for the usual number.
     dynamic, rank_expansion, stretch : how dims meet, as for :func:`jit`.
-    math, threads : as for :func:`jit`.
+    math, threads, scalars, errors : as for :func:`jit`.
 
     Raises
     ------
@@ -271,7 +282,7 @@ def from_text(
         raise ParseError(f"an expression is text, not {type(text).__name__}")
     if not isinstance(name, str):
         raise BcastgenError(f"name={name!r} is no name; give text")
-    check_threads(threads)
+    calls = _checked_calls(threads, scalars, errors)
     options = options_for(variants=variants, dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
     if "->" not in text:
         expression = parse(text)
@@ -279,7 +290,7 @@ def from_text(
         check_names(names, ParseError)
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
-        return _with_threads(_kernel_of(expression, name, (), None, options), threads)
+        return _called(_kernel_of(expression, name, (), None, options), *calls)
     with undivided:
         from ..shape.types.tensor_type import Signature, parse_signature  # noqa: PLC0415 - most kernels have no signature
 
@@ -292,11 +303,19 @@ def from_text(
     declared_types = Signature(
         tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
     )
-    return _with_threads(_kernel_of(expression, name, (), declared_types, options), threads)
+    return _called(_kernel_of(expression, name, (), declared_types, options), *calls)
 
 
-def _with_threads(kernel: Kernel, threads: int | None) -> Kernel:
-    kernel.threads = threads
+def _checked_calls(threads: int | None, scalars: bool, errors: str) -> tuple[int | None, bool, str]:
+    """Return the options that concern calls, each checked."""
+    check_threads(threads)
+    OPTIONS["errors"].check(errors)
+    return threads, bool(scalars), errors
+
+
+def _called(kernel: Kernel, threads: int | None, scalars: bool, errors: str) -> Kernel:
+    """Return the kernel, to be called with these options."""
+    kernel.threads, kernel.scalars, kernel.errors = threads, scalars, errors
     return kernel
 
 
@@ -323,5 +342,6 @@ def op_kernel(op: Op) -> Kernel:
         if expression.sizings
         else (Kernel(expression, op.name, names))
     )
+    kernel.op = op
     kernel.__doc__ = op.doc
     return kernel

@@ -4,8 +4,8 @@ In: what callers of `jit`, `from_text` and the command line say.  Out: :class:`O
 
     options_for(dynamic="strict", math="fast") -> Options("kernel", None, "strict", True, True, False, "fast")
 
-`signature`, `threads` and `background` are no part of :class:`Options`: a binary's key has the types of the signature,
-and the others concern calls.
+`signature`, `threads`, `background`, `scalars` and `errors` are no part of :class:`Options`: a binary's key has the
+types of the signature, and the others concern calls.
 """
 
 from __future__ import annotations
@@ -69,6 +69,22 @@ OPTIONS: dict[str, Option] = {
             "whether NumPy answers calls while their binary is compiled in a thread; None: if the environment sets "
             "BCASTGEN_BACKGROUND. Arithmetic has the same bits; functions of f64 are NumPy's own then. Calls that a "
             "kernel refuses, and those of ops defined at run time, wait for the compiler, as ``kernel.wait()`` does.",
+            flag=None,
+        ),
+        Option(
+            "scalars",
+            True,
+            "whether results without dims are NumPy scalars, as those of ufuncs are; they are arrays otherwise. "
+            "``kernel.scalars`` is the same and may be set, and ``out=...`` gives arrays in one call.",
+            flag=None,
+        ),
+        Option(
+            "errors",
+            "ignore",
+            '``"ignore"``: floating-point errors are not looked at; ``"numpy"``: a call reports them as '
+            "``numpy.errstate`` says. ``kernel.errors`` is the same and may be set. docs/ufuncs.md says which ops report "
+            "exactly.",
+            ("ignore", "numpy"),
             flag=None,
         ),
     )
