@@ -112,8 +112,8 @@ def jit(
         refuses, and those of ops defined at run time, wait for the compiler, as ``kernel.wait()`` does.
     scalars : whether results without dims are NumPy scalars, as those of ufuncs are; they are arrays otherwise.
         ``kernel.scalars`` is the same and may be set, and ``out=...`` gives arrays in one call.
-    errors : ``"ignore"``: floating-point errors are not looked at; ``"numpy"``: a call reports them as ``numpy.errstate``
-        says. ``kernel.errors`` is the same and may be set. docs/ufuncs.md says which ops report exactly.
+    errors : ``"ignore"``: floating-point errors are not looked at; ``"numpy"``: a call reports them as
+        ``numpy.errstate`` says. ``kernel.errors`` is the same and may be set. docs/ufuncs.md: which ops are exact.
 
     Returns
     -------

@@ -22,9 +22,8 @@ from ..core.errors import BcastgenError, BroadcastError, CacheError, TraceError
 from ..core.forks import undivided
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
-from ..ops.row import Op
 from ..pipeline.compilation import Compilation
-from ..pipeline.options import OPTIONS, Options
+from ..pipeline.options import Options
 from ..runtime.base import KernelBase
 from ..runtime.cache import build, cache_key, find
 from ..runtime.keys import operand_code
@@ -32,6 +31,7 @@ from ..runtime.library import Library, open_library
 from ..runtime.slow_path import StrictDims, without_strict
 from ..runtime.toolchain import toolchain
 from .operands import constant_row, constant_values, depends_on_ranks, result_names
+from .ufunc_attributes import UfuncAttributes
 
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
@@ -48,7 +48,7 @@ __all__ = ["Kernel"]
 _DEFAULT = Options()
 
 
-class Kernel(KernelBase):
+class Kernel(UfuncAttributes, KernelBase):
     """An element-wise function of arrays, compiled for their dtypes at its first call; see :func:`bcastgen.jit`.
 
     Calling it with arrays, NumPy or Python scalars broadcasts them as NumPy does and returns an ndarray, or a tuple of
@@ -112,7 +112,7 @@ class Kernel(KernelBase):
         self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
         self.compilations = 0
         self._variants: Variants | None = None
-        self._op: Op | None = None
+        self._op = None
         self.__wrapped__: Callable[..., Any] | None = None
         self.__name__ = name
         self.__qualname__ = name
@@ -240,43 +240,6 @@ class Kernel(KernelBase):
         with undivided:
             from .strict_dims import check_strict  # noqa: PLC0415 - most calls have no strict arrays
         check_strict(self._sizing(tuple(map(len, shapes[: len(self.operands)]))), shapes, strict)
-
-    def _call_as_ufunc(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
-        """Make a call with the arguments and operands that only ufuncs of NumPy take."""
-        with undivided:
-            from .ufunc_call import call  # noqa: PLC0415 - most calls have no such arguments
-        return call(self, args, by_name)
-
-    @property
-    def op(self) -> Op | None:
-        """The op that the kernel is, if it is an op by itself. May be set once, by what makes the kernel."""
-        return self._op
-
-    @op.setter
-    def op(self, op: Op) -> None:
-        self._op = op
-        self._outs_by_position = True
-
-    @property
-    def errors(self) -> str:
-        """What calls do about floating-point errors: ``"ignore"`` or ``"numpy"``; see :func:`bcastgen.jit`."""
-        return "numpy" if self._reports_errors else "ignore"
-
-    @errors.setter
-    def errors(self, errors: str) -> None:
-        OPTIONS["errors"].check(errors)
-        self._reports_errors = errors == "numpy"
-
-    @property
-    def ufunc(self) -> np.ufunc | None:
-        """NumPy's ufunc that the kernel computes, if it is a kernel of one: `bcastgen.add` is of `numpy.add`."""
-        found = None if self._op is None or self._op.definition is not None else getattr(np, self._op.name, None)
-        return found if isinstance(found, np.ufunc) else None
-
-    @property
-    def _stretches_to_outs(self) -> bool:
-        """Whether results stretch to outs that are larger, as NumPy's do: not where types or options say otherwise."""
-        return self._signature is None and self._options.rules == _DEFAULT.rules
 
     @staticmethod
     def _found(path: Path | None) -> Library | None:

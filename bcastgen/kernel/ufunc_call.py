@@ -23,20 +23,12 @@ from ..runtime.keys import Array, operand_code
 from ..runtime.outs import bind_outs
 from ..runtime.slow_path import bind, call_bound, call_clean, clean_operand, deliver, overrides_numpy, without_strict
 from ..runtime.strict import Strict, plain
+from .ufunc_keywords import KEYWORDS
 from .ufunc_loops import loop_dtypes, signature_dtypes
 from .ufunc_variants import conditional, may_refuse, variant_of
 
-__all__ = ["KEYWORDS", "call"]
+__all__ = ["call"]
 
-# What calls take beside operands and `out`, with the defaults.
-KEYWORDS: dict[str, Any] = {
-    "where": True,
-    "casting": "same_kind",
-    "order": "K",
-    "dtype": None,
-    "subok": True,
-    "signature": None,
-}
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
@@ -253,6 +245,10 @@ def _masked_call(
         return _copied(kernel, call_clean(kernel, operands, (None,) * len(outs)), outs, asked)
     olds = tuple(clean_operand("out", out) for out in outs if out is not None)
     mask = _whole_mask(asked.where, outs)
+    if asked.order == "K":
+        # The dtypes are the outs' own, so the usual call will do.
+        results = made(*operands, mask, *olds, out=... if not olds else outs)
+        return results if isinstance(results, tuple) else (results,)
     return call_clean(made, (*operands, mask, *olds), outs, casting=asked.casting, order=asked.order)
 
 
@@ -322,14 +318,15 @@ def _whole_shape(kernel: Any, mask: Array, *shapes: tuple[int, ...]) -> tuple[in
 def _zeros(row: np.dtype[Any], shape: tuple[int, ...], order: str, beside: tuple[object, ...]) -> Array:
     """Return a new array, in the order that NumPy would give a result beside these arrays."""
     arrays = tuple(value for value in beside if isinstance(value, np.ndarray))
-    walk = np.nditer(
+    make: Any = np.nditer
+    walk = make(
         (*arrays, np.broadcast_to(np.True_, shape), None),
         ["zerosize_ok"],
         [["readonly"]] * (len(arrays) + 1) + [["writeonly", "allocate"]],
         op_dtypes=[None] * (len(arrays) + 1) + [row],
-        order=order,  # type: ignore[arg-type]
+        order=order,
     )
-    made = walk.operands[-1]
+    made: Array = walk.operands[-1]
     made[...] = 0
     return made
 

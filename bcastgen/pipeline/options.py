@@ -82,8 +82,8 @@ OPTIONS: dict[str, Option] = {
             "errors",
             "ignore",
             '``"ignore"``: floating-point errors are not looked at; ``"numpy"``: a call reports them as '
-            "``numpy.errstate`` says. ``kernel.errors`` is the same and may be set. docs/ufuncs.md says which ops report "
-            "exactly.",
+            "``numpy.errstate`` says. ``kernel.errors`` is the same and may be set. docs/ufuncs.md: which ops are "
+            "exact.",
             ("ignore", "numpy"),
             flag=None,
         ),

@@ -47,7 +47,8 @@ class CleanCall(Inferring, Protocol):
     @property
     def _defaults(self) -> tuple[object, ...]: ...
     @property
-    def scalars(self) -> bool: ...
+    def scalars(self) -> bool:
+        """Whether results without dims become NumPy scalars."""
 
 
 def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> Any:
