@@ -17,6 +17,7 @@ import numpy as np
 from ..core.dtypes import BF16, DTYPES, DType
 from ..core.errors import BcastgenError
 from ..core.forks import undivided
+from ..expr.nodes import Apply, Expression, topological
 from ..ops.row import Op
 from ..pipeline.options import OPTIONS
 from .ufunc_keywords import KEYWORDS
@@ -65,12 +66,14 @@ class UfuncAttributes:
     @property
     def errors(self: Any) -> str:
         """What calls do about floating-point errors: ``"ignore"`` or ``"numpy"``; see :func:`bcastgen.jit`."""
-        return "numpy" if self._reports_errors else "ignore"
+        return "numpy" if self._reports_errors or self._observed else "ignore"
 
     @errors.setter
     def errors(self: Any, errors: str) -> None:
         OPTIONS["errors"].check(errors)
-        self._reports_errors = errors == "numpy"
+        reports = errors == "numpy"
+        exact = reports and _raises_exactly(self.expression)
+        self._reports_errors, self._observed = exact, reports and not exact
 
     @property
     def nin(self: Any) -> int:
@@ -112,6 +115,11 @@ class UfuncAttributes:
         """Whether results stretch to outs that are larger, as NumPy's do: not where types or options say otherwise."""
         options = self._options
         return self._signature is None and options.stretch and options.rank_expansion and options.dynamic == "numpy"
+
+
+def _raises_exactly(expression: Expression) -> bool:
+    """Whether the C raises the floating-point exceptions that NumPy would; else values have to tell."""
+    return all(node.op.ieee for node in topological(expression.roots) if isinstance(node, Apply))
 
 
 def _loop(kernel: Any, row: DType) -> str | None:

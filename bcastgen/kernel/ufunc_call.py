@@ -19,6 +19,7 @@ import numpy as np
 from ..core.errors import ArgumentError, BroadcastError, DTypeError, TraceError
 from ..core.frozen import dataclass
 from ..expr.trace import is_tracer
+from ..runtime.float_errors import report
 from ..runtime.keys import Array, operand_code
 from ..runtime.outs import bind_outs
 from ..runtime.slow_path import bind, call_bound, call_clean, clean_operand, deliver, overrides_numpy, without_strict
@@ -74,7 +75,9 @@ def call(kernel: Any, args: tuple[object, ...], by_name: dict[str, object]) -> A
         return _foreign(kernel, args, named, keywords)
     asked = _read(kernel, keywords, outs)
     owner = _owner(values) if asked.subok else None
-    if asked.is_plain and (owner is None or outs is not None):
+    if kernel._observed or (kernel._reports_errors and not asked.is_plain):
+        return _observed_call(kernel, args, named, asked, values, owner)
+    if asked.is_plain and (owner is None or not (outs is None or outs is ...)):
         return _plain_call(kernel, args, named)
     if asked.is_plain:
         results = _plain_call(kernel, args, {**named, "out": ...})
@@ -231,6 +234,49 @@ def _special_call(kernel: Any, args: tuple[object, ...], named: dict[str, object
     return _masked_call(kernel, operands, outs, asked)
 
 
+def _observed_call(
+    kernel: Any,
+    args: tuple[object, ...],
+    named: dict[str, object],
+    asked: _Call,
+    values: tuple[object, ...],
+    owner: Any,
+) -> Any:
+    """Make a call, and report floating-point errors that the values of all ops tell: of selected elements only."""
+    if hasattr(kernel, "_call_sized"):
+        raise DTypeError(
+            f"{kernel._name}(): errors='numpy' is for kernels that broadcast; set kernel.errors = 'ignore'"
+        )
+    raised = _raised(kernel, args, named, asked)
+    results = _special_call(kernel, args, named, asked)
+    if raised:
+        report(kernel, raised)
+    return _wrapped(kernel, results, asked, values, owner)
+
+
+def _raised(kernel: Any, args: tuple[object, ...], named: dict[str, object], asked: _Call) -> int:
+    """Return the errors of a call, found before its outs are written to."""
+    values, _ = without_strict(bind(kernel, args, {name: value for name, value in named.items() if name != "out"}))
+    operands = tuple(clean_operand(name, value) for name, value in zip(kernel.operands, values, strict=False))
+    given = signature_dtypes(kernel, asked.dtype, asked.signature)
+    if given is not None:
+        loops = loop_dtypes(kernel, operands, bind_outs(kernel, asked.out), given, asked.casting)
+        if loops is not None:
+            kernel, operands = variant_of(kernel).converted(operands, loops)
+    telling = variant_of(kernel).raising()
+    if telling is None:
+        return 0
+    found = call_clean(telling, operands, (None,) * len(telling.results))
+    raised = 0
+    for bits in found:
+        if asked.where is None:
+            raised |= int(np.bitwise_or.reduce(bits, axis=None))
+        else:
+            both = np.broadcast_arrays(bits, asked.where)
+            raised |= int(np.bitwise_or.reduce(both[0][both[1]], axis=None))
+    return raised
+
+
 def _masked_call(
     kernel: Any, operands: tuple[object, ...], outs: tuple[Array | None, ...], asked: _Call
 ) -> tuple[Array, ...]:
@@ -301,6 +347,8 @@ def _selected_call(
         full = _zeros(result.dtype, whole, asked.order, (asked.where, *operands))
         full[mask] = result
         made.append(full)
+    if all(out is None for out in outs):
+        return tuple(made)
     return _copied(kernel, tuple(made), outs, asked)
 
 
@@ -318,12 +366,14 @@ def _whole_shape(kernel: Any, mask: Array, *shapes: tuple[int, ...]) -> tuple[in
 def _zeros(row: np.dtype[Any], shape: tuple[int, ...], order: str, beside: tuple[object, ...]) -> Array:
     """Return a new array, in the order that NumPy would give a result beside these arrays."""
     arrays = tuple(value for value in beside if isinstance(value, np.ndarray))
+    if np.broadcast_shapes(*(array.shape for array in arrays)) != shape:
+        arrays = (*arrays, np.broadcast_to(np.True_, shape))
     make: Any = np.nditer
     walk = make(
-        (*arrays, np.broadcast_to(np.True_, shape), None),
+        (*arrays, None),
         ["zerosize_ok"],
-        [["readonly"]] * (len(arrays) + 1) + [["writeonly", "allocate"]],
-        op_dtypes=[None] * (len(arrays) + 1) + [row],
+        [["readonly"]] * len(arrays) + [["writeonly", "allocate"]],
+        op_dtypes=[None] * len(arrays) + [row],
         order=order,
     )
     made: Array = walk.operands[-1]

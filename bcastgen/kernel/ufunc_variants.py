@@ -17,7 +17,9 @@ from ..core.dtypes import DTYPES, DType
 from ..core.errors import DTypeError, RangeError
 from ..expr.build import Builder
 from ..expr.nodes import Apply, Node, topological
+from ..expr.text import parse
 from ..ops.table import OPS
+from ..runtime.float_errors import DIVIDE, INVALID, OVERFLOW
 
 __all__ = ["Variants", "conditional", "may_refuse", "variant_of"]
 
@@ -80,6 +82,48 @@ class Variants:
             )
             self._made[key] = _like(kernel, builder, chosen)
         return self._made[key]
+
+    def raising(self) -> Any | None:
+        """Return the kernel of the floating-point errors at each point, as bits of `runtime.float_errors`.
+
+        It has a result for each of the kernel's. None if there can be no such kernel, or nothing that raises.
+        """
+        kernel = self._kernel
+        if "raising" not in self._made:
+            builder = Builder(kernel.operands)
+            results = builder.inline(kernel.expression, tuple(builder.operands))
+            found = tuple(_raised(builder, result) for result in results) if _is_open(kernel) else ()
+            used = tuple(node for node in found if node is not None)
+            self._made["raising"] = _like(kernel, builder, used) if used else None
+        return self._made["raising"]
+
+
+def _raised(builder: Builder, result: Node) -> Node | None:
+    """Return the node of the errors of all ops that a result needs; None if there are no ops."""
+    bits = [_raised_by(builder, node) for node in topological((result,)) if isinstance(node, Apply)]
+    if not bits:
+        return None
+    total = bits[0]
+    for other in bits[1:]:
+        total = builder.inline(parse("a | b"), (total, other))[0]
+    return total
+
+
+def _raised_by(builder: Builder, node: Apply) -> Node:
+    """Return the node of one op's errors: a pole is a division by 0, another infinity an overflow, a NaN invalid."""
+    names = [chr(ord("a") + at) for at in range(len(node.operands))]
+    finite, nan = (f" {word} ".join(f"{test}({name})" for name in names) for word, test in _TESTS)
+    overflow = f"where(isinf(r) & {finite}, over, where(isnan(r) & ~({nan}), invalid, none))"
+    text = f"where(({node.op.pole}) & {finite} & ~isnan(r), pole, {overflow})" if node.op.pole else overflow
+    expression = parse(text)
+    given: dict[str, Node] = {**dict(zip(names, node.operands, strict=True)), "r": node}
+    given |= {name: builder.constant(np.uint8(bit)) for name, bit in _BITS.items()}
+    return builder.inline(expression, tuple(given[operand.name] for operand in expression.operands))[0]
+
+
+# How the operands' tests are joined, and the op that tests one.
+_TESTS = (("&", "isfinite"), ("|", "isnan"))
+_BITS = {"pole": DIVIDE, "over": OVERFLOW, "invalid": INVALID, "none": 0}
 
 
 def _chosen(builder: Builder, mask: Node, result: Node, old: Node | None, row: DType) -> Node:

@@ -120,6 +120,8 @@ class Op:
     integers, floats : the facts for analyses and rewrites.
     clamps : for each operand but the first, whether it is the "low" or the "high" end of the result.
     selects : whether its first operand is a condition that picks one of the others.
+    ieee : whether its C raises exactly the floating-point exceptions that NumPy reports, and no other one.
+    pole : an expression over its operands, called a, b, ...: where the exact result is infinite, or a division by 0.
     mlir : its spelling in the dialects arith and math; None if they have no counterpart of the same meaning.
     """
 
@@ -152,6 +154,8 @@ class Op:
     floats: FloatFacts = _NO_FLOATS
     clamps: tuple[str, ...] = ()
     selects: bool = False
+    ieee: bool = False
+    pole: str = ""
     mlir: Mlir | None = None
 
     @property

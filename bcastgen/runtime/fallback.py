@@ -98,6 +98,7 @@ class KernelBase:
         "__binaries",
         "__by_position",
         "__constants",
+        "__observed",
         "__parameters",
         "__ranked",
         "__reports",
@@ -114,6 +115,7 @@ class KernelBase:
     __scalars: bool
     __by_position: bool
     __reports: bool
+    __observed: bool
 
     def __init__(
         self,
@@ -142,6 +144,7 @@ class KernelBase:
         self.__scalars = True
         self.__by_position = False
         self.__reports = False
+        self.__observed = False
 
     def __is_initialised(self) -> bool:
         try:
@@ -190,6 +193,14 @@ class KernelBase:
     @_outs_by_position.setter
     def _outs_by_position(self, wanted: bool) -> None:
         self.__by_position = _checked_bool(wanted)
+
+    @property
+    def _observed(self) -> bool:
+        return self.__observed
+
+    @_observed.setter
+    def _observed(self, wanted: bool) -> None:
+        self.__observed = _checked_bool(wanted)
 
     @property
     def _reports_errors(self) -> bool:

@@ -16,14 +16,15 @@ import numpy as np
 
 from .keys import Named
 
-__all__ = ["ERRORS", "report"]
+__all__ = ["DIVIDE", "ERRORS", "INVALID", "OVERFLOW", "UNDERFLOW", "report"]
 
 # The bit of an exception, its name for numpy.errstate, and its name in messages; in NumPy's order.
+DIVIDE, OVERFLOW, UNDERFLOW, INVALID = 1, 2, 4, 8
 ERRORS = (
-    (1, "divide", "divide by zero"),
-    (2, "over", "overflow"),
-    (4, "under", "underflow"),
-    (8, "invalid", "invalid value"),
+    (DIVIDE, "divide", "divide by zero"),
+    (OVERFLOW, "over", "overflow"),
+    (UNDERFLOW, "under", "underflow"),
+    (INVALID, "invalid", "invalid value"),
 )
 
 

@@ -66,7 +66,9 @@ def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, ob
 
 def _is_special(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> bool:
     """Whether a call gives more than operands and `out`, or an object that is more than an array."""
-    if len(args) > len(kernel.operands) or not by_name.keys() <= {*kernel.operands, "out"}:
+    known = len(args) <= len(kernel.operands) and by_name.keys() <= {*kernel.operands, "out"}
+    few = len(args) + len(by_name) < len(kernel.operands) - len(kernel._defaults)
+    if not known or few or getattr(kernel, "_observed", False):
         return True
     outs = by_name.get("out")
     given = (*args, *by_name.values(), *(outs if isinstance(outs, tuple) else ()))

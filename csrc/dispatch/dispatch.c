@@ -65,11 +65,12 @@ static PyObject *kernel_vectorcall(PyObject *callable, PyObject *const *args, si
     const Py_ssize_t count = PyVectorcall_NARGS(flags_count);
     frame f;
     if (self->is_sized) {
+        if (self->observed) return kernel_call_slow(self, args, count, names);
         PyObject *done = slots_call(self, args, count, names);
         return done != NULL || PyErr_Occurred() ? done : kernel_call_slow(self, args, count, names);
     }
     if (frame_open(&f, self) < 0) return NULL;
-    verdict v = operands_bind(&f, args, count, names);
+    verdict v = self->observed ? SLOW : operands_bind(&f, args, count, names);
     if (v == READY) v = call_perform(&f, 1);
     PyObject *answer = v == READY ? call_deliver(&f) : NULL;
     frame_close(&f);
@@ -347,6 +348,7 @@ static PyMemberDef kernel_members[] = {
     {"scalars", T_BOOL, offsetof(kernel, scalars), 0,
      "Whether results without dims are NumPy scalars; may be set. out=... gives arrays in one call."},
     {"_reports_errors", T_BOOL, offsetof(kernel, reports_errors), 0, NULL},
+    {"_observed", T_BOOL, offsetof(kernel, observed), 0, NULL},
     {"_outs_by_position", T_BOOL, offsetof(kernel, outs_by_position), 0, NULL},
     {"_constants", T_OBJECT_EX, offsetof(kernel, constants), READONLY, NULL},
     {"_name", T_OBJECT_EX, offsetof(kernel, name), READONLY, NULL},

@@ -96,6 +96,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("add", "plus", "low", in_words=True),
         floats=FloatFacts("add", in_words=True),
         mlir=Mlir({"integer": "arith.addi", "float": "arith.addf", "bool": "arith.ori"}),
+        ieee=True,
     ),
     Op(
         "subtract",
@@ -107,6 +108,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("subtract", "minus", "low", in_words=True),
         floats=FloatFacts("subtract", in_words=True),
         mlir=Mlir({"integer": "arith.subi", "float": "arith.subf"}),
+        ieee=True,
     ),
     Op(
         "multiply",
@@ -118,6 +120,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("multiply", "times", "low", in_words=True),
         floats=FloatFacts("multiply", in_words=True),
         mlir=Mlir({"integer": "arith.muli", "float": "arith.mulf", "bool": "arith.andi"}),
+        ieee=True,
     ),
     Op(
         "divide",
@@ -131,6 +134,8 @@ ARITHMETIC: tuple[Op, ...] = (
         by_power_of_two=("multiply", "inverse"),
         floats=FloatFacts("divide", in_words=True),
         mlir=Mlir({"float": "arith.divf"}),
+        ieee=True,
+        pole="b == 0",
     ),
     Op(
         "floor_divide",
@@ -147,6 +152,7 @@ ARITHMETIC: tuple[Op, ...] = (
         by_power_of_two=("right_shift", "exponent"),
         integers=IntegerFacts("floor_divide", any_width=True, divides=True),
         mlir=Mlir({"signed": "@FLOOR_DIVIDE", "unsigned": "@DIVIDE_UNSIGNED", "float": "@FLOAT_FLOOR_DIVIDE"}),
+        pole="b == 0",
     ),
     Op(
         "remainder",
@@ -164,6 +170,7 @@ ARITHMETIC: tuple[Op, ...] = (
         by_power_of_two=("bitwise_and", "mask"),
         integers=IntegerFacts("remainder", any_width=True, divides=True),
         mlir=Mlir({"signed": "@REMAINDER", "unsigned": "@REMAINDER_UNSIGNED", "float": "@FLOAT_REMAINDER"}),
+        pole="b == 0",
     ),
     Op(
         "power",
@@ -205,6 +212,7 @@ ARITHMETIC: tuple[Op, ...] = (
             for exponent, name in ((3, "cube"), (4, "fourth"))
         },
         mlir=Mlir({"integer": "@POWER", "float": "math.powf"}, demand="arith.cmpi sge, {1}, #0 : {t}"),
+        pole="(a == 0) & (b < 0)",
     ),
     Op(
         "negative",
@@ -217,6 +225,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("negative", "negated", "low", in_words=True),
         floats=FloatFacts("negative", in_words=True),
         mlir=Mlir({"integer": "arith.subi #0, {0} : {t}", "float": "arith.negf"}),
+        ieee=True,
     ),
     Op(
         "positive",
@@ -229,6 +238,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("same", "same", "low"),
         floats=FloatFacts("same"),
         mlir=Mlir({"integer": "{0}", "float": "{0}"}),
+        ieee=True,
     ),
     Op(
         "absolute",
@@ -242,6 +252,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("absolute", any_width=True, in_words=True),
         floats=FloatFacts("absolute", in_words=True),
         mlir=Mlir({"bool": "{0}", "unsigned": "{0}", "signed": "math.absi", "float": "math.absf"}),
+        ieee=True,
     ),
     Op(
         "sign",
@@ -273,6 +284,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("square", demanded="low", in_words=True),
         floats=FloatFacts("square", in_words=True),
         mlir=Mlir({"integer": "arith.muli {0}, {0} : {t}", "float": "arith.mulf {0}, {0} : {t}"}),
+        ieee=True,
     ),
     Op(
         "reciprocal",
@@ -294,6 +306,8 @@ ARITHMETIC: tuple[Op, ...] = (
                 "float": "arith.divf #1.0, {0} : {t}",
             }
         ),
+        ieee=True,
+        pole="a == 0",
     ),
     Op(
         "sqrt",
@@ -305,5 +319,6 @@ ARITHMETIC: tuple[Op, ...] = (
         cost_tenths_ns=3.0,
         floats=FloatFacts("square_root", in_words=True),
         mlir=Mlir({"float": "math.sqrt"}),
+        ieee=True,
     ),
 )
