@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 # first used: what compiles, dims and types, MLIR.
 from .api import functions as _api  # noqa: F401
 from .core.errors import (
+    ArgumentError,
     BcastgenError,
     BroadcastError,
     CacheError,
@@ -69,6 +70,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "ArgumentError",
     "BcastgenError",
     "BroadcastError",
     "CacheError",

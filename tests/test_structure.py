@@ -94,6 +94,8 @@ NAMES_ALLOWED = {
     "expr/trace.py": "what NumPy and SciPy call a row, and what their arguments make of it",
     "expr/compositions.py": "what NumPy's functions are made of",
     "expr/build.py": "a parameter of power is called square",
+    "kernel/ufunc": "the arguments of NumPy's ufuncs, `where` among them",
+    "runtime/float_errors.py": "NumPy's names of floating-point errors",
     "expr/infer.py": "NumPy's own rules of power, round and clip with Python numbers",
     "mlir/tosa": "the names of TOSA's ops, and which rows they are or are spelled with",
     "shape/types/extent": "sums, products and quotients of extents, which are no ops on elements",

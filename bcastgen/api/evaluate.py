@@ -31,6 +31,12 @@ def _evaluated(text: str, _replacements: int) -> Kernel:
     return from_text(text)
 
 
+@lru_cache(maxsize=1024)
+def _reporting(text: str, _replacements: int, errors: str) -> Kernel:
+    """Return the kernel of a text whose calls report floating-point errors."""
+    return from_text(text, errors=errors)
+
+
 @remembering(_evaluated, DEFINED)
 def evaluate(
     expression: str,
@@ -38,7 +44,9 @@ def evaluate(
     local_dict: Mapping[str, Any] | None = None,
     global_dict: Mapping[str, Any] | None = None,
     *,
-    out: np.ndarray[Any, Any] | None = None,
+    out: Any = None,
+    errors: str = "ignore",
+    **keywords: Any,
 ) -> np.ndarray[Any, Any]:
     """Evaluate an expression over arrays by name, in NumExpr's calling convention.
 
@@ -46,12 +54,15 @@ def evaluate(
     ----------
     expression : as in ``"a*b + exp(c)"``; parsed against an allowlist, never run by Python.
     local_dict, global_dict : where names are looked up; by default the caller's variables.
-    out : the array to write to.
+    out : the array to write to; ``...`` asks for an array even if the result is 0-d.
+    errors : ``"numpy"`` reports floating-point errors as ``numpy.errstate`` says; see :func:`bcastgen.jit`.
+    **keywords : those of NumPy's ufuncs that every kernel takes: ``where``, ``casting``, ``order``, ``dtype``, ...
 
     Returns
     -------
     ndarray
-        An array of the broadcast shape, with NumPy's result dtype; a tuple of arrays where the text is a tuple.
+        An array of the broadcast shape, with NumPy's result dtype; a NumPy scalar where the result is 0-d, and a tuple
+        where the text is one.
 
     Raises
     ------
@@ -70,13 +81,14 @@ def evaluate(
     """
     if not isinstance(expression, str):
         raise ParseError(f"an expression is text, not {type(expression).__name__}")
-    kernel = _evaluated(expression, DEFINED.replacements)
+    generation = DEFINED.replacements
+    kernel = _evaluated(expression, generation) if errors == "ignore" else _reporting(expression, generation, errors)
     if local_dict is None:
         frame = sys._getframe(1)
         local_dict = frame.f_locals
         global_dict = frame.f_globals if global_dict is None else global_dict
     operands = [_look_up(name, local_dict, global_dict) for name in kernel._own_operands]
-    result: np.ndarray[Any, Any] = kernel(*operands, out=out)
+    result: np.ndarray[Any, Any] = kernel(*operands, out=out, **keywords)
     return result
 
 

@@ -23,7 +23,7 @@ from ..expr.trace import composed, trace
 from ..kernel.kernel import Kernel
 from ..ops.row import Op
 from ..ops.table import SEVERAL, find_op
-from ..pipeline.options import Options, options_for
+from ..pipeline.options import OPTIONS, Options, options_for
 from ..runtime.settings import check_threads
 from .by_parameters import specialized
 from .parameters import Parameters, check_names
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_names", "composed_kernel", "from_text", "jit", "named_kernel", "op_kernel"]
 
+# The options that concern calls: threads, scalars, errors.
+_Calls = tuple[int | None, bool, str]
 _OPERAND_NAMES = ("a", "b", "c", "d")
 # The options of from_text that decide a binary.
 _TEXT_OPTIONS = ("variants", "dynamic", "rank_expansion", "stretch", "math")
@@ -53,6 +55,8 @@ def jit(
     threads: int | None = None,
     background: bool | None = None,
     static: str | tuple[str, ...] = (),
+    scalars: bool = True,
+    errors: str = "ignore",
 ) -> Kernel: ...
 @overload
 def jit(
@@ -68,6 +72,8 @@ def jit(
     threads: int | None = None,
     background: bool | None = None,
     static: str | tuple[str, ...] = (),
+    scalars: bool = True,
+    errors: str = "ignore",
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def jit(
     function: Callable[..., Any] | None = None,
@@ -82,6 +88,8 @@ def jit(
     threads: int | None = None,
     background: bool | None = None,
     static: str | tuple[str, ...] = (),
+    scalars: bool = True,
+    errors: str = "ignore",
 ) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Compile an element-wise function of arrays; usable as a decorator.
 
@@ -117,12 +125,17 @@ def jit(
     static : names of parameters that are Python values and no operands: they may decide branches and loops. Each
         combination of values is a kernel of its own; they need a hash. A parameter whose default is None is static
         where a call leaves it out.
+    scalars : whether results without dims are NumPy scalars, as those of ufuncs are; they are arrays otherwise.
+        ``kernel.scalars`` is the same and may be set, and ``out=...`` gives arrays in one call.
+    errors : ``"ignore"``: floating-point errors are not looked at; ``"numpy"``: a call reports them as
+        ``numpy.errstate`` says. ``kernel.errors`` is the same and may be set. docs/ufuncs.md: which ops are exact.
 
     Returns
     -------
     Kernel
-        Called as ``kernel(x, b, out=None)``. A function with static or keyword-only parameters, ``*args`` or ``self``
-        is called as it is written, and runs at the first call with each combination of static values.
+        Called as ``kernel(x, b, out=None)``, and with the keywords of NumPy's ufuncs: `where`, `casting`, `order`,
+        `dtype`, `signature`, `subok`. A function with static or keyword-only parameters, ``*args`` or ``self`` is
+        called as it is written, and runs at the first call with each combination of static values.
 
     Raises
     ------
@@ -143,11 +156,11 @@ def jit(
     array([[1., 3., 5.],
            [1., 3., 5.]])
     """
-    check_threads(threads)
     options = options_for(dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
+    calls = _checked_calls(threads, scalars, errors)
     if function is None:
-        return lambda decorated: _jitted(decorated, signature, name, options, threads, background, static)
-    made: Kernel = _jitted(function, signature, name, options, threads, background, static)
+        return lambda decorated: _jitted(decorated, signature, name, options, calls, background, static)
+    made: Kernel = _jitted(function, signature, name, options, calls, background, static)
     return made
 
 
@@ -156,7 +169,7 @@ def _jitted(
     signature: str | Signature | Sequence[TensorType | str] | None,
     name: str | None,
     options: Options,
-    threads: int | None,
+    calls: _Calls,
     background: bool | None,
     static: str | tuple[str, ...],
 ) -> Any:
@@ -180,7 +193,7 @@ def _jitted(
         except BcastgenError as error:
             raise placed(error, f"in {label}({', '.join(names)})") from error.__cause__
         kernel = _kernel_of(expression, label, defaults, declared, options)
-        kernel.threads = threads
+        _called(kernel, *calls)
         if background is not None:
             kernel.background = background
         kernel.__doc__ = function.__doc__
@@ -252,6 +265,8 @@ def from_text(
     stretch: bool = True,
     math: str = "accurate",
     threads: int | None = None,
+    scalars: bool = True,
+    errors: str = "ignore",
 ) -> Kernel:
     """Return the kernel of an expression, or of a signature that ends in one.
 
@@ -261,7 +276,7 @@ def from_text(
     name : of the kernel, in messages and in C.
     variants : number of specialised inner loops; 0 for the one plain nest, None for as many as pay.
     dynamic, rank_expansion, stretch : how dims meet, as for :func:`jit`.
-    math, threads : as for :func:`jit`.
+    math, threads, scalars, errors : as for :func:`jit`.
 
     Raises
     ------
@@ -280,7 +295,7 @@ def from_text(
         raise ParseError(f"an expression is text, not {type(text).__name__}")
     if not isinstance(name, str):
         raise BcastgenError(f"name={name!r} is no name; give text")
-    check_threads(threads)
+    calls = _checked_calls(threads, scalars, errors)
     options = options_for(variants=variants, dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
     if "->" not in text:
         expression = parse(text)
@@ -288,7 +303,7 @@ def from_text(
         check_names(names, ParseError)
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
-        return _of_text(_kernel_of(expression, name, (), None, options), text, threads)
+        return _called(_of_text(_kernel_of(expression, name, (), None, options), text), *calls)
     with undivided:
         from ..shape.types.tensor_type import Signature, parse_signature  # noqa: PLC0415 - most kernels have no signature
 
@@ -301,13 +316,25 @@ def from_text(
     declared_types = Signature(
         tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
     )
-    return _of_text(_kernel_of(expression, name, (), declared_types, options), text, threads)
+    return _called(_of_text(_kernel_of(expression, name, (), declared_types, options), text), *calls)
 
 
-def _of_text(kernel: Kernel, text: str, threads: int | None) -> Kernel:
-    kernel.threads = threads
+def _of_text(kernel: Kernel, text: str) -> Kernel:
     options = kernel._options
     kernel._recipe = _text_again, (text, options.name, {name: getattr(options, name) for name in _TEXT_OPTIONS})
+    return kernel
+
+
+def _checked_calls(threads: int | None, scalars: bool, errors: str) -> _Calls:
+    """Return the options that concern calls, each checked."""
+    check_threads(threads)
+    OPTIONS["errors"].check(errors)
+    return threads, bool(scalars), errors
+
+
+def _called(kernel: Kernel, threads: int | None, scalars: bool, errors: str) -> Kernel:
+    """Return the kernel, to be called with these options."""
+    kernel.threads, kernel.scalars, kernel.errors = threads, scalars, errors
     return kernel
 
 
@@ -364,6 +391,7 @@ def op_kernel(op: Op) -> Kernel:
         if expression.sizings
         else (Kernel(expression, op.name, names))
     )
+    kernel.op = op
     kernel.__doc__ = op.doc
     if op.definition is None:
         kernel.__module__ = "bcastgen"

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 __all__ = [
+    "ArgumentError",
     "BcastgenError",
     "BroadcastError",
     "CacheError",
@@ -79,6 +80,10 @@ class BroadcastError(BcastgenError, ValueError):
     ) -> None:
         super().__init__(message)
         self.operand, self.dim, self.expected, self.actual, self.against = operand, dim, expected, actual, against
+
+
+class ArgumentError(BcastgenError, TypeError, ValueError):
+    """An argument of a call that says how to compute has no such value: ``casting="saef"``, an ``out=`` too many."""
 
 
 class DTypeError(BcastgenError, TypeError):

@@ -227,6 +227,11 @@ class Answered:
         return self.kernel.results
 
     @property
+    def scalars(self) -> bool:
+        """Not asked for: the kernel that is called delivers the results."""
+        return True
+
+    @property
     def _constants(self) -> tuple[str, ...]:
         return self.kernel._constants
 

@@ -138,7 +138,7 @@ class SizedKernel(Kernel):
         self, args: tuple[Any, ...], by_name: dict[str, Any], out: Any, extents: Mapping[str, int] | None
     ) -> dict[str, Any]:
         given = dict(checked_extents(extents))
-        outs = out if isinstance(out, tuple) else (out,) * (len(self.results) == 1)
+        outs = out if isinstance(out, tuple) else (None if out is ... else out,) * (len(self.results) == 1)
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         clean = (clean_operand(name, plain(value)) for name, value in zip(self.operands, values, strict=True))
         shapes = dict(zip(self.operands, map(np.shape, clean), strict=True))  # type: ignore[arg-type]

@@ -41,6 +41,7 @@ from ..runtime.library import Library, open_library
 from ..runtime.slow_path import StrictDims, without_strict
 from ..runtime.toolchain import toolchain
 from .operands import constant_row, constant_values, depends_on_ranks, result_names
+from .ufunc_attributes import UfuncAttributes
 
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
@@ -50,13 +51,14 @@ if TYPE_CHECKING:
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
     from .background import Jobs
+    from .ufunc_variants import Variants
 
 __all__ = ["Kernel"]
 
 _DEFAULT = Options()
 
 
-class Kernel(KernelBase):
+class Kernel(UfuncAttributes, KernelBase):
     """An element-wise function of arrays, compiled for their dtypes at its first call; see :func:`bcastgen.jit`.
 
     Calling it with arrays, NumPy or Python scalars broadcasts them as NumPy does and returns an ndarray, or a tuple of
@@ -124,6 +126,8 @@ class Kernel(KernelBase):
         self.compilations = 0
         self._recipe: tuple[Callable[..., Kernel], tuple[object, ...]] | None = None
         self._digest: str | None = None
+        self._variants: Variants | None = None
+        self._op = None
         self.__wrapped__: Callable[..., Any] | None = None
         self.__name__ = name
         self.__qualname__ = name

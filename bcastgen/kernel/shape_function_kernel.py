@@ -99,7 +99,6 @@ class ShapedKernel(SizedKernel):
     """
 
     shape: Program
-    op: Op
 
     def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
         """Size the result by the shape function, run in Python, then call the kernel."""
@@ -107,6 +106,7 @@ class ShapedKernel(SizedKernel):
         self._refuse_slots(args, named)
         values = bind(self, args, {**named, **dict.fromkeys(self.slots, 0)})
         if any(map(is_tracer, values)):
+            assert self.op is not None
             return applied(self.op, values[: self.op.arity])
         given = map(plain, values[: len(values) - len(self.slots)])
         extents = self._slot_extents(tuple(np.asarray(value).shape for value in given))

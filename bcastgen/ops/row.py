@@ -125,6 +125,8 @@ class Op:
     complex : what it is for complex numbers; None if it refuses them.
     clamps : for each operand but the first, whether it is the "low" or the "high" end of the result.
     selects : whether its first operand is a condition that picks one of the others.
+    ieee : whether its C raises exactly the floating-point exceptions that NumPy reports, and no other one.
+    pole : an expression over its operands, called a, b, ...: where the exact result is infinite, or a division by 0.
     mlir : its spelling in the dialects arith and math; None if they have no counterpart of the same meaning.
     """
 
@@ -160,6 +162,8 @@ class Op:
     complex: ComplexForm | None = None
     clamps: tuple[str, ...] = ()
     selects: bool = False
+    ieee: bool = False
+    pole: str = ""
     mlir: Mlir | None = None
 
     @property

@@ -4,8 +4,8 @@ In: what callers of `jit`, `from_text` and the command line say.  Out: :class:`O
 
     options_for(dynamic="strict", math="fast") -> Options("kernel", None, "strict", True, True, False, "fast")
 
-`signature`, `threads`, `background` and `static` are no part of :class:`Options`: a binary's key has the types of the
-signature, and the others concern calls.
+`signature`, `threads`, `background`, `static`, `scalars` and `errors` are no part of :class:`Options`: a binary's key
+has the types of the signature, and the others concern calls.
 """
 
 from __future__ import annotations
@@ -77,6 +77,22 @@ OPTIONS: dict[str, Option] = {
             "names of parameters that are Python values and no operands: they may decide branches and loops. Each "
             "combination of values is a kernel of its own; they need a hash. A parameter whose default is None is "
             "static where a call leaves it out.",
+            flag=None,
+        ),
+        Option(
+            "scalars",
+            True,
+            "whether results without dims are NumPy scalars, as those of ufuncs are; they are arrays otherwise. "
+            "``kernel.scalars`` is the same and may be set, and ``out=...`` gives arrays in one call.",
+            flag=None,
+        ),
+        Option(
+            "errors",
+            "ignore",
+            '``"ignore"``: floating-point errors are not looked at; ``"numpy"``: a call reports them as '
+            "``numpy.errstate`` says. ``kernel.errors`` is the same and may be set. docs/ufuncs.md: which ops are "
+            "exact.",
+            ("ignore", "numpy"),
             flag=None,
         ),
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.dtypes import BF16, DTYPES, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT
 from ..core.errors import BcastgenError
-from . import keys, settings, slow_path
+from . import float_errors, keys, settings, slow_path
 
 __all__ = ["KernelBase", "implementation", "remembering"]
 
@@ -48,6 +48,7 @@ else:
                 slow_path.raise_status,
                 settings.check_threads,
                 settings.start,
+                float_errors.report,
             ),
         )
         keys.ON_REGISTERING.append(_dispatch.register_dtype)

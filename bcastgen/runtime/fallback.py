@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import DTYPES
+from .float_errors import report
 from .keys import Array, Limit, check_binary, check_signature, operand_code
 from .library import constant, ffi
 from .native import runtime
@@ -93,13 +94,28 @@ class KernelBase:
     """
 
     # Names are mangled, since subclasses cannot reach the extension's own fields either.
-    __slots__ = ("__binaries", "__constants", "__parameters", "__ranked", "__threads", "__weakref__")
+    __slots__ = (
+        "__binaries",
+        "__by_position",
+        "__constants",
+        "__observed",
+        "__parameters",
+        "__ranked",
+        "__reports",
+        "__scalars",
+        "__threads",
+        "__weakref__",
+    )
 
     __parameters: tuple[str, tuple[str, ...], tuple[str, ...], tuple[object, ...]]
     __constants: int
     __binaries: dict[bytes, _Binary]
     __ranked: bool
     __threads: int
+    __scalars: bool
+    __by_position: bool
+    __reports: bool
+    __observed: bool
 
     def __init__(
         self,
@@ -125,6 +141,10 @@ class KernelBase:
         self.__binaries = {}
         self.__ranked = ranked
         self.__threads = 0
+        self.__scalars = True
+        self.__by_position = False
+        self.__reports = False
+        self.__observed = False
 
     def __is_initialised(self) -> bool:
         try:
@@ -156,6 +176,39 @@ class KernelBase:
     @threads.setter
     def threads(self, threads: int | None) -> None:
         self.__threads = check_threads(threads)
+
+    @property
+    def scalars(self) -> bool:
+        """Whether results without dims are NumPy scalars; may be set. out=... gives arrays in one call."""
+        return self.__scalars
+
+    @scalars.setter
+    def scalars(self, wanted: bool) -> None:
+        self.__scalars = _checked_bool(wanted)
+
+    @property
+    def _outs_by_position(self) -> bool:
+        return self.__by_position
+
+    @_outs_by_position.setter
+    def _outs_by_position(self, wanted: bool) -> None:
+        self.__by_position = _checked_bool(wanted)
+
+    @property
+    def _observed(self) -> bool:
+        return self.__observed
+
+    @_observed.setter
+    def _observed(self, wanted: bool) -> None:
+        self.__observed = _checked_bool(wanted)
+
+    @property
+    def _reports_errors(self) -> bool:
+        return self.__reports
+
+    @_reports_errors.setter
+    def _reports_errors(self, wanted: bool) -> None:
+        self.__reports = _checked_bool(wanted)
 
     @property
     def _name(self) -> str:
@@ -256,18 +309,27 @@ class KernelBase:
         why = ffi().new("bcg_diagnostic *", (-1, -1, -1, 0, 0))
         # The caller has probably written to its memory before; memory from NumPy may be fresh.
         warm = outs is not None and not any(out is None for out in outs)
-        options = ffi().new("bcg_run_options *", (self.__threads or get_num_threads(), warm))
+        raised = ffi().new("int32_t *") if self.__reports else ffi().NULL
+        options = ffi().new("bcg_run_options *", (self.__threads or get_num_threads(), warm, raised))
         status = runtime().bcg_run(binary.entry, described, targets, options, why)
         del rests_on, rests_on_too
         if status == constant("BCG_NO_MEMORY"):
             raise MemoryError
         self._raise_unless_ok(status, why, operands)
+        if self.__reports and raised[0]:
+            report(self, raised[0])
         return results if len(results) > 1 else results[0]
 
     def _raise_unless_ok(self, status: int, why: Any, operands: tuple[Any, ...]) -> None:
         if status != 0:
             shapes = tuple(np.shape(operand) for operand in operands)
             raise_status(self, status, why.operand, why.dim, why.against, why.expected, why.actual, shapes)
+
+
+def _checked_bool(value: bool) -> bool:
+    if type(value) is not bool:
+        raise TypeError("attribute value type must be bool")
+    return value
 
 
 def _describe(arrays: tuple[Array, ...]) -> tuple[Any, list[object]]:

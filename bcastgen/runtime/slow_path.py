@@ -20,42 +20,62 @@ from bcastgen.core.subclasses import own_meaning
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
 from .keys import NO_CODE, Array, Limit, Named, operand_code, register_dtype
+from .outs import Inferring, bind_outs, call_with_outs
 
 __all__ = [
     "CleanCall",
     "StrictDims",
     "bind",
     "call_bound",
+    "call_clean",
     "call_slow",
     "clean_operand",
+    "deliver",
+    "overrides_numpy",
     "raise_limit",
     "raise_no_binary",
     "raise_status",
     "without_strict",
 ]
 
-# The most candidate solutions that deciding whether two arrays share memory may try; most strided pairs need a few.
-_MAX_OVERLAP_CANDIDATES = 1000
-
 StrictDims = dict[int, tuple[int, ...]]
 
 
-class CleanCall(Named, Protocol):
+class CleanCall(Inferring, Protocol):
     """The part of a kernel that the slow path uses, of either implementation."""
 
     @property
     def _defaults(self) -> tuple[object, ...]: ...
-    def _infer(self, operands: tuple[object, ...]) -> tuple[tuple[tuple[int, ...], ...], bytes, bool]: ...
-    def _call_clean(self, operands: tuple[object, ...], outs: tuple[Array | None, ...] | None) -> Any: ...
+    @property
+    def scalars(self) -> bool:
+        """Whether results without dims become NumPy scalars."""
 
 
 def call_slow(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> Any:
     """Call a kernel with any arguments a user may pass.
 
-    A subclass may have `_call_sized(args, by_name)`, which completes the operands that stand for extents.
+    A subclass may have `_call_sized(args, by_name)`, which completes the operands that stand for extents, and
+    `_call_as_ufunc(args, by_name)`, which knows the other arguments and operands that NumPy's ufuncs take.
     """
+    as_ufunc = getattr(kernel, "_call_as_ufunc", None)
+    if as_ufunc is not None and _is_special(kernel, args, by_name):
+        return as_ufunc(args, by_name)
     sized = getattr(kernel, "_call_sized", None)
     return call_bound(kernel, args, by_name) if sized is None else sized(args, by_name)
+
+
+def _is_special(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> bool:
+    """Whether a call gives more than operands and `out`, or an object that is more than an array."""
+    known = len(args) <= len(kernel.operands) and by_name.keys() <= {*kernel.operands, "out"}
+    few = len(args) + len(by_name) < len(kernel.operands) - len(kernel._defaults)
+    if not known or few or getattr(kernel, "_observed", False):
+        return True
+    outs = by_name.get("out")
+    given = (*args, *by_name.values(), *(outs if isinstance(outs, tuple) else ()))
+    return any(
+        type(value) is not np.ndarray and (isinstance(value, np.ndarray) or overrides_numpy(type(value)))
+        for value in given
+    )
 
 
 def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]) -> Any:
@@ -79,13 +99,68 @@ def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, o
         operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
     except errors.BcastgenError as error:
         raise errors.placed(error, f"in {kernel._name}()") from error.__cause__
-    outs = _bind_outs(kernel, by_name.get("out"))
+    outs = bind_outs(kernel, by_name.get("out"))
     if strict:
         _check_strict(kernel, operands, strict)
+    scalars = kernel.scalars and by_name.get("out") is not ...
+    values = call_clean(kernel, operands, outs)
+    return deliver(
+        tuple(
+            value[()] if scalars and value.ndim == 0 and out is None else value if out is None else out
+            for value, out in zip(values, outs, strict=True)
+        )
+    )
+
+
+def call_clean(
+    kernel: CleanCall,
+    operands: tuple[object, ...],
+    outs: tuple[Array | None, ...],
+    *,
+    casting: str = "same_kind",
+    order: str = "K",
+) -> tuple[Array, ...]:
+    """Call a kernel with clean operands and any outs, and return its results as arrays.
+
+    Parameters
+    ----------
+    kernel : it computes; a subclass may have `_stretches_to_outs`, whether results stretch to outs that are larger.
+    operands : one each, clean.
+    outs : for each result the array to write to, or None.
+    casting : NumPy's rule for an out of another dtype than its result.
+    order : the memory order of results without an out, as NumPy names it.
+    """
+    stretches = getattr(kernel, "_stretches_to_outs", False)
     kernel = _stand_in(kernel, operands)
-    if all(out is None for out in outs):
-        return kernel._call_clean(operands, None)
-    return _call_with_outs(kernel, operands, outs)
+    targets = tuple(
+        None if out is None else _as_array(f"out of result '{name}'", out)
+        for name, out in zip(kernel.results, outs, strict=True)
+    )
+    if order != "K":
+        targets = _in_order(kernel, operands, targets, order)
+    if all(target is None for target in targets):
+        made = kernel._call_clean(operands, None)
+        return made if len(targets) > 1 else (made,)
+    return call_with_outs(kernel, operands, targets, casting=casting, stretches=stretches)
+
+
+def _in_order(
+    kernel: CleanCall, operands: tuple[object, ...], targets: tuple[Array | None, ...], order: str
+) -> tuple[Array | None, ...]:
+    """Return the targets, and new arrays of this memory order for the results that have none."""
+    given = (*operands, *targets)
+    if order == "A":
+        order = "F" if all(not isinstance(item, np.ndarray) or item.flags.f_contiguous for item in given) else "C"
+    shapes, codes, _ = kernel._infer(operands)
+    return tuple(
+        np.empty(shape, DTYPES[code].np, order=order) if target is None else target  # type: ignore[call-overload]
+        for target, shape, code in zip(targets, shapes, codes, strict=True)
+    )
+
+
+def deliver(results: tuple[Any, ...]) -> Any:
+    """Return a call's results: one, or a tuple of several."""
+    return results if len(results) > 1 else results[0]
 
 
 def without_strict(values: tuple[object, ...]) -> tuple[tuple[object, ...], StrictDims]:
@@ -149,7 +224,7 @@ def _call_traced(kernel: CleanCall, values: tuple[object, ...]) -> Any:
     A subclass may have `_call_traced(operands)`, which returns NotImplemented for objects it does not know.
     """
     hook = getattr(kernel, "_call_traced", None)
-    if hook is None or not any(_overrides_numpy(type(value)) for value in values):
+    if hook is None or not any(overrides_numpy(type(value)) for value in values):
         return NotImplemented
     return hook(values)
 
@@ -169,7 +244,8 @@ def _check_strict(kernel: CleanCall, operands: tuple[object, ...], strict: Stric
     hook(tuple(np.asarray(value).shape for value in operands), strict)
 
 
-def _overrides_numpy(kind: type) -> bool:
+def overrides_numpy(kind: type) -> bool:
+    """Whether a type gives NumPy's ufuncs a meaning of its own."""
     return getattr(kind, "__array_ufunc__", np.ndarray.__array_ufunc__) is not np.ndarray.__array_ufunc__
 
 
@@ -266,7 +342,7 @@ def _as_array(what: str, value: object) -> Array:
         return value  # type: ignore[return-value]
     if isinstance(value, np.ndarray) and isinstance(value, np.ma.MaskedArray):
         raise errors.DTypeError(f"{what} is a masked array, and its mask would be lost; pass x.filled(value) or x.data")
-    if _overrides_numpy(kind):
+    if overrides_numpy(kind):
         raise errors.DTypeError(
             f"{what} is a {kind.__name__}, which gives NumPy's functions its own meaning (__array_ufunc__); "
             "pass numpy.asarray(x) if its plain numbers are meant"
@@ -282,125 +358,3 @@ def _as_array(what: str, value: object) -> Array:
         return np.asarray(value)
     except ValueError as error:
         raise errors.DTypeError(f"{what} is a {kind.__name__} that is not an array: {error}") from error
-
-
-# ---- out= ------------------------------------------------------------------------------------------------------------
-
-
-def _bind_outs(kernel: CleanCall, out: object) -> tuple[Array | None, ...]:
-    count = len(kernel.results)
-    if out is None:
-        return (None,) * count
-    outs = out if isinstance(out, tuple) else (out,)
-    if len(outs) != count or (count > 1 and not isinstance(out, tuple)):
-        wanted = "an ndarray" if count == 1 else f"a tuple of {count} ndarrays (or None), one a result"
-        given = f"a tuple of {len(outs)}" if isinstance(out, tuple) else type(out).__name__
-        raise TypeError(f"{kernel._name}() takes out as {wanted}, not {given}")
-    for name, item in zip(kernel.results, outs, strict=True):
-        if item is not None and not isinstance(item, np.ndarray):
-            raise TypeError(f"{kernel._name}() takes out as an ndarray, not {type(item).__name__} (result '{name}')")
-    return outs
-
-
-def _call_with_outs(kernel: CleanCall, operands: tuple[object, ...], outs: tuple[Array | None, ...]) -> Any:
-    """Compute into the outs that can be written to directly, and copy the others' results afterwards."""
-    targets = tuple(
-        None if out is None else _as_array(f"out of result '{name}'", out)
-        for name, out in zip(kernel.results, outs, strict=True)
-    )
-    shapes, codes, aligned = kernel._infer(operands)
-    for result_index, target in enumerate(targets):
-        if target is not None:
-            facts = shapes[result_index], codes[result_index]
-            _check_target(kernel, result_index, target, *facts, operands if aligned else ())
-    arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
-    direct = tuple(
-        target if target is not None and _is_separate(result_index, targets, codes, arrays, aligned) else None
-        for result_index, target in enumerate(targets)
-    )
-    made = kernel._call_clean(operands, direct)
-    values = made if len(targets) > 1 else (made,)
-    for target, value in zip(targets, values, strict=True):
-        if target is not None and target is not value:
-            np.copyto(target, value, casting="same_kind")
-    answers = tuple(value if out is None else out for out, value in zip(outs, values, strict=True))
-    return answers if len(answers) > 1 else answers[0]
-
-
-def _check_target(
-    kernel: CleanCall, result_index: int, target: Array, shape: tuple[int, ...], code: int, operands: tuple[object, ...]
-) -> None:
-    """Refuse an out that is read-only, or whose rank, extents or dtype do not fit its result."""
-    name, row = kernel.results[result_index], DTYPES[code]
-    if not target.flags.writeable:
-        raise ValueError(f"output array is read-only (result '{name}'); pass one that can be written to")
-    if target.ndim != len(shape):
-        raise errors.result_rank_mismatch(name, target.ndim, len(shape))
-    for dim, (actual, expected) in enumerate(zip(target.shape, shape, strict=True)):
-        if actual != expected:
-            against = _origin(kernel, operands, len(shape) - dim, expected)
-            raise errors.result_mismatch(name, dim, actual, expected, against)
-    if not np.can_cast(row.np, target.dtype, "same_kind"):
-        raise errors.DTypeError(
-            f"result '{name}' has dtype {row} and cannot be cast to out's {target.dtype} by the rule 'same_kind'; "
-            f"pass an out of {row.np}, or cast in the expression"
-        )
-
-
-def _origin(kernel: CleanCall, operands: tuple[object, ...], from_right: int, extent: int) -> str | None:
-    """Return the first operand with this extent in this dim: under plain broadcasting it set the extent.
-
-    No operand sets an extent of 1.
-    """
-    if extent == 1:
-        return None
-    for name, operand in zip(kernel.operands, operands, strict=False):
-        if isinstance(operand, np.ndarray) and operand.ndim >= from_right and operand.shape[-from_right] == extent:
-            return name
-    return None
-
-
-def _is_separate(
-    result_index: int, targets: tuple[Array | None, ...], codes: bytes, operands: tuple[Array, ...], aligned: bool
-) -> bool:
-    """Return whether the kernel may write a result to its out directly: not if it would read an element it wrote."""
-    target = targets[result_index]
-    if target is None or operand_code(target) != codes[result_index]:
-        return False
-    if not (target.flags.aligned and target.dtype.isnative) or _overlaps_itself(target):
-        return False
-    others = (*targets[:result_index], *targets[result_index + 1 :])
-    if any(other is not None and _overlap(target, other) for other in others):
-        return False
-    # A kernel with several results may read an operand again after it has written the first result; a kernel whose
-    # indexing maps differ may read another element of the operand.
-    in_place = aligned and len(targets) == 1
-    return all((in_place and _same_view(target, operand)) or not _overlap(target, operand) for operand in operands)
-
-
-def _overlap(x: Array, y: Array) -> bool:
-    try:
-        return np.shares_memory(x, y, max_work=_MAX_OVERLAP_CANDIDATES)  # type: ignore[arg-type]
-    except np.exceptions.TooHardError:
-        return True
-
-
-def _same_view(x: Array, y: Array) -> bool:
-    """Return whether two arrays are one view of one memory; dtypes too, since C objects of two types may not alias."""
-    if operand_code(x) != operand_code(y) or x.shape != y.shape:
-        return False
-    if x.__array_interface__["data"][0] != y.__array_interface__["data"][0]:
-        return False
-    return all(s == t for extent, s, t in zip(x.shape, x.strides, y.strides, strict=True) if extent > 1)
-
-
-def _overlaps_itself(array: Array) -> bool:
-    """Return whether two elements may share memory: they do not if each stride exceeds the span of all smaller ones."""
-    if array.size == 0:
-        return False
-    spanned = array.itemsize
-    for stride, extent in sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
-        if stride < spanned:
-            return True
-        spanned += (extent - 1) * stride
-    return False

@@ -65,11 +65,12 @@ static PyObject *kernel_vectorcall(PyObject *callable, PyObject *const *args, si
     const Py_ssize_t count = PyVectorcall_NARGS(flags_count);
     frame f;
     if (self->is_sized) {
+        if (self->observed) return kernel_call_slow(self, args, count, names);
         PyObject *done = slots_call(self, args, count, names);
         return done != NULL || PyErr_Occurred() ? done : kernel_call_slow(self, args, count, names);
     }
     if (frame_open(&f, self) < 0) return NULL;
-    verdict v = operands_bind(&f, args, count, names);
+    verdict v = self->observed ? SLOW : operands_bind(&f, args, count, names);
     if (v == READY) v = call_perform(&f, 1);
     PyObject *answer = v == READY ? call_deliver(&f) : NULL;
     frame_close(&f);
@@ -94,6 +95,7 @@ static int kernel_bind_clean(frame *f, kernel *self, PyObject *operands, PyObjec
     if (frame_open(f, self) < 0) return -1;
     for (Py_ssize_t i = 0; i < self->operand_count; i++) f->bound[i] = PyTuple_GET_ITEM(operands, i);
     f->operands = f->bound;
+    f->as_scalars = 0; /* the slow path has more to do with the results */
     if (operands_take_out(f, outs) == READY) return 0;
     PyErr_SetString(PyExc_TypeError, "not one clean out each");
     frame_close(f);
@@ -237,6 +239,7 @@ static int kernel_init(PyObject *object, PyObject *args, PyObject *by_name)
         self->operand_count = PyTuple_GET_SIZE(operands);
         self->result_count = PyTuple_GET_SIZE(results);
         self->is_sized = slots >= 0;
+        self->scalars = 1;
         self->slot_count = slots > 0 ? slots : 0;
         self->key_length = self->operand_count * (ranked ? 2 : 1);
         self->vectorcall = kernel_vectorcall;
@@ -342,6 +345,11 @@ static PyGetSetDef kernel_properties[] = {
 static PyMemberDef kernel_members[] = {
     {"operands", T_OBJECT_EX, offsetof(kernel, operands), READONLY, "names of the operands, in order"},
     {"results", T_OBJECT_EX, offsetof(kernel, results), READONLY, "names of the results, in order"},
+    {"scalars", T_BOOL, offsetof(kernel, scalars), 0,
+     "Whether results without dims are NumPy scalars; may be set. out=... gives arrays in one call."},
+    {"_reports_errors", T_BOOL, offsetof(kernel, reports_errors), 0, NULL},
+    {"_observed", T_BOOL, offsetof(kernel, observed), 0, NULL},
+    {"_outs_by_position", T_BOOL, offsetof(kernel, outs_by_position), 0, NULL},
     {"_constants", T_OBJECT_EX, offsetof(kernel, constants), READONLY, NULL},
     {"_name", T_OBJECT_EX, offsetof(kernel, name), READONLY, NULL},
     {"_defaults", T_OBJECT_EX, offsetof(kernel, defaults), READONLY, NULL},
@@ -389,11 +397,11 @@ static PyObject *module_configure(PyObject *module, PyObject *args)
     (void)module;
     const char *type_codes;
     Py_ssize_t count;
-    PyObject *scalar_codes, *descrs, *hooks[8];
+    PyObject *scalar_codes, *descrs, *hooks[9];
     unsigned char weak[4];
-    if (!PyArg_ParseTuple(args, "y#O!O!(bbbb)(OOOOOOOO):configure", &type_codes, &count, &PyDict_Type, &scalar_codes,
+    if (!PyArg_ParseTuple(args, "y#O!O!(bbbb)(OOOOOOOOO):configure", &type_codes, &count, &PyDict_Type, &scalar_codes,
                           &PyTuple_Type, &descrs, &weak[0], &weak[1], &weak[2], &weak[3], &hooks[0], &hooks[1],
-                          &hooks[2], &hooks[3], &hooks[4], &hooks[5], &hooks[6], &hooks[7]))
+                          &hooks[2], &hooks[3], &hooks[4], &hooks[5], &hooks[6], &hooks[7], &hooks[8]))
         return NULL;
     if (count != (Py_ssize_t)sizeof config.type_codes || PyTuple_GET_SIZE(descrs) > CODES) {
         return PyErr_Format(PyExc_ValueError, "one code for each of %zu type numbers, and up to %d dtypes",
@@ -417,6 +425,7 @@ static PyObject *module_configure(PyObject *module, PyObject *args)
     config.raise_status = Py_NewRef(hooks[5]);
     config.check_threads = Py_NewRef(hooks[6]);
     config.start = Py_NewRef(hooks[7]);
+    config.report = Py_NewRef(hooks[8]);
     Py_RETURN_NONE;
 }
 

@@ -11,6 +11,7 @@
  * packed, and repeated values computed, once. Results that are not adjacent, or that bypass the cache, are computed in
  * a tile and copied.
  */
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,26 @@ typedef enum {
 #include "pool.h"
 #include "run_plan.inc"
 #include "run_walk.inc"
+
+/* ---- floating-point exceptions ----------------------------------------------------------------------------------- */
+
+/* Forgets the exceptions that this thread has raised so far, if the caller asks for those to come. */
+static void run_clear_raised(const int32_t *raised)
+{
+    if (raised != NULL) feclearexcept(FE_ALL_EXCEPT);
+}
+
+static void run_add_raised(int32_t *raised)
+{
+    if (raised == NULL) return;
+    const int found = fetestexcept(FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID);
+    int32_t bits = 0;
+    if (found & FE_DIVBYZERO) bits |= BCG_RAISED_DIVIDE;
+    if (found & FE_OVERFLOW) bits |= BCG_RAISED_OVERFLOW;
+    if (found & FE_UNDERFLOW) bits |= BCG_RAISED_UNDERFLOW;
+    if (found & FE_INVALID) bits |= BCG_RAISED_INVALID;
+    __atomic_fetch_or(raised, bits, __ATOMIC_RELAXED);
+}
 
 /* ---- one part of a nest ------------------------------------------------------------------------------------------ */
 
@@ -64,6 +85,7 @@ typedef struct {
     int32_t cut; /* the dim that is cut */
     int64_t count, grain;
     int streams;
+    int32_t *raised;
 } division;
 
 /* Runs part `index` of the domain, which is cut at multiples of the grain. */
@@ -84,7 +106,9 @@ static void run_task(void *argument, int64_t index)
     extents[cut] = end - first;
     for (int32_t k = 0; k < arrays; k++) at[k] = whole->at[k] + first * whole->steps[cut * arrays + k];
     domain part = {whole->nest, whole->rank, extents, steps, at, NULL};
+    run_clear_raised(parts->raised);
     run_part(&part, parts->streams);
+    run_add_raised(parts->raised);
 }
 
 /* Estimates the time of the nest on one core: its maths, or moving its bytes where that takes longer. */
@@ -157,7 +181,7 @@ static void run_domain(domain *d, const bcg_run_options *options)
     } else {
         const int32_t threads = share < options->threads ? (int32_t)share : options->threads;
         const int64_t most = (int64_t)threads * PARTS_A_THREAD;
-        division parts = {d, 0, share < (double)most ? (int64_t)share : most, 1, streams};
+        division parts = {d, 0, share < (double)most ? (int64_t)share : most, 1, streams, options->raised};
         parts.cut = run_dim_to_cut(d, parts.count);
         if (parts.cut == d->rank - 1) parts.grain = LINE;
         bcg_pool_run(threads, parts.count, run_task, &parts);
@@ -293,7 +317,9 @@ int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_a
     void *const spare = needed == 0 ? NULL : malloc(needed);
     if (needed > 0 && spare == NULL) return BCG_NO_MEMORY;
     for (int32_t at = 0; at < kernel->nests; at++) {
+        run_clear_raised(options->raised);
         run_nest(kernel, &kernel->nest[at], operands, results, options, spare);
+        run_add_raised(options->raised);
     }
     free(spare);
     return BCG_OK;

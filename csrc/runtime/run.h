@@ -14,7 +14,16 @@
 typedef struct {
     int32_t threads; /* at most; 1 or less: the calling one */
     int32_t warm;    /* the results' memory has been written before, so that it costs no page faults */
+    int32_t *raised; /* gets the floating-point exceptions that the loops raise, of all threads; NULL: nobody asks */
 } bcg_run_options;
+
+/* The bits of `raised`: those that NumPy hands to the functions of numpy.seterrcall. */
+enum {
+    BCG_RAISED_DIVIDE = 1,
+    BCG_RAISED_OVERFLOW = 2,
+    BCG_RAISED_UNDERFLOW = 4,
+    BCG_RAISED_INVALID = 8
+};
 
 int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results,
                 const bcg_run_options *options, bcg_diagnostic *why);

@@ -18,6 +18,8 @@ FILES = (
     "kernel/test_background.py",
     "behaviour/test_evaluate.py",
     "runtime/test_base_flat.py",
+    "kernel/test_ufunc_call.py",
+    "kernel/test_ufunc_errors.py",
 )
 SCRIPT = """\
 import sys

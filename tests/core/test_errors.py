@@ -43,6 +43,7 @@ def test_an_unknown_status_says_what_to_do():
 
 def test_every_exception_derives_from_the_base_and_from_one_of_pythons():
     pythons = {
+        "ArgumentError": ValueError,
         "BroadcastError": ValueError,
         "DTypeError": TypeError,
         "RangeError": OverflowError,

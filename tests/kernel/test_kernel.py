@@ -134,10 +134,16 @@ def test_several_results_of_different_shapes():
     assert (constant.shape, constant.dtype, float(constant)) == ((), np.float32, 7)
 
 
-def test_zero_dim_results_are_arrays():
+def test_zero_dim_results_are_scalars_unless_arrays_are_asked_for():
     result = bg.add(1.5, np.float64(2))
-    assert type(result) is np.ndarray
-    assert (result.shape, float(result)) == ((), 3.5)
+    assert (type(result), result) == (np.float64, 3.5)
+    kept = bg.add(1.5, np.float64(2), out=...)
+    assert (type(kept), kept.shape, float(kept)) == (np.ndarray, (), 3.5)
+    arrays = bg.jit(lambda a, b: (a + b, a < b), scalars=False)
+    assert [type(value) for value in arrays(1, 2)] == [np.ndarray] * 2
+    arrays.scalars = True
+    assert [type(value) for value in arrays(1, 2)] == [np.int64, np.bool_]
+    assert [type(value) for value in arrays(np.ones(1), 2)] == [np.ndarray] * 2
 
 
 def test_mismatches_name_operand_dim_and_sizes():

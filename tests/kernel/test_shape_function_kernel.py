@@ -96,9 +96,9 @@ def answer(call):
 
 
 def same(one, other):
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+    if isinstance(one, (np.ndarray, np.generic)) and type(one) is type(other):
         return one.dtype == other.dtype and np.array_equal(one, other)
-    return not isinstance(one, np.ndarray) and one == other
+    return not isinstance(one, (np.ndarray, np.generic)) and one == other
 
 
 SHAPES = [(), (0,), (1,), (2,), (3,), (2, 3), (3, 3), (3, 1), (1, 1, 2)]
@@ -115,7 +115,8 @@ def test_calls_answer_as_python_does(name, monkeypatch, capfd):
         assert same(done, slowly), f"{name} of {shapes}: {done}, {slowly}"
         sized = answer(lambda s=shapes: kernel.result_shape(*s))
         assert sized == answer(lambda s=shapes: kernel._result_shape(s))
-        assert sized == (done.shape if isinstance(done, np.ndarray) else done), f"{name} of {shapes}"
+        has_shape = isinstance(done, (np.ndarray, np.generic))
+        assert sized == (done.shape if has_shape else done), f"{name} of {shapes}"
         if isinstance(done, np.ndarray):
             out = np.full_like(done, -1)
             assert kernel(*arrays, out=out) is out

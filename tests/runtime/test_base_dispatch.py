@@ -28,8 +28,8 @@ from bcastgen.runtime import base
 
 
 def same(found: Any, wanted: Any) -> None:
-    assert type(found) is np.ndarray
     wanted = np.asarray(wanted)
+    assert type(found) is np.ndarray or (wanted.shape == () and type(found) is wanted.dtype.type)
     assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)
     np.testing.assert_array_equal(found, wanted)
 

@@ -92,6 +92,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("add", "plus", "low", in_words=True),
         floats=FloatFacts("add", in_words=True),
         mlir=Mlir({"integer": "arith.addi", "float": "arith.addf", "bool": "arith.ori"}),
+        ieee=True,
     ),
     Op(
         "subtract",
@@ -103,6 +104,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("subtract", "minus", "low", in_words=True),
         floats=FloatFacts("subtract", in_words=True),
         mlir=Mlir({"integer": "arith.subi", "float": "arith.subf"}),
+        ieee=True,
     ),
     Op(
         "multiply",
@@ -114,6 +116,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("multiply", "times", "low", in_words=True),
         floats=FloatFacts("multiply", in_words=True),
         mlir=Mlir({"integer": "arith.muli", "float": "arith.mulf", "bool": "arith.andi"}),
+        ieee=True,
     ),
     Op(
         "divide",
@@ -127,6 +130,8 @@ ARITHMETIC: tuple[Op, ...] = (
         by_power_of_two=("multiply", "inverse"),
         floats=FloatFacts("divide", in_words=True),
         mlir=Mlir({"float": "arith.divf"}),
+        ieee=True,
+        pole="b == 0",
     ),
     Op(
         "floor_divide",
@@ -143,6 +148,7 @@ ARITHMETIC: tuple[Op, ...] = (
         by_power_of_two=("right_shift", "exponent"),
         integers=IntegerFacts("floor_divide", any_width=True, divides=True),
         mlir=Mlir({"signed": "@FLOOR_DIVIDE", "unsigned": "@DIVIDE_UNSIGNED", "float": "@FLOAT_FLOOR_DIVIDE"}),
+        pole="b == 0",
     ),
     Op(
         "remainder",
@@ -160,6 +166,7 @@ ARITHMETIC: tuple[Op, ...] = (
         by_power_of_two=("bitwise_and", "mask"),
         integers=IntegerFacts("remainder", any_width=True, divides=True),
         mlir=Mlir({"signed": "@REMAINDER", "unsigned": "@REMAINDER_UNSIGNED", "float": "@FLOAT_REMAINDER"}),
+        pole="b == 0",
     ),
     Op(
         "power",
@@ -201,6 +208,7 @@ ARITHMETIC: tuple[Op, ...] = (
             for exponent, name in ((3, "cube"), (4, "fourth"))
         },
         mlir=Mlir({"integer": "@POWER", "float": "math.powf"}, demand="arith.cmpi sge, {1}, #0 : {t}"),
+        pole="(a == 0) & (b < 0)",
     ),
     Op(
         "negative",
@@ -213,6 +221,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("negative", "negated", "low", in_words=True),
         floats=FloatFacts("negative", in_words=True),
         mlir=Mlir({"integer": "arith.subi #0, {0} : {t}", "float": "arith.negf"}),
+        ieee=True,
     ),
     Op(
         "positive",
@@ -225,6 +234,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("same", "same", "low"),
         floats=FloatFacts("same"),
         mlir=Mlir({"integer": "{0}", "float": "{0}"}),
+        ieee=True,
     ),
     Op(
         "absolute",
@@ -238,6 +248,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("absolute", any_width=True, in_words=True),
         floats=FloatFacts("absolute", in_words=True),
         mlir=Mlir({"bool": "{0}", "unsigned": "{0}", "signed": "math.absi", "float": "math.absf"}),
+        ieee=True,
     ),
     Op(
         "sign",
@@ -269,6 +280,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("square", demanded="low", in_words=True),
         floats=FloatFacts("square", in_words=True),
         mlir=Mlir({"integer": "arith.muli {0}, {0} : {t}", "float": "arith.mulf {0}, {0} : {t}"}),
+        ieee=True,
     ),
     Op(
         "reciprocal",
@@ -290,6 +302,8 @@ ARITHMETIC: tuple[Op, ...] = (
                 "float": "arith.divf #1.0, {0} : {t}",
             }
         ),
+        ieee=True,
+        pole="a == 0",
     ),
     Op(
         "sqrt",
@@ -301,5 +315,6 @@ ARITHMETIC: tuple[Op, ...] = (
         cost_tenths_ns=3.0,
         floats=FloatFacts("square_root", in_words=True),
         mlir=Mlir({"float": "math.sqrt"}),
+        ieee=True,
     ),
 )

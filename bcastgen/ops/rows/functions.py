@@ -38,6 +38,7 @@ def function(
     pairs: tuple[str, ...] = (),
     cost: float = 4.0,
     mlir: str = "",
+    pole: str = "",
 ) -> Op:
     """Return the row of a function that csrc has as `bcg_<name>_<dtype>`.
 
@@ -71,6 +72,7 @@ def function(
         fast_common_case=f"bcg_{name}_fast_common_{{t}}({operands})" if fast_common_case else None,
         scalar=scalar,
         pairs=pairs,
+        pole=pole,
     )
 
 
@@ -129,7 +131,15 @@ FUNCTIONS: tuple[Op, ...] = (
     ),
     function("expm1", "exp(x) - 1 without cancellation.", ulp=1, range_tests=_F32_TO_80, cost=4.5, mlir="@EXPM1"),
     function(
-        "log", "Natural logarithm.", (0.0, 100.0), ulp=1, fast_ulp=4, range_tests=(NORMAL,), cost=4.5, mlir="math.log"
+        "log",
+        "Natural logarithm.",
+        (0.0, 100.0),
+        ulp=1,
+        fast_ulp=4,
+        range_tests=(NORMAL,),
+        pole="a == 0",
+        cost=4.5,
+        mlir="math.log",
     ),
     function(
         "log2",
@@ -138,6 +148,7 @@ FUNCTIONS: tuple[Op, ...] = (
         ulp=1,
         fast_ulp=4,
         range_tests=(NORMAL,),
+        pole="a == 0",
         cost=5.0,
         mlir="math.log2",
     ),
@@ -148,6 +159,7 @@ FUNCTIONS: tuple[Op, ...] = (
         ulp=1,
         fast_ulp=4,
         range_tests=(NORMAL,),
+        pole="a == 0",
         cost=5.0,
         mlir="math.log10",
     ),
@@ -158,6 +170,7 @@ FUNCTIONS: tuple[Op, ...] = (
         ulp=1,
         range_tests=_LOG1P,
         pairs=_PAIRS,
+        pole="a == -1",
         cost=5.5,
         mlir="@LOG1P",
     ),
@@ -226,6 +239,7 @@ FUNCTIONS: tuple[Op, ...] = (
         aliases=("atanh",),
         ulp=1,
         pairs=("f32",),
+        pole="(a == 1) | (a == -1)",
         cost=8.0,
         mlir="math.atanh",
     ),

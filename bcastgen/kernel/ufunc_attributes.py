@@ -1,0 +1,152 @@
+"""What a kernel says of itself in the words of NumPy's ufuncs: `nin`, `nout`, `types`, its signature for `inspect`.
+
+In: a kernel.  Out: a base class of kernels, with these attributes and the calls that only ufuncs know.
+
+    bcastgen.add.types      ['??->?', 'bb->b', ...]
+    inspect.signature(bcastgen.add)
+        (a, b, out=None, *, where=True, casting='same_kind', order='K', dtype=None, subok=True, signature=None)
+"""
+
+from __future__ import annotations
+
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import BF16, DTYPES, DType
+from ..core.errors import BcastgenError
+from ..core.forks import undivided
+from ..expr.nodes import Apply, Expression, topological
+from ..ops.row import Op
+from ..pipeline.options import OPTIONS
+from .ufunc_keywords import KEYWORDS
+
+__all__ = ["UfuncAttributes"]
+
+
+class _SignatureOf:
+    """A kernel's signature for `inspect`; the class itself has the one of its constructor."""
+
+    def __get__(self, kernel: Any, _owner: object = None) -> Signature | None:
+        return None if kernel is None else _signature_of(kernel)
+
+
+class UfuncAttributes:
+    """The attributes of kernels that NumPy's ufuncs have, too."""
+
+    __slots__ = ()
+    _op: Op | None
+
+    __signature__ = _SignatureOf()
+
+    def _call_as_ufunc(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
+        """Make a call with the arguments and operands that only ufuncs of NumPy take."""
+        with undivided:
+            from .ufunc_call import call  # noqa: PLC0415 - most calls have no such arguments
+        return call(self, args, by_name)
+
+    @property
+    def op(self: Any) -> Op | None:
+        """The op that the kernel is, if it is one op by itself; a call of such a kernel may give outs by position."""
+        op: Op | None = self._op
+        return op
+
+    @op.setter
+    def op(self: Any, op: Op) -> None:
+        self._op = op
+        self._outs_by_position = True
+
+    @property
+    def ufunc(self: Any) -> np.ufunc | None:
+        """NumPy's ufunc that the kernel computes, if it is a kernel of one: `bcastgen.add` is of `numpy.add`."""
+        found = None if self._op is None or self._op.definition is not None else getattr(np, self._op.name, None)
+        return found if isinstance(found, np.ufunc) else None
+
+    @property
+    def errors(self: Any) -> str:
+        """What calls do about floating-point errors: ``"ignore"`` or ``"numpy"``; see :func:`bcastgen.jit`."""
+        return "numpy" if self._reports_errors or self._observed else "ignore"
+
+    @errors.setter
+    def errors(self: Any, errors: str) -> None:
+        OPTIONS["errors"].check(errors)
+        reports = errors == "numpy"
+        exact = reports and _raises_exactly(self.expression)
+        self._reports_errors, self._observed = exact, reports and not exact
+
+    @property
+    def nin(self: Any) -> int:
+        """The number of operands that a call gives."""
+        return len(self._own_operands)
+
+    @property
+    def nout(self: Any) -> int:
+        """The number of results."""
+        return len(self.results)
+
+    @property
+    def nargs(self) -> int:
+        """The number of operands and results."""
+        return self.nin + self.nout
+
+    @property
+    def types(self) -> list[str]:
+        """The loops for operands of one dtype, as ``"dd->d"``: what operands are converted to, and the results' dtypes.
+
+        Calls may mix dtypes. bf16, which has no letter in NumPy, is left out.
+
+        Examples
+        --------
+        >>> import bcastgen as bg
+        >>> bg.sqrt.types, bg.jit(lambda x, y: x / y < 1).types[:2]
+        (['e->e', 'f->f', 'd->d'], ['??->?', 'bb->?'])
+        """
+        rows = (_loop(self, row) for row in DTYPES if row is not BF16)
+        return list(dict.fromkeys(row for row in rows if row is not None))
+
+    @property
+    def ntypes(self) -> int:
+        """The number of loops in `types`."""
+        return len(self.types)
+
+    @property
+    def _stretches_to_outs(self: Any) -> bool:
+        """Whether results stretch to outs that are larger, as NumPy's do: not where types or options say otherwise."""
+        options = self._options
+        return self._signature is None and options.stretch and options.rank_expansion and options.dynamic == "numpy"
+
+
+def _raises_exactly(expression: Expression) -> bool:
+    """Whether the C raises the floating-point exceptions that NumPy would; else values have to tell."""
+    return all(node.op.ieee for node in topological(expression.roots) if isinstance(node, Apply))
+
+
+def _loop(kernel: Any, row: DType) -> str | None:
+    with undivided:
+        from .ufunc_loops import loop_types  # noqa: PLC0415 - calls do not ask for it
+    try:
+        loops, results = loop_types(kernel, (row,) * kernel.nin)
+    except BcastgenError:
+        return None
+    if BF16 in (*loops, *results):
+        return None
+    return "".join(loop.np.char for loop in loops) + "->" + "".join(result.np.char for result in results)
+
+
+def _signature_of(kernel: Any) -> Signature:
+    """Return the parameters of a kernel's calls."""
+    names, plain = kernel._own_operands, Parameter.POSITIONAL_OR_KEYWORD
+    values = kernel._defaults[: len(kernel._defaults) - len(kernel._constants)]
+    first = len(names) - len(values)
+    operands = [
+        Parameter(name, plain, default=values[at - first] if at >= first else Parameter.empty)
+        for at, name in enumerate(names)
+    ]
+    outs = (None,) * kernel.nout if kernel.nout > 1 else None
+    out = Parameter("out", plain if kernel._outs_by_position else Parameter.KEYWORD_ONLY, default=outs)
+    keywords = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=value) for name, value in KEYWORDS.items() if name not in names
+    ]
+    extents = [Parameter("extents", Parameter.KEYWORD_ONLY, default=None)] if kernel.operands != names else []
+    return Signature([*operands, out, *extents, *keywords])

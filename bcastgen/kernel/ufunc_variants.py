@@ -1,0 +1,182 @@
+"""Kernels that are made of a kernel for calls with a mask, or with operands that are converted first.
+
+In: a kernel, and what a call asks for.  Out: another kernel, made once and kept with the first.
+
+    add, where=mask, out=r      ->   where(where, add(a, b), r)
+    add, signature="ff->f"      ->   add(a.astype(f32), b.astype(f32))
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import DTYPES, DType
+from ..core.errors import DTypeError, RangeError
+from ..expr.build import Builder
+from ..expr.nodes import Apply, Node, topological
+from ..expr.text import parse
+from ..ops.table import OPS
+from ..runtime.float_errors import DIVIDE, INVALID, OVERFLOW
+
+__all__ = ["Variants", "conditional", "may_refuse", "variant_of"]
+
+
+class Variants:
+    """The kernels that were made of one kernel.
+
+    Parameters
+    ----------
+    kernel : the one that they are made of.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self._made: dict[object, Any] = {}
+
+    def converted(self, operands: tuple[object, ...], loops: tuple[DType, ...]) -> tuple[Any, tuple[object, ...]]:
+        """Return the kernel that converts its operands to these dtypes first, and the operands for it.
+
+        Raises
+        ------
+        RangeError
+            If a Python integer does not fit the dtype that it is converted to.
+        DTypeError
+            If the kernel declares its operands' dtypes.
+        """
+        kernel = self._kernel
+        if not _is_open(kernel):
+            raise DTypeError(f"{kernel._name}() declares its types, and takes no dtype=; convert by .astype")
+        typed = tuple(map(_as_typed, kernel.operands, operands, loops))
+        if loops not in self._made:
+            builder = Builder(kernel.operands)
+            nodes = tuple(builder.convert(node, loop) for node, loop in zip(builder.operands, loops, strict=True))
+            self._made[loops] = _like(kernel, builder, builder.inline(kernel.expression, nodes))
+        return self._made[loops], typed
+
+    def conditional(self, codes: bytes, olds: tuple[bool, ...]) -> Any | None:
+        """Return the kernel that computes under a mask, its next operand; None if there can be none.
+
+        Parameters
+        ----------
+        codes : the results' dtypes.
+        olds : for each result whether elements that are not selected have a value before: the operands behind the
+            mask. Others are 0.
+        """
+        kernel = self._kernel
+        if not _is_open(kernel):
+            return None
+        key = (codes, olds)
+        if key not in self._made:
+            taken = kernel.operands
+            mask = _free("where", taken)
+            names = (*taken, mask, *(_free(f"old_{kernel.results[at]}", taken) for at, has in enumerate(olds) if has))
+            builder = Builder(names)
+            results = builder.inline(kernel.expression, tuple(builder.operands[: len(taken)]))
+            before = iter(builder.operands[len(taken) + 1 :])
+            chosen = tuple(
+                _chosen(builder, builder.operands[len(taken)], result, next(before) if has else None, DTYPES[code])
+                for result, has, code in zip(results, olds, codes, strict=True)
+            )
+            self._made[key] = _like(kernel, builder, chosen)
+        return self._made[key]
+
+    def raising(self) -> Any | None:
+        """Return the kernel of the floating-point errors at each point, as bits of `runtime.float_errors`.
+
+        It has a result for each of the kernel's. None if there can be no such kernel, or nothing that raises.
+        """
+        kernel = self._kernel
+        if "raising" not in self._made:
+            builder = Builder(kernel.operands)
+            results = builder.inline(kernel.expression, tuple(builder.operands))
+            found = tuple(_raised(builder, result) for result in results) if _is_open(kernel) else ()
+            used = tuple(node for node in found if node is not None)
+            self._made["raising"] = _like(kernel, builder, used) if used else None
+        return self._made["raising"]
+
+
+def _raised(builder: Builder, result: Node) -> Node | None:
+    """Return the node of the errors of all ops that a result needs; None if there are no ops."""
+    bits = [_raised_by(builder, node) for node in topological((result,)) if isinstance(node, Apply)]
+    if not bits:
+        return None
+    total = bits[0]
+    for other in bits[1:]:
+        total = builder.inline(parse("a | b"), (total, other))[0]
+    return total
+
+
+def _raised_by(builder: Builder, node: Apply) -> Node:
+    """Return the node of one op's errors: a pole is a division by 0, another infinity an overflow, a NaN invalid."""
+    names = [chr(ord("a") + at) for at in range(len(node.operands))]
+    finite, nan = (f" {word} ".join(f"{test}({name})" for name in names) for word, test in _TESTS)
+    overflow = f"where(isinf(r) & {finite}, over, where(isnan(r) & ~({nan}), invalid, none))"
+    text = f"where(({node.op.pole}) & {finite} & ~isnan(r), pole, {overflow})" if node.op.pole else overflow
+    expression = parse(text)
+    given: dict[str, Node] = {**dict(zip(names, node.operands, strict=True)), "r": node}
+    given |= {name: builder.constant(np.uint8(bit)) for name, bit in _BITS.items()}
+    return builder.inline(expression, tuple(given[operand.name] for operand in expression.operands))[0]
+
+
+# How the operands' tests are joined, and the op that tests one.
+_TESTS = (("&", "isfinite"), ("|", "isnan"))
+_BITS = {"pole": DIVIDE, "over": OVERFLOW, "invalid": INVALID, "none": 0}
+
+
+def _chosen(builder: Builder, mask: Node, result: Node, old: Node | None, row: DType) -> Node:
+    other = builder.constant(np.zeros((), row.np)[()]) if old is None else old
+    return builder.apply(OPS["where"], (mask, result, other))
+
+
+def _as_typed(name: str, value: object, loop: DType) -> object:
+    """Return a Python number as a scalar of the dtype that it is converted to; NumPy converts it, or refuses it."""
+    if type(value) not in (int, float):
+        return value
+    try:
+        with np.errstate(all="ignore"):
+            # Only an int is refused where it does not fit.
+            return np.asarray(loop.np.type(value) if type(value) is int else np.asarray(value).astype(loop.np))
+    except OverflowError as error:
+        raise RangeError(f"{error} (operand '{name}')") from None
+
+
+def _free(name: str, taken: tuple[str, ...]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _is_open(kernel: Any) -> bool:
+    """Whether a kernel's expression may become part of another: it has no types, constants or claims of its own."""
+    return not (kernel.signature is not None or kernel.constant_values or kernel.expression.type_assertions)
+
+
+def _like(kernel: Any, builder: Builder, results: tuple[Node, ...]) -> Any:
+    """Return a kernel of other results that is called as this one is."""
+    expression = builder.finish(results)
+    names = tuple(operand.name for operand in expression.operands)
+    made = type(kernel)(expression, kernel._name, names, len(results), options=replace(kernel._options))
+    made.threads = kernel.threads
+    made.provenance = kernel.provenance
+    return made
+
+
+def variant_of(kernel: Any) -> Variants:
+    """Return the kernels that were made of a kernel; they live as long as it."""
+    if kernel._variants is None:
+        kernel._variants = Variants(kernel)
+    made: Variants = kernel._variants
+    return made
+
+
+def conditional(kernel: Any, codes: bytes, olds: tuple[bool, ...]) -> Any | None:
+    """Return the kernel under a mask; see :meth:`Variants.conditional`."""
+    return variant_of(kernel).conditional(codes, olds)
+
+
+def may_refuse(kernel: Any) -> bool:
+    """Whether an element's value may end a call, as a negative power of an integer does."""
+    return any(isinstance(node, Apply) and node.op.demand for node in topological(kernel.expression.results))

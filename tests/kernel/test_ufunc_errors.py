@@ -1,0 +1,131 @@
+"""Calls that report floating-point errors, against NumPy's: what is reported, how, and from which threads."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+
+EXACT = ["add", "subtract", "multiply", "divide", "square", "reciprocal", "sqrt", "negative", "absolute"]
+BY_VALUES = ["less", "equal", "maximum", "fmin", "exp", "log", "log1p", "tanh", "arctanh", "remainder"]
+BY_VALUES += ["isfinite", "hypot"]
+VALUES = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-300, 5e-324, 1e300, np.inf, -np.inf, np.nan, 710.0, 100.0, 1e-10]
+
+
+def reported(function, *operands):
+    """The errors that a call reports."""
+    found = set()
+    with np.errstate(all="call", call=lambda words, _flag: found.add(words)):
+        function(*operands)
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("name", EXACT + BY_VALUES)
+def test_errors_are_numpys(name, dtype):
+    ufunc = getattr(np, name)
+    kernel = bg.from_text(f"{name}({', '.join('ab'[: ufunc.nin])})", name, errors="numpy")
+    with np.errstate(all="ignore"):
+        values = np.array(VALUES, dtype)
+    for numbers in itertools.product(values, repeat=ufunc.nin):
+        operands = [np.full(19, number) for number in numbers]
+        wanted, found = reported(ufunc, *operands), reported(kernel, *operands)
+        # Values do not tell of underflow.
+        wanted -= set() if name in EXACT else {"underflow"}
+        assert found == wanted, numbers
+
+
+def test_integers_divided_by_zero():
+    for name in ("floor_divide", "remainder"):
+        kernel = bg.from_text(f"{name}(a, b)", name, errors="numpy")
+        assert reported(kernel, np.arange(3), np.arange(3)) == reported(getattr(np, name), np.arange(3), np.arange(3))
+        assert reported(kernel, np.arange(3), np.arange(1, 4)) == set()
+
+
+def test_a_kernel_of_several_ops_reports_what_one_after_the_other_does():
+    kernel = bg.jit(lambda a, b: np.maximum(np.log(a) / b, 0), errors="numpy")
+    assert reported(kernel, np.array([1.0, 2.0]), 2.0) == set()
+    assert reported(kernel, np.array([np.nan, np.inf]), 2.0) == set()
+    assert reported(kernel, np.array([1.0, 0.0]), 2.0) == {"divide by zero"}
+    assert reported(kernel, np.array([2.0, -1.0]), 0.0) == {"divide by zero", "invalid value"}
+    assert reported(kernel, np.array([2.0]), 1e-310) == {"overflow"}
+
+
+def test_nobody_looks_unless_asked():
+    kernel = bg.jit(lambda a, b: a / b)
+    with np.errstate(all="raise"):
+        kernel(1.0, np.zeros(3))
+        kernel.errors = "numpy"
+        with pytest.raises(FloatingPointError, match="divide by zero encountered in kernel"):
+            kernel(1.0, np.zeros(3))
+        assert kernel.errors == "numpy"
+        kernel.errors = "ignore"
+        kernel(1.0, np.zeros(3))
+    with pytest.raises(bg.BcastgenError, match="errors='maybe' is not available; use 'ignore' or 'numpy'"):
+        kernel.errors = "maybe"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_part_of_a_large_call_counts(threads):
+    kernel = bg.jit(lambda a, b: a / b, errors="numpy", threads=threads)
+    a, b = np.ones(1_000_000), np.ones(1_000_000)
+    assert reported(kernel, a, b) == set()
+    for at in (0, 500_000, 999_999):
+        b[at] = 0
+        assert reported(kernel, a, b) == {"divide by zero"}
+        b[at] = 1
+    # What was raised before does not count.
+    with np.errstate(all="ignore"):
+        np.ones(3) / np.zeros(3)
+    assert reported(kernel, a, b) == set()
+
+
+def test_the_ways_of_errstate(capfd):
+    kernel = bg.jit(lambda a, b: a / b, name="ratio", errors="numpy")
+    ones, zeros = np.ones(3), np.zeros(3)
+    with warnings.catch_warnings(record=True) as caught, np.errstate(divide="warn"):
+        warnings.simplefilter("always")
+        kernel(ones, zeros)
+    assert [(w.category, str(w.message), w.filename) for w in caught] == [
+        (RuntimeWarning, "divide by zero encountered in ratio", __file__)
+    ]
+
+    class Log:
+        def __init__(self):
+            self.lines = []
+
+        def write(self, line):
+            self.lines.append(line)
+
+    log = Log()
+    with np.errstate(divide="log", call=log):
+        kernel(ones, zeros)
+    assert log.lines == ["Warning: divide by zero encountered in ratio\n"]
+    with np.errstate(divide="call", call=None), pytest.raises(NameError, match=r"divide by zero.*ratio"):
+        kernel(ones, zeros)
+    out = np.zeros(3)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        kernel(ones, zeros, out=out)
+    assert np.isinf(out).all()
+
+
+def test_evaluate_reports_too():
+    a, b = np.ones(3), np.zeros(3)  # noqa: F841 - the text names them
+    with np.errstate(all="raise"):
+        assert np.isinf(bg.evaluate("a / b")).all()
+        with pytest.raises(FloatingPointError):
+            bg.evaluate("a / b", errors="numpy")
+        assert np.array_equal(bg.evaluate("a / b", errors="numpy", where=b > 0, out=np.full(3, 7.0)), [7, 7, 7])
+
+
+def test_overlapping_outs_are_read_first():
+    kernel = bg.jit(lambda a, b: np.log(a) + b, errors="numpy")
+    block = np.arange(6.0)
+    with np.errstate(divide="call", call=lambda *_: None):
+        wanted = np.log(block[:-1]) + 1
+        kernel(block[:-1], 1, out=block[1:])
+    assert np.allclose(block[1:], wanted, rtol=1e-15, atol=0)
