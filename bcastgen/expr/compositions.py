@@ -64,7 +64,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 def piecewise(x: Tracer, condlist: Any, funclist: Sequence[Any]) -> Any:
     """Apply the function whose condition is the last that is true, in x's dtype; a last function is for the rest."""
-    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    conditions = list(condlist) if type(condlist) in (list, tuple) else [condlist]
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise TraceError(f"numpy.piecewise has {len(conditions)} conditions and {len(funclist)} functions")
     *functions, rest = (*funclist, 0) if len(funclist) == len(conditions) else funclist
@@ -131,7 +131,7 @@ def isneginf(x: Any) -> Any:
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Is as close to b as rtol times its magnitude plus atol; infinities equal only themselves."""
     # NumPy makes a float of b, with the dtype that it has beside a Python float.
-    y = float(b) if isinstance(b, (bool, int)) else b * 1.0
+    y = float(b) if type(b) in (bool, int) else b * 1.0
     close = np.less_equal(abs(a - y), atol + rtol * abs(y)) & np.isfinite(y) | (a == y)
     return close | (np.isnan(a) & np.isnan(y)) if equal_nan else close
 

@@ -73,7 +73,7 @@ def _is_special(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, 
     outs = by_name.get("out")
     given = (*args, *by_name.values(), *(outs if isinstance(outs, tuple) else ()))
     return any(
-        type(value) is not np.ndarray and (isinstance(value, np.ndarray) or overrides_numpy(type(value)))
+        type(value) is not np.ndarray and (issubclass(type(value), np.ndarray) or overrides_numpy(type(value)))
         for value in given
     )
 
