@@ -35,6 +35,7 @@ from .operands import constant_row, constant_values, depends_on_ranks, result_na
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
     from ..loops.nest import LoopProgram
+    from ..mlir.linalg.sizes import Sizes
     from ..mlir.provenance import Provenance
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
@@ -405,7 +406,11 @@ class Kernel(KernelBase):
         >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
         func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
         """
-        return self.compilation.mlir(form, self._values, versions)
+        return self.compilation.mlir(form, self._values, versions, self._linalg_sizes)
+
+    def _linalg_sizes(self) -> Sizes | None:
+        """Return the shape functions of the kernel's ops, as linalg writes them; None if there are none."""
+        return None
 
     def __repr__(self) -> str:
         shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self.signature}"

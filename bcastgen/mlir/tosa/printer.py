@@ -69,6 +69,9 @@ def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence
     }
     """
     expression = typed.expression
+    if expression.sizings:
+        sized = expression.sizings[0].op.name
+        raise BcastgenError(f"op '{sized}', which has a shape function, has no TOSA op; print it as linalg")
     if expression.free_extents:
         raise BcastgenError(f"{name} has extents that the caller gives, which no TOSA function takes; declare them")
     declared = [type_ for _, type_ in program.results]
