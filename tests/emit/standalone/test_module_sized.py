@@ -119,7 +119,7 @@ def test_what_has_no_form_is_refused(outer, tmp_path):
             kernel.emit_c(tmp_path, **form)
     with pytest.raises(bg.BroadcastError, match="known rank"):
         bg.jit(lambda a, b: outer(a, b)).emit_c(tmp_path)
-    with pytest.raises(bg.BcastgenError, match="op 'emitted_outer', which has a shape function, has no TOSA op"):
+    with pytest.raises(bg.BcastgenError, match="op 'emitted_outer', which define_op made, has no TOSA op"):
         kernel.to_mlir("tosa")
     kernel.emit_c(tmp_path, "free", freestanding=True)
 
