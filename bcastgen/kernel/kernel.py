@@ -46,6 +46,7 @@ from .ufunc_attributes import UfuncAttributes
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
     from ..loops.nest import LoopProgram
+    from ..mlir.linalg.sizes import Sizes
     from ..mlir.provenance import Provenance
     from ..runtime.slow_path import CleanCall
     from ..shape.dialect.program import Program
@@ -469,7 +470,11 @@ class Kernel(UfuncAttributes, KernelBase):
         >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
         func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
         """
-        return self.compilation.mlir(form, self._values, versions)
+        return self.compilation.mlir(form, self._values, versions, self._linalg_sizes)
+
+    def _linalg_sizes(self) -> Sizes | None:
+        """Return the shape functions of the kernel's ops, as linalg writes them; None if there are none."""
+        return None
 
     def __repr__(self) -> str:
         shown = f"({', '.join(self.operands)})" if self._signature is None else f" {self.signature}"

@@ -29,6 +29,7 @@ from .value_operands import read_values, value_operands, values_of
 
 if TYPE_CHECKING:
     from ..emit.standalone import ModulePart
+    from ..mlir.linalg.sizes import Sizes
 
 __all__ = ["OpSizedKernel"]
 
@@ -130,6 +131,14 @@ class OpSizedKernel(SizedKernel):
             return None
         sizes = program_code(self.size_program(tuple(ranks)), extents)
         return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
+
+    def _linalg_sizes(self) -> Sizes:
+        from ..mlir.linalg.sizes import Sizes  # noqa: PLC0415 - calls print no MLIR
+
+        types = [type_ for _, type_ in self.compilation.program.operands][: len(self._own_operands)]
+        ranks = tuple(len(type_.dims) for type_ in types)
+        slots = tuple(tuple(self._slot_of[name] for name in one.extents) for one in self.expression.sizings)
+        return Sizes(self.size_program(ranks), slots)
 
     def standalone_part(self, name: str) -> ModulePart:
         """Return the kernel as a part of a module of standalone C; its C computes the shape functions' extents."""

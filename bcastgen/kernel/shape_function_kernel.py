@@ -12,7 +12,7 @@ operands' extents have to be those of the result's dims that they map to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from ..shape.dialect.trace import program
 from ..shape.dialect.values import Shape
 from ..shape.types.dim import Dim
 from .caller_extents import SizedKernel, with_slots
+
+if TYPE_CHECKING:
+    from ..mlir.linalg.sizes import Sizes
 
 __all__ = ["ShapedKernel", "shape_program", "shaped_kernel"]
 
@@ -125,6 +128,11 @@ class ShapedKernel(SizedKernel):
             from .sizing import shapes_of  # noqa: PLC0415 - calls size results themselves
         names = self.operands[: len(self.operands) - len(self.slots)]
         return super()._result_shape(shapes, self._slot_extents(shapes_of(self, names, shapes)))
+
+    def _linalg_sizes(self) -> Sizes:
+        with undivided:
+            from ..mlir.linalg.sizes import Sizes  # noqa: PLC0415 - calls print no MLIR
+        return Sizes(self.shape, (self.slots,))
 
     def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
         """Return the shape function and the guards as numbers; None if only Python can run the function."""

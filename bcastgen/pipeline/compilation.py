@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ..loops.nest import LoopProgram
     from ..loops.rewrites.pipeline import Rewritten
     from ..loops.schedule.inner_loops import Schedule
+    from ..mlir.linalg.sizes import Sizes
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import TensorType
 
@@ -228,11 +229,17 @@ class Compilation:
         shown = {step.rewrite.name: str(step) for step in steps if step.changed}
         return shown | ({"other_rewrites": f"{idle} (unchanged)"} if idle else {})
 
-    def mlir(self, form: str, constants: Sequence[np.ndarray[Any, Any]] = (), versions: int = 0) -> str:
+    def mlir(
+        self,
+        form: str,
+        constants: Sequence[np.ndarray[Any, Any]] = (),
+        versions: int = 0,
+        sizes: Callable[[], Sizes | None] = lambda: None,
+    ) -> str:
         """Return MLIR text: the nests in ``"linalg"``, the expression in ``"tosa"``, or the ``"shape"`` program.
 
         `constants` are the values of the last operands, if these are constant arrays; `versions` is an option of
-        linalg.
+        linalg, and `sizes` makes the shape functions of ops, for linalg.
 
         Raises
         ------
@@ -248,7 +255,7 @@ class Compilation:
                     from ..mlir.options import VERSIONS
 
                 VERSIONS.check(versions)
-                return linalg_text(self.program, self.options.name, constants, versions)
+                return linalg_text(self.program, self.options.name, constants, versions, sizes())
             case "tosa":
                 with undivided:
                     from ..mlir.tosa.printer import tosa_text

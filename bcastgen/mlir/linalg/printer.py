@@ -21,18 +21,25 @@ from ...loops.nest import LoopProgram, Nest
 from .block import TextBlock, dense, quoted, symbol
 from .body import demanded_reads, write_body, write_demands
 from .generic import Generic, typed
-from .shapes import Shapes
+from .shapes import Extent, Shapes
+from .sizes import Sizes, write_sizes
 from .types import declared_type, facts_text, signless, tensor_type
 from .versions import Version, versions_of
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from ...shape.types.tensor_type import TensorType
+
 __all__ = ["linalg_text"]
 
 
 def linalg_text(
-    program: LoopProgram, name: str, constants: Sequence[np.ndarray[Any, Any]] = (), versions: int = 0
+    program: LoopProgram,
+    name: str,
+    constants: Sequence[np.ndarray[Any, Any]] = (),
+    versions: int = 0,
+    sizes: Sizes | None = None,
 ) -> str:
     """Return the text of a function that computes a loop program.
 
@@ -42,6 +49,7 @@ def linalg_text(
     name : the function's name.
     constants : the values of the last operands, which are constants of the program that no caller gives.
     versions : how many versions with plain maps a nest has at most; see :mod:`.versions`.
+    sizes : the shape functions of the program's ops, which give the free extents that stand for their results'.
 
     Returns
     -------
@@ -68,15 +76,19 @@ def linalg_text(
             raise BroadcastError(f"'{operand}' is {type_}, but linalg needs ranks; declare them", operand=operand)
     block, given = TextBlock(2), len(program.operands) - len(constants)
     values = [block.name(operand) for operand, _ in program.operands[:given]]
+    computed = {slot for slots in sizes.slots for slot in slots} if sizes is not None else set()
     heads = [
         f"{value}: {declared_type(type_)}{facts_text(type_)}"
-        for value, (_, type_) in zip(values, program.operands, strict=False)
+        for value, (operand, type_) in zip(values, program.operands, strict=False)
+        if operand not in computed
     ]
     for (operand, type_), elements in zip(program.operands[given:], constants, strict=True):
         assert type_.dtype is not None
         literal = dense(elements, signless(type_.dtype))
         values.append(block.op(operand, f"arith.constant {literal} : {declared_type(type_)}"))
     shapes = Shapes(block, program, tuple(values))
+    if sizes is not None:
+        shapes.given = _written_sizes(shapes, sizes)
     for nest in program.nests:
         shapes.check(nest)
     stored: dict[int, str] = {}
@@ -89,6 +101,44 @@ def linalg_text(
     arrow = types[0] if plain else f"({', '.join(map(''.join, zip(types, said, strict=True)))})"
     block.line(f"return {typed([stored[at] for at in range(len(types))], types)}")
     return "\n".join((f"func.func {symbol(name)}({', '.join(heads)}) -> {arrow} {{", *block.lines, "}", ""))
+
+
+def _written_sizes(shapes: Shapes, sizes: Sizes) -> dict[str, Extent]:
+    """Write the shape functions; return the extents of the operands that stand for those of their results."""
+    operands = zip(sizes.program.operands, shapes.program.operands, strict=False)
+    given = [_size_operand(shapes, value.type.kind, name, type_) for value, (name, type_) in operands]
+    found = write_sizes(shapes.block, sizes.program, given)
+    pairs = zip(sizes.slots, found, strict=True)
+    return {name: extent for slots, extents in pairs for name, extent in zip(slots, extents, strict=True)}
+
+
+def _size_operand(shapes: Shapes, kind: str, name: str, type_: TensorType) -> Any:
+    """Return what a shape function takes of an operand: its extents, or its values."""
+    if kind == "shape":
+        return tuple(shapes.extent(name, dim) for dim in range(len(type_.dims)))
+    count = 1 if kind == "index" else type_.dims[0].extent if len(type_.dims) == 1 else None
+    if kind not in ("index", "extents") or count is None or type_.dtype is None:
+        raise BroadcastError(
+            f"linalg needs to know how many values of '{name}' decide extents; declare it as i64[] or i64[2]",
+            operand=name,
+        )
+    read = [_value(shapes, name, type_, at) for at in range(count)]
+    return read[0] if kind == "index" else tuple(read)
+
+
+def _value(shapes: Shapes, name: str, type_: TensorType, at: int) -> str:
+    """Write the read of an integer that decides an extent, as an index."""
+    assert type_.dtype is not None
+    if not type_.dtype.is_integer:
+        raise BroadcastError(f"operand '{name}' is {type_}, expected integers: its values decide extents", operand=name)
+    block, element, signed = shapes.block, signless(type_.dtype), type_.dtype.kind == "signed"
+    where = f"[{shapes.index(at)}]" if type_.dims else "[]"
+    read = block.op(f"{name}_value", f"tensor.extract {shapes.values[name]}{where} : {declared_type(type_)}")
+    value = block.op(f"{name}_index", f"arith.index_cast{'' if signed else 'ui'} {read} : {element} to index")
+    if type_.dims or not signed:
+        holds = block.op("holds", f"arith.cmpi sge, {value}, {shapes.index(0)} : index")
+        block.once(f"cf.assert {holds}, {quoted(f'a value of {name} is below 0, or has more than 63 bits')}")
+    return value
 
 
 def _write_nest(nest: Nest, shapes: Shapes, versions: int) -> dict[int, str]:

@@ -63,10 +63,14 @@ class Shapes:
         self.program = program
         self.values = dict(zip((name for name, _ in program.operands), values, strict=True))
         self.types = dict(program.operands)
+        # The extents of operands that stand for no tensor: those that a shape function gives.
+        self.given: dict[str, Extent] = {}
 
     def extent(self, operand: str, dim: int) -> Extent:
         """Return the extent of an operand's dim."""
         type_ = self.types[operand]
+        if operand in self.given:
+            return self.given[operand]
         static = type_.dims[dim].extent
         if static is not None:
             return static
@@ -98,7 +102,9 @@ class Shapes:
 
     def within(self, block: TextBlock) -> Shapes:
         """Return shapes that write into a block inside this one's."""
-        return Shapes(block, self.program, tuple(self.values.values()))
+        made = Shapes(block, self.program, tuple(self.values.values()))
+        made.given = self.given
+        return made
 
     def domain(self, nest: Nest) -> tuple[Extent, ...]:
         """Return the extents of a nest's domain."""

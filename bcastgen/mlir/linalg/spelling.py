@@ -16,6 +16,7 @@ from ...loops.nest import Apply
 from ...ops.row import Op
 from .rows import Typed, piece
 from .types import compute_type, signless
+from .user_c import user_lines
 
 __all__ = ["demand", "moves", "spelling"]
 
@@ -35,8 +36,12 @@ def spelling(statement: Apply) -> str:
     """
     op, operands, result = statement.op, statement.operand_dtypes, statement.dtype
     if op.definition is not None:
+        made = user_lines(op.c_for(operands, result), operands, result)
+        if made is not None:
+            return _fill(made, operands[0], result)
         raise BcastgenError(
-            f"linalg has no op for '{op.name}', which define_op made of C; write it as an expression of other ops"
+            f"linalg has no op for '{op.name}', which define_op made of C that is more than + - * /, comparisons and "
+            "?: of one dtype; write it as an expression of other ops"
         )
     number = next((one for one in (*operands, result) if one.is_complex), None)
     row = _lines(op, operands[0].kind) if number is None or op.converts else _complex_lines(op)

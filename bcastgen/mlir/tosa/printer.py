@@ -70,6 +70,10 @@ def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence
     """
     expression = typed.expression
     if expression.free_extents:
+        applied = (node.op for node in topological(expression.roots) if isinstance(node, Apply))
+        made = next((op.name for op in applied if op.definition is not None), None)
+        if made is not None:
+            raise BcastgenError(f"op '{made}', which define_op made, has no TOSA op; print the kernel as linalg")
         raise BcastgenError(f"{name} has extents that the caller gives, which no TOSA function takes; declare them")
     declared = [type_ for _, type_ in program.results]
     wanted = dict(zip(expression.results, declared, strict=True))

@@ -17,7 +17,8 @@ from bcastgen.ops.table import OPS
 
 def text_of(kernel, name="f", versions=0):
     """The text of a kernel under a name, constants included."""
-    return linalg_text(kernel.compilation.program, name, kernel.constant_values, versions)
+    program = kernel.compilation.program
+    return linalg_text(program, name, kernel.constant_values, versions, kernel._linalg_sizes())
 
 
 # ---- the text --------------------------------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ def test_no_rank_no_text():
 
 
 def test_ops_of_users_are_refused_by_name():
-    halve = bg.define_op("halve_linalg", ("x",), c="x / 2", dtypes="same float")
+    halve = bg.define_op("halve_linalg", ("x",), c="ldexp(x, -1)", dtypes="same float")
     with pytest.raises(BcastgenError, match="linalg has no op for 'halve_linalg', which define_op made of C"):
         text_of(bg.jit(lambda a: halve(a), signature="(f32[4] a)"))
 
@@ -232,7 +233,38 @@ func.func @quantised(%a: tensor<?x4xi32>, %b: tensor<?x1xi32>, %shift: tensor<1x
   return %2 : tensor<?x4xi8>
 }
 """
+OUTER = bg.define_op(
+    "outer_in_linalg",
+    "a, b",
+    c="a < b ? a - b : -2*a",
+    dtypes="same number",
+    shape=lambda a, b: bg.shape.concat(a, b),
+    maps=["(d0, d1) -> (d0)", "(d0, d1) -> (d1|0)"],
+)
+COPIES = bg.define_op(
+    "copies_in_linalg",
+    "x, counts",
+    c="x",
+    dtypes="same number",
+    shape=lambda x, counts: bg.shape.concat(counts, bg.shape.broadcast(x, bg.shape.const_shape((4,)), error="1 or 4")),
+    maps=["(d0, d1, d2) -> (d2|0)", "tensor<2xindex>"],
+)
 PROGRAMS |= {
+    "shape_function": (
+        bg.from_text("(f32[?] a, f32[?] b, f32[?] c) -> outer_in_linalg(a * 2, b + c) * c"),
+        [((2,), (3,), (3,)), ((0,), (1,), (3,)), ((1,), (1,), (1,))],
+        [],
+    ),
+    "nested_shape_functions": (
+        bg.from_text("(i64[?] a, i64[?] b) -> outer_in_linalg(a, b) + transpose(outer_in_linalg(b, a))"),
+        [((2,), (3,)), ((0,), (1,))],
+        [],
+    ),
+    "values": (
+        bg.from_text("(i32[?] x, u8[2] n) -> copies_in_linalg(x + 1, n) * 2"),
+        [((4,), (2,)), ((1,), (2,))],
+        [],
+    ),
     "claimed": (
         bg.from_mlir(CLAIMED),
         [((3, 4), (3, 4)), ((1, 4), (3, 1)), ((3, 4), (1, 4))],
