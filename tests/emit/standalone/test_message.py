@@ -115,11 +115,7 @@ def test_every_status_is_told_as_python_tells_it(module):
                     why = Diagnostic(operand, 1, against, expected, 2**63 - 1)
                     if "{against}" in statuses()[value][1] and against < 0:
                         continue
-                    said = (
-                        "no error"
-                        if value == 0
-                        else str(from_status(value, names, *why.facts, slots))
-                    )
+                    said = "no error" if value == 0 else str(from_status(value, names, *why.facts, slots))
                     assert module.say(name, value, why)[0] == said
 
 
