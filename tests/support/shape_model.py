@@ -82,13 +82,11 @@ def check_operands(kernel, arrays, names):
 def check_results(kernel, results, names):
     """Rule 5."""
     for at, (type_, result) in enumerate(zip(kernel.declared or (), results, strict=bool(kernel.declared))):
-        name = "r" if len(results) == 1 else f"r{at}"
-        _check(name, type_, result.shape, names)
-        _check_computed(name, type_, result.shape, names)
+        _check("r" if len(results) == 1 else f"r{at}", type_, result.shape, names, is_result=True)
 
 
-def _check(array, type_, shape, names):
-    """Check extents against a type."""
+def _check(array, type_, shape, names, is_result=False):
+    """Check extents against a type; those of operands that are computed, once all names are bound."""
     if not type_.admits_rank(len(shape)):
         raise Refusal(f"{array} has rank {len(shape)}, declared {type_}", array)
     for at, extent in enumerate(shape):
@@ -97,6 +95,8 @@ def _check(array, type_, shape, names):
             raise Refusal(f"{array} dim {at} has extent {extent}, declared {dim}", array, at)
         if dim.name and names.setdefault(dim.name, extent) != extent:
             raise Refusal(f"{array} dim {at} has extent {extent}, {dim.name} is {names[dim.name]}", array, at)
+        if is_result and dim.computed and dim.value(names) != extent:
+            raise Refusal(f"{array} dim {at} has extent {extent}, {dim} is {dim.value(names)}", array, at)
 
 
 def _check_computed(array, type_, shape, names):
