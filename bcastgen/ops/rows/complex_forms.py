@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtypes import BOOL, F64
 from .. import dtype_rules as rules
 from ..facts import ComplexForm, IntegerFacts, Mlir
 from ..row import Op
@@ -65,6 +66,11 @@ def _reciprocal(z: Any) -> Any:
 
 def _angle(z: Any) -> Any:
     return np.arctan2(np.imag(z), np.real(z))
+
+
+def _angle_rule(op: str, operands: rules.Types) -> rules.Converted:
+    """Compute in the dtype of functions; bools in f64, beside numpy.angle's integer 0."""
+    return ((F64,), F64) if operands[0] is BOOL else rules.floating(op, operands)
 
 
 def _form(name: str, arity: int = 1, **facts: Any) -> ComplexForm:
@@ -204,7 +210,7 @@ COMPLEX_PARTS: tuple[Op, ...] = (
         "bcg_arctan2_{t}(0, {0})",
         _form("angle_of", is_real=True, ulp=1, cost_tenths_ns=10.0, mlir="complex.angle {0} : {t}"),
         Mlir({"float": "math.atan2 #0.0, {0} : {t}"}),
-        rule=rules.floating,
+        rule=_angle_rule,
         reference=_angle,
     ),
 )
