@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import DType
+from ..core.dtypes import C64, DType
 from . import dtype_rules as rules
 from .casts import cast_c, cast_reference, truncated_c
 from .facts import IntegerFacts, Mlir
@@ -30,7 +30,8 @@ Array = np.ndarray[Any, Any]
 def _cast_c(operands: tuple[DType, ...], result: DType) -> str:
     source = operands[0]
     if source.is_complex and result.is_integer:
-        return _cast_c((source.part,), result).replace("{0}", "{0}.re")
+        own = _cast_c((source.part,), result).replace("{f}", "f" if source is C64 else "")
+        return own.replace("{0}", "{0}.re")
     if not (source.is_float and result.is_integer):
         return cast_c(operands, result)
     return truncated_c("rint{f}({0})", source, result)

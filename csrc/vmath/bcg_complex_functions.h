@@ -218,12 +218,15 @@ static inline bcg_c128 bcg_tan_c128(bcg_c128 z)
     return bcg_make_c128(w.im, w.re);
 }
 
-/* z^n by squares, as NumPy has it for whole exponents of a few bits. */
+/* z^n by squares, as NumPy has it for whole exponents of a few bits, for n other than 0. */
 static inline bcg_c128 bcg_whole_power_c128(bcg_c128 z, int n)
 {
-    bcg_c128 power = bcg_make_c128(1, 0), square = z;
+    bcg_c128 power = z, square = z;
+    bool is_begun = false;
     for (int left = n < 0 ? -n : n; left > 0; left /= 2) {
-        if (left % 2 == 1) power = bcg_multiply_c128(power, square);
+        /* Not times 1 first: with an infinity that is NaN. */
+        if (left % 2 == 1) power = is_begun ? bcg_multiply_c128(power, square) : square;
+        is_begun = is_begun || left % 2 == 1;
         square = bcg_multiply_c128(square, square);
     }
     return n < 0 ? bcg_divide_c128(bcg_make_c128(1, 0), power) : power;

@@ -202,6 +202,11 @@ def test_power(kind):
         got, wanted = kernel(z), z**exponent
         assert got.dtype == wanted.dtype
         np.testing.assert_allclose(got, wanted, rtol=tolerance, err_msg=str(exponent))
+    far = np.array([inf, complex(-inf, 2)]).astype(kind.np)
+    for exponent in (1, 2, 3):
+        exponents = np.full(2, exponent, kind.np)
+        with np.errstate(invalid="ignore"):
+            assert same(bg.power(far, exponents), np.power(far, exponents)).all()
     zero, exponents = np.zeros(4, kind.np), np.array([0, 2, 2 + 1j, -1]).astype(kind.np)
     assert same(bg.power(zero, exponents)[:2], np.array([1, 0]).astype(kind.np)).all()
     assert np.isnan(bg.power(zero, exponents)[3])

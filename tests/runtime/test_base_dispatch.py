@@ -36,7 +36,8 @@ def same(found: Any, wanted: Any) -> None:
 
 # ---- operands and dtypes ---------------------------------------------------------------------------------------------
 
-NAMES = [row.numpy for row in DTYPES]
+# These kernels are sums in C, which has no operators for complex numbers.
+NAMES = [row.numpy for row in DTYPES if not row.is_complex]
 F32_CODE, F64_CODE = DTYPES.index(F32), DTYPES.index(F64)
 
 

@@ -26,7 +26,7 @@ def test_every_builtin_type_number_has_the_code_of_its_dtype() -> None:
         assert TYPE_CODES[kind.num] == wanted, char
         assert SCALAR_CODES.get(kind.type, NO_CODE) == wanted, char
     assert supported >= len(DTYPES) - 1  # bf16 is not NumPy's own
-    assert TYPE_CODES.count(NO_CODE) == len(TYPE_CODES) - len({np.dtype(c).num for c in "?bhilqBHILQefd"})
+    assert TYPE_CODES.count(NO_CODE) == len(TYPE_CODES) - len({np.dtype(c).num for c in "?bhilqBHILQefdFD"})
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,9 @@ def test_every_builtin_type_number_has_the_code_of_its_dtype() -> None:
         (np.zeros(1, "f2"), 9),
         (np.zeros(1, np.dtypes.StringDType()), NO_CODE),
         ("text", NO_CODE),
-        (1j, NO_CODE),
+        (1j, 67),
+        (np.zeros(1, np.complex64), 13),
+        (np.clongdouble(1), NO_CODE),
     ],
 )
 def test_operand_code(value: object, code: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtypes import BOOL, F64
 from .. import dtype_rules as rules
 from ..facts import ComplexForm, IntegerFacts, Mlir
 from ..row import Op
@@ -67,6 +68,11 @@ def _angle(z: Any) -> Any:
     return np.arctan2(np.imag(z), np.real(z))
 
 
+def _angle_rule(op: str, operands: rules.Types) -> rules.Converted:
+    """Compute in the dtype of functions; bools in f64, beside numpy.angle's integer 0."""
+    return ((F64,), F64) if operands[0] is BOOL else rules.floating(op, operands)
+
+
 def _form(name: str, arity: int = 1, **facts: Any) -> ComplexForm:
     return ComplexForm(f"bcg_{name}_{{t}}({', '.join(f'{{{at}}}' for at in range(arity))})", **facts)
 
@@ -114,16 +120,16 @@ _FORMS: Mapping[str, ComplexForm] = {
             ("log1p", 3, 120.0, "log1p"),
             ("sin", 3, 150.0, "sin"),
             ("cos", 3, 150.0, "cos"),
-            ("tan", 5, 150.0, "tan"),
+            ("tan", 6, 150.0, "tan"),
             ("sinh", 3, 150.0, ""),
             ("cosh", 3, 150.0, ""),
-            ("tanh", 5, 150.0, "tanh"),
-            ("arcsin", 3, 200.0, ""),
-            ("arccos", 3, 200.0, ""),
-            ("arctan", 3, 200.0, ""),
-            ("arcsinh", 3, 200.0, ""),
-            ("arccosh", 3, 200.0, ""),
-            ("arctanh", 3, 200.0, ""),
+            ("tanh", 6, 150.0, "tanh"),
+            ("arcsin", 4, 200.0, ""),
+            ("arccos", 4, 200.0, ""),
+            ("arctan", 4, 200.0, ""),
+            ("arcsinh", 4, 200.0, ""),
+            ("arccosh", 4, 200.0, ""),
+            ("arctanh", 4, 200.0, ""),
         )
     },
     "power": _form("power", 2, ulp=4, by_norm=True, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
@@ -204,7 +210,7 @@ COMPLEX_PARTS: tuple[Op, ...] = (
         "bcg_arctan2_{t}(0, {0})",
         _form("angle_of", is_real=True, ulp=1, cost_tenths_ns=10.0, mlir="complex.angle {0} : {t}"),
         Mlir({"float": "math.atan2 #0.0, {0} : {t}"}),
-        rule=rules.floating,
+        rule=_angle_rule,
         reference=_angle,
     ),
 )

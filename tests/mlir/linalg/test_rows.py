@@ -13,13 +13,16 @@ import numpy as np
 import pytest
 
 import mlir_tools
-from bcastgen.core.dtypes import DTYPES, DType
-from bcastgen.core.errors import DomainError, DTypeError
+from bcastgen.core.dtypes import C64, C128, DTYPES, DType
+from bcastgen.core.errors import BcastgenError, DomainError, DTypeError
 from bcastgen.expr.build import Builder
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.mlir.linalg.printer import linalg_text
-from bcastgen.ops.table import OPS
+from bcastgen.ops.table import CAST, OPS
 from bcastgen.shape.types.tensor_type import Signature, parse_type
+
+# The tests of values lower arith and math; what is printed for complex numbers is verified only.
+REAL = [row for row in DTYPES if not row.is_complex]
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,12 @@ class Form:
         return self.op.demand_for(self.loops) is not None
 
 
-def forms_of(op):
+def forms_of(op, dtypes=REAL):
     """Every form of a row that operands of some dtypes come to."""
     found = {}
-    for kinds in itertools.product(DTYPES, repeat=op.arity):
+    for kinds in itertools.product(dtypes, repeat=op.arity):
         if op.converts:
-            found |= {Form(op.name, (("dtype", target),), kinds, target): None for target in DTYPES}
+            found |= {Form(op.name, (("dtype", target),), kinds, target): None for target in dtypes}
             continue
         try:
             loops, result = op.types(kinds)
@@ -91,6 +94,20 @@ DEMANDING = [form for form in EVERY if form.demands]
 def test_each_row_is_spelled_or_known_to_be_refused():
     assert {name for name, op in OPS.items() if op.mlir is None} == UNSPELLED
     assert {name for name, op in OPS.items() if op.mlir and op.mlir.demand} == {n for n, op in OPS.items() if op.demand}
+
+
+@pytest.mark.slow
+@mlir_tools.needs_mlir
+def test_forms_of_complex_numbers_verify_or_are_refused():
+    texts, refused = [], set()
+    for op in (op for op in OPS.values() if op.complex is not None or op is CAST):
+        for form in forms_of(op, (C64, C128) if op is not CAST else DTYPES):
+            try:
+                texts.append(linalg_text(kernel_of([form]).compilation.program, f"f{len(texts)}"))
+            except BcastgenError:
+                refused.add(op.name)
+    mlir_tools.checked_opt("\n".join(texts))
+    assert refused == {op.name for op in OPS.values() if op.complex is not None and op.complex.mlir is None}
 
 
 @pytest.mark.slow
