@@ -31,6 +31,7 @@ __all__ = [
     "I64",
     "U64",
     "WEAK_FLOAT",
+    "WEAK_HUGE",
     "WEAK_INT",
     "WEAK_UINT",
     "DType",
@@ -271,6 +272,8 @@ class Weak:
 
 # Their bytes are far from those of dtypes. WEAK_UINT is a Python int beyond int64.
 WEAK_INT, WEAK_UINT, WEAK_FLOAT = Weak("int", I64, 64), Weak("uint", U64, 65), Weak("float", F64, 66)
+# A Python int beyond 64 bits, which only floats hold; it is a constant of the expression, so no key has its byte.
+WEAK_HUGE = Weak("int", U64, 67)
 _WEAK_BY_KEY = {weak.key: weak for weak in (WEAK_INT, WEAK_UINT, WEAK_FLOAT)}
 
 
@@ -288,6 +291,9 @@ def resolve_weak(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
     [['u8', 'u8'], ['u8', 'f64']]
     """
     strong = [t for t in types if isinstance(t, DType)]
+    if not strong and WEAK_HUGE in types and WEAK_FLOAT not in types:
+        # No float is near: as an i64 it is refused by its value.
+        return (I64,) * len(types)
     if not strong:
         return tuple(t.default for t in types if isinstance(t, Weak))
     met = promote(*strong)
