@@ -57,8 +57,8 @@ function keeps its bound. The functions are in `csrc/vmath`: plain C without bra
 Errors are in units in the last place (ULP), against mpmath: the largest, and in parentheses the mean, over samples of
 every magnitude and near zeros, poles and limits. The FMA columns are for machines with a fused multiply-add. `bound` is
 that of the row in the table of ops, for `math="accurate"`; functions with a different form under `math="fast"` have a
-second bound. f16 and bf16 are computed in f32 and rounded once. The results of logaddexp and logaddexp2 below 1/2, where
-terms cancel, are measured in the units of 1/2.
+second bound. f16 and bf16 are computed in f32 and rounded once. The results of logaddexp and logaddexp2 below 1/2,
+where terms cancel, are measured in the units of 1/2.
 
 {errors}
 

@@ -148,12 +148,12 @@ class Kernel(KernelBase):
         """Return a kernel that holds the Python ints beyond 64 bits among its operands, and the others' values.
 
         Only floats hold them, and integers are compared with them: their type depends on what they meet, so they are
-        constants. NotImplemented for kernels with types, constants or defaults, and where no operand is left.
+        constants. None for kernels with types, constants or defaults, and where no operand is left.
         """
         rest = tuple(value for value in values if fits(value))
         plain = self._signature is None and not self._constants and not self._defaults and not self._is_ranked
         if not plain or not rest:
-            return NotImplemented
+            return None
         names = tuple(name for name, value in zip(self.operands, values, strict=True) if fits(value))
         builder = Builder(names)
         left = iter(builder.operands)

@@ -19,7 +19,7 @@ from bcastgen.core.subclasses import own_meaning
 
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
-from .keys import NO_CODE, Array, Limit, Named, operand_code, register_dtype
+from .keys import NO_CODE, Array, Limit, Named, has_code, operand_code, register_dtype
 
 __all__ = [
     "CleanCall",
@@ -74,12 +74,10 @@ def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, o
         if by_name.get("out") is not None:
             raise errors.TraceError(f"{kernel._name}(): out= has no meaning inside a kernel; leave it out")
         return taken
-    if any(type(value) is int and not _fits(value) for value in values):
-        hook = getattr(kernel, "_with_huge", None)
-        fixed = NotImplemented if hook is None else hook(values, _fits)
-        if fixed is not NotImplemented:
-            other, rest = fixed
-            return other(*rest, out=by_name.get("out"))
+    hook = None if all(map(has_code, values)) else getattr(kernel, "_with_huge", None)
+    fixed = None if hook is None else hook(values, has_code)
+    if fixed is not None:
+        return fixed[0](*fixed[1], out=by_name.get("out"))
     names = (*kernel.operands, *kernel._constants)
     operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
     outs = _bind_outs(kernel, by_name.get("out"))
@@ -245,14 +243,9 @@ def clean_operand(name: str, value: object) -> object:
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="K", copy=True)
 
 
-def _fits(value: object) -> bool:
-    """Whether a value is no Python int beyond 64 bits."""
-    return type(value) is not int or WEAK_INT.default.min <= value <= WEAK_UINT.default.max
-
-
 def _clean_int(name: str, value: int) -> int:
     low, high = WEAK_INT.default.min, WEAK_UINT.default.max
-    if _fits(value):
+    if has_code(value):
         return value
     shown = str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
     raise errors.RangeError(
