@@ -34,6 +34,7 @@ __all__ = [
     "U64",
     "WEAK_COMPLEX",
     "WEAK_FLOAT",
+    "WEAK_HUGE",
     "WEAK_INT",
     "WEAK_UINT",
     "DType",
@@ -323,6 +324,8 @@ class Weak:
 # Their bytes are far from those of dtypes. WEAK_UINT is a Python int beyond int64.
 WEAK_INT, WEAK_UINT, WEAK_FLOAT = Weak("int", I64, 64), Weak("uint", U64, 65), Weak("float", F64, 66)
 WEAK_COMPLEX = Weak("complex", C128, 67)
+# A Python int beyond 64 bits, which only floats hold; it is a constant of the expression, so no key has its byte.
+WEAK_HUGE = Weak("int", U64, 68)
 _WEAK_BY_KEY = {weak.key: weak for weak in (WEAK_INT, WEAK_UINT, WEAK_FLOAT, WEAK_COMPLEX)}
 
 
@@ -340,6 +343,9 @@ def resolve_weak(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
     [['u8', 'u8'], ['u8', 'f64']]
     """
     strong = [t for t in types if isinstance(t, DType)]
+    if not strong and WEAK_HUGE in types and WEAK_FLOAT not in types:
+        # No float is near: as an i64 it is refused by its value.
+        return (I64,) * len(types)
     if not strong:
         return tuple(t.default for t in types if isinstance(t, Weak))
     met = promote(*strong)

@@ -15,7 +15,21 @@ import numpy as np
 
 from bcastgen.core.subclasses import own_meaning
 
-from ..core.dtypes import BF16, BOOL, C128, F32, F64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
+from ..core.dtypes import (
+    BF16,
+    BOOL,
+    C128,
+    F32,
+    F64,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_HUGE,
+    WEAK_INT,
+    WEAK_UINT,
+    DType,
+    Weak,
+    dtype,
+)
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
 from ..ops.table import CAST
@@ -30,6 +44,8 @@ __all__ = ["Builder", "constant_from"]
 # Python evaluates an operator between its own scalars, and the result stays weak. Python's ints have no bounds, so text
 # from outside could ask for a huge one: refuse more bits than this.
 _MAX_FOLDED_BITS = 4096
+# From here on a Python int is no float, which Python says, too.
+_FLOAT_ENDS = 2**1024 - 2**970
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 # For bools numpy.power(x, 2) gives an int64, but x**2 is a square and gives an int8.
@@ -44,7 +60,7 @@ def constant_from(value: object) -> Constant | None:
     DTypeError
         If a NumPy scalar's dtype is not supported, or a 0-d array is more than its number, as a masked one is.
     RangeError
-        If a Python int needs more than 64 bits.
+        If a Python int is beyond every float.
     """
     if isinstance(value, np.ndarray) and (own := own_meaning(type(value))) is not None:
         raise DTypeError(f"a {type(value).__name__} gives {own}; write numpy.asarray(x) if plain numbers are meant")
@@ -69,7 +85,9 @@ def _weak_int(value: int) -> Weak:
     for weak in (WEAK_INT, WEAK_UINT):
         if weak.default.min <= value <= weak.default.max:
             return weak
-    raise RangeError(f"Python integer {_shorten(value)} is out of bounds for i64 and u64; use a float")
+    if abs(value) >= _FLOAT_ENDS:
+        raise RangeError(f"Python integer {_shorten(value)} is out of bounds for every dtype; use numpy.inf")
+    return WEAK_HUGE
 
 
 def _shorten(value: int) -> str:

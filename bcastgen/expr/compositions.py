@@ -35,6 +35,11 @@ def _applied(op: Op, values: tuple[Any, ...]) -> Any:
     return traced.applied(op, values)
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value is one of Python's numbers; a stand-in may not be asked for its kind."""
+    return not hasattr(value, "applied") and isinstance(value, (bool, int, float))
+
+
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Choose x where the condition is true, else y."""
     if x is None or y is None:
@@ -55,7 +60,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         other = np.logical_not(condition)
         left = other if left is None else np.logical_and(left, other)
     cases.append((left, default))
-    cases.sort(key=lambda case: type(case[1]) in (int, float))
+    cases.sort(key=lambda case: _is_number(case[1]))
     (_, chosen), *others = cases
     for condition, choice in others:
         chosen = where(condition, choice, chosen)
@@ -64,7 +69,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
 def piecewise(x: Tracer, condlist: Any, funclist: Sequence[Any]) -> Any:
     """Apply the function whose condition is the last that is true, in x's dtype; a last function is for the rest."""
-    conditions = list(condlist) if type(condlist) in (list, tuple) else [condlist]
+    conditions = [condlist] if hasattr(condlist, "applied") else list(condlist)
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise TraceError(f"numpy.piecewise has {len(conditions)} conditions and {len(funclist)} functions")
     *functions, rest = (*funclist, 0) if len(funclist) == len(conditions) else funclist
@@ -131,7 +136,7 @@ def isneginf(x: Any) -> Any:
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Is as close to b as rtol times its magnitude plus atol; infinities equal only themselves."""
     # NumPy makes a float of b, with the dtype that it has beside a Python float.
-    y = float(b) if type(b) in (bool, int) else b * 1.0
+    y = float(b) if _is_number(b) else b * 1.0
     close = np.less_equal(abs(a - y), atol + rtol * abs(y)) & np.isfinite(y) | (a == y)
     return close | (np.isnan(a) & np.isnan(y)) if equal_nan else close
 
@@ -143,7 +148,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     value = _applied(OPS["nan_to_num"], (x,))
     for at, test in ((posinf, isposinf), (neginf, isneginf)):
         value = value if at is None else where(test(x), full_like(x, at), value)
-    return value if type(nan) in (int, float) and nan == 0 else where(np.isnan(x), full_like(x, nan), value)
+    return value if _is_number(nan) and nan == 0 else where(np.isnan(x), full_like(x, nan), value)
 
 
 def broadcast_to(array: Any, shape: Any) -> Tracer:

@@ -16,10 +16,21 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..core.dtypes import BOOL, F64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, in_numpy_code
+from ..core.dtypes import (
+    BOOL,
+    F64,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_HUGE,
+    WEAK_INT,
+    WEAK_UINT,
+    DType,
+    Weak,
+    in_numpy_code,
+)
 from ..core.errors import BcastgenError, DomainError, DTypeError, RangeError, placed
 from ..core.frozen import dataclass
-from ..ops.dtype_rules import refuse
+from ..ops.dtype_rules import compare, refuse
 from ..ops.row import Op
 from ..ops.table import CAST, OPS
 from .build import Builder
@@ -174,6 +185,8 @@ class _Inference:
             op, operands = self._simpler_power(op, operands, ("square", False) not in node.params)
         if op.name == "clip":
             operands = self._without_idle_bounds(*operands)
+        if op.rule is compare:
+            operands = self._with_infinities(operands)
         call_types = tuple(self.types[operand] for operand in operands)
         loops, result = op.types(call_types)
         converted = tuple(self.convert(o, loop) for o, loop in zip(operands, loops, strict=True))
@@ -301,7 +314,20 @@ class _Inference:
             high = self._weak(kind.max)
         return value, low, high
 
-    def _weak(self, value: int) -> Constant:
+    def _with_infinities(self, operands: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Replace Python ints beyond 64 bits beside integers by infinities, which compare with these as they do."""
+        kinds = [self.types[operand] for operand in operands]
+        if WEAK_HUGE not in kinds or any(kind is WEAK_FLOAT or getattr(kind, "is_float", False) for kind in kinds):
+            return operands
+        replaced = [
+            self._weak(math.copysign(math.inf, operand.value))
+            if isinstance(operand, Constant) and self.types[operand] is WEAK_HUGE
+            else operand
+            for operand in operands
+        ]
+        return tuple(replaced) if len(set(kinds)) > 1 else operands
+
+    def _weak(self, value: float) -> Constant:
         made = self.builder.constant(value)
         self.types[made] = made.dtype
         return made

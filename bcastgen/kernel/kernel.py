@@ -30,6 +30,7 @@ from ..core.errors import (
     placed,
 )
 from ..core.forks import undivided
+from ..expr.build import Builder
 from ..expr.nodes import Expression
 from ..expr.trace import inline, is_tracer
 from ..pipeline.compilation import Compilation
@@ -177,6 +178,23 @@ class Kernel(UfuncAttributes, KernelBase):
         if self._signature is None or not self._values:
             return self._signature
         return replace(self._signature, operands=self._signature.operands[: len(self.operands)])
+
+    def _with_huge(self, values: tuple[object, ...], fits: Callable[[object], bool]) -> Any:
+        """Return a kernel that holds the Python ints beyond 64 bits among its operands, and the others' values.
+
+        Only floats hold them, and integers are compared with them: their type depends on what they meet, so they are
+        constants. None for kernels with types, constants or defaults, and where no operand is left.
+        """
+        rest = tuple(value for value in values if fits(value))
+        plain = self._signature is None and not self._constants and not self._defaults and not self._is_ranked
+        if not plain or not rest:
+            return None
+        names = tuple(name for name, value in zip(self.operands, values, strict=True) if fits(value))
+        builder = Builder(names)
+        left = iter(builder.operands)
+        nodes = tuple(next(left) if fits(value) else builder.constant(value) for value in values)
+        results = builder.inline(self.expression, nodes)
+        return Kernel(builder.finish(results), self._name, names, len(results), options=self._options), rest
 
     def _compile(self, key: bytes) -> bool:
         """Make the binary for a tuple of operand types: a call with types that have no binary yet comes here.

@@ -31,6 +31,7 @@ __all__ = [
     "Limit",
     "check_binary",
     "check_signature",
+    "has_code",
     "operand_code",
     "register_dtype",
 ]
@@ -99,6 +100,11 @@ def operand_code(operand: object) -> int:
     if kind is int:
         return WEAK_INT.key if operand <= WEAK_INT.default.max else WEAK_UINT.key  # type: ignore[operator]
     return SCALAR_CODES.get(kind, NO_CODE)
+
+
+def has_code(value: object) -> bool:
+    """Whether a value is no Python int beyond 64 bits, of which there is no code."""
+    return type(value) is not int or WEAK_INT.default.min <= value <= WEAK_UINT.default.max
 
 
 def check_signature(

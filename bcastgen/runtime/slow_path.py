@@ -19,7 +19,7 @@ from bcastgen.core.subclasses import own_meaning
 
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
-from .keys import NO_CODE, Array, Limit, Named, operand_code, register_dtype
+from .keys import NO_CODE, Array, Limit, Named, has_code, operand_code, register_dtype
 from .outs import Inferring, bind_outs, call_with_outs
 
 __all__ = [
@@ -94,6 +94,10 @@ def call_bound(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, o
         if by_name.get("out") is not None:
             raise errors.TraceError(f"{kernel._name}(): out= has no meaning inside a kernel; leave it out")
         return taken
+    hook = None if all(map(has_code, values)) else getattr(kernel, "_with_huge", None)
+    fixed = None if hook is None else hook(values, has_code)
+    if fixed is not None:
+        return fixed[0](*fixed[1], out=by_name.get("out"))
     names = (*kernel.operands, *kernel._constants)
     try:
         operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
@@ -327,7 +331,7 @@ def clean_operand(name: str, value: object) -> object:
 
 def _clean_int(name: str, value: int) -> int:
     low, high = WEAK_INT.default.min, WEAK_UINT.default.max
-    if low <= value <= high:
+    if has_code(value):
         return value
     shown = str(value) if value.bit_length() <= 128 else f"of {value.bit_length()} bits"
     raise errors.RangeError(

@@ -80,6 +80,34 @@ static inline double bcg_mish_f64(double x)
 
 static inline float bcg_mish_f32(float x) { return (float)bcg_mish_f64((double)x); }
 
+/* bcg_erfc_f64(x) times a factor, which may keep it from underflow. */
+static inline double bcg_erfc_times_f64(double x, double factor)
+{
+    const double size = fabs(x), y = 28.0 < size ? 28.0 : size, square = y * y;
+    const double start = 1 - x, part = x * bcg_erf_tail_f64(square - 0.375);
+    const double near = start + (bcg_sum_low_f64(1, -x, start) - part);
+    const double under = 1 + y * 0.5, u = 1 / under, v = u - 0.4375;
+    const double under_low = bcg_any_sum_low_f64(1, y * 0.5, under);
+    const double u_low = u * bcg_fma_f64(-u, under_low, bcg_rest_f64(1, u, under));
+    const double slope = bcg_erfc_log_f64(v), rise = v * slope, power = -0x1.82955dd9800fcp-1 + rise;
+    const double rise_low = bcg_prod_low_f64(v, slope, rise) + 0x1.5395dc8711cddp-56;
+    const double power_low = bcg_sum_low_f64(-0x1.82955dd9800fcp-1, rise, power) + rise_low;
+    const double v_low = u_low + bcg_sum_low_f64(-0.4375, u, v);
+    const double turned = bcg_fma_f64(v_low, bcg_fma_f64(v, 0.511, 1.317), power_low) - bcg_prod_low_f64(y, y, square);
+    const double whole = bcg_fma_f64(power - square, BCG_LOG2_E_F64, BCG_SHIFT_F64 + 2046);
+    const double k = whole - (BCG_SHIFT_F64 + 2046), taken = -k * 0x1.62e42fefa38p-1;
+    const double first = taken - square, r1 = first + power;
+    const double first_low = bcg_any_sum_low_f64(taken, -square, first);
+    const double lows = bcg_any_sum_low_f64(first, power, r1) + first_low;
+    const double low = lows + bcg_fma_f64(-k, 0x1.ef35793c7673p-45, turned);
+    const double r = r1 + low, e = 1 + r, e_low = bcg_sum_low_f64(1, r, e) + bcg_sum_low_f64(r1, low, r);
+    const double rest = bcg_fma_f64(r * r, bcg_erf_exp_tail_f64(r), e_low);
+    const double scaled = bcg_fma_f64(e, u, bcg_fma_f64(rest, u, e * u_low));
+    const uint64_t both = bcg_bits_f64(whole), one = both >> 1;
+    const double far = scaled * factor * bcg_from_bits_f64(one << 52) * bcg_from_bits_f64((both - one) << 52);
+    return bcg_erf_side_f64(y - 0.5, near * factor, x < 0 ? 2 * factor - far : far);
+}
+
 /* factor erfc(-x / sqrt(2)). The product with sqrt(1/2) is off by a rounding error, by which erfc changes 2z times as much. */
 static inline double bcg_below_times_f64(double x, double factor)
 {

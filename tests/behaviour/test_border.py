@@ -476,3 +476,50 @@ def test_branches_on_the_kind_of_an_argument():
     for asks in (np.isscalar, lambda x: isinstance(x, np.ndarray)):
         with pytest.raises(TraceError, match="whether an operand is an array or a number is not known"):
             bg.jit(lambda x, asks=asks: x if asks(x) else -x, static="asks")(1.0)
+
+
+# ---- Python integers beyond 64 bits ----------------------------------------------------------------------------------
+
+HUGE = (10**30, -(10**30), 2**64, -(2**63) - 1, 2**200)
+
+
+@pytest.mark.parametrize("kind", ["int8", "int64", "uint64", "float16", "float32", "float64"])
+def test_integers_beyond_64_bits_compare_as_in_numpy(kind):
+    info = np.iinfo(kind) if np.dtype(kind).kind in "iu" else None
+    x = np.array([info.min, 0, 1, info.max] if info else [0, 1], kind)
+
+    def compared(a):
+        pairs = itertools.product((np.less, np.less_equal, np.greater, np.equal, np.not_equal), HUGE)
+        return tuple(result for compare, value in pairs for result in (compare(a, value), compare(value, a)))
+
+    with np.errstate(all="ignore"):
+        for got, wanted in zip(bg.jit(compared)(x), compared(x), strict=True):
+            assert got.tolist() == wanted.tolist()
+
+
+def test_integers_beyond_64_bits_as_operands_compare():
+    x = np.array([0, 2**64 - 1], np.uint64)
+    assert bg.less(x, 2**64).all() and bg.greater(10**30, x).all()
+    assert bg.from_text("a < 10**30")(x).all()
+
+
+def test_integers_beyond_64_bits_are_floats_beside_floats():
+    x = np.float32([1, 2])
+    for value in HUGE[:2]:
+        got = bg.multiply(x, value)
+        assert got.dtype == np.float32 and (got == np.multiply(x, value)).all()
+    out = np.zeros(2)
+    assert bg.add(np.ones(2), 2**100, out=out) is out and (out == 2.0**100).all()
+    assert (bg.jit(lambda a: a * 2**100)(np.ones(2)) == 2.0**100).all()
+    assert (bg.from_text("a + 2**100")(np.ones(2)) == 2.0**100).all()
+    assert bg.divide(np.int64([1]), 2**100)[0] == 2.0**-100
+
+
+def test_integers_beyond_64_bits_beside_integers_are_refused():
+    for function in (bg.add, bg.maximum, bg.bitwise_and):
+        with pytest.raises(bg.RangeError, match="out of bounds for i64"):
+            function(np.int64([1]), 2**100)
+    with pytest.raises(bg.RangeError, match="out of bounds"):
+        bg.add(np.ones(2), 10**400)
+    with pytest.raises(bg.RangeError, match="out of bounds"):
+        bg.add(1, 2**100)

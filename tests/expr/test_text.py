@@ -103,7 +103,7 @@ def test_a_very_long_sum_is_read_or_refused():
         assert len(topological(expression.results)) == 100_000
 
 
-@pytest.mark.parametrize("text", ["a + 9**9**9", "a + (1 << 10**9)", "a + 10**30"])
+@pytest.mark.parametrize("text", ["a + 9**9**9", "a + (1 << 10**9)", "a + 10**400"])
 def test_constants_cannot_grow_without_bounds(text):
     with pytest.raises(RangeError, match="out of bounds"):
         parse(text)
