@@ -4,8 +4,8 @@ In: the test cases of the installed package onnx: a node, operands and results. 
 
     Add -> bg.add;  Gelu -> a text of ops that exist;  Cast -> .astype
 
-Nodes are one op each; what ONNX composes of others is a text here. Bounds are those of ONNX (1e-3, absolute 1e-7), and a
-last bit for bf16.
+Nodes are one op each; what ONNX composes of others is a text here. Bounds are those of ONNX (1e-3, absolute 1e-7), and
+a last bit for bf16.
 """
 
 from __future__ import annotations
