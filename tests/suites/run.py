@@ -166,7 +166,7 @@ def grouped(found: Outcomes) -> dict[str, str]:
         last = parameters.rstrip("]").rpartition("-")[2]
         for pattern in (f"{base}[*]", f"{base}[*-{last}]", name) if bracket else (name,):
             alike = [other for other in found.expected if matches(pattern, other)]
-            if all(failed.get(other) == reason for other in alike):
+            if name in alike and all(failed.get(other) == reason for other in alike):
                 patterns[pattern.replace("\n", "*")] = reason
                 break
     return patterns

@@ -52,6 +52,7 @@ def test_a_pattern_stands_for_tests_that_fail_for_one_reason():
     alike = outcomes(["T::a[1-x]", "T::a[2-x]", "T::a[3-y]"], ["T::a[4-y]"])
     assert run.grouped(alike) == {"T::a[*-x]": "there is no op gcd", "T::a[3-y]": "there is no op gcd"}
     assert run.grouped(outcomes(["T::a[1]", "T::a[2]"], ["T::b"])) == {"T::a[*]": "there is no op gcd"}
+    assert run.grouped(outcomes(["T::a[e]"], ["T::a[d]"])) == {"T::a[e]": "there is no op gcd"}
 
 
 def test_a_test_that_did_not_run_has_failed():

@@ -163,7 +163,7 @@ class _Maker:
         known = [self.space[name] for name in self.names if re.search(rf"\b{name}\b", text)]
         if re.search(r"\bt?\w+\.(clip|astype|copy)\(", text.replace("np.clip", "")):
             return isinstance(self.space[text.split(".")[0].strip()], (np.ndarray, np.generic))
-        return "np." in text or any(isinstance(value, (np.ndarray, np.generic)) for value in known)
+        return any(isinstance(value, (np.ndarray, np.generic)) for value in known)
 
     def _value(self) -> str:
         return self.chance.choice(SCALARS) if self.chance.random() < 0.35 else self.chance.choice(self.names)
@@ -187,7 +187,11 @@ class _Maker:
                 return self._conversion(new, x)
             case 9:
                 call = chance.choice(["np.where({0}, {1}, {2})", "np.clip({0}, {1}, {2})", "{0}.clip({1}, {2})"])
-                return f"{new} = {call.format(x, self._value(), self._value())}"
+                values = self._value(), self._value()
+                if call.startswith("np.where") and any(value.startswith("2**6") for value in values):
+                    # NumPy wraps such integers without a word: np.where(True, 0, 2**63) is an int64.
+                    return None
+                return f"{new} = {call.format(x, *values)}"
             case 10:
                 if not isinstance(self.space[x], np.ndarray):
                     return None
