@@ -24,6 +24,7 @@ from ..runtime.keys import Array, operand_code
 from ..runtime.outs import bind_outs
 from ..runtime.slow_path import bind, call_bound, call_clean, clean_operand, deliver, overrides_numpy, without_strict
 from ..runtime.strict import Strict, plain
+from .ufunc_errors import raised_by
 from .ufunc_keywords import KEYWORDS
 from .ufunc_loops import loop_dtypes, signature_dtypes
 from .ufunc_variants import conditional, may_refuse, variant_of
@@ -247,34 +248,11 @@ def _observed_call(
         raise DTypeError(
             f"{kernel._name}(): errors='numpy' is for kernels that broadcast; set kernel.errors = 'ignore'"
         )
-    raised = _raised(kernel, args, named, asked)
+    raised = raised_by(kernel, args, named, asked)
     results = _special_call(kernel, args, named, asked)
     if raised:
         report(kernel, raised)
     return _wrapped(kernel, results, asked, values, owner)
-
-
-def _raised(kernel: Any, args: tuple[object, ...], named: dict[str, object], asked: _Call) -> int:
-    """Return the errors of a call, found before its outs are written to."""
-    values, _ = without_strict(bind(kernel, args, {name: value for name, value in named.items() if name != "out"}))
-    operands = tuple(clean_operand(name, value) for name, value in zip(kernel.operands, values, strict=False))
-    given = signature_dtypes(kernel, asked.dtype, asked.signature)
-    if given is not None:
-        loops = loop_dtypes(kernel, operands, bind_outs(kernel, asked.out), given, asked.casting)
-        if loops is not None:
-            kernel, operands = variant_of(kernel).converted(operands, loops)
-    telling = variant_of(kernel).raising()
-    if telling is None:
-        return 0
-    found = call_clean(telling, operands, (None,) * len(telling.results))
-    raised = 0
-    for bits in found:
-        if asked.where is None:
-            raised |= int(np.bitwise_or.reduce(bits, axis=None))
-        else:
-            both = np.broadcast_arrays(bits, asked.where)
-            raised |= int(np.bitwise_or.reduce(both[0][both[1]], axis=None))
-    return raised
 
 
 def _masked_call(

@@ -70,7 +70,7 @@ static PyObject *kernel_vectorcall(PyObject *callable, PyObject *const *args, si
         return done != NULL || PyErr_Occurred() ? done : kernel_call_slow(self, args, count, names);
     }
     if (frame_open(&f, self) < 0) return NULL;
-    verdict v = self->observed ? SLOW : operands_bind(&f, args, count, names);
+    verdict v = __builtin_expect(self->observed, 0) ? SLOW : operands_bind(&f, args, count, names);
     if (v == READY) v = call_perform(&f, 1);
     PyObject *answer = v == READY ? call_deliver(&f) : NULL;
     frame_close(&f);

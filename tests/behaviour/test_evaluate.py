@@ -38,7 +38,7 @@ def evaluate(request: pytest.FixtureRequest) -> Evaluate:
 
 
 def same(found: Any, wanted: Any) -> None:
-    assert type(found) is np.ndarray
+    assert type(found) is np.ndarray or (np.ndim(wanted) == 0 and isinstance(found, np.generic))
     np.testing.assert_array_equal(found, wanted)
 
 
@@ -253,8 +253,9 @@ def test_errors_are_the_same_in_both(evaluate: Evaluate) -> None:
     for arguments in ((), (1,), ("a", {}, {}, {})):
         with pytest.raises((TypeError, ParseError, AttributeError)):
             evaluate(*arguments)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'casting'"):
-        evaluate("a", casting="safe")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'truediv'"):
+        evaluate("a", truediv="auto")
+    same(evaluate("a", casting="safe"), a)
     with pytest.raises(TypeError, match="multiple values for argument 'local_dict'"):
         evaluate("a", {"a": 1}, local_dict={})
 
@@ -354,7 +355,8 @@ def test_keys_that_raise_when_they_are_compared(evaluate: Evaluate) -> None:
 
 
 def test_it_looks_like_a_function() -> None:
-    assert list(inspect.signature(bg.evaluate).parameters) == ["expression", "local_dict", "global_dict", "out"]
+    names = ["expression", "local_dict", "global_dict", "out", "errors", "keywords"]
+    assert list(inspect.signature(bg.evaluate).parameters) == names
     assert bg.evaluate.__name__ == "evaluate" and "NumExpr" in str(bg.evaluate.__doc__)
     assert pickle.loads(pickle.dumps(bg.evaluate)) is bg.evaluate
     assert copy.deepcopy(bg.evaluate) is bg.evaluate
