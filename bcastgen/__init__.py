@@ -119,7 +119,7 @@ def __getattr__(name: str) -> Any:
 
         op = None if name.startswith("_") else find_op(name)
         if op is None or op.params:
-            from .api.functions import composed_kernel  # noqa: PLC0415 - a name costs when it is first used
+            from .api.op_kernels import composed_kernel  # noqa: PLC0415 - a name costs when it is first used
 
             composed = None if name.startswith("_") else composed_kernel(name)
             if composed is None:
@@ -132,7 +132,7 @@ def __getattr__(name: str) -> Any:
                 from .api.define_op import defined_kernel  # noqa: PLC0415 - a name costs when it is first used
 
             return defined_kernel(op)
-        from .api.functions import op_kernel  # noqa: PLC0415 - a name costs when it is first used
+        from .api.op_kernels import op_kernel  # noqa: PLC0415 - a name costs when it is first used
 
         value = op_kernel(op)
     globals()[name] = value

@@ -91,7 +91,8 @@ def test_the_table_of_rooms_fits_the_page():
 NAMES_ALLOWED = {
     "expr/text.py": "Python's operators by the dunder of their row; a chain of comparisons is a logical_and",
     "expr/source": "Python's logic, branches and functions, and math's, as rows",
-    "expr/trace.py": "what NumPy and SciPy call a row, and what their arguments make of it",
+    "expr/ufuncs.py": "what NumPy and SciPy call a row",
+    "expr/trace.py": "which rows the methods of arrays are, by the arguments that NumPy gives them",
     "expr/compositions.py": "what NumPy's functions are made of",
     "expr/build.py": "a parameter of power is called square",
     "kernel/ufunc": "the arguments of NumPy's ufuncs, `where` among them",

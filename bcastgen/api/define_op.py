@@ -28,7 +28,8 @@ from ..ops.maps import element_operands, read_maps, value_types
 from ..ops.row import Definition, Op
 from ..ops.table import DEFINED, find_op
 from ..ops.user_c import Prelude, check_text, check_words, placed, read_prelude, unknown_words
-from .functions import check_names, op_kernel
+from .functions import check_names
+from .op_kernels import op_kernel
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program

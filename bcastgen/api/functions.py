@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ..core.errors import BcastgenError, DTypeError, ParseError, placed
+from ..core.errors import BcastgenError, ParseError, placed
 from ..core.forks import undivided
-from ..expr.build import Builder
 from ..expr.free_extents import has_views
 from ..expr.kinds import asking
 from ..expr.nodes import Expression
-from ..expr.trace import composed, trace
+from ..expr.trace import trace
 from ..kernel.kernel import Kernel
-from ..ops.row import Op
-from ..ops.table import SEVERAL, find_op
 from ..pipeline.options import OPTIONS, Options, options_for
 from ..runtime.settings import check_threads
 from .by_parameters import specialized
@@ -32,11 +29,11 @@ if TYPE_CHECKING:
     from ..shape.inference.stretch_rules import Dynamic as DynamicMode
     from ..shape.types.tensor_type import Signature, TensorType
 
-__all__ = ["check_names", "composed_kernel", "from_text", "jit", "named_kernel", "op_kernel"]
+__all__ = ["OPERAND_NAMES", "check_names", "from_text", "jit", "kernel_of"]
 
 # The options that concern calls: threads, scalars, errors.
 _Calls = tuple[int | None, bool, str]
-_OPERAND_NAMES = ("a", "b", "c", "d")
+OPERAND_NAMES = ("a", "b", "c", "d")
 # The options of from_text that decide a binary.
 _TEXT_OPTIONS = ("variants", "dynamic", "rank_expansion", "stretch", "math")
 
@@ -192,7 +189,7 @@ def _jitted(
             expression = trace(function if is_plain else traced, names, types)
         except BcastgenError as error:
             raise placed(error, f"in {label}({', '.join(names)})") from error.__cause__
-        kernel = _kernel_of(expression, label, defaults, declared, options)
+        kernel = kernel_of(expression, label, defaults, declared, options)
         _called(kernel, *calls)
         if background is not None:
             kernel.background = background
@@ -203,12 +200,12 @@ def _jitted(
         return kernel
 
     if isinstance(function, np.ufunc):
-        return make(_OPERAND_NAMES[: function.nin], (), {})
+        return make(OPERAND_NAMES[: function.nin], (), {})
     assert parameters is not None
     return specialized(function, label, parameters, make)
 
 
-def _kernel_of(
+def kernel_of(
     expression: Expression,
     name: str,
     defaults: tuple[object, ...],
@@ -303,7 +300,7 @@ def from_text(
         check_names(names, ParseError)
         if not names:
             raise ParseError(f"{text!r} has no operands; name at least one array")
-        return _called(_of_text(_kernel_of(expression, name, (), None, options), text), *calls)
+        return _called(_of_text(kernel_of(expression, name, (), None, options), text), *calls)
     with undivided:
         from ..shape.types.tensor_type import Signature, parse_signature  # noqa: PLC0415 - most kernels have no signature
 
@@ -316,7 +313,7 @@ def from_text(
     declared_types = Signature(
         tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
     )
-    return _called(_of_text(_kernel_of(expression, name, (), declared_types, options), text), *calls)
+    return _called(_of_text(kernel_of(expression, name, (), declared_types, options), text), *calls)
 
 
 def _of_text(kernel: Kernel, text: str) -> Kernel:
@@ -345,70 +342,3 @@ def _text_again(text: str, name: str, options: dict[str, Any]) -> Kernel:
 
 def _letter(at: int) -> str:
     return chr(ord("a") + at) if at < 26 else f"operand{at}"
-
-
-def composed_kernel(name: str) -> Kernel | None:
-    """Return the kernel of a function of NumPy's that is several ops: of several results, or composed; or None."""
-    if name in SEVERAL:
-        rows = SEVERAL[name]
-        builder = Builder(_OPERAND_NAMES[: rows[0].arity])
-        results = tuple(builder.call(op, tuple(builder.operands)) for op in rows)
-        doc: str | None = " ".join(op.doc for op in rows)
-    else:
-        with undivided:
-            from ..expr.compositions import COMPOSITIONS  # noqa: PLC0415 - most kernels need none
-
-        if name not in COMPOSITIONS:
-            return None
-        arity, function = COMPOSITIONS[name]
-        builder, doc = Builder(_OPERAND_NAMES[:arity]), function.__doc__
-        made = composed(name, builder, builder.operands)
-        assert made is not None
-        results = (made,)
-    kernel = Kernel(builder.finish(results), name, tuple(operand.name for operand in builder.operands), len(results))
-    kernel.__doc__ = doc
-    kernel.__module__ = "bcastgen"
-    kernel._recipe = named_kernel, (name,)
-    return kernel
-
-
-def op_kernel(op: Op) -> Kernel:
-    """Return an op as a ready kernel.
-
-    Raises
-    ------
-    DTypeError
-        For an op with static parameters, which have no place in a call.
-    """
-    if op.params:
-        raise DTypeError(f"{op.name} has static parameters, which have no place in a call")
-    names = _OPERAND_NAMES[: op.arity] if op.definition is None else op.definition.operands
-    builder = Builder(names)
-    result = builder.call(op, tuple(builder.operands))
-    expression: Expression = builder.finish((result,))
-    kernel = (
-        _kernel_of(expression, op.name, (), None, Options(op.name))
-        if expression.sizings
-        else (Kernel(expression, op.name, names))
-    )
-    kernel.op = op
-    kernel.__doc__ = op.doc
-    if op.definition is None:
-        kernel.__module__ = "bcastgen"
-        kernel._recipe = named_kernel, (op.name,)
-    return kernel
-
-
-def named_kernel(name: str) -> Kernel:
-    """Return the kernel of an op of the table, or of a function that is several ops.
-
-    Raises
-    ------
-    BcastgenError
-        If there is no such op or function.
-    """
-    op = find_op(name)
-    kernel = composed_kernel(name) if op is None or op.params else op_kernel(op)
-    if kernel is None:
-        raise BcastgenError(f"there is no op {name!r} in this bcastgen")
-    return kernel

@@ -12,7 +12,6 @@ Result dtypes are a pure function of operand dtypes and Python scalars (NEP 50).
 from __future__ import annotations
 
 import math
-from typing import TypeGuard
 
 import numpy as np
 
@@ -28,12 +27,13 @@ from ..core.dtypes import (
     Weak,
     in_numpy_code,
 )
-from ..core.errors import BcastgenError, DomainError, DTypeError, RangeError, placed
+from ..core.errors import BcastgenError, DTypeError, placed
 from ..core.frozen import dataclass
 from ..ops.dtype_rules import compare, refuse
 from ..ops.row import Op
-from ..ops.table import CAST, OPS
+from ..ops.table import OPS
 from .build import Builder
+from .constants import check_casting, converted, is_weak_int, refuse_negative_exponent, weak_of
 from .nodes import Apply, Constant, Expression, Node, Operand, Remap, TypeAssertion, topological
 
 __all__ = ["Limits", "Typed", "infer"]
@@ -191,8 +191,8 @@ class _Inference:
         loops, result = op.types(call_types)
         converted = tuple(self.convert(o, loop) for o, loop in zip(operands, loops, strict=True))
         if op.name == "power":
-            _refuse_negative_exponent(loops[0], converted[1])
-        kept = _weak_of(result)
+            refuse_negative_exponent(loops[0], converted[1])
+        kept = weak_of(result)
         if dict(node.params).get("branches") and all(isinstance(kind, Weak) for kind in call_types[1:]):
             # A node of its own: numpy.where of the same values is not weak.
             chosen = Apply(op, converted, (), result)
@@ -264,7 +264,7 @@ class _Inference:
             if target.is_integer and isinstance(source, Operand):
                 self._narrow(source, kind, target)
         elif "casting" in notes:
-            _check_casting(kind, target, notes["casting"])
+            check_casting(kind, target, notes["casting"])
         if notes.get("weak"):
             # A node of its own: `.astype` of the same value is not weak.
             weak = Apply(node.op, (self._resolved(source),), node.params[:1], target)
@@ -308,9 +308,9 @@ class _Inference:
         kind = self.types[value]
         if not isinstance(kind, DType) or not kind.is_integer:
             return value, low, high
-        if _is_weak_int(low) and low.value < kind.min:
+        if is_weak_int(low) and low.value < kind.min:
             low = self._weak(kind.min)
-        if _is_weak_int(high) and high.value > kind.max:
+        if is_weak_int(high) and high.value > kind.max:
             high = self._weak(kind.max)
         return value, low, high
 
@@ -336,7 +336,7 @@ class _Inference:
         """Return the node in a dtype, checking that a Python int fits it."""
         kind = self.types[node]
         if isinstance(node, Constant):
-            return self._typed(self.builder.keep(_converted(node, target)), target)
+            return self._typed(self.builder.keep(converted(node, target)), target)
         if isinstance(node, Remap) and isinstance(kind, Weak):
             # The value under the view is the weak one, so convert it there.
             inner = self.convert(node.operand, target)
@@ -380,39 +380,3 @@ class _Inference:
                 f"a value computed from Python ints only meets {target}, and may not fit it; convert one of them, "
                 f"as in {target.in_python}(...)"
             )
-
-
-def _weak_of(result: DType) -> Weak:
-    return WEAK_COMPLEX if result.is_complex else WEAK_FLOAT if result.is_float else WEAK_INT
-
-
-def _is_weak_int(node: Node) -> TypeGuard[Constant]:
-    return isinstance(node, Constant) and isinstance(node.dtype, Weak) and isinstance(node.value, int)
-
-
-def _converted(node: Constant, target: DType) -> Constant:
-    value = node.value
-    if target.is_inexact:
-        return Constant(target.nearest(value), target)
-    if target.kind == "bool":
-        return Constant(bool(value), target)
-    if isinstance(node.dtype, Weak):
-        if not target.min <= value <= target.max:
-            raise RangeError(f"Python integer {value} out of bounds for {target}")
-        return Constant(int(value), target)
-    converted = CAST.evaluate(node.dtype.computed_in.np.type(value), target)
-    return Constant(int(converted), target)
-
-
-def _check_casting(kind: DType | Weak, target: DType, casting: str) -> None:
-    source = kind.default if isinstance(kind, Weak) else kind
-    if not np.can_cast(source.np, target.np, casting):  # type: ignore[arg-type]
-        raise DTypeError(
-            f"astype: {source} cannot be cast to {target} by the rule {casting!r}; leave casting= out, or convert to "
-            "what holds it"
-        )
-
-
-def _refuse_negative_exponent(loop: DType, exponent: Node) -> None:
-    if loop.kind == "signed" and isinstance(exponent, Constant) and exponent.value < 0:
-        raise DomainError("Integers to negative integer powers are not allowed; cast to float first")

@@ -12,12 +12,20 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from math import prod
 from types import CodeType, FunctionType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
 
 from ..core.errors import TraceError
 
-__all__ = ["Kind", "asked", "asking", "unknown"]
+if TYPE_CHECKING:
+    from ..shape.types.tensor_type import TensorType
+    from .build import Builder
+    from .nodes import Node
+
+__all__ = ["Declared", "Kind", "asked", "asking", "unknown"]
 
 
 def asked() -> TraceError:
@@ -95,3 +103,49 @@ def unknown(what: str) -> NoReturn:
         f"{what} of an operand is not known while tracing: one kernel serves them all; declare it by signature=, as in "
         "signature='(f32[2, 3] x)', or pass it as an operand"
     )
+
+
+class Declared(metaclass=Kind):
+    """What an array is asked for beside its values: a stand-in knows what a signature declares of its operand."""
+
+    __slots__ = ()
+    builder: Builder
+    node: Node
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> NoReturn:  # type: ignore[override]
+        raise asked()
+
+    def _declared(self, what: str) -> TensorType:
+        """Return the operand's declared type; raise if no signature gives one."""
+        declared = self.builder.types.get(self.node)
+        return unknown(what) if declared is None else declared
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The declared dtype."""
+        declared = self._declared("the dtype")
+        return unknown("the dtype") if declared.dtype is None else declared.dtype.np
+
+    @property
+    def ndim(self) -> int:
+        """The declared rank."""
+        declared = self._declared("the rank")
+        return unknown("the rank") if declared.unranked else len(declared.dims)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The declared shape; every extent has to be declared."""
+        declared = self._declared("the shape")
+        extents = [dim.extent for dim in declared.dims if dim.extent is not None]
+        return unknown("the shape") if declared.unranked or len(extents) < len(declared.dims) else tuple(extents)
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the declared shape."""
+        return prod(self.shape)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an operand without dims")
+        return self.shape[0]

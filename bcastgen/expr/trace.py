@@ -11,11 +11,7 @@ calls its functions through ``__array_ufunc__`` and ``__array_function__`` (NEP 
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Callable, Sequence
-from math import prod
-from pathlib import Path
-from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -23,11 +19,13 @@ import numpy as np
 from ..core.dtypes import dtype, in_numpy_code
 from ..core.errors import BcastgenError, DTypeError, TraceError, placed
 from ..ops.row import Op
-from ..ops.table import CAST, OPS, SEVERAL, find_op
+from ..ops.table import CAST, OPS, SEVERAL
 from . import refusals
 from .build import Builder, constant_from
-from .kinds import Kind, asked, asking, unknown
-from .nodes import Expression, Node, Operand, Params, Place
+from .kinds import Declared, asking
+from .nodes import Expression, Node, Operand, Params
+from .places import last_place, users_place
+from .ufuncs import rows_of
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
@@ -46,7 +44,7 @@ __all__ = [
 ]
 
 
-class Tracer(metaclass=Kind):
+class Tracer(Declared):
     """The stand-in for an array while a function is traced; supports only what an element-wise expression can hold."""
 
     __slots__ = ("builder", "node")
@@ -56,41 +54,8 @@ class Tracer(metaclass=Kind):
         self.builder = builder
         self.node = node
 
-    @property  # type: ignore[misc]
-    def __class__(self) -> NoReturn:  # type: ignore[override]
-        raise asked()
-
-    def _declared(self, what: str) -> TensorType:
-        """Return the operand's declared type; raise if no signature gives one."""
-        declared = self.builder.types.get(self.node)
-        return unknown(what) if declared is None else declared
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The declared dtype."""
-        declared = self._declared("the dtype")
-        return unknown("the dtype") if declared.dtype is None else declared.dtype.np
-
-    @property
-    def ndim(self) -> int:
-        """The declared rank."""
-        declared = self._declared("the rank")
-        return unknown("the rank") if declared.unranked else len(declared.dims)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The declared shape; every extent has to be declared."""
-        declared = self._declared("the shape")
-        extents = [dim.extent for dim in declared.dims if dim.extent is not None]
-        return unknown("the shape") if declared.unranked or len(extents) < len(declared.dims) else tuple(extents)
-
-    @property
-    def size(self) -> int:
-        """The number of elements of the declared shape."""
-        return prod(self.shape)
-
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        name, (op, *others) = _rows_of(ufunc)
+        name, (op, *others) = rows_of(ufunc)
         if method != "__call__":
             raise TraceError(f"{name}.{method} is not element-wise; call it outside the kernel")
         given = [key for key, value in options.items() if value is not None]
@@ -216,11 +181,6 @@ class Tracer(metaclass=Kind):
     def __iter__(self) -> NoReturn:
         raise TraceError("an operand cannot be iterated over or unpacked while tracing; write the array expression")
 
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("len() of an operand without dims")
-        return self.shape[0]
-
     def __getitem__(self, key: object) -> Tracer:
         parts = key if isinstance(key, tuple) else (key,)
         if any(isinstance(part, (Tracer, np.ndarray, list)) for part in parts):
@@ -275,36 +235,6 @@ def _nodes(builder: Builder, op: Op, values: tuple[object, ...]) -> tuple[Node, 
 
 def _apply(builder: Builder, op: Op, values: tuple[object, ...]) -> Tracer:
     return Tracer(builder, builder.apply(op, _nodes(builder, op, values)))
-
-
-# Ufuncs of scipy.special that our table has, and the names of their rows.
-_SCIPY = {
-    name: name for name in """cbrt erf erfc erfinv exp2 expm1 log1p log_ndtr logit ndtr ndtri xlog1py xlogy""".split()
-} | {"expit": "sigmoid"}
-
-
-def _rows_of(ufunc: np.ufunc) -> tuple[str, tuple[Op, ...]]:
-    """Return a ufunc's full name and the row of each of its results.
-
-    A ufunc of another package may share the name, but not the meaning.
-    """
-    name = ufunc.__name__
-    if getattr(np, name, None) is ufunc:
-        op, full = find_op(name), f"numpy.{name}"
-        if name in SEVERAL:
-            return full, SEVERAL[name]
-        if op is None:
-            raise TraceError(f"{full} is not an op of bcastgen; `bcastgen ops` lists what there is")
-        return full, (op,)
-    # No import: a caller with a ufunc of SciPy has imported it already.
-    special = sys.modules.get("scipy.special")
-    for theirs, ours in _SCIPY.items():
-        if special is not None and getattr(special, theirs, None) is ufunc:
-            return f"scipy.special.{theirs}", (OPS[ours],)
-    raise TraceError(
-        f"the ufunc {name!r} is not NumPy's, and what it computes is not known; call it outside the kernel, or define "
-        "it by bcastgen.define_op under a name of its own"
-    )
 
 
 def converted(x: Tracer, target: object, op: Op = CAST, casting: str = "unsafe") -> Tracer:
@@ -403,29 +333,6 @@ for _op in OPS.values():
             setattr(Tracer, f"__r{_op.dunder}__", _operator(_op, reflected=True))
 
 
-# Frames of these folders are not the user's.
-_OURS = (str(Path(__file__).resolve().parents[1]), str(Path(np.__file__).parent))
-
-
-def _users_place() -> Place:
-    """Return the file and line of the innermost frame of the user's."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
-        frame = frame.f_back
-    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-
-
-def _last_place(traceback: TracebackType | None) -> Place | None:
-    """Return the file and line of the user's that an error comes through last."""
-    found = None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if not code.co_filename.startswith(_OURS):
-            found = code.co_filename, traceback.tb_lineno
-        traceback = traceback.tb_next
-    return found
-
-
 def is_tracer(value: object) -> bool:
     """True if a value is a stand-in of a function that is being traced."""
     return isinstance(value, Tracer)
@@ -457,11 +364,11 @@ def trace(
     """
     builder = Builder(names)
     builder.types.update(zip(builder.operands, types or (), strict=False))
-    builder.place = _users_place
+    builder.place = users_place
     try:
         returned = asking(function)(*(Tracer(builder, operand) for operand in builder.operands))
     except BcastgenError as error:
-        place = _last_place(error.__traceback__)
+        place = last_place(error.__traceback__)
         if place is None or error.sentence != str(error):
             raise
         raise placed(error, f"at {place[0]}:{place[1]}") from error.__cause__

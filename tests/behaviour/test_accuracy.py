@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.api.functions import op_kernel
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import BF16, F16, F32, F64
 from bcastgen.core.resources import bench_module
 from bcastgen.ops.table import OPS

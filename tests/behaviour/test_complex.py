@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.api.functions import op_kernel
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import C64, C128, DTYPES
 from bcastgen.core.errors import DTypeError
 from bcastgen.core.resources import bench_module

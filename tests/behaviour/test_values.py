@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bcastgen.api.functions import jit, op_kernel
+from bcastgen.api.functions import jit
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import (
     BF16,
     BOOL,

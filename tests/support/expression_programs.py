@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from bcastgen.api.functions import jit, op_kernel
+from bcastgen.api.functions import jit
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import BF16, DTYPES, DType
 from bcastgen.core.errors import BcastgenError
 from bcastgen.expr.build import constant_from

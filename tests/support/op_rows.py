@@ -11,8 +11,9 @@ import random
 from itertools import product
 from pathlib import Path
 
-from bcastgen.api.functions import from_text, op_kernel
+from bcastgen.api.functions import from_text
 from bcastgen.api.mlir_module import from_mlir
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import DTYPES
 from bcastgen.core.errors import DTypeError
 from bcastgen.expr.trace import converted, trace

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bcastgen.api.functions import op_kernel
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import dtype
 from bcastgen.core.errors import DTypeError
 from bcastgen.emit.c_text.body import storage_type

@@ -12,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bcastgen.api.functions import from_text, jit, op_kernel
+from bcastgen.api.functions import from_text, jit
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.resources import bench_module
 from bcastgen.expr.build import Builder

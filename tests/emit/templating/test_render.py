@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from bcastgen.api.functions import from_text, jit, op_kernel
+from bcastgen.api.functions import from_text, jit
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import DTYPES
 from bcastgen.core.errors import DTypeError
 from bcastgen.expr.trace import converted, trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bcastgen.api.functions import op_kernel
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.expr.infer import infer
 from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace

@@ -9,7 +9,8 @@ import pytest
 
 import bcastgen as bg
 import mlir_tools
-from bcastgen.api.functions import jit, op_kernel
+from bcastgen.api.functions import jit
+from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import BOOL, DTYPES, F32, dtype
 from bcastgen.core.errors import BcastgenError, BroadcastError
 from bcastgen.expr.trace import converted

@@ -1,0 +1,66 @@
+"""Constants in typed expressions: which kind of Python number they are, and what they are in a dtype.
+
+In: a constant and a dtype.  Out: the constant of that dtype, or NumPy's error.
+
+    1 beside u8 -> 1:u8        300 beside u8 -> RangeError        1 beside f32 -> 1.0:f32
+"""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+import numpy as np
+
+from ..core.dtypes import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, Weak
+from ..core.errors import DomainError, DTypeError, RangeError
+from ..ops.table import CAST
+from .nodes import Constant, Node
+
+__all__ = ["check_casting", "converted", "is_weak_int", "refuse_negative_exponent", "weak_of"]
+
+
+def weak_of(result: DType) -> Weak:
+    """Return the kind of Python number that a result of Python numbers is."""
+    return WEAK_COMPLEX if result.is_complex else WEAK_FLOAT if result.is_float else WEAK_INT
+
+
+def is_weak_int(node: Node) -> TypeGuard[Constant]:
+    """Tell whether a node is an integer of Python's."""
+    return isinstance(node, Constant) and isinstance(node.dtype, Weak) and isinstance(node.value, int)
+
+
+def converted(node: Constant, target: DType) -> Constant:
+    """Return a constant in a dtype.
+
+    Raises
+    ------
+    RangeError
+        If an integer of Python's does not fit (NEP 50).
+    """
+    value = node.value
+    if target.is_inexact:
+        return Constant(target.nearest(value), target)
+    if target.kind == "bool":
+        return Constant(bool(value), target)
+    if isinstance(node.dtype, Weak):
+        if not target.min <= value <= target.max:
+            raise RangeError(f"Python integer {value} out of bounds for {target}")
+        return Constant(int(value), target)
+    converted = CAST.evaluate(node.dtype.computed_in.np.type(value), target)
+    return Constant(int(converted), target)
+
+
+def check_casting(kind: DType | Weak, target: DType, casting: str) -> None:
+    """Raise a DTypeError unless NumPy casts so by the rule."""
+    source = kind.default if isinstance(kind, Weak) else kind
+    if not np.can_cast(source.np, target.np, casting):  # type: ignore[arg-type]
+        raise DTypeError(
+            f"astype: {source} cannot be cast to {target} by the rule {casting!r}; leave casting= out, or convert to "
+            "what holds it"
+        )
+
+
+def refuse_negative_exponent(loop: DType, exponent: Node) -> None:
+    """Raise a DomainError for an integer to the power of a negative constant."""
+    if loop.kind == "signed" and isinstance(exponent, Constant) and exponent.value < 0:
+        raise DomainError("Integers to negative integer powers are not allowed; cast to float first")
