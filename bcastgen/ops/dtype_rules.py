@@ -16,6 +16,7 @@ from typing import Any
 from ..core.dtypes import (
     BF16,
     BOOL,
+    C128,
     F16,
     F32,
     F64,
@@ -91,8 +92,9 @@ def floating(_op: str, operands: Types) -> Converted:
 
 
 def double(_op: str, operands: Types) -> Converted:
-    """Compute in f64, whatever the operands."""
-    return (F64,) * len(operands), F64
+    """Compute in f64, or c128 if one is complex, whatever the operands."""
+    loop = C128 if any(kind.is_complex for kind in resolve_weak(operands)) else F64
+    return (loop,) * len(operands), loop
 
 
 def exponent(op: str, operands: Types) -> Converted:
@@ -115,7 +117,7 @@ def scaled(op: str, operands: Types) -> Converted:
     by = operands[1]
     if isinstance(by, Weak):
         by = I64 if operands[0] is BOOL and by is WEAK_INT else I32 if by is WEAK_INT else by.default
-    if by.is_float or by is U64:
+    if by.is_inexact or by is U64:
         raise refuse(op, operands, "the second is an integer, as in NumPy; use .astype(numpy.int64)")
     count = I64 if max(by.max, I32.max) > I32.max else I32
     loop = F32 if loop is BF16 and count is I64 else loop

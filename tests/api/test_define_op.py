@@ -89,9 +89,10 @@ def test_text_names_it(softclip):
 
 
 def test_a_ufunc_of_its_name_is_traced_to_it():
-    bg.define_op("logaddexp", "x, y", c="(x > y ? x : y) + log1p{f}(exp{f}(-fabs{f}(x - y)))", reference=np.logaddexp)
-    x, y = np.linspace(-3, 3, 5), np.linspace(0, 1, 5)[:, None]
-    np.testing.assert_allclose(bg.jit(lambda x, y: np.logaddexp(x, y) + 1)(x, y), np.logaddexp(x, y) + 1, rtol=1e-15)
+    # Of NumPy's element-wise ufuncs only isnat, of times, is no op of the table.
+    bg.define_op("isnat", "x", c="x == INT64_MIN", dtypes="i64->bool", replace=True)
+    x = np.int64([-(2**63), 0, 1])
+    assert bg.jit(lambda x: ~np.isnat(x))(x).tolist() == [False, True, True]
 
 
 def test_the_command_line_lists_it(softclip, capsys):

@@ -103,7 +103,7 @@ def branch(a):
         (lambda a: np.ndim(a), "declare it by signature="),
         (lambda a: np.zeros(a.size), "declare it by signature="),
         (lambda a: a.astype(a.dtype), "declare it by signature="),
-        (lambda a: a.flat, "'flat'"),
+        (lambda a: a.flat, "flat is not element-wise"),
         (lambda a: a @ a, "matrix product"),
         (lambda a: np.eye(2) @ a, "numpy.matmul is not an op"),
         (lambda a: float(a), "keep to array operations"),

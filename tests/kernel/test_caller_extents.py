@@ -270,7 +270,7 @@ def test_an_extent_that_does_not_fit_is_named_as_one():
     for ask in (lambda: kernel(*asked, extents={"k": 3}), lambda: kernel.result_shape(*asked, extents={"k": 3})):
         with pytest.raises(bg.BroadcastError) as raised:
             ask()
-        assert str(raised.value) == "extent 'k' is 3, expected 1 or 4 (from 'b')"
+        assert raised.value.sentence == "extent 'k' is 3, expected 1 or 4 (from 'b')"
         assert (raised.value.operand, raised.value.dim) == ("k", None)
 
 

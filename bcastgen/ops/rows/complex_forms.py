@@ -133,6 +133,7 @@ _FORMS: Mapping[str, ComplexForm] = {
         )
     },
     "power": _form("power", 2, ulp=4, by_norm=True, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
+    "float_power": _form("power", 2, ulp=4, by_norm=True, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
     "where": _form("where", 3, mlir="arith.select {0}, {1}, {2} : {T}"),
 }
 

@@ -161,7 +161,7 @@ SPECIAL: tuple[Op, ...] = (
         2,
         rules.double,
         "bcg_power_f64({0}, {1})",
-        "Power in f64, whatever the operands.",
+        "Power in f64 or c128, whatever the operands.",
         ulp=1,
         domain=(0.0, 8.0),
         cost_tenths_ns=26.0,

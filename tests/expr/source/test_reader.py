@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import scalar_programs as programs
-from bcastgen.api.functions import _kernel_of
+from bcastgen.api.functions import kernel_of
 from bcastgen.core.dtypes import dtype
 from bcastgen.core.errors import BcastgenError, DomainError, TraceError
 from bcastgen.expr.evaluate import evaluate
@@ -61,7 +61,7 @@ def test_more_random_functions(family, tmp_path):
 
 def by_nests(function, operands):
     """The values of a function's nests by their interpreter."""
-    kernel = _kernel_of(read(function, programs.NAMES, None, 4), "f", (), None, Options())
+    kernel = kernel_of(read(function, programs.NAMES, None, 4), "f", (), None, Options())
     made = kernel._compilation(tuple(dtype(one.dtype) for one in operands))
     (found,) = interpret(made.rewritten.program, operands)
     return found
@@ -91,7 +91,7 @@ def test_random_functions_compiled(family, tmp_path):
     for names in programs.chunks(readable, 5):
         whole = f"def whole(a, b, c):\n    return {', '.join(f'{name}(a, b, c)' for name in names)},\n"
         made = programs.in_file(tmp_path / f"whole_{names[0]}.py", [*(texts[int(name[1:])] for name in names), whole])
-        kernel = _kernel_of(read(made["whole"], programs.NAMES, None, 4), "whole", (), None, Options())
+        kernel = kernel_of(read(made["whole"], programs.NAMES, None, 4), "whole", (), None, Options())
         found = kernel(*operands)
         for name, values in zip(names, found if len(names) > 1 else (found,), strict=True):
             assert not programs.differences(programs.by_python(made[name], operands), values), texts[int(name[1:])]
