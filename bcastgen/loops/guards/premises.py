@@ -28,6 +28,7 @@ from ...shape.constraints import (
 from ...shape.inference.entailment import Alternative, Atom, Clause
 from ...shape.types.facts import MAX_EXTENT, MAX_RANK, Range
 from ..guard_ir import (
+    Calc,
     Check,
     Const,
     Define,
@@ -298,7 +299,12 @@ def _holds(step: Check) -> tuple[Clause, ...]:
     actual, expected = node(step.actual), node(step.expected)
     match step.test:
         case "eq":
-            return (((Atom("same", actual, expected),),),)
+            same = ((Atom("same", actual, expected),),)
+            if not isinstance(step.expected, Calc):
+                return (same,)
+            from ...shape.types.computed import range_of  # noqa: PLC0415 - few types have computed extents
+
+            return same, ((Atom("within", actual, range_of(step.expected.text)),),)
         case "one_or_eq":
             return (((Atom("same", actual, ONE),), (Atom("same", actual, expected),)),)
     within = _within(step)
