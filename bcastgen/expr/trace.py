@@ -182,7 +182,7 @@ class Tracer(Declared):
         raise TraceError("an operand cannot be iterated over or unpacked while tracing; write the array expression")
 
     def __getitem__(self, key: object) -> Tracer:
-        parts = key if isinstance(key, tuple) else (key,)
+        parts = (key,) if is_tracer(key) or not isinstance(key, tuple) else key
         if any(isinstance(part, (Tracer, np.ndarray, list)) for part in parts):
             raise TraceError(refusals.index(is_array=True))
         pattern = tuple("new" if part is None else "rest" if part is ... else "dim" for part in parts)

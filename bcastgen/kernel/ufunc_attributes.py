@@ -100,7 +100,7 @@ class UfuncAttributes:
         --------
         >>> import bcastgen as bg
         >>> bg.sqrt.types, bg.jit(lambda x, y: x / y < 1).types[:2]
-        (['e->e', 'f->f', 'd->d'], ['??->?', 'bb->?'])
+        (['e->e', 'f->f', 'd->d', 'F->F', 'D->D'], ['??->?', 'bb->?'])
         """
         rows = (_loop(self, row) for row in DTYPES if row is not BF16)
         return list(dict.fromkeys(row for row in rows if row is not None))

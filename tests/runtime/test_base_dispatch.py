@@ -289,7 +289,7 @@ class Units(np.ndarray):
     [
         (
             np.clongdouble(1j),
-            r"operand 'b' \(a clongdouble\): dtype 'complex256' is not supported; use one of bool, i8, ",
+            r"operand 'b' \(a clongdouble\): dtype 'complex256' is not supported \(no vectors have such floats\)",
         ),
         ("text", r"operand 'b' \(a str\): dtype '<U4' is not supported"),
         (None, "operand 'b' is None; give an array or a number"),
