@@ -26,7 +26,6 @@ import numpy as np
 import numpy._core.umath
 
 import bcastgen as bg
-from bcastgen.ops.table import find_op
 
 pytest_plugins = ("suite_plugin",)
 
@@ -63,9 +62,11 @@ class Ufunc:
         if IS_PEER or not _collected:
             return self._ufunc(*args, **options)
         if self._kernel is None:
-            if find_op(self.__name__) is None:
+            self._kernel = getattr(bg, self.__name__, None)
+            if self._kernel is None:
                 raise NotImplementedError(f"bcastgen has no op {self.__name__}")
-            self._kernel = getattr(bg, self.__name__)
+            # NumPy's tests ask for what numpy.errstate says.
+            self._kernel.errors = "numpy"
         return self._kernel(*args, **options)
 
     def __getattr__(self, name: str) -> Any:
