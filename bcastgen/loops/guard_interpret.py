@@ -126,7 +126,7 @@ class _Run:
             case Meet(term=term, at=at, says=says):
                 return self._meet(term.operand, term.dim, at, says)
             case Widen(term=term, at=at):
-                if self.extents[at] == 1:
+                if self.extents[at] == 1 != self._value(term):
                     self.extents[at], self.setters[at] = self._value(term), term.operand
                 return None
             case MeetFront():

@@ -39,11 +39,11 @@ static inline bcg_status bcg_meet(const bcg_array *operand, int32_t position, in
     return BCG_OK;
 }
 
-/* The same for a dim that is known to fit: nothing is compared. */
+/* The same for a dim that is known to fit: nothing is compared. An extent of 1, which stretches, sets nothing. */
 static inline void bcg_widen(const bcg_array *operand, int32_t position, int32_t dim, int32_t at, int64_t *extents,
                              int32_t *from)
 {
-    if (extents[at] != 1) return;
+    if (extents[at] != 1 || operand->extents[dim] == 1) return;
     extents[at] = operand->extents[dim];
     from[at] = position;
 }

@@ -93,6 +93,7 @@ SENTENCE = re.compile(
 SHOWN = {
     "an op": "An op of which something is known",
     "what is known of an op": "An op of which something is known",
+    "what an op is for complex numbers": "An op for complex numbers",
     "a rewrite": "A rewrite",
     "an analysis": "An analysis",
     "a TOSA op": "A TOSA op",

@@ -103,4 +103,7 @@ CASES = (
     ("(f64[*] a, f64[] b, f64[?] c) -> b + c", "(3, 1), (), (2,), strict 0.0, strict 0.1, strict 2.0", "(2,)"),
     ("(f64[?] a, f64[?] b) -> a + b", "(1,), (3,), strict 0.0", "refused"),
     ("(f64[?] a, f64[?] b) -> a + b", "(1,), (3,), strict 1.0", "(3,)"),
+    # Where dims do not stretch, one of extent 1 that does may come before those of unknown number that set the extent.
+    ("(f64[k~, ?, 1, k~] a, f64[*, n~, 1] b) -> b - a; stretch=False", "(1, 3, 1, 1), (3, 3, 1, 1)", "(3, 3, 1, 1)"),
+    ("(f64[k~, ?, 1, k~] a, f64[*, n~, 1] b) -> b - a; stretch=False", "(1, 3, 1, 1), (3, 1, 1, 1)", "refused"),
 )

@@ -69,6 +69,11 @@ def _arguments(call, operands):
     return [bg.strict(one, dims[at]) if dims[at] else one for at, one in enumerate(operands)]
 
 
+def _as_arrays(results):
+    """Results without dims are NumPy scalars in Python, and arrays here, as in C."""
+    return tuple(map(np.asarray, results))
+
+
 class Sides:
     """One kernel, asked in every way that Python has."""
 
@@ -84,7 +89,7 @@ class Sides:
         if isinstance(self.made, str):
             return self.made
         given = {"extents": dict(call.given)} if call.given else {}
-        return outcome(lambda: self._tuple(self.made(*_arguments(call, arrays(call)), **given)))
+        return outcome(lambda: _as_arrays(self._tuple(self.made(*_arguments(call, arrays(call)), **given))))
 
     def sized(self, call):
         if isinstance(self.made, str):
@@ -151,10 +156,10 @@ def answered(kernel, calls):
     for call in calls:
         given = {"extents": dict(call.given)} if call.given else {}
         answer = outcome(lambda call=call, given=given: made(*_arguments(call, arrays(call)), **given))
-        if isinstance(answer, str) or many:
-            answers.append(None if isinstance(answer, str) and "Waits" in answer else answer)
+        if isinstance(answer, str):
+            answers.append(None if "Waits" in answer else answer)
         else:
-            answers.append((answer,))
+            answers.append(_as_arrays(answer if many else (answer,)))
     return answers
 
 

@@ -52,6 +52,8 @@ def kernels(emit):
     made["powers"] = emit("powers", lambda a, b: (a + 1, a**b), ["i32[?]", "i32[?]"])
     made["wildpowers"] = emit("wildpowers", lambda a, b: (a + 1, a**b), ["i32[*]", "i32[*]"])
     made["declared"] = emit("declared", lambda a, b: a + b, ["f32[n]", "f32[?]"], result_types=["f32[n]"])
+    types = ["f32[n]", "f32[n*n]", "f32[?]"]
+    made["computed"] = emit("computed", lambda a, b, c: (b * 2, c - 1), types, result_types=["f32[?]", "f32[n + 1]"])
     made["deep"] = emit("deep", lambda a: -a, ["f32[*]"], result_types=["f32[*, ?, ?]"])
     return made
 
@@ -265,6 +267,10 @@ OPERANDS = [
     ("pairs", (bent((2**60, 2)), R), "OVERFLOW", (1, -1, -1, HUGE, 4)),
     ("power", (bent((2**61,)), bent((1,)), R), "OVERFLOW", (2, -1, -1, HUGE, 4)),
     ("deep", (V, V), "RESULT_RANK_AT_LEAST", (1, -1, -1, 2, 1)),
+    ("computed", (V, full((8,)), full((4,)), blank((9,)), blank((4,))), "COMPUTED", (1, 0, 5, 9, 8)),
+    ("computed", (V, full((1,)), full((4,)), blank((9,)), blank((4,))), "COMPUTED", (1, 0, 5, 9, 1)),
+    ("computed", (bent((2**32,)), full((9,)), V, blank((9,)), V), "UNCOUNTABLE", (1, 0, 5, HUGE, 9)),
+    ("computed", (V, full((9,)), full((5,)), blank((9,)), blank((5,))), "RESULT_COMPUTED", (4, 0, 6, 4, 5)),
 ]
 ARRAYS = [
     ("axpb", (A, B, blank((3,))), "RESULT_RANK", (2, -1, -1, 2, 1)),
