@@ -21,10 +21,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dtypes import BF16, BOOL, F16, F32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, Weak, dtype, promote
+from ..core.dtypes import (
+    BF16,
+    BOOL,
+    F16,
+    F32,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    WEAK_UINT,
+    DType,
+    Weak,
+    dtype,
+    promote,
+)
 from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
-from .dtype_rules import RULES, Rule, Types, by_parameter, refuse
+from .dtype_rules import RULES, Rule, Types, by_parameter, refuse_complex
 from .facts import ComplexForm, FloatFacts, IntegerFacts, Mlir
 
 if TYPE_CHECKING:
@@ -188,7 +201,7 @@ class Op:
         if self.complex is None and result.is_complex | any(loop.is_complex for loop in loops):
             if self.definition is not None and self.definition.dtypes not in RULES:
                 return loops, result
-            raise refuse(self.name, operands, "not defined for complex numbers; use .real, .imag or absolute")
+            raise refuse_complex(self.name, operands)
         if self.complex is not None and self.complex.is_real and result.is_complex:
             result = result.part
         return loops, result
@@ -211,7 +224,7 @@ class Op:
         constant : the last operand, where it is a constant.
         """
         number = _complex_of(operands)
-        if number is not None and self.complex is not None:
+        if number is not None and self.complex is not None and self.complex.c:
             return self.complex.c.replace("{t}", number.name).replace("{r}", number.part.name)
         special = self._special(operands, constant)
         if special is not None:
@@ -362,7 +375,10 @@ def _kind_of(value: Any) -> DType | Weak:
         return dtype(value.dtype)
     if isinstance(value, complex):
         return WEAK_COMPLEX
-    return BOOL if isinstance(value, bool) else WEAK_FLOAT if isinstance(value, float) else WEAK_INT
+    if isinstance(value, bool):
+        return BOOL
+    # As an array NumPy makes u64 of these.
+    return WEAK_FLOAT if isinstance(value, float) else WEAK_UINT if value >= 2**63 else WEAK_INT
 
 
 def _converted(value: Any, loop: DType, given: DType) -> Any:

@@ -194,7 +194,8 @@ def scattered(chance, values):
     steps = [chance.choice((1, 1, 1, 2, 3)) * chance.choice((1, 1, 1, -1)) for _ in order]
     if chance.random() < 0.3:
         steps = [1] * values.ndim
-    room = np.full([values.shape[dim] * abs(steps[dim]) for dim in order], 0x5A, f"u{kind.itemsize}").view(values.dtype)
+    extents = [values.shape[dim] * abs(steps[dim]) for dim in order]
+    room = np.full([*extents, kind.itemsize], 0x5A, np.uint8).view(values.dtype)[..., 0]
     places = np.transpose(room, np.argsort(order))
     places = places[tuple(slice(None, None, step) for step in steps)] if steps else places
     places[...] = values
