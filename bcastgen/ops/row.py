@@ -23,20 +23,14 @@ import numpy as np
 
 from ..core.dtypes import (
     BF16,
-    BOOL,
     F16,
     F32,
-    WEAK_COMPLEX,
-    WEAK_FLOAT,
-    WEAK_INT,
-    WEAK_UINT,
     DType,
-    Weak,
-    dtype,
     promote,
 )
 from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
+from .casts import kind_of
 from .dtype_rules import RULES, Rule, Types, by_parameter, refuse_complex
 from .facts import ComplexForm, FloatFacts, IntegerFacts, Mlir
 
@@ -350,7 +344,7 @@ class Op:
             if self.params or not any(map(self._is_widened, operands)):
                 return function(*operands)
             # As in C: computed in f32, and rounded once.
-            loops, result = self.types(tuple(map(_kind_of, operands)))
+            loops, result = self.types(tuple(map(kind_of, operands)))
             given = [loop if self.of_digits else loop.computed_in for loop in loops]
             value = function(*map(_converted, operands, loops, given))
             return np.asarray(value).astype(result.np) if result.is_float16 else value
@@ -368,17 +362,6 @@ def _is_complex(value: Any) -> bool:
 def _complex_of(dtypes: tuple[DType, ...]) -> DType | None:
     """Return the complex dtype among these, or None."""
     return next((one for one in dtypes if one.is_complex), None)
-
-
-def _kind_of(value: Any) -> DType | Weak:
-    if isinstance(value, (np.generic, np.ndarray)):
-        return dtype(value.dtype)
-    if isinstance(value, complex):
-        return WEAK_COMPLEX
-    if isinstance(value, bool):
-        return BOOL
-    # As an array NumPy makes u64 of these.
-    return WEAK_FLOAT if isinstance(value, float) else WEAK_UINT if value >= 2**63 else WEAK_INT
 
 
 def _converted(value: Any, loop: DType, given: DType) -> Any:

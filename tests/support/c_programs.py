@@ -177,7 +177,7 @@ class Subject:
         """Results to be written, each in some layout."""
         dtypes = self.compilation.typed.result_dtypes
         return tuple(
-            scattered(chance, np.full(shape, 0xA5, f"u{kind.bytes}").view(kind.np))
+            scattered(chance, np.full([*shape, kind.bytes], 0xA5, np.uint8).view(kind.np)[..., 0])
             for shape, kind in zip(self.shapes, dtypes, strict=True)
         )
 
