@@ -148,7 +148,8 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     value = _applied(OPS["nan_to_num"], (x,))
     for at, test in ((posinf, isposinf), (neginf, isneginf)):
         value = value if at is None else where(test(x), full_like(x, at), value)
-    return value if _is_number(nan) and nan == 0 else where(np.isnan(x), full_like(x, nan), value)
+    # By fabs, which refuses complex numbers: of these NumPy replaces each part on its own.
+    return value if _is_number(nan) and nan == 0 else where(np.isnan(np.fabs(x)), full_like(x, nan), value)
 
 
 def broadcast_to(array: Any, shape: Any) -> Tracer:

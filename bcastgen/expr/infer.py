@@ -209,6 +209,9 @@ class _Inference:
         kind = _concrete(self._resolved(value))
         if kind is BOOL:
             raise refuse("round", (kind,), "NumPy rounds no bool to decimals; use .astype(numpy.int8)")
+        if kind.is_complex:
+            # Scaled as a complex number, one part would change the other one.
+            raise refuse("round", (kind,), "decimals are those of either part; round .real and .imag")
         if kind.is_integer and decimals > 0:
             return self._typed(self._resolved(value), kind)
         power = self.builder.constant(10.0 ** abs(decimals) if abs(decimals) <= 308 else math.inf)

@@ -35,7 +35,17 @@ from ..core.dtypes import (
 )
 from ..core.errors import DTypeError, ParseError
 
-__all__ = ["RULES", "Converted", "Rule", "Types", "by_function", "by_signatures", "read_signatures", "refuse"]
+__all__ = [
+    "RULES",
+    "Converted",
+    "Rule",
+    "Types",
+    "by_function",
+    "by_signatures",
+    "read_signatures",
+    "refuse",
+    "refuse_complex",
+]
 
 Types = tuple[DType | Weak, ...]
 Converted = tuple[tuple[DType, ...], DType]
@@ -45,6 +55,11 @@ Rule = Callable[[str, Types], Converted]
 def refuse(op: str, operands: Types, why: str) -> DTypeError:
     """Return the error of operand types that a rule does not take."""
     return DTypeError(f"{op}({', '.join(map(str, operands))}): {why}")
+
+
+def refuse_complex(op: str, operands: Types) -> DTypeError:
+    """Return the error of complex operands of an op that has no form for them."""
+    return refuse(op, operands, "not defined for complex numbers; use .real, .imag or absolute")
 
 
 def _alike(operands: Types) -> tuple[DType, ...]:
@@ -106,6 +121,9 @@ def scaled(op: str, operands: Types) -> Converted:
     """Take a float and an integer, and keep the float."""
     first = operands[0]
     (loop,), _ = floating(op, (first,))
+    if loop.is_complex:
+        # A Python complex would otherwise take the dtype of a Python integer.
+        raise refuse_complex(op, operands)
     if (
         isinstance(first, Weak)
         and first is not WEAK_FLOAT
@@ -138,7 +156,7 @@ def like_first(_op: str, operands: Types) -> Converted:
     kind = first.default if isinstance(first, Weak) else first
     if not isinstance(value, Weak):
         return (kind, value), kind
-    held = kind.is_float or (kind.is_integer and value is not WEAK_FLOAT)
+    held = {WEAK_COMPLEX: kind.is_complex, WEAK_FLOAT: kind.is_inexact}.get(value, kind is not BOOL)
     return (kind, kind if held else value.default), kind
 
 

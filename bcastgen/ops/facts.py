@@ -67,7 +67,7 @@ class ComplexForm:
 
     Attributes
     ----------
-    c : C template; ``{t}`` is the complex dtype, ``{r}`` that of its parts.
+    c : C template; ``{t}`` is the complex dtype, ``{r}`` that of its parts; "" if the row's own C knows complex dtypes.
     is_real : whether the result is a real number, of the parts' dtype.
     ulp : bound on the error of each part, in its units in the last place; 0 means bit-identical to NumPy's formula, in
         its order and without contraction.

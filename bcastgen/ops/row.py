@@ -21,10 +21,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dtypes import BF16, BOOL, F16, F32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, Weak, dtype, promote
+from ..core.dtypes import (
+    BF16,
+    F16,
+    F32,
+    DType,
+    promote,
+)
 from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
-from .dtype_rules import RULES, Rule, Types, by_parameter, refuse
+from .casts import kind_of
+from .dtype_rules import RULES, Rule, Types, by_parameter, refuse_complex
 from .facts import ComplexForm, FloatFacts, IntegerFacts, Mlir
 
 if TYPE_CHECKING:
@@ -188,7 +195,7 @@ class Op:
         if self.complex is None and result.is_complex | any(loop.is_complex for loop in loops):
             if self.definition is not None and self.definition.dtypes not in RULES:
                 return loops, result
-            raise refuse(self.name, operands, "not defined for complex numbers; use .real, .imag or absolute")
+            raise refuse_complex(self.name, operands)
         if self.complex is not None and self.complex.is_real and result.is_complex:
             result = result.part
         return loops, result
@@ -211,7 +218,7 @@ class Op:
         constant : the last operand, where it is a constant.
         """
         number = _complex_of(operands)
-        if number is not None and self.complex is not None:
+        if number is not None and self.complex is not None and self.complex.c:
             return self.complex.c.replace("{t}", number.name).replace("{r}", number.part.name)
         special = self._special(operands, constant)
         if special is not None:
@@ -337,7 +344,7 @@ class Op:
             if self.params or not any(map(self._is_widened, operands)):
                 return function(*operands)
             # As in C: computed in f32, and rounded once.
-            loops, result = self.types(tuple(map(_kind_of, operands)))
+            loops, result = self.types(tuple(map(kind_of, operands)))
             given = [loop if self.of_digits else loop.computed_in for loop in loops]
             value = function(*map(_converted, operands, loops, given))
             return np.asarray(value).astype(result.np) if result.is_float16 else value
@@ -355,14 +362,6 @@ def _is_complex(value: Any) -> bool:
 def _complex_of(dtypes: tuple[DType, ...]) -> DType | None:
     """Return the complex dtype among these, or None."""
     return next((one for one in dtypes if one.is_complex), None)
-
-
-def _kind_of(value: Any) -> DType | Weak:
-    if isinstance(value, (np.generic, np.ndarray)):
-        return dtype(value.dtype)
-    if isinstance(value, complex):
-        return WEAK_COMPLEX
-    return BOOL if isinstance(value, bool) else WEAK_FLOAT if isinstance(value, float) else WEAK_INT
 
 
 def _converted(value: Any, loop: DType, given: DType) -> Any:

@@ -114,7 +114,8 @@ static inline double bcg_below_times_f64(double x, double factor)
     const double kept = fabs(x) < 64 ? x : copysign(64, x), z = -kept * 0x1.6a09e667f3bcdp-1;
     const double low = bcg_fma_f64(-kept, -0x1.bdd3413b26456p-55, bcg_prod_low_f64(-kept, 0x1.6a09e667f3bcdp-1, z));
     const double slope = z > 0 ? z + sqrt(bcg_fma_f64(z, z, 2)) : 0, value = bcg_erfc_times_f64(z, factor);
-    const double exact = slope > 0 ? value - value * (low * slope) : value;
+    /* Of a zero the difference would lose the sign. */
+    const double exact = slope > 0 && value != 0 ? value - value * (low * slope) : value;
     return x == x ? exact : x;
 }
 

@@ -177,7 +177,7 @@ class Subject:
         """Results to be written, each in some layout."""
         dtypes = self.compilation.typed.result_dtypes
         return tuple(
-            scattered(chance, np.full(shape, 0xA5, f"u{kind.bytes}").view(kind.np))
+            scattered(chance, np.full([*shape, kind.bytes], 0xA5, np.uint8).view(kind.np)[..., 0])
             for shape, kind in zip(self.shapes, dtypes, strict=True)
         )
 
@@ -194,7 +194,8 @@ def scattered(chance, values):
     steps = [chance.choice((1, 1, 1, 2, 3)) * chance.choice((1, 1, 1, -1)) for _ in order]
     if chance.random() < 0.3:
         steps = [1] * values.ndim
-    room = np.full([values.shape[dim] * abs(steps[dim]) for dim in order], 0x5A, f"u{kind.itemsize}").view(values.dtype)
+    extents = [values.shape[dim] * abs(steps[dim]) for dim in order]
+    room = np.full([*extents, kind.itemsize], 0x5A, np.uint8).view(values.dtype)[..., 0]
     places = np.transpose(room, np.argsort(order))
     places = places[tuple(slice(None, None, step) for step in steps)] if steps else places
     places[...] = values

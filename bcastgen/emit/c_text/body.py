@@ -197,12 +197,14 @@ def _fill(template: str, texts: list[str]) -> str:
 
 
 def _bare(text: str) -> str:
-    """Drop parentheses around a whole expression."""
+    """Drop parentheses around a whole expression, but for a comma operator's, which would part declarators."""
     if not text.startswith("("):
         return text
     depth = 0
     for at, character in enumerate(text):
         depth += (character == "(") - (character == ")")
+        if depth == 1 and character == ",":
+            return text
         if depth == 0:
             return text[1:-1] if at == len(text) - 1 else text
     return text

@@ -65,6 +65,8 @@ def _reciprocal(z: Any) -> Any:
 
 
 def _angle(z: Any) -> Any:
+    z = np.asarray(z)
+    z = z.astype(np.float64) if z.dtype == np.bool_ else z
     return np.arctan2(np.imag(z), np.real(z))
 
 
@@ -134,6 +136,8 @@ _FORMS: Mapping[str, ComplexForm] = {
     },
     "power": _form("power", 2, ulp=4, by_norm=True, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
     "float_power": _form("power", 2, ulp=4, by_norm=True, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
+    "nan_to_num": ComplexForm("", cost_tenths_ns=1.5),
+    "full_like": ComplexForm(""),
     "where": _form("where", 3, mlir="arith.select {0}, {1}, {2} : {T}"),
 }
 

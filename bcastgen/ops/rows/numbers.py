@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import BF16, F16, DType, dtype
+from ...core.dtypes import BF16, F16, F32, F64, DType, dtype
 from .. import dtype_rules as rules
 from ..casts import cast_c, cast_reference
-from ..facts import Mlir
+from ..facts import IntegerFacts, Mlir
 from ..row import CTemplate, Op
 from .range_tests import FAR_QUOTIENT
 
@@ -42,19 +42,34 @@ def _by_dtype(name: str, operands: str) -> CTemplate:
     return lambda dtypes, _: f"bcg_{name}_{dtypes[0].name}({operands})"
 
 
-_LARGEST = {F16.name: "65504.0f", BF16.name: "0x1.fep+127f"}
+_LARGEST = {
+    F16.name: "65504.0f",
+    BF16.name: "0x1.fep+127f",
+    F32.name: "0x1.fffffep+127f",
+    F64.name: "0x1.fffffffffffffp+1023",
+}
 
 
 def _nan_to_num(operands: tuple[DType, ...], _: DType) -> str:
-    if not operands[0].is_float:
-        return "{0}"
-    huge = _LARGEST.get(operands[0].name, "{huge}")
-    return f"({{0}} != {{0}} ? 0 : bcg_clip_{{t}}({{0}}, -{huge}, {huge}))"
+    kind = operands[0]
+    if kind.is_complex:
+        parts = (_finite("{0}" + part, kind.part) for part in (".re", ".im"))
+        return f"bcg_make_{kind}({', '.join(parts)})"
+    return _finite("{0}", kind) if kind.is_float else "{0}"
+
+
+def _finite(x: str, kind: DType) -> str:
+    huge = _LARGEST[kind.name]
+    return f"({x} != {x} ? 0 : bcg_clip_{kind.computed_in}({x}, -{huge}, {huge}))"
 
 
 def _numbered(x: Any) -> Any:
     x = np.asarray(x)
     kind = dtype(x.dtype)
+    if kind.is_complex:
+        made = np.empty_like(x)
+        made.real, made.imag = _numbered(x.real), _numbered(x.imag)
+        return made
     if not kind.is_float:
         return x
     huge = np.nextafter(kind.np.type(np.inf), kind.np.type(0))
@@ -63,7 +78,8 @@ def _numbered(x: Any) -> Any:
 
 def _filled_c(operands: tuple[DType, ...], result: DType) -> str:
     value = cast_c(operands[1:], result)
-    return (value if isinstance(value, str) else "{0}").replace("{0}", "{1}")
+    # Compilers warn of a variable that nothing reads, and the first operand gives its dtype and shape only.
+    return f"((void)sizeof({{0}}), {value.replace('{0}', '{1}')})"
 
 
 def _filled(x: Any, value: Any) -> Any:
@@ -180,6 +196,7 @@ NUMBERS: tuple[Op, ...] = (
         reference=_numbered,
         representable=True,
         of_digits=True,
+        integers=IntegerFacts("same", "same", "low"),
     ),
     Op(
         "full_like",
