@@ -236,7 +236,7 @@ static inline bcg_c128 bcg_whole_power_c128(bcg_c128 z, int n)
 static inline bcg_c128 bcg_power_c128(bcg_c128 z, bcg_c128 w)
 {
     if (w.re == 0 && w.im == 0) return bcg_make_c128(1, 0);
-    if (z.re == 0 && z.im == 0) return w.re > 0 && w.im == 0 ? bcg_make_c128(0, 0) : bcg_make_c128(NAN, NAN);
+    if (z.re == 0 && z.im == 0) return w.re > 0 ? bcg_make_c128(0, 0) : bcg_make_c128(NAN, NAN);
     if (w.im == 0 && fabs(w.re) < 100 && w.re == rint(w.re)) return bcg_whole_power_c128(z, (int)w.re);
     return bcg_exp_c128(bcg_multiply_c128(w, bcg_log_c128(z)));
 }
