@@ -40,6 +40,8 @@ def composed_kernel(name: str) -> Kernel | None:
         assert made is not None
         results = (made,)
     kernel = Kernel(builder.finish(results), name, tuple(operand.name for operand in builder.operands), len(results))
+    # NumPy's ufuncs of several results take theirs by position, too.
+    kernel._outs_by_position = name in SEVERAL
     kernel.__doc__ = doc
     kernel.__module__ = "bcastgen"
     kernel._recipe = named_kernel, (name,)

@@ -290,6 +290,18 @@ def test_wrong_calls(call, kind, words):
         call()
 
 
+@pytest.mark.parametrize("name", ["modf", "frexp", "divmod"])
+def test_outs_of_several_results_by_position(name):
+    ufunc, kernel = getattr(np, name), getattr(bg, name)
+    operands = (np.linspace(-3, 3, 7), 2.0)[: ufunc.nin]
+    wanted = ufunc(*operands)
+    outs = tuple(np.zeros_like(one) for one in wanted)
+    for got in (kernel(*operands, *outs), kernel(*operands, out=outs), kernel(*operands, None, outs[1])):
+        assert got[1] is outs[1]
+        for one, expected in zip(got, wanted, strict=True):
+            assert one.dtype == expected.dtype and np.array_equal(one, expected)
+
+
 # ---- objects that are more than arrays -------------------------------------------------------------------------------
 
 
