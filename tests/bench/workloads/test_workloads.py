@@ -35,7 +35,9 @@ def test_every_class_has_workloads_of_the_default_run_and_a_quick_one():
 
 
 def test_every_function_of_the_table_has_a_workload_in_both_floats():
-    bounded = {op.name for op in OPS.values() if op.ulp and not op.name.startswith("tosa") and op not in SPECIAL}
+    bounded = {op.name for op in OPS.values() if op.ulp and not op.name.startswith("tosa")} - {
+        op.name for op in SPECIAL
+    }
     assert {op.name for op in functions.FUNCTIONS} == bounded >= {"exp", "arctan2", "erf", "power"}
     assert {f"{name}_{bits}" for name in bounded for bits in ("f32", "f64")} == {
         name for name, row in WORKLOADS.items() if row.kind == "function"
