@@ -461,6 +461,9 @@ def check_at_run_time(samples, differences):
 
     def check_rows(kind, weak):
         def taken(row):
+            # In ldexp of a bf16 ml_dtypes goes by the value of a Python int.
+            if row.op is OPS["ldexp"] and (kind, weak) == (BF16, WEAK_INT):
+                return False
             return not row.demands and (weak is not WEAK_UINT or has_uint(row.op, kind))
 
         forward, backward = (filter(taken, applications(kinds)) for kinds in ((kind, weak), (weak, kind)))

@@ -106,7 +106,7 @@ def test_program_has_numpys_numbers(build, bare_environment, kernels, operands, 
     assert ulps(np.frombuffer(found["shares"], np.float32).reshape(17, 41), wanted) < 4
     with pytest.raises(bg.BroadcastError) as refusal:
         kernels["normalise"](image, mean, np.ones(4, np.float32))
-    assert said == f"{refusal.value}\n"
+    assert said == f"{refusal.value.sentence}\n"
 
 
 def test_installed_library_is_found(bare_environment, kernels, operands, tmp_path):

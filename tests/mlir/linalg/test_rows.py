@@ -184,4 +184,4 @@ def test_what_an_element_demands_is_asserted(form, check, vectors, native):
     (said,) = native.refusals([(name, [base, exponent], [(form.result.np, 2)])])
     with pytest.raises(DomainError) as caught:
         kernel_of([form])(base, exponent)
-    assert said == str(caught.value)
+    assert said == caught.value.sentence
