@@ -240,42 +240,42 @@ static inline bool bcg_greater_equal_c128(bcg_c128 x, bcg_c128 y) { return bcg_l
 
 static inline bcg_c64 bcg_minimum_c64(bcg_c64 x, bcg_c64 y)
 {
-    return bcg_where_c64(bcg_isnan_c64(x) | bcg_less_equal_c64(x, y), x, y);
+    return bcg_where_c64(bcg_isnan_c64(x) || bcg_less_equal_c64(x, y), x, y);
 }
 
 static inline bcg_c128 bcg_minimum_c128(bcg_c128 x, bcg_c128 y)
 {
-    return bcg_where_c128(bcg_isnan_c128(x) | bcg_less_equal_c128(x, y), x, y);
+    return bcg_where_c128(bcg_isnan_c128(x) || bcg_less_equal_c128(x, y), x, y);
 }
 
 static inline bcg_c64 bcg_maximum_c64(bcg_c64 x, bcg_c64 y)
 {
-    return bcg_where_c64(bcg_isnan_c64(x) | bcg_less_equal_c64(y, x), x, y);
+    return bcg_where_c64(bcg_isnan_c64(x) || bcg_less_equal_c64(y, x), x, y);
 }
 
 static inline bcg_c128 bcg_maximum_c128(bcg_c128 x, bcg_c128 y)
 {
-    return bcg_where_c128(bcg_isnan_c128(x) | bcg_less_equal_c128(y, x), x, y);
+    return bcg_where_c128(bcg_isnan_c128(x) || bcg_less_equal_c128(y, x), x, y);
 }
 
 static inline bcg_c64 bcg_fmin_c64(bcg_c64 x, bcg_c64 y)
 {
-    return bcg_where_c64(bcg_isnan_c64(y) | bcg_less_equal_c64(x, y), x, y);
+    return bcg_where_c64(bcg_isnan_c64(y) || bcg_less_equal_c64(x, y), x, y);
 }
 
 static inline bcg_c128 bcg_fmin_c128(bcg_c128 x, bcg_c128 y)
 {
-    return bcg_where_c128(bcg_isnan_c128(y) | bcg_less_equal_c128(x, y), x, y);
+    return bcg_where_c128(bcg_isnan_c128(y) || bcg_less_equal_c128(x, y), x, y);
 }
 
 static inline bcg_c64 bcg_fmax_c64(bcg_c64 x, bcg_c64 y)
 {
-    return bcg_where_c64(bcg_isnan_c64(y) | bcg_less_equal_c64(y, x), x, y);
+    return bcg_where_c64(bcg_isnan_c64(y) || bcg_less_equal_c64(y, x), x, y);
 }
 
 static inline bcg_c128 bcg_fmax_c128(bcg_c128 x, bcg_c128 y)
 {
-    return bcg_where_c128(bcg_isnan_c128(y) | bcg_less_equal_c128(y, x), x, y);
+    return bcg_where_c128(bcg_isnan_c128(y) || bcg_less_equal_c128(y, x), x, y);
 }
 
 /* As bcg_less_c64, but different real parts decide, whatever the imaginary ones are: clip compares so in NumPy. */
@@ -292,14 +292,14 @@ static inline bool bcg_before_c128(bcg_c128 x, bcg_c128 y)
 
 static inline bcg_c64 bcg_clip_c64(bcg_c64 z, bcg_c64 low, bcg_c64 high)
 {
-    const bcg_c64 raised = bcg_where_c64(bcg_isnan_c64(z) | bcg_before_c64(low, z), z, low);
-    return bcg_where_c64(bcg_isnan_c64(raised) | bcg_before_c64(raised, high), raised, high);
+    const bcg_c64 raised = bcg_where_c64(bcg_isnan_c64(z) || bcg_before_c64(low, z), z, low);
+    return bcg_where_c64(bcg_isnan_c64(raised) || bcg_before_c64(raised, high), raised, high);
 }
 
 static inline bcg_c128 bcg_clip_c128(bcg_c128 z, bcg_c128 low, bcg_c128 high)
 {
-    const bcg_c128 raised = bcg_where_c128(bcg_isnan_c128(z) | bcg_before_c128(low, z), z, low);
-    return bcg_where_c128(bcg_isnan_c128(raised) | bcg_before_c128(raised, high), raised, high);
+    const bcg_c128 raised = bcg_where_c128(bcg_isnan_c128(z) || bcg_before_c128(low, z), z, low);
+    return bcg_where_c128(bcg_isnan_c128(raised) || bcg_before_c128(raised, high), raised, high);
 }
 
 static inline bcg_c128 bcg_c64_to_c128(bcg_c64 z) { return bcg_make_c128(z.re, z.im); }

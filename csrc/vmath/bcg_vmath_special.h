@@ -146,7 +146,7 @@ static inline float bcg_logit_f32(float x) { return (float)bcg_logit_f64((double
 static inline double bcg_xlogy_f64(double x, double y)
 {
     const double product = x * bcg_log_f64(y);
-    return (x == 0) & (y == y) ? 0 : product;
+    return ((x == 0) & (y == y)) ? 0 : product;
 }
 
 static inline float bcg_xlogy_f32(float x, float y) { return (float)bcg_xlogy_f64((double)x, (double)y); }
@@ -155,7 +155,7 @@ static inline float bcg_xlogy_f32(float x, float y) { return (float)bcg_xlogy_f6
 static inline double bcg_xlog1py_f64(double x, double y)
 {
     const double product = x * bcg_log1p_f64(y);
-    return (x == 0) & (y == y) ? 0 : product;
+    return ((x == 0) & (y == y)) ? 0 : product;
 }
 
 static inline float bcg_xlog1py_f32(float x, float y) { return (float)bcg_xlog1py_f64((double)x, (double)y); }

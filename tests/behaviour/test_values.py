@@ -22,6 +22,7 @@ from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import (
     BF16,
     BOOL,
+    C128,
     DTYPES,
     F16,
     F32,
@@ -39,6 +40,8 @@ from bcastgen.expr.build import constant_from
 from bcastgen.expr.infer import infer
 from bcastgen.expr.trace import converted, trace
 from bcastgen.ops.row import Op
+from bcastgen.ops.rows.numbers import NUMBERS
+from bcastgen.ops.rows.special import SPECIAL
 from bcastgen.ops.table import OPS
 
 # Which zero these return for (0.0, -0.0) is free, as it is in NumPy.
@@ -87,6 +90,20 @@ class Application:
         return np.where(np.isfinite(value) & (value != 0), close, value)
 
 
+def _alike(rows):
+    """Rows of two operands whose dtype rule an earlier one has."""
+    rules = set()
+    for op in rows:
+        if op.arity == 2 and op.rule in rules:
+            yield op.name
+        rules.add(op.rule)
+
+
+# A mix of dtypes is converted by a row's rule before its C sees it, and no rewrite knows these rows: of each rule one
+# row is checked in mixes.
+CONVERTED_ALIKE = frozenset(_alike((*NUMBERS, *SPECIAL)))
+
+
 def applications(kinds):
     """Every row that accepts operands of these types, in all its forms."""
     found = []
@@ -100,7 +117,7 @@ def applications(kinds):
             made = Application(op, (), *op.types(kinds))
         except DTypeError:
             continue
-        if made.is_exact_or_real:
+        if made.is_exact_or_real and not (len(set(kinds)) > 1 and op.name in CONVERTED_ALIKE):
             found.append(made)
     return tuple(found)
 
@@ -214,6 +231,11 @@ def named(tuples):
     return [pytest.param(kinds, id="-".join(map(str, kinds))) for kinds in tuples]
 
 
+def has_complex(kinds):
+    return any(kind.is_complex for kind in kinds)
+
+
+REAL = [kind for kind in DTYPES if not kind.is_complex]
 ALIKE = [(kind,) * arity for arity in (1, 2, 3) for kind in DTYPES]
 MIXED = [[kinds for kinds in itertools.product(DTYPES, repeat=arity) if len(set(kinds)) > 1] for arity in (2, 3)]
 SAMPLE = random.Random(0).sample(MIXED[0], 12) + random.Random(0).sample(MIXED[1], 4)
@@ -230,18 +252,27 @@ def test_values_are_the_references(kinds, check_all):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kinds", named(kinds for kinds in MIXED[0] if kinds not in SAMPLE))
+@pytest.mark.parametrize("kinds", named(kinds for kinds in MIXED[0] if kinds not in SAMPLE and not has_complex(kinds)))
 def test_values_for_every_mix_of_two_dtypes(kinds, check_all):
     check_all(kinds)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kinds", named(itertools.product(DTYPES, repeat=2)))
+@pytest.mark.parametrize("kinds", named(itertools.product(REAL, repeat=2)))
 def test_values_for_every_mix_of_three_dtypes(kinds, check_all, monkeypatch):
     # What differs from mix to mix is the C, not what the compiler makes of it; optimised, it compiles for minutes.
     monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
-    for last in DTYPES:
+    for last in REAL:
         check_all((*kinds, last))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arity", [2, 3])
+def test_values_for_mixes_with_complex_dtypes(arity, check_all, monkeypatch):
+    # Real operands become complex by one cast each, so that a part of the mixes has all of these.
+    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    for kinds in random.Random(1).sample([kinds for kinds in MIXED[arity - 2] if has_complex(kinds)], 25):
+        check_all(kinds)
 
 
 @pytest.mark.parametrize("arity", [1, 2])
@@ -296,7 +327,8 @@ def test_values_of_a_kernel_of_its_own(op, check_alone):
 @pytest.mark.slow
 @pytest.mark.parametrize("op", WITHOUT_PARAMS)
 def test_values_of_a_kernel_of_its_own_for_every_dtype(op, check_alone):
-    for kind in DTYPES:
+    # The rest of a kernel is the same for all of these rows, and their values in every dtype are checked beside others.
+    for kind in (F16, F32, F64, C128, dtype("i32")) if op in (*NUMBERS, *SPECIAL) else DTYPES:
         check_alone(op, kind)
 
 

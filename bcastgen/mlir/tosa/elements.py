@@ -92,6 +92,8 @@ def _check_result(row: TosaOp, first: DType, result: Value) -> None:
     """Refuse a result whose element type does not follow from that of the first operand."""
     actual = element_of(result)
     if row.name == "cast":
+        if actual.is_complex:
+            raise DTypeError(f"result '{result}' has element type {actual.mlir}, for which it is not defined")
         return
     if OPS[row.row].rule is compare:
         expected: tuple[DType, ...] = (BOOL,)

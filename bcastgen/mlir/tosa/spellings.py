@@ -46,13 +46,16 @@ def spelling(op: Op, operands: tuple[DType, ...], result: DType) -> str:
         raise BcastgenError(
             f"op '{op.name}', which define_op made of C, has no TOSA op; write it as an expression of other ops"
         )
-    kind = operands[0].kind
+    first = operands[0].kind
     own = {"cast": _cast, "tosa_negate": _negate, "truncate_divide": _truncate_divide}.get(op.name)
     alike = len(set(operands)) == 1 or op.name not in _COMPARISONS
-    if own is not None:
+    if any(kind.is_complex for kind in (*operands, result)):
+        # TOSA has no complex numbers.
+        found = None
+    elif own is not None:
         found = own(operands[0], result)
     else:
-        found = (_ROWS.get(op.name) or _BY_TOSA.get(op.name, {})).get(kind) if alike else None
+        found = (_ROWS.get(op.name) or _BY_TOSA.get(op.name, {})).get(first) if alike else None
     if found is None:
         shown = ", ".join(map(str, operands))
         raise BcastgenError(f"row '{op.name}' of ({shown}) has no TOSA op; print linalg, or leave it to the kernel's C")

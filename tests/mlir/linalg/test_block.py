@@ -48,9 +48,9 @@ def bits(values):
 
 @pytest.mark.slow
 @mlir_tools.needs_mlir
-@pytest.mark.parametrize("kind", DTYPES, ids=str)
+@pytest.mark.parametrize("kind", [kind for kind in DTYPES if not kind.is_complex], ids=str)
 def test_numbers_are_bit_for_bit_what_llvm_reads(kind, samples):
-    """LLVM's own text of a vector of them is their bytes."""
+    """LLVM's own text of a vector of them is their bytes. Complex numbers are two of them each."""
     values = samples(kind, 30)
     values = values.view(np.uint8) != 0 if kind.kind == "bool" else values
     if kind.is_float:

@@ -51,11 +51,17 @@ def random_dim(chance, known, position):
     )
 
 
+def types_of(program):
+    return (*program.call_types, *(step.result for step in program.steps))
+
+
 def random_program(chance, exact, steps):
     """A program with types, or None where these do not fit."""
     program = make_program(chance, exact, steps)
-    if not program.steps:
-        return None
+    if not program.steps or any(kind.is_complex for kind in types_of(program)):
+        return None  # What runs here does not lower the dialect complex; test_rows.py has its ops verified.
+    if any(step.op.name == "angle" for step in program.steps):
+        return None  # LLVM's expansion of atan2 gives NaN for (0, 0).
     known = [chance.choice([None, None, None, 0, 1, 2, 3]) for _ in range(chance.randint(0, 3))]
     types, transposed = [], []
     for kind in program.call_types:
@@ -82,6 +88,10 @@ def random_program(chance, exact, steps):
         if chance.random() < 0.4:
             return typed(tuple(declared(chance, type_) for _, type_ in inferred.kernel.compilation.program.results))
     except BroadcastError:
+        return None
+    except BcastgenError as error:
+        # Of some rows MLIR has no counterpart; test_rows.py lists them.
+        assert "linalg has no op" in str(error)
         return None
     return inferred
 
