@@ -143,10 +143,18 @@ static inline double bcg_ldexp_f64(double x, int64_t n)
 }
 
 /* Whether x is neither 0 nor an infinity nor NaN. */
-static inline int bcg_has_exponent_f32(float x) { return (fabsf(x) > 0) & (fabsf(x) <= 0x1.fffffep+127f); }
+static inline int bcg_has_exponent_f32(float x)
+{
+    const float size = fabsf(x);
+    return (size > 0) & (size <= 0x1.fffffep+127f);
+}
 
 /* Whether x is neither 0 nor an infinity nor NaN. */
-static inline int bcg_has_exponent_f64(double x) { return (fabs(x) > 0) & (fabs(x) <= 0x1.fffffffffffffp+1023); }
+static inline int bcg_has_exponent_f64(double x)
+{
+    const double size = fabs(x);
+    return (size > 0) & (size <= 0x1.fffffffffffffp+1023);
+}
 
 /* The factor of x = factor * 2^exponent that is in [1/2, 1); 0, infinities and NaN themselves. */
 static inline float bcg_frexp_mantissa_f32(float x)
