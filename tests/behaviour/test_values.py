@@ -253,14 +253,15 @@ def test_values_are_the_references(kinds, check_all):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kinds", named(kinds for kinds in MIXED[0] if kinds not in SAMPLE and not has_complex(kinds)))
-def test_values_for_every_mix_of_two_dtypes(kinds, check_all):
+def test_values_for_every_mix_of_two_dtypes(kinds, check_all, monkeypatch):
+    # What differs from mix to mix is the C, not what the compiler makes of it; optimised, it compiles for minutes.
+    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
     check_all(kinds)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kinds", named(itertools.product(REAL, repeat=2)))
 def test_values_for_every_mix_of_three_dtypes(kinds, check_all, monkeypatch):
-    # What differs from mix to mix is the C, not what the compiler makes of it; optimised, it compiles for minutes.
     monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
     for last in REAL:
         check_all((*kinds, last))
@@ -531,7 +532,8 @@ def test_python_scalars_handed_in(kinds, check_at_run_time):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kinds", named(kinds for kinds in WEAK_MIXES if kinds not in SOME_WEAK))
-def test_python_scalars_handed_in_beside_every_dtype(kinds, check_at_run_time):
+def test_python_scalars_handed_in_beside_every_dtype(kinds, check_at_run_time, monkeypatch):
+    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
     check_at_run_time(*kinds)
 
 

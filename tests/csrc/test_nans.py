@@ -99,7 +99,7 @@ def _forms(op, operands, result):
 def library(source, chosen, directory, *more):
     """The loops compiled, with the flags of kernels and more."""
     kept = sorted(path.name for path in (folder("csrc") / "vmath").glob("bcg_vmath*.h"))
-    lines = [f'#include "{header}"' for header in (*kept, "bcg_scalar.h")]
+    lines = [f'#include "{header}"' for header in (*kept, "bcg_number.h", "bcg_scalar.h")]
     for at, loop in enumerate(chosen):
         t = loop.kind.c
         x = SOURCES[source].format(T=f"({t})", f="f" if loop.kind is F32 else "")
