@@ -205,7 +205,7 @@ COMPLEX_PARTS: tuple[Op, ...] = (
     _part(
         "imag",
         "The imaginary part; 0 of a real number.",
-        "({T})(0 * sizeof {0})",
+        "((void)sizeof({0}), ({T})0)",
         _form("imag", is_real=True, mlir="complex.im {0} : {t}"),
         _NOTHING,
     ),
