@@ -86,8 +86,9 @@ def has_32_bits():
 
 
 def functions():
-    """Every function of the table, by its name in C and dtype."""
-    return {f"{op.name}_{kind}": (op, kind) for op in OPS.values() if op.ulp for kind in (F32, F64)}
+    """Every function of the table that keeps its operands' dtype, by its name in C and dtype."""
+    rows = [(op, kind) for op in OPS.values() if op.ulp for kind in (F32, F64)]
+    return {f"{op.name}_{kind}": (op, kind) for op, kind in rows if op.types((kind,) * op.arity)[1] is kind}
 
 
 COUNT = 150
