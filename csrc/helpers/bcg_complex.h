@@ -150,13 +150,13 @@ static inline bool bcg_isnan_c64(bcg_c64 z) { return (z.re != z.re) | (z.im != z
 
 static inline bool bcg_isnan_c128(bcg_c128 z) { return (z.re != z.re) | (z.im != z.im); }
 
-static inline bool bcg_isfinite_c64(bcg_c64 z) { return (fabsf(z.re) <= 0x1.fffffep+127f) & (fabsf(z.im) <= 0x1.fffffep+127f); }
+static inline bool bcg_isfinite_c64(bcg_c64 z) { return (fabsf(z.re) <= 0x1.fffffep+127f) && (fabsf(z.im) <= 0x1.fffffep+127f); }
 
-static inline bool bcg_isfinite_c128(bcg_c128 z) { return (fabs(z.re) <= 0x1.fffffffffffffp+1023) & (fabs(z.im) <= 0x1.fffffffffffffp+1023); }
+static inline bool bcg_isfinite_c128(bcg_c128 z) { return (fabs(z.re) <= 0x1.fffffffffffffp+1023) && (fabs(z.im) <= 0x1.fffffffffffffp+1023); }
 
-static inline bool bcg_isinf_c64(bcg_c64 z) { return (fabsf(z.re) > 0x1.fffffep+127f) | (fabsf(z.im) > 0x1.fffffep+127f); }
+static inline bool bcg_isinf_c64(bcg_c64 z) { return (fabsf(z.re) > 0x1.fffffep+127f) || (fabsf(z.im) > 0x1.fffffep+127f); }
 
-static inline bool bcg_isinf_c128(bcg_c128 z) { return (fabs(z.re) > 0x1.fffffffffffffp+1023) | (fabs(z.im) > 0x1.fffffffffffffp+1023); }
+static inline bool bcg_isinf_c128(bcg_c128 z) { return (fabs(z.re) > 0x1.fffffffffffffp+1023) || (fabs(z.im) > 0x1.fffffffffffffp+1023); }
 
 /* z / |z|; 0 for 0, the direction of the infinite part, and NaN where both are infinite or one is NaN beside a number. */
 static inline bcg_c64 bcg_sign_c64(bcg_c64 z)
