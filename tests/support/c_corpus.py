@@ -9,6 +9,7 @@ In: a seed and a count.  Out: a :class:`Corpus`, which any compiler can be held 
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 from itertools import islice
 
@@ -61,6 +62,8 @@ class Corpus:
 
     def check(self, directory, builds, expected=True):
         """Make every call in each build, and compare with what is expected; if not, the builds with the first."""
+        for name, text in self.files.items():
+            assert not re.search(r"\bbcg_", text, re.IGNORECASE), f"{name}: a name without the module's prefix"
         harness = Harness([kernel for module in self.modules for kernel in module], directory)
         cases = [case for _, case, _ in self.calls]
         first = None

@@ -24,7 +24,6 @@ import pytest
 
 from bcastgen.core.c_flags import LIBRARIES
 from bcastgen.core.errors import statuses
-from bcastgen.emit.c_text.body import storage_type
 from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.emit.standalone.module import module_view
 from bcastgen.kernel.kernel import Kernel
@@ -237,10 +236,8 @@ def _static_wrapper(at, kernel):
         for k in range(len(types))
         for dim, extent in enumerate((len(types[k].dims), *(own.extent for own in types[k].dims)))
     ]
-    operands, dtypes = len(kernel.operands), (*kernel.operands, *kernel.results)
-    data = ", ".join(
-        f"({'const ' * (k < operands)}{storage_type(dtype)} *)given[{k}].data" for k, dtype in enumerate(dtypes)
-    )
+    # In C a `void *` needs no cast; an operand that nothing reads is one for the kernel, too.
+    data = ", ".join(f"given[{k}].data" for k in range(len(kernel.operands) + len(kernel.results)))
     returns = f"{kernel.name}_status {kernel.function}(" in kernel.files[f"{kernel.name}.h"]
     return f"""
 static void run_{at}(const harness_array *given, int told, harness_answer *got)

@@ -119,7 +119,8 @@ def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> Stat
 
 def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
     """Return the contract with callers, as sentences of the header."""
-    arrays = ", ".join(f"{c} {_declared(name, extents)}" for name, extents, c in static.shapes)
+    own = f"{view.module}_"
+    arrays = ", ".join(f"{c.replace('bcg_', own)} {_declared(name, extents)}" for name, extents, c in static.shapes)
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
     apart = "no result shares memory with another array"
     returned = (

@@ -62,6 +62,10 @@ def random_program(chance, exact, steps):
         return None  # What runs here does not lower the dialect complex; test_rows.py has its ops verified.
     if any(step.op.name == "angle" for step in program.steps):
         return None  # LLVM's expansion of atan2 gives NaN for (0, 0).
+    types = types_of(program)
+    signs = [step.operands[1] for step in program.steps if step.op.name == "copysign"]
+    if any(isinstance(sign, Value) and types[sign.at].name == "bf16" for sign in signs):
+        return None  # LLVM 22 for x86 loses a bf16's sign, in any spelling, where the bf16 is read once more.
     known = [chance.choice([None, None, None, 0, 1, 2, 3]) for _ in range(chance.randint(0, 3))]
     types, transposed = [], []
     for kind in program.call_types:
