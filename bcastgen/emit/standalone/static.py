@@ -15,7 +15,7 @@ from ...core.frozen import dataclass
 from ...loops.nest import Access, LoopProgram, Nest
 from ...shape.types.tensor_type import TensorType
 from ..kernel.loop_model import ArrayView
-from ..kernel.model import KernelView, NestView
+from ..kernel.model import ConstantView, KernelView, NestView
 
 __all__ = ["StaticNest", "StaticView", "static_sentences", "static_view"]
 
@@ -44,7 +44,8 @@ class StaticView:
     parameters : their declarations in C; `names` has their names.
     shapes : name, extents and C type of each array; the first `given` of them are operands.
     macros : name and value of the constants for the extents.
-    nests : the nests that compute results.
+    nests : the nests that compute results; without those of no points.
+    constants : the constants that these nests read.
     demands : whether it returns a status.
     apart : whether no result may be an operand.
     """
@@ -55,6 +56,7 @@ class StaticView:
     shapes: tuple[tuple[str, tuple[int, ...], str], ...]
     macros: tuple[tuple[str, int], ...]
     nests: tuple[StaticNest, ...]
+    constants: tuple[ConstantView, ...]
     demands: bool
     apart: bool
     given: int
@@ -101,6 +103,9 @@ def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> Stat
         restrict = "BCG_RESTRICT " if is_result and apart else ""
         parameters.append(f"{'' if is_result else 'const '}{c} *{restrict}{name}")
     constants = {constant.position: constant.data for constant in view.constants}
+    made = [(v, _nest(v, nest, constants)) for v, nest in nests]
+    some = [(v, nest) for v, nest in made if 0 not in nest.extents]
+    read = {array.position for v, _ in some for array in v.operands}
     return StaticView(
         view.function,
         tuple(parameters),
@@ -110,7 +115,8 @@ def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> Stat
             for (name, extents), text in zip(shapes, parameters, strict=True)
         ),
         tuple(_macros(view, shapes, taken)),
-        tuple(_nest(v, nest, constants) for v, nest in nests),
+        tuple(nest for _, nest in some),
+        tuple(constant for constant in view.constants if constant.position in read),
         bool(view.demands),
         apart,
         len(view.given),
