@@ -45,6 +45,7 @@ __all__ = [
     "read_signatures",
     "refuse",
     "refuse_complex",
+    "refuse_storage",
 ]
 
 Types = tuple[DType | Weak, ...]
@@ -60,6 +61,13 @@ def refuse(op: str, operands: Types, why: str) -> DTypeError:
 def refuse_complex(op: str, operands: Types) -> DTypeError:
     """Return the error of complex operands of an op that has no form for them."""
     return refuse(op, operands, "not defined for complex numbers; use .real, .imag or absolute")
+
+
+def refuse_storage(op: str, operands: Types, loops: tuple[DType, ...]) -> DTypeError | None:
+    """Return the error of operands that are of storage types, or would be converted to these; None if none is."""
+    kinds = (*(kind for kind in operands if isinstance(kind, DType)), *loops)
+    storage = next((kind for kind in kinds if kind.is_storage), None)
+    return None if storage is None else refuse(op, operands, storage.cure)
 
 
 def _alike(operands: Types) -> tuple[DType, ...]:
@@ -313,6 +321,8 @@ def by_signatures(op: str, text: str, arity: int) -> Rule:
 
 
 def _converts_safely(source: DType | Weak, target: DType) -> bool:
+    if target.is_storage or (isinstance(source, DType) and source.is_storage):
+        return source is target
     if isinstance(source, Weak):
         if source is WEAK_COMPLEX or target.is_complex:
             return target.is_complex
