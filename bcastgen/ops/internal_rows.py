@@ -16,10 +16,10 @@ import numpy as np
 
 from ..core.dtypes import BOOL, DType, dtype
 from . import dtype_rules as rules
-from .facts import FloatFacts
+from .facts import ComplexForm, FloatFacts
 from .row import Op
 
-__all__ = ["ENDED", "OF_NUMBERS", "SATURATING", "TRUNCATE"]
+__all__ = ["ENDED", "OF_NUMBERS", "PARTS", "SATURATING", "TRUNCATE"]
 
 _EITHER = (True, False)
 
@@ -105,6 +105,29 @@ ENDED = Op(
     status="ENDLESS",
     representable=True,
 )
+def _of_parts(op: str, operands: rules.Types) -> rules.Converted:
+    """Take a complex number and a real one of its parts' dtype."""
+    row = operands[0]
+    assert isinstance(row, DType)
+    if not row.is_complex:
+        raise rules.refuse(op, operands, "the first is a complex number")
+    return (row, row.part), row
+
+
+def _parts(name: str, sign: str) -> Op:
+    def reference(z: Any, by: Any) -> Any:
+        z = np.asarray(z)
+        made = np.empty(np.broadcast(z, by).shape, z.dtype)
+        made.real, made.imag = getattr(np, name)(z.real, by), getattr(np, name)(z.imag, by)
+        return made
+
+    c = f"bcg_make_{{t}}({{0}}.re {sign} {{1}}, {{0}}.im {sign} {{1}})"
+    doc = f"{name} of either part of a complex number and a real one."
+    return Op(f"parts_{name}", 2, _of_parts, c, doc, reference=reference, complex=ComplexForm(c))
+
+
+# Of complex numbers that are rounded to decimals: as one number, a part that is infinite would change the other.
+PARTS = {"multiply": _parts("multiply", "*"), "divide": _parts("divide", "/")}
 # Saturating ops on i8, i16 and i32, by the name of the op that wraps.
 SATURATING = {name: _saturating(name) for name in ("add", "subtract")}
 # Truncations by whether the operand may be NaN, and whether it may be outside of the ends. The first end is a negative
