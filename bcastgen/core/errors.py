@@ -265,7 +265,7 @@ def from_status(
     if status not in statuses():
         return BcastgenError(f"kernel returned the unknown status {status}; clear the cache (bcastgen cache clear)")
     name, sentence = statuses()[status]
-    if name == "DOMAIN":
+    if name in ("DOMAIN", "ENDLESS"):
         return DomainError(sentence)
     return _shape_error(
         name,

@@ -26,6 +26,7 @@ from ..core.dtypes import (
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
+    WEAK_UINT,
     DType,
     Weak,
     dtype,
@@ -33,7 +34,7 @@ from ..core.dtypes import (
     promote,
     resolve_weak,
 )
-from ..core.errors import DTypeError, ParseError
+from ..core.errors import DTypeError, ParseError, RangeError
 
 __all__ = [
     "RULES",
@@ -62,9 +63,19 @@ def refuse_complex(op: str, operands: Types) -> DTypeError:
     return refuse(op, operands, "not defined for complex numbers; use .real, .imag or absolute")
 
 
+def _common(operands: Types) -> DType:
+    """Return the dtype that operands promote to."""
+    if len(operands) > 1 and WEAK_UINT in operands and {*operands} <= {WEAK_INT, WEAK_UINT}:
+        # NumPy refuses them in ufuncs; in where it wraps them.
+        raise RangeError(
+            "a Python integer beyond int64 is out of bounds for i64, which Python integers alone give; write "
+            "numpy.uint64(...) or float(...)"
+        )
+    return promote(*resolve_weak(operands))
+
+
 def _alike(operands: Types) -> tuple[DType, ...]:
-    loop = promote(*resolve_weak(operands))
-    return (loop,) * len(operands)
+    return (_common(operands),) * len(operands)
 
 
 def arithmetic(_op: str, operands: Types) -> Converted:
@@ -240,7 +251,7 @@ def float_test(_op: str, operands: Types) -> Converted:
 
 def where(_op: str, operands: Types) -> Converted:
     """Take a bool, and compute in the dtype that the others promote to."""
-    loop = promote(*resolve_weak(operands[1:]))
+    loop = _common(operands[1:])
     return (BOOL, *(loop,) * (len(operands) - 1)), loop
 
 

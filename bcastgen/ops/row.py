@@ -83,13 +83,13 @@ class Op:
     rule : operand types (weak ones included) -> dtypes the operands are converted to, and the result's.
     c : C template.
     doc : one sentence, with the semantics where C or NumPy leave a choice.
-    dunder : the Python operator, as in ``__add__``.
+    dunder : the Python operator: ``__add__``.
     aliases : further names the op answers to (array API, Python).
     ulp : bound on the error in units in the last place; 0 means bit-identical to NumPy.
     ulp_of : the least magnitude whose units the error is counted in, of a function whose zeros are where terms cancel.
     domain : interval that test and benchmark samples of each operand are drawn from.
     reference : NumPy-like function the values are checked against; None means NumPy's function of that name.
-    demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
+    demand : kind -> C condition each element must satisfy, or the call ends in `status` with nothing written.
     params : static parameters.
     representable : whether the f32 values computed for 16-bit floats are 16-bit floats already, so none is rounded.
     of_digits : whether values depend on how many digits the dtype has: a 16-bit float's are not f32's, rounded.
@@ -120,6 +120,7 @@ class Op:
     domain: tuple[float, float] = (-50.0, 50.0)
     reference: Callable[..., Any] | None = None
     demand: Mapping[str, str] | None = None
+    status: str = "DOMAIN"
     params: tuple[Param, ...] = ()
     representable: bool = False
     of_digits: bool = False
