@@ -157,7 +157,7 @@ class Op:
             Where NumPy has no loop for these dtypes, or its result dtype is not supported.
         """
         loops, result = self.rule(self.name, operands)
-        if self.complex is None and result.is_complex | any(loop.is_complex for loop in loops):
+        if self.complex is None and any(loop.is_complex for loop in loops):
             if self.definition is not None and self.definition.dtypes not in RULES:
                 return loops, result
             raise refuse_complex(self.name, operands)
