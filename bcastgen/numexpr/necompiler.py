@@ -183,7 +183,9 @@ def _text(ex: str, kwargs: Mapping[str, Any], sanitize: bool | None, keep: bool 
     return found
 
 
-def _arguments(names: Sequence[str], local_dict: Names | None, global_dict: Names | None, frame: FrameType) -> list[Any]:
+def _arguments(
+    names: Sequence[str], local_dict: Names | None, global_dict: Names | None, frame: FrameType
+) -> list[Any]:
     """Return the arrays that names stand for; a frame that is asked for its variables lets go of them again."""
     local = frame.f_locals if local_dict is None else local_dict
     everywhere = frame.f_globals if global_dict is None else global_dict

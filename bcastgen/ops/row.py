@@ -21,7 +21,7 @@ from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
 from .c_forms import CForms, CTemplate, RangeTest, fill, template_of
 from .casts import kind_of
-from .dtype_rules import RULES, Rule, Types, by_parameter, refuse_complex
+from .dtype_rules import RULES, Rule, Types, by_parameter, refuse, refuse_complex, refuse_storage
 from .facts import ComplexForm, FloatFacts, IntegerFacts, Mlir
 
 if TYPE_CHECKING:
@@ -156,7 +156,13 @@ class Op:
         DTypeError
             Where NumPy has no loop for these dtypes, or its result dtype is not supported.
         """
+        given = operands[self.selects :]
+        error = None if self.selects and len(set(given)) == 1 else refuse_storage(self.name, given, ())
+        if error is not None:
+            raise error
         loops, result = self.rule(self.name, operands)
+        if result.is_storage and not self.selects:
+            raise refuse(self.name, operands, result.cure)
         if self.complex is None and any(loop.is_complex for loop in loops):
             if self.definition is not None and self.definition.dtypes not in RULES:
                 return loops, result
@@ -236,8 +242,9 @@ class Op:
     def rounds(self, operands: tuple[DType, ...], result: DType) -> bool:
         """Whether what the C computes in f32 has to be rounded to the result's dtype."""
         # A cast is exact if its result's dtype holds every value of the operand's.
-        exact = self.representable or (bool(self.params) and promote(operands[0], result) is result)
-        return result.is_float16 and not exact
+        if not result.is_float16 or self.representable:
+            return False
+        return not self.params or operands[0].is_storage or promote(operands[0], result) is not result
 
     def ulp_for(self, result: DType, fast: bool = False, operands: tuple[DType, ...] = ()) -> int:
         """Return the bound of the error in a result of this dtype; 16-bit floats are f32's, rounded.
