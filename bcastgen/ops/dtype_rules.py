@@ -26,6 +26,7 @@ from ..core.dtypes import (
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
+    WEAK_UINT,
     DType,
     Weak,
     dtype,
@@ -34,7 +35,7 @@ from ..core.dtypes import (
     promote,
     resolve_weak,
 )
-from ..core.errors import DTypeError, ParseError
+from ..core.errors import DTypeError, ParseError, RangeError
 
 __all__ = [
     "RULES",
@@ -64,6 +65,17 @@ def refuse_complex(op: str, operands: Types) -> DTypeError:
     return refuse(op, operands, "not defined for complex numbers; use .real, .imag or absolute")
 
 
+def _common(operands: Types) -> DType:
+    """Return the dtype that operands promote to."""
+    if len(operands) > 1 and WEAK_UINT in operands and {*operands} <= {WEAK_INT, WEAK_UINT}:
+        # NumPy refuses them in ufuncs; in where it wraps them.
+        raise RangeError(
+            "a Python integer beyond int64 is out of bounds for i64, which Python integers alone give; write "
+            "numpy.uint64(...) or float(...)"
+        )
+    return promote(*resolve_weak(operands))
+
+
 def refuse_storage(op: str, operands: Types, loops: tuple[DType, ...]) -> DTypeError | None:
     """Return the error of operands that are of storage types, or would be converted to these; None if none is."""
     kinds = (*(kind for kind in operands if isinstance(kind, DType)), *loops)
@@ -72,8 +84,7 @@ def refuse_storage(op: str, operands: Types, loops: tuple[DType, ...]) -> DTypeE
 
 
 def _alike(operands: Types) -> tuple[DType, ...]:
-    loop = promote(*resolve_weak(operands))
-    return (loop,) * len(operands)
+    return (_common(operands),) * len(operands)
 
 
 def arithmetic(_op: str, operands: Types) -> Converted:
@@ -249,7 +260,7 @@ def float_test(_op: str, operands: Types) -> Converted:
 
 def where(_op: str, operands: Types) -> Converted:
     """Take a bool, and compute in the dtype that the others promote to."""
-    loop = promote(*resolve_weak(operands[1:]))
+    loop = _common(operands[1:])
     return (BOOL, *(loop,) * (len(operands) - 1)), loop
 
 
@@ -310,9 +321,8 @@ def _computed(op: str, word: str) -> DType:
     row = dtype(word)
     if row.is_storage:
         meant = meant_by(word)
-        raise DTypeError(
-            f"{op}: " + (f"dtype {word!r} counts bytes in NumPy, and bits here; write {meant}" if meant else row.cure)
-        )
+        why = f"dtype {word!r} counts bytes in NumPy, and bits here; write {meant}" if meant else row.cure
+        raise DTypeError(f"{op}: {why}")
     return row
 
 

@@ -4,7 +4,7 @@ In: nothing.  Out: :data:`TOSA_ROWS`, which :mod:`.ops` joins to its table.
 
     tosa_cast(2.5) to i8 -> 2            truncate_divide(-7, 2) -> -3        clz(u8 1) -> 7
 
-Their meaning is the TOSA specification's (1.0; seed 001 lists the ops). Cases it leaves open are defined as NumPy's
+Their meaning is the TOSA specification's (1.0). Cases it leaves open are defined as NumPy's
 rows define it: integers wrap, x / 0 is 0, a shift count outside [0, width) shifts everything out.
 """
 

@@ -24,6 +24,7 @@ from ...loops.schedule.common_cases import BlockTest
 __all__ = [
     "body_lines",
     "demand_lines",
+    "demand_status",
     "literal",
     "loaded",
     "storage_type",
@@ -232,6 +233,11 @@ def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, fr
     lets, needed = made_of(nest, needed, frozenset(range(len(nest.body))))
     reads = frozenset(value.access for value in needed if isinstance(value, Load))
     return body_lines(nest, loads, lets), " && ".join(dict.fromkeys(demands)), reads
+
+
+def demand_status(nest: Nest) -> str:
+    """Return the name of the status of an element that a nest's ops do not take."""
+    return next((s.op.status for s in nest.body if s.op.demand and s.op.status != "DOMAIN"), "DOMAIN")
 
 
 def test_text(nest: Nest, test: BlockTest, loads: tuple[str, ...]) -> str:

@@ -76,7 +76,7 @@ def cffi_wrapper(module: ModuleView, files: Mapping[str, str]) -> str:
         options=options,
         declarations=_declarations(files[f"{module.name}.h"]),
         static=module.form.static,
-        domain=next(sentence for name, sentence in statuses().values() if name == "DOMAIN"),
+        refusals=_refusals(module),
         links=OPENMP_FLAGS if module.form.openmp else (),
         unranked=any(result.rank is None for kernel in module.kernels for result in kernel.results),
     )
@@ -96,6 +96,12 @@ def _declarations(header: str) -> str:
     text = re.sub(r"^#(?!define \w+ \d+$).*\n?", "", text, flags=re.MULTILINE)
     text = re.sub(r"\b(?:\w+_)?(?:restrict|RESTRICT)\b ?", "", text)
     return re.sub(r"\n\s*\n+", "\n", text).strip()
+
+
+def _refusals(module: ModuleView) -> dict[int, str]:
+    """Return the statuses of elements that a module's kernels do not take, and their sentences."""
+    used = {nest.demand_status for kernel in module.kernels for nest in kernel.demands} or {"DOMAIN"}
+    return {value: sentence for value, (name, sentence) in statuses().items() if name in used}
 
 
 def _wrapped(kernel: KernelView, part: ModulePart, static: bool) -> WrappedKernel:
