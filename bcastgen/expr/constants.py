@@ -21,7 +21,15 @@ __all__ = ["check_casting", "converted", "is_weak_int", "refuse_negative_exponen
 
 def weak_of(result: DType) -> Weak:
     """Return the kind of Python number that a result of Python numbers is."""
-    return WEAK_COMPLEX if result.is_complex else WEAK_FLOAT if result.is_float else WEAK_UINT if result is U64 else WEAK_INT
+    return (
+        WEAK_COMPLEX
+        if result.is_complex
+        else WEAK_FLOAT
+        if result.is_float
+        else WEAK_UINT
+        if result is U64
+        else WEAK_INT
+    )
 
 
 def is_weak_int(node: Node) -> TypeGuard[Constant]:

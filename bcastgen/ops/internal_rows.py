@@ -105,6 +105,8 @@ ENDED = Op(
     status="ENDLESS",
     representable=True,
 )
+
+
 def _of_parts(op: str, operands: rules.Types) -> rules.Converted:
     """Take a complex number and a real one of its parts' dtype."""
     row = operands[0]

@@ -93,7 +93,11 @@ def module(tmp_path_factory):
 @pytest.mark.parametrize(("status", "name", "operands", "results"), REFUSED)
 def test_a_message_is_what_python_raises(status, name, operands, results, module):
     kernel = KERNELS[name]
-    out = {} if results is None or status in ("DOMAIN", "ENDLESS") else {"out": tuple(results) if len(results) > 1 else results[0]}
+    out = (
+        {}
+        if results is None or status in ("DOMAIN", "ENDLESS")
+        else {"out": tuple(results) if len(results) > 1 else results[0]}
+    )
     slots = getattr(kernel, "slots", ())
     if slots:
         out["extents"] = {"k": len(operands[-1])}
