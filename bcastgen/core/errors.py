@@ -18,6 +18,7 @@ __all__ = [
     "BcastgenError",
     "BroadcastError",
     "CacheError",
+    "CacheWarning",
     "CompileError",
     "CompilerWarning",
     "DTypeError",
@@ -115,7 +116,11 @@ class RefusedFlagsError(CompileError):
 
 
 class CacheError(BcastgenError, OSError):
-    """The cache directory is not safe or not usable."""
+    """The cache cannot be written to, or a file in it cannot be loaded."""
+
+
+class CacheWarning(RuntimeWarning):
+    """Kernels are not kept, or one that was kept had to be built anew; calls are right all the same."""
 
 
 class CompilerWarning(RuntimeWarning):

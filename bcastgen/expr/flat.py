@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.errors import BcastgenError
+from ..ops.internal_rows import ENDED
 from ..ops.maps import plain_op
 from ..ops.row import Op
-from ..ops.internal_rows import ENDED
 from ..ops.table import DEFINED, OPS
 from .nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, TypeAssertion, topological
 

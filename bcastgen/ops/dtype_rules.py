@@ -46,6 +46,7 @@ __all__ = [
     "read_signatures",
     "refuse",
     "refuse_complex",
+    "refuse_storage",
 ]
 
 Types = tuple[DType | Weak, ...]
@@ -72,6 +73,13 @@ def _common(operands: Types) -> DType:
             "numpy.uint64(...) or float(...)"
         )
     return promote(*resolve_weak(operands))
+
+
+def refuse_storage(op: str, operands: Types, loops: tuple[DType, ...]) -> DTypeError | None:
+    """Return the error of operands that are of storage types, or would be converted to these; None if none is."""
+    kinds = (*(kind for kind in operands if isinstance(kind, DType)), *loops)
+    storage = next((kind for kind in kinds if kind.is_storage), None)
+    return None if storage is None else refuse(op, operands, storage.cure)
 
 
 def _alike(operands: Types) -> tuple[DType, ...]:
@@ -324,6 +332,8 @@ def by_signatures(op: str, text: str, arity: int) -> Rule:
 
 
 def _converts_safely(source: DType | Weak, target: DType) -> bool:
+    if target.is_storage or (isinstance(source, DType) and source.is_storage):
+        return source is target
     if isinstance(source, Weak):
         if source is WEAK_COMPLEX or target.is_complex:
             return target.is_complex

@@ -84,6 +84,10 @@ def literal(value: Any, dtype: DType) -> str:
         return "true" if value else "false"
     if dtype.is_complex:
         return f"bcg_make_{dtype}({literal(value.real, dtype.part)}, {literal(value.imag, dtype.part)})"
+    if dtype.small is not None:
+        return f"0x{dtype.small.code_of(float(value)):02x} /* {float(value)!r} */"
+    if dtype.is_storage:
+        return str(int(value) & ((1 << dtype.bits) - 1))
     if dtype.is_float:
         return _float_literal(float(value), dtype)
     if dtype.kind == "signed" and value == dtype.min and dtype.bits >= 32:
