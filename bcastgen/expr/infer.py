@@ -11,6 +11,7 @@ Result dtypes are a pure function of operand dtypes and Python scalars (NEP 50).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
