@@ -26,6 +26,7 @@ from ..core.dtypes import (
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
+    WEAK_UINT,
     DType,
     Weak,
     dtype,
@@ -33,7 +34,7 @@ from ..core.dtypes import (
     promote,
     resolve_weak,
 )
-from ..core.errors import DTypeError, ParseError
+from ..core.errors import DTypeError, ParseError, RangeError
 
 __all__ = [
     "RULES",
@@ -45,6 +46,7 @@ __all__ = [
     "read_signatures",
     "refuse",
     "refuse_complex",
+    "refuse_storage",
 ]
 
 Types = tuple[DType | Weak, ...]
@@ -62,9 +64,26 @@ def refuse_complex(op: str, operands: Types) -> DTypeError:
     return refuse(op, operands, "not defined for complex numbers; use .real, .imag or absolute")
 
 
+def _common(operands: Types) -> DType:
+    """Return the dtype that operands promote to."""
+    if len(operands) > 1 and WEAK_UINT in operands and {*operands} <= {WEAK_INT, WEAK_UINT}:
+        # NumPy refuses them in ufuncs; in where it wraps them.
+        raise RangeError(
+            "a Python integer beyond int64 is out of bounds for i64, which Python integers alone give; write "
+            "numpy.uint64(...) or float(...)"
+        )
+    return promote(*resolve_weak(operands))
+
+
+def refuse_storage(op: str, operands: Types, loops: tuple[DType, ...]) -> DTypeError | None:
+    """Return the error of operands that are of storage types, or would be converted to these; None if none is."""
+    kinds = (*(kind for kind in operands if isinstance(kind, DType)), *loops)
+    storage = next((kind for kind in kinds if kind.is_storage), None)
+    return None if storage is None else refuse(op, operands, storage.cure)
+
+
 def _alike(operands: Types) -> tuple[DType, ...]:
-    loop = promote(*resolve_weak(operands))
-    return (loop,) * len(operands)
+    return (_common(operands),) * len(operands)
 
 
 def arithmetic(_op: str, operands: Types) -> Converted:
@@ -240,7 +259,7 @@ def float_test(_op: str, operands: Types) -> Converted:
 
 def where(_op: str, operands: Types) -> Converted:
     """Take a bool, and compute in the dtype that the others promote to."""
-    loop = promote(*resolve_weak(operands[1:]))
+    loop = _common(operands[1:])
     return (BOOL, *(loop,) * (len(operands) - 1)), loop
 
 
@@ -313,6 +332,8 @@ def by_signatures(op: str, text: str, arity: int) -> Rule:
 
 
 def _converts_safely(source: DType | Weak, target: DType) -> bool:
+    if target.is_storage or (isinstance(source, DType) and source.is_storage):
+        return source is target
     if isinstance(source, Weak):
         if source is WEAK_COMPLEX or target.is_complex:
             return target.is_complex

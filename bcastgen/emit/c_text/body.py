@@ -24,6 +24,7 @@ from ...loops.schedule.common_cases import BlockTest
 __all__ = [
     "body_lines",
     "demand_lines",
+    "demand_status",
     "literal",
     "loaded",
     "storage_type",
@@ -83,6 +84,10 @@ def literal(value: Any, dtype: DType) -> str:
         return "true" if value else "false"
     if dtype.is_complex:
         return f"bcg_make_{dtype}({literal(value.real, dtype.part)}, {literal(value.imag, dtype.part)})"
+    if dtype.small is not None:
+        return f"0x{dtype.small.code_of(float(value)):02x} /* {float(value)!r} */"
+    if dtype.is_storage:
+        return str(int(value) & ((1 << dtype.bits) - 1))
     if dtype.is_float:
         return _float_literal(float(value), dtype)
     if dtype.kind == "signed" and value == dtype.min and dtype.bits >= 32:
@@ -229,6 +234,11 @@ def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, fr
     lets, needed = made_of(nest, needed, frozenset(range(len(nest.body))))
     reads = frozenset(value.access for value in needed if isinstance(value, Load))
     return body_lines(nest, loads, lets), " && ".join(dict.fromkeys(demands)), reads
+
+
+def demand_status(nest: Nest) -> str:
+    """Return the name of the status of an element that a nest's ops do not take."""
+    return next((s.op.status for s in nest.body if s.op.demand and s.op.status != "DOMAIN"), "DOMAIN")
 
 
 def test_text(nest: Nest, test: BlockTest, loads: tuple[str, ...]) -> str:

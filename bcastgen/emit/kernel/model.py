@@ -67,6 +67,7 @@ class NestView:
     overlaps: tuple[OverlapView, ...]
     demand_body: tuple[str, ...]
     demand: str
+    demand_status: str
     demand_arrays: tuple[ArrayView, ...]
     stages: tuple[LoopView, ...] = ()
     staged: LoopView | None = None

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from ...core.dtypes import BF16, DType
+from ...core.dtypes import BF16, I32, DType
+from ...core.errors import BcastgenError
 from .types import compute_type, signless
 
 __all__ = ["cast_lines", "tosa_cast_lines"]
@@ -25,6 +26,16 @@ def cast_lines(operands: tuple[DType, ...], result: DType) -> str:
 
 
 def _real_cast(source: DType, result: DType) -> str:
+    for dtype in (source, result):
+        if dtype.small is not None and dtype.small.is_scale:
+            raise BcastgenError(
+                f"arith rounds to {dtype.mlir} otherwise than generated C; leave the cast to the kernel's C"
+            )
+    if result.is_storage and result.is_integer and source.is_float:
+        # Of an i32, as which it saturates, the low bits count.
+        lines = _float_to_integer(I32).rpartition("\n")
+        named = f"{lines[0]}\n%all = {lines[2].strip()}".replace("{T}", "i32")
+        return f"{named}\narith.trunci %all : i32 to {{T}}"
     if result.kind == "bool" and source.is_float:
         return "arith.cmpf une, {0}, #0.0 : {t}"
     if result.kind == "bool":
