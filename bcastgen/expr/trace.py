@@ -41,6 +41,7 @@ __all__ = [
     "converted",
     "inline",
     "is_tracer",
+    "reduced",
     "trace",
     "transpose",
 ]
@@ -309,6 +310,14 @@ def composed(name: str, builder: Builder, operands: Sequence[Node], numbers: Seq
     result = function(*values, *numbers[arity:])
     assert isinstance(result, Tracer)
     return result.node
+
+
+def reduced(name: str, builder: Builder, value: Node, options: dict[str, Any], where: Node | None = None) -> Node:
+    """Return the node of a reduction of a value, of the elements that `where` chooses if it is given."""
+    chosen = {} if where is None else {"where": Tracer(builder, where)}
+    made = _reduction(name)(Tracer(builder, value), **options, **chosen)
+    assert isinstance(made, Tracer)
+    return made.node
 
 
 def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:
