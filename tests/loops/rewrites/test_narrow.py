@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bcastgen.api.functions import from_text
-from bcastgen.core.dtypes import BOOL, DTYPES, dtype
+from bcastgen.core.dtypes import BOOL, COMPUTED, dtype
 from bcastgen.core.errors import BcastgenError
 from bcastgen.expr.build import Builder
 from bcastgen.expr.infer import infer
@@ -19,7 +19,7 @@ from bcastgen.loops.rewrites.pipeline import rewrite
 from bcastgen.ops.table import OPS
 from bcastgen.shape.types.tensor_type import parse_type
 
-INTEGERS = [row for row in DTYPES if row.is_integer]
+INTEGERS = [row for row in COMPUTED if row.is_integer]
 # Ops that mean something for integers, whether or not anything is known of their range.
 INTEGER_OPS = (
     "add subtract multiply negative square positive absolute sign floor_divide remainder minimum maximum fmax clip "
