@@ -105,7 +105,7 @@ class Program:
         """Return the program as a function of x and y."""
         names: dict[str, Any] = {"np": np}
         lines = "\n".join(f"    {line.strip()}" for line in self.text.split(";"))
-        exec(f"def program(x, y):\n{lines}", names)  # noqa: S102 - the text is made here
+        exec(f"def program(x, y):\n{lines}", names)
         function: Callable[..., Any] = names["program"]
         return function
 
