@@ -70,7 +70,7 @@ nthreads = _init_num_threads()
 
 def print_versions() -> None:
     """Print the versions of what computes."""
-    import numpy  # noqa: PLC0415, ICN001 - only to say its version
+    import numpy  # noqa: PLC0415 - only to say its version
 
     from ..core.version import __version__ as own  # noqa: PLC0415 - only to be shown
 
