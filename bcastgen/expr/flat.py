@@ -15,10 +15,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.errors import BcastgenError
+from ..ops.internal_rows import ENDED
 from ..ops.maps import plain_op
 from ..ops.row import Op
+from ..ops.rows.reductions import REDUCTIONS
 from ..ops.table import DEFINED, OPS
-from .nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, TypeAssertion, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, Sizing, TypeAssertion, topological
 
 __all__ = ["Flat", "flattened", "restored"]
 
@@ -32,6 +34,10 @@ Flat = tuple[
     tuple[tuple[Any, ...], ...],
     tuple[tuple[Any, ...], ...],
 ]
+
+
+# The rows that expressions name: those of the table, and what a bounded loop demands.
+_ROWS = OPS | {ENDED.name: ENDED}
 
 
 def flattened(expression: Expression) -> Flat:
@@ -60,6 +66,9 @@ def flattened(expression: Expression) -> Flat:
                 ops.setdefault(id(node.op), node.op)
                 number = list(ops).index(id(node.op))
                 rows.append(("apply", number, tuple(places[child] for child in node.operands), node.params))
+            case Reduce():
+                settings = (node.axes, node.keepdims, node.initial, node.ddof)
+                rows.append(("reduce", node.op.name, places[node.operand], *settings))
             case Remap():
                 like = None if node.like is None else places[node.like]
                 rows.append(("remap", node.view, places[node.operand], like))
@@ -80,7 +89,7 @@ def flattened(expression: Expression) -> Flat:
 
 def _made_of(op: Op) -> Any:
     """Return the name of a row of the table; of another op, what makes it: a function, a name and a definition."""
-    if OPS.get(op.name) is op:
+    if _ROWS.get(op.name) is op:
         return op.name
     assert op.definition is not None and DEFINED.remake is not None, f"{op.name} is no op that users name"
     return DEFINED.remake, op.name, op.definition
@@ -106,6 +115,11 @@ def restored(flat: Flat) -> Expression:
                 nodes.append(Constant(*parts))
             case "apply":
                 nodes.append(Apply(rebuilt[parts[0]], tuple(nodes[at] for at in parts[1]), parts[2]))
+            case "reduce":
+                name, value, *settings = parts
+                if name not in REDUCTIONS:
+                    raise BcastgenError(f"there is no reduction {name!r} in this bcastgen; make the kernel again")
+                nodes.append(Reduce(REDUCTIONS[name], nodes[value], *settings))
             case _:
                 nodes.append(Remap(nodes[parts[1]], parts[0], None if parts[2] is None else _shaped(nodes[parts[2]])))
     return Expression(
@@ -119,9 +133,9 @@ def restored(flat: Flat) -> Expression:
 
 def _op(made_of: Any) -> Op:
     if isinstance(made_of, str):
-        if made_of not in OPS:
+        if made_of not in _ROWS:
             raise BcastgenError(f"there is no op {made_of!r} in this bcastgen; make the kernel again from its source")
-        return OPS[made_of]
+        return _ROWS[made_of]
     is_plain = made_of[0] == "plain"
     remake: Callable[..., Op]
     remake, name, definition = made_of[is_plain:]

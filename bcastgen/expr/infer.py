@@ -12,6 +12,7 @@ Result dtypes are a pure function of operand dtypes and Python scalars (NEP 50).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -30,11 +31,12 @@ from ..core.dtypes import (
 from ..core.errors import BcastgenError, DTypeError, placed
 from ..core.frozen import dataclass
 from ..ops.dtype_rules import compare, refuse
+from ..ops.internal_rows import PARTS
 from ..ops.row import Op
 from ..ops.table import OPS
 from .build import Builder
 from .constants import check_casting, converted, is_weak_int, refuse_negative_exponent, weak_of
-from .nodes import Apply, Constant, Expression, Node, Operand, Remap, TypeAssertion, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, TypeAssertion, topological
 
 __all__ = ["Limits", "Typed", "infer"]
 
@@ -94,6 +96,14 @@ def _concrete(node: Node) -> DType:
     return node.dtype
 
 
+def _power_of_ten(exponent: int) -> float:
+    """Return the power by which numpy.round scales: a product, which is off in its last bit from 1e23 on."""
+    power = 1.0
+    for _ in range(min(exponent, 400)):
+        power *= 10.0
+    return power
+
+
 class _Inference:
     """Types one expression; `types` holds the type of each typed node, which may still be weak."""
 
@@ -132,6 +142,8 @@ class _Inference:
                         where, number = place
                         shown = f"column {number} of the text" if where == "column" else f"{where}:{number}"
                         raise placed(error, f"at {shown}") from None
+                case Reduce():
+                    here[node] = self._reduced(node, self._resolved(here[node.operand]))
                 case Remap(view=view, like=like):
                     child = here[node.operand]
                     given = None if like is None else self.builder.operands[like.index]
@@ -204,22 +216,27 @@ class _Inference:
         )
         return self._typed(made, kept if weak else result)
 
+    def _reduced(self, node: Reduce, value: Node) -> Node:
+        """Return a reduction of a value in the dtype that its elements are combined in, as a value of its result's."""
+        loop, result = node.op.types(_concrete(value))
+        combined = result if node.op.step.startswith("ARG") else loop
+        made = self._typed(self.builder.reduce(node, self._as(value, loop), combined), combined)
+        return self._as(made, result)
+
     def _rounded(self, value: Node, decimals: int) -> Node:
         """Return what NumPy makes of a number of decimals: scaled by a power of ten, rounded, and scaled back."""
         kind = _concrete(self._resolved(value))
         if kind is BOOL:
             raise refuse("round", (kind,), "NumPy rounds no bool to decimals; use .astype(numpy.int8)")
-        if kind.is_complex:
-            # Scaled as a complex number, one part would change the other one.
-            raise refuse("round", (kind,), "decimals are those of either part; round .real and .imag")
         if kind.is_integer and decimals > 0:
             return self._typed(self._resolved(value), kind)
-        power = self.builder.constant(10.0 ** abs(decimals) if abs(decimals) <= 308 else math.inf)
+        power = self.builder.constant(_power_of_ten(abs(decimals)))
         self.types[power] = power.dtype
         there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
-        scaled = self._apply(Apply(OPS[there], (value, power), (), None), (value, power))
+        rows: Mapping[str, Op] = PARTS if kind.is_complex else OPS
+        scaled = self._apply(Apply(rows[there], (value, power), (), None), (value, power))
         whole = self._apply(Apply(OPS["rint"], (scaled,), (), None), (scaled,))
-        rounded = self._apply(Apply(OPS[back], (whole, power), (), None), (whole, power))
+        rounded = self._apply(Apply(rows[back], (whole, power), (), None), (whole, power))
         return self._typed(self.convert(rounded, kind), kind) if kind.is_integer else rounded
 
     def _guarded(self, node: Apply, operands: tuple[Node, ...], kinds: str) -> Node:

@@ -21,7 +21,6 @@ from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
 from ..core.errors import (
     BcastgenError,
     BroadcastError,
-    CacheError,
     CompileError,
     DomainError,
     DTypeError,
@@ -162,6 +161,11 @@ class Kernel(UfuncAttributes, KernelBase):
         shown = [f"{name}: {type_}" for name, type_ in zip(self._own_operands, types, strict=False)]
         return f"in {self._name}({', '.join(shown[:8])}{', ...' * (len(shown) > 8)})"
 
+    def _named(self, shapes: tuple[tuple[int, ...], ...]) -> tuple[str, ...] | None:
+        """Return the names of all that a diagnostic may name, where it is more than operands and results; else None."""
+        guards = self._sizing(tuple(map(len, shapes))).guards
+        return guards.named if guards.reduced else None
+
     @property
     def _computed_texts(self) -> tuple[str, ...]:
         """The texts of the extents that declared types compute, for messages; they follow the names of all arrays."""
@@ -235,7 +239,7 @@ class Kernel(UfuncAttributes, KernelBase):
             types = map(from_key, key[: len(self.operands)])
             raise placed(error, self._shown_call(list(types))) from None
         name = cache_key(*parts, tools=tools)
-        library = self._found(find(name))
+        library = find(name, open_library)
         if library is None and self._jobs is not None and self._jobs.in_background:
             asks = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules
             if self._jobs.begin(key, compilation, asks, lambda: self._add(key, compilation, name, None)):
@@ -247,10 +251,10 @@ class Kernel(UfuncAttributes, KernelBase):
         """Register the binary of a key: the library found on disk, or else one that is compiled now."""
         typed = compilation.typed
         if library is None:
-            path, compiled = build(name, lambda: compilation.source, toolchain())
+            about = str(typed).partition("\n")[0].replace("expr", self._name, 1)
+            library, compiled = build(name, lambda: compilation.source, toolchain(), open_library, about)
             with undivided:
                 self.compilations += compiled
-            library = open_library(path)
         self._latest = compilation
         self._add_binary(
             key,
@@ -319,18 +323,6 @@ class Kernel(UfuncAttributes, KernelBase):
         with undivided:
             from .strict_dims import check_strict  # noqa: PLC0415 - most calls have no strict arrays
         check_strict(self._sizing(tuple(map(len, shapes[: len(self.operands)]))), shapes, strict)
-
-    @staticmethod
-    def _found(path: Path | None) -> Library | None:
-        """Load a kernel found on disk; None if there is none, or if `cache clear` removed it in between."""
-        if path is None:
-            return None
-        try:
-            return open_library(path)
-        except CacheError:
-            if path.exists():
-                raise
-            return None
 
     def _call_traced(self, operands: tuple[object, ...]) -> Any:
         """Inline the expression into the function that is being traced, if these operands are its stand-ins."""
@@ -403,7 +395,8 @@ class Kernel(UfuncAttributes, KernelBase):
         """Return the guards as numbers, for operands of these ranks; the extension runs them to size results."""
         with undivided:
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
-        return guard_code(self._sizing(tuple(ranks)).guards)
+        guards = self._sizing(tuple(ranks)).guards
+        return None if guards.reduced else guard_code(guards)
 
     def explain(self) -> str:
         """Return every stage as text: the expression, its types, the loop nests, the inner loops, the kernel's own C.

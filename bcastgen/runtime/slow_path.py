@@ -68,7 +68,7 @@ def _is_special(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, 
     """Whether a call gives more than operands and `out`, or an object that is more than an array."""
     known = len(args) <= len(kernel.operands) and by_name.keys() <= {*kernel.operands, "out"}
     few = len(args) + len(by_name) < len(kernel.operands) - len(kernel._defaults)
-    if not known or few or getattr(kernel, "_observed", False):
+    if not known or few or getattr(kernel, "_observed", False) or getattr(kernel, "_takes_more", False):
         return True
     outs = by_name.get("out")
     given = (*args, *by_name.values(), *(outs if isinstance(outs, tuple) else ()))
@@ -199,6 +199,9 @@ def raise_status(
     results = getattr(kernel, "_shown_results", kernel.results)
     names = (*kernel.operands, *kernel._constants, *results, *getattr(kernel, "_type_assertions", ()))
     names = (*names, *getattr(kernel, "_computed_texts", ()))
+    named = getattr(kernel, "_named", None)
+    if named is not None and kernel._is_ranked:
+        names = named(shapes) or names
     extents = getattr(kernel, "slots", ())
     error = errors.from_status(status, names, operand, dim, against, expected, actual, extents)
     locate = getattr(kernel, "_located", None)
