@@ -100,6 +100,7 @@ NAMES_ALLOWED = {
     "kernel/ufunc": "the arguments of NumPy's ufuncs, `where` among them",
     "runtime/float_errors.py": "NumPy's names of floating-point errors",
     "expr/infer.py": "NumPy's own rules of power, round and clip with Python numbers",
+    "numexpr": "NumExpr's instructions and functions, and which rows they are",
     "mlir/tosa": "the names of TOSA's ops, and which rows they are or are spelled with",
     "shape/types/extent": "sums, products and quotients of extents, which are no ops on elements",
     "shape/dialect": "the names of the shape dialect's ops and of Python's functions",
