@@ -58,7 +58,7 @@ class FunctionKernel(Kernel):
     def _bound(
         self, args: tuple[Any, ...], by_name: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | None:
-        """Return the operands of a call, what else it gives, and keywords; None for a call that gives operands alone."""
+        """Return the operands of a call, what else it gives, and keywords; None if it gives operands alone."""
         if self._function is None:
             return None
         keywords = {name: value for name, value in by_name.items() if name in KEYWORDS or name in ("out", "sig")}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import BOOL, DType, dtype
+from ..core.dtypes import BOOL, DType, dtype, resolve_weak
 from . import dtype_rules as rules
 from .facts import ComplexForm, FloatFacts
 from .row import Op
@@ -83,7 +83,7 @@ def _saturating(name: str) -> Op:
 
 def _ended(_op: str, operands: rules.Types) -> rules.Converted:
     """Keep the first one's dtype; the second is a bool."""
-    (kind,) = rules.resolve_weak(operands[:1])
+    (kind,) = resolve_weak(operands[:1])
     return (kind, BOOL), kind
 
 

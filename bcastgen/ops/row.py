@@ -105,6 +105,7 @@ class Op:
     selects : whether its first operand is a condition that picks one of the others.
     ieee : whether its C raises exactly the floating-point exceptions that NumPy reports, and no other one.
     pole : an expression over its operands, called a, b, ...: where the exact result is infinite, or a division by 0.
+    overflow : an expression over its operands a, b, ... and its result r: where NumPy reports an overflow of integers.
     mlir : its spelling in the dialects arith and math; None if they have no counterpart of the same meaning.
     """
 
@@ -136,6 +137,7 @@ class Op:
     selects: bool = False
     ieee: bool = False
     pole: str = ""
+    overflow: str = ""
     mlir: Mlir | None = None
 
     @property

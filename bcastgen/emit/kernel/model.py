@@ -19,6 +19,7 @@ __all__ = [
     "NestView",
     "OverlapView",
     "PlaceView",
+    "ReductionView",
     "ResultView",
     "TieView",
 ]
@@ -38,6 +39,27 @@ class OverlapView:
 
 
 @dataclass(frozen=True, slots=True)
+class ReductionView:
+    """How a result of a nest is reduced, as a row of the table that the run time reads.
+
+    Attributes
+    ----------
+    step, kind : macros of bcg_abi.h.
+    keeps, ddof, given, direct, dims : the other fields there.
+    shown : what the row is, for its comment.
+    """
+
+    step: str
+    kind: str
+    keeps: int
+    ddof: int
+    given: int
+    direct: int
+    dims: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
 class NestView:
     """One nest: its domain, and its loops.
 
@@ -52,6 +74,7 @@ class NestView:
     stages, staged : the loops that compute stages, and the loop after them, if there are any.
     alike : whether loops over its arrays make all checks of their extents.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
+    reductions : how each result is reduced, where results are not stored.
     """
 
     name: str
@@ -73,6 +96,7 @@ class NestView:
     staged: LoopView | None = None
     claims: tuple[str, ...] = ()
     alike: bool = False
+    reductions: tuple[ReductionView, ...] = ()
 
     @property
     def in_a_row(self) -> bool:
@@ -258,6 +282,7 @@ class KernelView:
     extents : the numbers of operands that stand for extents which the caller gives; they follow each other.
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
     sized : the shape functions that compute extents of ops' results; no caller passes their slots.
+    reduced : the reductions, of the first results; what they give are the last operands.
     """
 
     name: str
@@ -279,6 +304,12 @@ class KernelView:
     shown: tuple[str, ...] = ()
     extents: tuple[int, ...] = ()
     sized: Sizes | None = None
+    reduced: tuple[ReductionView, ...] = ()
+
+    @property
+    def callers(self) -> int:
+        """How many operands a call passes: those that reductions give are the last ones."""
+        return len(self.operands) - len(self.reduced)
 
     @property
     def macros(self) -> str:

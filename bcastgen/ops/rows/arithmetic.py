@@ -179,6 +179,7 @@ ARITHMETIC: tuple[Op, ...] = (
         integers=IntegerFacts("floor_divide", any_width=True, divides=True),
         mlir=Mlir({"signed": "@FLOOR_DIVIDE", "unsigned": "@DIVIDE_UNSIGNED", "float": "@FLOAT_FLOOR_DIVIDE"}),
         pole="b == 0",
+        overflow="(a < 0) & (b == -1) & (r == a)",
     ),
     Op(
         "remainder",
