@@ -34,7 +34,20 @@ from ..core.dtypes import (
 from ..core.errors import DomainError, DTypeError, RangeError, TraceError
 from ..ops.row import Op
 from ..ops.table import CAST
-from .nodes import Apply, Constant, Expression, Node, Operand, Params, Place, Remap, Sizing, TypeAssertion, topological
+from .nodes import (
+    Apply,
+    Constant,
+    Expression,
+    Node,
+    Operand,
+    Params,
+    Place,
+    Reduce,
+    Remap,
+    Sizing,
+    TypeAssertion,
+    topological,
+)
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
@@ -173,6 +186,12 @@ class Builder:
         key = (view, node, like, dtype)
         return self._made.setdefault(key, Remap(node, view, like, dtype))
 
+    def reduce(self, like: Reduce, node: Node, dtype: DType | None = None) -> Node:
+        """Return the node of a value reduced as `like` is."""
+        key = ("reduce", like.op.name, node, like.settings, dtype)
+        made = Reduce(like.op, node, like.axes, like.keepdims, like.initial, like.ddof, dtype)
+        return self._made.setdefault(key, made)
+
     def _sized(self, op: Op, operands: tuple[Node, ...]) -> Node:
         """Return the node of an op with a shape function: the op, element by element, of views that are its maps."""
         from ..ops.maps import plain_op, read_maps, value_types  # noqa: PLC0415 - most kernels have no such op
@@ -239,6 +258,8 @@ class Builder:
                     here[node] = self.keep(node)
                 case Apply():
                     here[node] = self.apply(node.op, tuple(here[child] for child in node.operands), node.params)
+                case Reduce():
+                    here[node] = self.reduce(node, here[node.operand])
                 case Remap(like=like):
                     here[node] = self.remap(
                         here[node.operand], node.view, None if like is None else _shaped(here[like])

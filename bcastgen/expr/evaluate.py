@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import F32, F64, DType
+from ..core.dtypes import BOOL, F32, F64, DType
 from .infer import Typed
-from .nodes import Apply, Constant, Node, Remap, children, topological
+from .nodes import Apply, Constant, Node, Reduce, Remap, children, topological
+from .reductions import check_axes
 from .views import Broadcast
 
 __all__ = ["evaluate"]
@@ -54,6 +55,8 @@ def evaluate(typed: Typed, operands: Sequence[Array]) -> tuple[Array, ...]:
                 values[node] = _concrete(node).np.type(node.value)
             case Apply():
                 values[node] = _applied(node, [values[child] for child in node.operands])
+            case Reduce():
+                values[node] = _reduced(node, np.asarray(values[node.operand]))
             case Remap():
                 values[node] = _viewed(node, values[node.operand], None if node.like is None else values[node.like])
         # Free values that have no user left, so that a long chain takes the memory of a few arrays.
@@ -76,6 +79,25 @@ def _applied(node: Apply, operands: list[Any]) -> Any:
         with np.errstate(all="ignore"):
             return np.asarray(node.op.evaluate(*(value.astype(F64.np) for value in operands), *params)).astype(F32.np)
     return np.asarray(node.op.evaluate(*operands, *params)).astype(result.np, copy=False)
+
+
+def _reduced(node: Reduce, value: Array) -> Array:
+    if node.axes is not None:
+        check_axes(node, value.ndim)
+    options: dict[str, Any] = {"ddof": node.ddof} if node.op.divides else {}
+    if node.initial:
+        options["initial"] = _extreme(node)
+    with np.errstate(all="ignore"):
+        made = node.op.reference(value, axis=node.axes, keepdims=node.keepdims, **options)
+    return np.asarray(made).astype(_concrete(node).np, copy=False)
+
+
+def _extreme(node: Reduce) -> Any:
+    """Return the value that no element changes: what a least or largest element is compared with first."""
+    dtype, is_least = _concrete(node), node.op.name == "min"
+    if dtype is BOOL:
+        return is_least
+    return (dtype.max if is_least else dtype.min) if dtype.is_integer else dtype.np.type(np.inf if is_least else -np.inf)
 
 
 def _viewed(node: Remap, value: Any, like: Any) -> Array:

@@ -18,8 +18,9 @@ from ..core.errors import BcastgenError
 from ..ops.internal_rows import ENDED
 from ..ops.maps import plain_op
 from ..ops.row import Op
+from ..ops.rows.reductions import REDUCTIONS
 from ..ops.table import DEFINED, OPS
-from .nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, TypeAssertion, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, Sizing, TypeAssertion, topological
 
 __all__ = ["Flat", "flattened", "restored"]
 
@@ -65,6 +66,9 @@ def flattened(expression: Expression) -> Flat:
                 ops.setdefault(id(node.op), node.op)
                 number = list(ops).index(id(node.op))
                 rows.append(("apply", number, tuple(places[child] for child in node.operands), node.params))
+            case Reduce():
+                settings = (node.axes, node.keepdims, node.initial, node.ddof)
+                rows.append(("reduce", node.op.name, places[node.operand], *settings))
             case Remap():
                 like = None if node.like is None else places[node.like]
                 rows.append(("remap", node.view, places[node.operand], like))
@@ -111,6 +115,11 @@ def restored(flat: Flat) -> Expression:
                 nodes.append(Constant(*parts))
             case "apply":
                 nodes.append(Apply(rebuilt[parts[0]], tuple(nodes[at] for at in parts[1]), parts[2]))
+            case "reduce":
+                name, value, *settings = parts
+                if name not in REDUCTIONS:
+                    raise BcastgenError(f"there is no reduction {name!r} in this bcastgen; make the kernel again")
+                nodes.append(Reduce(REDUCTIONS[name], nodes[value], *settings))
             case _:
                 nodes.append(Remap(nodes[parts[1]], parts[0], None if parts[2] is None else _shaped(nodes[parts[2]])))
     return Expression(

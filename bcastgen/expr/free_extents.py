@@ -11,14 +11,14 @@ Each becomes an operand of rank 1 without data, whose extent is the one the call
 from __future__ import annotations
 
 from ..core.errors import BroadcastError
-from .nodes import Node, Remap, topological
+from .nodes import Node, Reduce, Remap, topological
 
 __all__ = ["free_extent_names", "free_extents_of", "has_views"]
 
 
 def has_views(results: tuple[Node, ...]) -> bool:
-    """True if a result needs an indexing map that aligning on the right does not give."""
-    return any(isinstance(node, Remap) for node in topological(results))
+    """True if a result needs an indexing map that aligning on the right does not give, as where dims are reduced."""
+    return any(isinstance(node, (Reduce, Remap)) for node in topological(results))
 
 
 def free_extents_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[tuple[Remap, int], int]:

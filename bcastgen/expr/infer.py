@@ -36,7 +36,7 @@ from ..ops.row import Op
 from ..ops.table import OPS
 from .build import Builder
 from .constants import check_casting, converted, is_weak_int, refuse_negative_exponent, weak_of
-from .nodes import Apply, Constant, Expression, Node, Operand, Remap, TypeAssertion, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, TypeAssertion, topological
 
 __all__ = ["Limits", "Typed", "infer"]
 
@@ -142,6 +142,8 @@ class _Inference:
                         where, number = place
                         shown = f"column {number} of the text" if where == "column" else f"{where}:{number}"
                         raise placed(error, f"at {shown}") from None
+                case Reduce():
+                    here[node] = self._reduced(node, self._resolved(here[node.operand]))
                 case Remap(view=view, like=like):
                     child = here[node.operand]
                     given = None if like is None else self.builder.operands[like.index]
@@ -213,6 +215,13 @@ class _Inference:
             node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
         )
         return self._typed(made, kept if weak else result)
+
+    def _reduced(self, node: Reduce, value: Node) -> Node:
+        """Return a reduction of a value in the dtype that its elements are combined in, as a value of its result's."""
+        loop, result = node.op.types(_concrete(value))
+        combined = result if node.op.step.startswith("ARG") else loop
+        made = self._typed(self.builder.reduce(node, self._as(value, loop), combined), combined)
+        return self._as(made, result)
 
     def _rounded(self, value: Node, decimals: int) -> Node:
         """Return what NumPy makes of a number of decimals: scaled by a power of ten, rounded, and scaled back."""

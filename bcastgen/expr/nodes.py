@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.dtypes import DType, Weak
 from ..core.frozen import dataclass
 from ..ops.row import Op
+from ..ops.rows.reductions import Reduction
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
@@ -33,6 +34,7 @@ __all__ = [
     "Operand",
     "Params",
     "Place",
+    "Reduce",
     "Remap",
     "Sizing",
     "TypeAssertion",
@@ -84,7 +86,31 @@ class Remap:
     dtype: DType | Weak | None = None
 
 
-Node = Operand | Constant | Apply | Remap
+@dataclass(frozen=True, slots=True, eq=False)
+class Reduce:
+    """The elements of a value along some dims, combined into one; `axes` is None for all dims.
+
+    `keepdims` leaves a dim of extent 1 in the place of each. `initial` says that an initial value follows, so that dims
+    may have extent 0: it is combined by an op of its own. A mean divides by the number of elements less `ddof`.
+    """
+
+    op: Reduction
+    operand: Node
+    axes: tuple[int, ...] | None
+    keepdims: bool = False
+    initial: bool = False
+    ddof: int = 0
+    dtype: DType | None = None
+
+    @property
+    def settings(self) -> str:
+        """How it reduces, as the dump shows it."""
+        shown = ["" if self.axes is None else f"axes={list(self.axes)}", "keepdims" * self.keepdims]
+        shown += ["initial" * self.initial, f"ddof={self.ddof}" if self.ddof else ""]
+        return "".join(f", {one}" for one in shown if one)
+
+
+Node = Operand | Constant | Apply | Remap | Reduce
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,6 +166,10 @@ class Expression:
                 shown = [*(names[child] for child in node.operands), *(f"{key}={value}" for key, value in node.params)]
                 suffix = "" if node.dtype is None else f" : {node.dtype}"
                 lines.append(f"  {names[node]} = {node.op.name}({', '.join(shown)}){suffix}")
+            elif isinstance(node, Reduce):
+                names[node] = f"t{len(lines)}"
+                suffix = "" if node.dtype is None else f" : {node.dtype}"
+                lines.append(f"  {names[node]} = {node.op.name}({names[node.operand]}{node.settings}){suffix}")
             elif isinstance(node, Remap):
                 names[node] = f"t{len(lines)}"
                 like = "" if node.like is None else f", like={node.like.name}"
@@ -166,6 +196,8 @@ def children(node: Node) -> tuple[Node, ...]:
     match node:
         case Apply():
             return node.operands
+        case Reduce():
+            return (node.operand,)
         case Remap():
             return (node.operand,) if node.like is None else (node.operand, node.like)
     return ()

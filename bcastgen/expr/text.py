@@ -19,6 +19,7 @@ from ..ops.table import OPS, SEVERAL, find_op, known_ops
 from . import refusals
 from .build import Builder
 from .nodes import Expression, Node, Operand
+from .text_reductions import ReductionCall, reduction_call
 from .text_views import ViewCall, view_call
 
 __all__ = ["parse", "row_of"]
@@ -110,6 +111,7 @@ class _Reader:
         self.operands = {operand.name: operand for operand in self.builder.operands}
         self.made: dict[ast.expr, Node] = {}
         self.views: dict[ast.expr, ViewCall] = {}
+        self.reductions: dict[ast.expr, ReductionCall] = {}
         self.several: dict[ast.expr, tuple[Node, ...]] = {}
         self.column = 0
         self.builder.place = lambda: ("column", self.column)
@@ -135,6 +137,11 @@ class _Reader:
         if view is not None:
             self.views[tree] = view
             yield from (view.value,) if view.like is None else (view.value, view.like)
+            return
+        reduction = reduction_call(tree, _is_module, self._dtype, self._error)
+        if reduction is not None:
+            self.reductions[tree] = reduction
+            yield from (reduction.value,) if reduction.where is None else (reduction.value, reduction.where)
             return
         match tree:
             case ast.BinOp(left=left, right=right):
@@ -164,6 +171,8 @@ class _Reader:
     def _node(self, tree: ast.expr) -> Node:  # noqa: PLR0911
         if tree in self.views:
             return self._view(tree, self.views[tree])
+        if tree in self.reductions:
+            return self._reduction(self.reductions[tree])
         match tree:
             case ast.Constant(value=value):
                 if not isinstance(value, (bool, int, float, complex)):
@@ -186,6 +195,12 @@ class _Reader:
         if like is not None and not isinstance(like, Operand):
             raise self._error(tree, "a shape is taken from an operand")
         return self.builder.remap(self.made[view.value], view.view, like)
+
+    def _reduction(self, call: ReductionCall) -> Node:
+        from .trace import reduced  # noqa: PLC0415 - most kernels reduce nothing
+
+        where = None if call.where is None else self.made[call.where]
+        return reduced(call.name, self.builder, self.made[call.value], call.options, where)
 
     def _operand(self, tree: ast.expr, name: str) -> Node:
         if name in self.operands:

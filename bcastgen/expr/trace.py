@@ -10,8 +10,10 @@ calls its functions through ``__array_ufunc__`` and ``__array_function__`` (NEP 
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -23,7 +25,7 @@ from ..ops.table import CAST, OPS, SEVERAL
 from . import refusals
 from .build import Builder, constant_from
 from .kinds import Declared, asking
-from .nodes import Expression, Node, Operand, Params
+from .nodes import Expression, Node, Operand, Params, Reduce
 from .places import last_place, users_place
 from .ufuncs import rows_of
 
@@ -39,6 +41,7 @@ __all__ = [
     "converted",
     "inline",
     "is_tracer",
+    "reduced",
     "trace",
     "transpose",
 ]
@@ -55,6 +58,8 @@ class Tracer(Declared):
         self.node = node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method == "reduce" and ufunc in _UFUNC_REDUCTIONS:
+            return _reduction(_UFUNC_REDUCTIONS[ufunc])(*inputs, **{"axis": 0} | options)
         name, (op, *others) = rows_of(ufunc)
         if method != "__call__":
             raise TraceError(f"{name}.{method} is not element-wise; call it outside the kernel")
@@ -81,8 +86,10 @@ class Tracer(Declared):
                 if why is None
                 else f"{function.__module__}.{why}"
             )
+        code = handler.__code__
+        known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         for key in kwargs:
-            if key not in handler.__code__.co_varnames[: handler.__code__.co_argcount]:
+            if key not in known and not code.co_flags & inspect.CO_VARKEYWORDS:
                 raise TraceError(f"{name}: {key}= has no meaning inside a kernel; leave it out")
         return handler(*args, **kwargs)
 
@@ -124,6 +131,10 @@ class Tracer(Declared):
     def applied(self, op: Op, values: tuple[object, ...], notes: Params = ()) -> Tracer:
         """Return an op applied to values of which this one may be one; `notes` are for typing."""
         return Tracer(self.builder, self.builder.apply(op, _nodes(self.builder, op, values), notes))
+
+    def reduced(self, how: Reduce) -> Tracer:
+        """Return the value with some dims combined into one element."""
+        return Tracer(self.builder, self.builder.reduce(how, self.node))
 
     def viewed(self, view: View) -> Tracer:
         """Return the value read through another indexing map."""
@@ -204,9 +215,11 @@ class Tracer(Declared):
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
         raise TraceError("an operand cannot become a NumPy array while tracing; keep to NumPy functions and operators")
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in _REDUCTION_METHODS:
+            return partial(_reduction(name), self)
         raise TraceError(refusals.attribute(name))
 
     def __format__(self, spec: str) -> str:
@@ -216,6 +229,25 @@ class Tracer(Declared):
 
     def __repr__(self) -> str:
         return f"<operand {getattr(self.node, 'name', 'expression')!r} being traced>"
+
+
+# What NumPy's arrays have as methods, and the reductions that ufuncs are.
+_REDUCTION_METHODS = frozenset("sum prod mean var std min max any all argmin argmax".split())
+_UFUNC_REDUCTIONS = {
+    np.add: "sum",
+    np.multiply: "prod",
+    np.minimum: "min",
+    np.maximum: "max",
+    np.logical_or: "any",
+    np.logical_and: "all",
+}
+
+
+def _reduction(name: str) -> Callable[..., Any]:
+    """Return the function of a reduction."""
+    from .reductions import FUNCTIONS  # noqa: PLC0415 - most kernels have none
+
+    return FUNCTIONS[name]
 
 
 def _node(builder: Builder, value: object, where: str) -> Node:
@@ -246,7 +278,13 @@ def _numpy_function(function: Callable[..., Any]) -> Any:
     """Return what a function of NumPy is in a kernel, or None."""
     from .compositions import NUMPY_FUNCTIONS  # noqa: PLC0415 - it is made of what is here, and most kernels need none
 
-    return NUMPY_FUNCTIONS.get(function)
+    found = NUMPY_FUNCTIONS.get(function)
+    name = getattr(function, "__name__", "")
+    if found is not None or getattr(np, name, None) is not function:
+        return found
+    from .reductions import FUNCTIONS  # noqa: PLC0415 - as above
+
+    return FUNCTIONS.get(name)
 
 
 def composed(name: str, builder: Builder, operands: Sequence[Node], numbers: Sequence[Any] = ()) -> Node | None:
@@ -272,6 +310,14 @@ def composed(name: str, builder: Builder, operands: Sequence[Node], numbers: Seq
     result = function(*values, *numbers[arity:])
     assert isinstance(result, Tracer)
     return result.node
+
+
+def reduced(name: str, builder: Builder, value: Node, options: dict[str, Any], where: Node | None = None) -> Node:
+    """Return the node of a reduction of a value, of the elements that `where` chooses if it is given."""
+    chosen = {} if where is None else {"where": Tracer(builder, where)}
+    made = _reduction(name)(Tracer(builder, value), **options, **chosen)
+    assert isinstance(made, Tracer)
+    return made.node
 
 
 def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:

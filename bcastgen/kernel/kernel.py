@@ -161,6 +161,11 @@ class Kernel(UfuncAttributes, KernelBase):
         shown = [f"{name}: {type_}" for name, type_ in zip(self._own_operands, types, strict=False)]
         return f"in {self._name}({', '.join(shown[:8])}{', ...' * (len(shown) > 8)})"
 
+    def _named(self, shapes: tuple[tuple[int, ...], ...]) -> tuple[str, ...] | None:
+        """Return the names of all that a diagnostic may name, where it is more than operands and results; else None."""
+        guards = self._sizing(tuple(map(len, shapes))).guards
+        return guards.named if guards.reduced else None
+
     @property
     def _computed_texts(self) -> tuple[str, ...]:
         """The texts of the extents that declared types compute, for messages; they follow the names of all arrays."""
@@ -390,7 +395,8 @@ class Kernel(UfuncAttributes, KernelBase):
         """Return the guards as numbers, for operands of these ranks; the extension runs them to size results."""
         with undivided:
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
-        return guard_code(self._sizing(tuple(ranks)).guards)
+        guards = self._sizing(tuple(ranks)).guards
+        return None if guards.reduced else guard_code(guards)
 
     def explain(self) -> str:
         """Return every stage as text: the expression, its types, the loop nests, the inner loops, the kernel's own C.

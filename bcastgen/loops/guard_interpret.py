@@ -63,20 +63,25 @@ def run_guards(program: GuardProgram, shapes: Sequence[Extents]) -> tuple[Extent
 
 def results_of(program: GuardProgram, domains: Sequence[Extents]) -> tuple[Extents, ...]:
     """Return the extents of the results, given those of the nests' domains."""
-    return tuple(domains[nest] for nest in program.stored)
+    return tuple(domains[nest] for nest in program.stored[len(program.reduced) :])
 
 
 def domains(program: GuardProgram, shapes: Sequence[Extents]) -> tuple[Extents, ...] | Failure:
     """Return the extents of each nest's domain, or the first failure."""
     found: list[list[int]] = []
-    for nest in program.nests:
-        run = _Run(program, nest, shapes, found)
+    # What a nest reduces is an operand of later ones.
+    given = [*shapes, *(() for _ in program.reduced)]
+    for at, nest in enumerate(program.nests):
+        run = _Run(program, nest, given, found)
         failure = run.failure()
         if failure is not None:
             return failure
         found.append(run.extents)
+        for one in program.reduced:
+            if one.nest == at:
+                given[one.operand] = one.of(run.extents)
     for tie in program.ties:
-        failure = _Run(program, program.nests[0], shapes, found).check(tie)
+        failure = _Run(program, program.nests[0], given, found).check(tie)
         if failure is not None:
             return failure
     return tuple(map(tuple, found))

@@ -18,7 +18,7 @@ then results, then claims, as in a diagnostic.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
 from ..core.frozen import dataclass
@@ -42,6 +42,7 @@ __all__ = [
     "NotNegative",
     "Overflow",
     "Own",
+    "ReducedShape",
     "ResultHasRank",
     "Step",
     "Term",
@@ -306,11 +307,30 @@ class NestGuards:
 
 
 @dataclass(frozen=True, slots=True)
+class ReducedShape:
+    """The shape of an operand that a reduction gives: that of a nest's domain without some dims, or with 1 there."""
+
+    operand: int
+    nest: int
+    axes: tuple[int, ...]
+    keepdims: bool
+
+    def of(self, domain: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape, given the domain's."""
+        kept = ((at, extent) for at, extent in enumerate(domain) if self.keepdims or at not in self.axes)
+        return tuple(1 if at in self.axes else extent for at, extent in kept)
+
+    def __str__(self) -> str:
+        return f"%{self.operand} := nest {self.nest} without {list(self.axes)}{', keepdims' * self.keepdims}"
+
+
+@dataclass(frozen=True, slots=True)
 class GuardProgram:
     """The guards of all nests in order, and then, in `ties`, the checks between their domains.
 
     `named` are the names of operands, results and claims, and the texts of computed extents, by number; `stored` is the
-    nest of each result; `constants` are the numbers of the kernel's own operands, which are not checked.
+    nest of each result; `constants` are the numbers of the kernel's own operands, which are not checked. `reduced` are
+    the last operands' shapes, where reductions give these; the first results are then the values that are reduced.
     """
 
     named: tuple[str, ...]
@@ -319,6 +339,7 @@ class GuardProgram:
     constants: frozenset[int]
     nests: tuple[NestGuards, ...]
     ties: tuple[Check, ...]
+    reduced: tuple[ReducedShape, ...] = ()
 
     def checked(self, at: int) -> tuple[str, ...]:
         """Return the constraints that a nest's steps check, as text, in order; those of foreign descriptors left out.
@@ -348,4 +369,4 @@ class GuardProgram:
         for at, nest in enumerate(self.nests):
             lines.append(f"guards of nest {at}, {', '.join(self.named[operand] for operand in nest.operands)}")
             lines += [f"  {step}" for step in nest.all_steps]
-        return "\n".join([*lines, *(f"tie {tie}" for tie in self.ties)])
+        return "\n".join([*lines, *map(str, self.reduced), *(f"tie {tie}" for tie in self.ties)])

@@ -19,6 +19,7 @@ from ..core.dtypes import DType
 from ..core.frozen import dataclass
 from ..expr.nodes import Constant, Params, literal
 from ..ops.row import Op
+from ..ops.rows.reductions import Reduction
 from ..shape.constraints import Constraint
 from ..shape.decision import Decision
 from ..shape.types.dim import Dim
@@ -37,6 +38,7 @@ __all__ = [
     "Load",
     "LoopProgram",
     "Nest",
+    "Reducing",
     "Slot",
     "Value",
     "checked_line",
@@ -137,11 +139,36 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True)
+class Reducing:
+    """How a nest reduces one of its results.
+
+    Attributes
+    ----------
+    op : the row.
+    name, operand : what it gives, an operand of later nests.
+    value : the number of the result that is reduced.
+    axes, keepdims : the dims of the domain that are combined, and whether an extent of 1 stays in their places.
+    ddof : what the number of elements is lessened by before it divides; None if nothing is divided.
+    needs_elements : whether the dims may not be empty.
+    """
+
+    op: Reduction
+    name: str
+    value: int
+    operand: int
+    axes: tuple[int, ...]
+    keepdims: bool
+    ddof: int | None
+    needs_elements: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Nest:
     """One loop nest: `stores[i]` is the value of `results[i]` at every point of the domain.
 
     An operand that is read through two maps is in `operands` twice; `shapes` are the operands of which only the extents
     are read. `claims` are types of values that have this domain and are not stored. A nest without results only checks.
+    `reduced` says of each result how it is reduced; it is empty where results are stored.
     """
 
     domain: Domain
@@ -151,6 +178,13 @@ class Nest:
     stores: tuple[Value, ...]
     shapes: tuple[Access, ...] = ()
     claims: tuple[Access, ...] = ()
+    reduced: tuple[Reducing, ...] = ()
+
+    @property
+    def iterators(self) -> tuple[str, ...]:
+        """The kind of each dim of the domain, as linalg names it."""
+        axes = self.reduced[0].axes if self.reduced else ()
+        return tuple("reduction" if dim in axes else "parallel" for dim in range(len(self.domain.dims)))
 
     @property
     def named(self) -> tuple[Access, ...]:
@@ -184,7 +218,8 @@ class Nest:
     @property
     def head(self) -> str:
         """The first line of the dump."""
-        return f"nest {self.domain}" if self.results else f"checks over {self.domain}"
+        shown = f", {' '.join(self.iterators)}" if self.reduced else ""
+        return f"nest {self.domain}{shown}" if self.results else f"checks over {self.domain}"
 
     def describe(self) -> list[str]:
         """Return the lines for the accesses, each with its type and map."""
@@ -206,6 +241,10 @@ class Nest:
         lines += [f"  t{at} = {self.spell(statement)} : {statement.dtype}" for at, statement in enumerate(self.body)]
         lines += [
             f"  {access.name} = {self.show(value)}" for access, value in zip(self.results, self.stores, strict=True)
+        ]
+        lines += [
+            f"  {one.name} = {one.op.name} of {access.name}{f', ddof={one.ddof}' if one.ddof else ''}"
+            for access, one in zip(self.results, self.reduced, strict=False)
         ]
         return "\n".join(lines)
 
@@ -269,7 +308,8 @@ class LoopProgram:
     have neither loops nor checks. The last `constants` operands are the kernel's own arrays, of static types. `columns`
     are groups of extents, known ones or operands' dims, that meet in one dim: an extent that the caller leaves out is
     the one among them that is not 1. `extents` are the numbers of the operands that stand for extents which the caller
-    gives.
+    gives. `reduced` are the reductions: the first results are what they reduce, the last operands what they give, and a
+    call neither passes nor gets any of these.
     """
 
     operands: tuple[tuple[str, TensorType], ...]
@@ -282,6 +322,7 @@ class LoopProgram:
     constants: int = 0
     columns: tuple[tuple[int | tuple[str, int], ...], ...] = ()
     extents: tuple[int, ...] = ()
+    reduced: tuple[Reducing, ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(nest.shown(self.guards.checked(at)) for at, nest in enumerate(self.nests))

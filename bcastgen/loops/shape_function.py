@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
+from ..core.errors import BcastgenError
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import op, program
 from .guard_arithmetic import conditions_of, value_of
@@ -51,6 +52,8 @@ def shape_function(loops: LoopProgram, name: str) -> Program:
         Its operands and results are extent tensors; it has one operand for each operand that a call gives.
     """
     guards = loops.guards
+    if loops.reduced:
+        raise BcastgenError(f"{name}: programs of the shape dialect have no reductions yet; ask result_shape instead")
     given = loops.operands[: len(loops.operands) - loops.constants]
     types = {
         operand: "tensor<?xindex>" if type_.rank is None else f"tensor<{type_.rank}xindex>" for operand, type_ in given

@@ -29,10 +29,8 @@ def cast_c(operands: tuple[DType, ...], result: DType) -> str:
 
 
 def _real_cast(source: DType, result: DType) -> str:
-    if source.is_storage:
-        return "{0}" if result is source else _of_storage(source, result)
-    if result.is_storage:
-        return _to_storage(source, result)
+    if source.is_storage or result.is_storage:
+        return _of_storage(source, result) if source.is_storage else _to_storage(source, result)
     if result is BOOL:
         return "({0} != 0)"
     if source is BOOL and result.is_float:
@@ -47,6 +45,8 @@ def _real_cast(source: DType, result: DType) -> str:
 
 def _of_storage(source: DType, result: DType) -> str:
     """Return the C of a storage type's cast: its value as a float or a byte, and the cast of that."""
+    if result is source:
+        return "{0}"
     if source.small is not None:
         value, wide = _small_call("bcg_{}_to_f32", source, "{0}"), F32
     else:

@@ -31,6 +31,7 @@ from ..core.dtypes import (
     Weak,
     dtype,
     in_numpy_code,
+    meant_by,
     promote,
     resolve_weak,
 )
@@ -306,13 +307,23 @@ def read_signatures(op: str, text: str, arity: int) -> tuple[Converted, ...]:
                 f"{op}: dtypes={text!r}: {part.strip()!r} is no signature; write as in 'f32,f32->f32; f64,f64->f64', "
                 f"or name a rule: {', '.join(RULES)}"
             )
-        *operands, result = map(dtype, words)
+        *operands, result = (_computed(op, word) for word in words)
         if len(operands) != arity:
             raise ParseError(f"{op}: the signature {part.strip()!r} has {len(operands)} operands, the op has {arity}")
         if any(tuple(operands) == known for known, _ in found):
             raise ParseError(f"{op}: the operands of the signature {part.strip()!r} stand there twice; remove one")
         found.append((tuple(operands), result))
     return tuple(found)
+
+
+def _computed(op: str, word: str) -> DType:
+    """Return the dtype that a word of a signature names, in which an op can compute."""
+    row = dtype(word)
+    if row.is_storage:
+        meant = meant_by(word)
+        why = f"dtype {word!r} counts bytes in NumPy, and bits here; write {meant}" if meant else row.cure
+        raise DTypeError(f"{op}: {why}")
+    return row
 
 
 def by_signatures(op: str, text: str, arity: int) -> Rule:

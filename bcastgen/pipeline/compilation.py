@@ -187,8 +187,18 @@ class Compilation:
         """Return the part of this name of a module of standalone C; `constants` are the last operands' values."""
         from ..emit.standalone import ModulePart
 
+        self._refuse_reductions("standalone C")
         fast = self.options.math == "fast"
         return ModulePart(name, self.rewritten.program, self.typed, constants, fast, self.program)
+
+    def _refuse_reductions(self, form: str) -> None:
+        """Refuse a form that has no reductions yet."""
+        if self.program.reduced:
+            names = ", ".join(dict.fromkeys(one.op.name for one in self.program.reduced))
+            raise BcastgenError(
+                f"{self.options.name}: {form} has no reductions yet ({names}); compute what they give outside, and "
+                "pass it as an operand"
+            )
 
     @property
     def banner(self) -> str:
@@ -215,7 +225,7 @@ class Compilation:
             "typed": str(self.typed),
             "nest": str(self.program),
             "constraints": self.constraints,
-            "shape": str(self.shape_function),
+            **({} if self.program.reduced else {"shape": str(self.shape_function)}),
             **self._rewrites,
             "schedule": "\n".join(map(str, self.schedules)),
             "c": str(self.source),
@@ -248,6 +258,8 @@ class Compilation:
         """
         if versions and form in MLIR_FORMS and form != "linalg":
             raise BcastgenError(f"versions are of linalg, and {form!r} has none; leave them out")
+        if form in MLIR_FORMS:
+            self._refuse_reductions(f"the MLIR form {form!r}")
         match form:
             case "linalg":
                 with undivided:

@@ -5,8 +5,8 @@ In: names, operands, a compiled kernel's description.  Out: checked names, one b
     operand_code(np.ones(3)) -> 12 (the index of f64 in DTYPES)        operand_code(3) -> 64 (a weak int)
 
 The extension is given these tables when it is configured, so that C has no second list of dtypes.
-A dtype that a package adds to NumPy (bf16, float8) gets its type number when that package is imported; :func:`register_dtype`
-then passes the number on.
+A dtype that a package adds to NumPy (bf16, f8e4m3fn) gets its type number when that package is imported;
+:func:`register_dtype` then passes the number on.
 """
 
 from __future__ import annotations

@@ -199,6 +199,9 @@ def raise_status(
     results = getattr(kernel, "_shown_results", kernel.results)
     names = (*kernel.operands, *kernel._constants, *results, *getattr(kernel, "_type_assertions", ()))
     names = (*names, *getattr(kernel, "_computed_texts", ()))
+    named = getattr(kernel, "_named", None)
+    if named is not None and kernel._is_ranked:
+        names = named(shapes) or names
     extents = getattr(kernel, "slots", ())
     error = errors.from_status(status, names, operand, dim, against, expected, actual, extents)
     locate = getattr(kernel, "_located", None)

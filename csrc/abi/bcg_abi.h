@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define BCG_ABI_VERSION 3
+#define BCG_ABI_VERSION 4
 #define BCG_MAX_RANK 64
 
 /* One array, d0 outermost. Strides are in bytes, of any sign, and not read where the extent is 1. */
@@ -61,11 +61,43 @@ typedef struct {
     int32_t cost;  /* as the nest's */
 } bcg_stage;
 
+/* What combines two values of a reduction. */
+#define BCG_STEP_ADD 0
+#define BCG_STEP_MULTIPLY 1
+#define BCG_STEP_MIN 2
+#define BCG_STEP_MAX 3
+#define BCG_STEP_ARGMIN 4
+#define BCG_STEP_ARGMAX 5
+
+/* The kinds of the values that are combined; a bool is a byte. */
+#define BCG_KIND_SIGNED 0
+#define BCG_KIND_UNSIGNED 1
+#define BCG_KIND_FLOAT 2
+#define BCG_KIND_COMPLEX 3
+#define BCG_KIND_BOOL 4
+
+/* How a nest reduces one of its results: bit d of `dims` says that dim d of the domain is combined; where `keeps` says
+ * so, a dim of extent 1 stays in its place. The sum is divided by the number of elements less `ddof`, unless that is
+ * negative. `given` is the number of the temporary that gets it; `direct` that of the operand whose elements are the values
+ * as they lie in memory, or -1. */
+typedef struct {
+    int32_t step;
+    int32_t kind;
+    int32_t keeps;
+    int32_t ddof;
+    int32_t given;
+    int32_t direct;
+    uint64_t dims;
+} bcg_reduction;
+
 /* One loop nest. Its arrays are its operands, one for each map they are read through, then its results.
  *
  * The inline form computes all in one loop over its arrays. The staged form, where there is one, computes every stage,
  * then a loop over `staged_reads`: operands and stages, numbered as a stage's, followed by the results. The first
- * variant of either form has no stationary array. */
+ * variant of either form has no stationary array.
+ *
+ * If there is a `reduction`, one for each result, the values of points are no results of the kernel: they are combined
+ * into its temporaries, which later nests read. */
 typedef struct {
     int32_t arrays;
     int32_t operands;
@@ -82,6 +114,7 @@ typedef struct {
     int32_t staged_cost;        /* of a point, without the stages */
     int32_t staged_variants;
     const bcg_variant *staged_variant;
+    const bcg_reduction *reduction; /* null: results are stored */
 } bcg_nest;
 
 typedef struct {
@@ -93,6 +126,10 @@ typedef struct {
     const bcg_nest *nest;
     int32_t (*shape)(const bcg_array *operands, bcg_shape *results, bcg_diagnostic *why);
     int32_t (*admits)(const bcg_array *operands, const bcg_array *results, bcg_diagnostic *why); /* null: always */
+    /* What reductions give, in memory that the run time makes. In nests' positions they follow the operands, and what
+     * is reduced comes before the results. `spans` fills in the domains of both, and checks what `shape` does. */
+    int32_t temporaries;
+    int32_t (*spans)(const bcg_array *operands, bcg_shape *domains, bcg_diagnostic *why);
 } bcg_kernel;
 
 #endif

@@ -122,4 +122,14 @@ static inline bcg_status bcg_check_result(const bcg_array *result, int32_t posit
     return BCG_OK;
 }
 
+/* The shape that is left of a domain if the dims of a set are reduced. */
+static inline void bcg_reduce_shape(const bcg_shape *domain, uint64_t dims, int32_t keeps, bcg_shape *left)
+{
+    left->rank = 0;
+    for (int32_t dim = 0; dim < domain->rank; dim++) {
+        const int is_reduced = (int)(dims >> dim & 1);
+        if (!is_reduced || keeps) left->extents[left->rank++] = is_reduced ? 1 : domain->extents[dim];
+    }
+}
+
 #endif

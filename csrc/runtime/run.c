@@ -308,11 +308,14 @@ static size_t run_spare_bytes(const bcg_kernel *kernel)
     return most;
 }
 
+#include "run_reduce.inc"
+
 int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results,
                 const bcg_run_options *options, bcg_diagnostic *why)
 {
     int32_t status = kernel->admits == NULL ? BCG_OK : kernel->admits(operands, results, why);
     if (status != BCG_OK) return status;
+    if (kernel->temporaries > 0) return reduce_kernel(kernel, operands, results, options, why);
     const size_t needed = run_spare_bytes(kernel);
     void *const spare = needed == 0 ? NULL : malloc(needed);
     if (needed > 0 && spare == NULL) return BCG_NO_MEMORY;

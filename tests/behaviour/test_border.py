@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, dtype, in_numpy_code
+from bcastgen.core.dtypes import BF16, COMPUTED, WEAK_FLOAT, WEAK_INT, dtype, in_numpy_code
 from bcastgen.core.errors import BcastgenError, DTypeError, ParseError, TraceError
 from bcastgen.core.subclasses import own_meaning
 from bcastgen.expr.evaluate import evaluate
@@ -30,7 +30,7 @@ from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
 from bcastgen.ops.table import OPS
 
-KINDS = [kind for kind in DTYPES if kind is not BF16]
+KINDS = [kind for kind in COMPUTED if kind is not BF16]
 ONES = {kind: np.ones(1, kind.np) for kind in KINDS} | {WEAK_INT: 2, WEAK_FLOAT: 2.0}
 CONSTANTS = (True, 0, 1, 2, 3, -1, 0.0, 0.5, 1.0, 2.0, -1.0, np.float32(2), np.int8(2), np.bool_(True))
 
@@ -100,7 +100,7 @@ def test_names_of_two_meanings_are_refused_in_text_with_what_to_write(name):
 
 
 def test_names_with_bits_are_numpys_where_numpy_has_none():
-    for kind in DTYPES:
+    for kind in COMPUTED:
         # Those of 8 have a meaning for NumPy.
         if kind.name not in ("i8", "u8", "f16"):
             assert in_numpy_code(kind.name) is kind

@@ -142,8 +142,6 @@ def test_values_that_are_not_known_at_the_start_are_refused(copies):
         bg.jit(lambda x, n: copies(x, n + 1))(np.ones(2), 1)
     with pytest.raises(bg.TraceError, match=r"'count' of copies_of is 1\.5, expected an integer"):
         bg.jit(lambda x: copies(x, 1.5))(np.ones(2))
-    with pytest.raises(bg.BroadcastError, match="the values of 'count' decide the extents"):
-        bg.from_text("(f64[?] x, i64[] n) -> copies_of(x, n)").emit_c("unused")
 
 
 def test_one_operand_is_read_as_one_type(copies, tiles):

@@ -45,6 +45,7 @@ REASONS = (
     (r"dtype 'c?(longdouble|float128|complex256|float96)'", "no long doubles"),
     (r"dtype '(complex\d+)'", r"no \1"),
     (r"dtype '(float8|float4|u?int4|u?int2)\w*'", r"no \1 of ml_dtypes"),
+    (r"nan location mismatch", "0 is no power of two, so it is NaN, as in ml_dtypes"),
     (r"dtype 'object'", "no Python objects"),
     (r"dtype '[<|>]?[USV]\d*'|StringDType", "no text, bytes or fields"),
     (r"dtype '(datetime|timedelta)64", r"no \1s"),

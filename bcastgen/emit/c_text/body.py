@@ -84,12 +84,9 @@ def literal(value: Any, dtype: DType) -> str:
         return "true" if value else "false"
     if dtype.is_complex:
         return f"bcg_make_{dtype}({literal(value.real, dtype.part)}, {literal(value.imag, dtype.part)})"
-    if dtype.small is not None:
-        return f"0x{dtype.small.code_of(float(value)):02x} /* {float(value)!r} */"
-    if dtype.is_storage:
-        return str(int(value) & ((1 << dtype.bits) - 1))
     if dtype.is_float:
         return _float_literal(float(value), dtype)
+    value = value & ((1 << dtype.bits) - 1) if dtype.is_storage else value
     if dtype.kind == "signed" and value == dtype.min and dtype.bits >= 32:
         return f"INT{dtype.bits}_MIN"
     digits = str(abs(int(value)))
@@ -101,6 +98,8 @@ def literal(value: Any, dtype: DType) -> str:
 
 
 def _float_literal(value: float, dtype: DType) -> str:
+    if dtype.small is not None:
+        return f"0x{dtype.small.code_of(value):02x} /* {value!r} */"
     suffix = "f" if dtype.computed_in is F32 else ""
     if math.isnan(value):
         return "NAN"

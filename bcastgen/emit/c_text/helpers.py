@@ -27,6 +27,7 @@ _HEADERS = (
     "bcg_broadcast.h",
     "bcg_extent.h",
     "bcg_memory.h",
+    "bcg_values.h",
     "bcg_odometer.h",
     "bcg_shape_value.h",
     "bcg_shape.h",

@@ -19,6 +19,7 @@ __all__ = [
     "NestView",
     "OverlapView",
     "PlaceView",
+    "ReductionView",
     "ResultView",
     "TieView",
 ]
@@ -38,6 +39,27 @@ class OverlapView:
 
 
 @dataclass(frozen=True, slots=True)
+class ReductionView:
+    """How a result of a nest is reduced, as a row of the table that the run time reads.
+
+    Attributes
+    ----------
+    step, kind : macros of bcg_abi.h.
+    keeps, ddof, given, direct, dims : the other fields there.
+    shown : what the row is, for its comment.
+    """
+
+    step: str
+    kind: str
+    keeps: int
+    ddof: int
+    given: int
+    direct: int
+    dims: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
 class NestView:
     """One nest: its domain, and its loops.
 
@@ -52,6 +74,7 @@ class NestView:
     stages, staged : the loops that compute stages, and the loop after them, if there are any.
     alike : whether loops over its arrays make all checks of their extents.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
+    reductions : how each result is reduced, where results are not stored.
     """
 
     name: str
@@ -73,6 +96,7 @@ class NestView:
     staged: LoopView | None = None
     claims: tuple[str, ...] = ()
     alike: bool = False
+    reductions: tuple[ReductionView, ...] = ()
 
     @property
     def in_a_row(self) -> bool:
@@ -200,6 +224,23 @@ SIZES_FUNCTION = "sizes_of_ops"
 
 
 @dataclass(frozen=True, slots=True)
+class ValuesView:
+    """An operand whose values the shape functions take: how its integers are read, and how they are passed on.
+
+    `operand` is its number, and `at` the number among such operands; `least` is the least of its values, as C.
+    `refusal` is the number of the message for values that are none.
+    """
+
+    operand: int
+    at: int
+    bytes: int
+    signed: bool
+    is_list: bool
+    least: str
+    refusal: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sizes:
     """The shape functions of a kernel's ops, as one C function, which gives the extents of the kernel's slots.
 
@@ -210,6 +251,7 @@ class Sizes:
     slots : for each slot, the number of its operand, the returned shape that has its extent, and the dim there.
     ranks : the number of each operand that is no slot, and its rank.
     messages : the programs' error texts, by the number in a diagnostic, as lines of C.
+    values : the operands whose values the function takes instead of their arrays.
     """
 
     text: str
@@ -217,6 +259,7 @@ class Sizes:
     slots: tuple[tuple[int, int, int], ...]
     ranks: tuple[tuple[int, int], ...]
     messages: tuple[str, ...]
+    values: tuple[ValuesView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +282,7 @@ class KernelView:
     extents : the numbers of operands that stand for extents which the caller gives; they follow each other.
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
     sized : the shape functions that compute extents of ops' results; no caller passes their slots.
+    reduced : the reductions, of the first results; what they give are the last operands.
     """
 
     name: str
@@ -260,6 +304,12 @@ class KernelView:
     shown: tuple[str, ...] = ()
     extents: tuple[int, ...] = ()
     sized: Sizes | None = None
+    reduced: tuple[ReductionView, ...] = ()
+
+    @property
+    def callers(self) -> int:
+        """How many operands a call passes: those that reductions give are the last ones."""
+        return len(self.operands) - len(self.reduced)
 
     @property
     def macros(self) -> str:
@@ -281,6 +331,12 @@ class KernelView:
         """The operands that a caller passes: those in `given` except slots that are computed."""
         slots = {at for at, _, _ in self.sized.slots} if self.sized is not None else ()
         return tuple(name for at, name in enumerate(self.given) if at not in slots)
+
+    @property
+    def sizing(self) -> tuple[str, ...]:
+        """What the shape functions take: the operands that a caller passes, or their values."""
+        values = {} if self.sized is None else {self.operands[one.operand]: one for one in self.sized.values}
+        return tuple(_taken(name, values.get(name)) for name in self.passed)
 
     @property
     def computed(self) -> tuple[NestView, ...]:
@@ -308,3 +364,9 @@ class KernelView:
         """The operands whose memory each result may take."""
         pairs = [(o.result.name, o.other.name) for nest in self.nests for o in nest.overlaps if o.same]
         return tuple((r.name, tuple(other for result, other in pairs if result == r.name)) for r in self.results)
+
+
+def _taken(name: str, values: ValuesView | None) -> str:
+    if values is None:
+        return name
+    return f"&given{values.at}" if values.is_list else f"given{values.at}.extents[0]"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
 from ...loops.guard_ir import NestGuards
-from ...loops.nest import Access, LoopProgram, Nest
+from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
 from ..c_text.body import demand_lines, demand_status, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
@@ -23,7 +23,7 @@ from .constants import constant_views
 from .half_blocks import in_floats
 from .inner import inline_loop, stage_loops
 from .loop_model import ArrayView, DimView
-from .model import ConstantView, KernelView, NestView, OverlapView, ResultView
+from .model import ConstantView, KernelView, NestView, OverlapView, ReductionView, ResultView
 from .print_guards import Members, entry_steps, meeting_steps, result_steps, starts
 from .print_ties import ties_of
 
@@ -86,13 +86,14 @@ def kernel_view(
         _overlaps_across(nests),
         tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
         ties_of(program.guards, nests),
-        all(_is_aligned(access) for nest in program.nests for access in nest.operands),
+        not program.reduced and all(_is_aligned(access) for nest in program.nests for access in nest.operands),
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
         claims=tuple((given_count + c.position, c.name) for nest in program.nests for c in nest.claims),
         constants=_constants(prefix, program, operands, nests, constants, namer),
         constant_count=program.constants if separate else 0,
         shown=(*given, *program.guards.named[len(given) :]),
         extents=program.extents,
+        reduced=tuple(one for nest in nests for one in nest.reductions),
     )
 
 
@@ -176,12 +177,30 @@ def _nest_view(
         demand_status=demand_status(nest),
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.nest_index in demanded),
         claims=tuple(claim.name for claim in nest.claims),
+        reductions=tuple(_reduction_view(nest, at, one) for at, one in enumerate(nest.reduced)),
     )
     if not members.separate:
         return view
     alike = view.in_a_row
     count = len(view.whole_arrays) - len(results)
     return replace(view, alike=alike and all_alike(count, guards))
+
+
+def _reduction_view(nest: Nest, at: int, one: Reducing) -> ReductionView:
+    access, value = nest.results[at], nest.stores[at]
+    # A bool in memory may be any byte, and 16-bit floats are converted.
+    direct = isinstance(value, Load) and access.dtype.kind != "bool"
+    dims = sum(1 << dim for dim in one.axes)
+    return ReductionView(
+        f"BCG_STEP_{one.op.step}",
+        f"BCG_KIND_{access.dtype.kind.upper()}",
+        int(one.keepdims),
+        -1 if one.ddof is None else one.ddof,
+        one.value,
+        value.access if direct and isinstance(value, Load) else -1,
+        f"UINT64_C({dims:#x})",
+        f"{one.name} = {one.op.name} over {list(one.axes)}",
+    )
 
 
 def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:

@@ -46,15 +46,22 @@ _Key: TypeAlias = tuple[int | Place, ...] | tuple[int | None, frozenset[Use]]
 
 
 def groups_of(
-    results: Sequence[Reads], claims: Sequence[Spanned] = (), broadcast_values: Sequence[Spanned] = ()
+    results: Sequence[Reads],
+    claims: Sequence[Spanned] = (),
+    broadcast_values: Sequence[Spanned] = (),
+    apart: Sequence[object] = (),
 ) -> tuple[Group, ...]:
-    """Return the groups that share a nest: groups without results first, then by the order of their first members."""
-    groups: dict[_Key, Group] = {}
+    """Return the groups that share a nest: groups without results first, then by the order of their first members.
+
+    Of the first results `apart` has something each that keeps them apart: they share a nest only where it is equal.
+    """
+    groups: dict[object, Group] = {}
     met = [spanned for spanned in broadcast_values if len(spanned.all_uses) > 1]
     alone = len(results) + len(claims) + len(met) == 1
     for position, read in enumerate(results):
         by_uses = alone or bool(read.slots)
-        _group(groups, read.rank, read.all_uses, by_uses).results.append(position)
+        kept = apart[position] if position < len(apart) else None
+        _group(groups, read.rank, read.all_uses, by_uses, kept).results.append(position)
     for position, spanned in enumerate(claims):
         _group(groups, spanned.rank, spanned.all_uses, alone).claims.append(position)
     for spanned in met:
@@ -62,10 +69,13 @@ def groups_of(
     return tuple(sorted(groups.values(), key=lambda group: bool(group.results)))
 
 
-def _group(groups: dict[_Key, Group], rank: int | None, uses: tuple[Use, ...], by_uses: bool) -> Group:
+def _group(
+    groups: dict[object, Group], rank: int | None, uses: tuple[Use, ...], by_uses: bool, apart: object = None
+) -> Group:
     """Return the group that has the domain of these uses, made if there is none; the uses are added to it."""
     extents = None if by_uses else _extents(rank, uses)
-    group = groups.setdefault((rank, frozenset(uses)) if extents is None else extents, Group(rank, ()))
+    key: _Key = (rank, frozenset(uses)) if extents is None else extents
+    group = groups.setdefault((apart, key), Group(rank, ()))
     group.rank = rank if group.rank is None else group.rank
     group.uses = tuple(dict.fromkeys((*group.uses, *uses)))
     return group

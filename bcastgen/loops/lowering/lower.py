@@ -21,6 +21,7 @@ from ...expr.free_extents import free_extent_names
 from ...expr.infer import Typed
 from ...expr.nodes import Apply as ExprApply
 from ...expr.nodes import Constant, Node, Remap
+from ...expr.reductions import has_reductions
 from ...shape.constraints import OF_RESULTS, Equals, ExtentIs, RankIs, ResultSame, Stretches, StretchesAll
 from ...shape.decision import Decision
 from ...shape.inference.joint import Joint
@@ -45,6 +46,8 @@ _NUMPY = Rules()
 
 Named = tuple[tuple[str, TensorType], ...]
 Homes = tuple[tuple[str, Place], ...]
+Types = tuple[TensorType, ...]
+Declared = tuple[TensorType | None, ...] | None
 
 
 def lower(
@@ -71,6 +74,27 @@ def lower(
     BroadcastError
         If the operands, a declared result type or a claim cannot fit.
     """
+    if has_reductions(typed.expression):
+        from .reductions import lower_reductions  # noqa: PLC0415 - most kernels have none
+
+        def flat(
+            part: Typed, types: Types, declared: Declared, names: tuple[str, ...], apart: tuple[object, ...]
+        ) -> LoopProgram:
+            return _lower(part, types, declared, names, rules, 0, apart)
+
+        return lower_reductions(typed, operand_types, result_types, result_names, constants, flat)
+    return _lower(typed, operand_types, result_types, result_names, rules, constants)
+
+
+def _lower(
+    typed: Typed,
+    operand_types: Types,
+    result_types: Declared,
+    result_names: tuple[str, ...],
+    rules: Rules,
+    constants: int,
+    apart: tuple[object, ...] = (),
+) -> LoopProgram:
     expression = typed.expression
     operand_types = checked_units(expression, operand_types)
     operands = tuple(
@@ -80,8 +104,10 @@ def lower(
     if result_types is not None and len(result_types) != len(expression.results):
         raise BroadcastError(f"{len(expression.results)} results, but {len(result_types)} result types are declared")
     declared = tuple(
-        None if result_types is None else _with_dtype(result_types[at], dtype, result_names[at])
-        for at, dtype in enumerate(typed.result_dtypes)
+        None if type_ is None else _with_dtype(type_, dtype, name)
+        for type_, dtype, name in zip(
+            result_types or (None,) * len(result_names), typed.result_dtypes, result_names, strict=True
+        )
     )
     types = tuple(type_ for _, type_ in operands)
     reads = tuple(reads_of(expression, result, types, rules.rank_expansion) for result in expression.results)
@@ -91,7 +117,7 @@ def lower(
     spans = spans_of(expression, tuple(claim.node for claim in expression.type_assertions), types, rules.rank_expansion)
     # Where every extent of 1 stretches, operands that each fit an explicit broadcast's target fit each other, too.
     inner = () if rules.stretch and rules.dynamic == "numpy" else broadcast_values(expression)
-    groups = groups_of(reads, spans, spans_of(expression, inner, types, rules.rank_expansion))
+    groups = groups_of(reads, spans, spans_of(expression, inner, types, rules.rank_expansion), apart)
     bound, places = _bound(operands, groups), first_places(operands)
     for at, name in zip(expression.free_extents, free_extent_names(expression.results, _symbols(types)), strict=True):
         if name is not None:

@@ -111,13 +111,8 @@ class _Narrowing:
     def _cast(self, at: int, statement: Apply) -> _Made:
         """Rebuild a cast: leave it out if the value fits the target, or if no result depends on the bits it drops."""
         (value,), (source,), target = statement.operands, statement.operand_dtypes, statement.dtype
-        if (
-            isinstance(value, Constant)
-            or source.is_inexact
-            or target.is_float16
-            or source.is_storage
-            or target.is_storage
-        ):
+        stays = source.is_inexact or source.is_storage or target.is_float16 or target.is_storage
+        if isinstance(value, Constant) or stays:
             return self._apply(statement, (source,), target)
         given = self._given(value, source)
         if source is BOOL and target.is_integer:

@@ -66,15 +66,13 @@ def number(value: complex, type_: str) -> str:
         return "true" if value else "false"
     small = _SMALL.get(type_)
     if type_ not in _FLOAT_BITS and type_ != "bf16" and small is None:
-        return str(int(value))
+        return str(int(value.real))
     value = float(value.real)
     if math.isfinite(value):
         # MLIR wants a point before the exponent.
         return re.sub(r"^(-?\d+)e", r"\1.0e", repr(value))
-    if small is not None:
-        return f"0x{small.code_of(value):02X}"
-    if type_ == "bf16":
-        return f"0x{bits_of(value, type_):04X}"
+    if type_ not in _FLOAT_BITS:
+        return f"0x{bits_of(value, type_):04X}" if small is None else f"0x{small.code_of(value):02X}"
     code, size = _FLOAT_BITS[type_]
     bits = struct.unpack(f"<{'BHIQ'[size.bit_length() - 1]}", struct.pack(code, value))[0]
     return f"0x{bits:0{2 * size}X}"

@@ -1,0 +1,311 @@
+"""Reductions as users call them, and the element-wise expressions between them.
+
+In: a traced value and NumPy's arguments.  Out: a traced value.
+
+    std(x, axis=1)   ->   sqrt(mean(square(x - mean(x, axis=1, keepdims)), axis=1))
+
+`split` takes an expression with reductions apart: what is reduced becomes a result, and what a reduction gives becomes
+an operand, so that all between is element-wise.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import BroadcastError, TraceError
+from ..core.frozen import dataclass
+from ..ops.rows.reductions import REDUCTIONS
+from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, topological
+
+__all__ = ["FUNCTIONS", "Split", "check_axes", "has_reductions", "normal_axes", "split"]
+
+# The stand-in of an array, of `trace.Tracer`, which calls what is here.
+Tracer = Any
+
+
+# ---- what users call
+
+
+def _reduced(
+    name: str, x: Tracer, axis: Any = None, keepdims: bool = False, initial: bool = False, ddof: int = 0
+) -> Tracer:
+    """Return a value reduced by a row of the table."""
+    axes = None if axis is None else _axes(name, axis)
+    if axes is not None and len(axes) != 1 and name.startswith("arg"):
+        raise TraceError(f"{name} takes one axis, or None for all, not {axis!r}")
+    return x.reduced(Reduce(REDUCTIONS[name], x.node, axes, bool(keepdims), initial, ddof))
+
+
+def _axes(name: str, axis: Any) -> tuple[int, ...]:
+    try:
+        return tuple(map(operator.index, axis)) if isinstance(axis, (tuple, list)) else (operator.index(axis),)
+    except TypeError:
+        raise TraceError(f"{name}: axis={axis!r} is neither an integer nor a tuple of integers") from None
+
+
+def _chosen(name: str, x: Tracer, where: Any, other: Any) -> Tracer:
+    """Return the elements that `where` chooses, and another value in place of those it leaves out."""
+    if where is True:
+        return x
+    return np.where(_mask(name, where), x, other)
+
+
+def _mask(name: str, where: Any) -> Any:
+    if not hasattr(where, "reduced"):
+        raise TraceError(f"{name}: where={where!r} is no operand of the kernel; pass the mask in as an operand")
+    return where
+
+
+def _in(x: Tracer, dtype: Any) -> Tracer:
+    return x if dtype is None else x.astype(dtype)
+
+
+def _no_where(name: str, where: Any) -> None:
+    if where is not True:
+        raise TraceError(f"{name}: where= is not supported in a kernel; divide sum(x, where=m) by the number chosen")
+
+
+def _no_out(name: str, out: Any) -> None:
+    if out is not None:
+        raise TraceError(f"{name}: out= has no meaning inside a kernel; leave it out")
+
+
+def sum(  # noqa: A001 - NumPy's name
+    a: Tracer,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Tracer:
+    """Sum of elements."""
+    _no_out("sum", out)
+    made = _reduced("sum", _chosen("sum", _in(a, dtype), where, 0), axis, keepdims)
+    return _in(made if initial is None else made + initial, dtype)
+
+
+def prod(
+    a: Tracer,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Tracer:
+    """Product of elements."""
+    _no_out("prod", out)
+    made = _reduced("prod", _chosen("prod", _in(a, dtype), where, 1), axis, keepdims)
+    return _in(made if initial is None else made * initial, dtype)
+
+
+def _extreme(name: str, combine: Callable[[Any, Any], Any]) -> Callable[..., Tracer]:
+    def function(
+        a: Tracer, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
+    ) -> Tracer:
+        _no_out(name, out)
+        if where is not True and initial is None:
+            raise TraceError(f"{name}: where= needs initial=, the value of no elements; give one")
+        chosen = _chosen(name, a, where, initial)
+        made = _reduced(name, chosen, axis, keepdims, initial is not None)
+        return made if initial is None else combine(made, initial)
+
+    function.__doc__ = REDUCTIONS[name].doc
+    return function
+
+
+def _truth(name: str, other: bool) -> Callable[..., Tracer]:
+    def function(a: Tracer, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Tracer:
+        _no_out(name, out)
+        return _reduced(name, _chosen(name, a != 0, where, other), axis, keepdims)
+
+    function.__doc__ = REDUCTIONS[name].doc
+    return function
+
+
+def _index(name: str) -> Callable[..., Tracer]:
+    def function(a: Tracer, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Tracer:
+        _no_out(name, out)
+        return _reduced(name, a, axis, keepdims)
+
+    function.__doc__ = REDUCTIONS[name].doc
+    return function
+
+
+def mean(
+    a: Tracer, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Tracer:
+    """Sum of elements, divided by their number."""
+    _no_out("mean", out)
+    _no_where("mean", where)
+    return _in(_reduced("mean", _in(a, dtype), axis, keepdims), dtype)
+
+
+def var(
+    a: Tracer,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    correction: Any = None,
+) -> Tracer:
+    """Mean of the squared distances from the mean."""
+    _no_out("var", out)
+    _no_where("var", where)
+    count = ddof if correction is None else correction
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+        raise TraceError(f"var: ddof={count!r} is no integer of 0 or more")
+    x = _in(a, dtype)
+    apart = x - _reduced("mean", x, axis, True)
+    # The product with the conjugate is real; of a real number it is the square.
+    return _in(_reduced("mean", np.real(apart * np.conjugate(apart)), axis, keepdims, ddof=int(count)), dtype)
+
+
+def std(a: Tracer, *args: Any, **options: Any) -> Tracer:
+    """Square root of the variance."""
+    return np.sqrt(var(a, *args, **options))
+
+
+def logsumexp(a: Tracer, axis: Any = None, b: Any = None, keepdims: bool = False) -> Tracer:
+    """Logarithm of the sum of exponentials, which do not overflow."""
+    if b is not None:
+        raise TraceError("logsumexp: b= is not supported in a kernel; write log(sum(b * exp(x)))")
+    most = _reduced("max", a, axis, True)
+    # Infinities cancel nothing: exp(-inf - -inf) is no number.
+    shift = np.where(np.isfinite(most), most, 0)
+    total = np.log(_reduced("sum", np.exp(a - shift), axis, True)) + shift
+    return total if keepdims else _reduced("sum", total, axis, False)
+
+
+def count_nonzero(a: Tracer, axis: Any = None, *, keepdims: bool = False) -> Tracer:
+    """Count the elements that are not 0."""
+    return _reduced("sum", a != 0, axis, keepdims)
+
+
+# By the name that users know; `amin` and `amax` are NumPy's older names.
+FUNCTIONS: dict[str, Callable[..., Tracer]] = {
+    "sum": sum,
+    "prod": prod,
+    "mean": mean,
+    "var": var,
+    "std": std,
+    "min": _extreme("min", np.minimum),
+    "max": _extreme("max", np.maximum),
+    "any": _truth("any", False),
+    "all": _truth("all", True),
+    "argmin": _index("argmin"),
+    "argmax": _index("argmax"),
+    "count_nonzero": count_nonzero,
+    "logsumexp": logsumexp,
+}
+FUNCTIONS |= {"amin": FUNCTIONS["min"], "amax": FUNCTIONS["max"]}
+
+
+# ---- expressions
+
+
+def has_reductions(expression: Expression) -> bool:
+    """Whether an expression reduces a value."""
+    return any(isinstance(node, Reduce) for node in topological(expression.roots))
+
+
+def normal_axes(node: Reduce, rank: int) -> tuple[int, ...]:
+    """Return the dims that a reduction of a value of this rank combines, in order.
+
+    Raises
+    ------
+    BroadcastError
+        If an axis is out of range, or named twice.
+    """
+    if node.axes is None:
+        return tuple(range(rank))
+    found = []
+    for axis in node.axes:
+        if not -rank <= axis < rank:
+            cure = f"use {-rank} to {rank - 1}" if rank else "use None"
+            raise BroadcastError(f"{node.op.name}: axis {axis} is out of range for a value of rank {rank}; {cure}")
+        found.append(axis % rank)
+    if len(set(found)) != len(found):
+        raise BroadcastError(f"{node.op.name}: axes {list(node.axes)} name a dim twice; name each once")
+    return tuple(sorted(found))
+
+
+def check_axes(node: Reduce, rank: int) -> None:
+    """Raise a BroadcastError if a reduction's axes do not fit a value of this rank."""
+    normal_axes(node, rank)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """An expression without reductions, whose first results are the values that `reductions` reduce.
+
+    The last operands are what the reductions give, in the same order, which is that of `depths`: how many reductions
+    stand one on the other.
+    """
+
+    expression: Expression
+    reductions: tuple[Reduce, ...]
+    depths: tuple[int, ...]
+
+
+def split(expression: Expression) -> Split:
+    """Take a typed expression with reductions apart."""
+    order = topological(expression.roots)
+    depth: dict[Node, int] = {}
+    for node in order:
+        below = max((depth[child] for child in _below(node)), default=0)
+        depth[node] = below + isinstance(node, Reduce)
+    found = sorted((node for node in order if isinstance(node, Reduce)), key=depth.__getitem__)
+    names = _names(expression, found)
+    given = len(expression.operands)
+    here: dict[Node, Node] = {one: one for one in expression.operands}
+    here |= {one: Operand(given + at, names[at], one.dtype) for at, one in enumerate(found)}
+    for node in order:
+        match node:
+            case Constant():
+                here[node] = node
+            case Apply(operands=operands):
+                here[node] = Apply(node.op, tuple(here[child] for child in operands), node.params, node.dtype)
+            case Remap(operand=operand):
+                here[node] = Remap(here[operand], node.view, node.like, node.dtype)
+    temporaries = tuple(one for one in (here[node] for node in found) if isinstance(one, Operand))
+    values = tuple(here[node.operand] for node in found)
+    results = (*values, *(here[node] for node in expression.results))
+    made = Expression((*expression.operands, *temporaries), results, expression.free_extents)
+    return Split(made, tuple(found), tuple(depth[node] for node in found))
+
+
+def _below(node: Node) -> tuple[Node, ...]:
+    match node:
+        case Apply(operands=operands):
+            return operands
+        case Remap(operand=operand) | Reduce(operand=operand):
+            return (operand,)
+    return ()
+
+
+def _names(expression: Expression, found: Sequence[Reduce]) -> list[str]:
+    """Return a name for what each reduction gives, which no operand has."""
+    taken = {operand.name for operand in expression.operands}
+    names: list[str] = []
+    for node in found:
+        stem, count = f"{node.op.name}_of", 0
+        if isinstance(node.operand, Operand):
+            stem = f"{node.op.name}_of_{node.operand.name}"
+        name = stem
+        while name in taken:
+            count += 1
+            name = f"{stem}_{count}"
+        taken.add(name)
+        names.append(name)
+    return names
+
+

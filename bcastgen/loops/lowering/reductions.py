@@ -1,0 +1,144 @@
+"""Lowering of reductions: nests that combine elements, and the nests that read what these give.
+
+In: a typed expression with reductions.  Out: a :class:`LoopProgram` whose first results are the values that are reduced.
+
+    x - mean(x, axis=1)   ->   nest (d0, d1), reducing d1: mean_of_x = mean of x
+                               nest (d0, d1): r = subtract(x, mean_of_x)
+
+What a reduction gives is an operand that the run time makes: its extents are those of the dims that are left of its
+nest's domain. All checks run before the first nest does. Reductions of values of one domain along the same dims share a
+nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...core.errors import BcastgenError
+from ...expr.infer import Typed
+from ...expr.nodes import Expression
+from ...expr.reductions import Split, normal_axes, split
+from ...shape.types.dim import Dim
+from ...shape.types.tensor_type import TensorType
+from ..guard_ir import Check, Const, DomainDim, GuardProgram, NestGuards, ReducedShape
+from ..nest import LoopProgram, Nest, Reducing
+
+__all__ = ["lower_reductions"]
+
+Types = tuple[TensorType, ...]
+# Lowers an expression without reductions: its operands' types, how many results are reduced, what keeps these apart.
+LowerFlat = Callable[[Typed, Types, "tuple[TensorType | None, ...] | None", "tuple[str, ...]", "tuple[object, ...]"], LoopProgram]
+
+
+def lower_reductions(
+    typed: Typed,
+    operand_types: Types,
+    result_types: Types | None,
+    result_names: tuple[str, ...],
+    constants: int,
+    flat: LowerFlat,
+) -> LoopProgram:
+    """Return the nests of an expression with reductions.
+
+    Raises
+    ------
+    BroadcastError
+        If operands do not fit, or an axis is out of range.
+    BcastgenError
+        If the kernel also has what reductions do not go together with yet: the message names it.
+    """
+    expression = typed.expression
+    _refuse(expression, operand_types, constants)
+    parts = split(expression)
+    types, reduced = _reduced(parts, typed, operand_types, flat)
+    count = len(parts.reductions)
+    given: tuple[TensorType | None, ...] = (None,) * len(expression.results) if result_types is None else result_types
+    program = flat(
+        Typed(parts.expression, (*typed.limits, *(None,) * count)),
+        (*operand_types, *types),
+        (*(None,) * count, *given),
+        (*(f"{one.name}_values" for one in reduced), *result_names),
+        tuple((depth, one.axes) for depth, one in zip(parts.depths, reduced, strict=True)),
+    )
+    return _combined(program, tuple(reduced))
+
+
+def _refuse(expression: Expression, types: Types, constants: int) -> None:
+    """Refuse what reductions do not go together with yet."""
+    found = (
+        (bool(expression.free_extents), "extents that the caller gives; write the extents, or broadcast outside"),
+        (bool(expression.type_assertions), "claims on the types of intermediate values; leave them out"),
+        (bool(constants), "constant arrays; pass them as operands"),
+        (any(type_.unranked for type_ in types), "operands of unknown rank; declare the rank, as in f32[?, ?]"),
+    )
+    for is_there, what in found:
+        if is_there:
+            raise BcastgenError(f"reductions do not go together with {what}")
+
+
+def _reduced(
+    parts: Split, typed: Typed, operand_types: Types, flat: LowerFlat
+) -> tuple[list[TensorType], list[Reducing]]:
+    """Return the type of what each reduction gives, and how it is made, one after the other."""
+    given = len(operand_types)
+    types: list[TensorType] = []
+    reduced: list[Reducing] = []
+    for at, node in enumerate(parts.reductions):
+        # The operands that stand for later reductions are left out.
+        whole = parts.expression
+        part = Expression(whole.operands[: given + at], (whole.results[at],))
+        limits = (*typed.limits, *(None,) * at)
+        name = whole.operands[given + at].name
+        nest = flat(Typed(part, limits), (*operand_types, *types), None, (f"{name}_values",), ()).nests[-1]
+        dims = nest.domain.dims
+        axes = normal_axes(node, len(dims))
+        left = tuple(
+            Dim(1) if dim in axes else extent for dim, extent in enumerate(dims) if node.keepdims or dim not in axes
+        )
+        types.append(TensorType(node.dtype, left))
+        asks = node.op.identity is None and not node.initial
+        ddof = node.ddof if node.op.divides else None
+        reduced.append(Reducing(node.op, name, at, given + at, axes, node.keepdims, ddof, asks))
+    return types, reduced
+
+
+def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgram:
+    """Return a program that knows which results it reduces."""
+    by_position = {one.value: one for one in reduced}
+    nests: list[Nest] = []
+    guards: list[NestGuards] = []
+    for at, (nest, asked) in enumerate(zip(program.nests, program.guards.nests, strict=True)):
+        own = tuple(by_position[access.position] for access in nest.results if access.position in by_position)
+        nests.append(replace(nest, reduced=own))
+        guards.append(replace(asked, results=(*asked.results, *_not_empty(nest, at, own))))
+    shapes = tuple(ReducedShape(one.operand, program.guards.stored[one.value], one.axes, one.keepdims) for one in reduced)
+    made = GuardProgram(
+        program.guards.named,
+        program.guards.operands,
+        program.guards.stored,
+        program.guards.constants,
+        tuple(guards),
+        program.guards.ties,
+        shapes,
+    )
+    return replace(program, nests=tuple(nests), guards=made, reduced=reduced)
+
+
+def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...]) -> list[Check]:
+    """Return the checks that dims have elements where a reduction of none has no value."""
+    asked = dict.fromkeys(dim for one in own if one.needs_elements for dim in one.axes)
+    found = []
+    for dim in asked:
+        extent = nest.domain.dims[dim].extent
+        if extent is not None and extent > 0:
+            continue
+        first = next(one for one in own if one.needs_elements and dim in one.axes)
+        subject, own_dim = first.operand, dim
+        for access in nest.operands:
+            dims = [index.dim for index in access.map.indices]
+            if dim in dims and len(nest.operands) == 1:
+                subject, own_dim = access.position, dims.index(dim)
+        says = f"d{dim} >= 1 ({first.op.name})"
+        found.append(Check("ge", DomainDim(at, dim), Const(1), "EMPTY", subject, own_dim, -1, says))
+    return found

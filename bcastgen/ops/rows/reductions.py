@@ -1,0 +1,137 @@
+"""Reductions: what combines the elements along some dims into one.
+
+In: a name.  Out: its :class:`Reduction`: the step that combines two values, its dtype rule, its reference.
+
+    REDUCTIONS["sum"].types(I8)  ->  values are i64, the result is i64
+
+A value of no elements is the identity of the step; a row without one refuses dims of extent 0. The C of the steps is
+csrc/runtime/run_reduce.inc, which knows them by `step`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core.dtypes import BOOL, F32, F64, I64, U64, DType, in_numpy_code
+from ...core.errors import DTypeError
+from ...core.frozen import dataclass
+
+__all__ = ["REDUCTIONS", "Reduction"]
+
+# The dtypes that values are combined in, and that results have, of values of a dtype.
+_Rule = Callable[[str, DType], tuple[DType, DType]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """One row.
+
+    Attributes
+    ----------
+    name : NumPy's name of the reduction.
+    step : the name of the step in C: ``BCG_STEP_<step>``.
+    rule : the dtype of values -> the dtype they are combined in, and the result's.
+    doc : one sentence.
+    reference : NumPy's function, of an array, `axis`, and `keepdims`.
+    identity : the value of no elements; None if there is none.
+    divides : whether the result is divided by the number of elements, less `ddof`.
+    mlir : the combining op of linalg's body, by kind of the dtype that values are combined in.
+    """
+
+    name: str
+    step: str
+    rule: _Rule
+    doc: str
+    reference: Callable[..., Any]
+    identity: bool | int | None = None
+    divides: bool = False
+    mlir: Mapping[str, str] | None = None
+
+    def types(self, values: DType) -> tuple[DType, DType]:
+        """Return the dtype that values are combined in, and the result's.
+
+        Raises
+        ------
+        DTypeError
+            If the reduction is not defined for values of this dtype.
+
+        Examples
+        --------
+        >>> [str(one) for one in REDUCTIONS["mean"].types(F16)]
+        ['f32', 'f16']
+        """
+        return self.rule(self.name, values)
+
+
+def _wide(_name: str, values: DType) -> tuple[DType, DType]:
+    """Integers are combined in 64 bits, 16-bit floats in f32, which is rounded once."""
+    if values.kind in ("bool", "signed"):
+        return I64, I64
+    if values.kind == "unsigned":
+        return U64, U64
+    return (F32, values) if values.is_float16 else (values, values)
+
+
+def _mean(_name: str, values: DType) -> tuple[DType, DType]:
+    if values.kind == "bool" or values.is_integer:
+        return F64, F64
+    return (F32, values) if values.is_float16 else (values, values)
+
+
+def _own(name: str, values: DType) -> tuple[DType, DType]:
+    if values.is_complex:
+        raise DTypeError(f"{name}({values}): complex numbers have no order here; use .real, .imag or absolute")
+    return (F32, values) if values.is_float16 else (values, values)
+
+
+def _index(name: str, values: DType) -> tuple[DType, DType]:
+    return _own(name, values)[0], I64
+
+
+def _truth(_name: str, _values: DType) -> tuple[DType, DType]:
+    return BOOL, BOOL
+
+
+def _mean_of(x: Any, axis: Any, keepdims: bool, ddof: int = 0) -> Any:
+    total = np.sum(x, axis=axis, keepdims=keepdims)
+    count = x.size // max(total.size, 1) if x.size else _count(x.shape, axis)
+    with np.errstate(all="ignore"):
+        return np.asarray(total / np.asarray(max(count - ddof, 0), in_numpy_code(x.dtype).part.np))
+
+
+def _count(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> int:
+    count = 1
+    for dim in range(len(shape)) if axis is None else axis:
+        count *= shape[dim]
+    return count
+
+
+def _at(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the reference of an index: NumPy's function takes one axis, or all."""
+
+    def reference(x: Any, axis: Any, keepdims: bool) -> Any:
+        return function(x, axis=None if axis is None else axis[0], keepdims=keepdims)
+
+    return reference
+
+
+_INTEGERS_ADD = {"signed": "arith.addi", "unsigned": "arith.addi", "float": "arith.addf"}
+_INTEGERS_MULTIPLY = {"signed": "arith.muli", "unsigned": "arith.muli", "float": "arith.mulf"}
+
+REDUCTIONS: dict[str, Reduction] = {
+    row.name: row
+    for row in (
+        Reduction("sum", "ADD", _wide, "Sum; integers wrap in 64 bits.", np.sum, 0, mlir=_INTEGERS_ADD),
+        Reduction("prod", "MULTIPLY", _wide, "Product; integers wrap in 64 bits.", np.prod, 1, mlir=_INTEGERS_MULTIPLY),
+        Reduction("mean", "ADD", _mean, "Sum, divided by the number of elements.", _mean_of, 0, divides=True),
+        Reduction("min", "MIN", _own, "Least element; NaN where one is NaN.", np.min),
+        Reduction("max", "MAX", _own, "Largest element; NaN where one is NaN.", np.max),
+        Reduction("any", "MAX", _truth, "Whether an element is true.", np.any, False),
+        Reduction("all", "MIN", _truth, "Whether all elements are true.", np.all, True),
+        Reduction("argmin", "ARGMIN", _index, "Index of the least element, of the first NaN.", _at(np.argmin)),
+        Reduction("argmax", "ARGMAX", _index, "Index of the largest element, of the first NaN.", _at(np.argmax)),
+    )
+}

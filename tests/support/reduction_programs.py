@@ -1,0 +1,175 @@
+"""Random programs with reductions, and what they give exactly enough to tell a wrong tree from rounding.
+
+In: a generator of random numbers.  Out: a function that NumPy and a kernel both run, its operands, and a bound.
+
+    python -m tests.support.reduction_programs 20000      runs so many programs; exits with 1 at the first difference
+
+NumPy computes floats in the widest type there is, from operands that are small integers or short fractions; ours may
+differ by the roundings of its own type. Integers, indices and truths are compared bit by bit.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import bcastgen as bg
+
+Array = np.ndarray[Any, Any]
+
+_FLOATS = ("float32", "float64", "float16")
+_OTHERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
+_COMPLEX = ("complex64", "complex128")
+_NAMES = ("sum", "prod", "mean", "min", "max", "any", "all", "argmin", "argmax", "var", "std", "count_nonzero")
+# What comes before and after a reduction: texts of x, y and what was reduced.
+_BEFORE = ("x", "x", "x", "x + y", "x * y", "x - y", "np.where(x > y, x, y)")
+_AFTER = ("r", "r", "r + 1", "x - r", "r * y", "r")
+# Programs of one dtype and rank share so many texts, so that most of the time is spent on running kernels.
+_TEXTS = 8
+_kernels: dict[str, Callable[..., Any]] = {}
+_texts: dict[tuple[str, int], list[str]] = {}
+
+
+class Program:
+    """One program: its text, its operands, and how far results may be from NumPy's."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        names = _FLOATS + _OTHERS + (_COMPLEX if random.random() < 0.3 else ())
+        self.dtype = np.dtype(str(random.choice(names)))
+        rank = int(random.integers(1, 5))
+        self.shape = tuple(int(n) for n in random.choice((1, 1, 2, 3, 5, 17, 33, 64, 300), size=rank, replace=True))
+        while np.prod(self.shape) > 60_000:
+            self.shape = tuple(max(1, n // 2) for n in self.shape)
+        if random.random() < 0.05:
+            at = int(random.integers(rank))
+            self.shape = (*self.shape[:at], 0, *self.shape[at + 1 :])
+        texts = _texts.setdefault((self.dtype.name, rank), [])
+        if len(texts) < _TEXTS:
+            texts.append(self._text(random, rank))
+        self.text = texts[int(random.integers(len(texts)))]
+        self.operands = (self._operand(random, self.shape), self._operand(random, self._smaller(random)))
+
+    def _text(self, random: np.random.Generator, rank: int) -> str:
+        allowed = [n for n in _NAMES if self.dtype.kind != "c" or n in ("sum", "prod", "mean", "any", "all", "var")]
+        name = str(random.choice(allowed))
+        count = int(random.integers(1, rank + 1))
+        dims = [int(d) - (rank if random.random() < 0.5 else 0) for d in random.permutation(rank)[:count]]
+        axis: Any = None if random.random() < 0.25 else dims[0] if name.startswith("arg") or count == 1 else tuple(dims)
+        before = str(random.choice(_BEFORE))
+        if self.dtype.kind == "b" and "-" in before:
+            before = "x"
+        if self.dtype.kind == "c" and "where" in before:
+            before = "x * y"
+        keepdims = random.random() < 0.5
+        after = str(random.choice(_AFTER)) if keepdims else "r"
+        if self.dtype.kind == "b" and "-" in after:
+            after = "r"
+        options = [f"axis={axis}", f"keepdims={keepdims}"]
+        if random.random() < 0.2 and name in ("sum", "prod", "min", "max") and self.dtype.kind not in "bc":
+            options.append("initial=3")
+            if random.random() < 0.5:
+                options.append("where=y > 1")
+        if random.random() < 0.2 and name in ("var", "std"):
+            options.append("ddof=1")
+        return f"r = np.{name}({before}, {', '.join(options)}); return {after}"
+
+    def _smaller(self, random: np.random.Generator) -> tuple[int, ...]:
+        shape = tuple(1 if random.random() < 0.3 else n for n in self.shape)
+        return shape[int(random.integers(len(shape))) :]
+
+    def _operand(self, random: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Return values in one of many layouts."""
+        order = tuple(int(d) for d in random.permutation(len(shape)))
+        stretched = [int(n * random.choice((1, 1, 2))) for n in (shape[d] for d in order)]
+        if self.dtype.kind == "b":
+            memory: Array = random.random(stretched) < 0.5
+        elif self.dtype.kind in "iu":
+            memory = random.integers(0 if self.dtype.kind == "u" else -9, 10, stretched).astype(self.dtype)
+        else:
+            memory = (random.integers(-64, 65, stretched) / 16).astype(self.dtype)
+            if self.dtype.kind == "c":
+                memory = memory + memory.dtype.type(1j) * random.integers(-3, 4, stretched)
+            elif random.random() < 0.1 and memory.size:
+                memory.flat[int(random.integers(memory.size))] = random.choice((np.nan, np.inf, -np.inf, -0.0))
+        memory = memory.astype(self.dtype)
+        cut = tuple(slice(None, None, n // shape[d] if shape[d] else 1) for n, d in zip(stretched, order, strict=True))
+        array = memory[cut].transpose(np.argsort(order))
+        flips = tuple(slice(None, None, -1 if random.random() < 0.2 else 1) for _ in shape)
+        assert array.shape == shape
+        return array[flips]
+
+    def function(self) -> Callable[..., Any]:
+        """Return the program as a function of x and y."""
+        names: dict[str, Any] = {"np": np}
+        lines = "\n".join(f"    {line.strip()}" for line in self.text.split(";"))
+        exec(f"def program(x, y):\n{lines}", names)  # noqa: S102 - the text is made here
+        function: Callable[..., Any] = names["program"]
+        return function
+
+    def kernel(self) -> Callable[..., Any]:
+        """Return the program's kernel, which all programs of one text share."""
+        if self.text not in _kernels:
+            _kernels[self.text] = bg.jit(self.function())
+        return _kernels[self.text]
+
+    def difference(self) -> str:
+        """Return what differs from NumPy; empty if nothing does."""
+        with np.errstate(all="ignore"):
+            try:
+                expected = np.asarray(self.function()(*self.operands))
+            except ValueError:
+                expected = None
+            try:
+                found = np.asarray(self.kernel()(*self.operands))
+            except bg.BroadcastError as error:
+                return "" if expected is None else f"refused: {error}"
+            if expected is None:
+                return "accepted, but NumPy refuses it"
+            if found.dtype != expected.dtype or found.shape != expected.shape:
+                return f"{found.dtype}{found.shape}, expected {expected.dtype}{expected.shape}"
+            if expected.dtype.kind not in "fc":
+                return "" if np.array_equal(found, expected) else f"{found}, expected {expected}"
+            return self._floats(found)
+
+    def _floats(self, found: Array) -> str:
+        wide = [x.astype(np.clongdouble if x.dtype.kind == "c" else np.longdouble) for x in self.operands]
+        keeps = [x if x.dtype.kind in "iub" else w for x, w in zip(self.operands, wide, strict=True)]
+        exact = np.asarray(self.function()(*keeps))
+        if exact.dtype.kind not in "fc":
+            return ""
+        unit = np.finfo(found.dtype).eps
+        count = max(self.operands[0].size, 1)
+        scale = np.abs(exact) + self._magnitude() * (1 if "mean" in self.text or "var" in self.text else count)
+        with np.errstate(all="ignore"):
+            far = np.abs(found.astype(exact.dtype) - exact) > 40 * unit * scale
+        same = (found == exact.astype(found.dtype)) | (np.isnan(found) & np.isnan(exact))
+        return "" if not np.any(far & ~same) else f"{found}, expected {exact}"
+
+    def _magnitude(self) -> float:
+        finite = [np.abs(x[np.isfinite(x)]) for x in self.operands if x.dtype.kind in "fc"]
+        most = max((float(x.max()) for x in finite if x.size), default=16.0)
+        return (most + 1) ** 2 * 4
+
+    def __str__(self) -> str:
+        x, y = self.operands
+        return f"{self.text} of {x.dtype}{x.shape} {x.strides}, {y.dtype}{y.shape} {y.strides}"
+
+
+def main(count: int, seed: int = 0) -> int:
+    """Run programs; return 1 at the first that differs."""
+    random = np.random.default_rng(seed)
+    for number in range(count):
+        program = Program(random)
+        difference = program.difference()
+        if difference:
+            print(f"program {number} of seed {seed}: {program}: {difference}")
+            return 1
+    print(f"{count} programs agree with NumPy, {len(_kernels)} kernels")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000, *map(int, sys.argv[2:3])))
