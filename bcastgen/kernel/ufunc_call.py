@@ -225,8 +225,8 @@ def _special_call(kernel: Any, args: tuple[object, ...], named: dict[str, object
     for name, value in zip(names, values, strict=True):
         if asked.casting == "no" and isinstance(value, np.ndarray) and not value.dtype.isnative:
             raise DTypeError(
-                f"{kernel._name}(): operand '{name}' of dtype {value.dtype.str} cannot be cast to the machine's byte order "
-                "by the rule 'no'; pass casting='equiv'"
+                f"{kernel._name}(): operand '{name}' of dtype {value.dtype.str} cannot be cast to the machine's byte "
+                "order by the rule 'no'; pass casting='equiv'"
             )
     operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
     outs = bind_outs(kernel, asked.out)
