@@ -147,7 +147,7 @@ def _all(count: int) -> Iterator[Measured]:
         for kind in (F32, F64):
             if op.types((kind,) * op.arity)[1] is not kind:
                 continue
-            for math in ("accurate", "fast") if op.fast is not None else ("accurate",):
+            for math in ("accurate", "fast") if op.forms.fast is not None else ("accurate",):
                 yield measured(op, kind, math, count)
 
 
@@ -194,7 +194,7 @@ def _error_rows(found: Sequence[Measured], without: Sequence[Measured]) -> Itera
             bound = str(op.ulp_for(dtype(name)))
             accurate = [cells.get((op.name, name, "accurate", fma), "") for fma in (True, False)]
             fast = [cells.get((op.name, name, "fast", fma), "") for fma in (True, False)]
-            yield [op.name, name, bound, *accurate, str(op.fast_ulp) if fast[0] else "", *fast]
+            yield [op.name, name, bound, *accurate, str(op.forms.fast_ulp) if fast[0] else "", *fast]
 
 
 def _special_rows() -> Iterator[list[str]]:

@@ -108,7 +108,7 @@ def jit(
         each call. Dims may carry facts (:class:`bcastgen.Dim`): ``f32[n>=2, m%8]``.
     name : of the kernel; the function's by default.
     dynamic : how dims of unknown extent broadcast. ``"numpy"``: an extent that proves to be 1 stretches; ``"strict"``:
-        it has the result's extent, and others may stretch to it (seed 004); ``"trusted"``: the same, and nobody checks:
+        it has the result's extent, and others may stretch to it; ``"trusted"``: the same, and nobody checks:
         a wrong shape is then undefined behaviour, except where the environment sets BCASTGEN_DEBUG.
     rank_expansion : whether operands may have fewer dims than the result; scalars always may.
     stretch : whether an extent of 1 meets any other. Dims declared as ``bcast`` always do.

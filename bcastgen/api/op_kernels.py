@@ -7,6 +7,8 @@ In: a row, or a name.  Out: a :class:`Kernel`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..core.errors import BcastgenError, DTypeError
 from ..core.forks import undivided
 from ..expr.build import Builder
@@ -39,7 +41,8 @@ def composed_kernel(name: str) -> Kernel | None:
         made = composed(name, builder, builder.operands)
         assert made is not None
         results = (made,)
-    kernel = Kernel(builder.finish(results), name, tuple(operand.name for operand in builder.operands), len(results))
+    kind = _kind(name)
+    kernel = kind(builder.finish(results), name, tuple(operand.name for operand in builder.operands), len(results))
     # NumPy's ufuncs of several results take theirs by position, too.
     kernel._outs_by_position = name in SEVERAL
     kernel.__doc__ = doc
@@ -65,7 +68,7 @@ def op_kernel(op: Op) -> Kernel:
     kernel = (
         kernel_of(expression, op.name, (), None, Options(op.name))
         if expression.sizings
-        else (Kernel(expression, op.name, names))
+        else (_kind(op.name) if op.definition is None else Kernel)(expression, op.name, names)
     )
     kernel.op = op
     kernel.__doc__ = op.doc
@@ -73,6 +76,28 @@ def op_kernel(op: Op) -> Kernel:
         kernel.__module__ = "bcastgen"
         kernel._recipe = named_kernel, (op.name,)
     return kernel
+
+
+def _kind(name: str) -> Callable[..., Kernel]:
+    """Return what makes the kernel of a name: where NumPy's function takes more than operands, calls do, too."""
+    if name not in _WITH_MORE:
+        return Kernel
+    with undivided:
+        from ..expr import compositions  # noqa: PLC0415 - most kernels need none
+        from ..kernel.function_kernel import FunctionKernel  # noqa: PLC0415 - most kernels are none
+
+    return lambda *given: FunctionKernel(*given).of(getattr(compositions, _WITH_MORE[name]))
+
+
+# The functions of `expr.compositions` whose calls give more than operands, or fewer.
+_WITH_MORE = {
+    "angle": "angle",
+    "around": "rounded",
+    "clip": "clipped",
+    "isclose": "isclose",
+    "nan_to_num": "nan_to_num",
+    "round": "rounded",
+}
 
 
 def named_kernel(name: str) -> Kernel:

@@ -16,6 +16,7 @@ from typing import Any
 from ..core.dtypes import in_numpy_code
 from ..expr.build import Builder
 from ..expr.reductions import FUNCTIONS
+from ..expr.text_reductions import CHOICE
 from ..expr.trace import Tracer, is_tracer
 from ..kernel.kernel import Kernel
 from ..pipeline.options import Options
@@ -43,7 +44,7 @@ def reduction_function(name: str) -> Callable[..., Any] | None:
             return function(x, **given)
         if given.get("dtype") is not None:
             given["dtype"] = in_numpy_code(given["dtype"])
-        masks = [] if given.get("where", True) is True else [given.pop("where")]
+        masks = [] if given.get(CHOICE, True) is True else [given.pop(CHOICE)]
         return _kernel(name, bool(masks), tuple(sorted(given.items())))(x, *masks, out=out)
 
     reduce.__name__ = reduce.__qualname__ = name
@@ -53,8 +54,8 @@ def reduction_function(name: str) -> Callable[..., Any] | None:
 
 @lru_cache(maxsize=1024)
 def _kernel(name: str, has_mask: bool, options: tuple[tuple[str, Any], ...]) -> Kernel:
-    builder = Builder(("a", "where")[: 1 + has_mask])
+    builder = Builder(("a", CHOICE)[: 1 + has_mask])
     a, *masks = (Tracer(builder, operand) for operand in builder.operands)
-    made = FUNCTIONS[name](a, **dict(options), **({"where": masks[0]} if masks else {}))
+    made = FUNCTIONS[name](a, **dict(options), **({CHOICE: masks[0]} if masks else {}))
     names = tuple(operand.name for operand in builder.operands)
     return Kernel(builder.finish((made.node,)), name, names, options=Options(name))

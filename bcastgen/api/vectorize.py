@@ -60,7 +60,8 @@ def vectorize(
 
     All branches are computed, and selections take one for each element; loops are unrolled. Nothing raises or traps for
     an element: ``x / 0`` is inf, an integer ``x // 0`` is 0, ``math.sqrt(-1.0)`` is nan, ``int(nan)`` is 0. (Only an
-    integer to a negative power is an error, as in NumPy, and only for elements that come to it.)
+    integer to a negative power is an error, as in NumPy, and a ``while`` of too many rounds, for elements that come to
+    them.)
 
     Operands are NumPy's scalars, so that integers wrap and ``float32`` stays ``float32``. Python numbers are weak, and
     two branches of Python numbers are. Branches of different dtypes have the one that NumPy promotes them to; Numba
@@ -76,7 +77,8 @@ def vectorize(
     static : names of parameters that are Python values and not operands; each combination of values is a kernel of its
         own. They may decide how often loops run.
     max_iterations : how many rounds a ``while`` makes at most whose condition depends on elements. An element that
-        would go on keeps the values of its last round: ``for _ in range(max_iterations): if not condition: break``.
+        would go on ends the call with a DomainError. To keep the values of its last round, write
+        ``for _ in range(100): if not condition: break``, which is also computed once only.
     name, math, threads, background : as for :func:`bcastgen.jit`.
     fastmath : as ``math="fast"``.
     **numba : options of Numba's that change no result here: ``nopython``, ``cache``, ``identity``.

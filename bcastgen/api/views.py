@@ -71,7 +71,7 @@ def broadcast_in_dim(x: Any, shape_or_like: Any, dims: Sequence[int] | None = No
 
     Notes
     -----
-    The map is static, as in seed 004. As in XLA's ``broadcast_in_dim``, an extent of `x` may also be 1 and stretch;
+    The map is static. As in XLA's ``broadcast_in_dim``, an extent of `x` may also be 1 and stretch;
     ``bcastgen.jit(stretch=False)`` forbids that.
 
     Examples

@@ -17,14 +17,17 @@ from typing import Any
 import numpy as np
 
 from .errors import DTypeError, RangeError
-from .float16 import BFLOAT16, nearest, numpy_bfloat16
+from .float16 import BFLOAT16, nearest
 from .frozen import dataclass
+from .ml_dtypes import numpy_dtype
+from .small_floats import SMALL_FLOATS, SmallFloat
 
 __all__ = [
     "BF16",
     "BOOL",
     "C64",
     "C128",
+    "COMPUTED",
     "DTYPES",
     "F16",
     "F32",
@@ -52,15 +55,19 @@ __all__ = [
 class DType:
     """One element type.
 
+    A storage type is one that memory holds and nothing computes in: a float of at most 8 bits, or an integer of less
+    than 8. Each element has a byte of its own; its value in C is its code, a uint8_t.
+
     Attributes
     ----------
     name : our spelling, the one in types and signatures.
     kind : ``"bool"``, ``"signed"``, ``"unsigned"``, ``"float"`` or ``"complex"``.
-    bits : width in memory, in bits.
+    bits : width of a value, in bits; in memory it has whole bytes.
     c : the C type of a value, of a complex number a struct; memory holds a bool as a byte, and a 16-bit float as its
         bits (``emit.c_text.body.storage_type``).
     mlir : the MLIR element type.
     numpy : the name NumPy knows it by.
+    small : the format of a float of at most 8 bits.
     """
 
     name: str
@@ -69,11 +76,22 @@ class DType:
     c: str
     mlir: str
     numpy: str
+    small: SmallFloat | None = None
 
     @property
     def bytes(self) -> int:
         """Size of one element in bytes."""
-        return self.bits // 8
+        return -(-self.bits // 8)
+
+    @property
+    def is_storage(self) -> bool:
+        """True for storage types, which are converted to other dtypes and computed with in these."""
+        return self.small is not None or (self.is_integer and self.bits < 8)
+
+    @property
+    def is_added(self) -> bool:
+        """True for dtypes that the package ml_dtypes adds to NumPy."""
+        return self.is_storage or self.numpy == BFLOAT16
 
     @property
     def is_integer(self) -> bool:
@@ -107,8 +125,14 @@ class DType:
 
     @property
     def computed_in(self) -> DType:
-        """The dtype that C computes in with values of this one."""
-        return F32 if self.is_float16 else self
+        """The dtype that C computes in with values of this one, small floats after their conversion."""
+        return F32 if self.is_float16 or self.small is not None else self
+
+    @property
+    def cure(self) -> str:
+        """The words that send a user of a storage type to the dtype to compute in."""
+        wide = "float32" if self.is_float else "int8" if self.kind == "signed" else "uint8"
+        return f"{self} is a storage type, which nothing computes in; use .astype(numpy.{wide}), and convert the result"
 
     @property
     def min(self) -> int:
@@ -122,20 +146,25 @@ class DType:
             return 1
         return (1 << (self.bits - (self.kind == "signed"))) - 1
 
+    def wrapped(self, value: int) -> int:
+        """Return the value of this integer type that has the low bits of a number."""
+        value &= (1 << self.bits) - 1
+        return value - (1 << self.bits) if value > self.max else value
+
     @property
     def np(self) -> np.dtype[Any]:
-        """The NumPy dtype, in native byte order; the one of bf16 needs the package ml_dtypes."""
-        return numpy_bfloat16() if self.numpy == BFLOAT16 else np.dtype(self.numpy)
+        """The NumPy dtype, in native byte order; those of bf16 and of storage types need the package ml_dtypes."""
+        return numpy_dtype(self.numpy, self.name) if self.is_added else np.dtype(self.numpy)
 
     @property
     def in_python(self) -> str:
         """The name that users write for it in Python."""
-        return f"{'ml_dtypes' if self.numpy == BFLOAT16 else 'numpy'}.{self.numpy}"
+        return f"{'ml_dtypes' if self.is_added else 'numpy'}.{self.numpy}"
 
     def nearest(self, value: complex) -> Any:
         """Return the value of this float or complex type nearest to a number; an infinity beyond the largest value.
 
-        A float takes the real part of a complex number.
+        A float takes the real part of a complex number. Small floats have their own rules for what is beyond.
         """
         if self.is_complex:
             return complex(self.part.nearest(value.real), self.part.nearest(value.imag))
@@ -143,6 +172,8 @@ class DType:
             value = value.real
         if self.is_float16:
             return nearest(value, self.name)
+        if self.small is not None:
+            return self.small.nearest(value)
         with np.errstate(over="ignore"):
             return float(self.np.type(value))
 
@@ -162,7 +193,18 @@ def _integer(kind: str, bits: int) -> DType:
     )
 
 
-# C's bool is one byte of 0 or 1 on every ABI NumPy runs on, as numpy.bool is.
+def _small_integer(kind: str, bits: int) -> DType:
+    row = _integer(kind, bits)
+    return DType(row.name, kind, bits, "uint8_t", row.mlir, row.numpy)
+
+
+def _small_float(name: str) -> DType:
+    kind = SMALL_FLOATS[name]
+    bits = kind.exponent + kind.mantissa + (kind.sign != 0)
+    return DType(name, "float", bits, "uint8_t", f"f{name[1:].upper()}", f"float{name[1]}_{name[2:]}", kind)
+
+
+# C's bool is one byte of 0 or 1 on every ABI NumPy runs on, as numpy.bool is. Storage types come last.
 DTYPES: tuple[DType, ...] = (
     DType("bool", "bool", 8, "bool", "i1", "bool"),
     *(_integer("signed", bits) for bits in (8, 16, 32, 64)),
@@ -173,7 +215,11 @@ DTYPES: tuple[DType, ...] = (
     DType("f64", "float", 64, "double", "f64", "float64"),
     DType("c64", "complex", 64, "bcg_c64", "complex<f32>", "complex64"),
     DType("c128", "complex", 128, "bcg_c128", "complex<f64>", "complex128"),
+    *map(_small_float, SMALL_FLOATS),
+    *(_small_integer(kind, bits) for bits in (4, 2) for kind in ("signed", "unsigned")),
 )
+# Those that ops compute in.
+COMPUTED = tuple(row for row in DTYPES if not row.is_storage)
 
 _BY_NAME = {row.name: row for row in DTYPES}
 _BY_MLIR = {row.mlir: row for row in DTYPES}
@@ -286,12 +332,23 @@ def promote(*operands: DType) -> DType:
     """Return the dtype that holds every value of the operands' dtypes, as ``numpy.result_type`` does.
 
     bf16 promotes as in the ufuncs of ml_dtypes: it holds bools and 8-bit integers; beside others it becomes f32.
+    Storage types do not promote.
+
+    Raises
+    ------
+    DTypeError
+        If there is a storage type beside another dtype.
 
     Examples
     --------
     >>> promote(dtype("i32"), dtype("u32")).name, promote(dtype("i64"), dtype("f32")).name
     ('i64', 'f64')
     """
+    storage = next((row for row in operands if row.is_storage), None)
+    if storage is not None:
+        if any(row is not storage for row in operands):
+            raise DTypeError(f"{', '.join(map(str, operands))} have no dtype in common: {storage.cure}")
+        return storage
     if BF16 in operands:
         others = tuple(row for row in operands if row is not BF16)
         held = all(row.kind == "bool" or (row.is_integer and row.bits == 8) for row in others)

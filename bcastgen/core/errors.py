@@ -18,6 +18,7 @@ __all__ = [
     "BcastgenError",
     "BroadcastError",
     "CacheError",
+    "CacheWarning",
     "CompileError",
     "CompilerWarning",
     "DTypeError",
@@ -115,7 +116,11 @@ class RefusedFlagsError(CompileError):
 
 
 class CacheError(BcastgenError, OSError):
-    """The cache directory is not safe or not usable."""
+    """The cache cannot be written to, or a file in it cannot be loaded."""
+
+
+class CacheWarning(RuntimeWarning):
+    """Kernels are not kept, or one that was kept had to be built anew; calls are right all the same."""
 
 
 class CompilerWarning(RuntimeWarning):
@@ -260,7 +265,7 @@ def from_status(
     if status not in statuses():
         return BcastgenError(f"kernel returned the unknown status {status}; clear the cache (bcastgen cache clear)")
     name, sentence = statuses()[status]
-    if name == "DOMAIN":
+    if name in ("DOMAIN", "ENDLESS"):
         return DomainError(sentence)
     return _shape_error(
         name,

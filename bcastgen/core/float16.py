@@ -1,25 +1,18 @@
-"""The 16-bit floats f16 and bf16, where NumPy does not suffice: rounding, their bits, and the NumPy dtype of bf16.
+"""The 16-bit floats f16 and bf16, where NumPy does not suffice: rounding, and their bits.
 
 In: a number.  Out: the nearest 16-bit float, exactly, with one rounding.
 
     nearest(0.1, "bf16") -> 0.10009765625        bits_of(1.0, "bf16") -> 0x3f80
 
-NumPy has no bfloat16. The package ml_dtypes adds it; it is imported only where an array of bf16 is made, since types,
-shapes and C do without.
+NumPy has no bfloat16; :mod:`.ml_dtypes` has its dtype.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from typing import TYPE_CHECKING, Any
 
-from .errors import DTypeError
-
-if TYPE_CHECKING:
-    import numpy as np
-
-__all__ = ["BFLOAT16", "bits_of", "nearest", "numpy_bfloat16"]
+__all__ = ["BFLOAT16", "bits_of", "nearest"]
 
 BFLOAT16 = "bfloat16"
 
@@ -60,23 +53,3 @@ def bits_of(value: float, name: str) -> int:
     if name == "f16":
         return int(struct.unpack("<H", struct.pack("<e", value))[0])
     return int(struct.unpack("<I", struct.pack("<f", value))[0]) >> 16
-
-
-def numpy_bfloat16() -> np.dtype[Any]:
-    """Return NumPy's dtype of bf16.
-
-    Raises
-    ------
-    DTypeError
-        If ml_dtypes is not installed; the message says how to install it.
-    """
-    import numpy as np  # noqa: PLC0415 - the build reads dtypes without NumPy
-
-    try:
-        from ml_dtypes import bfloat16  # noqa: PLC0415 - the package may be missing
-    except ImportError:
-        raise DTypeError(
-            'arrays of bf16 need the package ml_dtypes, which is not installed: pip install "bcastgen[bf16]"'
-        ) from None
-    found: np.dtype[Any] = np.dtype(bfloat16)
-    return found

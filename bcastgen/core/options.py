@@ -87,7 +87,7 @@ DYNAMIC = Option(
     "dynamic",
     "numpy",
     'how dims of unknown extent broadcast. ``"numpy"``: an extent that proves to be 1 stretches; '
-    '``"strict"``: it has the result\'s extent, and others may stretch to it (seed 004); ``"trusted"``: the '
+    '``"strict"``: it has the result\'s extent, and others may stretch to it; ``"trusted"``: the '
     "same, and nobody checks: a wrong shape is then undefined behaviour, except where the environment sets "
     "BCASTGEN_DEBUG.",
     ("numpy", "strict", "trusted"),

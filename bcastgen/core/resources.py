@@ -82,6 +82,7 @@ _DECIDING_ROOMS = (
     "ops/rows",
     "pipeline",
     "runtime",
+    "runtime/cache",
     "shape",
     "shape/inference",
     "shape/types",

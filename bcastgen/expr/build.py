@@ -21,6 +21,7 @@ from ..core.dtypes import (
     C128,
     F32,
     F64,
+    I32,
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_HUGE,
@@ -304,18 +305,32 @@ def _shaped(node: Node) -> Operand:
 def _fold(op: Op, operands: list[Constant], params: Params) -> Constant:
     if op.dunder is not None and all(isinstance(node.dtype, Weak) for node in operands):
         return _fold_python(op, [node.value for node in operands])
-    if any(node.dtype is BF16 for node in operands) or BF16 in dict(params).values():
-        return _fold_bf16(op, operands, params)
+    if any(_is_added(dtype) for dtype in (*(node.dtype for node in operands), *dict(params).values())):
+        return _fold_added(op, operands, params)
     values = [n.dtype.np.type(n.value) if isinstance(n.dtype, DType) else n.value for n in operands]
     return _evaluated(op, values, params)
 
 
-def _fold_bf16(op: Op, operands: list[Constant], params: Params) -> Constant:
-    """Fold in f32 and round the result once, as C does; NumPy's bf16 may not be installed."""
-    if BF16 in dict(params).values():
-        return Constant(BF16.nearest(operands[0].value), BF16)
+def _is_added(dtype: object) -> bool:
+    return isinstance(dtype, DType) and dtype.is_added
+
+
+def _fold_added(op: Op, operands: list[Constant], params: Params) -> Constant:
+    """Fold in f32 and round the result once, as C does; the package of these dtypes may not be installed."""
+    for target in filter(_is_added, dict(params).values()):
+        (given,) = operands
+        if target.is_float:
+            return Constant(target.nearest(given.value), target)
+        if isinstance(given.value, int):
+            return Constant(target.wrapped(given.value), target)
+        # Floats saturate as i32, of which the low bits count; those of TOSA as what they become.
+        whole = int(_evaluated(op, [given.value], ((params[0][0], I32),)).value)
+        value = target.wrapped(whole) if op is CAST else min(max(whole, target.min), target.max)
+        return Constant(value, target)
     if params:
-        return _evaluated(op, [F32.np.type(operands[0].value)], params)
+        known = operands[0].dtype
+        wide = F32 if isinstance(known, DType) and known.is_float else I32
+        return _evaluated(op, [wide.np.type(operands[0].value)], params)
     loops, result = op.types(tuple(node.dtype for node in operands if node.dtype is not None))
     values = [
         loop.computed_in.np.type(loop.nearest(node.value) if loop.is_float16 else node.value)

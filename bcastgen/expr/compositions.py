@@ -164,6 +164,8 @@ def transpose(a: Tracer, axes: Any = None) -> Tracer:
 
 def clipped(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
     """Limit a value to an interval; None leaves a side open."""
+    if not (a_min is None and a_max is None) and not (min is None and max is None):
+        raise TraceError("numpy.clip with min= or max= beside a_min or a_max; give each bound once")
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     if low is not None and high is not None:
         return _applied(OPS["clip"], (a, low, high))
@@ -221,12 +223,24 @@ def _integers(axes: Any) -> tuple[int, ...]:
     return tuple(map(operator.index, axes)) if isinstance(axes, (tuple, list)) else (operator.index(axes),)
 
 
+def isreal(x: Any) -> Any:
+    """Is without an imaginary part other than 0."""
+    return imag(x) == 0
+
+
+def iscomplex(x: Any) -> Any:
+    """Has an imaginary part other than 0."""
+    return imag(x) != 0
+
+
 # What text and the package know by name: functions of as many operands, and of numbers behind these.
 COMPOSITIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "fix": (1, fix),
     "sinc": (1, sinc),
     "isposinf": (1, isposinf),
     "isneginf": (1, isneginf),
+    "isreal": (1, isreal),
+    "iscomplex": (1, iscomplex),
     "isclose": (2, isclose),
     "zeros_like": (1, zeros_like),
     "ones_like": (1, ones_like),
@@ -250,6 +264,8 @@ NUMPY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.sinc: sinc,
     np.isposinf: isposinf,
     np.isneginf: isneginf,
+    np.isreal: isreal,
+    np.iscomplex: iscomplex,
     np.isclose: isclose,
     np.nan_to_num: nan_to_num,
     np.full_like: full_like,

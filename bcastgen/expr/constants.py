@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..core.dtypes import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType, Weak
+from ..core.dtypes import I32, U64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..ops.table import CAST
 from .nodes import Constant, Node
@@ -21,7 +21,15 @@ __all__ = ["check_casting", "converted", "is_weak_int", "refuse_negative_exponen
 
 def weak_of(result: DType) -> Weak:
     """Return the kind of Python number that a result of Python numbers is."""
-    return WEAK_COMPLEX if result.is_complex else WEAK_FLOAT if result.is_float else WEAK_INT
+    return (
+        WEAK_COMPLEX
+        if result.is_complex
+        else WEAK_FLOAT
+        if result.is_float
+        else WEAK_UINT
+        if result is U64
+        else WEAK_INT
+    )
 
 
 def is_weak_int(node: Node) -> TypeGuard[Constant]:
@@ -46,8 +54,10 @@ def converted(node: Constant, target: DType) -> Constant:
         if not target.min <= value <= target.max:
             raise RangeError(f"Python integer {value} out of bounds for {target}")
         return Constant(int(value), target)
-    converted = CAST.evaluate(node.dtype.computed_in.np.type(value), target)
-    return Constant(int(converted), target)
+    if isinstance(value, int):
+        return Constant(target.wrapped(value), target)
+    whole = CAST.evaluate(node.dtype.computed_in.np.type(value), I32 if target.is_storage else target)
+    return Constant(target.wrapped(int(whole)), target)
 
 
 def check_casting(kind: DType | Weak, target: DType, casting: str) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.errors import BcastgenError
+from ..ops.internal_rows import ENDED
 from ..ops.maps import plain_op
 from ..ops.row import Op
 from ..ops.rows.reductions import REDUCTIONS
@@ -33,6 +34,10 @@ Flat = tuple[
     tuple[tuple[Any, ...], ...],
     tuple[tuple[Any, ...], ...],
 ]
+
+
+# The rows that expressions name: those of the table, and what a bounded loop demands.
+_ROWS = OPS | {ENDED.name: ENDED}
 
 
 def flattened(expression: Expression) -> Flat:
@@ -84,7 +89,7 @@ def flattened(expression: Expression) -> Flat:
 
 def _made_of(op: Op) -> Any:
     """Return the name of a row of the table; of another op, what makes it: a function, a name and a definition."""
-    if OPS.get(op.name) is op:
+    if _ROWS.get(op.name) is op:
         return op.name
     assert op.definition is not None and DEFINED.remake is not None, f"{op.name} is no op that users name"
     return DEFINED.remake, op.name, op.definition
@@ -128,9 +133,9 @@ def restored(flat: Flat) -> Expression:
 
 def _op(made_of: Any) -> Op:
     if isinstance(made_of, str):
-        if made_of not in OPS:
+        if made_of not in _ROWS:
             raise BcastgenError(f"there is no op {made_of!r} in this bcastgen; make the kernel again from its source")
-        return OPS[made_of]
+        return _ROWS[made_of]
     is_plain = made_of[0] == "plain"
     remake: Callable[..., Op]
     remake, name, definition = made_of[is_plain:]

@@ -12,6 +12,7 @@ Result dtypes are a pure function of operand dtypes and Python scalars (NEP 50).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from ..core.dtypes import (
 from ..core.errors import BcastgenError, DTypeError, placed
 from ..core.frozen import dataclass
 from ..ops.dtype_rules import compare, refuse
+from ..ops.internal_rows import PARTS
 from ..ops.row import Op
 from ..ops.table import OPS
 from .build import Builder
@@ -92,6 +94,14 @@ def infer(
 def _concrete(node: Node) -> DType:
     assert isinstance(node.dtype, DType)
     return node.dtype
+
+
+def _power_of_ten(exponent: int) -> float:
+    """Return the power by which numpy.round scales: a product, which is off in its last bit from 1e23 on."""
+    power = 1.0
+    for _ in range(min(exponent, 400)):
+        power *= 10.0
+    return power
 
 
 class _Inference:
@@ -218,17 +228,15 @@ class _Inference:
         kind = _concrete(self._resolved(value))
         if kind is BOOL:
             raise refuse("round", (kind,), "NumPy rounds no bool to decimals; use .astype(numpy.int8)")
-        if kind.is_complex:
-            # Scaled as a complex number, one part would change the other one.
-            raise refuse("round", (kind,), "decimals are those of either part; round .real and .imag")
         if kind.is_integer and decimals > 0:
             return self._typed(self._resolved(value), kind)
-        power = self.builder.constant(10.0 ** abs(decimals) if abs(decimals) <= 308 else math.inf)
+        power = self.builder.constant(_power_of_ten(abs(decimals)))
         self.types[power] = power.dtype
         there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
-        scaled = self._apply(Apply(OPS[there], (value, power), (), None), (value, power))
+        rows: Mapping[str, Op] = PARTS if kind.is_complex else OPS
+        scaled = self._apply(Apply(rows[there], (value, power), (), None), (value, power))
         whole = self._apply(Apply(OPS["rint"], (scaled,), (), None), (scaled,))
-        rounded = self._apply(Apply(OPS[back], (whole, power), (), None), (whole, power))
+        rounded = self._apply(Apply(rows[back], (whole, power), (), None), (whole, power))
         return self._typed(self.convert(rounded, kind), kind) if kind.is_integer else rounded
 
     def _guarded(self, node: Apply, operands: tuple[Node, ...], kinds: str) -> Node:

@@ -21,7 +21,6 @@ from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
 from ..core.errors import (
     BcastgenError,
     BroadcastError,
-    CacheError,
     CompileError,
     DomainError,
     DTypeError,
@@ -240,7 +239,7 @@ class Kernel(UfuncAttributes, KernelBase):
             types = map(from_key, key[: len(self.operands)])
             raise placed(error, self._shown_call(list(types))) from None
         name = cache_key(*parts, tools=tools)
-        library = self._found(find(name))
+        library = find(name, open_library)
         if library is None and self._jobs is not None and self._jobs.in_background:
             asks = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules
             if self._jobs.begin(key, compilation, asks, lambda: self._add(key, compilation, name, None)):
@@ -252,10 +251,10 @@ class Kernel(UfuncAttributes, KernelBase):
         """Register the binary of a key: the library found on disk, or else one that is compiled now."""
         typed = compilation.typed
         if library is None:
-            path, compiled = build(name, lambda: compilation.source, toolchain())
+            about = str(typed).partition("\n")[0].replace("expr", self._name, 1)
+            library, compiled = build(name, lambda: compilation.source, toolchain(), open_library, about)
             with undivided:
                 self.compilations += compiled
-            library = open_library(path)
         self._latest = compilation
         self._add_binary(
             key,
@@ -324,18 +323,6 @@ class Kernel(UfuncAttributes, KernelBase):
         with undivided:
             from .strict_dims import check_strict  # noqa: PLC0415 - most calls have no strict arrays
         check_strict(self._sizing(tuple(map(len, shapes[: len(self.operands)]))), shapes, strict)
-
-    @staticmethod
-    def _found(path: Path | None) -> Library | None:
-        """Load a kernel found on disk; None if there is none, or if `cache clear` removed it in between."""
-        if path is None:
-            return None
-        try:
-            return open_library(path)
-        except CacheError:
-            if path.exists():
-                raise
-            return None
 
     def _call_traced(self, operands: tuple[object, ...]) -> Any:
         """Inline the expression into the function that is being traced, if these operands are its stand-ins."""

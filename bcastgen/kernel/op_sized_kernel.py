@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["OpSizedKernel"]
 
+# The extension reads values of the first operands only, one bit each.
+_MOST_READ = 64
+
 
 class OpSizedKernel(SizedKernel):
     """A kernel with ops that have shape functions; see :func:`bcastgen.define_op`.
@@ -49,6 +52,7 @@ class OpSizedKernel(SizedKernel):
         names = free_extent_names(self.expression.results, bound)
         self._slot_of = dict(zip(names, self.slots, strict=True))
         self._values_read = {operand.index: one for operand, one in value_operands(self.expression).items()}
+        self._value_operands = sum(1 << at for at in self._values_read if at < _MOST_READ)
         taken = [name for one in self.expression.sizings for name in one.extents if name in bound]
         if taken:
             raise BroadcastError(
@@ -127,9 +131,9 @@ class OpSizedKernel(SizedKernel):
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - likewise
         extents = [[self.slots.index(self._slot_of[name]) for name in one.extents] for one in self.expression.sizings]
         others = len({slot for result in extents for slot in result}) < len(self.slots)
-        if others or any(given) or self._values or self._values_read:
+        if others or any(given) or self._values or max(self._values_read, default=0) >= _MOST_READ:
             return None
-        sizes = program_code(self.size_program(tuple(ranks)), extents)
+        sizes = program_code(self.size_program(tuple(ranks)), extents, self._values_read)
         return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
 
     def _linalg_sizes(self) -> Sizes:

@@ -95,8 +95,7 @@ def size_program(
     name : of the program.
     expression : the expression whose sizings are computed, in order.
     types : types of the expression's operands, whose ranks are known where views need them.
-    arrays : whether the program takes the arrays instead of their shapes; their dtypes do not count. A program that
-        takes values takes no arrays.
+    arrays : whether the program takes the arrays instead of their shapes; their dtypes do not count.
     checked : whether the program checks extents against the maps. If not, it also returns the shapes of each op's
         operands, in front of its result's.
     bounds : whether the program gives the bounds of the ops that have one, for which it needs no values.
@@ -112,13 +111,6 @@ def size_program(
         If an operand has another rank than its map, or a shape depends on an extent that the caller gives.
     """
     given, taken = own_operands(expression), value_operands(expression)
-    if arrays and taken:
-        one = next(iter(taken.values()))
-        raise BroadcastError(
-            f"the values of '{one.name}' decide the extents of the result of {one.op}, and C that stands alone takes "
-            "shapes only; give the number in the expression",
-            operand=one.name,
-        )
     ranks: dict[Node, int | None] = {}
     for operand, one in taken.items():
         _check_value_rank(operand, one, types[operand.index].rank)
@@ -130,10 +122,10 @@ def size_program(
     def body(**values: Any) -> Any:
         by_operand = dict(zip(given, values.values(), strict=True))
         shapes: dict[Node, Any] = {
-            operand: op("from_extent_tensor")(op("shape_of")(value))
-            if arrays
-            else _shape_of_value(taken[operand], value)
+            operand: _shape_of_value(taken[operand], value)
             if operand in taken
+            else op("from_extent_tensor")(op("shape_of")(value))
+            if arrays
             else value
             for operand, value in by_operand.items()
         }
@@ -145,7 +137,7 @@ def size_program(
         return tuple(made)
 
     kinds = (
-        _array_type(operand, types) if arrays else taken[operand].type if operand in taken else "!shape.shape"
+        taken[operand].type if operand in taken else _array_type(operand, types) if arrays else "!shape.shape"
         for operand in given
     )
     return program(name, body, **dict(zip((operand.name for operand in given), kinds, strict=True)))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from ..core.dtypes import BF16, DTYPES, DType, dtype
+from ..core.dtypes import DTYPES, DType, dtype
 from ..core.errors import BroadcastError, DomainError, DTypeError, RangeError, status_values
 from ..loops.guard_interpret import Failure, run_guards
 from ..runtime.keys import Named
@@ -79,7 +79,7 @@ def _choices(declared: tuple[DType | None, ...]) -> Iterator[tuple[DType, ...]]:
     if all(declared):
         yield tuple(row for row in declared if row is not None)
         return
-    others = tuple(row for row in DTYPES if row not in _LIKELY and row is not BF16)
+    others = tuple(row for row in DTYPES if row not in _LIKELY and not row.is_added)
     for row in (*_LIKELY, *others):
         yield tuple(known or row for known in declared)
     yield from product(*((known,) if known else _LIKELY for known in declared))

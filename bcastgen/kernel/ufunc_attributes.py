@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import BF16, DTYPES, DType
+from ..core.dtypes import DTYPES, DType
 from ..core.errors import BcastgenError
 from ..core.forks import undivided
 from ..expr.nodes import Apply, Expression, topological
@@ -94,7 +94,7 @@ class UfuncAttributes:
     def types(self) -> list[str]:
         """The loops for operands of one dtype, as ``"dd->d"``: what operands are converted to, and the results' dtypes.
 
-        Calls may mix dtypes. bf16, which has no letter in NumPy, is left out.
+        Calls may mix dtypes. Those of ml_dtypes, which have no letter in NumPy, are left out.
 
         Examples
         --------
@@ -102,7 +102,7 @@ class UfuncAttributes:
         >>> bg.sqrt.types, bg.jit(lambda x, y: x / y < 1).types[:2]
         (['e->e', 'f->f', 'd->d', 'F->F', 'D->D'], ['??->?', 'bb->?'])
         """
-        rows = (_loop(self, row) for row in DTYPES if row is not BF16)
+        rows = (_loop(self, row) for row in DTYPES if not row.is_added)
         return list(dict.fromkeys(row for row in rows if row is not None))
 
     @property
@@ -129,7 +129,7 @@ def _loop(kernel: Any, row: DType) -> str | None:
         loops, results = loop_types(kernel, (row,) * kernel.nin)
     except BcastgenError:
         return None
-    if BF16 in (*loops, *results):
+    if any(one.is_added for one in (*loops, *results)):
         return None
     return "".join(loop.np.char for loop in loops) + "->" + "".join(result.np.char for result in results)
 

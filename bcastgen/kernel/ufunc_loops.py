@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import BF16, DTYPES, DType, dtype, from_key, in_numpy_code, resolve_weak
+from ..core.dtypes import DTYPES, DType, dtype, from_key, in_numpy_code, resolve_weak
 from ..core.errors import ArgumentError, BcastgenError, DTypeError, RangeError
 from ..runtime.keys import Array, operand_code
 
@@ -79,9 +79,9 @@ def loop_dtypes(
     """
     count = len(operands)
     known = kernel.ufunc is not None and not any(
-        operand_code(value) == _BF16 for value in (*operands, *outs) if value is not None
+        operand_code(value) in _ADDED for value in (*operands, *outs) if value is not None
     )
-    if known and BF16 not in (given or ()):
+    if known and not any(row is not None and row.is_added for row in given or ()):
         found = _numpy_loop(kernel, operands, outs, given, casting)
         loops = found[:count]
         # Without a dtype that the call gives, the kernel's own rule finds the same loop.
@@ -96,7 +96,7 @@ def loop_dtypes(
     return None if given is None else loops
 
 
-_BF16 = DTYPES.index(BF16)
+_ADDED = frozenset(code for code, row in enumerate(DTYPES) if row.is_added)
 
 
 def _numpy_loop(

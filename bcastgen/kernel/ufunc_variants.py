@@ -8,6 +8,7 @@ In: a kernel, and what a call asks for.  Out: another kernel, made once and kept
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -115,8 +116,18 @@ def _raised_by(builder: Builder, node: Apply) -> Node:
     finite, nan = (f" {word} ".join(f"{test}({name})" for name in names) for word, test in _TESTS)
     overflow = f"where(isinf(r) & {finite}, over, where(isnan(r) & ~({nan}), invalid, none))"
     text = f"where(({node.op.pole}) & {finite} & ~isnan(r), pole, {overflow})" if node.op.pole else overflow
-    expression = parse(text)
+    text = f"where({node.op.overflow}, over, {text})" if node.op.overflow else text
     given: dict[str, Node] = {**dict(zip(names, node.operands, strict=True)), "r": node}
+    target = dict(node.params).get("dtype")
+    if isinstance(target, DType) and target.is_integer:
+        # A float that the integer cannot hold; of other operands, which wrap, typing keeps the operand.
+        low = float(target.min)
+        held = parse(f"((a >= {low!r}) | (a > {low!r} - 1)) & (a < {float(target.max + 1)!r})")
+        inside = builder.inline(held, node.operands)[0]
+        chosen = (inside, node.operands[0], builder.constant(math.nan))
+        given["fits"] = builder.apply(OPS["where"], chosen, (("guard", "float"),))
+        text = "where(isnan(fits), invalid, none)"
+    expression = parse(text)
     given |= {name: builder.constant(np.uint8(bit)) for name, bit in _BITS.items()}
     return builder.inline(expression, tuple(given[operand.name] for operand in expression.operands))[0]
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.errors import BroadcastError, CompileError, CompilerWarning, RefusedFlagsError, status_values
+from ..emit.c_text.body import demand_status
 from ..loops.guard_interpret import Failure, run_guards
 from ..runtime.slow_path import raise_limit, raise_status
 from .background import Array, Job, Jobs, can_answer
@@ -68,7 +69,8 @@ class _Uncompiled(Job):
         except BroadcastError:
             values = None
         except ValueError:
-            raise_status(kernel, status_values()["DOMAIN"], -1, -1, -1, 0, 0, shapes)
+            status = max(map(demand_status, self._compilation.program.nests))
+            raise_status(kernel, status_values()[status], -1, -1, -1, 0, 0, shapes)
         if values is None:
             raise self._cause
         return values

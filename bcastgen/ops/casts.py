@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import BF16, BOOL, F32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
+from ..core.dtypes import BOOL, F32, I32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, dtype
 
 __all__ = ["cast_c", "cast_reference", "kind_of", "truncated_c"]
 
@@ -29,6 +29,8 @@ def cast_c(operands: tuple[DType, ...], result: DType) -> str:
 
 
 def _real_cast(source: DType, result: DType) -> str:
+    if source.is_storage or result.is_storage:
+        return _of_storage(source, result) if source.is_storage else _to_storage(source, result)
     if result is BOOL:
         return "({0} != 0)"
     if source is BOOL and result.is_float:
@@ -39,6 +41,38 @@ def _real_cast(source: DType, result: DType) -> str:
     if not (source.is_float and result.is_integer):
         return f"({result.c}){{0}}"
     return truncated_c("{0}", source, result)
+
+
+def _of_storage(source: DType, result: DType) -> str:
+    """Return the C of a storage type's cast: its value as a float or a byte, and the cast of that."""
+    if result is source:
+        return "{0}"
+    if source.small is not None:
+        value, wide = _small_call("bcg_{}_to_f32", source, "{0}"), F32
+    else:
+        wide = dtype("i8" if source.kind == "signed" else "u8")
+        mask = f"{source.max}u" if source.kind == "unsigned" else f"{1 << (source.bits - 1)}u"
+        value = f"bcg_low_{source.kind}({{0}}, {mask})"
+    return value if result is wide else _real_cast(wide, result).replace("{0}", value)
+
+
+def _to_storage(source: DType, result: DType) -> str:
+    """Return the C of a cast to a storage type: by rounding once, or by keeping the low bits of an integer."""
+    if result.small is not None:
+        value = _real_cast(BOOL, F32) if source is BOOL else _to_half(source)
+        return _small_call("bcg_f32_to_{}", result, value)
+    value = truncated_c("{0}", source, I32) if source.is_float else "{0}"
+    return f"bcg_low_unsigned((uint32_t){value}, {(1 << result.bits) - 1}u)"
+
+
+def _small_call(name: str, row: DType, value: str) -> str:
+    """Return the call of a small float's helper, with the format as constants."""
+    small = row.small
+    assert small is not None
+    if small.is_scale:
+        return f"{name.format('scale')}({value})"
+    codes = ", ".join(f"0x{code:02x}u" for code in (small.sign, small.largest, small.overflow, small.nan))
+    return f"{name.format('small')}({value}, {small.mantissa}, {small.bias}, {codes})"
 
 
 def _of_complex(source: DType, result: DType) -> str:
@@ -89,8 +123,17 @@ def cast_reference(x: Any, target: DType) -> Any:
     """Convert as the cast row does: NaN to integer is 0, other out-of-range floats saturate, integers wrap."""
     x = np.asarray(x)
     with np.errstate(all="ignore"):
-        if target is BF16 and x.dtype.kind != "c":
-            return _to_f32_odd(x).astype(BF16.np)
+        source = dtype(x.dtype)
+        if source.is_storage:
+            x = x.astype(np.float32 if source.small is not None else np.int8 if source.kind == "signed" else np.uint8)
+        if target.is_added and x.dtype.kind == "c":
+            x = x.real
+        if target.is_float and target.is_added:
+            return _to_f32_odd(x).astype(target.np)
+        if target.is_storage:
+            # Floats saturate as i32, of which the low bits count.
+            whole = x if x.dtype.kind in "biu" else cast_reference(x, I32)
+            return whole.astype(np.int8 if target.kind == "signed" else np.uint8).astype(target.np)
         if x.dtype.kind == "c":
             return x.astype(target.np) if target is BOOL or target.is_complex else cast_reference(x.real, target)
         if x.dtype.kind not in "biuf":

@@ -26,14 +26,16 @@ from ..core.dtypes import (
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
+    WEAK_UINT,
     DType,
     Weak,
     dtype,
     in_numpy_code,
+    meant_by,
     promote,
     resolve_weak,
 )
-from ..core.errors import DTypeError, ParseError
+from ..core.errors import DTypeError, ParseError, RangeError
 
 __all__ = [
     "RULES",
@@ -45,6 +47,7 @@ __all__ = [
     "read_signatures",
     "refuse",
     "refuse_complex",
+    "refuse_storage",
 ]
 
 Types = tuple[DType | Weak, ...]
@@ -62,9 +65,26 @@ def refuse_complex(op: str, operands: Types) -> DTypeError:
     return refuse(op, operands, "not defined for complex numbers; use .real, .imag or absolute")
 
 
+def _common(operands: Types) -> DType:
+    """Return the dtype that operands promote to."""
+    if len(operands) > 1 and WEAK_UINT in operands and {*operands} <= {WEAK_INT, WEAK_UINT}:
+        # NumPy refuses them in ufuncs; in where it wraps them.
+        raise RangeError(
+            "a Python integer beyond int64 is out of bounds for i64, which Python integers alone give; write "
+            "numpy.uint64(...) or float(...)"
+        )
+    return promote(*resolve_weak(operands))
+
+
+def refuse_storage(op: str, operands: Types, loops: tuple[DType, ...]) -> DTypeError | None:
+    """Return the error of operands that are of storage types, or would be converted to these; None if none is."""
+    kinds = (*(kind for kind in operands if isinstance(kind, DType)), *loops)
+    storage = next((kind for kind in kinds if kind.is_storage), None)
+    return None if storage is None else refuse(op, operands, storage.cure)
+
+
 def _alike(operands: Types) -> tuple[DType, ...]:
-    loop = promote(*resolve_weak(operands))
-    return (loop,) * len(operands)
+    return (_common(operands),) * len(operands)
 
 
 def arithmetic(_op: str, operands: Types) -> Converted:
@@ -240,7 +260,7 @@ def float_test(_op: str, operands: Types) -> Converted:
 
 def where(_op: str, operands: Types) -> Converted:
     """Take a bool, and compute in the dtype that the others promote to."""
-    loop = promote(*resolve_weak(operands[1:]))
+    loop = _common(operands[1:])
     return (BOOL, *(loop,) * (len(operands) - 1)), loop
 
 
@@ -287,13 +307,23 @@ def read_signatures(op: str, text: str, arity: int) -> tuple[Converted, ...]:
                 f"{op}: dtypes={text!r}: {part.strip()!r} is no signature; write as in 'f32,f32->f32; f64,f64->f64', "
                 f"or name a rule: {', '.join(RULES)}"
             )
-        *operands, result = map(dtype, words)
+        *operands, result = (_computed(op, word) for word in words)
         if len(operands) != arity:
             raise ParseError(f"{op}: the signature {part.strip()!r} has {len(operands)} operands, the op has {arity}")
         if any(tuple(operands) == known for known, _ in found):
             raise ParseError(f"{op}: the operands of the signature {part.strip()!r} stand there twice; remove one")
         found.append((tuple(operands), result))
     return tuple(found)
+
+
+def _computed(op: str, word: str) -> DType:
+    """Return the dtype that a word of a signature names, in which an op can compute."""
+    row = dtype(word)
+    if row.is_storage:
+        meant = meant_by(word)
+        why = f"dtype {word!r} counts bytes in NumPy, and bits here; write {meant}" if meant else row.cure
+        raise DTypeError(f"{op}: {why}")
+    return row
 
 
 def by_signatures(op: str, text: str, arity: int) -> Rule:
@@ -313,6 +343,8 @@ def by_signatures(op: str, text: str, arity: int) -> Rule:
 
 
 def _converts_safely(source: DType | Weak, target: DType) -> bool:
+    if target.is_storage or (isinstance(source, DType) and source.is_storage):
+        return source is target
     if isinstance(source, Weak):
         if source is WEAK_COMPLEX or target.is_complex:
             return target.is_complex

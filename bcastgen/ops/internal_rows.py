@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import DType, dtype
+from ..core.dtypes import BOOL, DType, dtype, resolve_weak
 from . import dtype_rules as rules
-from .facts import FloatFacts
+from .facts import ComplexForm, FloatFacts
 from .row import Op
 
-__all__ = ["OF_NUMBERS", "SATURATING", "TRUNCATE"]
+__all__ = ["ENDED", "OF_NUMBERS", "PARTS", "SATURATING", "TRUNCATE"]
 
 _EITHER = (True, False)
 
@@ -81,6 +81,55 @@ def _saturating(name: str) -> Op:
     return Op(f"saturating_{name}", 2, rules.arithmetic, c, doc, reference=reference, cost_tenths_ns=0.6)
 
 
+def _ended(_op: str, operands: rules.Types) -> rules.Converted:
+    """Keep the first one's dtype; the second is a bool."""
+    (kind,) = resolve_weak(operands[:1])
+    return (kind, BOOL), kind
+
+
+def _refuse_more_rounds(value: Any, goes_on: Any) -> Any:
+    if np.any(goes_on):
+        raise ValueError("a loop is not over for an element after the most rounds that it makes")
+    return value
+
+
+# A result of a function whose loops are unrolled: an element that would go on ends the call.
+ENDED = Op(
+    "ended",
+    2,
+    _ended,
+    "{0}",
+    "The first, of which no element has a loop that goes on.",
+    reference=_refuse_more_rounds,
+    demand=dict.fromkeys(("bool", "signed", "unsigned", "float", "complex"), "!{1}"),
+    status="ENDLESS",
+    representable=True,
+)
+
+
+def _of_parts(op: str, operands: rules.Types) -> rules.Converted:
+    """Take a complex number and a real one of its parts' dtype."""
+    row = operands[0]
+    assert isinstance(row, DType)
+    if not row.is_complex:
+        raise rules.refuse(op, operands, "the first is a complex number")
+    return (row, row.part), row
+
+
+def _parts(name: str, sign: str) -> Op:
+    def reference(z: Any, by: Any) -> Any:
+        z = np.asarray(z)
+        made = np.empty(np.broadcast(z, by).shape, z.dtype)
+        made.real, made.imag = getattr(np, name)(z.real, by), getattr(np, name)(z.imag, by)
+        return made
+
+    c = f"bcg_make_{{t}}({{0}}.re {sign} {{1}}, {{0}}.im {sign} {{1}})"
+    doc = f"{name} of either part of a complex number and a real one."
+    return Op(f"parts_{name}", 2, _of_parts, c, doc, reference=reference, complex=ComplexForm(c))
+
+
+# Of complex numbers that are rounded to decimals: as one number, a part that is infinite would change the other.
+PARTS = {"multiply": _parts("multiply", "*"), "divide": _parts("divide", "/")}
 # Saturating ops on i8, i16 and i32, by the name of the op that wraps.
 SATURATING = {name: _saturating(name) for name in ("add", "subtract")}
 # Truncations by whether the operand may be NaN, and whether it may be outside of the ends. The first end is a negative

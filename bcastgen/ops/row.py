@@ -5,12 +5,7 @@ In: a dtype rule and C templates.  Out: an :class:`Op`, which gives operand dtyp
     OPS["add"].types((F32, WEAK_INT)) -> operands (f32, f32), result f32
     OPS["add"].c_for((I8, I8), I8)    -> "(int8_t)((uint32_t){0} + (uint32_t){1})"
 
-In C templates ``{0}``, ``{1}``, ... are operands, ``{T}`` is the result's C type; the loop dtype is that of the first
-operand after conversion, and f32 for 16-bit floats, whose values are C floats that the caller rounds: ``{t}`` its name,
-``{V}`` its C type, ``{W}`` the unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that
-nothing promotes to a signed overflow) and ``{w}`` the name of that in helpers, ``{h}`` the 32- or 64-bit integer helper
-that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's names, ``{N}`` its name in macros, ``{huge}`` its
-largest finite value. Templates use each operand as a name, never as an expression.
+:mod:`.c_forms` says what C templates may contain.
 """
 
 from __future__ import annotations
@@ -21,30 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.dtypes import (
-    BF16,
-    F16,
-    F32,
-    DType,
-    promote,
-)
+from ..core.dtypes import BF16, F16, DType, promote
 from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
+from .c_forms import CForms, CTemplate, RangeTest, fill, template_of
 from .casts import kind_of
-from .dtype_rules import RULES, Rule, Types, by_parameter, refuse_complex
+from .dtype_rules import RULES, Rule, Types, by_parameter, refuse, refuse_complex, refuse_storage
 from .facts import ComplexForm, FloatFacts, IntegerFacts, Mlir
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
 
-__all__ = ["CTemplate", "Definition", "Op", "Param", "RangeTest"]
+__all__ = ["Definition", "Op", "Param"]
 
 # Tenths of a nanosecond: an addition, and rounding to a 16-bit float.
 _CHEAP, _ROUNDING = 0.4, 1.5
-
-CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
-# The C for a constant last operand: by the kind of the first operand, or a function of its dtype and the constant.
-ConstantForms = Mapping[str, str] | Callable[[DType, float], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +69,7 @@ class Definition:
     bound: Program | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RangeTest:
-    """A test that an element passes if a number of it, of a C type, is at most `most`; all three are C templates."""
-
-    c: str
-    number: str
-    most: str
-
-
-_NO_INTEGERS, _NO_FLOATS = IntegerFacts(), FloatFacts()
+_NO_FORMS, _NO_INTEGERS, _NO_FLOATS = CForms(), IntegerFacts(), FloatFacts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,28 +81,22 @@ class Op:
     name : NumPy's name where NumPy has the op.
     arity : number of operands.
     rule : operand types (weak ones included) -> dtypes the operands are converted to, and the result's.
-    c : C template, for all dtypes, by name of the dtype computed in or kind of the loop dtype, or made from the dtypes.
+    c : C template.
     doc : one sentence, with the semantics where C or NumPy leave a choice.
-    dunder : the Python operator, as in ``__add__``.
+    dunder : the Python operator: ``__add__``.
     aliases : further names the op answers to (array API, Python).
     ulp : bound on the error in units in the last place; 0 means bit-identical to NumPy.
     ulp_of : the least magnitude whose units the error is counted in, of a function whose zeros are where terms cancel.
     domain : interval that test and benchmark samples of each operand are drawn from.
     reference : NumPy-like function the values are checked against; None means NumPy's function of that name.
-    demand : kind -> C condition each element must satisfy, or the call ends in BCG_DOMAIN with nothing written.
+    demand : kind -> C condition each element must satisfy, or the call ends in `status` with nothing written.
     params : static parameters.
     representable : whether the f32 values computed for 16-bit floats are 16-bit floats already, so none is rounded.
     of_digits : whether values depend on how many digits the dtype has: a 16-bit float's are not f32's, rounded.
     definition : the definition of an op that a user defined at run time; None for the rows of the table.
     prelude : names and texts of the C definitions that its C calls, beside those of csrc.
     cost_tenths_ns : cost of an element of 32 bits in a vectorised loop; for all, or by kind of the loop dtype.
-    fast, fast_ulp : C template and bound under ``math="fast"``, where they differ.
-    range_tests, common_case : tests, by kind or dtype, and a faster C template that is right where all of them pass.
-    fast_common_case : the common case of `fast`, where there are both.
-    scalar : whether compilers do not vectorise `c`, so that it is for elements outside of the common case.
-    pairs : the loop dtypes for which computing two elements side by side is at least 4% faster than one by one.
-    by_constant : C templates by the constant that the last operand is (the key None stands for any other number), each
-        by kind or made from dtype and number; and the cost of an element with it, for all or by width.
+    forms : further C, faster where it is right.
     by_power_of_two : the op that replaces this one if the last operand is a power of two, and the number that it takes
         instead: the power's "exponent", "mask" or "inverse".
     integers, floats : the facts for analyses and rewrites.
@@ -134,6 +105,7 @@ class Op:
     selects : whether its first operand is a condition that picks one of the others.
     ieee : whether its C raises exactly the floating-point exceptions that NumPy reports, and no other one.
     pole : an expression over its operands, called a, b, ...: where the exact result is infinite, or a division by 0.
+    overflow : an expression over its operands a, b, ... and its result r: where NumPy reports an overflow of integers.
     mlir : its spelling in the dialects arith and math; None if they have no counterpart of the same meaning.
     """
 
@@ -149,20 +121,14 @@ class Op:
     domain: tuple[float, float] = (-50.0, 50.0)
     reference: Callable[..., Any] | None = None
     demand: Mapping[str, str] | None = None
+    status: str = "DOMAIN"
     params: tuple[Param, ...] = ()
     representable: bool = False
     of_digits: bool = False
     definition: Definition | None = None
     prelude: tuple[tuple[str, str], ...] = ()
     cost_tenths_ns: float | Mapping[str, float] = _CHEAP
-    fast: CTemplate | None = None
-    fast_ulp: int | None = None
-    range_tests: Mapping[str, tuple[RangeTest, ...]] | None = None
-    common_case: CTemplate | None = None
-    fast_common_case: CTemplate | None = None
-    scalar: bool = False
-    pairs: tuple[str, ...] = ()
-    by_constant: Mapping[float | None, tuple[ConstantForms, float | Mapping[int, float]]] | None = None
+    forms: CForms = _NO_FORMS
     by_power_of_two: tuple[str, str] | None = None
     integers: IntegerFacts = _NO_INTEGERS
     floats: FloatFacts = _NO_FLOATS
@@ -171,6 +137,7 @@ class Op:
     selects: bool = False
     ieee: bool = False
     pole: str = ""
+    overflow: str = ""
     mlir: Mlir | None = None
 
     @property
@@ -191,8 +158,14 @@ class Op:
         DTypeError
             Where NumPy has no loop for these dtypes, or its result dtype is not supported.
         """
+        given = operands[self.selects :]
+        error = None if self.selects and len(set(given)) == 1 else refuse_storage(self.name, given, ())
+        if error is not None:
+            raise error
         loops, result = self.rule(self.name, operands)
-        if self.complex is None and result.is_complex | any(loop.is_complex for loop in loops):
+        if result.is_storage and not self.selects:
+            raise refuse(self.name, operands, result.cure)
+        if self.complex is None and any(loop.is_complex for loop in loops):
             if self.definition is not None and self.definition.dtypes not in RULES:
                 return loops, result
             raise refuse_complex(self.name, operands)
@@ -214,24 +187,24 @@ class Op:
         ----------
         operands, result : the dtypes.
         fast : whether the C is that of ``math="fast"``.
-        common_case : whether every element passes `range_tests`.
+        common_case : whether every element passes the range tests of `forms`.
         constant : the last operand, where it is a constant.
         """
         number = _complex_of(operands)
         if number is not None and self.complex is not None and self.complex.c:
             return self.complex.c.replace("{t}", number.name).replace("{r}", number.part.name)
-        special = self._special(operands, constant)
+        special = self.forms.special(operands, constant)
         if special is not None:
-            return _fill(special[0], operands, result)
+            return fill(special[0], operands, result)
         # The forms that would serve, the best one first; some kinds of dtypes lack some forms.
         forms = (
-            self.fast_common_case if common_case and fast else None,
-            self.common_case if common_case else None,
-            self.fast if fast else None,
+            self.forms.fast_common_case if common_case and fast else None,
+            self.forms.common_case if common_case else None,
+            self.forms.fast if fast else None,
             self.c,
         )
-        found = (_template_of(form, operands, result) for form in forms)
-        return _fill(next(text for text in found if text is not None), operands, result)
+        found = (template_of(form, operands, result) for form in forms)
+        return fill(next(text for text in found if text is not None), operands, result)
 
     def range_tests_for(
         self,
@@ -241,33 +214,13 @@ class Op:
         constant: bool | int | float | None = None,
     ) -> tuple[RangeTest, ...]:
         """Return the tests that elements of the common case pass; an empty tuple if there is no common case."""
-        if self.range_tests is None or self._special(operands, constant) is not None or _complex_of(operands):
+        if self.forms.special(operands, constant) is not None or _complex_of(operands) is not None:
             return ()
-        # Under math="fast" the common case of the accurate form would make results depend on blocks.
-        if (
-            fast
-            and _template_of(self.fast, operands, result)
-            and not _template_of(self.fast_common_case, operands, result)
-        ):
-            return ()
-        found = self.range_tests.get(operands[0].computed_in.name) or self.range_tests.get(operands[0].kind, ())
-        return tuple(
-            RangeTest(*(_fill(text, operands, result) for text in (test.c, test.number, test.most))) for test in found
-        )
+        return self.forms.tests_for(operands, result, fast)
 
     def in_pairs(self, operands: tuple[DType, ...], constant: bool | int | float | None = None) -> bool:
         """Return whether two elements side by side are faster; `constant` is the last operand, where it is one."""
-        return operands[0].computed_in.name in self.pairs and self._special(operands, constant) is None
-
-    def _special(
-        self, operands: tuple[DType, ...], constant: bool | int | float | None
-    ) -> tuple[str, float | Mapping[int, float]] | None:
-        """Return the C template and the cost that the row has for this constant, or None."""
-        if constant is None or constant != constant or self.by_constant is None:
-            return None
-        forms, cost = self.by_constant.get(constant) or self.by_constant.get(None) or ({}, 0.0)
-        template = forms(operands[0], constant) if callable(forms) else forms.get(operands[0].kind)
-        return None if template is None else (template, cost)
+        return operands[0].computed_in.name in self.forms.pairs and self.forms.special(operands, constant) is None
 
     def cost_for(self, operands: tuple[DType, ...], result: DType, constant: bool | int | float | None = None) -> float:
         """Return about how long an element takes in a vectorised loop, in tenths of a nanosecond.
@@ -283,7 +236,7 @@ class Op:
         own = self.cost_tenths_ns
         cost = own if isinstance(own, (int, float)) else own.get(operands[0].kind, _CHEAP)
         bits = max(dtype.computed_in.bits for dtype in (*operands, result))
-        special = self._special(operands, constant)
+        special = self.forms.special(operands, constant)
         if special is not None:
             cost = special[1] if isinstance(special[1], (int, float)) else special[1].get(bits, _CHEAP)
         return cost * bits / 32 + (_ROUNDING if self.rounds(operands, result) else 0)
@@ -291,8 +244,9 @@ class Op:
     def rounds(self, operands: tuple[DType, ...], result: DType) -> bool:
         """Whether what the C computes in f32 has to be rounded to the result's dtype."""
         # A cast is exact if its result's dtype holds every value of the operand's.
-        exact = self.representable or (bool(self.params) and promote(operands[0], result) is result)
-        return result.is_float16 and not exact
+        if not result.is_float16 or self.representable:
+            return False
+        return not self.params or operands[0].is_storage or promote(operands[0], result) is not result
 
     def ulp_for(self, result: DType, fast: bool = False, operands: tuple[DType, ...] = ()) -> int:
         """Return the bound of the error in a result of this dtype; 16-bit floats are f32's, rounded.
@@ -301,7 +255,7 @@ class Op:
         """
         if self.complex is not None and _complex_of((*operands, result)) is not None:
             return self.complex.ulp
-        ulp = self.fast_ulp if fast and self.fast_ulp is not None else self.ulp
+        ulp = self.forms.fast_ulp if fast and self.forms.fast_ulp is not None else self.ulp
         return min(ulp, 1) if result.is_float16 else ulp
 
     def demand_for(self, operands: tuple[DType, ...]) -> str | None:
@@ -368,32 +322,3 @@ def _converted(value: Any, loop: DType, given: DType) -> Any:
     if not isinstance(value, (np.generic, np.ndarray)):
         value = np.asarray(loop.nearest(value)) if loop.is_inexact else np.asarray(value)
     return value.astype(given.np)
-
-
-def _template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DType) -> str | None:
-    """Return the template a form has for these dtypes, or None."""
-    template = form(operands, result) if callable(form) else form
-    if template is None or isinstance(template, str):
-        return template
-    return template.get(operands[0].computed_in.name) or template.get(operands[0].kind)
-
-
-def _fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
-    """Replace the fields of a template that depend on dtypes; operands stay open."""
-    loop = operands[0].computed_in
-    wide = "uint64_t" if loop.bits == 64 else "uint32_t"
-    facts = {
-        "T": result.c,
-        "V": loop.c,
-        "t": loop.name,
-        "N": loop.name.upper(),
-        "W": wide,
-        "w": "u64" if loop.bits == 64 else "u32",
-        "h": ("u" if loop.kind == "unsigned" else "i") + ("64" if loop.bits == 64 else "32"),
-        "bits": str(loop.bits),
-        "f": "f" if loop is F32 else "",
-        "huge": ("0x1.fffffep+127f" if loop is F32 else "0x1.fffffffffffffp+1023"),
-    }
-    for name, text in facts.items():
-        template = template.replace("{" + name + "}", text)
-    return template

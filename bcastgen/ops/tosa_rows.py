@@ -4,7 +4,7 @@ In: nothing.  Out: :data:`TOSA_ROWS`, which :mod:`.ops` joins to its table.
 
     tosa_cast(2.5) to i8 -> 2            truncate_divide(-7, 2) -> -3        clz(u8 1) -> 7
 
-Their meaning is the TOSA specification's (1.0; seed 001 lists the ops). Cases it leaves open are defined as NumPy's
+Their meaning is the TOSA specification's (1.0). Cases it leaves open are defined as NumPy's
 rows define it: integers wrap, x / 0 is 0, a shift count outside [0, width) shifts everything out.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import C64, DType
+from ..core.dtypes import C64, F32, I32, DType, dtype
 from . import dtype_rules as rules
 from .casts import cast_c, cast_reference, truncated_c
 from .facts import IntegerFacts, Mlir
@@ -34,7 +34,10 @@ def _cast_c(operands: tuple[DType, ...], result: DType) -> str:
         return own.replace("{0}", "{0}.re")
     if not (source.is_float and result.is_integer):
         return cast_c(operands, result)
-    return truncated_c("rint{f}({0})", source, result)
+    if source.small is not None:
+        return _cast_c((F32,), result).replace("{f}", "f").replace("{0}", cast_c(operands, F32))
+    whole = truncated_c("rint{f}({0})", source, result)
+    return cast_c((I32,), result).replace("{0}", whole) if result.is_storage else whole
 
 
 def _negate_c(operands: tuple[DType, ...], result: DType) -> str:
@@ -74,7 +77,10 @@ def _cast(x: Any, target: DType) -> Any:
     if target.is_integer and x.dtype.kind not in "biu":
         x = x.real if x.dtype.kind == "c" else x
         # To NumPy, bf16 is no float.
-        x = np.rint(x if x.dtype.kind == "f" else x.astype(np.float32))
+        x = x.astype(np.float32) if dtype(x.dtype).is_added else x
+        x = np.rint(x) if x.dtype.kind == "f" else x
+        if target.is_storage:
+            x = np.where(x == x, x, 0).clip(target.min, target.max)
     return cast_reference(x, target)
 
 

@@ -13,7 +13,7 @@ from functools import update_wrapper
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..core.dtypes import BF16, DTYPES, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT
+from ..core.dtypes import DTYPES, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT
 from ..core.errors import BcastgenError
 from . import float_errors, keys, settings, slow_path
 
@@ -37,7 +37,7 @@ else:
         _dispatch.configure(
             keys.TYPE_CODES,
             keys.SCALAR_CODES,
-            tuple(None if row is BF16 else row.np for row in DTYPES),
+            tuple(None if row.is_added else row.np for row in DTYPES),
             (WEAK_INT.key, WEAK_UINT.key, WEAK_FLOAT.key, WEAK_COMPLEX.key),
             (
                 slow_path.call_slow,

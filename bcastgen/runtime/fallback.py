@@ -104,6 +104,7 @@ class KernelBase:
         "__reports",
         "__scalars",
         "__threads",
+        "__value_operands",
         "__weakref__",
     )
 
@@ -116,6 +117,7 @@ class KernelBase:
     __by_position: bool
     __reports: bool
     __observed: bool
+    __value_operands: int
 
     def __init__(
         self,
@@ -145,6 +147,7 @@ class KernelBase:
         self.__by_position = False
         self.__reports = False
         self.__observed = False
+        self.__value_operands = 0
 
     def __is_initialised(self) -> bool:
         try:
@@ -193,6 +196,14 @@ class KernelBase:
     @_outs_by_position.setter
     def _outs_by_position(self, wanted: bool) -> None:
         self.__by_position = _checked_bool(wanted)
+
+    @property
+    def _value_operands(self) -> int:
+        return self.__value_operands
+
+    @_value_operands.setter
+    def _value_operands(self, operands: int) -> None:
+        self.__value_operands = operands
 
     @property
     def _observed(self) -> bool:

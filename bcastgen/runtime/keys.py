@@ -5,8 +5,8 @@ In: names, operands, a compiled kernel's description.  Out: checked names, one b
     operand_code(np.ones(3)) -> 12 (the index of f64 in DTYPES)        operand_code(3) -> 64 (a weak int)
 
 The extension is given these tables when it is configured, so that C has no second list of dtypes.
-A dtype that a package adds to NumPy (bf16) gets its type number when that package is imported; :func:`register_dtype`
-then passes the number on.
+A dtype that a package adds to NumPy (bf16, f8e4m3fn) gets its type number when that package is imported;
+:func:`register_dtype` then passes the number on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..core.dtypes import BF16, DTYPES, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, from_key
+from ..core.dtypes import DTYPES, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak, from_key
 from ..core.errors import CompileError
 from ..core.forks import undivided
 
@@ -42,7 +42,7 @@ Limit = tuple[int, int]
 NO_CODE = 255
 _BUILTIN = tuple(np.dtype(char) for char in np.typecodes["All"])
 # NumPy has two type numbers for one format if two C types have one size, so the format decides and not the number.
-_CODES = {(row.np.kind, row.np.itemsize): code for code, row in enumerate(DTYPES) if row is not BF16}
+_CODES = {(row.np.kind, row.np.itemsize): code for code, row in enumerate(DTYPES) if not row.is_added}
 _BY_NUMBER: dict[int, int] = {t.num: _CODES[t.kind, t.itemsize] for t in _BUILTIN if (t.kind, t.itemsize) in _CODES}
 TYPE_CODES = bytes(_BY_NUMBER.get(number, NO_CODE) for number in range(256))
 SCALAR_CODES: dict[type, int] = {t.type: _BY_NUMBER[t.num] for t in _BUILTIN if t.num in _BY_NUMBER}
@@ -60,9 +60,10 @@ def register_dtype(row: DType) -> None:
     DTypeError
         If the package is not installed.
     """
-    if row is not BF16 or _ADDED:
+    code = DTYPES.index(row)
+    if not row.is_added or code in _ADDED.values():
         return
-    kind, code = row.np, DTYPES.index(row)
+    kind = row.np
     with undivided:
         if kind.num in _ADDED:
             return

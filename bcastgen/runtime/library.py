@@ -26,8 +26,6 @@ with contextlib.suppress(ImportError):
 
 __all__ = ["Library", "constant", "ffi", "open_library", "open_shared"]
 
-_CURE = "clear the cache (bcastgen cache clear) and call again"
-
 
 @dataclass(frozen=True, slots=True)
 class Library:
@@ -100,7 +98,7 @@ def open_shared(path: Path) -> Any:
     try:
         return ffi().dlopen(str(path.resolve()))
     except OSError as error:
-        raise CacheError(f"cannot load the kernel {path}: {error}; {_CURE}") from error
+        raise CacheError(f"cannot load the kernel {path}: {error}") from error
 
 
 def open_library(path: Path) -> Library:
@@ -116,8 +114,8 @@ def open_library(path: Path) -> Library:
     try:
         entry = ffi().addressof(handle, "bcg_entry")
     except absent as error:
-        raise CacheError(f"{path} exports no bcg_entry, so it is not a kernel: {error}; {_CURE}") from error
+        raise CacheError(f"{path} exports no bcg_entry, so it is not a kernel: {error}") from error
     version = constant("BCG_ABI_VERSION")
     if entry.abi_version != version:
-        raise CacheError(f"the kernel {path} has ABI version {entry.abi_version}, this bcastgen {version}; {_CURE}")
+        raise CacheError(f"the kernel {path} has ABI version {entry.abi_version}, this bcastgen {version}")
     return Library(path, int(ffi().cast("uintptr_t", entry)), entry, handle)

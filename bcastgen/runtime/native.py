@@ -41,5 +41,4 @@ def runtime() -> Any:
     text, tools = _inlined("runtime.c"), toolchain()
     source = CSource("runtime", {"runtime.c": text}, RUNTIME_FLAGS)
     key = cache_key("runtime", text, *(flag.text for flag in source.flags), tools=tools)
-    path = find(key) or build(key, lambda: source, tools)[0]
-    return open_shared(path)
+    return find(key, open_shared) or build(key, lambda: source, tools, open_shared, "the runtime")[0]

@@ -68,7 +68,7 @@ def _is_special(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, 
     """Whether a call gives more than operands and `out`, or an object that is more than an array."""
     known = len(args) <= len(kernel.operands) and by_name.keys() <= {*kernel.operands, "out"}
     few = len(args) + len(by_name) < len(kernel.operands) - len(kernel._defaults)
-    if not known or few or getattr(kernel, "_observed", False):
+    if not known or few or getattr(kernel, "_observed", False) or getattr(kernel, "_takes_more", False):
         return True
     outs = by_name.get("out")
     given = (*args, *by_name.values(), *(outs if isinstance(outs, tuple) else ()))

@@ -350,6 +350,7 @@ static PyMemberDef kernel_members[] = {
     {"_reports_errors", T_BOOL, offsetof(kernel, reports_errors), 0, NULL},
     {"_observed", T_BOOL, offsetof(kernel, observed), 0, NULL},
     {"_outs_by_position", T_BOOL, offsetof(kernel, outs_by_position), 0, NULL},
+    {"_value_operands", T_ULONGLONG, offsetof(kernel, value_operands), 0, NULL},
     {"_constants", T_OBJECT_EX, offsetof(kernel, constants), READONLY, NULL},
     {"_name", T_OBJECT_EX, offsetof(kernel, name), READONLY, NULL},
     {"_defaults", T_OBJECT_EX, offsetof(kernel, defaults), READONLY, NULL},

@@ -25,6 +25,7 @@ typedef struct {
     bcg_shape *shapes;
     int64_t *numbers;
     const bcg_shape **listed;
+    const bcg_array *operands;
 } machine;
 
 /* ---- steps that compiled programs write as operators ------------------------------------------------------------- */
@@ -74,6 +75,25 @@ static void shape_constant(bcg_shape *shape, int64_t rank, const int64_t *extent
 {
     shape->rank = (int32_t)rank;
     for (int64_t dim = 0; dim < rank; dim++) shape->extents[dim] = extents[dim];
+}
+
+/* Operands of values have them as int64s, one beside the other. */
+static int value_taken(const bcg_array *operand, int64_t *number)
+{
+    if (operand->rank != 0) return 0;
+    *number = *(const int64_t *)operand->data;
+    return 1;
+}
+
+static int values_taken(const bcg_array *operand, bcg_shape *shape)
+{
+    const int64_t *const values = operand->data;
+    if (operand->rank != 1 || operand->extents[0] > BCG_MAX_RANK) return 0;
+    for (int64_t k = 0; k < operand->extents[0]; k++) {
+        if (values[k] < 0) return 0;
+    }
+    shape_constant(shape, operand->extents[0], values);
+    return 1;
 }
 
 static int steps_run(machine *m, const int64_t *at, const int64_t *end);
@@ -129,6 +149,8 @@ static int steps_run(machine *m, const int64_t *at, const int64_t *end)
         case STEP_not_negative: goes_on = n[at[0]] >= 0, at += 1; break;
         case STEP_holds: goes_on = n[at[0]] == 1, at += 1; break;
         case STEP_tensor: goes_on = bcg_shape_is_tensor(&s[at[0]], (int32_t)at[1]), at += 2; break;
+        case STEP_value: goes_on = value_taken(&m->operands[at[1]], &n[at[0]]), at += 2; break;
+        case STEP_values: goes_on = values_taken(&m->operands[at[1]], &s[at[0]]), at += 2; break;
         case STEP_loop: goes_on = steps_loop(m, at), at += 4 + at[3]; break;
         case STEP_branch: {
             const int64_t *const first = at + 3, *const second = first + at[1], *const rest = second + at[2];
@@ -173,10 +195,11 @@ int shape_code_run(const int64_t *code, int64_t length, const bcg_array *operand
         bcg_shape own_shapes[MACHINE_SHAPES];
         int64_t own_numbers[MACHINE_NUMBERS];
         const bcg_shape *own_listed[MACHINE_SHAPES];
-        machine m = {own_shapes, own_numbers, own_listed};
+        machine m = {own_shapes, own_numbers, own_listed, operands};
         return machine_run(&m, code, length, operands, extents);
     }
     machine m;
+    m.operands = operands;
     m.shapes = malloc((size_t)shapes * sizeof *m.shapes);
     m.numbers = malloc((size_t)numbers * sizeof *m.numbers);
     m.listed = malloc((size_t)shapes * sizeof *m.listed);

@@ -2,7 +2,8 @@
  *
  * Contract. A code is what bcastgen/emit/shape_program/code.py flattens a program to. It calls the functions that a
  * compiled program calls, and asks what that asks. It computes results but no errors: where a compiled program returns a
- * status it returns 0, and Python runs the program itself and says why.
+ * status it returns 0, and Python runs the program itself and says why. An operand whose values a step takes has them
+ * as int64s, one beside the other.
  */
 #ifndef BCG_SHAPE_CODE_H
 #define BCG_SHAPE_CODE_H

@@ -80,7 +80,8 @@ static inline double bcg_mish_f64(double x)
 
 static inline float bcg_mish_f32(float x) { return (float)bcg_mish_f64((double)x); }
 
-/* bcg_erfc_f64(x) times a factor, which may keep it from underflow. */
+/* bcg_erfc_f64(x) times a factor, which may keep it from underflow. It is written out, since gcc 12 inlines no
+ * function of that size that both call, and a loop over a call is not vectorised. */
 static inline double bcg_erfc_times_f64(double x, double factor)
 {
     const double size = fabs(x), y = 28.0 < size ? 28.0 : size, square = y * y;

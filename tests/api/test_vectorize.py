@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -214,14 +215,52 @@ def test_a_result_has_the_shape_of_all_operands():
         vectorize(lambda x, y: x)(np.arange(3), np.zeros(2))
 
 
-def test_a_bound_is_the_number_of_rounds():
-    @vectorize(max_iterations=5)
-    def doubled(x):
-        while x < 100:
-            x = x * 2
-        return x
+@vectorize(max_iterations=5)
+def doubled(x):
+    while x < 100:
+        x = x * 2
+    return x
 
-    assert doubled(np.array([1, 50, 200])).tolist() == [32, 100, 200]
+
+def test_an_element_that_needs_more_rounds_than_the_bound_ends_the_call():
+    out = np.full(4, 7)
+    assert doubled(np.array([4, 50, 200])).tolist() == [128, 100, 200]
+    for given in (np.array([4, 50, 3, 200]), np.float32([4, 50, 3, 200]), np.int8([4, 50, 3, 101])):
+        with pytest.raises(bg.DomainError, match=r"after the most rounds .* max_iterations.*in doubled\(x: \[4\]"):
+            doubled(given, out=out, casting="unsafe")
+    assert out.tolist() == [7] * 4
+    assert doubled(np.array([4, 3]), where=[True, False]).tolist() == [128, 0]
+    assert bg.jit(lambda x: doubled(x) + 1)(np.array([4])).tolist() == [129]
+    with pytest.raises(bg.DomainError, match="max_iterations"):
+        bg.jit(lambda x: doubled(x) + 1)(np.array([3]))
+    with pytest.raises(bg.DomainError, match="max_iterations"):
+        pickle.loads(pickle.dumps(doubled))(3)
+
+
+def test_only_elements_that_come_to_a_loop_have_to_end_it():
+    @vectorize(max_iterations=5)
+    def f(x, wanted):
+        if wanted:
+            while x < 100:
+                x = x * 2
+                if x == 48:
+                    break
+        else:
+            x = -x
+        return x, x + 1
+
+    x = np.array([4, 3, 1, 24])
+    assert [one.tolist() for one in f(x, x != 1)] == [[128, 48, -1, 48], [129, 49, 0, 49]]
+    with pytest.raises(bg.DomainError, match="max_iterations"):
+        f(x, True)
+
+
+@pytest.mark.parametrize("form", [{}, {"static": True}])
+def test_emitted_c_refuses_such_elements_by_a_status(form, tmp_path):
+    extents = "4" if form else "?"
+    kernel = bg.jit(lambda x: doubled(x), signature=f"(i32[{extents}] x)", name="doubled")
+    source, *_ = kernel.emit_c(tmp_path, **form)
+    assert "DOUBLED_ENDLESS" in source.read_text()
 
 
 def test_static_parameters_decide_how_often_loops_run():

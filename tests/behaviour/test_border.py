@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.core.dtypes import BF16, DTYPES, WEAK_FLOAT, WEAK_INT, dtype, in_numpy_code
+from bcastgen.core.dtypes import BF16, COMPUTED, WEAK_FLOAT, WEAK_INT, dtype, in_numpy_code
 from bcastgen.core.errors import BcastgenError, DTypeError, ParseError, TraceError
 from bcastgen.core.subclasses import own_meaning
 from bcastgen.expr.evaluate import evaluate
@@ -30,7 +30,7 @@ from bcastgen.expr.text import parse
 from bcastgen.expr.trace import trace
 from bcastgen.ops.table import OPS
 
-KINDS = [kind for kind in DTYPES if kind is not BF16]
+KINDS = [kind for kind in COMPUTED if kind is not BF16]
 ONES = {kind: np.ones(1, kind.np) for kind in KINDS} | {WEAK_INT: 2, WEAK_FLOAT: 2.0}
 CONSTANTS = (True, 0, 1, 2, 3, -1, 0.0, 0.5, 1.0, 2.0, -1.0, np.float32(2), np.int8(2), np.bool_(True))
 
@@ -100,7 +100,7 @@ def test_names_of_two_meanings_are_refused_in_text_with_what_to_write(name):
 
 
 def test_names_with_bits_are_numpys_where_numpy_has_none():
-    for kind in DTYPES:
+    for kind in COMPUTED:
         # Those of 8 have a meaning for NumPy.
         if kind.name not in ("i8", "u8", "f16"):
             assert in_numpy_code(kind.name) is kind
@@ -537,3 +537,29 @@ def test_integers_beyond_64_bits_beside_integers_are_refused():
         bg.add(np.ones(2), 10**400)
     with pytest.raises(bg.RangeError, match="out of bounds"):
         bg.add(1, 2**100)
+
+
+HUGE_ALONE = {
+    "where": (lambda m: np.where(m, 0, 2**63), bg.where, (np.array([True, False]), 0, 2**63)),
+    "where of two": (lambda m: np.where(m, 2**63, 2**64 - 1), bg.where, (np.array([True, False]), 2**63, 2**64 - 1)),
+    "add": (None, bg.add, (2**63, 1)),
+    "maximum": (None, bg.maximum, (2**63, 2**63)),
+    "maximum of an array": (lambda i: np.maximum(2**64 - 1, i), bg.maximum, (2**64 - 1, np.arange(3))),
+}
+
+
+@pytest.mark.parametrize("case", HUGE_ALONE)
+def test_python_integers_that_int64_does_not_hold_are_refused_where_numpy_refuses_or_wraps_them(case):
+    traced, kernel, operands = HUGE_ALONE[case]
+    with pytest.raises(bg.RangeError, match="out of bounds"):
+        kernel(*operands)
+    if traced is not None:
+        with pytest.raises(bg.RangeError, match="out of bounds"):
+            bg.jit(traced)(next(value for value in operands if isinstance(value, np.ndarray)))
+
+
+@pytest.mark.parametrize("name", ["negative", "positive", "square", "invert", "sign", "absolute"])
+def test_one_such_integer_alone_is_a_uint64(name):
+    expected = getattr(np, name)(2**63 + 3)
+    assert getattr(bg, name)(2**63 + 3) == expected and getattr(bg, name)(2**63 + 3).dtype == expected.dtype
+    assert bg.divide(2**63, 2) == np.divide(2**63, 2)

@@ -23,7 +23,7 @@ from bcastgen.core.dtypes import (
     BF16,
     BOOL,
     C128,
-    DTYPES,
+    COMPUTED,
     F16,
     F32,
     F64,
@@ -111,7 +111,7 @@ def applications(kinds):
         if op.arity != len(kinds):
             continue
         if op.params:
-            found += [Application(op, (target,), kinds, target) for target in DTYPES]
+            found += [Application(op, (target,), kinds, target) for target in COMPUTED]
             continue
         try:
             made = Application(op, (), *op.types(kinds))
@@ -235,9 +235,9 @@ def has_complex(kinds):
     return any(kind.is_complex for kind in kinds)
 
 
-REAL = [kind for kind in DTYPES if not kind.is_complex]
-ALIKE = [(kind,) * arity for arity in (1, 2, 3) for kind in DTYPES]
-MIXED = [[kinds for kinds in itertools.product(DTYPES, repeat=arity) if len(set(kinds)) > 1] for arity in (2, 3)]
+REAL = [kind for kind in COMPUTED if not kind.is_complex]
+ALIKE = [(kind,) * arity for arity in (1, 2, 3) for kind in COMPUTED]
+MIXED = [[kinds for kinds in itertools.product(COMPUTED, repeat=arity) if len(set(kinds)) > 1] for arity in (2, 3)]
 SAMPLE = random.Random(0).sample(MIXED[0], 12) + random.Random(0).sample(MIXED[1], 4)
 
 
@@ -329,11 +329,11 @@ def test_values_of_a_kernel_of_its_own(op, check_alone):
 @pytest.mark.parametrize("op", WITHOUT_PARAMS)
 def test_values_of_a_kernel_of_its_own_for_every_dtype(op, check_alone):
     # The rest of a kernel is the same for all of these rows, and their values in every dtype are checked beside others.
-    for kind in (F16, F32, F64, C128, dtype("i32")) if op in (*NUMBERS, *SPECIAL) else DTYPES:
+    for kind in (F16, F32, F64, C128, dtype("i32")) if op in (*NUMBERS, *SPECIAL) else COMPUTED:
         check_alone(op, kind)
 
 
-@pytest.mark.parametrize("target", [target for target in DTYPES if target.kind == "signed"], ids=str)
+@pytest.mark.parametrize("target", [target for target in COMPUTED if target.kind == "signed"], ids=str)
 @pytest.mark.parametrize("kind", [F32, F64], ids=str)
 def test_a_cast_to_an_integer_forgets_the_sign_of_a_zero(kind, target):
     """As a compiler that takes (float)(int)x for trunc(x) would not; alone in its loop, which is when gcc does."""
@@ -344,7 +344,7 @@ def test_a_cast_to_an_integer_forgets_the_sign_of_a_zero(kind, target):
 
 # ---- what raises -----------------------------------------------------------------------------------------------------
 
-SIGNED = [kind for kind in DTYPES if kind.kind == "signed"]
+SIGNED = [kind for kind in COMPUTED if kind.kind == "signed"]
 
 
 @pytest.mark.parametrize("kind", SIGNED, ids=str)
@@ -433,7 +433,7 @@ def beside_scalars(kind):
                     yield BesideScalar(made, place, scalar)
 
 
-@pytest.mark.parametrize("kind", DTYPES, ids=str)
+@pytest.mark.parametrize("kind", COMPUTED, ids=str)
 def test_python_scalars_give_numpys_dtype_or_its_error(kind):
     ones = np.ones(3, kind.np)
     for case in beside_scalars(kind):
@@ -464,13 +464,13 @@ def check_scalars(samples, differences):
     return check_cases
 
 
-@pytest.mark.parametrize("kind", DTYPES, ids=str)
+@pytest.mark.parametrize("kind", COMPUTED, ids=str)
 def test_values_beside_python_scalars(kind, check_scalars):
     check_scalars(random.Random(kind.name).sample(list(beside_scalars(kind)), 40), kind)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", DTYPES, ids=str)
+@pytest.mark.parametrize("kind", COMPUTED, ids=str)
 def test_values_beside_every_python_scalar(kind, check_scalars, monkeypatch):
     monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
     cases = list(beside_scalars(kind))
@@ -484,7 +484,7 @@ AT_RUN_TIME = {
     WEAK_COMPLEX: (1.5 - 2j, 0j, complex(np.inf, np.nan)),
     WEAK_FLOAT: (1.5, -0.0, 0.1, 1e300, np.inf, np.nan),
 }
-WEAK_MIXES = [(kind, weak) for kind in DTYPES for weak in AT_RUN_TIME if (kind, weak) != (BOOL, WEAK_UINT)]
+WEAK_MIXES = [(kind, weak) for kind in COMPUTED for weak in AT_RUN_TIME if (kind, weak) != (BOOL, WEAK_UINT)]
 SOME_WEAK = [(kind, weak) for kind, weak in WEAK_MIXES if kind in (dtype("i16"), dtype("u64"), F32)]
 
 

@@ -21,7 +21,8 @@ from bcastgen.api.functions import jit
 from bcastgen.core.dtypes import F32, F64, DType
 from bcastgen.core.errors import DTypeError
 from bcastgen.core.resources import folder
-from bcastgen.ops.row import Op, RangeTest
+from bcastgen.ops.c_forms import RangeTest
+from bcastgen.ops.row import Op
 from bcastgen.ops.table import OPS
 from bcastgen.runtime.toolchain import toolchain
 from csrc_includes import CSRC_FLAGS
@@ -85,12 +86,12 @@ def loops():
 
 def _forms(op, operands, result):
     places, kind = range(op.arity), operands[0]
-    for fast in (False, True)[: 1 + (op.fast is not None)]:
+    for fast in (False, True)[: 1 + (op.forms.fast is not None)]:
         yield from (Loop(op, place, kind, op.c_for(operands, result, fast), (), fast) for place in places)
         if rare := op.range_tests_for(operands, result, fast):
             near = op.c_for(operands, result, fast, common_case=True)
             yield from (Loop(op, place, kind, near, rare, fast) for place in places)
-    for constant in op.by_constant or ():
+    for constant in op.forms.by_constant or ():
         number = 2.5 if constant is None else constant
         template = op.c_for(operands, result, constant=number)
         yield from (Loop(op, place, kind, template, (), False, number) for place in places[:-1])

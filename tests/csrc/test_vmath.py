@@ -34,8 +34,8 @@ SLOW_BUILDS = {"plain": ((), "gcc"), "x86-64": (vmath.PORTABLE, "gcc"), "clang":
 def forms(op, dtype):
     """Names in the headers, with their bounds."""
     yield f"{op.name}_{dtype}", op.ulp
-    if op.fast is not None:
-        yield f"{op.name}_fast_{dtype}", op.fast_ulp
+    if op.forms.fast is not None:
+        yield f"{op.name}_fast_{dtype}", op.forms.fast_ulp
 
 
 @functools.cache
@@ -126,7 +126,7 @@ def test_loops_are_vectorised_without_calls():
     text = vmath.assembly("-march=x86-64-v3", "-mno-avx512f", "-fno-ipa-icf")
     bodies = dict(re.findall(r"^(loop_(?!is_usual)\w+):\n(.*?)^\s\.size\s", text, re.MULTILINE | re.DOTALL))
     assert len(bodies) == len(vmath.functions())
-    branching = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS if op.scalar)})(_fast)?_f\d\d")
+    branching = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS if op.forms.scalar)})(_fast)?_f\d\d")
     looped = {name: body for name, body in bodies.items() if not branching.fullmatch(name)}
     assert [name for name, body in looped.items() if re.search(r"\bcall\s", body)] == []
     forms = re.compile(rf"loop_({'|'.join(op.name for op in FUNCTIONS)})(_fast|_common|_fast_common)?_f\d\d")

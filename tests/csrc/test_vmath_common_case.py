@@ -48,7 +48,7 @@ def usual_elements(library, op, dtype):
 def test_usual_forms_have_the_general_forms_bits(op, dtype, flags):
     library = vmath.library(*flags)
     operands = usual_elements(library, op, dtype)
-    forms = ("", "_fast") if op.fast_common_case is not None else ("",)
+    forms = ("", "_fast") if op.forms.fast_common_case is not None else ("",)
     for form in forms:
         general = library.call(f"{op.name}{form}_{dtype}", *operands)
         usual = library.call(f"{op.name}{form}_common_{dtype}", *operands)

@@ -129,3 +129,33 @@ def test_overlapping_outs_are_read_first():
         wanted = np.log(block[:-1]) + 1
         kernel(block[:-1], 1, out=block[1:])
     assert np.allclose(block[1:], wanted, rtol=1e-15, atol=0)
+
+
+def warned(function, *operands):
+    with warnings.catch_warnings(record=True) as found, np.errstate(all="warn"):
+        warnings.simplefilter("always")
+        function(*operands)
+    return sorted({str(one.message).partition(" encountered")[0] for one in found})
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod", "divmod", "divide", "add"])
+def test_integers_raise_what_numpy_reports(name):
+    kernel = bg.jit(lambda a, b: getattr(np, name)(a, b), name=name, errors="numpy")
+    for dtype in ("int8", "int64", "uint32"):
+        ends = np.iinfo(dtype)
+        values = [ends.min, ends.max, 0, 1, 7, *([-1, -7] if ends.min < 0 else [])]
+        for a, b in itertools.product(np.array(values, dtype), repeat=2):
+            given = np.array([a]), np.array([b])
+            assert warned(kernel, *given) == warned(getattr(np, name), *given), (dtype, a, b)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint64"])
+def test_floats_that_an_integer_does_not_hold_are_invalid(dtype):
+    kernel = bg.jit(lambda x: x.astype(dtype), errors="numpy")
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    held = [0.0, -0.5, 1.5, float(low), np.nextafter(float(high + 1), 0)]
+    beyond = [np.nan, np.inf, -np.inf, float(high + 1), float(2 * low - 2048), 1e30]
+    assert warned(kernel, np.array(held)) == []
+    for value in beyond:
+        assert warned(kernel, np.array([value])) == ["invalid value"], value
+    assert warned(kernel, np.array([-1, 2**40])) == []

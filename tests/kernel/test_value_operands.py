@@ -142,8 +142,6 @@ def test_values_that_are_not_known_at_the_start_are_refused(copies):
         bg.jit(lambda x, n: copies(x, n + 1))(np.ones(2), 1)
     with pytest.raises(bg.TraceError, match=r"'count' of copies_of is 1\.5, expected an integer"):
         bg.jit(lambda x: copies(x, 1.5))(np.ones(2))
-    with pytest.raises(bg.BroadcastError, match="the values of 'count' decide the extents"):
-        bg.from_text("(f64[?] x, i64[] n) -> copies_of(x, n)").emit_c("unused")
 
 
 def test_one_operand_is_read_as_one_type(copies, tiles):
@@ -260,3 +258,51 @@ def test_a_bound_of_an_op_without_values_is_checked_too():
         same(np.ones(4))
     with pytest.raises(bg.BcastgenError, match="bound= limits what shape= gives"):
         bg.define_op("unbounded", "x", c="x", bound=lambda x: x)
+
+
+def test_values_are_read_without_python(copies, tiles, monkeypatch):
+    kernel = bg.jit(lambda x, n, m: copies(x * 2, n) + tiles(x, m) + n)
+    x, calls = np.arange(3.0), []
+    for count, counts in ((2, [4, 2]), (np.uint8(1), (4, 1)), (np.array(3), np.array([4, 3], np.int16))):
+        expected = np.broadcast_to(x * 3 + int(count), (4, int(count), 3))
+        assert np.array_equal(kernel(x, count, counts), expected)
+        calls.append((x, count, counts, expected))
+    monkeypatch.setattr(type(kernel), "_call_sized", None)
+    monkeypatch.setattr(type(kernel), "_result_shape", None)
+    for x, count, counts, expected in calls:
+        assert np.array_equal(kernel(x, count, counts), expected)
+        assert kernel.result_shape(x, count, counts) == expected.shape
+
+
+def either(call, *given):
+    try:
+        return call(*given)
+    except bg.BcastgenError as error:
+        return str(error)
+
+
+def test_c_reads_what_python_reads(copies, tiles):
+    chance, seen, x = random.Random(9), set(), np.arange(3.0)
+    kinds = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i8", "f8", "?", "m8[s]", "l", "Q")
+    numbers = [0, 1, 2, 3, 4, 5, -1, 127, 128, 255, 2**31, 2**62, 2**63 - 1, 2**63, -(2**63)]
+    for _ in range(300):
+        values = [chance.choice(numbers[: chance.choice((6, 15))]) for _ in range(3)]
+        array = np.array([value % 2**64 for value in values], np.uint64)
+        array = array.astype(chance.choice(kinds))[:: chance.choice((1, -1, 2))]
+        few, one = values[:2], [values[0], array[0], array[:1].reshape(()), array, None, values[:1]]
+        lists = [few, tuple(few), array[:2], values, array[0], [], [[1, 2]], [True, 2]]
+        for kernel, given in ((copies, chance.choice(one)), (tiles, chance.choice(lists))):
+            sizes = either(kernel.result_shape, (3,), given)
+            assert sizes == either(kernel._result_shape, ((3,), given)), (given, sizes)
+            seen.add(type(sizes))
+            if isinstance(sizes, str) or max(sizes) < 2**8:
+                fast, slow = either(kernel, x, given), either(kernel._call_sized, (x, given), {})
+                assert type(fast) is type(slow) and np.array_equal(fast, slow), (given, fast, slow)
+    assert seen == {str, tuple}
+
+
+def test_loops_read_the_values_that_decided(copies):
+    kernel = bg.jit(lambda x, n: copies(x, n) * n)
+    for count in (np.array(3), np.array(3, np.int8), np.int32(3)):
+        made = kernel(np.float32([1, 2]), count)
+        assert made.dtype == (np.float32([1]) * count).dtype and np.array_equal(made, [[3, 6]] * 3)

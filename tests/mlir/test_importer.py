@@ -378,7 +378,7 @@ ERRORS = {
     "fp8": (
         unary("abs", "tensor<3xf8E4M3FN>", "tensor<3xf8E4M3FN>"),
         bg.DTypeError,
-        "element type f8E4M3FN is not supported; use one of i1, i8",
+        "has element type f8E4M3FN, for which it is not defined; insert a tosa.cast",
     ),
     "zero point": (
         unary("negate", "tensor<3xi32>", "tensor<3xi32>", POINTS),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bcastgen.api.functions import from_text
-from bcastgen.core.dtypes import DTYPES, dtype
+from bcastgen.core.dtypes import COMPUTED, dtype
 from bcastgen.ops.casts import cast_reference, truncated_c
 
-INTEGERS = [row for row in DTYPES if row.is_integer]
+INTEGERS = [row for row in COMPUTED if row.is_integer]
 
 
 def near_everything(source):

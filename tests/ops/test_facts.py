@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bcastgen.core.dtypes import DTYPES, F32, F64, dtype
+from bcastgen.core.dtypes import COMPUTED, F32, F64, dtype
 from bcastgen.core.errors import BcastgenError
 from bcastgen.expr.nodes import Constant
 from bcastgen.loops.analysis.demanded_bits import operand_bits
@@ -18,7 +18,7 @@ from bcastgen.ops.bounds import UNKNOWN, Bounds, bounds_function
 from bcastgen.ops.ranges import range_of
 from bcastgen.ops.table import CAST, OPS
 
-INTEGERS = [row for row in DTYPES if row.is_integer]
+INTEGERS = [row for row in COMPUTED if row.is_integer]
 INTERNAL = (
     *internal_rows.SATURATING.values(),
     *internal_rows.TRUNCATE.values(),

@@ -57,7 +57,7 @@ def test_what_is_not_a_shared_object(tmp_path: Path) -> None:
     path = tmp_path / "kernel.so"
     path.write_bytes(b"\x7fELF not really")
     for wrong in (path, tmp_path / "missing.so"):
-        with pytest.raises(CacheError, match=f"cannot load the kernel {wrong}: .*bcastgen cache clear"):
+        with pytest.raises(CacheError, match=f"cannot load the kernel {wrong}: "):
             open_library(wrong)
 
 
@@ -69,12 +69,12 @@ def test_what_is_not_a_kernel(
         built_module(tmp_path / "_ffi.py", monkeypatch)
     else:
         monkeypatch.setitem(sys.modules, "bcastgen.runtime._ffi", None)
-    with pytest.raises(CacheError, match=r"exports no bcg_entry.*bcastgen cache clear"):
+    with pytest.raises(CacheError, match=r"exports no bcg_entry"):
         open_library(compile_kernel(1, 1, BODY, NO_ENTRY="1"))
 
 
 def test_another_abi(compile_kernel: Any) -> None:
-    with pytest.raises(CacheError, match="has ABI version 9, this bcastgen 3; clear the cache"):
+    with pytest.raises(CacheError, match="has ABI version 9, this bcastgen 3"):
         open_library(compile_kernel(1, 1, BODY, VERSION="9"))
 
 

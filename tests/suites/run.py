@@ -5,6 +5,8 @@
     python tests/suites/run.py numpy --suite test_umath --every 5
     python tests/suites/run.py array-api /path/to/array-api-tests
     python tests/suites/run.py onnx
+    python tests/suites/run.py numexpr                     NumExpr's own tests, with bcastgen.numexpr in its place
+    python tests/suites/run.py pandas                      pandas' tests of eval and query, with it as their engine
 
 Each suite runs twice in a process of its own: once with the project itself behind the shim, once with kernels. Whatever
 passes with the project has to pass with kernels, but for the lines of `exceptions/`: ``name of a test: reason``, where
@@ -23,6 +25,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +34,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "suites.md"
 NUMPY = ("test_umath", "test_umath_complex", "test_nep50_promotions", "test_mem_overlap", "test_ufunc")
+NUMEXPR = ("test_numexpr",)
+# pandas' test files, from the folder of its tests.
+PANDAS = {"test_eval": "computation/test_eval.py", "test_query_eval": "frame/test_query_eval.py"}
 ARRAY_API = ("test_operators_and_elementwise_functions", "test_special_cases")
 
 # The first line of an error, and the reason that it is.
@@ -39,6 +45,7 @@ REASONS = (
     (r"dtype 'c?(longdouble|float128|complex256|float96)'", "no long doubles"),
     (r"dtype '(complex\d+)'", r"no \1"),
     (r"dtype '(float8|float4|u?int4|u?int2)\w*'", r"no \1 of ml_dtypes"),
+    (r"nan location mismatch", "0 is no power of two, so it is NaN, as in ml_dtypes"),
     (r"dtype 'object'", "no Python objects"),
     (r"dtype '[<|>]?[USV]\d*'|StringDType", "no text, bytes or fields"),
     (r"dtype '(datetime|timedelta)64", r"no \1s"),
@@ -225,21 +232,64 @@ def array_api_outcomes(suite: str, folder: Path, every: int = 1) -> Outcomes:
     return outcomes(suite, folder / "array_api_tests" / f"{suite}.py", folder, options, every, more)
 
 
+def substituted(suite: str, file: Path, every: int) -> Outcomes:
+    """Run a test file of the installed NumExpr or pandas: with NumExpr itself, then with bcastgen in its place.
+
+    The file is copied, so that it is no module of the package that it tests. Processes that its tests start find the
+    stand-in as well, since it is on the path.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / f"{suite}.py"
+        copy.write_bytes(file.read_bytes())
+        conftest = file.parents[2] / "conftest.py" if "pandas" in file.parts else None
+        if conftest is not None:
+            (Path(folder) / "conftest.py").write_text("from pandas.conftest import *\n", encoding="utf-8")
+        peer, ours = (
+            run_pytest(copy, Path(folder), "-p suite_plugin", mode, every, {"PYTHONPATH": path})
+            for mode, path in (("peer", ""), ("ours", str(HERE / "stand_ins")))
+        )
+    return Outcomes(
+        suite,
+        {name: outcome for name, (outcome, _) in peer.items()},
+        {name: outcome for name, (outcome, _) in ours.items()},
+        {name: why for name, (_, why) in ours.items()},
+    )
+
+
+def numexpr_outcomes(suite: str, every: int = 1) -> Outcomes:
+    """Run NumExpr's own tests, from the installed package."""
+    import numexpr
+
+    return substituted(suite, Path(numexpr.__file__).parent / "tests" / f"{suite}.py", every)
+
+
+def pandas_outcomes(suite: str, every: int = 1) -> Outcomes:
+    """Run one of pandas' test files about eval and query, from the installed package."""
+    import pandas
+
+    return substituted(suite, Path(pandas.__file__).parent / "tests" / PANDAS[suite], every)
+
+
 def main() -> int:
     """Run what the command line names; return 1 if a suite differs from its exceptions."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("project", choices=("numpy", "array-api", "onnx"))
+    parser.add_argument("project", choices=("numpy", "array-api", "onnx", "numexpr", "pandas"))
     parser.add_argument("path", nargs="?", type=Path, help="array-api: the checkout of data-apis/array-api-tests")
     parser.add_argument("--suite", action="append", help="only this file; may be repeated")
     parser.add_argument("--every", type=int, default=1, help="every n-th test only, chosen by its name")
     parser.add_argument("--update", action="store_true", help="write the exceptions and the page's counts")
     options = parser.parse_args()
     differs = False
-    for suite in options.suite or {"numpy": NUMPY, "array-api": ARRAY_API, "onnx": ("onnx",)}[options.project]:
+    suites = {"numpy": NUMPY, "array-api": ARRAY_API, "onnx": ("onnx",), "numexpr": NUMEXPR, "pandas": tuple(PANDAS)}
+    for suite in options.suite or suites[options.project]:
         if options.project == "numpy":
             found, version = numpy_outcomes(suite, options.every), f"NumPy {np.__version__}"
         elif options.project == "array-api":
             found, version = array_api_outcomes(suite, options.path.resolve(), options.every), "array-api-tests"
+        elif options.project == "numexpr":
+            found, version = numexpr_outcomes(suite, options.every), f"NumExpr {metadata.version('numexpr')}"
+        elif options.project == "pandas":
+            found, version = pandas_outcomes(suite, options.every), f"pandas {metadata.version('pandas')}"
         else:
             from onnx_nodes import onnx_outcomes, onnx_version
 

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from bcastgen.core.dtypes import DTYPES
+from bcastgen.core.dtypes import COMPUTED
 from bcastgen.core.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.build import Builder, constant_from
 from bcastgen.expr.nodes import Operand, topological
@@ -49,7 +49,7 @@ def random_step(chance, values, ops, fresh=()):
         scalar = constant_from(chance.choice(SCALARS))
         operands[at] = (scalar, scalar.dtype) if chance.random() < 0.3 else operands[at]
     dtypes = tuple(kind for _, kind in operands)
-    target = chance.choice(DTYPES) if op.params else None
+    target = chance.choice(COMPUTED) if op.params else None
     try:
         result = target or op.types(dtypes)[1]
     except DTypeError:
@@ -220,7 +220,7 @@ def random_subject(chance, name, samples, functions=False, static=False):
 
 
 def _subject(chance, name, samples, functions, static):
-    dtypes = [chance.choice(DTYPES) for _ in range(chance.randint(1, 4))]
+    dtypes = [chance.choice(COMPUTED) for _ in range(chance.randint(1, 4))]
     leaves = random_leaves(chance, len(dtypes))
     held = len(dtypes) > 1 and "*" not in leaves[-1].dims and chance.random() < 0.15
     names = NAMES[: len(dtypes)]

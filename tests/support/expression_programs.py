@@ -17,7 +17,7 @@ import numpy as np
 
 from bcastgen.api.functions import jit
 from bcastgen.api.op_kernels import op_kernel
-from bcastgen.core.dtypes import BF16, DTYPES, DType
+from bcastgen.core.dtypes import BF16, COMPUTED, DType
 from bcastgen.core.errors import BcastgenError
 from bcastgen.expr.build import constant_from
 from bcastgen.expr.infer import Typed, infer
@@ -144,7 +144,7 @@ def by_references(typed: Typed, operands):
 
 def make_program(chance, exact, steps):
     """A program of up to so many steps, of exact ops or of any."""
-    call_types = tuple(chance.choice(DTYPES) for _ in range(chance.randint(1, 4)))
+    call_types = tuple(chance.choice(COMPUTED) for _ in range(chance.randint(1, 4)))
     program, depths = Program(call_types, (), not exact), [0] * len(call_types)
     for _ in range(steps):
         step = make_step(chance, program, exact)
@@ -174,7 +174,7 @@ def make_step(chance, program, exact):
         operands[chance.randrange(op.arity)] = chance.choice(SCALARS + TYPED)
     call_types = tuple(types[x.at] if isinstance(x, Value) else constant_from(x).dtype for x in operands)
     if op.params:
-        target = chance.choice(DTYPES)
+        target = chance.choice(COMPUTED)
         return Step(op, tuple(operands), target, call_types[0], target)
     try:
         loops, result = op.types(call_types)

@@ -14,7 +14,7 @@ from pathlib import Path
 from bcastgen.api.functions import from_text
 from bcastgen.api.mlir_module import from_mlir
 from bcastgen.api.op_kernels import op_kernel
-from bcastgen.core.dtypes import DTYPES
+from bcastgen.core.dtypes import COMPUTED
 from bcastgen.core.errors import DTypeError
 from bcastgen.expr.trace import converted, trace
 from bcastgen.kernel.kernel import Kernel
@@ -25,8 +25,8 @@ from bcastgen.shape.types.tensor_type import Signature, parse_type
 CASES = Path(__file__).parents[1] / "cases"
 # In one kernel: its checks are quadratic in them.
 MOST_RESULTS = 10
-ALIKE = [(kind,) * arity for arity in (1, 2, 3) for kind in DTYPES]
-MIXED = [call_types for call_types in product(DTYPES, repeat=2) if len(set(call_types)) > 1]
+ALIKE = [(kind,) * arity for arity in (1, 2, 3) for kind in COMPUTED]
+MIXED = [call_types for call_types in product(COMPUTED, repeat=2) if len(set(call_types)) > 1]
 
 
 def applications(call_types):
@@ -36,7 +36,7 @@ def applications(call_types):
         if op.arity != len(call_types):
             continue
         if op.params:
-            found += [(op, target) for target in DTYPES]
+            found += [(op, target) for target in COMPUTED]
             continue
         try:
             op.types(call_types)

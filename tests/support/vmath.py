@@ -53,7 +53,9 @@ def functions():
 def usual_forms():
     """Op and dtype of every row with a form for usual elements."""
     pairs = ((op, dtype) for op in OPS.values() for dtype in (F32, F64))
-    return [(op, dtype) for op, dtype in pairs if not op.scalar and op.range_tests_for((dtype,) * op.arity, dtype)]
+    return [
+        (op, dtype) for op, dtype in pairs if not op.forms.scalar and op.range_tests_for((dtype,) * op.arity, dtype)
+    ]
 
 
 def _looks():

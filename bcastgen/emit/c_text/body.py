@@ -24,6 +24,7 @@ from ...loops.schedule.common_cases import BlockTest
 __all__ = [
     "body_lines",
     "demand_lines",
+    "demand_status",
     "literal",
     "loaded",
     "storage_type",
@@ -85,6 +86,7 @@ def literal(value: Any, dtype: DType) -> str:
         return f"bcg_make_{dtype}({literal(value.real, dtype.part)}, {literal(value.imag, dtype.part)})"
     if dtype.is_float:
         return _float_literal(float(value), dtype)
+    value = value & ((1 << dtype.bits) - 1) if dtype.is_storage else value
     if dtype.kind == "signed" and value == dtype.min and dtype.bits >= 32:
         return f"INT{dtype.bits}_MIN"
     digits = str(abs(int(value)))
@@ -96,6 +98,8 @@ def literal(value: Any, dtype: DType) -> str:
 
 
 def _float_literal(value: float, dtype: DType) -> str:
+    if dtype.small is not None:
+        return f"0x{dtype.small.code_of(value):02x} /* {value!r} */"
     suffix = "f" if dtype.computed_in is F32 else ""
     if math.isnan(value):
         return "NAN"
@@ -229,6 +233,11 @@ def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, fr
     lets, needed = made_of(nest, needed, frozenset(range(len(nest.body))))
     reads = frozenset(value.access for value in needed if isinstance(value, Load))
     return body_lines(nest, loads, lets), " && ".join(dict.fromkeys(demands)), reads
+
+
+def demand_status(nest: Nest) -> str:
+    """Return the name of the status of an element that a nest's ops do not take."""
+    return next((s.op.status for s in nest.body if s.op.demand and s.op.status != "DOMAIN"), "DOMAIN")
 
 
 def test_text(nest: Nest, test: BlockTest, loads: tuple[str, ...]) -> str:

@@ -27,6 +27,7 @@ _HEADERS = (
     "bcg_broadcast.h",
     "bcg_extent.h",
     "bcg_memory.h",
+    "bcg_values.h",
     "bcg_odometer.h",
     "bcg_shape_value.h",
     "bcg_shape.h",
@@ -35,6 +36,7 @@ _HEADERS = (
     "bcg_vmath_core.h",
     "bcg_freestanding_math.h",
     "bcg_half.h",
+    "bcg_small_float.h",
     "bcg_number.h",
     "bcg_scalar.h",
     "bcg_tosa.h",
@@ -57,7 +59,7 @@ _HEADERS = (
 )
 # The headers with functions of elements, and those of mathematical ones; the most calls of the latter that are inlined.
 _OF_ELEMENTS, _MATHEMATICAL = (
-    r"bcg_(?:complex|freestanding_math|half|number|scalar|tosa|vmath\w*)\.h",
+    r"bcg_(?:complex|freestanding_math|half|number|scalar|small_float|tosa|vmath\w*)\.h",
     r"bcg_vmath_(?!core)\w*\.h",
 )
 _MOST_INLINED = 16

@@ -90,6 +90,7 @@ class NestView:
     overlaps: tuple[OverlapView, ...]
     demand_body: tuple[str, ...]
     demand: str
+    demand_status: str
     demand_arrays: tuple[ArrayView, ...]
     stages: tuple[LoopView, ...] = ()
     staged: LoopView | None = None
@@ -223,6 +224,23 @@ SIZES_FUNCTION = "sizes_of_ops"
 
 
 @dataclass(frozen=True, slots=True)
+class ValuesView:
+    """An operand whose values the shape functions take: how its integers are read, and how they are passed on.
+
+    `operand` is its number, and `at` the number among such operands; `least` is the least of its values, as C.
+    `refusal` is the number of the message for values that are none.
+    """
+
+    operand: int
+    at: int
+    bytes: int
+    signed: bool
+    is_list: bool
+    least: str
+    refusal: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sizes:
     """The shape functions of a kernel's ops, as one C function, which gives the extents of the kernel's slots.
 
@@ -233,6 +251,7 @@ class Sizes:
     slots : for each slot, the number of its operand, the returned shape that has its extent, and the dim there.
     ranks : the number of each operand that is no slot, and its rank.
     messages : the programs' error texts, by the number in a diagnostic, as lines of C.
+    values : the operands whose values the function takes instead of their arrays.
     """
 
     text: str
@@ -240,6 +259,7 @@ class Sizes:
     slots: tuple[tuple[int, int, int], ...]
     ranks: tuple[tuple[int, int], ...]
     messages: tuple[str, ...]
+    values: tuple[ValuesView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +333,12 @@ class KernelView:
         return tuple(name for at, name in enumerate(self.given) if at not in slots)
 
     @property
+    def sizing(self) -> tuple[str, ...]:
+        """What the shape functions take: the operands that a caller passes, or their values."""
+        values = {} if self.sized is None else {self.operands[one.operand]: one for one in self.sized.values}
+        return tuple(_taken(name, values.get(name)) for name in self.passed)
+
+    @property
     def computed(self) -> tuple[NestView, ...]:
         """The nests that have results."""
         return tuple(nest for nest in self.nests if nest.results)
@@ -338,3 +364,9 @@ class KernelView:
         """The operands whose memory each result may take."""
         pairs = [(o.result.name, o.other.name) for nest in self.nests for o in nest.overlaps if o.same]
         return tuple((r.name, tuple(other for result, other in pairs if result == r.name)) for r in self.results)
+
+
+def _taken(name: str, values: ValuesView | None) -> str:
+    if values is None:
+        return name
+    return f"&given{values.at}" if values.is_list else f"given{values.at}.extents[0]"

@@ -15,7 +15,7 @@ from ...core.errors import statuses
 from ...loops.guard_ir import NestGuards
 from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
-from ..c_text.body import demand_lines, loaded, storage_type
+from ..c_text.body import demand_lines, demand_status, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
 from ..c_text.references import names
 from .alike import all_alike
@@ -174,6 +174,7 @@ def _nest_view(
         ),
         demand_body=tuple(demand_body),
         demand=demand,
+        demand_status=demand_status(nest),
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.nest_index in demanded),
         claims=tuple(claim.name for claim in nest.claims),
         reductions=tuple(_reduction_view(nest, at, one) for at, one in enumerate(nest.reduced)),

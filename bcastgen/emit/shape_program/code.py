@@ -12,7 +12,7 @@ prints.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cache
 
 from ...core.errors import BroadcastError
@@ -47,13 +47,16 @@ class _Unfit(Exception):
     """Only Python runs this program."""
 
 
-def program_code(program: Program, results: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+def program_code(
+    program: Program, results: Sequence[Sequence[int]], values: Container[int] = ()
+) -> tuple[int, ...] | None:
     """Return the numbers of a program; None if only Python runs it.
 
     Parameters
     ----------
     program : from shapes, or extent tensors.
     results : for each result, which of the extents that a run writes each of its dims is; this states its rank, too.
+    values : the numbers of the operands that are values, and not shapes.
 
     Examples
     --------
@@ -65,7 +68,7 @@ def program_code(program: Program, results: Sequence[Sequence[int]]) -> tuple[in
     """
     try:
         check_values(program)
-        flat = _Flat(program)
+        flat = _Flat(program, values)
         written = [
             number
             for value, dims in zip(program.results, results, strict=True)
@@ -85,13 +88,27 @@ class _Flat:
     listed : the most registers that one step lists.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, values: Container[int]) -> None:
         self.steps: list[int] = []
         self.shapes = self.numbers = self.listed = 0
         self._registers: dict[Value, int] = {}
-        for value in program.operands:
-            self._demand(value, self._new(value))
+        # Each operand has the register of a shape; one that is a value has its own register besides.
+        shapes = [self._fresh(True) for _ in program.operands]
+        for at, value in enumerate(program.operands):
+            if at in values:
+                self._value(value, at)
+            else:
+                self._registers[value] = shapes[at]
+                self._demand(value, shapes[at])
         self._block(program.body)
+
+    def _value(self, value: Value, operand: int) -> None:
+        kind = value.type.kind
+        if kind not in ("index", "extents"):
+            raise _Unfit(value.type)
+        self._step("value" if kind == "index" else "values", self._new(value), operand)
+        if kind == "extents":
+            self._demand(value, self.of(value))
 
     def of(self, value: Value) -> int:
         """Return the register of a value."""

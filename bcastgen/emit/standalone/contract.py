@@ -34,6 +34,13 @@ def contract(
         "In memory an element of f16 or bf16 is its bits, a uint16_t; every operation rounds its result once."
         if any(row.is_float16 for row in (*typed.operand_dtypes, *typed.result_dtypes))
         else "",
+        "In memory an element of a float of at most 8 bits is its code, a uint8_t; a cast to it rounds once."
+        if any(row.small is not None for row in (*typed.operand_dtypes, *typed.result_dtypes))
+        else "",
+        "In memory an integer of less than 8 bits has a byte of its own, a uint8_t, of which the low bits are read; "
+        "the others are 0 in a result."
+        if any(row.is_storage and row.is_integer for row in (*typed.operand_dtypes, *typed.result_dtypes))
+        else "",
         "In memory an element of c64 or c128 is two floats or doubles, the real part first, as in C's complex types "
         "and C++'s std::complex."
         if any(row.is_complex for row in (*typed.operand_dtypes, *typed.result_dtypes))

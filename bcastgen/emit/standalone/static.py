@@ -123,18 +123,22 @@ def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> Stat
     )
 
 
+# When the statuses of elements are returned.
+_WHEN = {
+    "DOMAIN": "an integer is raised to a negative power",
+    "ENDLESS": "a loop is not over for an element after its most rounds, or an integer is raised to a negative power",
+}
+
+
 def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
     """Return the contract with callers, as sentences of the header."""
     own = f"{view.module}_"
     arrays = ", ".join(f"{c.replace('bcg_', own)} {_declared(name, extents)}" for name, extents, c in static.shapes)
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
     apart = "no result shares memory with another array"
-    returned = (
-        f"Returns {view.macros}_OK; or {view.macros}_DOMAIN, with nothing written, if an integer is raised to a "
-        "negative power."
-        if static.demands
-        else ""
-    )
+    statuses = dict.fromkeys(nest.demand_status for nest in view.demands)
+    refused = [f"or {view.macros}_{status}, with nothing written, if {_WHEN[status]}" for status in statuses]
+    returned = f"Returns {view.macros}_OK; {', '.join(refused)}." if refused else ""
     return (
         f"Arrays are not null, aligned to their elements and dense, the last dim fastest: {arrays}.",
         f"{', '.join(places)}; otherwise {apart}." if places else f"{apart.capitalize()}.",

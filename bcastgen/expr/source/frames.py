@@ -63,11 +63,17 @@ class Frames:
         finally:
             self._assumed.pop()
 
-    def guarded(self, value: Node, op: Op) -> Node:
-        """Return the operand of an op that has a domain: 1 for the elements that do not come here."""
+    @property
+    def here(self) -> Condition:
+        """The elements that come to the place at hand."""
         here: Condition = True
         for condition in self._assumed:
             here = self.logic.both(here, condition)
+        return here
+
+    def guarded(self, value: Node, op: Op) -> Node:
+        """Return the operand of an op that has a domain: 1 for the elements that do not come here."""
+        here = self.here
         if isinstance(here, bool) or op.demand is None:
             return value
         note = (("guard", " ".join(op.demand)),)

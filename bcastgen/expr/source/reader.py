@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...core.frozen import dataclass
+from ...ops.internal_rows import ENDED
 from ...ops.table import OPS
 from ..build import Builder, constant_from
 from ..nodes import Expression, Node, topological
@@ -95,7 +96,8 @@ def read(
     values = returned if isinstance(returned, tuple) else parts_of(returned) or (returned,)
     if not values:
         raise text.error(text.tree, "it returns an empty tuple; return at least one number")
-    return builder.finish(tuple(_result(builder, text, value) for value in values))
+    nodes = tuple(_result(builder, text, value) for value in values)
+    return builder.finish(tuple(map(reader.ended, nodes)))
 
 
 def _result(builder: Builder, text: FunctionText, value: Value) -> Node:
@@ -125,6 +127,14 @@ class _Reader(Frames):
         super().__init__(builder)
         self._max_iterations = max_iterations
         self._statements = 0
+        # The elements that come to the end of the rounds that a loop is unrolled to.
+        self._goes_on: Condition = False
+
+    def ended(self, result: Node) -> Node:
+        """Return a result of which no element may have a loop that goes on."""
+        if self._goes_on is False:
+            return result
+        return self.builder.apply(ENDED, (result, self.logic.node(self._goes_on)))
 
     def called(self, scope: Scope, tree: ast.Call) -> Value:
         """Return what a call gives."""
@@ -292,6 +302,8 @@ class _Reader(Frames):
                         "@bcastgen.vectorize(max_iterations=100), or write `for _ in range(100)` with a break",
                     )
                 if count >= self._max_iterations:
+                    cut = self.logic.both(self.here, self.logic.both(falls, goes))
+                    self._goes_on = self.logic.either(self._goes_on, cut)
                     break
             count += 1
             with self.assuming(self.logic.both(falls, goes)):

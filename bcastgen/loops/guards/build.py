@@ -6,14 +6,14 @@ In: a kernel's operands, results and claims, and its nests.  Out: a :class:`Guar
 
 Ranks come first, since dims mean nothing in arrays of other ranks; the other steps go in operand, then dim order, so
 that a call with several violations reports the first. Constraints that types decide get no step. Every constraint that
-is left to the run time becomes steps here, once; one that does not is an internal error. The file is long because every
-kind of constraint becomes steps here and nowhere else.
+is left to the run time becomes steps here, once, as `checks` says; one that does not is an internal error.
+
+The file is long because the order of all steps is decided here and nowhere else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import get_args
 
 from ...core.errors import BcastgenError
 from ...shape.computed_constraints import computed_texts
@@ -31,13 +31,6 @@ from ...shape.constraints import (
     MultipleOf,
     RankAtLeast,
     RankIs,
-    ResultAtLeast,
-    ResultAtMost,
-    ResultComputed,
-    ResultExtent,
-    ResultMultipleOf,
-    ResultRank,
-    ResultRankAtLeast,
     ResultSame,
     SameExtent,
     SameRank,
@@ -47,7 +40,6 @@ from ...shape.constraints import (
 from ...shape.inference.operand_use import Place
 from ...shape.types.tensor_type import TensorType
 from ..guard_ir import (
-    Calc,
     Check,
     Const,
     Define,
@@ -67,6 +59,7 @@ from ..guard_ir import (
     Widen,
 )
 from ..nest import Access, LoopProgram, Nest
+from .checks import OWN, Checks, OwnConstraint
 
 __all__ = ["Builder", "build_guards", "builders_of"]
 
@@ -74,9 +67,6 @@ Named = Sequence[tuple[str, TensorType]]
 # Constraints on one extent alone; then those with the extents that types know or name, too.
 _BOUNDS = (AtLeast, AtMost, MultipleOf, Computed)
 _DECLARED = (ExtentIs, SameExtent, *_BOUNDS)
-# Constraints on one dim of an operand that do not depend on the map it is read through.
-_Own = ExtentIs | SameExtent | AtLeast | AtMost | MultipleOf | Computed | Fits | Equals | EqualsExtent
-_OWN = get_args(_Own)
 _OperandStep = HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check
 
 
@@ -134,7 +124,7 @@ class Builder:
     Attributes
     ----------
     left : the run-time constraints that have no step yet.
-    asked : the operands' dims whose own constraints (`_OWN`) have their steps.
+    asked : the operands' dims whose own constraints (`OWN`) have their steps.
     placed : the operands' dims, and the symbols, that have met the domain, each with the number of the domain's dim.
     met : the symbols, with that number, that a step compares with the domain's dim, or that define it.
     """
@@ -153,7 +143,6 @@ class Builder:
         self.types = types
         self.numbers = numbers
         self.constants = constants
-        self.homes = homes
         self.constraints = nest.domain.constraints
         self.left: dict[Constraint, None] = dict.fromkeys(self.constraints)
         self.asked: set[Place] = set()
@@ -162,6 +151,8 @@ class Builder:
         self.accesses = sorted((*nest.operands, *nest.shapes), key=lambda access: access.position)
         self.first = tuple({a.position: a for a in reversed(self.accesses)}.values())[::-1]
         self.defined = {define.at: define for define in self._defines()}
+        self.homes = homes
+        self.checks = Checks(at, nest, types, numbers, homes, self.defined)
 
     def build(self) -> NestGuards:
         """Return the guards of the nest."""
@@ -230,7 +221,7 @@ class Builder:
                     c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (access.name, own)
                 ]:
                     del self.left[c]
-                    yield from self._check(c)
+                    yield from self.checks.of_operand(c)
 
     def _defines(self) -> Iterator[Define]:
         domain = self.nest.domain
@@ -286,12 +277,12 @@ class Builder:
         """Yield the checks of the dim itself, once for all maps it is read through."""
         if place in self.asked:
             return
-        yield from self._asked(_OWN, place)
+        yield from self._asked(OWN, place)
 
-    def _asked(self, kinds: tuple[type[_Own], ...], place: Place) -> Iterator[Check]:
+    def _asked(self, kinds: tuple[type[OwnConstraint], ...], place: Place) -> Iterator[Check]:
         for constraint in [c for c in self.left if isinstance(c, kinds) and (c.operand, c.dim) == place]:
             del self.left[constraint]
-            yield from self._check(constraint)
+            yield from self.checks.of_operand(constraint)
 
     def _lie(self, place: Place, where: int, aligned: bool) -> Iterator[_OperandStep]:
         """Yield the steps by which an operand's dim meets, widens or only fits the dim of the domain it lies in."""
@@ -430,145 +421,22 @@ class Builder:
                 if Own(access.position, own) not in known and self._is_foreign(access.name):
                     yield NotNegative(Own(access.position, own))
 
-    # ---- checks
-
-    def _check(self, c: _Own) -> Iterator[Check]:
-        if isinstance(c, Computed):
-            yield from self._computed(Own(self.numbers[c.operand], c.dim), c.dim, c)
-        else:
-            yield self._one_check(c)
-
-    def _computed(self, actual: Own | DomainDim, dim: int, c: Computed | ResultComputed) -> Iterator[Check]:
-        """Yield the checks that 64 bits hold a computed extent, and that a dim has it."""
-        expected = Calc(c.text, tuple((name, Own(self.numbers[operand], dim)) for name, operand, dim in c.places))
-        subject = self.numbers[c.result if isinstance(c, ResultComputed) else c.operand]
-        from ...shape.types.computed import may_overflow  # noqa: PLC0415 - few types have computed extents
-
-        text, says = self.numbers[c.text], str(c)
-        if may_overflow(c.text):
-            yield Check("countable", actual, expected, "UNCOUNTABLE", subject, dim, text, says)
-        status = "RESULT_COMPUTED" if isinstance(c, ResultComputed) else "COMPUTED"
-        yield Check("eq", actual, expected, status, subject, dim, text, says)
-
-    def _one_check(self, c: _Own) -> Check:  # noqa: PLR0911
-        number = self.numbers[c.operand]
-        actual, says = Own(number, c.dim), str(c)
-        match c:
-            case ExtentIs(extent=extent):
-                return Check("eq", actual, Const(extent), "EXTENT", number, c.dim, -1, says)
-            case SameExtent(other=other, other_dim=dim, symbol=symbol):
-                against = self.numbers[other]
-                return Check("eq", actual, Own(against, dim), "EXTENT", number, c.dim, against, says, symbol)
-            case AtLeast(bound=bound):
-                return Check("ge", actual, Const(bound), "AT_LEAST", number, c.dim, -1, says)
-            case AtMost(bound=bound):
-                return Check("le", actual, Const(bound), "AT_MOST", number, c.dim, -1, says)
-            case MultipleOf(bound=bound):
-                return Check("multiple", actual, Const(bound), "MULTIPLE", number, c.dim, -1, says)
-            case Fits(other=other, other_dim=dim):
-                against = self.numbers[other]
-                return Check("one_or_eq", actual, Own(against, dim), "BROADCAST", number, c.dim, against, says)
-            case EqualsExtent(other=other, other_dim=dim):
-                against = self.numbers[other]
-                return Check("eq", actual, Own(against, dim), "STRICT", number, c.dim, against, says)
-            case Equals(domain_dim=where, extent=None):
-                met = DomainDim(self.at, where)
-                return Check("eq", actual, met, "STRICT", number, c.dim, met, says)
-            case Equals(domain_dim=where, extent=int(extent)):
-                defined = self.defined.get(where)
-                is_there = defined is not None and defined.term == Const(extent)
-                setter = DomainDim(self.at, where) if is_there else -1
-                return Check("eq", actual, Const(extent), "STRICT", number, c.dim, setter, says)
-        raise BcastgenError(f"internal error: no step asks {c}")
+    # ---- results
 
     def _results(self) -> Iterator[ResultHasRank | Check | Overflow]:
         for constraint in self.constraints:
-            if not isinstance(constraint, OF_RESULTS) or self._is_elsewhere(constraint):
-                continue
-            self.left.pop(constraint, None)
-            if isinstance(constraint, ResultComputed):
-                met, own = DomainDim(self.at, constraint.domain_dim), self._own_dim(constraint.dim)
-                yield from self._computed(met, own, constraint)
-            else:
-                yield self._result(constraint)
+            if isinstance(constraint, OF_RESULTS) and not self.checks.is_elsewhere(constraint):
+                self.left.pop(constraint, None)
+                yield from self.checks.of_result(constraint)
         if self.nest.results:
             widest = max(self.nest.results, key=lambda access: access.dtype.bytes)
             yield Overflow(self.numbers[widest.name], widest.dtype.bytes)
-
-    def _is_elsewhere(self, constraint: Constraint) -> bool:
-        """Whether a constraint ties a dim to a result or claim of another nest, which is for `ties` to compare."""
-        if not isinstance(constraint, ResultSame):
-            return False
-        here = {access.name for access in (*self.accesses, *self.nest.named)}
-        return constraint.other not in here
-
-    def _result(self, c: Constraint) -> ResultHasRank | Check:  # noqa: PLR0911
-        assert isinstance(c, OF_RESULTS)
-        subject, says = self.numbers[c.result], str(c)
-        if isinstance(c, (ResultRank, ResultRankAtLeast)):
-            return ResultHasRank(subject, c.rank, isinstance(c, ResultRank))
-        met, own = DomainDim(self.at, c.domain_dim), self._own_dim(c.dim)
-        match c:
-            case ResultExtent(extent=int(extent)):
-                return Check("eq", met, Const(extent), "RESULT", subject, own, -1, says)
-            case ResultSame(other=other, other_dim=dim, symbol=symbol):
-                if other in self.types:
-                    against = self.numbers[other]
-                    return Check("eq", met, Own(against, dim), "RESULT", subject, own, against, says, symbol)
-                same = DomainDim(self.at, self._own_dim(dim))
-                return Check("eq", met, same, "RESULT", subject, own, -1, says, symbol)
-            case ResultAtLeast(bound=bound):
-                return Check("ge", met, Const(bound), "AT_LEAST", subject, own, -1, says)
-            case ResultAtMost(bound=bound):
-                return Check("le", met, Const(bound), "AT_MOST", subject, own, -1, says)
-            case ResultMultipleOf(bound=bound):
-                return Check("multiple", met, Const(bound), "MULTIPLE", subject, own, -1, says)
-        raise BcastgenError(f"internal error: no step asks {c}")
-
-    def _own_dim(self, dim: int) -> int:
-        """Return the number of a result's dim in the domain; it is negative, from the end, only in an open domain."""
-        return dim if dim >= 0 or self.nest.domain.open else len(self.nest.domain.dims) + dim
 
     def ties(self) -> Iterator[Check]:
         """Yield the checks that compare the domains of two nests."""
         for c in [c for c in self.left if isinstance(c, ResultSame) and c.other in self.homes]:
             del self.left[c]
-            yield self._tie(c)
-
-    def _tie(self, c: ResultSame) -> Check:
-        at, nest = self.homes[c.other]
-        other = c.other_dim
-        other = other if other >= 0 or nest.domain.open else len(nest.domain.dims) + other
-        own = self._own_dim(c.dim)
-        actual, expected = DomainDim(self.at, own), DomainDim(at, other)
-        subject, against = self.numbers[c.result], self.numbers[c.other]
-        return Check("eq", actual, expected, "RESULT", subject, own, against, str(c), c.symbol)
-
-    # ---- what is asked, checked or not
-
-    def check(self, constraint: Constraint) -> Check:
-        """Return a constraint on extents as the check that asks it.
-
-        Raises
-        ------
-        BcastgenError
-            If the constraint is on a rank, or on all dims of an operand.
-        """
-        match constraint:
-            case Stretches(operand=operand, dim=dim, domain_dim=where, extent=extent):
-                own = Own(self.numbers[operand], dim)
-                expected = DomainDim(self.at, where) if extent is None else Const(extent)
-                return Check("one_or_eq", own, expected, "BROADCAST", own.operand, dim, -1, str(constraint))
-            case ResultSame() if self._is_elsewhere(constraint):
-                return self._tie(constraint)
-            case ResultComputed(dim=dim, domain_dim=where):
-                return list(self._computed(DomainDim(self.at, where), self._own_dim(dim), constraint))[-1]
-        if isinstance(constraint, _OWN):
-            return list(self._check(constraint))[-1]
-        asked = self._result(constraint) if isinstance(constraint, OF_RESULTS) else None
-        if not isinstance(asked, Check):
-            raise BcastgenError(f"internal error: {constraint} is not about one extent")
-        return asked
+            yield self.checks.tie(c)
 
 
 # Constraints that a negative extent violates.

@@ -160,7 +160,7 @@ def _only(facts: GuardFacts, chain: Chain, premise: Premise, text: str) -> str: 
             return "it is 1" if extent == 1 else "it is that extent"
         case Define(at=at, term=Own()), ResultSame(symbol=symbol):
             return f"{shown_domain_dim(at)} is {symbol}"
-        case ((Define() | Identity() | Constant()), _):
+        case ((Define() | Identity() | Constant() | MeetFront(says="")), _):
             return text
     return f"{text} implies it"
 

@@ -175,7 +175,7 @@ class GuardFacts:
 
     def check(self, nest: int, constraint: Constraint) -> Check:
         """Return a constraint of a nest on extents as the check that asks it."""
-        return self._builders[nest].check(constraint)
+        return self._builders[nest].checks.one(constraint)
 
     def broken(self, nest: int, constraint: Constraint) -> tuple[Alternative, ...]:  # noqa: PLR0911
         """Return the ways to break a constraint of a nest."""

@@ -155,6 +155,10 @@ def _lower(
     free = tuple(expression.free_extents)
     columns = columns_of(reads, dict(homes)) if slots else ()
     program = LoopProgram(operands, results, nests, guards, slots, claims, dropped, constants, columns, free)
+    if len(nests) > 1:
+        from ..guards.earlier import without_implied  # noqa: PLC0415 - few kernels have several nests
+
+        program = without_implied(program)
     if rules.debug:
         _verify(program)
     return program

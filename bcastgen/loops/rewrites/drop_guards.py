@@ -94,7 +94,8 @@ def _note(nest: Nest, at: int, new: Apply, bounds: list[Bounds]) -> str:
 def _is_truncated(statement: Apply) -> bool:
     """Whether a statement casts an f32 or f64 to an integer of at most 32 bits."""
     source, target = statement.operand_dtypes[0], statement.dtype
-    return statement.op is CAST and source in _FLOATS and target.is_integer and target.bits <= 32
+    known = target.is_integer and target.bits <= 32 and not target.is_storage
+    return statement.op is CAST and source in _FLOATS and known
 
 
 def _is_extremum(statement: Apply) -> bool:

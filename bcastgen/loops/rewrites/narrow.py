@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ...core.dtypes import BOOL, DTYPES, DType
+from ...core.dtypes import BOOL, COMPUTED, DType
 from ...core.frozen import dataclass
 from ...expr.nodes import Constant
 from ...ops.ranges import Range, range_of
@@ -28,7 +28,7 @@ from .rebuilt import Body
 __all__ = ["narrow"]
 
 _WIDTHS = (8, 16, 32, 64)
-_INTEGERS = {(row.kind, row.bits): row for row in DTYPES if row.is_integer}
+_INTEGERS = {(row.kind, row.bits): row for row in COMPUTED if row.is_integer}
 # The number of right low bits of a new value that equals the old one in full.
 _EXACT = 1 << 16
 
@@ -111,7 +111,8 @@ class _Narrowing:
     def _cast(self, at: int, statement: Apply) -> _Made:
         """Rebuild a cast: leave it out if the value fits the target, or if no result depends on the bits it drops."""
         (value,), (source,), target = statement.operands, statement.operand_dtypes, statement.dtype
-        if isinstance(value, Constant) or source.is_inexact or target.is_float16:
+        stays = source.is_inexact or source.is_storage or target.is_float16 or target.is_storage
+        if isinstance(value, Constant) or stays:
             return self._apply(statement, (source,), target)
         given = self._given(value, source)
         if source is BOOL and target.is_integer:
@@ -238,7 +239,7 @@ class _Narrowing:
     def _as(self, value: Value, dtype: DType) -> Value:
         """Return the new value in an old one's place, cast to a dtype if it has another one."""
         if isinstance(value, Constant):
-            return Constant(_wrapped(int(value.value), dtype), dtype) if dtype.is_integer else value
+            return Constant(dtype.wrapped(int(value.value)), dtype) if dtype.is_integer else value
         given = self._given(value, dtype)
         if given.dtype is dtype:
             return given.value
@@ -278,9 +279,3 @@ def _holding(span: Range, given: Sequence[_Made], own: DType, division: bool) ->
             if found is not None:
                 return found
     return own
-
-
-def _wrapped(value: int, dtype: DType) -> int:
-    """Return the value of a dtype that has the low bits of a number."""
-    value &= (1 << dtype.bits) - 1
-    return value - (1 << dtype.bits) if value > dtype.max else value

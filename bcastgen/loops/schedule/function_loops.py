@@ -85,7 +85,7 @@ def _is_in_pairs(nest: Nest, statements: frozenset[int], short: bool) -> bool:
     if len(functions) != 1:
         return False
     (row,) = functions
-    return row.op.in_pairs(row.operand_dtypes, row.constant) and (short or not row.op.scalar)
+    return row.op.in_pairs(row.operand_dtypes, row.constant) and (short or not row.op.forms.scalar)
 
 
 def function_loops(

@@ -146,7 +146,7 @@ def _test_text(nest: Nest, test: BlockTest) -> str:
     text = test.number
     for place in test.places:
         text = text.replace(f"{{{place}}}", nest.show(nest.body[test.statement].operands[place]))
-    return f"not {text}" if test.limit == "0" else f"{text} <= {test.limit}"
+    return f"not ({text})" if test.limit == "0" else f"{text} <= {test.limit}"
 
 
 def _word_lines(words: ByteWords) -> list[str]:

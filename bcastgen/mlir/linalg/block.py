@@ -14,6 +14,7 @@ import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from ...core.dtypes import DTYPES
 from ...core.float16 import bits_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = ["TextBlock", "dense", "number", "quoted", "symbol"]
 # A constant of more elements is written as the bytes of its elements.
 _MAX_SHOWN_ELEMENTS = 64
 
+_SMALL = {row.mlir: row.small for row in DTYPES if row.small is not None}
 _FLOAT_BITS = {"f32": ("<f", 4), "f64": ("<d", 8), "f16": ("<e", 2)}
 
 
@@ -62,14 +64,15 @@ def number(value: complex, type_: str) -> str:
         return f"({number(value.real, type_[8:-1])}, {number(value.imag, type_[8:-1])})"
     if type_ == "i1":
         return "true" if value else "false"
-    if type_ not in _FLOAT_BITS and type_ != "bf16":
+    small = _SMALL.get(type_)
+    if type_ not in _FLOAT_BITS and type_ != "bf16" and small is None:
         return str(int(value.real))
     value = float(value.real)
     if math.isfinite(value):
         # MLIR wants a point before the exponent.
         return re.sub(r"^(-?\d+)e", r"\1.0e", repr(value))
-    if type_ == "bf16":
-        return f"0x{bits_of(value, type_):04X}"
+    if type_ not in _FLOAT_BITS:
+        return f"0x{bits_of(value, type_):04X}" if small is None else f"0x{small.code_of(value):02X}"
     code, size = _FLOAT_BITS[type_]
     bits = struct.unpack(f"<{'BHIQ'[size.bit_length() - 1]}", struct.pack(code, value))[0]
     return f"0x{bits:0{2 * size}X}"

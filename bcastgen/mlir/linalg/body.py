@@ -102,7 +102,7 @@ class _Writer:
 
     def computed(self, value: Value, dtype: DType) -> str:
         """Return a value in the type that ops compute in."""
-        if not dtype.is_float16:
+        if dtype.computed_in is dtype:
             return self.stored(value, dtype)
         if not isinstance(value, (Load, Let)):
             return self.block.constant(value.value, "f32")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 
-from ...core.dtypes import BF16, DType
+from ...core.dtypes import BF16, I32, DType
+from ...core.errors import BcastgenError
 from .types import compute_type, signless
 
 __all__ = ["cast_lines", "tosa_cast_lines"]
@@ -25,6 +26,8 @@ def cast_lines(operands: tuple[DType, ...], result: DType) -> str:
 
 
 def _real_cast(source: DType, result: DType) -> str:
+    if any(dtype.small is not None and dtype.small.is_scale for dtype in (source, result)):
+        raise BcastgenError(f"arith rounds casts of {source} to {result} otherwise; leave them to the kernel's C")
     if result.kind == "bool" and source.is_float:
         return "arith.cmpf une, {0}, #0.0 : {t}"
     if result.kind == "bool":
@@ -119,6 +122,15 @@ _KEPT = f"""
 
 
 def _float_to_integer(result: DType) -> str:
+    if result.is_storage:
+        # The low bits of an i32 count, as which it saturates.
+        lines, _, last = _float_to_integer(I32).rpartition("\n")
+        whole = f"{lines}\n%all = {last.strip()}".replace("{T}", "i32")
+        return f"{whole}\n        arith.trunci %all : i32 to {{T}}"
+    return _saturated(result)
+
+
+def _saturated(result: DType) -> str:
     signed = result.kind == "signed"
     low, high = (f"-{1 << (result.bits - 1)}.0" if signed else "0.0"), f"{1 << (result.bits - signed)}.0"
     convert = "arith.fptosi" if signed else "arith.fptoui"
@@ -139,4 +151,4 @@ def tosa_cast_lines(operands: tuple[DType, ...], result: DType) -> str:
     """Spell a cast that rounds floats to the nearest integer, ties to the even one."""
     if not (operands[0].is_float and result.is_integer):
         return cast_lines(operands, result)
-    return "%rounded = math.roundeven {0} : {t}" + _float_to_integer(result).replace("{0}", "%rounded")
+    return "%rounded = math.roundeven {0} : {t}" + _saturated(result).replace("{0}", "%rounded")

@@ -44,14 +44,16 @@ def spelling(statement: Apply) -> str:
             "?: of one dtype; write it as an expression of other ops"
         )
     number = next((one for one in (*operands, result) if one.is_complex), None)
-    row = _lines(op, operands[0].kind) if number is None or op.converts else _complex_lines(op)
+    # An op without a form for complex numbers may still make one of real parts.
+    is_plain = number is None or op.converts or op.complex is None
+    row = _lines(op, operands[0].kind) if is_plain else _complex_lines(op)
     if row is None:
         dtypes = ", ".join(map(str, operands))
         raise BcastgenError(
             f"linalg has no op for row '{op.name}' of ({dtypes}) that means the same; leave it to the kernel's C"
         )
     lines = row(operands, result) if callable(row) else row
-    loop = operands[0] if number is None or op.converts else number
+    loop = operands[0] if number is None or is_plain else number
     return _fill(lines, loop, result if moves(statement) else result.computed_in)
 
 

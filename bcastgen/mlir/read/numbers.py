@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ...core.dtypes import DTYPES, DType
 from ...core.errors import ParseError
 from ...core.frozen import dataclass
 
@@ -29,6 +30,7 @@ _NUMBER = re.compile(
     r"|(?P<word>true|false))\s*",
     re.ASCII,
 )
+_SMALL = {row.mlir: row for row in DTYPES if row.small is not None}
 _FLOATS = {"f16": (16, np.float16), "bf16": (16, np.float32), "f32": (32, np.float32), "f64": (64, np.float64)}
 # More digits than any type in use here holds; Python refuses to read thousands of them.
 _MAX_DIGITS = 40
@@ -44,10 +46,11 @@ class ElementKind:
 
     Attributes
     ----------
-    is_float : a float type; for all but f16, bf16, f32 and f64 only decimal numbers are read, as doubles.
+    is_float : a float type; for those that are not in the table of dtypes only decimal numbers are read, as doubles.
     bits : its width.
     sign : ``"s"``, ``"u"``, or ``""`` for a signless integer.
     dtype : the NumPy type its values are kept in.
+    small : the dtype, if it is a float of at most 8 bits.
     """
 
     name: str
@@ -55,6 +58,7 @@ class ElementKind:
     bits: int
     sign: str
     dtype: np.dtype[Any]
+    small: DType | None = None
 
     @property
     def range(self) -> tuple[int, int]:
@@ -85,6 +89,8 @@ def element_kind(name: str) -> ElementKind | None:
     if name in _FLOATS:
         bits, dtype = _FLOATS[name]
         return ElementKind(name, True, bits, "", np.dtype(dtype))
+    if name in _SMALL:
+        return ElementKind(name, True, _SMALL[name].bits, "", np.dtype(np.float32), _SMALL[name])
     return ElementKind(name, True, 0, "", np.dtype(np.float64)) if re.match(r"t?f[0-9]", name) else None
 
 
@@ -113,7 +119,7 @@ def integer_values(texts: Sequence[str], kind: ElementKind, fail: Fail) -> np.nd
 
 
 def float_values(texts: Sequence[str], kind: ElementKind, fail: Fail) -> np.ndarray[Any, Any]:
-    """Return the floats that texts spell; bf16 as the float32 they equal.
+    """Return the floats that texts spell; bf16 and smaller ones as the float32 they equal.
 
     Raises
     ------
@@ -130,6 +136,10 @@ def float_values(texts: Sequence[str], kind: ElementKind, fail: Fail) -> np.ndar
             bits[index] = value
         decimals.append(0.0 if isinstance(value, int) else value)
     values = _rounded(np.array(decimals, np.float64), kind)
+    if kind.small is not None and kind.small.small is not None:
+        for index, pattern in bits.items():
+            values[index] = kind.small.small.value_of(pattern)
+        return values
     raw = values.view(f"u{values.dtype.itemsize}")
     for index, pattern in bits.items():
         raw[index] = pattern << 16 if kind.name == "bf16" else pattern
@@ -162,6 +172,9 @@ def from_bytes(data: bytes, count: int, kind: ElementKind) -> np.ndarray[Any, An
     """
     if kind.name == "i1":
         return _truths(data, count)
+    if kind.small is not None and kind.small.small is not None:
+        values = np.array([kind.small.small.value_of(byte) for byte in data], np.float32)
+        return values if len(data) in (1, count) else None
     if kind.bits not in (8, 16, 32, 64):
         return None
     size = kind.bits // 8
@@ -210,7 +223,7 @@ def _float(index: int, text: str, kind: ElementKind, fail: Fail) -> int | float:
     digits = match["hex"][2:].lstrip("0") or "0"
     if kind.bits == 0:
         raise fail(index, f"a hexadecimal float of type {kind.name} is not read here; write a decimal one")
-    if len(digits) > kind.bits // 4:
+    if len(digits) > -(-kind.bits // 4):
         raise fail(index, f"a hexadecimal float of more than the {kind.bits} bits of {kind.name}")
     return int(digits, 16)
 
@@ -229,6 +242,8 @@ def _wrapped(value: int, kind: ElementKind) -> int:
 def _rounded(values: np.ndarray[Any, Any], kind: ElementKind) -> np.ndarray[Any, Any]:
     if kind.dtype == values.dtype:
         return values
+    if kind.small is not None:
+        return np.array(list(map(kind.small.nearest, values.tolist())), np.float32)
     with np.errstate(over="ignore", under="ignore"):
         if kind.name != "bf16":
             return values.astype(kind.dtype)

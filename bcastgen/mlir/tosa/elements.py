@@ -81,7 +81,7 @@ def check_elements(operation: Operation, row: TosaOp, strict: bool) -> None:
                 f"operand '{value}' has element type {element_of(value).mlir}, expected {first.mlir} (that of "
                 f"'{alike[0]}'); {_CURE}"
             )
-    if first.kind not in row.kinds:
+    if first.kind not in row.kinds or (first.is_storage and row.name not in ("cast", "select")):
         raise DTypeError(f"operand '{alike[0]}' has element type {first.mlir}, for which it is not defined; {_CURE}")
     _check_result(row, first, result)
     if strict:

@@ -14,8 +14,9 @@ import numpy as np
 
 from ...core.dtypes import DType
 from .. import dtype_rules as rules
+from ..c_forms import CForms, RangeTest
 from ..facts import FloatFacts, IntegerFacts, Mlir
-from ..row import Op, RangeTest
+from ..row import Op
 from .range_tests import FAR_QUOTIENT, NORMAL
 
 __all__ = ["ARITHMETIC"]
@@ -73,6 +74,15 @@ def _division(name: str) -> Callable[[tuple[DType, ...], DType], str]:
     return c
 
 
+def _division_forms(name: str) -> CForms:
+    return CForms(
+        range_tests=FAR_QUOTIENT,
+        common_case={"float": f"bcg_{name}_common_{{t}}({{0}}, {{1}})"},
+        scalar=True,
+        by_constant={None: (_by_constant(name), _COST_BY_CONSTANT)},
+    )
+
+
 def _reciprocal(x: Any) -> Any:
     """Return NumPy's reciprocal, except that 1 / 0 of integers is 0, which NumPy leaves to the machine."""
     value = np.reciprocal(x)
@@ -81,6 +91,29 @@ def _reciprocal(x: Any) -> Any:
 
 # Powers whose exponent has at most six bits.
 _FEW_POWERS = "({T})bcg_power_common_{w}(({W}){0}, ({W}){1})"
+_POWER_FORMS = CForms(
+    fast={"float": "bcg_power_fast_{t}({0}, {1})"},
+    fast_ulp=4,
+    range_tests={
+        **dict.fromkeys(("signed", "unsigned"), (RangeTest("{V}", "{1}", "63"),)),
+        "float": (NORMAL, RangeTest("{W}", "bcg_bits_{t}(bcg_power_size_{t}({0}, {1}))", "BCG_MOST_POWER_{N}")),
+    },
+    common_case={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS, "float": "bcg_power_common_{t}({0}, {1})"},
+    fast_common_case={"float": "bcg_power_fast_common_{t}({0}, {1})"},
+    pairs=("f32", "f64"),
+    by_constant={
+        exponent: (
+            {
+                "signed": f"({{T}})bcg_{name}_u64((uint64_t){{0}})",
+                "unsigned": f"({{T}})bcg_{name}_u64({{0}})",
+                "float": f"bcg_{name}_{{t}}({{0}})",
+            },
+            1.5,
+        )
+        for exponent, name in ((3, "cube"), (4, "fourth"))
+    },
+)
+
 ARITHMETIC: tuple[Op, ...] = (
     Op(
         "add",
@@ -141,14 +174,12 @@ ARITHMETIC: tuple[Op, ...] = (
         "Quotient rounded towards minus infinity; integer x // 0 is 0 and INT_MIN // -1 is INT_MIN.",
         "floordiv",
         cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        range_tests=FAR_QUOTIENT,
-        scalar=True,
-        common_case={"float": "bcg_floor_divide_common_{t}({0}, {1})"},
-        by_constant={None: (_by_constant("floor_divide"), _COST_BY_CONSTANT)},
+        forms=_division_forms("floor_divide"),
         by_power_of_two=("right_shift", "exponent"),
         integers=IntegerFacts("floor_divide", any_width=True, divides=True),
         mlir=Mlir({"signed": "@FLOOR_DIVIDE", "unsigned": "@DIVIDE_UNSIGNED", "float": "@FLOAT_FLOOR_DIVIDE"}),
         pole="b == 0",
+        overflow="(a < 0) & (b == -1) & (r == a)",
     ),
     Op(
         "remainder",
@@ -159,10 +190,7 @@ ARITHMETIC: tuple[Op, ...] = (
         "mod",
         ("mod",),
         cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        range_tests=FAR_QUOTIENT,
-        scalar=True,
-        common_case={"float": "bcg_remainder_common_{t}({0}, {1})"},
-        by_constant={None: (_by_constant("remainder"), _COST_BY_CONSTANT)},
+        forms=_division_forms("remainder"),
         by_power_of_two=("bitwise_and", "mask"),
         integers=IntegerFacts("remainder", any_width=True, divides=True),
         mlir=Mlir({"signed": "@REMAINDER", "unsigned": "@REMAINDER_UNSIGNED", "float": "@FLOAT_REMAINDER"}),
@@ -182,31 +210,9 @@ ARITHMETIC: tuple[Op, ...] = (
         ("pow",),
         ulp=1,
         domain=(0.0, 8.0),
-        fast={"float": "bcg_power_fast_{t}({0}, {1})"},
-        fast_ulp=4,
+        forms=_POWER_FORMS,
         demand={"signed": "{1} >= 0"},
-        range_tests={
-            **dict.fromkeys(("signed", "unsigned"), (RangeTest("{V}", "{1}", "63"),)),
-            "float": (
-                NORMAL,
-                RangeTest("{W}", "bcg_bits_{t}(bcg_power_size_{t}({0}, {1}))", "BCG_MOST_POWER_{N}"),
-            ),
-        },
-        common_case={"signed": _FEW_POWERS, "unsigned": _FEW_POWERS, "float": "bcg_power_common_{t}({0}, {1})"},
-        fast_common_case={"float": "bcg_power_fast_common_{t}({0}, {1})"},
-        pairs=("f32", "f64"),
         cost_tenths_ns={"signed": 10.0, "unsigned": 10.0, "float": 13.0},
-        by_constant={
-            exponent: (
-                {
-                    "signed": f"({{T}})bcg_{name}_u64((uint64_t){{0}})",
-                    "unsigned": f"({{T}})bcg_{name}_u64({{0}})",
-                    "float": f"bcg_{name}_{{t}}({{0}})",
-                },
-                1.5,
-            )
-            for exponent, name in ((3, "cube"), (4, "fourth"))
-        },
         mlir=Mlir({"integer": "@POWER", "float": "math.powf"}, demand="arith.cmpi sge, {1}, #0 : {t}"),
         pole="(a == 0) & (b < 0)",
     ),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import BOOL, F64
+from ...core.dtypes import BOOL, C64, C128, F32, F64
 from .. import dtype_rules as rules
 from ..facts import ComplexForm, IntegerFacts, Mlir
 from ..row import Op
@@ -175,6 +175,15 @@ def _part(
     )
 
 
+def _two_floats(op: str, operands: rules.Types) -> rules.Converted:
+    """Take two real numbers as floats; the result has them as its parts."""
+    loops, loop = rules.floating(op, operands)
+    if loop.is_complex:
+        return loops, loop
+    part = F64 if loop is F64 else F32
+    return (part,) * len(loops), C128 if part is F64 else C64
+
+
 _SAME = IntegerFacts("same", "same", "low")
 _ITSELF = Mlir(dict.fromkeys(("bool", "integer", "float"), "{0}"))
 _NOTHING = Mlir(
@@ -217,5 +226,14 @@ COMPLEX_PARTS: tuple[Op, ...] = (
         Mlir({"float": "math.atan2 #0.0, {0} : {t}"}),
         rule=_angle_rule,
         reference=_angle,
+    ),
+    Op(
+        "complex",
+        2,
+        _two_floats,
+        lambda _operands, result: f"bcg_make_{result.name}({{0}}, {{1}})",
+        "The complex number of a real and an imaginary part; those of f16 and bf16 are taken as f32.",
+        reference=_complex,
+        mlir=Mlir({"float": "complex.create {0}, {1} : {T}"}),
     ),
 )

@@ -15,8 +15,9 @@ import numpy as np
 
 from ...core.dtypes import F64
 from .. import dtype_rules as rules
+from ..c_forms import CForms, RangeTest
 from ..facts import Mlir
-from ..row import Op, RangeTest
+from ..row import Op
 from .range_tests import NORMAL, between, up_to
 
 __all__ = ["FUNCTIONS", "as_float", "function"]
@@ -65,13 +66,15 @@ def function(
         reference=reference,
         cost_tenths_ns=cost,
         mlir=Mlir({"float": mlir}) if mlir else None,
-        fast=None if fast_ulp is None else f"bcg_{name}_fast_{{t}}({operands})",
-        fast_ulp=fast_ulp,
-        range_tests=tests if has_common_case else None,
-        common_case=dict.fromkeys(tests, f"bcg_{name}_common_{{t}}({operands})") if has_common_case else None,
-        fast_common_case=f"bcg_{name}_fast_common_{{t}}({operands})" if fast_common_case else None,
-        scalar=scalar,
-        pairs=pairs,
+        forms=CForms(
+            fast=None if fast_ulp is None else f"bcg_{name}_fast_{{t}}({operands})",
+            fast_ulp=fast_ulp,
+            range_tests=tests if has_common_case else None,
+            common_case=dict.fromkeys(tests, f"bcg_{name}_common_{{t}}({operands})") if has_common_case else None,
+            fast_common_case=f"bcg_{name}_fast_common_{{t}}({operands})" if fast_common_case else None,
+            scalar=scalar,
+            pairs=pairs,
+        ),
         pole=pole,
     )
 

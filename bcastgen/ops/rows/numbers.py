@@ -16,9 +16,10 @@ import numpy as np
 
 from ...core.dtypes import BF16, F16, F32, F64, DType, dtype
 from .. import dtype_rules as rules
+from ..c_forms import CForms, CTemplate
 from ..casts import cast_c, cast_reference
 from ..facts import IntegerFacts, Mlir
-from ..row import CTemplate, Op
+from ..row import Op
 from .range_tests import FAR_QUOTIENT
 
 __all__ = ["NUMBERS"]
@@ -112,9 +113,7 @@ NUMBERS: tuple[Op, ...] = (
         _fmod,
         "Remainder with the sign of the first operand, as C's; of an integer by 0 it is 0.",
         cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
-        range_tests=FAR_QUOTIENT,
-        scalar=True,
-        common_case={"float": "bcg_fmod_common_{t}({0}, {1})"},
+        forms=CForms(range_tests=FAR_QUOTIENT, common_case={"float": "bcg_fmod_common_{t}({0}, {1})"}, scalar=True),
         mlir=Mlir({"signed": "@FMOD", "unsigned": "@REMAINDER_UNSIGNED", "float": "arith.remf"}),
     ),
     Op(

@@ -1,6 +1,6 @@
 """The tests that rows share: they tell which elements a common case is right for.
 
-In: ends of a range.  Out: :class:`..row.RangeTest` values.
+In: ends of a range.  Out: :class:`..c_forms.RangeTest` values.
 
     up_to("80")   ->   (uint32_t) bcg_bits_f32(fabsf(x)) <= bcg_bits_f32(80)
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.dtypes import F32, DType
-from ..row import RangeTest
+from ..c_forms import RangeTest
 
 __all__ = ["FAR_QUOTIENT", "NORMAL", "between", "up_to"]
 

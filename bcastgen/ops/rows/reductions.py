@@ -63,6 +63,8 @@ class Reduction:
         >>> [str(one) for one in REDUCTIONS["mean"].types(F16)]
         ['f32', 'f16']
         """
+        if values.is_storage:
+            raise DTypeError(f"{self.name}({values}): {values.cure}")
         return self.rule(self.name, values)
 
 

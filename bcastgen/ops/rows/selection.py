@@ -11,6 +11,7 @@ from typing import Any
 
 from ...core.dtypes import DType
 from .. import dtype_rules as rules
+from ..c_forms import CForms
 from ..casts import cast_c, cast_reference
 from ..facts import FloatFacts, IntegerFacts, Mlir
 from ..row import Op, Param
@@ -53,7 +54,7 @@ _MINIMUM = _extremum(
     "ole 0",
     _SMALLER,
     clamps=("high",),
-    by_constant=_by_number("<"),
+    forms=CForms(by_constant=_by_number("<")),
     integers=IntegerFacts("minimum", any_width=True, in_words=True),
     floats=FloatFacts("minimum", in_words=True),
 )
@@ -61,7 +62,7 @@ _MAXIMUM = _extremum(
     "oge 0",
     _LARGER,
     clamps=("low",),
-    by_constant=_by_number(">"),
+    forms=CForms(by_constant=_by_number(">")),
     integers=IntegerFacts("maximum", any_width=True, in_words=True),
     floats=FloatFacts("maximum", in_words=True),
 )

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtype_rules as rules
+from ..c_forms import CForms
 from ..facts import Mlir
 from ..row import Op
 from .functions import as_float, function
@@ -168,7 +169,7 @@ SPECIAL: tuple[Op, ...] = (
         ulp=1,
         domain=(0.0, 8.0),
         cost_tenths_ns=26.0,
-        pairs=("f64",),
+        forms=CForms(pairs=("f64",)),
         mlir=Mlir({"float": "math.powf"}),
     ),
     function(

@@ -4,9 +4,10 @@ In: a name, with or without its dialect.  Out: its :class:`~.row.Row`.
 
     find_row("shape.add").python -> "add"        find_row("meet").name -> "shape.join"
 
-To add an op, add a row. A row's `doc` holds the sentence it follows ("text" is seed 002, "LLVM" is LLVM 22) and what is
-chosen here where that leaves room. An invalid operand makes the result invalid, and the first one's message wins; the
-text says so once for all ops, and rows do not repeat it. This file is long because the table has a row for each op.
+To add an op, add a row. A row's `doc` holds the sentence it follows ("text" is the documentation of MLIR's shape
+dialect, "LLVM" is LLVM 22) and what is chosen here where that leaves room. An invalid operand makes the result invalid,
+and the first one's message wins; the text says so once for all ops, and rows do not repeat it. The file is long
+because the table has a row for each op.
 """
 
 from __future__ import annotations
@@ -707,7 +708,7 @@ _SHORT |= {name.partition(".")[2]: row for name, row in _SHORT.items() if "." in
 
 
 def find_row(name: str) -> Row:
-    """Return the row of a name: with its dialect or without, LLVM's or seed 002's.
+    """Return the row of a name: with its dialect or without, LLVM's or the documentation's.
 
     Raises
     ------

@@ -97,7 +97,7 @@ class Row:
 
     Attributes
     ----------
-    name : with the dialect; what seed 002 calls it.
+    name : with the dialect; what the dialect's documentation calls it.
     doc : what the op does, the sentence of the text that it follows, and our choice where that leaves room.
     parameters : its operands.
     results : the kinds of types each result may have; None for ops with regions, which decide that.

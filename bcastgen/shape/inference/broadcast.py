@@ -5,7 +5,7 @@ In: operand types.  Out: the domain's dims, the operands that set them, and the 
     a: f32[?, 4], b: f32[5, 1] -> [5, 4] with a.0 in {1, 5}
     a: f32[n, 3], b: f32[2]    -> BroadcastError("operand 'b' dim 0 has extent 2, expected 1 or 3 (from 'a')")
 
-Source: the Broadcastable trait (seed 000), with NumPy's rules for extents of 0 and the sound reading of unranked
+Source: MLIR's Broadcastable trait, with NumPy's rules for extents of 0 and the sound reading of unranked
 operands (docs/architecture.md).
 """
 
@@ -137,7 +137,7 @@ class BroadcastInfo:
 
 
 def infer_dim(a: Dim, b: Dim) -> Dim:
-    """Return the dim that two operands' dims span together (seed 000's InferDim).
+    """Return the dim that two operands' dims span together (InferDim of the trait's pseudo-code).
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def broadcast(
     ----------
     operands : each a :class:`Use`, or its name and type; errors and constraints use the names.
     mode : ``"sound"``: an operand of unknown rank may stretch every dim and add some. ``"document"``: operands of
-        unknown rank are ignored if there are others, as in seed 000; nothing about them is inferred or checked.
+        unknown rank are ignored if there are others, as in the trait; nothing about them is inferred or checked.
     entry : include constraints that types decide but a caller could break: ranks, known extents and declared facts.
     rules : which forms of broadcasting the operands may use; by default all of NumPy's.
     homes : the places of symbols that only operands not given here name.

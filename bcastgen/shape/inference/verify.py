@@ -6,7 +6,7 @@ In: operand types and a result type.  Out: the constraints that run time still h
     (f32[?], f32[?]) -> f32[4]    a.0 in {1, d0}, b.0 in {1, d0}, r.0 = 4 = d0    (mode "document": an error)
     (f32[1], f32[1]) -> f32[4]    BroadcastError("result 'r' dim 0 has extent 4, expected 1 (from 'a'); ...")
 
-Source: the Broadcastable trait (seed 000). Mode "sound" reports only what is certain to fail; mode "document" is the
+Source: MLIR's Broadcastable trait. Mode "sound" reports only what is certain to fail; mode "document" is the
 letter of the trait's pseudo-code. Neither has rules on element types or on mixing tensors with vectors.
 """
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bcastgen.api.functions import from_text
-from bcastgen.core.dtypes import DTYPES
+from bcastgen.core.dtypes import COMPUTED
 
 DIVISORS = [
     (row, divisor)
-    for row in DTYPES
+    for row in COMPUTED
     if row.is_integer
     for divisor in sorted(
         {3, 7, 100, 641, 2**32 - 1, 2**32 + 1, 2**63 - 25, 2**63 + 1, 10**19, row.max, -1, -7, row.min}

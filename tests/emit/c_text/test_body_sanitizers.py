@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bcastgen.core.c_flags import OPTIMISED
-from bcastgen.core.dtypes import DTYPES, dtype
+from bcastgen.core.dtypes import COMPUTED, dtype
 from bcastgen.core.errors import DomainError, DTypeError, RangeError
 from bcastgen.expr.build import Builder, constant_from
 from bcastgen.expr.nodes import Operand, topological
@@ -178,7 +178,7 @@ def exact_step(chance, values):
         scalar = constant_from(chance.choice(SCALARS))
         operands[at] = (scalar, scalar.dtype) if chance.random() < 0.3 else operands[at]
     kinds = tuple(kind for _, kind in operands)
-    target = chance.choice(DTYPES) if op.params else None
+    target = chance.choice(COMPUTED) if op.params else None
     try:
         loops, result = ((kinds[0],), target) if op.params else op.types(kinds)
     except DTypeError:
@@ -190,7 +190,7 @@ def exact_step(chance, values):
 
 def random_expression(chance):
     """An expression of exact ops with one to three results, and its operands' dtypes."""
-    kinds = [chance.choice(DTYPES) for _ in range(chance.randint(1, 4))]
+    kinds = [chance.choice(COMPUTED) for _ in range(chance.randint(1, 4))]
     builder = Builder(NAMES[: len(kinds)])
     values = list(zip(builder.operands, kinds, strict=True))
     length = len(values) + chance.randint(1, 9)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bcastgen.core.c_flags import OPTIMISED
-from bcastgen.core.dtypes import DTYPES, F32, I64, dtype
+from bcastgen.core.dtypes import COMPUTED, F32, I64, dtype
 from bcastgen.emit.kernel.constants import data_lines
 from bcastgen.expr.build import Builder
 from bcastgen.expr.nodes import Expression, TypeAssertion
@@ -37,7 +37,7 @@ def bits(array):
 
 def programs(emit):
     """(kernel, arrays to pass, results to expect), one for each dtype and for each way a constant is read."""
-    for row in DTYPES:
+    for row in COMPUTED:
         constant = values_of(row)
         count = constant.size
         kernel = emit(

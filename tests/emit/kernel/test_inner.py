@@ -18,7 +18,7 @@ from bcastgen.core.dtypes import F32, F64
 from bcastgen.core.resources import bench_module
 from bcastgen.expr.build import Builder
 from bcastgen.kernel.kernel import Kernel
-from bcastgen.ops.row import RangeTest
+from bcastgen.ops.c_forms import CForms, RangeTest
 from bcastgen.ops.table import OPS
 from bcastgen.runtime.toolchain import cpu_features
 
@@ -181,7 +181,8 @@ def probe(limit="100"):
     """A kernel of an op that adds 1, and where no element of a block is rare takes 1 away: values tell what ran."""
     name = f"probe_{limit}"  # which is all that the key holds of a row
     rare = {"float": (RangeTest("{V}", "{0}", limit),)}
-    op = replace(OPS["sin"], name=name, c="({0} + 1)", range_tests=rare, common_case="({0} - 1)", fast=None)
+    forms = CForms(range_tests=rare, common_case="({0} - 1)", scalar=True)
+    op = replace(OPS["sin"], name=name, c="({0} + 1)", forms=forms)
     builder = Builder(("a", "b"))
     a, b = builder.operands
     result = builder.apply(OPS["multiply"], (builder.apply(op, (builder.apply(OPS["add"], (a, b)),)), b))
@@ -305,7 +306,7 @@ def test_what_later_parts_read_is_left_by_pairs():
 
 # ---- math="fast" -----------------------------------------------------------------------------------------------------
 
-FAST = [op for op in OPS.values() if op.fast is not None]
+FAST = [op for op in OPS.values() if op.forms.fast is not None]
 
 
 @pytest.mark.parametrize("dtype", [F32, F64], ids=str)
@@ -317,7 +318,7 @@ def test_fast_functions_keep_their_bound(op, dtype):
     )
     given = truth.operands_of(op, dtype, 500)
     errors = truth.errors_of(op, dtype, given, kernel(*given))
-    assert errors.max() <= op.fast_ulp, f"{op.name}({[x[errors.argmax()] for x in given]})"
+    assert errors.max() <= op.forms.fast_ulp, f"{op.name}({[x[errors.argmax()] for x in given]})"
     assert "_fast_" in kernel.source
 
 

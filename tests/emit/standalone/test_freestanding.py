@@ -83,8 +83,10 @@ def test_no_helper_calls_the_library(name):
 @pytest.mark.parametrize("name", sorted(OPS))
 def test_what_rows_call_is_a_helper(name):
     op = OPS[name]
-    rare = {key: " ".join(excess.number for excess in excesses) for key, excesses in (op.range_tests or {}).items()}
-    for template in filter(None, (op.c, op.fast, op.common_case, op.fast_common_case, rare)):
+    rare = {
+        key: " ".join(excess.number for excess in excesses) for key, excesses in (op.forms.range_tests or {}).items()
+    }
+    for template in filter(None, (op.c, op.forms.fast, op.forms.common_case, op.forms.fast_common_case, rare)):
         texts = {"": template} if isinstance(template, str) else template if hasattr(template, "items") else {}
         for key, text in texts.items():
             for suffix, dtype in (("f", "f32"), ("", "f64")):

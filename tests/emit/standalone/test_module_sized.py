@@ -140,3 +140,108 @@ def test_an_author_s_words_arrive_as_they_are(tmp_path):
     good, bad = program.run(Case(emitted).array(seven).array(seven), Case(emitted).array(six).array(six))
     assert good.call.status == "OK" and bad.call.status == "SIZES"
     assert bad.message == words
+
+
+@pytest.fixture
+def copies():
+    """An op that copies rows; a count decides how often, and at most four times."""
+    return bg.define_op(
+        "emitted_copies",
+        "x, count",
+        c="x",
+        shape=lambda x, count: s.concat(s.from_extents(count), x),
+        maps=["(d0, d1) -> (d1)", "index"],
+        bound=lambda x: s.concat(s.const_shape((4,)), x),
+        replace=True,
+    )
+
+
+@pytest.fixture
+def tiles():
+    def shape(x, counts):
+        few = s.cstr_require(s.cmpi(s.get_extent(counts, 0), 4, predicate="sle"), msg="at most 4 copies of a row")
+        return s.assuming(few, lambda: s.concat(counts, x))
+
+    maps = ["(d0, d1, d2) -> (d2)", "tensor<2xindex>"]
+    return bg.define_op("emitted_tiles", "x, counts", c="x", shape=shape, maps=maps, replace=True)
+
+
+def jit(kernel, arrays):
+    try:
+        return kernel(*arrays)
+    except bg.BroadcastError as error:
+        return str(error)
+
+
+def test_values_decide_extents_in_c_as_in_python(copies, tiles, tmp_path):
+    """Integers of every type, lists of every stride, and all that is wrong with them, under sanitizers."""
+    integers = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64")
+    text = "(f64[?] x, {0}[] values, {1}[?] other) -> emitted_copies(x * 2, values) + emitted_tiles(x, other) - values"
+    pairs = list(zip(integers, integers[::-1], strict=True))
+    kernels = [bg.from_text(text.format(*pair), f"valued_{'_'.join(pair)}") for pair in pairs]
+    emitted = emit_module(kernels, "valued")
+    program = Harness(emitted, tmp_path).build("gcc", FAST)
+    chance, asked = random.Random(5), []
+    numbers = (0, 1, 1, 2, 2, 3, 4, 4, 5, 127, -1, 2**63 - 1, -(2**63))
+    for at in [index for index in range(len(pairs)) for _ in range(24)]:
+        one, two = (np.dtype(name.replace("i", "int").replace("u", "uint")) for name in pairs[at])
+        drawn = np.array([chance.choice(numbers) % 2**64 for _ in range(7)], np.uint64)
+        count, counts = drawn[:1].astype(one).reshape(()), drawn[1:].astype(two)[:: chance.choice((1, -1, 2))]
+        counts = counts[: chance.choice((2, 2, 2, 2, 1, 0))]
+        x = np.arange(float(chance.choice((0, 1, 3))))
+        wanted = jit(kernels[at], (x, count, counts))
+        result = np.zeros(wanted.shape if isinstance(wanted, np.ndarray) else (1, 1, 1))
+        asked.append((wanted, Case(emitted[at]).array(x).array(count).array(counts).array(result)))
+    found = set()
+    for (wanted, _), got in zip(asked, program.run(*(call for _, call in asked)), strict=True):
+        if isinstance(wanted, np.ndarray):
+            assert got.call.status == got.shape.status == "OK", got.message
+            assert got.extents == (wanted.shape,) and np.array_equal(got.values(3, np.float64), wanted)
+            found.add("OK")
+            continue
+        assert got.call.status == got.shape.status != "OK" and got.untouched
+        found.add(got.message)
+        for says in ("above its bound", "at most 4 copies of a row"):
+            if got.message.endswith(says):
+                assert "bound" in wanted or says in wanted
+    assert {"OK", "at most 4 copies of a row", "a shape function refuses the operands"} <= found
+    assert "the shape function of emitted_copies gives dim 0 of the result an extent above its bound" in found
+    assert any("a value of more than 63 bits" in one for one in found)
+    assert any("one below 0 or of more than 63 bits" in one for one in found)
+
+
+def test_the_memory_of_values_is_checked_before_it_is_read(copies, tiles, tmp_path):
+    kernel = bg.from_text("(f64[?] x, i32[] n, i64[?] m) -> emitted_copies(x, n) + emitted_tiles(x, m)", "taken")
+    (emitted,) = emit_module([kernel], "taken")
+    header = " ".join(emitted.files["taken.h"].split())
+    assert re.search(
+        r"Gives the extents of r, to size them before the call\. Reads the data of \w*n, m alone\.", header
+    )
+    program = Harness([emitted], tmp_path).build("gcc", FAST)
+    x, result, two = np.ones(3), np.zeros((2, 2, 3)), np.int64([2, 2])
+
+    def call(counts=two):
+        return Case(emitted).array(x).array(np.array(2, np.int32)).array(counts).array(result)
+
+    many = np.ones(65, np.int64)
+    good, long = program.run(call(), call(counts=many))
+    assert good.call.status == "OK" and long.call.status == "SIZES" and "more than 64 values" in long.message
+    null = Case(emitted).array(x).view(None, (), ()).array(two).array(result)
+    (got,) = program.run(null)
+    assert (got.shape.status, got.shape.operand) == ("NULL_DATA", 1)
+
+
+def test_values_that_c_cannot_take_are_refused(copies, tiles, tmp_path):
+    with pytest.raises(bg.BcastgenError, match="'n' has no known rank"):
+        bg.from_text("(f64[?] x, i64[*] n) -> emitted_copies(x, n)").emit_c(tmp_path)
+    shaped = bg.define_op(
+        "emitted_shaped",
+        "x, shape",
+        c="x",
+        shape=lambda x, shape: s.value_as_shape(shape),
+        maps=["(d0, d1) -> ()", "!shape.value_shape"],
+        replace=True,
+    )
+    assert shaped(2.0, [1, 2]).shape == (1, 2)
+    with pytest.raises(bg.BroadcastError, match="let its shape function take a tensor"):
+        bg.from_text("(f64[] x, i64[2] n) -> emitted_shaped(x, n)").emit_c(tmp_path)

@@ -9,7 +9,7 @@ import pytest
 
 from bcastgen.api.functions import from_text, jit
 from bcastgen.api.op_kernels import op_kernel
-from bcastgen.core.dtypes import DTYPES
+from bcastgen.core.dtypes import COMPUTED
 from bcastgen.core.errors import DTypeError
 from bcastgen.expr.trace import converted, trace
 from bcastgen.ops.table import OPS
@@ -26,7 +26,7 @@ def rows_of(kinds):
         if op.arity != len(kinds):
             continue
         if op.params:
-            yield from ((op, target) for target in DTYPES)
+            yield from ((op, target) for target in COMPUTED)
             continue
         try:
             op.types(kinds)
@@ -48,9 +48,9 @@ def compiled(function, kinds, name="kernel", variants=0):
 
 
 def all_applications(arity):
-    """Every op of so many operands applied to every tuple of dtypes: (op, target, places in DTYPES)."""
-    for places in itertools.product(range(len(DTYPES)), repeat=arity):
-        for op, target in rows_of(tuple(DTYPES[at] for at in places)):
+    """Every op of so many operands applied to every tuple of dtypes: (op, target, places in COMPUTED)."""
+    for places in itertools.product(range(len(COMPUTED)), repeat=arity):
+        for op, target in rows_of(tuple(COMPUTED[at] for at in places)):
             yield op, target, places
 
 
@@ -64,7 +64,7 @@ def jit_units(applications):
             # All results read all operands of the nest, or each tuple of dtypes would be a nest of its own.
             return tuple(apply(op, target, [xs[at] for at in places]) for op, target, places in chosen)
 
-        yield f"k{start}.c", compiled(function, DTYPES)
+        yield f"k{start}.c", compiled(function, COMPUTED)
 
 
 def test_a_sample_of_the_jit_s_c_is_strict(compile_strictly, tmp_path):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import mlir_tools
-from bcastgen.core.dtypes import C64, C128, DTYPES, DType
+from bcastgen.core.dtypes import C64, C128, COMPUTED, DType
 from bcastgen.core.errors import BcastgenError, DomainError, DTypeError
 from bcastgen.expr.build import Builder
 from bcastgen.kernel.kernel import Kernel
@@ -22,7 +22,7 @@ from bcastgen.ops.table import CAST, OPS
 from bcastgen.shape.types.tensor_type import Signature, parse_type
 
 # The tests of values lower arith and math; what is printed for complex numbers is verified only.
-REAL = [row for row in DTYPES if not row.is_complex]
+REAL = [row for row in COMPUTED if not row.is_complex]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def test_each_row_is_spelled_or_known_to_be_refused():
 def test_forms_of_complex_numbers_verify_or_are_refused():
     texts, refused = [], set()
     for op in (op for op in OPS.values() if op.complex is not None or op is CAST):
-        for form in forms_of(op, (C64, C128) if op is not CAST else DTYPES):
+        for form in forms_of(op, (C64, C128) if op is not CAST else COMPUTED):
             try:
                 texts.append(linalg_text(kernel_of([form]).compilation.program, f"f{len(texts)}"))
             except BcastgenError:

@@ -29,7 +29,7 @@ def dense(text):
         ("dense<[0x3F80, 2.0]> : tensor<2xbf16>", np.array([1, 2], np.float32)),
         ("dense<[1, 2]> : tensor<2xindex>", np.array([1, 2], np.int64)),
         ("dense<[1, 2]> : tensor<2xi4>", np.array([1, 2], np.int64)),
-        ("dense<[1.5, 2.5]> : tensor<2xf8E5M2>", np.array([1.5, 2.5])),
+        ("dense<[1.5, 2.5]> : tensor<2xf8E5M2>", np.float32([1.5, 2.5])),
         ("dense<1.5> : tensor<2x2xf64>", np.array(1.5)),
         ("dense<[[3, 3], [3, 3]]> : tensor<2x2xi32>", np.array(3, np.int32)),
         ("dense<[7]> : tensor<1xi32>", np.array(7, np.int32)),

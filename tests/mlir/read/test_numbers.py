@@ -70,7 +70,8 @@ def test_integers(text, element, number):
         ("-0x1", "f32", "a hexadecimal float is its bits, and has no minus"),
         ("0x1FFFFFFFF", "f32", "a hexadecimal float of more than the 32 bits of f32"),
         ("0x12345", "bf16", "a hexadecimal float of more than the 16 bits of bf16"),
-        ("0x1", "f8E4M3FN", "a hexadecimal float of type f8E4M3FN is not read here; write a decimal one"),
+        ("0x1", "tf32", "a hexadecimal float of type tf32 is not read here; write a decimal one"),
+        ("0x100", "f8E4M3FN", "a hexadecimal float of more than the 8 bits of f8E4M3FN"),
     ],
 )
 def test_what_is_no_value_of_a_type(text, element, message):

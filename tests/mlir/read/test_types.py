@@ -42,7 +42,7 @@ def test_tensors_of_the_tables_elements(text, canonical, ours):
 @pytest.mark.parametrize(
     "text",
     [
-        *"tensor<4xindex> tensor<3xf8E4M3FN> tensor<2xi4> tensor<2xsi8> tensor<2xi48> vector<f32>".split(),
+        *"tensor<4xindex> tensor<3xf8E4M4FN> tensor<2xi3> tensor<2xsi8> tensor<2xi48> vector<f32>".split(),
         "tensor<4xf32, #a.b>",
         "tensor<4xcomplex<i8>>",
         "tensor<4x!quant.any<i8:f32>>",
@@ -74,7 +74,7 @@ def test_scalars_have_their_row(text, element):
     assert parse(text).text == text
 
 
-@pytest.mark.parametrize("text", ["index", "si8", "i4", "i17", "f8E5M2FNUZ", "tf32", "f80", "f128", "none"])
+@pytest.mark.parametrize("text", ["index", "si8", "i3", "i17", "f8E5M3", "tf32", "f80", "f128", "none"])
 def test_other_scalars_have_none(text):
     assert parse(text).element is None
 

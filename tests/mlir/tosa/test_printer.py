@@ -11,7 +11,7 @@ import bcastgen as bg
 import mlir_tools
 from bcastgen.api.functions import jit
 from bcastgen.api.op_kernels import op_kernel
-from bcastgen.core.dtypes import BOOL, DTYPES, F32, dtype
+from bcastgen.core.dtypes import BOOL, COMPUTED, F32, dtype
 from bcastgen.core.errors import BcastgenError, BroadcastError
 from bcastgen.expr.trace import converted
 from bcastgen.loops.interpret import interpret
@@ -177,13 +177,13 @@ REFUSED = """arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_count 
 
 
 # TOSA has no complex numbers.
-KINDS = [kind for kind in DTYPES if kind.name != "bf16" and not kind.is_complex]
+KINDS = [kind for kind in COMPUTED if kind.name != "bf16" and not kind.is_complex]
 
 
 def rows_for(kind):
     """(op, cast's target or None, reference to print and to call) for every row that takes operands of one dtype."""
     for op in OPS.values():
-        targets = [target for target in DTYPES if target is not kind] if op.params else [None]
+        targets = [target for target in COMPUTED if target is not kind] if op.params else [None]
         for target in targets:
             try:
                 loops, result = ((kind,), target) if op.params else op.types((kind,) * op.arity)

@@ -63,6 +63,8 @@ def verify_one(program, concrete, promises):
 
     # Folding: the same results, the same end, in no more operations; what is known stays known.
     _, again, fault = ran(folded, concrete)
+    if error is not None and "is not decided" in str(error):
+        return  # An operand of no known value leaves even a run undecided; a folded program may decide more.
     assert (error is None) == (fault is None), (str(program), str(folded), error, fault)
     assert results == again, (str(program), str(folded))
     assert work(folded) <= work(program)

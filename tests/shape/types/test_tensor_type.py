@@ -85,9 +85,9 @@ def test_every_dtype_in_every_spelling(row: DType) -> None:
         ("4", 1, "expected a type, found '4'"),
         ("x", 1, "'x' is not an element type in the type 'x'; use one of bool, i8"),
         ("f33[4]", 1, "'f33' is not an element type"),
-        # numpy.dtype would take these for types of 4 and 2 bytes.
-        ("tensor<4xi4>", 10, "'i4' is not an element type"),
-        ("i2[4]", 1, "'i2' is not an element type"),
+        # numpy.dtype would take this for a type of 8 bytes.
+        ("tensor<4xi3>", 10, "'i3' is not an element type"),
+        ("f8[4]", 1, "'f8' is not an element type"),
         ("f32[4", 6, "expected ',' or ']', found the end"),
         ("f32[4,]", 7, "expected a dim, found ']'"),
         ("f32[4 5]", 7, "expected ',' or ']', found '5]'"),

@@ -19,6 +19,7 @@ from ....core.dtypes import DType
 from ....core.errors import BcastgenError, statuses
 from ....core.frozen import dataclass
 from ....loops.interpret import result_extents
+from ...c_text.body import storage_type
 from ...kernel.model import KernelView
 from ...templating.render import render_template
 
@@ -30,11 +31,14 @@ __all__ = ["cffi_wrapper"]
 
 @dataclass(frozen=True, slots=True)
 class RowView:
-    """An operand or result: its name, its NumPy dtype; `shown` is its rank, or its shape in the static form."""
+    """An operand or result: its name, its NumPy dtype; `shown` is its rank, or its shape in the static form.
+
+    `added` is the dtype in ml_dtypes of which the NumPy dtype is the bits; None for NumPy's own.
+    """
 
     name: str
     dtype: str
-    is_bf16: bool
+    added: str | None
     shown: str
 
 
@@ -72,7 +76,7 @@ def cffi_wrapper(module: ModuleView, files: Mapping[str, str]) -> str:
         options=options,
         declarations=_declarations(files[f"{module.name}.h"]),
         static=module.form.static,
-        domain=next(sentence for name, sentence in statuses().values() if name == "DOMAIN"),
+        refusals=_refusals(module),
         links=OPENMP_FLAGS if module.form.openmp else (),
         unranked=any(result.rank is None for kernel in module.kernels for result in kernel.results),
     )
@@ -92,6 +96,12 @@ def _declarations(header: str) -> str:
     text = re.sub(r"^#(?!define \w+ \d+$).*\n?", "", text, flags=re.MULTILINE)
     text = re.sub(r"\b(?:\w+_)?(?:restrict|RESTRICT)\b ?", "", text)
     return re.sub(r"\n\s*\n+", "\n", text).strip()
+
+
+def _refusals(module: ModuleView) -> dict[int, str]:
+    """Return the statuses of elements that a module's kernels do not take, and their sentences."""
+    used = {nest.demand_status for kernel in module.kernels for nest in kernel.demands} or {"DOMAIN"}
+    return {value: sentence for value, (name, sentence) in statuses().items() if name in used}
 
 
 def _wrapped(kernel: KernelView, part: ModulePart, static: bool) -> WrappedKernel:
@@ -117,8 +127,8 @@ def _wrapped(kernel: KernelView, part: ModulePart, static: bool) -> WrappedKerne
 
 
 def _row(name: str, dtype: DType, shown: str) -> RowView:
-    bits = dtype.name == "bf16"
-    return RowView(name, "uint16" if bits else dtype.np.name, bits, shown or "None")
+    stored = storage_type(dtype).removesuffix("_t") if dtype.is_added else dtype.np.name
+    return RowView(name, stored, dtype.numpy if dtype.is_added else None, shown or "None")
 
 
 def _static_shapes(kernel: KernelView, part: ModulePart) -> list[str]:

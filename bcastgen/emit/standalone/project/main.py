@@ -163,7 +163,9 @@ def _checked(kernel: KernelView, part: ModulePart, found: tuple[Case, ...]) -> C
 
 def _type(name: str, dtype: DType) -> TypeView:
     kinds = {"bool": "BOOL", "float": "FLOAT", "complex": "COMPLEX"}
-    kind = dtype.name.upper() if dtype.is_float16 else kinds.get(dtype.kind, "INTEGER")
+    # Any byte is a value of a storage type.
+    kind = "INTEGER" if dtype.is_storage else kinds.get(dtype.kind, "INTEGER")
+    kind = dtype.name.upper() if dtype.is_float16 else kind
     return TypeView(name, kind, dtype.bytes)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bcastgen.core import resources
-from bcastgen.runtime import cache as module
 from bcastgen.runtime.cache import cache_key
+from bcastgen.runtime.cache import identity as module
 from bcastgen.runtime.toolchain import Toolchain, toolchain
 
 

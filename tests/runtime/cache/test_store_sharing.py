@@ -19,28 +19,7 @@ from bcastgen.core.c_source import CSource
 from bcastgen.core.errors import CompileError
 from bcastgen.runtime.cache import build, cache_key, clear, find, info
 from bcastgen.runtime.toolchain import Toolchain, toolchain
-
-SOURCE = CSource(
-    "kernel",
-    {
-        "kernel.c": '#include "kernel.h"\n__attribute__((visibility("default"))) int answer(void) { return ANSWER; }\n',
-        "kernel.h": "#define ANSWER 42\n",
-    },
-)
-
-
-@pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    directory = tmp_path / "cache"
-    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(directory))
-    for variable in ("BCASTGEN_CC", "BCASTGEN_CFLAGS"):
-        monkeypatch.delenv(variable, raising=False)
-    return directory
-
-
-@pytest.fixture
-def tools() -> Toolchain:
-    return toolchain()
+from cache_entries import SOURCE, answer, litter, made
 
 
 @pytest.fixture
@@ -57,22 +36,6 @@ def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
         return log
 
     return install
-
-
-def made(tools: Toolchain, *parts: str) -> tuple[str, Path]:
-    key = cache_key(*parts, tools=tools)
-    path, compiled = build(key, lambda: SOURCE, tools)
-    assert compiled
-    return key, path
-
-
-def litter(directory: Path) -> list[Path]:
-    return [path for pattern in ("tmp.*", "failed.*") for path in directory.glob(f"*/{pattern}")]
-
-
-def answer(path: Path) -> int:
-    result: int = ctypes.CDLL(str(path)).answer()
-    return result
 
 
 # --- at the same time
@@ -231,7 +194,8 @@ def test_clear_removes_entries_failures_and_litter(directory: Path, tools: Toolc
     assert library.answer() == 42
     assert find(key) is None
     assert not litter(directory)
-    assert [file for file in directory.rglob("*") if file.is_file() and file.name != "lock"] == [directory / "note.txt"]
+    left = [file for file in directory.rglob("*") if file.is_file() and file.name != "lock"]
+    assert [file for file in left if not file.name.startswith("used.")] == [directory / "note.txt"]
     assert clear() == 0
     assert build(key, lambda: SOURCE, tools) == (path, True)
 

@@ -8,58 +8,24 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bcastgen.core.c_source import CSource
-from bcastgen.core.errors import CacheError, CompileError
+from bcastgen.core.errors import CacheError, CacheWarning, CompileError
 from bcastgen.runtime.cache import build, cache_key, find
 from bcastgen.runtime.toolchain import BINARY, Toolchain, toolchain
+from cache_entries import SOURCE, answer, litter, made
 
 NOBODY = 65534
-SOURCE = CSource(
-    "kernel",
-    {
-        "kernel.c": '#include "kernel.h"\n__attribute__((visibility("default"))) int answer(void) { return ANSWER; }\n',
-        "kernel.h": "#define ANSWER 42\n",
-    },
-)
-
-
-@pytest.fixture(autouse=True)
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    directory = tmp_path / "cache"
-    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(directory))
-    for variable in ("BCASTGEN_CC", "BCASTGEN_CFLAGS"):
-        monkeypatch.delenv(variable, raising=False)
-    return directory
-
-
-@pytest.fixture
-def tools() -> Toolchain:
-    return toolchain()
-
-
-def made(tools: Toolchain, *parts: str) -> tuple[str, Path]:
-    key = cache_key(*parts, tools=tools)
-    path, compiled = build(key, lambda: SOURCE, tools)
-    assert compiled
-    return key, path
 
 
 def never() -> CSource:
     raise AssertionError("rendered although the kernel is there")
-
-
-def litter(directory: Path) -> list[Path]:
-    return [path for pattern in ("tmp.*", "failed.*") for path in directory.glob(f"*/{pattern}")]
-
-
-def answer(path: Path) -> int:
-    result: int = ctypes.CDLL(str(path)).answer()
-    return result
 
 
 # --- entries
@@ -210,14 +176,81 @@ def test_a_damaged_entry_counts_as_missing_and_is_rebuilt(
     assert not litter(directory)
 
 
-def test_a_shard_that_is_not_ours_alone_is_refused(tools: Toolchain) -> None:
+def test_a_shard_that_is_not_ours_alone_is_not_used(directory: Path, tools: Toolchain) -> None:
     key, path = made(tools)
     path.parent.parent.chmod(0o777)
     assert find(key) is None
-    with pytest.raises(
-        CacheError, match=rf"{path.parent.parent} is not a directory that only you can write to; remove"
-    ):
-        build(key, lambda: SOURCE, tools)
+    with pytest.warns(CacheWarning, match=rf"{path.parent.parent} is not a directory that only you can write to"):
+        other, compiled = build(key, lambda: SOURCE, tools)
+    assert compiled and directory not in other.parents
+    assert find(key) == other
+
+
+# --- shared objects that cannot be loaded
+
+
+def load(path: Path) -> ctypes.CDLL:
+    """Load a library as kernels are loaded."""
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise CacheError(f"cannot load {path}: {error}") from error
+    return library
+
+
+@pytest.mark.parametrize("content", ["junk", ""])
+def test_what_a_compiler_wrote_is_loaded_before_it_is_published(
+    content: str, directory: Path, tools: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "cc"
+    script.write_text(f"#!/bin/sh\nwhile [ $1 != -o ]; do shift; done\nprintf '{content}' > $2\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("BCASTGEN_CC", str(script))
+    with pytest.raises(CompileError, match="the C compiler wrote a shared object that cannot be loaded"):
+        build("5c" + 62 * "0", lambda: SOURCE, toolchain(), load)
+    assert find("5c" + 62 * "0") is None
+    # Nothing is in the way of a compiler that works.
+    monkeypatch.delenv("BCASTGEN_CC")
+    library, compiled = build("5c" + 62 * "0", lambda: SOURCE, tools, load)
+    assert compiled and library.answer() == 42
+
+
+def test_a_whole_entry_that_cannot_be_loaded_is_built_anew_and_told_once(tools: Toolchain) -> None:
+    key, path = made(tools)
+
+    def load_once_built(found: Path) -> Path:
+        # As if it came from a machine with other libraries.
+        if found == path and not rendered:
+            raise CacheError("version `GLIBC_9.99' not found")
+        return found
+
+    rendered: list[bool] = []
+
+    def render() -> CSource:
+        rendered.append(True)
+        return SOURCE
+
+    with pytest.warns(
+        CacheWarning, match="a kernel of the cache cannot be loaded, so it is built anew.*GLIBC_9"
+    ) as told:
+        assert find(key, load_once_built) is None
+        assert find(key, load_once_built) is None
+        assert build(key, render, tools, load_once_built) == (path, True)
+    assert len(told) == 1
+    assert find(key, load_once_built) == path
+
+
+def test_where_no_program_may_run_kernels_are_built_elsewhere(directory: Path, tools: Toolchain) -> None:
+    def refuse_there(path: Path) -> Path:
+        if directory in path.parents:
+            raise CacheError(f"{path}: failed to map segment from shared object")
+        return path
+
+    key = cache_key("x", tools=tools)
+    with pytest.warns(CacheWarning, match=f"no program can be run from {directory}"):
+        path, compiled = build(key, lambda: SOURCE, tools, refuse_there)
+    assert compiled and answer(path) == 42
+    assert find(key, refuse_there) == path
 
 
 # --- failures
@@ -269,7 +302,8 @@ def test_a_full_disk_is_a_cache_error_and_leaves_nothing(
     def full(*_arguments: object, **_options: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", CacheWarning)  # the private directory is as full
         if call == "open":
             patch.setattr(Path, "write_text", full)
         else:
@@ -279,6 +313,56 @@ def test_a_full_disk_is_a_cache_error_and_leaves_nothing(
     assert find(key) is None
     assert not litter(directory)
     assert build(key, lambda: SOURCE, tools)[1]
+
+
+def test_on_a_full_disk_kernels_are_built_elsewhere(
+    directory: Path, tools: Toolchain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Path.write_text
+
+    def full(path: Path, *arguments: Any, **options: Any) -> int:
+        if directory in path.parents:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    key = cache_key("x", tools=tools)
+    with pytest.warns(CacheWarning, match=f"cannot write {directory}.*: No space left on device"):
+        path, compiled = build(key, lambda: SOURCE, tools)
+    assert compiled and answer(path) == 42
+    assert build(key, never, tools) == (path, False) and find(key) == path
+    assert not litter(directory)
+
+
+def test_a_cache_that_is_removed_during_a_build_is_made_anew(directory: Path, tools: Toolchain) -> None:
+    removed = []
+
+    def render() -> CSource:
+        if not removed:
+            shutil.rmtree(directory)
+            removed.append(True)
+        return SOURCE
+
+    key = cache_key("x", tools=tools)
+    path, compiled = build(key, render, tools)
+    assert compiled and directory in path.parents and answer(path) == 42
+
+
+def test_a_warm_cache_that_cannot_be_written_to_is_read(
+    directory: Path, tools: Toolchain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, path = made(tools)
+    access = os.access
+    monkeypatch.setattr(
+        os, "access", lambda name, mode: (name != directory or not mode & os.W_OK) and access(name, mode)
+    )
+    monkeypatch.setattr(os, "utime", lambda *_: pytest.fail("an entry was changed"))
+    assert find(key) == path
+    other = cache_key("another", tools=tools)
+    with pytest.warns(CacheWarning, match=f"since the cache directory {directory} is not writable"):
+        built, _ = build(other, lambda: SOURCE, tools)
+    assert directory not in built.parents
+    assert (find(key), find(other)) == (path, built)
 
 
 SMALL_FILES = """

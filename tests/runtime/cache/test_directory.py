@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import stat
 import subprocess
@@ -11,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from bcastgen.core.errors import CacheError
-from bcastgen.runtime import directory as module
-from bcastgen.runtime.directory import cache_directory, make_aside, remove
+from bcastgen.core.errors import CacheWarning
+from bcastgen.runtime.cache import directory as module
+from bcastgen.runtime.cache.directory import build_directory, cache_directory
+from bcastgen.runtime.cache.files import remove
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 NOBODY = 65534
@@ -62,19 +62,19 @@ def test_one_that_others_may_write_to_is_refused(bits: int, tmp_path: Path, monk
     path.mkdir()
     path.chmod(bits)
     monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(path))
-    message = rf"writable by others \(mode {bits:o}\); chmod go-w {path}, or set BCASTGEN_CACHE_DIR"
-    with pytest.raises(CacheError, match=message):
-        cache_directory()
+    message = rf"{path} cannot be used: it is writable by others \(mode {bits:o}\); chmod go-w {path}; set"
+    with pytest.warns(CacheWarning, match=message):
+        assert cache_directory() != path
     path.chmod(bits & ~0o022)
     assert cache_directory() == path
 
 
-def test_the_default_one_is_refused_too_rather_than_passed_over(home: Path) -> None:
+def test_the_default_one_is_refused_too(home: Path) -> None:
     path = home / ".cache" / "bcastgen"
     path.mkdir(parents=True)
     path.chmod(0o777)
-    with pytest.raises(CacheError, match="writable by others"):
-        cache_directory()
+    with pytest.warns(CacheWarning, match="writable by others"):
+        assert cache_directory() != path
 
 
 def test_a_symlink_counts_as_what_it_leads_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +84,8 @@ def test_a_symlink_counts_as_what_it_leads_to(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path / "link"))
     assert cache_directory() == target
     target.chmod(0o777)
-    with pytest.raises(CacheError, match=f"{target} is writable by others"):
-        cache_directory()
+    with pytest.warns(CacheWarning, match=f"{target} cannot be used: it is writable by others"):
+        assert cache_directory() != target
 
 
 @needs_root
@@ -94,43 +94,66 @@ def test_another_users_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path.mkdir(mode=0o700)
     os.chown(path, NOBODY, NOBODY)
     monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(path))
-    with pytest.raises(CacheError, match=rf"belongs to uid {NOBODY}, not to you \(uid 0\).*BCASTGEN_CACHE_DIR"):
-        cache_directory()
+    with pytest.warns(CacheWarning, match=rf"belongs to uid {NOBODY}, not to you \(uid 0\).*BCASTGEN_CACHE_DIR"):
+        assert cache_directory() != path
 
 
-def test_an_explicit_one_that_cannot_be_used_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_explicit_one_that_cannot_be_used_gives_way_to_a_private_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/bcastgen")):
         monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(path))
-        with pytest.raises(
-            CacheError, match=rf"^the cache directory {path} cannot be used: .*; set BCASTGEN_CACHE_DIR"
-        ):
-            cache_directory()
+        monkeypatch.setattr(module, "_PRIVATE", {})
+        with pytest.warns(CacheWarning, match=rf"since the cache directory {path}.* cannot be used: .*; set BCASTGEN"):
+            assert mode(cache_directory()) == 0o700
 
 
-def test_an_unusable_default_gives_way_to_a_private_one_said_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unusable_default_gives_way_to_a_private_one_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/proc/nowhere")
-    with caplog.at_level(logging.WARNING, logger="bcastgen"):
+    with pytest.warns(CacheWarning) as told:
         first = cache_directory()
-        assert cache_directory() == first
+        assert cache_directory() == build_directory() == first
     assert mode(first) == 0o700
-    assert [record.name for record in caplog.records] == ["bcastgen"]
-    assert "not kept beyond this process" in caplog.text
-    assert "/proc/nowhere" in caplog.text
-    module.remove(first)
+    assert len(told) == 1
+    assert "not kept beyond this process, since the cache directory /proc/nowhere" in str(told[0].message)
+    remove(first)
+
+
+def test_one_that_can_only_be_read_is_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = cache_directory()
+    access = os.access
+    monkeypatch.setattr(
+        os,
+        "access",
+        lambda name, mode: not mode & os.W_OK and access(name, mode) if name == path else access(name, mode),
+    )
+    assert cache_directory() == path
+    with pytest.warns(CacheWarning, match=f"the cache directory {path} is not writable"):
+        built = build_directory()
+    assert built != path
+    assert cache_directory() == path
+    remove(built)
+
+
+def test_one_that_no_program_can_be_run_from_is_not_used(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = cache_directory()
+    forbids = module._forbids_programs
+    monkeypatch.setattr(module, "_forbids_programs", lambda place: place == path or forbids(place))
+    with pytest.warns(CacheWarning, match=f"{path} cannot be used: its file system is mounted noexec; set BCASTGEN"):
+        assert cache_directory() != path
 
 
 def test_without_any_home_there_is_a_private_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    assert cache_directory().name.startswith("bcastgen-")
-    module.remove(cache_directory())
+    with pytest.warns(CacheWarning, match="there is no home directory"):
+        assert cache_directory().name.startswith("bcastgen-")
+    remove(cache_directory())
 
 
 SCRIPT = """
 import os, sys
-from bcastgen.runtime.directory import cache_directory, make_aside, remove
+from bcastgen.runtime.cache import cache_directory
 mine = cache_directory()
 child = os.fork()
 if child == 0:
@@ -152,30 +175,8 @@ def test_the_private_one_is_gone_with_its_process_and_a_childs_exit_leaves_it(tm
     assert not list(tmp_path.glob("bcastgen-*"))
 
 
-def test_a_directory_aside_is_new_and_ours_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = iter((b"taken!", b"taken!", b"is new"))
-    monkeypatch.setattr(module.os, "urandom", lambda count: next(names))
-    first, second = make_aside(tmp_path, "tmp."), make_aside(tmp_path, "tmp.")
-    assert first.name == f"tmp.{b'taken!'.hex()}" and second.name == f"tmp.{b'is new'.hex()}"
-    assert stat.S_IMODE(second.stat().st_mode) == 0o700
-    monkeypatch.setattr(module.os, "urandom", lambda count: b"taken!")
-    with pytest.raises(FileExistsError):
-        make_aside(tmp_path, "tmp.")
-
-
-def test_files_links_and_trees_are_removed_and_what_is_not_there_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    (tmp_path / "tree" / "inside").mkdir(parents=True)
-    (tmp_path / "link").symlink_to(tmp_path / "tree")
-    for name in ("gone", "file", "link"):
-        remove(tmp_path / name)
-    assert [path.name for path in tmp_path.iterdir() if path.name != "home"] == ["tree"]
-    remove(tmp_path / "tree")
-    assert not (tmp_path / "tree").exists()
-
-
 def test_a_path_that_is_no_text_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("BCASTGEN_CACHE_DIR", os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
-    with pytest.raises(CacheError, match="its path is no text in UTF-8; set BCASTGEN_CACHE_DIR"):
-        cache_directory()
+    with pytest.warns(CacheWarning, match="its path is no text in UTF-8; set BCASTGEN_CACHE_DIR"):
+        remove(cache_directory())
     assert os.listdir(tmp_path) == ["home"]

@@ -1,0 +1,82 @@
+"""Drops checks of a nest that the checks of earlier nests imply: what a claim proves reaches the nests behind it.
+
+In: a program with guards.  Out: the same program with fewer checks.
+
+    check-only nest: %mid.0 = 5 = d0; nest 1: r.0 = 5 = d0   ->   nest 1 does not compare r.0
+
+All checks of a nest, and of those before it, run before its loops, and the first that fails ends the call. A check is
+dropped only if a chain of facts leads to it without it, among them one of an earlier nest; `listing` gives this chain
+as the reason. Checks that their own nest implies are left to inference, which decides in which order they are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...shape.constraints import Constraint, RankAtLeast, RankIs, SameRank
+from ...shape.decision import Decision
+from ..guard_ir import Check
+from ..nest import LoopProgram, Nest
+from .build import build_guards
+from .chains import chain_of
+from .premises import GuardFacts
+
+__all__ = ["without_implied"]
+
+# Dims mean nothing in arrays of other ranks, so each nest asks for the ranks that its steps rely on.
+_RANKS = (RankIs, RankAtLeast, SameRank)
+# A kernel with more results than this compares more than there is to gain.
+_MOST_NESTS = 8
+
+
+def without_implied(program: LoopProgram) -> LoopProgram:
+    """Return a program without the checks that earlier nests' checks imply.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> kernel = from_text("(f32[?] a, f32[?] b) -> (a, a + b)")
+    >>> print(without_implied(kernel.compilation.program).guards.nests[1].results)
+    (Overflow(subject=3, size=4),)
+    """
+    if not 1 < len(program.nests) <= _MOST_NESTS:
+        return program
+    for at in range(1, len(program.nests)):
+        for constraint in _asked(program.nests[at]) if _may_profit(program, at) else ():
+            fewer = _without(program, at, constraint)
+            if _is_implied(fewer, at, constraint):
+                program = fewer
+    return program
+
+
+def _may_profit(program: LoopProgram, at: int) -> bool:
+    """Whether an earlier nest compares extents with declared ones, or reads all operands of this one: else few follow.
+
+    The search takes milliseconds, which a kernel of several unrelated results shall not cost.
+    """
+    own, before = set(program.guards.nests[at].operands), program.guards.nests[:at]
+    declared = any(isinstance(step, Check) for guards in before for step in guards.results)
+    return declared or any(own <= set(guards.operands) for guards in before)
+
+
+def _asked(nest: Nest) -> Iterator[Constraint]:
+    return (one for one in reversed(nest.domain.constraints) if not isinstance(one, _RANKS))
+
+
+def _without(program: LoopProgram, at: int, constraint: Constraint) -> LoopProgram:
+    nest = program.nests[at]
+    decisions = tuple(
+        Decision(constraint, "proved") if one.constraint == constraint and one.fate == "checked" else one
+        for one in nest.domain.decisions
+    )
+    nest = replace(nest, domain=replace(nest.domain, decisions=decisions))
+    nests = (*program.nests[:at], nest, *program.nests[at + 1 :])
+    guards = build_guards(program.operands, program.results, program.claims, nests, program.constants)
+    return replace(program, nests=nests, guards=guards)
+
+
+def _is_implied(program: LoopProgram, at: int, constraint: Constraint) -> bool:
+    """Whether the guards that are left imply a constraint of a nest, with the help of an earlier nest."""
+    chain = chain_of(GuardFacts(program), at, constraint)
+    return chain is not None and any(one.nest < at for one in chain.premises)

@@ -1,0 +1,113 @@
+"""The C of a row: templates, their holes, and the forms that are faster where they are right.
+
+In: templates of a row, dtypes.  Out: templates in which only operands are open.
+
+    fill("({T})(({W}){0} + ({W}){1})", (I8, I8), I8)   ->   "(int8_t)((uint32_t){0} + (uint32_t){1})"
+
+In C templates ``{0}``, ``{1}``, ... are operands, ``{T}`` is the result's C type; the loop dtype is that of the first
+operand after conversion, and f32 for 16-bit floats, whose values are C floats that the caller rounds: ``{t}`` its name,
+``{V}`` its C type, ``{W}`` the unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that
+nothing promotes to a signed overflow) and ``{w}`` the name of that in helpers, ``{h}`` the 32- or 64-bit integer helper
+that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's names, ``{N}`` its name in macros, ``{huge}`` its
+largest finite value. Templates use each operand as a name, never as an expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..core.dtypes import F32, DType
+from ..core.frozen import dataclass
+
+__all__ = ["CForms", "CTemplate", "RangeTest", "fill", "template_of"]
+
+# For all dtypes, by name of the dtype computed in or kind of the loop dtype, or made from the dtypes.
+CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
+# The C for a constant last operand: by the kind of the first operand, or a function of its dtype and the constant.
+ConstantForms = Mapping[str, str] | Callable[[DType, float], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class RangeTest:
+    """A test that an element passes if a number of it, of a C type, is at most `most`; all three are C templates."""
+
+    c: str
+    number: str
+    most: str
+
+
+@dataclass(frozen=True, slots=True)
+class CForms:
+    """The C of a row beside the plain one, each faster where it is right; the defaults are none.
+
+    Attributes
+    ----------
+    fast, fast_ulp : C template and bound of the error under ``math="fast"``.
+    range_tests, common_case : tests, by kind or dtype, and a C template that is right where all of them pass.
+    fast_common_case : the common case of `fast`, where there are both.
+    scalar : whether compilers do not vectorise the plain C, so that it is for elements outside of the common case.
+    pairs : the loop dtypes for which computing two elements side by side is at least 4% faster than one by one.
+    by_constant : C templates by the constant that the last operand is (the key None stands for any other number), each
+        by kind or made from dtype and number; and the cost of an element with it, for all or by width.
+    """
+
+    fast: CTemplate | None = None
+    fast_ulp: int | None = None
+    range_tests: Mapping[str, tuple[RangeTest, ...]] | None = None
+    common_case: CTemplate | None = None
+    fast_common_case: CTemplate | None = None
+    scalar: bool = False
+    pairs: tuple[str, ...] = ()
+    by_constant: Mapping[float | None, tuple[ConstantForms, float | Mapping[int, float]]] | None = None
+
+    def special(
+        self, operands: tuple[DType, ...], constant: bool | int | float | None
+    ) -> tuple[str, float | Mapping[int, float]] | None:
+        """Return the C template and the cost for this constant as the last operand, or None."""
+        if constant is None or constant != constant or self.by_constant is None:
+            return None
+        forms, cost = self.by_constant.get(constant) or self.by_constant.get(None) or ({}, 0.0)
+        template = forms(operands[0], constant) if callable(forms) else forms.get(operands[0].kind)
+        return None if template is None else (template, cost)
+
+    def tests_for(self, operands: tuple[DType, ...], result: DType, fast: bool) -> tuple[RangeTest, ...]:
+        """Return the tests that elements of the common case pass; an empty tuple if there is no common case."""
+        if self.range_tests is None:
+            return ()
+        # Under math="fast" the common case of the accurate form would make results depend on blocks.
+        is_fast = fast and template_of(self.fast, operands, result) is not None
+        if is_fast and template_of(self.fast_common_case, operands, result) is None:
+            return ()
+        found = self.range_tests.get(operands[0].computed_in.name) or self.range_tests.get(operands[0].kind, ())
+        return tuple(
+            RangeTest(*(fill(text, operands, result) for text in (test.c, test.number, test.most))) for test in found
+        )
+
+
+def template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DType) -> str | None:
+    """Return the template a form has for these dtypes, or None."""
+    template = form(operands, result) if callable(form) else form
+    if template is None or isinstance(template, str):
+        return template
+    return template.get(operands[0].computed_in.name) or template.get(operands[0].kind)
+
+
+def fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
+    """Replace the holes of a template that depend on dtypes; operands stay open."""
+    loop = operands[0].computed_in
+    wide = "uint64_t" if loop.bits == 64 else "uint32_t"
+    facts = {
+        "T": result.c,
+        "V": loop.c,
+        "t": loop.name,
+        "N": loop.name.upper(),
+        "W": wide,
+        "w": "u64" if loop.bits == 64 else "u32",
+        "h": ("u" if loop.kind == "unsigned" else "i") + ("64" if loop.bits == 64 else "32"),
+        "bits": str(loop.bits),
+        "f": "f" if loop is F32 else "",
+        "huge": ("0x1.fffffep+127f" if loop is F32 else "0x1.fffffffffffffp+1023"),
+    }
+    for name, text in facts.items():
+        template = template.replace("{" + name + "}", text)
+    return template

@@ -1,0 +1,180 @@
+"""Finds kernels on disk and builds those that are missing.
+
+In: a key, and a function that renders its C.  Out: what `load` makes of the path of a shared object.
+
+    find(key, open_library)                              -> a library, or None
+    build(key, render, tools, open_library, "add (a: f64)") -> (the library, whether the compiler ran)
+
+What is found is loaded before anyone relies on it, and what is built before it is published: a shared object that the
+system does not load never stays. Where kernels cannot be kept they go into a private directory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ...core.c_source import CSource
+from ...core.errors import CacheError, CacheWarning, CompileError
+from ..lock import exclusive
+from ..toolchain import BINARY, Toolchain
+from .bound import keep_within, mark_used
+from .directory import build_directory, cache_directory, own_directory, private_directory
+from .entries import LOCK, compiled_aside, discard, entry_of, is_whole, publish, sweep
+from .files import is_our_directory
+from .identity import origin
+
+__all__ = ["build", "find"]
+
+# What a system says that runs no programs of a directory, whatever its mount says; and a compiler, of a full disk.
+_NOEXEC, _FULL = "failed to map segment", os.strerror(errno.ENOSPC)
+# The entries that a warning has told of.
+_told: set[str] = set()
+
+
+def _itself(path: Path) -> Path:
+    return path
+
+
+def find(key: str, load: Callable[[Path], Any] = _itself) -> Any:
+    """Return the loaded shared object of a complete and verified entry, or None if there is none that can be loaded.
+
+    Parameters
+    ----------
+    key : from :func:`cache_key`.
+    load : makes something of the path; raises CacheError if the file is no shared object of ours.
+    """
+    for directory in dict.fromkeys((cache_directory(), *own_directory())):
+        entry = entry_of(directory, key)
+        if is_whole(entry):
+            loaded = _loaded(entry, load)
+            if loaded is not None:
+                return loaded
+    return None
+
+
+def _loaded(entry: Path, load: Callable[[Path], Any]) -> Any:
+    """Load a whole entry; None, with a warning, if that fails."""
+    try:
+        loaded = load(entry / BINARY)
+    except CacheError as error:
+        # Unless it is gone meanwhile.
+        if entry.exists() and str(entry) not in _told:
+            _told.add(str(entry))
+            _warn(f"a kernel of the cache cannot be loaded, so it is built anew: {error}")
+        return None
+    mark_used(entry)
+    return loaded
+
+
+def build(
+    key: str,
+    render: Callable[[], CSource],
+    tools: Toolchain,
+    load: Callable[[Path], Any] = _itself,
+    about: str = "",
+) -> tuple[Any, bool]:
+    """Return the loaded shared object of a key, and whether this call ran the compiler for it.
+
+    If several threads and processes ask for one key, one of them builds and the others wait.
+
+    Parameters
+    ----------
+    key : from :func:`cache_key`.
+    render : returns the source; called only if the entry is missing or broken.
+    tools : the compiler and its flags.
+    load : makes something of the path of a shared object; raises CacheError if it cannot be loaded.
+    about : what `bcastgen cache info` says of the entry: the kernel's name and the types of its operands.
+
+    Raises
+    ------
+    CompileError
+        If the compiler fails, or what it wrote cannot be loaded; the source is kept, and the message says where.
+    CacheError
+        If the entry cannot be written anywhere (disk full).
+
+    Warns
+    -----
+    CacheWarning
+        If kernels are kept in a private directory, since the usual one cannot be written to.
+    """
+    directory, may_be_removed = build_directory(), True
+    # What was once built elsewhere is there.
+    directory = next((own for own in own_directory() if is_whole(entry_of(own, key))), directory)
+    while True:
+        entry = entry_of(directory, key)
+        try:
+            return _build(entry, render, tools, load, about)
+        except (CacheError, CompileError) as error:
+            cause = error.__cause__
+            if may_be_removed and isinstance(cause, FileNotFoundError):
+                # Someone has removed the cache during the build.
+                directory, may_be_removed = build_directory(), False
+                continue
+            is_elsewhere = isinstance(error, CacheError) or _FULL in str(error)
+            if not is_elsewhere or directory in own_directory():
+                raise
+            reason = str(error).partition("; ")[0] if isinstance(error, CacheError) else f"{directory}: {_FULL}"
+            with _as_cache_error(directory):
+                directory = private_directory(reason)
+
+
+def _build(
+    entry: Path, render: Callable[[], CSource], tools: Toolchain, load: Callable[[Path], Any], about: str
+) -> tuple[Any, bool]:
+    with _as_cache_error(entry):
+        entry.parent.mkdir(mode=0o700, exist_ok=True)
+        if not is_our_directory(entry.parent):
+            raise CacheError(f"{entry.parent} is not a directory that only you can write to; remove it")
+    with exclusive(entry.parent / LOCK) as alone:
+        if is_whole(entry):
+            loaded = _loaded(entry, load)
+            if loaded is not None:
+                return loaded, False
+            with _as_cache_error(entry):
+                discard(entry)
+        source = render()
+        made_by = origin(tools)
+        with _as_cache_error(entry):
+            sweep(entry.parent, alone)
+            with compiled_aside(entry, source, tools, about, made_by) as aside:
+                _check_loads(aside, load)
+                publish(aside, entry)
+        loaded = load(entry / BINARY)
+    mark_used(entry)
+    keep_within(entry, made_by)
+    return loaded, True
+
+
+def _check_loads(aside: Path, load: Callable[[Path], Any]) -> None:
+    try:
+        load(aside / BINARY)
+    except CacheError as error:
+        if _NOEXEC in str(error):
+            raise CacheError(f"no program can be run from {aside.parent.parent}; {error}") from error
+        why = str(error.__cause__ or error)
+        raise CompileError(
+            f"the C compiler wrote a shared object that cannot be loaded\nsource kept in: {aside}\n{why}"
+        ) from None
+
+
+def _warn(message: str) -> None:
+    import warnings  # noqa: PLC0415 - hardly ever
+
+    warnings.warn(message, CacheWarning, stacklevel=4)
+
+
+@contextlib.contextmanager
+def _as_cache_error(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except CacheError:
+        raise
+    except OSError as error:
+        raise CacheError(
+            f"cannot write {path}: {error.strerror}; free some space, or set BCASTGEN_CACHE_DIR to another directory"
+        ) from error

@@ -1,0 +1,130 @@
+"""The bound of the cache: what is removed, in which order, and what is not."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bcastgen.core.errors import BcastgenError
+from bcastgen.runtime.cache import bound as module
+from bcastgen.runtime.cache import build, cache_key, clear, find, info
+from bcastgen.runtime.cache.bound import bound, bytes_of, used_keys
+from bcastgen.runtime.toolchain import Toolchain
+from cache_entries import SOURCE, made
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "mark_used", lambda entry: None)
+    monkeypatch.setattr("bcastgen.runtime.cache.store.mark_used", lambda entry: None)
+
+
+def age(path: Path, days: float) -> None:
+    os.utime(path.parent / "digest", (time.time() - days * 86400,) * 2)
+
+
+def names(directory: Path) -> set[str]:
+    return {path.name for path in directory.glob("*/*") if re.fullmatch("[0-9a-f]{64}", path.name)}
+
+
+def test_the_bound_is_a_number_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bound() == 10**9
+    for text, bytes_ in (("", 10**9), ("0", 0), (" 5000 ", 5000)):
+        monkeypatch.setenv("BCASTGEN_CACHE_SIZE", text)
+        assert bound() == bytes_
+    for text in ("1 GB", "-1", "²", "9" * 30):
+        monkeypatch.setenv("BCASTGEN_CACHE_SIZE", text)
+        with pytest.raises(BcastgenError, match=r"BCASTGEN_CACHE_SIZE=.* is no number of bytes; set 0 for no bound"):
+            bound()
+
+
+def test_the_least_recently_used_go_first(directory: Path, tools: Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = [made(tools, str(at)) for at in range(6)]
+    size = bytes_of(kernels[0][1].parent)
+    for at, (_, path) in enumerate(kernels):
+        age(path, 10 + (at - 3) ** 2)
+    monkeypatch.setenv("BCASTGEN_CACHE_SIZE", str(5 * size))
+    new, _ = made(tools, "new")
+    # 0.9 of the bound holds four: the new one, and those that were used 10, 11 and 11 days ago.
+    assert names(directory) == {new, *(kernels[at][0] for at in (2, 3, 4))}
+    assert info().bound == 5 * size
+
+
+def test_what_another_installation_made_goes_before(
+    directory: Path, tools: Toolchain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, path = made(tools, "old, of this one")
+    age(path, 99)
+    with monkeypatch.context() as patch:
+        patch.setattr("bcastgen.runtime.cache.store.origin", lambda tools: 64 * "7")
+        other, _ = made(tools, "of another one")
+    monkeypatch.setenv("BCASTGEN_CACHE_SIZE", str(5 * bytes_of(path.parent) // 2))
+    new, _ = made(tools, "new")
+    assert names(directory) == {key, new}
+    assert find(other) is None
+
+
+def test_nothing_walks_through_a_small_cache(tools: Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(tools, "first")
+    monkeypatch.setattr(module, "_all_entries", lambda directory: pytest.fail("the cache was walked through"))
+    made(tools, "second")
+
+
+def test_a_bound_of_0_is_none(directory: Path, tools: Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BCASTGEN_CACHE_SIZE", "0")
+    for at in range(3):
+        made(tools, str(at))
+    assert len(names(directory)) == 3
+    assert not (directory / "bytes").exists()
+
+
+HOLDER = """
+import sys
+from bcastgen.core.c_source import CSource
+from bcastgen.runtime.cache import build, find
+from bcastgen.runtime.toolchain import toolchain
+assert find(sys.argv[1]) is not None
+print("loaded", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_what_a_living_process_has_loaded_stays(
+    directory: Path, tools: Toolchain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, path = made(tools, "in use")
+    age(path, 99)
+    command = [sys.executable, "-c", HOLDER, key]
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdin is not None and holder.stdout is not None
+    assert holder.stdout.readline() == "loaded\n"
+    assert used_keys(directory) == {key}
+    monkeypatch.setenv("BCASTGEN_CACHE_SIZE", "1")
+    made(tools, "new")
+    assert names(directory) == {key}
+    holder.kill()
+    holder.communicate()
+    assert used_keys(directory) == set()
+    assert not list(directory.glob("used.*")), "what a killed process left is still there"
+    made(tools, "newer")
+    assert names(directory) == set()
+
+
+def test_a_process_takes_its_mark_with_it(directory: Path, tools: Toolchain) -> None:
+    key, _ = made(tools)
+    subprocess.run([sys.executable, "-c", HOLDER, key], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    assert not list(directory.glob("used.*"))
+
+
+def test_clear_removes_the_sum_too(directory: Path, tools: Toolchain) -> None:
+    made(tools)
+    assert clear() == 1
+    assert not (directory / "bytes").exists()
+    build(cache_key("y", tools=tools), lambda: SOURCE, tools)
+    assert int((directory / "bytes").read_text()) == info().bytes
