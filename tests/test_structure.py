@@ -94,6 +94,7 @@ NAMES_ALLOWED = {
     "expr/text.py": "Python's operators by the dunder of their row; a chain of comparisons is a logical_and",
     "expr/source": "Python's logic, branches and functions, and math's, as rows",
     "expr/ufuncs.py": "what NumPy and SciPy call a row",
+    "expr/text_reductions.py": "an argument of NumPy's reductions is called where",
     "expr/trace.py": "which rows the methods of arrays are, by the arguments that NumPy gives them",
     "expr/compositions.py": "what NumPy's functions are made of",
     "expr/build.py": "a parameter of power is called square",

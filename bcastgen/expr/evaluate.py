@@ -92,7 +92,9 @@ def _extreme(node: Reduce) -> Any:
     dtype, is_least = concrete(node), node.op.name == "min"
     if dtype is BOOL:
         return is_least
-    return (dtype.max if is_least else dtype.min) if dtype.is_integer else dtype.np.type(np.inf if is_least else -np.inf)
+    if dtype.is_integer:
+        return dtype.max if is_least else dtype.min
+    return dtype.np.type(np.inf if is_least else -np.inf)
 
 
 def _viewed(node: Remap, value: Any, like: Any) -> Array:

@@ -213,10 +213,8 @@ class _Inference:
 
     def _reduced(self, node: Reduce, value: Node) -> Node:
         """Return a reduction of a value in the dtype that its elements are combined in, as a value of its result's."""
-        loop, result = node.op.types(concrete(value))
-        combined = result if node.op.step.startswith("ARG") else loop
-        made = self._typed(self.builder.reduce(node, self._as(value, loop), combined), combined)
-        return self._as(made, result)
+        loop, combined, result = node.op.types(concrete(value))
+        return self._as(self._typed(self.builder.reduce(node, self._as(value, loop), combined), combined), result)
 
     def _rounded(self, value: Node, decimals: int) -> Node:
         """Return what NumPy makes of a number of decimals: scaled by a power of ten, rounded, and scaled back."""
