@@ -123,7 +123,11 @@ def __getattr__(name: str) -> Any:
         if op is None or op.params:
             from .api.op_kernels import composed_kernel  # noqa: PLC0415 - a name costs when it is first used
 
-            composed = None if name.startswith("_") else composed_kernel(name)
+            composed: Any = None if name.startswith("_") else composed_kernel(name)
+            if composed is None and not name.startswith("_"):
+                from .api.reductions import reduction_function  # noqa: PLC0415 - a name costs when it is first used
+
+                composed = reduction_function(name)
             if composed is None:
                 raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
             globals()[name] = composed

@@ -21,7 +21,7 @@ from ..core.frozen import dataclass
 from ..ops.rows.reductions import REDUCTIONS
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, topological
 
-__all__ = ["FUNCTIONS", "Split", "check_axes", "has_reductions", "normal_axes", "split"]
+__all__ = ["BY_NUMPY", "FUNCTIONS", "Split", "check_axes", "has_reductions", "normal_axes", "split"]
 
 # The stand-in of an array, of `trace.Tracer`, which calls what is here.
 Tracer = Any
@@ -74,7 +74,7 @@ def _no_out(name: str, out: Any) -> None:
         raise TraceError(f"{name}: out= has no meaning inside a kernel; leave it out")
 
 
-def sum(  # noqa: A001 - NumPy's name
+def sum(
     a: Tracer,
     axis: Any = None,
     dtype: Any = None,
@@ -207,6 +207,14 @@ FUNCTIONS: dict[str, Callable[..., Tracer]] = {
     "logsumexp": logsumexp,
 }
 FUNCTIONS |= {"amin": FUNCTIONS["min"], "amax": FUNCTIONS["max"]}
+_METHODS = "sum prod mean var std min max any all argmin argmax".split()
+_UFUNCS = ("add sum", "multiply prod", "minimum min", "maximum max", "logical_or any", "logical_and all")
+# By NumPy's function, by the ufunc whose `reduce` it is, and by the name of the method of arrays.
+BY_NUMPY: dict[object, Callable[..., Tracer]] = {
+    **{getattr(np, name): function for name, function in FUNCTIONS.items() if hasattr(np, name)},
+    **{getattr(np, ufunc): FUNCTIONS[name] for ufunc, name in map(str.split, _UFUNCS)},
+    **{name: FUNCTIONS[name] for name in _METHODS},
+}
 
 
 # ---- expressions
@@ -307,5 +315,3 @@ def _names(expression: Expression, found: Sequence[Reduce]) -> list[str]:
         taken.add(name)
         names.append(name)
     return names
-
-

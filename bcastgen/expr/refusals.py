@@ -2,7 +2,7 @@
 
 In: a name or a value that a user's function or text uses.  Out: a sentence that says why not, and the cure.
 
-    attribute("sum")  ->  "x.sum() is a reduction, and a kernel is element-wise: ..."
+    attribute("cumsum")  ->  "cumsum is not element-wise (its result depends on many elements), and kernels are; ..."
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..ops.table import OPS
 __all__ = ["attribute", "function", "index", "value"]
 
 _REDUCTIONS = frozenset(
-    "sum mean average max min amax amin nansum nanmax nanmin nanmean prod product std var median percentile quantile "
-    "ptp any all argmax argmin count_nonzero cumsum cumprod trace dot vdot inner norm softmax logsumexp".split()
+    "average nansum nanmax nanmin nanmean product median percentile quantile ptp cumsum cumprod trace dot vdot inner "
+    "norm softmax".split()
 )
 _LAYOUTS = frozenset(
     "reshape ravel flatten resize repeat take put compress diagonal sort argsort partition searchsorted nonzero choose "

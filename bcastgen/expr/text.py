@@ -19,7 +19,7 @@ from ..ops.table import OPS, SEVERAL, find_op, known_ops
 from . import refusals
 from .build import Builder
 from .nodes import Expression, Node, Operand
-from .text_reductions import ReductionCall, reduction_call
+from .text_reductions import CHOICE, ReductionCall, reduction_call
 from .text_views import ViewCall, view_call
 
 __all__ = ["parse", "row_of"]
@@ -197,10 +197,12 @@ class _Reader:
         return self.builder.remap(self.made[view.value], view.view, like)
 
     def _reduction(self, call: ReductionCall) -> Node:
-        from .trace import reduced  # noqa: PLC0415 - most kernels reduce nothing
+        from .reductions import FUNCTIONS  # noqa: PLC0415 - most kernels reduce nothing
+        from .trace import Tracer  # noqa: PLC0415 - likewise
 
-        where = None if call.where is None else self.made[call.where]
-        return reduced(call.name, self.builder, self.made[call.value], call.options, where)
+        where = {} if call.where is None else {CHOICE: Tracer(self.builder, self.made[call.where])}
+        made: Node = FUNCTIONS[call.name](Tracer(self.builder, self.made[call.value]), **call.options, **where).node
+        return made
 
     def _operand(self, tree: ast.expr, name: str) -> Node:
         if name in self.operands:

@@ -15,13 +15,15 @@ from typing import Any
 
 from ..core.errors import ParseError
 
-__all__ = ["ReductionCall", "reduction_call"]
+__all__ = ["CHOICE", "ReductionCall", "reduction_call"]
 
 Refusal = Callable[[ast.expr, str], ParseError]
 
 # By name, as `reductions.FUNCTIONS` spells them, the arguments after the value, in NumPy's order without `out`.
-_TOTALS = ("axis", "dtype", "keepdims", "initial", "where")
-_EXTREMA = ("axis", "keepdims", "initial", "where")
+# The argument that is a value.
+CHOICE = "where"
+_TOTALS = ("axis", "dtype", "keepdims", "initial", CHOICE)
+_EXTREMA = ("axis", "keepdims", "initial", CHOICE)
 _ARGUMENTS = {
     "sum": _TOTALS,
     "prod": _TOTALS,
@@ -32,8 +34,8 @@ _ARGUMENTS = {
     "max": _EXTREMA,
     "amin": _EXTREMA,
     "amax": _EXTREMA,
-    "any": ("axis", "keepdims", "where"),
-    "all": ("axis", "keepdims", "where"),
+    "any": ("axis", "keepdims", CHOICE),
+    "all": ("axis", "keepdims", CHOICE),
     "argmin": ("axis", "keepdims"),
     "argmax": ("axis", "keepdims"),
     "count_nonzero": ("axis", "keepdims"),
@@ -67,8 +69,8 @@ def reduction_call(
             name in _ARGUMENTS and is_module(module)
         ):
             pass
-        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if (
-            name in _ARGUMENTS and not is_module(value)
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if name in _ARGUMENTS and not is_module(
+            value
         ):
             pass
         case _:
@@ -84,7 +86,7 @@ def reduction_call(
         if keyword.arg not in known or keyword.arg in given:
             raise refuse(keyword.value, takes)
         given[str(keyword.arg)] = keyword.value
-    where = given.pop("where", None)
+    where = given.pop(CHOICE, None)
     if isinstance(where, ast.Constant) and where.value is True:
         where = None
     options = {one: dtype(text) if one == "dtype" else _literal(one, text, refuse) for one, text in given.items()}

@@ -6,6 +6,8 @@ In: a function of arrays.  Out: its :class:`Expression`; the function's source i
 
 Python scalars become weak constants, NumPy scalars typed ones. Operators come from the rows' ``dunder`` fields; NumPy
 calls its functions through ``__array_ufunc__`` and ``__array_function__`` (NEP 13, NEP 18).
+
+The file is long because the stand-in has each of the operators and methods of NumPy's arrays that a kernel knows.
 """
 
 from __future__ import annotations
@@ -41,7 +43,6 @@ __all__ = [
     "converted",
     "inline",
     "is_tracer",
-    "reduced",
     "trace",
     "transpose",
 ]
@@ -58,8 +59,9 @@ class Tracer(Declared):
         self.node = node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        if method == "reduce" and ufunc in _UFUNC_REDUCTIONS:
-            return _reduction(_UFUNC_REDUCTIONS[ufunc])(*inputs, **{"axis": 0} | options)
+        reduction = _reduction(ufunc) if method == "reduce" else None
+        if reduction is not None:
+            return reduction(*inputs, **{"axis": 0, **options})
         name, (op, *others) = rows_of(ufunc)
         if method != "__call__":
             raise TraceError(f"{name}.{method} is not element-wise; call it outside the kernel")
@@ -218,8 +220,9 @@ class Tracer(Declared):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in _REDUCTION_METHODS:
-            return partial(_reduction(name), self)
+        reduction = _reduction(name)
+        if reduction is not None:
+            return partial(reduction, self)
         raise TraceError(refusals.attribute(name))
 
     def __format__(self, spec: str) -> str:
@@ -229,25 +232,6 @@ class Tracer(Declared):
 
     def __repr__(self) -> str:
         return f"<operand {getattr(self.node, 'name', 'expression')!r} being traced>"
-
-
-# What NumPy's arrays have as methods, and the reductions that ufuncs are.
-_REDUCTION_METHODS = frozenset("sum prod mean var std min max any all argmin argmax".split())
-_UFUNC_REDUCTIONS = {
-    np.add: "sum",
-    np.multiply: "prod",
-    np.minimum: "min",
-    np.maximum: "max",
-    np.logical_or: "any",
-    np.logical_and: "all",
-}
-
-
-def _reduction(name: str) -> Callable[..., Any]:
-    """Return the function of a reduction."""
-    from .reductions import FUNCTIONS  # noqa: PLC0415 - most kernels have none
-
-    return FUNCTIONS[name]
 
 
 def _node(builder: Builder, value: object, where: str) -> Node:
@@ -278,13 +262,14 @@ def _numpy_function(function: Callable[..., Any]) -> Any:
     """Return what a function of NumPy is in a kernel, or None."""
     from .compositions import NUMPY_FUNCTIONS  # noqa: PLC0415 - it is made of what is here, and most kernels need none
 
-    found = NUMPY_FUNCTIONS.get(function)
-    name = getattr(function, "__name__", "")
-    if found is not None or getattr(np, name, None) is not function:
-        return found
-    from .reductions import FUNCTIONS  # noqa: PLC0415 - as above
+    return NUMPY_FUNCTIONS.get(function) or _reduction(function)
 
-    return FUNCTIONS.get(name)
+
+def _reduction(key: object) -> Any:
+    """Return what reduces as a function or ufunc of NumPy's, or a method of its arrays, does; None for any other."""
+    from .reductions import BY_NUMPY  # noqa: PLC0415 - most kernels have none
+
+    return BY_NUMPY.get(key)
 
 
 def composed(name: str, builder: Builder, operands: Sequence[Node], numbers: Sequence[Any] = ()) -> Node | None:
@@ -310,14 +295,6 @@ def composed(name: str, builder: Builder, operands: Sequence[Node], numbers: Seq
     result = function(*values, *numbers[arity:])
     assert isinstance(result, Tracer)
     return result.node
-
-
-def reduced(name: str, builder: Builder, value: Node, options: dict[str, Any], where: Node | None = None) -> Node:
-    """Return the node of a reduction of a value, of the elements that `where` chooses if it is given."""
-    chosen = {} if where is None else {"where": Tracer(builder, where)}
-    made = _reduction(name)(Tracer(builder, value), **options, **chosen)
-    assert isinstance(made, Tracer)
-    return made.node
 
 
 def _viewed(x: Tracer, view: View, like: Operand | None = None) -> Tracer:

@@ -200,7 +200,7 @@ def raise_status(
     names = (*kernel.operands, *kernel._constants, *results, *getattr(kernel, "_type_assertions", ()))
     names = (*names, *getattr(kernel, "_computed_texts", ()))
     named = getattr(kernel, "_named", None)
-    if named is not None and kernel._is_ranked:
+    if named is not None and getattr(kernel, "_is_ranked", False):
         names = named(shapes) or names
     extents = getattr(kernel, "slots", ())
     error = errors.from_status(status, names, operand, dim, against, expected, actual, extents)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...shape.constraints import OF_RESULTS, Constraint, SameRank
-from ..guard_ir import HasRank
+from ..guard_ir import Check, HasRank
 from ..nest import LoopProgram
 from .chains import chain_of, sentence
 from .premises import GuardFacts
@@ -68,9 +68,11 @@ def _others(facts: GuardFacts, at: int, texts: list[str]) -> Iterator[str]:
     guards = facts.program.guards
     ranks = {guards.says(step) for step in facts.guards[at].entry if isinstance(step, HasRank)}
     before = {text for nest in range(at) for text in guards.checked(nest)} if at < len(guards.nests) else set()
+    empty = {step.says for step in facts.guards[at].results if isinstance(step, Check) and step.status == "EMPTY"}
     for text in texts:
         if text not in before:
-            yield f"{text}: checked, {'its extents are compared with others' if text in ranks else _STRETCHED}"
+            why = "its extents are compared with others" if text in ranks else _STRETCHED
+            yield f"{text}: checked, {'it has no value of no elements' if text in empty else why}"
 
 
 def _ranks(constraint: Constraint) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Lowering of reductions: nests that combine elements, and the nests that read what these give.
 
-In: a typed expression with reductions.  Out: a :class:`LoopProgram` whose first results are the values that are reduced.
+In: a typed expression with reductions.  Out: a :class:`LoopProgram`, whose first results are what is reduced.
 
     x - mean(x, axis=1)   ->   nest (d0, d1), reducing d1: mean_of_x = mean of x
                                nest (d0, d1): r = subtract(x, mean_of_x)
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeAlias
 
 from ...core.errors import BcastgenError
 from ...expr.infer import Typed
@@ -28,7 +29,8 @@ __all__ = ["lower_reductions"]
 
 Types = tuple[TensorType, ...]
 # Lowers an expression without reductions: its operands' types, how many results are reduced, what keeps these apart.
-LowerFlat = Callable[[Typed, Types, "tuple[TensorType | None, ...] | None", "tuple[str, ...]", "tuple[object, ...]"], LoopProgram]
+_Declared: TypeAlias = "tuple[TensorType | None, ...] | None"
+LowerFlat: TypeAlias = Callable[[Typed, Types, _Declared, "tuple[str, ...]", "tuple[object, ...]"], LoopProgram]
 
 
 def lower_reductions(
@@ -112,7 +114,8 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
         own = tuple(by_position[access.position] for access in nest.results if access.position in by_position)
         nests.append(replace(nest, reduced=own))
         guards.append(replace(asked, results=(*asked.results, *_not_empty(nest, at, own))))
-    shapes = tuple(ReducedShape(one.operand, program.guards.stored[one.value], one.axes, one.keepdims) for one in reduced)
+    stored = program.guards.stored
+    shapes = tuple(ReducedShape(one.operand, stored[one.value], one.axes, one.keepdims) for one in reduced)
     made = GuardProgram(
         program.guards.named,
         program.guards.operands,

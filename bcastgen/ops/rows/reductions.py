@@ -2,7 +2,7 @@
 
 In: a name.  Out: its :class:`Reduction`: the step that combines two values, its dtype rule, its reference.
 
-    REDUCTIONS["sum"].types(I8)  ->  values are i64, the result is i64
+    REDUCTIONS["sum"].types(I8)  ->  values are i64, as are their sum and the result
 
 A value of no elements is the identity of the step; a row without one refuses dims of extent 0. The C of the steps is
 csrc/runtime/run_reduce.inc, which knows them by `step`.
@@ -50,8 +50,8 @@ class Reduction:
     divides: bool = False
     mlir: Mapping[str, str] | None = None
 
-    def types(self, values: DType) -> tuple[DType, DType]:
-        """Return the dtype that values are combined in, and the result's.
+    def types(self, values: DType) -> tuple[DType, DType, DType]:
+        """Return the dtype that values are combined in, that of what this gives, and the result's.
 
         Raises
         ------
@@ -61,9 +61,13 @@ class Reduction:
         Examples
         --------
         >>> [str(one) for one in REDUCTIONS["mean"].types(F16)]
-        ['f32', 'f16']
+        ['f32', 'f32', 'f16']
         """
-        return self.rule(self.name, values)
+        if values.is_storage:
+            raise DTypeError(f"{self.name}({values}): {values.cure}")
+        loop, result = self.rule(self.name, values)
+        # An index is none of the values.
+        return loop, result if self.step.startswith("ARG") else loop, result
 
 
 def _wide(_name: str, values: DType) -> tuple[DType, DType]:
