@@ -16,7 +16,7 @@ from ..expr.nodes import Expression
 from ..expr.trace import composed
 from ..kernel.kernel import Kernel
 from ..ops.row import Op
-from ..ops.table import SEVERAL, find_op
+from ..ops.table import CALLED_WITH_MORE, SEVERAL, find_op
 from ..pipeline.options import Options
 from .functions import OPERAND_NAMES, kernel_of
 
@@ -80,24 +80,13 @@ def op_kernel(op: Op) -> Kernel:
 
 def _kind(name: str) -> Callable[..., Kernel]:
     """Return what makes the kernel of a name: where NumPy's function takes more than operands, calls do, too."""
-    if name not in _WITH_MORE:
+    if name not in CALLED_WITH_MORE:
         return Kernel
     with undivided:
         from ..expr import compositions  # noqa: PLC0415 - most kernels need none
         from ..kernel.function_kernel import FunctionKernel  # noqa: PLC0415 - most kernels are none
 
-    return lambda *given: FunctionKernel(*given).of(getattr(compositions, _WITH_MORE[name]))
-
-
-# The functions of `expr.compositions` whose calls give more than operands, or fewer.
-_WITH_MORE = {
-    "angle": "angle",
-    "around": "rounded",
-    "clip": "clipped",
-    "isclose": "isclose",
-    "nan_to_num": "nan_to_num",
-    "round": "rounded",
-}
+    return lambda *given: FunctionKernel(*given).of(getattr(compositions, CALLED_WITH_MORE[name]))
 
 
 def named_kernel(name: str) -> Kernel:

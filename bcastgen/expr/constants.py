@@ -16,7 +16,7 @@ from ..core.errors import DomainError, DTypeError, RangeError
 from ..ops.table import CAST
 from .nodes import Constant, Node
 
-__all__ = ["check_casting", "converted", "is_weak_int", "refuse_negative_exponent", "weak_of"]
+__all__ = ["check_casting", "converted", "is_weak_int", "power_of_ten", "refuse_negative_exponent", "weak_of"]
 
 
 def weak_of(result: DType) -> Weak:
@@ -74,3 +74,11 @@ def refuse_negative_exponent(loop: DType, exponent: Node) -> None:
     """Raise a DomainError for an integer to the power of a negative constant."""
     if loop.kind == "signed" and isinstance(exponent, Constant) and exponent.value < 0:
         raise DomainError("Integers to negative integer powers are not allowed; cast to float first")
+
+
+def power_of_ten(exponent: int) -> float:
+    """Return the power by which numpy.round scales: a product, which is off in its last bit from 1e23 on."""
+    power = 1.0
+    for _ in range(min(exponent, 400)):
+        power *= 10.0
+    return power

@@ -35,7 +35,7 @@ from ..ops.internal_rows import PARTS
 from ..ops.row import Op
 from ..ops.table import OPS
 from .build import Builder
-from .constants import check_casting, converted, is_weak_int, refuse_negative_exponent, weak_of
+from .constants import check_casting, converted, is_weak_int, power_of_ten, refuse_negative_exponent, weak_of
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, TypeAssertion, concrete, topological
 
 __all__ = ["Limits", "Typed", "infer"]
@@ -89,14 +89,6 @@ def infer(
         If a Python integer constant does not fit the dtype of the operand beside it.
     """
     return _Inference(expression, types, declared or (None,) * len(types)).run()
-
-
-def _power_of_ten(exponent: int) -> float:
-    """Return the power by which numpy.round scales: a product, which is off in its last bit from 1e23 on."""
-    power = 1.0
-    for _ in range(min(exponent, 400)):
-        power *= 10.0
-    return power
 
 
 class _Inference:
@@ -223,7 +215,7 @@ class _Inference:
             raise refuse("round", (kind,), "NumPy rounds no bool to decimals; use .astype(numpy.int8)")
         if kind.is_integer and decimals > 0:
             return self._typed(self._resolved(value), kind)
-        power = self.builder.constant(_power_of_ten(abs(decimals)))
+        power = self.builder.constant(power_of_ten(abs(decimals)))
         self.types[power] = power.dtype
         there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
         rows: Mapping[str, Op] = PARTS if kind.is_complex else OPS

@@ -28,7 +28,7 @@ from .rows.selection import EXTREMA, ROUNDING, SELECTION
 from .rows.special import SPECIAL
 from .tosa_rows import TOSA_ROWS
 
-__all__ = ["CAST", "DEFINED", "OPS", "SEVERAL", "find_op", "known_ops"]
+__all__ = ["CALLED_WITH_MORE", "CAST", "DEFINED", "OPS", "SEVERAL", "find_op", "known_ops"]
 
 # In the order in which they are listed.
 _ROWS: tuple[Op, ...] = tuple(
@@ -62,6 +62,15 @@ SEVERAL: dict[str, tuple[Op, ...]] = {
         ("modf", "modf_fraction", "modf_whole"),
         ("frexp", "frexp_mantissa", "frexp_exponent"),
     )
+}
+# The functions of `expr.compositions` whose calls give more than operands, or fewer.
+CALLED_WITH_MORE: dict[str, str] = {
+    "angle": "angle",
+    "around": "rounded",
+    "clip": "clipped",
+    "isclose": "isclose",
+    "nan_to_num": "nan_to_num",
+    "round": "rounded",
 }
 _BY_ANY_NAME: dict[str, Op] = OPS | {alias: row for row in _ROWS for alias in row.aliases}
 
