@@ -285,6 +285,7 @@ def _check_name(name: str) -> None:
 def _operand_names(
     op: str, given: str | int | Sequence[str] | None, texts: Sequence[str], own: Sequence[str]
 ) -> tuple[str, ...]:
+    """Return the names of a new op's operands: those given, or the unknown words of its C in order."""
     match given:
         case None:
             names = tuple(dict.fromkeys(word for text in texts for word in unknown_words(text, own)))

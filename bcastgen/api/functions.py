@@ -170,6 +170,7 @@ def _jitted(
     background: bool | None,
     static: str | tuple[str, ...],
 ) -> Any:
+    """Return the kernel of a function, or what makes one for each tuple of static parameters."""
     label = str(name or getattr(function, "__name__", "kernel"))
     label = label if label.isidentifier() else "kernel"
     parameters = None if isinstance(function, np.ufunc) else Parameters(function, static)

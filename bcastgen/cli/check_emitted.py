@@ -94,6 +94,7 @@ def check_files(files: Mapping[str, str], form: CForm) -> Iterator[Finding]:
 
 
 def _check(files: Mapping[str, str], form: CForm, compiler: Compiler) -> Iterator[Finding]:
+    """Yield what one compiler says of the files, in each form and language; then what their program finds."""
     units = tuple(name for name in files if name.endswith(".c"))
     machine = _machine_flags(form, compiler)
     if machine is None:

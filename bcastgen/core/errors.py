@@ -185,6 +185,7 @@ def _shape_error(
     against: str | None,
     is_extent: bool = False,
 ) -> BroadcastError:
+    """Return the error of a status about one extent, with the sentence that C has for it."""
     message = _sentence(status).format(
         subject=f"extent '{operand}' is" if is_extent else f"operand '{operand}' dim {dim} has extent",
         operand=operand,

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import BOOL, F32, F64, DType
+from ..core.dtypes import BOOL, F32, F64
 from .infer import Typed
-from .nodes import Apply, Constant, Node, Reduce, Remap, children, topological
+from .nodes import Apply, Constant, Node, Reduce, Remap, children, concrete, topological
 from .reductions import check_axes
 from .views import Broadcast
 
@@ -52,7 +52,7 @@ def evaluate(typed: Typed, operands: Sequence[Array]) -> tuple[Array, ...]:
     for node in order:
         match node:
             case Constant():
-                values[node] = _concrete(node).np.type(node.value)
+                values[node] = concrete(node).np.type(node.value)
             case Apply():
                 values[node] = _applied(node, [values[child] for child in node.operands])
             case Reduce():
@@ -67,13 +67,8 @@ def evaluate(typed: Typed, operands: Sequence[Array]) -> tuple[Array, ...]:
     return tuple(np.asarray(values[result]) for result in expression.results)
 
 
-def _concrete(node: Node) -> DType:
-    assert isinstance(node.dtype, DType)
-    return node.dtype
-
-
 def _applied(node: Apply, operands: list[Any]) -> Any:
-    result = _concrete(node)
+    result = concrete(node)
     params = (value for _, value in node.params)
     if node.op.ulp and result is F32:
         with np.errstate(all="ignore"):
@@ -89,12 +84,12 @@ def _reduced(node: Reduce, value: Array) -> Array:
         options["initial"] = _extreme(node)
     with np.errstate(all="ignore"):
         made = node.op.reference(value, axis=node.axes, keepdims=node.keepdims, **options)
-    return np.asarray(made).astype(_concrete(node).np, copy=False)
+    return np.asarray(made).astype(concrete(node).np, copy=False)
 
 
 def _extreme(node: Reduce) -> Any:
     """Return the value that no element changes: what a least or largest element is compared with first."""
-    dtype, is_least = _concrete(node), node.op.name == "min"
+    dtype, is_least = concrete(node), node.op.name == "min"
     if dtype is BOOL:
         return is_least
     if dtype.is_integer:

@@ -36,7 +36,7 @@ from ..ops.row import Op
 from ..ops.table import OPS
 from .build import Builder
 from .constants import check_casting, converted, is_weak_int, refuse_negative_exponent, weak_of
-from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, TypeAssertion, topological
+from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, TypeAssertion, concrete, topological
 
 __all__ = ["Limits", "Typed", "infer"]
 
@@ -59,12 +59,12 @@ class Typed:
     @property
     def operand_dtypes(self) -> tuple[DType, ...]:
         """The dtype each operand is read in."""
-        return tuple(_concrete(node) for node in self.expression.operands)
+        return tuple(concrete(node) for node in self.expression.operands)
 
     @property
     def result_dtypes(self) -> tuple[DType, ...]:
         """The dtype of each result."""
-        return tuple(_concrete(node) for node in self.expression.results)
+        return tuple(concrete(node) for node in self.expression.results)
 
     def __str__(self) -> str:
         return str(self.expression)
@@ -89,11 +89,6 @@ def infer(
         If a Python integer constant does not fit the dtype of the operand beside it.
     """
     return _Inference(expression, types, declared or (None,) * len(types)).run()
-
-
-def _concrete(node: Node) -> DType:
-    assert isinstance(node.dtype, DType)
-    return node.dtype
 
 
 def _power_of_ten(exponent: int) -> float:
@@ -218,12 +213,12 @@ class _Inference:
 
     def _reduced(self, node: Reduce, value: Node) -> Node:
         """Return a reduction of a value in the dtype that its elements are combined in, as a value of its result's."""
-        loop, combined, result = node.op.types(_concrete(value))
+        loop, combined, result = node.op.types(concrete(value))
         return self._as(self._typed(self.builder.reduce(node, self._as(value, loop), combined), combined), result)
 
     def _rounded(self, value: Node, decimals: int) -> Node:
         """Return what NumPy makes of a number of decimals: scaled by a power of ten, rounded, and scaled back."""
-        kind = _concrete(self._resolved(value))
+        kind = concrete(self._resolved(value))
         if kind is BOOL:
             raise refuse("round", (kind,), "NumPy rounds no bool to decimals; use .astype(numpy.int8)")
         if kind.is_integer and decimals > 0:

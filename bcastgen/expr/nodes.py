@@ -39,6 +39,7 @@ __all__ = [
     "Sizing",
     "TypeAssertion",
     "children",
+    "concrete",
     "literal",
     "topological",
 ]
@@ -201,6 +202,12 @@ def children(node: Node) -> tuple[Node, ...]:
         case Remap():
             return (node.operand,) if node.like is None else (node.operand, node.like)
     return ()
+
+
+def concrete(node: Node) -> DType:
+    """Return the dtype of a typed node."""
+    assert isinstance(node.dtype, DType)
+    return node.dtype
 
 
 def topological(results: Iterable[Node]) -> list[Node]:

@@ -25,6 +25,7 @@ from ..core.errors import BcastgenError
 from ..core.version import __version__
 from ..expr.flat import flattened, restored
 from ..ops.row import Definition
+from ..pipeline.options import OPTIONS
 from ..runtime.cache import digest_of
 from ..shape.dialect.program import Program
 
@@ -93,6 +94,10 @@ def _settings(kernel: Kernel, by_value: bool) -> dict[str, Any]:
         found["threads"] = kernel.threads
     if kernel.background:
         found["background"] = True
+    if not kernel.scalars:
+        found["scalars"] = False
+    if kernel.errors != OPTIONS["errors"].default:
+        found["errors"] = kernel.errors
     if by_value:
         own = vars(kernel)
         found.update((name, own[name]) for name in ("__doc__", "__module__", "__qualname__") if own.get(name))

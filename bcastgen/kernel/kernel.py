@@ -467,8 +467,8 @@ class Kernel(UfuncAttributes, KernelBase):
         ----------
         form : ``"linalg"``: its loop nests as linalg.generic, with checks as cf.assert; ``"tosa"``: its expression;
             ``"shape"``: the program of the shape dialect that sizes its results.
-        versions : how many versions with plain maps, for who stretches, linalg has of a loop nest at most; the form for
-            any call follows them.
+        versions : how many versions of a loop nest linalg has at most, each with plain maps, for one choice of the dims
+            that stretch; the form for any call follows them.
 
         Raises
         ------

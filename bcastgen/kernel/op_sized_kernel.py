@@ -155,13 +155,16 @@ class OpSizedKernel(SizedKernel):
             )
         return replace(super().standalone_part(name), sizes=sizes_of(self.expression, made.operand_types))
 
-    def size_program(self, ranks: tuple[int, ...], checked: bool = True, bounds: bool = False) -> Program:
+    def size_program(self, ranks: tuple[int, ...], bounds: bool = False) -> Program:
         """Return the program that sizes the ops' results, or their bounds, for operands of these ranks."""
-        key = (ranks, checked, bounds)
+        key = (ranks, bounds)
         if key not in self._size_programs:
-            types = (*map(self._type_of, range(len(ranks)), ranks), *(_array_of(1) for _ in self.slots))
-            self._size_programs[key] = size_program(self._name, self.expression, types, checked, bounds=bounds)
+            types = self._size_types(ranks)
+            self._size_programs[key] = size_program(self._name, self.expression, types, bounds=bounds)
         return self._size_programs[key]
+
+    def _size_types(self, ranks: tuple[int, ...]) -> tuple[TensorType, ...]:
+        return (*map(self._type_of, range(len(ranks)), ranks), *(_array_of(1) for _ in self.slots))
 
     def _type_of(self, operand: int, rank: int) -> TensorType:
         declared = None if self._signature is None else self._signature.operands[operand][1]
@@ -204,13 +207,15 @@ class OpSizedKernel(SizedKernel):
 
     def _explain(self, ranks: tuple[int, ...], given: tuple[Any, ...], bounds: bool) -> None:
         """Raise an error with both numbers for the first extent that differs from its map; return if none does."""
-        try:
-            found = iter(_tuples(self.size_program(ranks, False, bounds).run(*given)))
-        except BroadcastError:
-            return
-        for sizing in self.expression.sizings:
-            shapes = [next(found) for _ in sizing.operands]
-            result = next(found)
+        types = self._size_types(ranks)
+        for count, sizing in enumerate(self.expression.sizings, 1):
+            # What a later op's shape function refuses comes after what the maps of this one ask for.
+            program = size_program(self._name, self.expression, types, False, bounds=bounds, first=count)
+            try:
+                found = _tuples(program.run(*given))[-len(sizing.operands) - 1 :]
+            except BroadcastError:
+                return
+            *shapes, result = found
             for asked in asked_of(sizing):
                 error = asked.told(shapes, result)
                 if error is not None:

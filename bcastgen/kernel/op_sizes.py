@@ -28,7 +28,7 @@ from ..shape.types.dim import DYNAMIC, Dim
 from ..shape.types.tensor_type import TensorType
 from .value_operands import ValueOperand, value_operands, values_of
 
-__all__ = ["Asked", "asked_of", "own_operands", "size_program"]
+__all__ = ["Asked", "asked_of", "comparisons_of", "own_operands", "size_program"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,13 @@ class Asked:
             return f"{self.named} dim {self.dim} is not 1, as its map says"
         wanted = f"is neither 1 nor d{self.place.at}" if self.place.stretches else f"is not d{self.place.at}"
         return f"{self.named} dim {self.dim} {wanted} of its result"
+
+    @property
+    def compared(self) -> str:
+        """What a message says before both extents."""
+        places = [f"d{self.place.at} of its result"] if self.place.at is not None else []
+        wanted = " or ".join(["1"] * (self.place.at is None or self.place.stretches) + places)
+        return f"{self.named} dim {self.dim}, by its map {wanted}, has extent"
 
     @property
     def named(self) -> str:
@@ -71,6 +78,27 @@ class Asked:
         return BroadcastError(says, operand=self.name, dim=self.dim, expected=expected, actual=actual)
 
 
+def _other_rank(op_name: str, rank: int) -> str:
+    return f"the shape function of {op_name} gives another rank than its maps, {rank}"
+
+
+def _above_bound(op_name: str, dim: int) -> str:
+    """Return the message of a result that exceeds its bound."""
+    return f"the shape function of {op_name} gives dim {dim} of the result an extent above its bound"
+
+
+def comparisons_of(sizing: Sizing) -> Iterator[tuple[str, str]]:
+    """Yield the messages of an op's checks, each with what is said before both extents."""
+    name = sizing.op.name
+    yield _other_rank(name, len(sizing.extents)), f"the shape function of {name} gives the rank"
+    yield from ((str(asked), asked.compared) for asked in asked_of(sizing))
+    definition = sizing.op.definition
+    assert definition is not None
+    for dim in range(len(sizing.extents)) if definition.bound is not None else ():
+        says = f"the shape function of {name} exceeds its bound: dim {dim} of the result has extent"
+        yield _above_bound(name, dim), says
+
+
 def asked_of(sizing: Sizing) -> Iterator[Asked]:
     """Yield the checks that an op's maps make of its operands' extents, in order."""
     assert sizing.op.definition is not None and sizing.op.definition.maps is not None
@@ -87,6 +115,7 @@ def size_program(
     checked: bool = True,
     arrays: bool = False,
     bounds: bool = False,
+    first: int | None = None,
 ) -> Program:
     """Return the program that computes the shapes of the ops' results.
 
@@ -99,6 +128,7 @@ def size_program(
     checked : whether the program checks extents against the maps. If not, it also returns the shapes of each op's
         operands, in front of its result's.
     bounds : whether the program gives the bounds of the ops that have one, for which it needs no values.
+    first : how many of the expression's sizings are computed; None for all.
 
     Returns
     -------
@@ -132,7 +162,7 @@ def size_program(
         values_read: dict[Node, Any] = {operand: by_operand[operand] for operand in taken}
         writer = _Writer(expression, types, ranks, shapes, values_read)
         made: list[Any] = []
-        for sizing in expression.sizings:
+        for sizing in expression.sizings[:first]:
             made += writer.sized(sizing, checked, bounds)
         return tuple(made)
 
@@ -244,7 +274,7 @@ class _Writer:
             given = [self._value(node) if type_ is not None else shape for (_, node, type_), shape in kept]
             result = _called(operator.definition.shape, given)
         rank = len(sizing.extents)
-        says = f"the shape function of {operator.name} gives another rank than its maps, {rank}"
+        says = _other_rank(operator.name, rank)
         asked = [op("cstr_require")(op("cmpi")(op("rank")(result), rank, predicate="eq"), msg=says)]
         if checked:
             asked += [self._witness(one, values, result) for one in asked_of(sizing)]
@@ -265,7 +295,7 @@ class _Writer:
         """Write for each dim of an op's result that it does not exceed its bound."""
         for dim in range(rank):
             extent, most = (op("get_extent")(shape, dim) for shape in (result, limit))
-            says = f"the shape function of {operator.name} gives dim {dim} of the result an extent above its bound"
+            says = _above_bound(operator.name, dim)
             yield op("cstr_require")(op("cmpi")(extent, most, predicate="sle"), msg=says)
 
     def _witness(self, asked: Asked, values: Sequence[Any], result: Any) -> Any:

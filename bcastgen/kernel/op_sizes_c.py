@@ -15,7 +15,7 @@ from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression
 from ..shape.dialect.values import MAX_RANK
 from ..shape.types.tensor_type import TensorType
-from .op_sizes import own_operands, size_program
+from .op_sizes import comparisons_of, own_operands, size_program
 from .value_operands import ValueOperand, value_operands
 
 __all__ = ["sizes_of"]
@@ -36,12 +36,13 @@ def sizes_of(expression: Expression, types: Sequence[TensorType]) -> Sizes:
     slots = dict(zip(free_extent_names(expression.results, bound), expression.free_extents, strict=True))
     places = [(at, dim, name) for at, one in enumerate(expression.sizings) for dim, name in enumerate(one.extents)]
     ranks = ((operand.index, types[operand.index].rank or 0) for operand in own_operands(expression))
-    texts = [text or "a shape function refuses the operands" for text in messages(made)]
+    compared = dict(row for one in expression.sizings for row in comparisons_of(one))
+    texts = [compared.get(text, text) or "a shape function refuses the operands" for text in messages(made)]
     read = {operand.index: (operand.name, one) for operand, one in taken.items()}
     values = tuple(_values(read, types, len(texts)))
     texts += (_refusal(name, one) for name, one in read.values())
     return Sizes(
-        shape_function(made, SIZES_FUNCTION),
+        shape_function(made, SIZES_FUNCTION, compared),
         len(expression.sizings),
         tuple((slots[name], at, dim) for at, dim, name in places),
         tuple(ranks),

@@ -60,7 +60,12 @@ class UfuncAttributes:
     @property
     def ufunc(self: Any) -> np.ufunc | None:
         """NumPy's ufunc that the kernel computes, if it is a kernel of one: `bcastgen.add` is of `numpy.add`."""
-        found = None if self._op is None or self._op.definition is not None else getattr(np, self._op.name, None)
+        if self._op is None:
+            # divmod, modf and frexp are several ops.
+            name = self._name if self._outs_by_position else None
+        else:
+            name = None if self._op.definition is not None else self._op.name
+        found = None if name is None else getattr(np, name, None)
         return found if isinstance(found, np.ufunc) else None
 
     @property

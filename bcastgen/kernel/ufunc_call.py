@@ -108,6 +108,8 @@ def _split(
     for name, value in by_name.items():
         if name in own or name in ("out", "extents"):
             named[name] = value
+        elif name == "sig" and "signature" in by_name:
+            raise TypeError(f"{call}: cannot specify both 'sig' and 'signature'")
         elif name in KEYWORDS or name == "sig":
             keywords["signature" if name == "sig" else name] = value
         elif name not in kernel.operands:
@@ -220,6 +222,12 @@ def _special_call(kernel: Any, args: tuple[object, ...], named: dict[str, object
     operands_named = {name: value for name, value in named.items() if name != "out"}
     values, strict = without_strict(bind(kernel, args, operands_named))
     names = (*kernel.operands, *kernel._constants)
+    for name, value in zip(names, values, strict=True):
+        if asked.casting == "no" and isinstance(value, np.ndarray) and not value.dtype.isnative:
+            raise DTypeError(
+                f"{kernel._name}(): operand '{name}' of dtype {value.dtype.str} cannot be cast to the machine's byte "
+                "order by the rule 'no'; pass casting='equiv'"
+            )
     operands = tuple(clean_operand(name, value) for name, value in zip(names, values, strict=True))
     outs = bind_outs(kernel, asked.out)
     if strict:
@@ -259,12 +267,15 @@ def _masked_call(
     kernel: Any, operands: tuple[object, ...], outs: tuple[Array | None, ...], asked: _Call
 ) -> tuple[Array, ...]:
     assert asked.where is not None
-    _, codes, aligned = kernel._infer(operands)
     floats = all(np.asarray(operand).dtype.kind == "f" for operand in operands)
-    if aligned and not floats and may_refuse(kernel):
+    if not floats and may_refuse(kernel) and kernel._infer(operands)[2]:
         return _selected_call(kernel, operands, outs, asked)
-    plain_outs = all(out is None or operand_code(out) == code for out, code in zip(outs, codes, strict=True))
-    made = conditional(kernel, codes, tuple(out is not None for out in outs)) if plain_outs else None
+    codes = variant_of(kernel).result_codes(bytes(map(operand_code, operands)))
+    made = None
+    if codes is not None and all(
+        out is None or operand_code(out) == code for out, code in zip(outs, codes, strict=True)
+    ):
+        made = conditional(kernel, codes, tuple(out is not None for out in outs))
     if made is None:
         return _copied(kernel, call_clean(kernel, operands, (None,) * len(outs)), outs, asked)
     olds = tuple(clean_operand("out", out) for out in outs if out is not None)

@@ -32,7 +32,7 @@ def signature_dtypes(kernel: Any, target: object, signature: object) -> Given | 
     ArgumentError
         If the signature has another number of dtypes.
     TypeError
-        If it is no signature, or gives no dtype.
+        If it is no signature.
     DTypeError
         For a dtype that is not supported.
     """
@@ -48,7 +48,7 @@ def signature_dtypes(kernel: Any, target: object, signature: object) -> Given | 
             f"{nin} of operands and {nout} of results, as in '{'d' * nin}->{'d' * nout}'"
         )
     if all(item is None for item in items):
-        raise TypeError(f"{kernel._name}(): the signature gives no dtype; leave it out")
+        return None
     return tuple(None if item is None else in_numpy_code(item) for item in items)
 
 

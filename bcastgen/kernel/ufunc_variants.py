@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dtypes import DTYPES, DType
+from ..core.dtypes import DTYPES, DType, from_key
 from ..core.errors import DTypeError, RangeError
 from ..expr.build import Builder
 from ..expr.nodes import Apply, Node, topological
@@ -36,6 +36,7 @@ class Variants:
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
         self._made: dict[object, Any] = {}
+        self._codes: dict[bytes, bytes] = {}
 
     def converted(self, operands: tuple[object, ...], loops: tuple[DType, ...]) -> tuple[Any, tuple[object, ...]]:
         """Return the kernel that converts its operands to these dtypes first, and the operands for it.
@@ -83,6 +84,16 @@ class Variants:
             )
             self._made[key] = _like(kernel, builder, chosen)
         return self._made[key]
+
+    def result_codes(self, operands: bytes) -> bytes | None:
+        """Return the results' dtypes for operands of these; nothing is compiled. None if there can be no variants."""
+        kernel = self._kernel
+        if not _is_open(kernel):
+            return None
+        if operands not in self._codes:
+            found = kernel._compilation(tuple(map(from_key, operands))).typed.result_dtypes
+            self._codes[operands] = bytes(map(DTYPES.index, found))
+        return self._codes[operands]
 
     def raising(self) -> Any | None:
         """Return the kernel of the floating-point errors at each point, as bits of `runtime.float_errors`.

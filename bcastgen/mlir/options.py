@@ -22,8 +22,8 @@ __all__ = ["VERSIONS", "ReadOptions"]
 VERSIONS = Option(
     "versions",
     0,
-    "how many versions with plain maps, for who stretches, linalg has of a loop nest at most; the form for any call "
-    "follows them.",
+    "how many versions of a loop nest linalg has at most, each with plain maps, for one choice of the dims that "
+    "stretch; the form for any call follows them.",
     metavar="N",
     least=0,
     least_is="the form for any call alone",

@@ -30,6 +30,12 @@ opcodes = {name.encode("ascii"): at for at, name in enumerate(sorted(SIGNATURES)
 _LONG = {"g": np.dtype(np.float64), "G": np.dtype(np.complex128)}
 
 
+def check_out(out: object) -> None:
+    """Refuse an `out` that is no array."""
+    if out is not None and not isinstance(out, np.ndarray):
+        raise ValueError(f"out keyword parameter is not an array, but {type(out).__name__}")
+
+
 class NumExpr:
     """An expression for variables of known kinds; called with an array for each, in the order of `input_names`.
 
@@ -119,8 +125,7 @@ class NumExpr:
 
     def run_arrays(self, arrays: list[Array], out: Array | None, order: Any, casting: str) -> Array:
         """Compute the expression for arrays."""
-        if out is not None and not isinstance(out, np.ndarray):
-            raise ValueError(f"out keyword parameter is not an array, but {type(out).__name__}")
+        check_out(out)
         key = (casting, None if out is None else out.dtype, *[array.dtype for array in arrays])
         conversions = self._allowed.get(key)
         if conversions is None:
@@ -140,11 +145,13 @@ class NumExpr:
             wanted = DTYPES[kind].np if kind in DTYPES else np.dtype("S")
             if not np.can_cast(array.dtype, wanted, casting):  # type: ignore[arg-type]
                 raise TypeError(
-                    f"Iterator operand {at} dtype could not be cast from {array.dtype!r} to {wanted!r} according to the "
-                    f"rule '{casting}': variable '{name}'; convert it by astype, or give another casting="
+                    f"Iterator operand {at} dtype could not be cast from {array.dtype!r} to {wanted!r} according to "
+                    f"the rule '{casting}': variable '{name}'; convert it by astype, or give another casting="
                 )
         result = self.computation.dtype
-        if out is not None and result is not None and not np.can_cast(result, out.dtype, casting):  # type: ignore[arg-type]
+        allowed = out is None or result is None or np.can_cast(result, out.dtype, casting)  # type: ignore[arg-type]
+        if not allowed:
+            assert out is not None
             raise TypeError(
                 f"Iterator requested dtype could not be cast from {result!r} to {out.dtype!r}, the operand 0 dtype, "
                 f"according to the rule '{casting}': out; give another array, or casting='unsafe'"

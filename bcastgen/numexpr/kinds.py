@@ -85,6 +85,16 @@ def _names(rows: tuple[tuple[str, str], ...]) -> frozenset[str]:
 OPCODES, FUNCTIONS = _names(_SIGNATURES), _names(_FUNCTIONS)
 SIGNATURES = OPCODES | FUNCTIONS
 
+# The first that a number is of: bool is an int in Python, and NumPy's float64 a float.
+_CONSTANTS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((bytes, str), "bytes"),
+    ((bool, np.bool_), "bool"),
+    ((np.int64,), "long"),
+    ((int, np.integer), "int"),
+    ((np.float16, np.float32), "float"),
+    ((float, np.floating), "double"),
+    ((complex, np.complexfloating), "complex"),
+)
 _LEAST, _MOST = np.iinfo(np.int32).min, np.iinfo(np.int32).max
 
 
@@ -102,16 +112,12 @@ def kind_of(dtype: np.dtype[Any]) -> str:
     ['bool', 'int', 'int', 'long', 'long', 'float', 'float', 'double', 'complex', 'bytes']
     """
     match dtype.kind:
-        case "b":
-            return "bool"
         case "i" | "u":
             return "long" if dtype.itemsize > 4 or (dtype.kind, dtype.itemsize) == ("u", 4) else "int"
         case "f":
             return "double" if dtype.itemsize > 4 else "float"
-        case "c":
-            return "complex"
-        case "S":
-            return "bytes"
+        case "b" | "c" | "S":
+            return {"b": "bool", "c": "complex", "S": "bytes"}[dtype.kind]
         case "U":
             raise ValueError(
                 "NumExpr 2 does not support Unicode as a dtype: text is compared as bytes; pass x.astype('S')"
@@ -127,20 +133,11 @@ def constant_kind(value: Any) -> str:
     >>> [constant_kind(x) for x in (True, 1, 2**40, 1.5, np.float32(1.5), 1j, np.int64(1), b"x")]
     ['bool', 'int', 'long', 'double', 'float', 'complex', 'long', 'bytes']
     """
-    if isinstance(value, (bytes, str)):
-        return "bytes"
-    if isinstance(value, (bool, np.bool_)):
-        return "bool"
-    if isinstance(value, np.int64):
-        return "long"
-    if isinstance(value, (int, np.integer)):
-        return "int" if _LEAST <= value <= _MOST else "long"
-    if isinstance(value, (np.float16, np.float32)):
-        return "float"
-    if isinstance(value, (float, np.floating)):
-        return "double"
-    if isinstance(value, (complex, np.complexfloating)):
-        return "complex"
+    for types, kind in _CONSTANTS:
+        if isinstance(value, types):
+            if isinstance(value, (int, np.integer)) and kind == "int":
+                return "int" if _LEAST <= value <= _MOST else "long"
+            return kind
     raise TypeError(f"unsupported expression type: {type(value)}")
 
 

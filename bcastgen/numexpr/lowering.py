@@ -4,8 +4,8 @@ In: an :class:`ASTNode` whose ops have signatures.  Out: a :class:`Computation`.
 
     add_fff(cast_fi(a), b)  ->  the kernel of add(cast(a, f32), cast(b, f32))
 
-Every operand is converted to its kind in the kernel, so that nothing is left to NumPy's promotion. Texts are compared by
-NumPy, and the kernel takes what came of it; a reduction is NumPy's, of what the kernel computed.
+Every operand is converted to its kind in the kernel, so that nothing is left to NumPy's promotion. NumPy compares
+texts, and the kernel takes what came of it; a reduction is NumPy's, of what the kernel computed.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ _ROWS = {
     **{"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "neg": "negative"},
     **{"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_invert"},
     **{"lshift": "left_shift", "rshift": "right_shift", "pow": "power"},
+    "complex": "make_complex",
     **{"eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal"},
 }
 # NumPy's function of texts, by the instruction; and of reductions, whose minimum and maximum skip NaN, as NumExpr's do.

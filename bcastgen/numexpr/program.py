@@ -74,7 +74,7 @@ def _allocated(root: ASTNode) -> dict[ASTNode, _Register]:
 def _numbered(root: ASTNode, start: int) -> tuple[dict[ASTNode, _Register], str]:
     registers = _allocated(root)
     registers[root].number = 0
-    kinds = []
+    kinds: list[str] = []
     for node, register in registers.items():
         if register.number is None:
             register.number = start + len(kinds)

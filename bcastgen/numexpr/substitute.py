@@ -1,4 +1,4 @@
-"""This package in NumExpr's place: what imports ``numexpr``, or has imported it, finds bcastgen's.
+"""`bcastgen.numexpr` in NumExpr's place: what imports ``numexpr``, or has imported it, finds bcastgen's.
 
 In: nothing.  Out: :func:`install`, and :func:`uninstall`, which undoes it.
 
@@ -14,9 +14,11 @@ import importlib
 import importlib.machinery
 import importlib.util
 import sys
-import unittest
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unittest import TestResult, TestSuite
 
 __all__ = ["Installed", "install", "uninstall"]
 
@@ -144,8 +146,10 @@ def _tests() -> ModuleType:
     return module
 
 
-def run_tests(verbosity: int) -> unittest.TestResult:
+def run_tests(verbosity: int) -> TestResult:
     """Run NumExpr's tests with this package in its place."""
+    from unittest import TextTestRunner  # noqa: PLC0415 - it takes a tenth of this package's import, and is for tests
+
     with install():
-        suite: unittest.TestSuite = _tests().suite()
-        return unittest.TextTestRunner(verbosity=verbosity).run(suite)
+        suite: TestSuite = _tests().suite()
+        return TextTestRunner(verbosity=verbosity).run(suite)

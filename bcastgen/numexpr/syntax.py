@@ -115,7 +115,7 @@ def typeCompileAst(root: ASTNode) -> ASTNode:
     NotImplementedError
         If no signature of an op takes its operands.
     """
-    typing, made = _Typing(), {}
+    typing, made = _Typing(), dict[int, ASTNode]()
     for node in postorder(root):
         children = tuple(made[id(child)] for child in node.children)
         if node.astType == "op":

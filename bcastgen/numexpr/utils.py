@@ -10,7 +10,7 @@ The number is that of expressions of this package; other kernels keep :func:`bca
 from __future__ import annotations
 
 import os
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 from ..kernel.kernel import Kernel
 
@@ -50,7 +50,8 @@ class _Threads:
 
     def __init__(self) -> None:
         self.number = 1
-        self.kernels: WeakSet[Kernel] = WeakSet()
+        # By identity, since kernels of equal expressions are equal.
+        self.kernels: WeakValueDictionary[int, Kernel] = WeakValueDictionary()
 
 
 _threads = _Threads()
@@ -59,7 +60,7 @@ _threads = _Threads()
 def keep_threads(kernel: Kernel) -> None:
     """Let a kernel take as many threads as are set here, from now on."""
     kernel.threads = _threads.number
-    _threads.kernels.add(kernel)
+    _threads.kernels[id(kernel)] = kernel
 
 
 def set_num_threads(nthreads: int) -> int:
@@ -79,7 +80,7 @@ def set_num_threads(nthreads: int) -> int:
     if not 1 <= nthreads <= MAX_THREADS:
         raise ValueError(f"nthreads={nthreads}; give 1 to {MAX_THREADS} (NUMEXPR_MAX_THREADS in the environment)")
     before, _threads.number = _threads.number, int(nthreads)
-    for kernel in tuple(_threads.kernels):
+    for kernel in list(_threads.kernels.values()):
         kernel.threads = _threads.number
     return before
 

@@ -47,7 +47,6 @@ __all__ = [
     "read_signatures",
     "refuse",
     "refuse_complex",
-    "refuse_storage",
 ]
 
 Types = tuple[DType | Weak, ...]
@@ -74,13 +73,6 @@ def _common(operands: Types) -> DType:
             "numpy.uint64(...) or float(...)"
         )
     return promote(*resolve_weak(operands))
-
-
-def refuse_storage(op: str, operands: Types, loops: tuple[DType, ...]) -> DTypeError | None:
-    """Return the error of operands that are of storage types, or would be converted to these; None if none is."""
-    kinds = (*(kind for kind in operands if isinstance(kind, DType)), *loops)
-    storage = next((kind for kind in kinds if kind.is_storage), None)
-    return None if storage is None else refuse(op, operands, storage.cure)
 
 
 def _alike(operands: Types) -> tuple[DType, ...]:
@@ -368,6 +360,10 @@ def by_function(function: Callable[..., Any], arity: int) -> Rule:
                 operands,
                 f"the op's dtype rule returned {said!r}; return the result's dtype, or ({arity} dtypes, result)",
             )
-        return tuple(map(in_numpy_code, loops)), in_numpy_code(result)
+        typed = tuple(map(in_numpy_code, (*loops, result)))
+        for row in typed:
+            if row.is_storage:
+                raise refuse(op, operands, row.cure)
+        return typed[:-1], typed[-1]
 
     return rule

@@ -101,6 +101,11 @@ def _read_map(name: str, text: str) -> tuple[tuple[str, ...], tuple[MapDim, ...]
             f"{name}: {text!r} computes with dims; a map is a projection, and reads an operand at dims of the result. "
             "Give the result a dim for each part, as (d0, d1) -> (d0), and reshape it"
         )
+    if text == "!shape.element_type":
+        raise ParseError(
+            f"{name}: {text!r} is a dtype, and shape functions of ops take shapes and values; dtypes= says the "
+            "result's dtype"
+        )
     if matched is None:
         raise ParseError(f"{name}: {text!r} is no indexing map; write it as (d0, d1) -> (d1, d0|0)")
     dims, read = (tuple(part.strip() for part in side.split(",") if part.strip()) for side in matched.groups())

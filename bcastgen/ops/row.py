@@ -21,7 +21,7 @@ from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
 from .c_forms import CForms, CTemplate, RangeTest, fill, template_of
 from .casts import kind_of
-from .dtype_rules import RULES, Rule, Types, by_parameter, refuse, refuse_complex, refuse_storage
+from .dtype_rules import RULES, Rule, Types, by_parameter, refuse, refuse_complex
 from .facts import ComplexForm, FloatFacts, IntegerFacts, Mlir
 
 if TYPE_CHECKING:
@@ -158,13 +158,10 @@ class Op:
         DTypeError
             Where NumPy has no loop for these dtypes, or its result dtype is not supported.
         """
-        given = operands[self.selects :]
-        error = None if self.selects and len(set(given)) == 1 else refuse_storage(self.name, given, ())
-        if error is not None:
-            raise error
+        storage = next((kind for kind in operands if isinstance(kind, DType) and kind.is_storage), None)
+        if storage is not None and not (self.selects and len(set(operands[1:])) == 1):
+            raise refuse(self.name, operands, storage.cure)
         loops, result = self.rule(self.name, operands)
-        if result.is_storage and not self.selects:
-            raise refuse(self.name, operands, result.cure)
         if self.complex is None and any(loop.is_complex for loop in loops):
             if self.definition is not None and self.definition.dtypes not in RULES:
                 return loops, result

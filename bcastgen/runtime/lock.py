@@ -69,6 +69,7 @@ def _locked(path: Path, wait: bool) -> Iterator[bool]:
 
 @contextlib.contextmanager
 def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
+    """Hold the lock of a file; yield whether it is held. It is not if another process has it, or there are no locks."""
     try:
         with undivided:
             import fcntl  # noqa: PLC0415 - the system may not have it

@@ -182,27 +182,43 @@ static inline double bcg_ndtri_ratio_f64(double r, int near, int far)
     return p / bcg_fma_f64(q, r, 1);
 }
 
-/* factor ndtri(1/2 + q), whose distance from the nearer one of 0 and 1 is `tail`. */
-static inline double bcg_ndtri_of_f64(double q, double tail, double factor)
+/* factor ndtri(1/2 + q), whose distance from the nearer one of 0 and 1 is `tail`, off by some units in the last place. */
+static inline double bcg_ndtri_start_f64(double q, double tail, double factor)
 {
     const int near = fabs(q) <= 0.425;
     const double root = sqrt(-bcg_log_f64(tail)), r = near ? 0.180625 - q * q : root > 5 ? root - 5 : root - 1.6;
     const double ratio = bcg_ndtri_ratio_f64(r, near, root > 5);
-    const double value = near ? ratio * (q * factor) : copysign(ratio * factor, q);
-    return tail > 0 ? value : tail == 0 ? copysign(INFINITY, q) : NAN;
+    return near ? ratio * (q * factor) : copysign(ratio * factor, q);
 }
 
-/* The number that a normally distributed one is less than with this probability. */
+/* What Newton's step adds to y, which is close to erfinv(2 q): by erf up to |q| = 1/4, else by erfc, whose derivative is
+ * -erfc(y) (y + sqrt(y^2 + 1.6)) within some percent. */
+static inline double bcg_erfinv_step_f64(double y, double q, double tail)
+{
+    const double size = fabs(y), kept = size < 1 ? size : 1, far = bcg_erfc_times_f64(size, 0x1p+300);
+    const double near = (2 * fabs(q) - bcg_erf_f64(kept)) * (0x1.c5bf891b4ef6bp-1 * bcg_exp_f64(kept * kept));
+    const double beyond = (1 - tail * 0x1p+301 / far) / (size + sqrt(bcg_fma_f64(size, size, 1.6)));
+    return copysign(1, q) * (fabs(q) <= 0.25 ? near : beyond);
+}
+
+/* The number that a normally distributed one is less than with this probability. The step is taken by erfinv, for a
+ * start whose product with sqrt(1/2) is off by a rounding error. */
 static inline double bcg_ndtri_f64(double x)
 {
-    return bcg_ndtri_of_f64(x - 0.5, x < 0.5 ? x : 1 - x, 1);
+    const double q = x - 0.5, tail = x < 0.5 ? x : 1 - x, start = bcg_ndtri_start_f64(q, tail, 1);
+    const double y = start * 0x1.6a09e667f3bcdp-1;
+    const double low = bcg_fma_f64(start, -0x1.bdd3413b26456p-55, bcg_prod_low_f64(start, 0x1.6a09e667f3bcdp-1, y));
+    const double value = start + (bcg_erfinv_step_f64(y, q, tail) - low) * 0x1.6a09e667f3bcdp+0;
+    return tail > 0 ? (q == 0 ? q : value) : tail == 0 ? copysign(INFINITY, q) : NAN;
 }
 
 static inline float bcg_ndtri_f32(float x) { return (float)bcg_ndtri_f64((double)x); }
 
 static inline double bcg_erfinv_f64(double x)
 {
-    return bcg_ndtri_of_f64(0.5 * x, 0.5 - 0.5 * fabs(x), 0x1.6a09e667f3bcdp-1);
+    const double q = 0.5 * x, tail = 0.5 - 0.5 * fabs(x), y = bcg_ndtri_start_f64(q, tail, 0x1.6a09e667f3bcdp-1);
+    const double value = y + bcg_erfinv_step_f64(y, q, tail);
+    return tail > 0 ? (fabs(x) < 0x1p-500 ? x * 0x1.c5bf891b4ef6bp-1 : value) : tail == 0 ? copysign(INFINITY, x) : NAN;
 }
 
 static inline float bcg_erfinv_f32(float x) { return (float)bcg_erfinv_f64((double)x); }

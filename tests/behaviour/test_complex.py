@@ -357,3 +357,16 @@ def test_linalg_has_the_dialect_complex_and_refuses_the_rest_by_name():
         bg.from_text("(c64[?] z) -> arcsin(z)").to_mlir("linalg")
     with pytest.raises(bg.BcastgenError, match=r"row 'add' of \(c64, c64\) has no TOSA op"):
         bg.from_text("(c64[2] z) -> z + z").to_mlir("tosa")
+
+
+def test_a_number_is_made_of_its_parts():
+    parts = np.array([1.0, -0.0, np.inf, np.nan])
+    made = bg.make_complex(parts[:, None], parts)
+    assert made.dtype == "c16" and made.shape == (4, 4)
+    np.testing.assert_array_equal(made.real, np.broadcast_to(parts[:, None], (4, 4)))
+    np.testing.assert_array_equal(np.signbit(made.imag), np.broadcast_to(np.signbit(parts), (4, 4)))
+    codes = ("?", "i2", "i4", "f2", "f4", "f8")
+    dtypes = {code: bg.make_complex(np.ones(2, code), np.ones(2, "f2")).dtype.char for code in codes}
+    assert dtypes == {"?": "F", "i2": "F", "i4": "D", "f2": "F", "f4": "F", "f8": "D"}
+    with pytest.raises(bg.DTypeError, match=r"make_complex\(c128, float\): not defined for complex numbers"):
+        bg.make_complex(made, 1.0)

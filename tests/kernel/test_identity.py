@@ -252,3 +252,12 @@ def test_tokens_of_dask():
     code = "import bcastgen as bg; from dask.base import tokenize; print(tokenize(bg.jit(lambda x: x * 4 + 1)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == tokenize(kernel)
+
+
+def test_settings_travel_with_kernels_of_text_and_of_functions():
+    text = bg.from_text("a * 2 + 1")
+    for kernel in (text, bg.jit(lambda a: a * 2 + 1)):
+        kernel.threads, kernel.scalars, kernel.errors = 1, False, "numpy"
+        again = pickle.loads(pickle.dumps(kernel))
+        assert (again.threads, again.scalars, again.errors) == (1, False, "numpy")
+        assert isinstance(again(1.0), np.ndarray)

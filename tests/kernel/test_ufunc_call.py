@@ -179,7 +179,8 @@ def test_a_mask_is_compiled_once_and_computes_in_place():
         out = x.copy()
         assert kernel(out, where=out > limit, out=out) is out
         assert np.array_equal(out, np.where(x > limit, x * 3 + 1, x))
-    assert kernel.compilations <= 1
+    # The kernel without a mask is never compiled.
+    assert kernel.compilations == 0 and kernel._latest is None
     assert [type(made).__name__ for made in kernel._variants._made.values()] == ["Kernel"]
 
 
@@ -366,3 +367,23 @@ def test_masked_arrays_are_numpys():
         assert bg.sqrt(x).mask.tolist() == np.sqrt(x).mask.tolist() == [False, True, True]
     with pytest.raises(bg.DTypeError, match="its mask would be lost"):
         bg.jit(lambda x: x + 1)(x)
+
+
+@pytest.mark.parametrize("name", ["divmod", "modf", "frexp"])
+def test_kernels_of_several_results_are_numpys_ufuncs_too(name):
+    kernel, ufunc = getattr(bg, name), getattr(np, name)
+    assert kernel.ufunc is ufunc and bg.jit(lambda x: (x, -x), name=name).ufunc is None
+    masked = np.ma.masked_array([1.5, 2.5], [True, False])
+    operands = (masked,) * kernel.nin
+    for got, expected in zip(kernel(*operands), ufunc(*operands), strict=True):
+        assert (got.mask == expected.mask).all() and (got.data == expected.data).all()
+
+
+def test_small_manners_of_signatures_and_casting():
+    assert bg.add([3], [4], sig=(None, None, None)).tolist() == [7]
+    with pytest.raises(TypeError, match="both 'sig' and 'signature'"):
+        bg.add(1, 2, sig="ii->i", signature="ii->i")
+    swapped = np.arange(3.0).astype(">f8")
+    with pytest.raises(TypeError, match="byte order"):
+        bg.add(swapped, swapped, casting="no")
+    assert bg.add(swapped, swapped, casting="equiv").tolist() == [0, 2, 4]

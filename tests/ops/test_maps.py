@@ -44,3 +44,8 @@ def test_an_operand_of_values_has_its_type_for_a_map():
 def test_all_maps_are_from_the_result():
     with pytest.raises(bg.ParseError, match="the maps are from different dims"):
         read_maps("op", ["(d0) -> (d0)", "(d0, d1) -> (d0)"], 2)
+
+
+def test_a_dtype_is_no_value_of_a_shape_function():
+    with pytest.raises(bg.ParseError, match=r"'!shape.element_type' is a dtype, .* dtypes= says the result's dtype"):
+        bg.define_op("typed", "a, t", c="a", maps=["(d0) -> (d0)", "!shape.element_type"], shape=lambda a, t: a)

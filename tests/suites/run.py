@@ -53,6 +53,7 @@ REASONS = (
     (r"\(__array_ufunc__\)", "types with an __array_ufunc__ of their own"),
     (r"FloatingPointError|RuntimeWarning", "no floating-point warnings or errors"),
     (r"Python integer .* out of bounds", "Python integers beyond 64 bits"),
+    (r"(array|Series) values are different", "the last digit of a function"),
     (r"regex pattern did not match|Pattern '", "the message has other words"),
 )
 

@@ -34,6 +34,26 @@ def test_numpys_own_tests(suite):
     assert not told and not passing, f"fail, and are not listed: {told}; are listed, and pass: {passing}"
 
 
+# As above, of NumExpr's tests and of pandas' about eval and query.
+OTHERS = {"test_numexpr": ("numexpr", 60), "test_eval": ("pandas", 200), "test_query_eval": ("pandas", 15)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", OTHERS)
+def test_tests_of_numexpr_and_pandas_with_bcastgen_as_numexpr(suite):
+    project, every = OTHERS[suite]
+    module = pytest.importorskip(project, reason=f"{project} is not installed (pip install -e .[suites])")
+    pytest.importorskip("numexpr", reason="numexpr is not installed (pip install -e .[suites])")
+    recorded, version = run.version_of(suite).split()[1], module.__version__
+    if recorded.split(".")[:2] != version.split(".")[:2]:
+        pytest.skip(f"the exceptions are those of {recorded}, not of {version}: tests/suites/run.py {project} --update")
+    found = (run.numexpr_outcomes if project == "numexpr" else run.pandas_outcomes)(suite, every)
+    assert len(found.expected) > 20
+    unlisted, passing = run.differences(found, run.listed(suite))
+    told = {name: found.failed[name] for name in unlisted}
+    assert not told and not passing, f"fail, and are not listed: {told}; are listed, and pass: {passing}"
+
+
 def outcomes(failing, passing):
     names = {**dict.fromkeys(failing, "failed"), **dict.fromkeys(passing, "passed")}
     peer = dict.fromkeys(names, "passed") | {"T::skipped": "skipped", "T::broken": "failed"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import z3
 
 from symbolic_guards import Symbolic
@@ -55,3 +57,18 @@ def hold(program, ranks=None):
         raise AssertionError(f"{broken} for ranks {symbolic.ranks}\n{solver.model()}\n{program.guards}")
     follows, solver = proves([*symbolic.given, *said.values()], z3.And(*symbolic.passes))
     assert follows, f"more is checked than asked\n{symbolic.ranks} {solver.model()}\n{program.guards}"
+
+
+def ranks_of(program, bound):
+    """Every rank that operands may have, up to a bound, or to what types ask for."""
+    return itertools.product(
+        *(
+            range(len(type_.dims), max(bound, len(type_.dims)) + 1) if type_.unranked else (len(type_.dims),)
+            for _, type_ in program.operands
+        )
+    )
+
+
+def is_guarded(program):
+    """Whether nothing is left to the caller: of what is trusted nothing is asked."""
+    return all(decision.fate != "trusted" for nest in program.nests for decision in nest.domain.decisions)

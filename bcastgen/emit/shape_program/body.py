@@ -11,7 +11,7 @@ written last, so that a call that fails leaves them alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ...shape.dialect.ir import Block, Operation, Program, Value
 from ...shape.dialect.ops import find_row
@@ -37,9 +37,19 @@ class Body:
     program : verified.
     operands, results : names of the parameters.
     namer : names what is in between.
+    compared : the messages of requirements that are comparisons, of which the diagnostic has both extents.
     """
 
-    def __init__(self, program: Program, operands: Sequence[str], results: Sequence[str], namer: Namer) -> None:
+    def __init__(
+        self,
+        program: Program,
+        operands: Sequence[str],
+        results: Sequence[str],
+        namer: Namer,
+        compared: Collection[str] = (),
+    ) -> None:
+        self._compared = compared
+        self._made = {value: operation for operation in program.body.walk() for value in operation.results}
         self.lines: list[str] = []
         self._indent = "    "
         self._namer = namer
@@ -205,6 +215,17 @@ class Body:
         for result in operation.results:
             if refuses(operation):
                 self._demand(operation, result)
+        if operation.name == "shape.cstr_require" and operation.attribute("msg", "") in self._compared:
+            self._require(operation)
+
+    def _require(self, operation: Operation) -> None:
+        """Return what a requirement compares if it does not hold: it asks that one extent has to do with another."""
+        asked = self._made[operation.operands[0]]
+        while asked.name == "arith.select":  # 1, or what the last operand compares
+            asked = self._made[asked.operands[-1]]
+        actual, expected = (self._c[value] for value in asked.operands)
+        number, witness = self._messages[operation.attribute("msg", "")], self._c[operation.results[0]]
+        self._line(f"if ({witness} != 1) return bcg_fail(why, BCG_MAPPED, -1, -1, {number}, {expected}, {actual});")
 
     def _partial(self, operation: Operation, name: str, arguments: list[str]) -> None:
         """Call a function of indices that may have no result for some operands."""

@@ -184,6 +184,7 @@ class _Flat:
         return made
 
     def _call(self, operation: Operation) -> None:
+        """Append the call of a C function; raise `_Unfit` if the code has none of that name for these operands."""
         name = function(operation)
         if name == "bcg_arith_select" and _is_shape(operation.results[0]):
             name = "select_shape"

@@ -12,6 +12,7 @@ takes the program's prefix. An unknown or invalid value is a number at run time 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from ...core.c_source import CSource
 from ...core.errors import shape_statuses, statuses
@@ -69,13 +70,15 @@ def render_shape(program: Program, name: str | None = None) -> CSource:
     return CSource(view.name, {f"{view.name}.c": source, f"{view.name}.h": header})
 
 
-def shape_function(program: Program, name: str) -> str:
+def shape_function(program: Program, name: str, compared: Collection[str] = ()) -> str:
     """Return a program as a static C function, for a file that has the helpers and statuses it uses.
 
     Parameters
     ----------
     program : what to compute; it is verified first.
     name : of the function, a C identifier.
+    compared : the messages of requirements whose failure the diagnostic gives both extents of: BCG_MAPPED, with the
+        number of the message as `against`.
 
     Examples
     --------
@@ -84,11 +87,11 @@ def shape_function(program: Program, name: str) -> str:
     >>> print(shape_function(ranks, "ranks").splitlines()[0])
     static bcg_status ranks(const bcg_shape *a, int64_t *r, bcg_diagnostic *why)
     """
-    view = _view(program.verify(), name)
+    view = _view(program.verify(), name, compared)
     return lay_out(f"static {render_template('shape/body.c.j2', shape=view)}".rstrip("\n") + "\n")
 
 
-def _view(program: Program, name: str) -> ShapeView:
+def _view(program: Program, name: str, compared: Collection[str] = ()) -> ShapeView:
     """Return the view of a program: names, parameters, and the lines of its function."""
     check_values(program)
     prefix, function = kernel_identifiers(name)
@@ -97,7 +100,7 @@ def _view(program: Program, name: str) -> ShapeView:
     operands = tuple(namer.take(value.name) for value in program.operands)
     count = len(program.results)
     results = tuple(namer.take("r" if count == 1 else f"r{at}") for at in range(count))
-    body = Body(program, operands, results, namer)
+    body = Body(program, operands, results, namer, compared)
     arrays = any(value.type.kind == "tensor" for value in program.operands)
     returned = {0: statuses()[0], **shape_statuses()}
     width = max(len(status) for status, _ in returned.values()) + 2

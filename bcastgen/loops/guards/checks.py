@@ -123,6 +123,7 @@ class Checks:
         yield Check("eq", actual, expected, status, subject, dim, text, says)
 
     def _of_extent(self, c: OwnConstraint) -> Check:  # noqa: PLR0911
+        """Return the check of a constraint that compares an operand's dim with one extent."""
         number = self.numbers[c.operand]
         actual, says = Own(number, c.dim), str(c)
         match c:
@@ -161,6 +162,7 @@ class Checks:
         return constraint.other not in {access.name for access in accesses}
 
     def _of_result(self, c: Constraint) -> ResultHasRank | Check:  # noqa: PLR0911
+        """Return the step of a constraint on a result's rank, or on one of its dims."""
         assert isinstance(c, OF_RESULTS)
         subject, says = self.numbers[c.result], str(c)
         if isinstance(c, (ResultRank, ResultRankAtLeast)):

@@ -20,7 +20,7 @@ from ...core.errors import BcastgenError, BroadcastError, DTypeError
 from ...expr.free_extents import free_extent_names
 from ...expr.infer import Typed
 from ...expr.nodes import Apply as ExprApply
-from ...expr.nodes import Constant, Node, Remap
+from ...expr.nodes import Constant, Remap, concrete
 from ...expr.reductions import has_reductions
 from ...shape.constraints import OF_RESULTS, Equals, ExtentIs, RankIs, ResultSame, Stretches, StretchesAll
 from ...shape.decision import Decision
@@ -112,7 +112,7 @@ def _lower(
     types = tuple(type_ for _, type_ in operands)
     reads = tuple(reads_of(expression, result, types, rules.rank_expansion) for result in expression.results)
     claims = tuple(
-        (claim.name, _with_dtype(claim.type, _dtype_of(claim.node), claim.name)) for claim in expression.type_assertions
+        (claim.name, _with_dtype(claim.type, concrete(claim.node), claim.name)) for claim in expression.type_assertions
     )
     spans = spans_of(expression, tuple(claim.node for claim in expression.type_assertions), types, rules.rank_expansion)
     # Where every extent of 1 stretches, operands that each fit an explicit broadcast's target fit each other, too.
@@ -172,11 +172,6 @@ def _verify(program: LoopProgram) -> None:
     unfounded = (*unguarded(program), *unproved(program))
     if unfounded:
         raise BcastgenError(f"internal error: {'; '.join(unfounded)}")
-
-
-def _dtype_of(node: Node) -> DType:
-    assert isinstance(node.dtype, DType)
-    return node.dtype
 
 
 def _with_dtype(type_: TensorType, dtype: DType, name: str) -> TensorType:

@@ -44,7 +44,11 @@ def unread(name: str) -> str:
     'print the module in generic form (mlir-opt --mlir-print-op-generic)'
     >>> unread("shape.conkat"), unread("arith.addf")
     ('nor is its generic form; shape.concat is read', 'nor is its generic form; arith.addi is read')
+    >>> unread("func.call")
+    "nor is its generic form; put the function's ops in its place (mlir-opt --inline)"
     """
+    if name in _CALLS:
+        return "nor is its generic form; put the function's ops in its place (mlir-opt --inline)"
     if name.partition(".")[0] not in _WHOLE or name in ROWS:
         return GENERIC
     close = get_close_matches(name, [other for other, form in _FORMS.items() if form is not None], 1)
@@ -123,6 +127,7 @@ _RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, re
 _TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
 # The dialects whose ops are read in generic form only if they have a row, or a custom form that is read.
 _WHOLE = ("shape", "affine", "arith", "index", "scf", "tensor")
+_CALLS = ("call", "func.call", "func.call_indirect")
 # None marks an op whose own custom form is not read.
 _FORMS: dict[str, Form | None] = {
     **dict.fromkeys(

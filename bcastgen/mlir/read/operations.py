@@ -282,6 +282,7 @@ class Operations:
         raise self.lexer.fail(f"use of {shown(name)}, which is not defined before", start)
 
     def _results(self, draft: Draft, bindings: Sequence[_Binding]) -> tuple[Value, ...]:
+        """Define the results of an operation under the names before its `=`, and return them."""
         types = draft.result_types
         if len(bindings) == len(types) == 1 and bindings[0].count is None:
             return (self._define(bindings[0].name, types[0], bindings[0].start),)

@@ -167,7 +167,7 @@ class Types:
         return made
 
     def _nested(self) -> Type:
-        # A tensor or vector whose brackets hold further brackets or an alias.
+        """Read a tensor or vector whose brackets hold further brackets or an alias."""
         lexer = self._lexer
         lexer.enter()
         start, container = lexer.start, lexer.text[: len("tensor")]

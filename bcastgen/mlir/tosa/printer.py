@@ -140,6 +140,7 @@ class _Printer:
     # ---- views
 
     def _view(self, node: Remap) -> TextValue:
+        """Print a view as a transpose, a reshape, and a select where it broadcasts to given extents."""
         value = self.values[node.operand]
         if node.like is not None:
             raise BcastgenError(f"a view with the shape of operand '{node.like.name}' has no TOSA op; print linalg")

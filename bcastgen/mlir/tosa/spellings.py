@@ -25,6 +25,7 @@ _INTEGERS = ("signed", "unsigned")
 _NUMBERS = (*_INTEGERS, "float")
 _KINDS = ("bool", *_NUMBERS)
 _TRUNC = "select(greater(0, a), ceil(a), floor(a))"
+_TRUNC_SMALL = "select(greater(f32(0), f32(a)), ceil(f32(a)), floor(f32(a)))"
 
 
 def spelling(op: Op, operands: tuple[DType, ...], result: DType) -> str:
@@ -64,7 +65,11 @@ def spelling(op: Op, operands: tuple[DType, ...], result: DType) -> str:
 
 def _cast(source: DType, result: DType) -> str | None:
     # TOSA's cast rounds to the nearest integer, so truncate before it.
-    return f"cast({_TRUNC})" if source.is_float and result.is_integer else "cast(a)"
+    if not (source.is_float and result.is_integer):
+        return "cast(a)"
+    whole = _TRUNC if source.small is None else _TRUNC_SMALL
+    # The low bits of an i32 make an integer of a storage type.
+    return f"cast(i32({whole}))" if result.is_storage else f"cast({whole})"
 
 
 def _truncate_divide(source: DType, _result: DType) -> str | None:

@@ -5,8 +5,8 @@ In: an op's name.  Out: its :class:`TosaOp`.
     find_tosa("intdiv")  ->  TosaOp("intdiv", 2, "truncate_divide", aliases=("int_div",), kinds=("signed",), ...)
 
 Sources: the TOSA specification 1.0 for what ops mean, its 1.1 draft for the element types with every extension
-(INT16, INT64, BF16). The reader chooses another row where an attribute asks for it: ``round`` of a shift, ``nan_mode``,
-the shift of a product of integers.
+(INT16, INT64, BF16, FP8E4M3, FP8E5M2), seed 001 for the list. The reader chooses another row where an attribute asks
+for it: ``round`` of a shift, ``nan_mode``, the shift of a product of integers.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ _BITS = ("bool", *_INTEGERS)
 _ANY = ("bool", *_NUMBERS)
 
 _FLOATS = ("f16", "bf16", "f32")
+_FLOATS8 = ("f8E4M3FN", "f8E5M2")
 _WIDE = ("i32", "i64", *_FLOATS)
 _WHOLE = ("i8", "i16", "i32", "i64")
 
@@ -66,9 +67,10 @@ _CASTS = {
     "i16": ("i1", "i8", "i32", *_FLOATS),
     "i32": ("i1", "i8", "i16", "i64", *_FLOATS),
     "i64": ("i1", "i32"),
-    "f16": ("i8", "i16", "i32", "f32"),
-    "bf16": ("i8", "i16", "i32", "f32"),
-    "f32": ("i1", "i8", "i16", "i32", "f16", "bf16"),
+    "f16": ("i8", "i16", "i32", "f32", *_FLOATS8),
+    "bf16": ("i8", "i16", "i32", "f32", *_FLOATS8),
+    "f32": ("i1", "i8", "i16", "i32", "f16", "bf16", *_FLOATS8),
+    **dict.fromkeys(_FLOATS8, _FLOATS),
 }
 _PRODUCTS = {"i8": "i32", "i16": "i32", "i32": "i32", "i64": "i64"} | {name: name for name in _FLOATS}
 

@@ -228,7 +228,7 @@ COMPLEX_PARTS: tuple[Op, ...] = (
         reference=_angle,
     ),
     Op(
-        "complex",
+        "make_complex",
         2,
         _two_floats,
         lambda _operands, result: f"bcg_make_{result.name}({{0}}, {{1}})",

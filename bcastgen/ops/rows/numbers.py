@@ -115,6 +115,7 @@ NUMBERS: tuple[Op, ...] = (
         cost_tenths_ns={"signed": 5.0, "unsigned": 4.0, "float": 4.0},
         forms=CForms(range_tests=FAR_QUOTIENT, common_case={"float": "bcg_fmod_common_{t}({0}, {1})"}, scalar=True),
         mlir=Mlir({"signed": "@FMOD", "unsigned": "@REMAINDER_UNSIGNED", "float": "arith.remf"}),
+        pole="b == 0",
     ),
     Op(
         "heaviside",

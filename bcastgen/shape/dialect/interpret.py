@@ -119,6 +119,7 @@ class Machine:
     def _result(
         self, operation: Operation, position: int, outcome: Outcome, operands: tuple[Known, ...], certain: bool
     ) -> Known:
+        """Return what is known of a result, given what its row makes of the operands."""
         type_ = operation.results[position].type
         if isinstance(outcome, Failed):
             self._fail(operation, operands, outcome.error)
@@ -177,6 +178,7 @@ class Machine:
         return tuple(_either(a, b) for a, b in zip(first, second, strict=True))
 
     def _reduce(self, operation: Operation, operands: tuple[Known, ...], values: Environment) -> tuple[Known, ...]:
+        """Return what is known of the results of a reduction: its body runs for each extent of a known shape."""
         given, *state = operands
         shape = lift(operation, _values(operands))[0]
         if shape.is_invalid:

@@ -84,6 +84,7 @@ def _dict(attributes: Sequence[tuple[str, Attribute]]) -> str:
 
 
 def _lines(operation: Operation) -> list[str]:
+    """Return the lines of an operation, in the syntax that its row names."""
     row = find_row(operation.name)
     results = f"{_names(operation.results)} = " if operation.results else ""
     name = results + (row.name if row.mlir is None else row.mlir)
@@ -137,6 +138,7 @@ def _constant(operation: Operation, name: str) -> list[str]:
 
 
 def _custom(operation: Operation, name: str) -> list[str]:
+    """Return the lines of an operation whose syntax is its own."""
     operands = _names(operation.operands)
     match operation.name:
         case "shape.join":

@@ -90,6 +90,7 @@ def _defined(
     defined: dict[str, Value],
     every: dict[Value, Operation],
 ) -> None:
+    """Refuse an operand that is not defined before its operation, and say where it is defined instead."""
     if value in scope:
         return
     if any(value in inner.results for region in operation.regions for inner in region.walk()):
@@ -164,6 +165,7 @@ def _named(kind: str) -> str:
 
 
 def _attributes(operation: Operation, row: Row) -> None:
+    """Refuse attributes that the row does not have, of wrong types or values, and those that are missing."""
     settings = {setting.name: setting for setting in row.settings}
     given = dict(operation.attributes)
     if len(given) != len(operation.attributes):

@@ -79,6 +79,7 @@ def _term(cursor: Cursor, depth: int) -> Extent | None:
 
 
 def _factor(cursor: Cursor, depth: int) -> Extent:
+    """Read a number, a name, a function of extents, or a sum in parentheses."""
     number = parse_extent(cursor)
     if number is not None:
         return number

@@ -12,8 +12,8 @@ import bcastgen as bg
 from bcastgen.core.errors import from_status, statuses
 from c_module import Diagnostic, Module
 
-# SIZES has the words of shape functions, which a module has where it has such ops: see test_module_sized.py.
-STATUSES = {value: row for value, row in statuses().items() if row[0] != "SIZES"}
+# SIZES and MAPPED have words of shape functions: see test_module_sized.py.
+STATUSES = {value: row for value, row in statuses().items() if row[0] not in ("SIZES", "MAPPED")}
 NUMBERS = {name: value for value, (name, _) in STATUSES.items()}
 CLAIMS = """
 func.func @claims(%a: tensor<?xf32>, %b: tensor<?xf32>, %c: tensor<?xf32>) -> tensor<?xf32> {

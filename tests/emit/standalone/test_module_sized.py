@@ -47,8 +47,17 @@ def hold_to_the_model(seeds, calls, directory, kind="gcc"):
             assert np.array_equal(got.values(2, np.float64), case.value(a * 3, b + 1) - 1)
             continue
         refused += 1
-        assert got.shape.status == got.call.status == "SIZES" and got.untouched
-        assert re.match(rf"operand '[ab]' of {case.name} dim \d is (not|neither)", got.message)
+        assert got.shape.status == got.call.status == "MAPPED" and got.untouched
+        said = re.fullmatch(
+            rf"(operand '[ab]' of {case.name} dim \d), by its map (1|d\d of its result|1 or d\d of its result), "
+            r"has extent (\d+), expected (\d+)",
+            got.message,
+        )
+        with pytest.raises(bg.BroadcastError) as error:
+            kernels[cases.index(case)](a, b)
+        # The same operand, dim and sizes as the error of the call in Python.
+        assert str(error.value).startswith(f"{said[1]} has extent {said[3]}, expected ")
+        assert (error.value.actual, error.value.expected) == (int(said[3]), int(said[4]))
     return refused
 
 
@@ -201,11 +210,13 @@ def test_values_decide_extents_in_c_as_in_python(copies, tiles, tmp_path):
             continue
         assert got.call.status == got.shape.status != "OK" and got.untouched
         found.add(got.message)
-        for says in ("above its bound", "at most 4 copies of a row"):
-            if got.message.endswith(says):
-                assert "bound" in wanted or says in wanted
+        if "its bound" in got.message:
+            assert f"the extent {got.call.actual}, and its bound is {got.call.expected}" in wanted
+        if got.message.endswith("of a row"):
+            assert got.message in wanted
     assert {"OK", "at most 4 copies of a row", "a shape function refuses the operands"} <= found
-    assert "the shape function of emitted_copies gives dim 0 of the result an extent above its bound" in found
+    too_many = "the shape function of emitted_copies exceeds its bound: dim 0 of the result has extent 5, expected 4"
+    assert too_many in found
     assert any("a value of more than 63 bits" in one for one in found)
     assert any("one below 0 or of more than 63 bits" in one for one in found)
 

@@ -6,38 +6,24 @@ unknown rank has each rank up to the bound, in all combinations; for one of them
 
 from __future__ import annotations
 
-import itertools
 import random
+import re
 from dataclasses import replace
 
 import pytest
 
 import bcastgen as bg
+import prove_guards
 from bcastgen.loops import guard_ir as ir
 from shape_kernels import make_kernel
 from shape_sides import product
 from signatures import PROGRAMS, signature
-from symbolic_proofs import hold
+from symbolic_proofs import hold, is_guarded, ranks_of
 
 SEEDS = range(8)
 PER_SEED = 7
 # Operands of unknown rank have up to so many dims, and more where their types do.
 RANKS = 4
-
-
-def ranks_of(program, bound=RANKS):
-    """Every rank that operands may have, up to a bound, or to what types ask for."""
-    return itertools.product(
-        *(
-            range(len(type_.dims), max(bound, len(type_.dims)) + 1) if type_.unranked else (len(type_.dims),)
-            for _, type_ in program.operands
-        )
-    )
-
-
-def is_guarded(program):
-    """Whether nothing is left to the caller: of what is trusted nothing is asked."""
-    return all(decision.fate != "trusted" for nest in program.nests for decision in nest.domain.decisions)
 
 
 # A read out of bounds each, once.
@@ -64,7 +50,7 @@ COMPUTED = (
 @pytest.mark.parametrize("text", [*PROGRAMS, *FOUND, *COMPUTED])
 def test_the_guards_of_the_goldens_are_what_is_asked(text):
     program = bg.from_text(text).compilation.program
-    for ranks in ranks_of(program) if is_guarded(program) else ():
+    for ranks in ranks_of(program, RANKS) if is_guarded(program) else ():
         hold(program, ranks)
 
 
@@ -92,7 +78,7 @@ def test_the_guards_of_random_kernels_of_unknown_rank_are_what_is_asked(seed):
     chance = random.Random(seed)
     for _ in range(PER_SEED):
         program = emitted(chance, True)
-        combinations = list(ranks_of(program))
+        combinations = list(ranks_of(program, RANKS))
         for ranks in chance.sample(combinations, min(5, len(combinations))):
             hold(program, ranks)
 
@@ -112,7 +98,7 @@ def test_the_guards_of_many_kernels_are_what_is_asked_for_all_ranks(seed):
     chance = random.Random(seed)
     for _ in range(20):
         program = emitted(chance, True)
-        for ranks in ranks_of(program):
+        for ranks in ranks_of(program, RANKS):
             hold(program, ranks)
 
 
@@ -135,7 +121,12 @@ def test_a_step_that_is_missing_is_missed(text, steps):
             left = replace(nest, steps=tuple(other for other in nest.steps if other is not step))
             without = replace(program, guards=replace(program.guards, nests=(left,)))
             with pytest.raises(AssertionError):
-                for ranks in ranks_of(program):
+                for ranks in ranks_of(program, RANKS):
                     hold(without, ranks)
             dropped += 1
     assert dropped == steps
+
+
+def test_the_solver_s_run_prints_its_figures(capsys):
+    assert prove_guards.main(["--count", "4", "--seed", "3"]) == 0
+    assert re.match(r"4 of 4 emissions proved, for \d+ combinations of ranks, in \d+ s; 0 not", capsys.readouterr().out)

@@ -9,13 +9,13 @@ import subprocess
 
 import pytest
 
-from bcastgen.core.dtypes import COMPUTED
+from bcastgen.core.dtypes import DTYPES
 from bcastgen.mlir.tosa.table import TOSA_OPS, find_tosa
 from bcastgen.ops.dtype_rules import compare
 from bcastgen.ops.table import OPS
 
 MLIR_OPT = shutil.which("mlir-opt-22")
-ELEMENTS = [row.mlir for row in COMPUTED]
+ELEMENTS = [row.mlir for row in DTYPES]
 EXTENSIONS = "int16,int4,int64,bf16,fp8e4m3,fp8e5m2,fft,variable,controlflow,doubleround,inexactround,dynamic"
 TARGET = f"profiles=pro_int,pro_fp extensions={EXTENSIONS} level=none specification_version=1.1.draft"
 VALIDATE = f"builtin.module(tosa-attach-target{{{TARGET}}},tosa-validate{{strict-op-spec-alignment}})"
@@ -39,13 +39,13 @@ def test_a_row_fits_the_rows_it_names(row):
     for name in filter(None, (row.row, row.integer_row)):
         extra = len(row.extra) if name == row.integer_row else {"clip": 2}.get(name, 0)
         assert OPS[name].arity == row.arity + extra
-    kinds = {dtype.mlir: dtype.kind for dtype in COMPUTED}
+    kinds = {dtype.mlir: dtype.kind for dtype in DTYPES}
     for operands, result in row.strict:
         assert len(operands) == row.arity
         assert kinds[operands[-1]] in row.kinds
         ours = OPS[row.integer_row if row.integer_row and kinds[operands[0]] != "float" else row.row]
         if not ours.converts and row.name != "mul":
-            types = tuple(next(dtype for dtype in COMPUTED if dtype.mlir == element) for element in operands)
+            types = tuple(next(dtype for dtype in DTYPES if dtype.mlir == element) for element in operands)
             assert ours.types((*types, *types[:1] * (ours.arity - row.arity)))[1].mlir == result
 
 
@@ -118,7 +118,7 @@ def test_strict_element_types_are_those_of_mlir_opt():
 @needs_mlir_opt
 @pytest.mark.slow
 def test_what_has_a_meaning_is_accepted_by_the_verifier():
-    kinds = {dtype.mlir: dtype.kind for dtype in COMPUTED}
+    kinds = {dtype.mlir: dtype.kind for dtype in DTYPES}
     cases = [
         (row, operands, result)
         for row in TOSA_OPS

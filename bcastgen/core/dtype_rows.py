@@ -1,0 +1,219 @@
+"""The table of dtypes: one row each.
+
+In: nothing.  Out: :data:`DTYPES`.
+
+    F32.c -> "float"        BOOL.mlir -> "i1"        F32.bytes -> 4
+
+The module ``float16`` has what 16-bit floats need beside their row, ``small_floats`` the formats of smaller ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .float16 import BFLOAT16, nearest
+from .frozen import dataclass
+from .ml_dtypes import numpy_dtype
+from .small_floats import SMALL_FLOATS, SmallFloat
+
+__all__ = [
+    "BF16",
+    "BOOL",
+    "C64",
+    "C128",
+    "COMPUTED",
+    "DTYPES",
+    "F16",
+    "F32",
+    "F64",
+    "I32",
+    "I64",
+    "U64",
+    "DType",
+    "row_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """One element type.
+
+    A storage type is one that memory holds and nothing computes in: a float of at most 8 bits, or an integer of less
+    than 8. Each element has a byte of its own; its value in C is its code, a uint8_t.
+
+    Attributes
+    ----------
+    name : our spelling, the one in types and signatures.
+    kind : ``"bool"``, ``"signed"``, ``"unsigned"``, ``"float"`` or ``"complex"``.
+    bits : width of a value, in bits; in memory it has whole bytes.
+    c : the C type of a value, of a complex number a struct; memory holds a bool as a byte, and a 16-bit float as its
+        bits (``emit.c_text.body.storage_type``).
+    mlir : the MLIR element type.
+    numpy : the name NumPy knows it by.
+    small : the format of a float of at most 8 bits.
+    """
+
+    name: str
+    kind: str
+    bits: int
+    c: str
+    mlir: str
+    numpy: str
+    small: SmallFloat | None = None
+
+    @property
+    def bytes(self) -> int:
+        """Size of one element in bytes."""
+        return -(-self.bits // 8)
+
+    @property
+    def is_storage(self) -> bool:
+        """True for storage types, which are converted to other dtypes and computed with in these."""
+        return self.small is not None or (self.is_integer and self.bits < 8)
+
+    @property
+    def is_added(self) -> bool:
+        """True for dtypes that the package ml_dtypes adds to NumPy."""
+        return self.is_storage or self.numpy == BFLOAT16
+
+    @property
+    def is_integer(self) -> bool:
+        """True for signed and unsigned integers, False for bool, floats and complex numbers."""
+        return self.kind in ("signed", "unsigned")
+
+    @property
+    def is_float(self) -> bool:
+        """True for floating-point types of real numbers."""
+        return self.kind == "float"
+
+    @property
+    def is_complex(self) -> bool:
+        """True for complex numbers."""
+        return self.kind == "complex"
+
+    @property
+    def is_inexact(self) -> bool:
+        """True for floats and complex numbers."""
+        return self.kind in ("float", "complex")
+
+    @property
+    def part(self) -> DType:
+        """The dtype of a complex number's real and imaginary parts; any other dtype itself."""
+        return {"c64": F32, "c128": F64}.get(self.name, self)
+
+    @property
+    def is_float16(self) -> bool:
+        """True for the 16-bit floats, f16 and bf16: C computes with them in f32 and rounds once per operation."""
+        return self.kind == "float" and self.bits == 16
+
+    @property
+    def computed_in(self) -> DType:
+        """The dtype that C computes in with values of this one, small floats after their conversion."""
+        return F32 if self.is_float16 or self.small is not None else self
+
+    @property
+    def cure(self) -> str:
+        """The words that send a user of a storage type to the dtype to compute in."""
+        wide = "float32" if self.is_float else "int8" if self.kind == "signed" else "uint8"
+        return f"{self} is a storage type, which nothing computes in; use .astype(numpy.{wide}), and convert the result"
+
+    @property
+    def min(self) -> int:
+        """Smallest value of an integer or bool type."""
+        return -(1 << (self.bits - 1)) if self.kind == "signed" else 0
+
+    @property
+    def max(self) -> int:
+        """Largest value of an integer or bool type."""
+        if self.kind == "bool":
+            return 1
+        return (1 << (self.bits - (self.kind == "signed"))) - 1
+
+    def wrapped(self, value: int) -> int:
+        """Return the value of this integer type that has the low bits of a number."""
+        value &= (1 << self.bits) - 1
+        return value - (1 << self.bits) if value > self.max else value
+
+    @property
+    def np(self) -> np.dtype[Any]:
+        """The NumPy dtype, in native byte order; those of bf16 and of storage types need the package ml_dtypes."""
+        return numpy_dtype(self.numpy, self.name) if self.is_added else np.dtype(self.numpy)
+
+    @property
+    def in_python(self) -> str:
+        """The name that users write for it in Python."""
+        return f"{'ml_dtypes' if self.is_added else 'numpy'}.{self.numpy}"
+
+    def nearest(self, value: complex) -> Any:
+        """Return the value of this float or complex type nearest to a number; an infinity beyond the largest value.
+
+        A float takes the real part of a complex number. Small floats have their own rules for what is beyond.
+        """
+        if self.is_complex:
+            return complex(self.part.nearest(value.real), self.part.nearest(value.imag))
+        if isinstance(value, complex):
+            value = value.real
+        if self.is_float16:
+            return nearest(value, self.name)
+        if self.small is not None:
+            return self.small.nearest(value)
+        with np.errstate(over="ignore"):
+            return float(self.np.type(value))
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> Any:
+        # Rows are compared by identity, so a pickle holds the name.
+        return row_of, (self.name,)
+
+
+def _integer(kind: str, bits: int) -> DType:
+    unsigned = kind == "unsigned"
+    c_name = f"{'u' if unsigned else ''}int{bits}"
+    return DType(
+        f"{'u' if unsigned else 'i'}{bits}", kind, bits, f"{c_name}_t", f"{'ui' if unsigned else 'i'}{bits}", c_name
+    )
+
+
+def _small_integer(kind: str, bits: int) -> DType:
+    row = _integer(kind, bits)
+    return DType(row.name, kind, bits, "uint8_t", row.mlir, row.numpy)
+
+
+def _small_float(name: str) -> DType:
+    kind = SMALL_FLOATS[name]
+    bits = kind.exponent + kind.mantissa + (kind.sign != 0)
+    return DType(name, "float", bits, "uint8_t", f"f{name[1:].upper()}", f"float{name[1]}_{name[2:]}", kind)
+
+
+# C's bool is one byte of 0 or 1 on every ABI NumPy runs on, as numpy.bool is. Storage types come last.
+DTYPES: tuple[DType, ...] = (
+    DType("bool", "bool", 8, "bool", "i1", "bool"),
+    *(_integer("signed", bits) for bits in (8, 16, 32, 64)),
+    *(_integer("unsigned", bits) for bits in (8, 16, 32, 64)),
+    DType("f16", "float", 16, "float", "f16", "float16"),
+    DType("bf16", "float", 16, "float", "bf16", BFLOAT16),
+    DType("f32", "float", 32, "float", "f32", "float32"),
+    DType("f64", "float", 64, "double", "f64", "float64"),
+    DType("c64", "complex", 64, "bcg_c64", "complex<f32>", "complex64"),
+    DType("c128", "complex", 128, "bcg_c128", "complex<f64>", "complex128"),
+    *map(_small_float, SMALL_FLOATS),
+    *(_small_integer(kind, bits) for bits in (4, 2) for kind in ("signed", "unsigned")),
+)
+# Those that ops compute in.
+COMPUTED = tuple(row for row in DTYPES if not row.is_storage)
+
+_BY_NAME = {row.name: row for row in DTYPES}
+
+
+def row_of(name: str) -> DType:
+    """Return the row of our name."""
+    return _BY_NAME[name]
+
+
+BOOL, I32, I64, U64 = (_BY_NAME[name] for name in ("bool", "i32", "i64", "u64"))
+F16, BF16, F32, F64 = (_BY_NAME[name] for name in ("f16", "bf16", "f32", "f64"))
+C64, C128 = _BY_NAME["c64"], _BY_NAME["c128"]
