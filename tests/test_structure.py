@@ -90,7 +90,6 @@ def test_the_table_of_rooms_fits_the_page():
 
 # Where names of ops may be string literals outside ops/, and why.
 NAMES_ALLOWED = {
-    "api/op_kernels.py": "which of NumPy's functions take more than operands",
     "expr/text.py": "Python's operators by the dunder of their row; a chain of comparisons is a logical_and",
     "expr/source": "Python's logic, branches and functions, and math's, as rows",
     "expr/ufuncs.py": "what NumPy and SciPy call a row",

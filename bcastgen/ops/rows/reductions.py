@@ -60,6 +60,7 @@ class Reduction:
 
         Examples
         --------
+        >>> from bcastgen.core.dtypes import F16
         >>> [str(one) for one in REDUCTIONS["mean"].types(F16)]
         ['f32', 'f32', 'f16']
         """
