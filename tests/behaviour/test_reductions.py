@@ -10,6 +10,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.core.dtypes import COMPUTED, DTYPES
+from bcastgen.core.errors import BcastgenError, DomainError
 from tests.support.reduction_programs import Program
 
 NAMES = ("sum", "prod", "mean", "var", "std", "min", "max", "any", "all", "argmin", "argmax", "count_nonzero")
@@ -79,7 +80,7 @@ def test_bits_are_those_of_any_number_of_threads():
 
 
 @pytest.mark.parametrize("count", [1000, 100_000])
-def test_errors_of_sums_are_at_most_numpys(count):
+def test_errors_of_sums_keep_their_bound(count):
     random = np.random.default_rng(5)
     total = bg.jit(lambda x: x.sum())
     ours = []
@@ -189,6 +190,21 @@ def test_what_is_not_built_is_refused_by_name(tmp_path):
         _ = kernel.shape_function
     with pytest.raises(bg.BcastgenError, match="unknown rank"):
         _ = bg.from_text("(f32[*] x) -> sum(x)").source
+
+
+def test_what_asks_before_anything_is_computed_asks_nothing_of_a_reduction():
+    a, b = np.arange(1, 7).reshape(2, 3), np.array([1, 2, 3])
+    for function in (
+        lambda a, b: a.sum(axis=1, keepdims=True) ** b,
+        lambda a, b: b ** a.sum(axis=1, keepdims=True),
+        lambda a, b: (b ** (a - a.sum())).sum(axis=1),
+    ):
+        with pytest.raises(BcastgenError, match=r"power of integers asks .* computed with sum_of.*; cast an operand"):
+            bg.jit(function)(a, b)
+    np.testing.assert_array_equal(bg.jit(lambda a, b: (a**b).sum(axis=1))(a, b), (a**b).sum(axis=1))
+    np.testing.assert_array_equal(bg.jit(lambda a: a.sum(axis=1) ** 2)(a), a.sum(axis=1) ** 2)
+    with pytest.raises(DomainError, match=r"negative integer powers.*in kernel\(a: \[2, 3\], b: \[3\]\)"):
+        bg.jit(lambda a, b: (a**b).sum(axis=1))(a, -b)
 
 
 def test_kernels_with_reductions_are_pickled():

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.errors import DomainError
 from bcastgen.expr.trace import trace
 from bcastgen.kernel.kernel import Kernel
 from bcastgen.shape.types.tensor_type import parse_signature
@@ -396,3 +397,11 @@ def test_result_shape_refuses_what_is_no_shape(called):
     for wrong in (None, (None,), (-1,), (2**63,), (1,) * 65, (2.0,), (True,), "ab", ((1,),), (2**63 - 1, 3.5)):
         with pytest.raises(bg.BroadcastError, match=r"^operand 'b' (dim . has extent .*, expected 0 to|has rank 65, )"):
             add.result_shape((3,), wrong)
+
+
+def test_a_long_call_tells_the_shapes_of_its_arrays():
+    """A call that releases the GIL has copies of extents; its error is told before they are gone."""
+    exponents = np.ones((300, 400), np.int64)
+    exponents[-1, -1] = -1
+    with pytest.raises(DomainError, match=r"in kernel\(a: \[300, 1\], b: \[300, 400\]\)"):
+        bg.jit(lambda a, b: a**b)(np.ones((300, 1), np.int64), exponents)

@@ -111,6 +111,7 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
     nests: list[Nest] = []
     guards: list[NestGuards] = []
     for at, (nest, asked) in enumerate(zip(program.nests, program.guards.nests, strict=True)):
+        _refuse_demands(nest, {one.operand: one for one in reduced})
         own = tuple(by_position[access.position] for access in nest.results if access.position in by_position)
         nests.append(replace(nest, reduced=own))
         guards.append(replace(asked, results=(*asked.results, *_not_empty(nest, at, own))))
@@ -126,6 +127,18 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
         shapes,
     )
     return replace(program, nests=tuple(nests), guards=made, reduced=reduced)
+
+
+def _refuse_demands(nest: Nest, given: dict[int, Reducing]) -> None:
+    """Refuse ops that ask something of elements where a reduction is read: they ask before anything is computed."""
+    read = next((given[access.position] for access in (*nest.operands, *nest.shapes) if access.position in given), None)
+    for statement in nest.body if read is not None else ():
+        if statement.constant is None and statement.op.demand_for(statement.operand_dtypes) is not None:
+            raise BcastgenError(
+                f"{statement.op.name} of integers asks of each element that it is defined there, before anything is "
+                f"computed, and this one is computed with {read.name}; cast an operand of it to float, or compute "
+                f"{read.op.name} in a kernel of its own"
+            )
 
 
 def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...]) -> list[Check]:
