@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..core.errors import BcastgenError
-from ..runtime.cache import clear, info, kernels, verify
+from ..runtime.cache.upkeep import clear, info, kernels, verify
 from ..runtime.library import open_shared
 
 __all__ = ["add_arguments", "run"]

@@ -20,7 +20,7 @@ from ..core.errors import BcastgenError, CompilerWarning
 from ..core.frozen import dataclass
 from ..core.version import __version__
 from ..runtime.base import implementation
-from ..runtime.cache import info
+from ..runtime.cache.upkeep import info
 from ..runtime.toolchain import toolchain
 
 __all__ = ["Finding", "add_arguments", "examine", "run"]

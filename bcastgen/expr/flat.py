@@ -18,7 +18,6 @@ from ..core.errors import BcastgenError
 from ..ops.internal_rows import ENDED
 from ..ops.maps import plain_op
 from ..ops.row import Op
-from ..ops.rows.reductions import REDUCTIONS
 from ..ops.table import DEFINED, OPS
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, Sizing, TypeAssertion, topological
 
@@ -117,6 +116,8 @@ def restored(flat: Flat) -> Expression:
                 nodes.append(Apply(rebuilt[parts[0]], tuple(nodes[at] for at in parts[1]), parts[2]))
             case "reduce":
                 name, value, *settings = parts
+                from ..ops.rows.reductions import REDUCTIONS  # noqa: PLC0415 - most kernels have none
+
                 if name not in REDUCTIONS:
                     raise BcastgenError(f"there is no reduction {name!r} in this bcastgen; make the kernel again")
                 nodes.append(Reduce(REDUCTIONS[name], nodes[value], *settings))

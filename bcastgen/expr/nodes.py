@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from ..core.dtypes import DType, Weak
 from ..core.frozen import dataclass
 from ..ops.row import Op
-from ..ops.rows.reductions import Reduction
 
 if TYPE_CHECKING:
+    from ..ops.rows.reductions import Reduction
     from ..shape.types.tensor_type import TensorType
     from .views import View
 
@@ -40,6 +40,7 @@ __all__ = [
     "TypeAssertion",
     "children",
     "concrete",
+    "has_reductions",
     "literal",
     "topological",
 ]
@@ -232,3 +233,8 @@ def topological(results: Iterable[Node]) -> list[Node]:
         stack.append((node, True))
         stack.extend((child, False) for child in reversed(below))
     return list(order)
+
+
+def has_reductions(expression: Expression) -> bool:
+    """Whether an expression reduces a value."""
+    return any(isinstance(node, Reduce) for node in topological(expression.roots))

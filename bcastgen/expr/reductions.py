@@ -21,7 +21,7 @@ from ..core.frozen import dataclass
 from ..ops.rows.reductions import REDUCTIONS
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, topological
 
-__all__ = ["BY_NUMPY", "FUNCTIONS", "Split", "check_axes", "has_reductions", "normal_axes", "split"]
+__all__ = ["BY_NUMPY", "FUNCTIONS", "Split", "check_axes", "normal_axes", "split"]
 
 # The stand-in of an array, of `trace.Tracer`, which calls what is here.
 Tracer = Any
@@ -218,11 +218,6 @@ BY_NUMPY: dict[object, Callable[..., Tracer]] = {
 
 
 # ---- expressions
-
-
-def has_reductions(expression: Expression) -> bool:
-    """Whether an expression reduces a value."""
-    return any(isinstance(node, Reduce) for node in topological(expression.roots))
 
 
 def normal_axes(node: Reduce, rank: int) -> tuple[int, ...]:

@@ -19,7 +19,6 @@ from ..core.dtypes import DType
 from ..core.frozen import dataclass
 from ..expr.nodes import Constant, Params, literal
 from ..ops.row import Op
-from ..ops.rows.reductions import Reduction
 from ..shape.constraints import Constraint
 from ..shape.decision import Decision
 from ..shape.types.dim import Dim
@@ -28,6 +27,7 @@ from .affine import AffineMap
 from .unit_dims import fold_unit_dims
 
 if TYPE_CHECKING:
+    from ..ops.rows.reductions import Reduction
     from .guard_ir import GuardProgram
 
 __all__ = [

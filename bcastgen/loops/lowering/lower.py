@@ -20,8 +20,7 @@ from ...core.errors import BcastgenError, BroadcastError, DTypeError
 from ...expr.free_extents import free_extent_names
 from ...expr.infer import Typed
 from ...expr.nodes import Apply as ExprApply
-from ...expr.nodes import Constant, Remap, concrete
-from ...expr.reductions import has_reductions
+from ...expr.nodes import Constant, Remap, concrete, has_reductions
 from ...shape.constraints import OF_RESULTS, Equals, ExtentIs, RankIs, ResultSame, Stretches, StretchesAll
 from ...shape.decision import Decision
 from ...shape.inference.joint import Joint

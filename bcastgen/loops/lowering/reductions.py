@@ -132,8 +132,12 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
 def _refuse_demands(nest: Nest, given: dict[int, Reducing]) -> None:
     """Refuse ops that ask something of elements where a reduction is read: they ask before anything is computed."""
     read = next((given[access.position] for access in (*nest.operands, *nest.shapes) if access.position in given), None)
-    for statement in nest.body if read is not None else ():
-        if statement.constant is None and statement.op.demand_for(statement.operand_dtypes) is not None:
+    for statement in nest.body:
+        if (
+            read is not None
+            and statement.constant is None
+            and statement.op.demand_for(statement.operand_dtypes) is not None
+        ):
             raise BcastgenError(
                 f"{statement.op.name} of integers asks of each element that it is defined there, before anything is "
                 f"computed, and this one is computed with {read.name}; cast an operand of it to float, or compute "

@@ -24,18 +24,5 @@ for each other, which is rare and harmless.
 from .directory import cache_directory
 from .identity import cache_key, digest_of
 from .store import build, find
-from .upkeep import CacheInfo, Finding, clear, info, kernels, verify
 
-__all__ = [
-    "CacheInfo",
-    "Finding",
-    "build",
-    "cache_directory",
-    "cache_key",
-    "clear",
-    "digest_of",
-    "find",
-    "info",
-    "kernels",
-    "verify",
-]
+__all__ = ["build", "cache_directory", "cache_key", "digest_of", "find"]

@@ -13,8 +13,9 @@ import pytest
 
 from bcastgen.core.errors import BcastgenError
 from bcastgen.runtime.cache import bound as module
-from bcastgen.runtime.cache import build, cache_key, clear, find, info
+from bcastgen.runtime.cache import build, cache_key, find
 from bcastgen.runtime.cache.bound import bound, bytes_of, used_keys
+from bcastgen.runtime.cache.upkeep import clear, info
 from bcastgen.runtime.toolchain import Toolchain
 from cache_entries import SOURCE, made
 

@@ -17,7 +17,8 @@ import pytest
 
 from bcastgen.core.c_source import CSource
 from bcastgen.core.errors import CompileError
-from bcastgen.runtime.cache import build, cache_key, clear, find, info
+from bcastgen.runtime.cache import build, cache_key, find
+from bcastgen.runtime.cache.upkeep import clear, info
 from bcastgen.runtime.toolchain import Toolchain, toolchain
 from cache_entries import SOURCE, answer, litter, made
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from bcastgen.core.errors import CacheError
-from bcastgen.runtime.cache import find, info
+from bcastgen.runtime.cache import find
 from bcastgen.runtime.cache.transfer import export_to, import_from
+from bcastgen.runtime.cache.upkeep import info
 from bcastgen.runtime.toolchain import Toolchain
 from cache_entries import answer, made
 

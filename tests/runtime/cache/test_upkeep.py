@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from bcastgen.core.errors import CacheError
-from bcastgen.runtime.cache import build, cache_key, clear, kernels, verify
+from bcastgen.runtime.cache import build, cache_key
+from bcastgen.runtime.cache.upkeep import clear, kernels, verify
 from bcastgen.runtime.toolchain import BINARY, Toolchain
 from cache_entries import SOURCE, made
 
