@@ -74,7 +74,7 @@ def test_what_is_not_a_kernel(
 
 
 def test_another_abi(compile_kernel: Any) -> None:
-    with pytest.raises(CacheError, match="has ABI version 9, this bcastgen 3"):
+    with pytest.raises(CacheError, match=r"has ABI version 9, this bcastgen [0-9]$"):
         open_library(compile_kernel(1, 1, BODY, VERSION="9"))
 
 

@@ -46,7 +46,7 @@ _STANDARD = re.compile(
 _GENERATED = re.compile(
     r"arrays|bits|bytes|count|most|one[0-9]*|pairs|other[0-9]*|may_be|words[0-9]*|(?:word|given)[0-9]+|"
     r"[di][0-9]+|t[0-9]+(?:_[0-9]+|_block)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
-    r"|messages|number[0-9]*|most[0-9]+|first|end"
+    r"|messages|number[0-9]*|most[0-9]+|first|end|domains|given|reduced"
 )
 # Functions (and objects) of the C library, by the form of their names: no kernel can have such a name. Those that take
 # a float or long double end in f or l. This is text, since compiling the pattern takes longer than naming a kernel.

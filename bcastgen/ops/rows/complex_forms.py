@@ -32,6 +32,15 @@ def _complex(re: Any, im: Any) -> Any:
     return made
 
 
+def _of_parts(re: Any, im: Any) -> Any:
+    # A function of two floats says what dtype the parts have.
+    with np.errstate(all="ignore"):
+        kind = np.result_type(np.arctan2(re, im), np.complex64)
+    made = np.empty(np.broadcast(re, im).shape, kind)
+    made.real, made.imag = re, im
+    return made
+
+
 def _same(*operands: Any) -> list[Any]:
     kind = np.result_type(*operands)
     return [np.asarray(x).astype(kind) for x in operands]
@@ -168,7 +177,8 @@ def _part(
         doc,
         aliases=aliases,
         reference=reference,
-        representable=True,
+        # An angle is pi, and pi has to be rounded.
+        representable=name != "angle",
         integers=integers or IntegerFacts(),
         complex=form,
         mlir=mlir,
@@ -233,7 +243,7 @@ COMPLEX_PARTS: tuple[Op, ...] = (
         _two_floats,
         lambda _operands, result: f"bcg_make_{result.name}({{0}}, {{1}})",
         "The complex number of a real and an imaginary part; those of f16 and bf16 are taken as f32.",
-        reference=_complex,
+        reference=_of_parts,
         mlir=Mlir({"float": "complex.create {0}, {1} : {T}"}),
     ),
 )

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
+import numpy as np
 import pytest
+
+import bcastgen as bg
+from bcastgen.core.dtypes import dtype
+from bcastgen.ops.table import OPS
 
 TEXTS = {
     "mixed": "(bf16[?,?] a, f16[?] b, f32[?,1] c) -> exp(a) * 0.1 + bf16(b) / bf16(c)",
@@ -59,6 +65,30 @@ def test_each_op_rounds_once_and_what_is_stored_only_is_rounded_there(kernels):
 def test_what_is_representable_is_not_rounded(kernels):
     assert "round_f16" not in kernels["exact"].text
     assert "exact_f32_to_f16(" in kernels["exact"].text
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_rows_that_say_so_are_representable(kind):
+    """What is read by a later op, in f32, is what a result of 16 bits holds: over all values, or many pairs."""
+    rows = {name: op for name, op in OPS.items() if op.representable}
+    assert len(rows) > 12
+    every = np.arange(2**16, dtype=np.uint16)
+    chance = np.random.default_rng(3)
+    for arity in (1, 2, 3):
+        calls = []
+        for name, op in rows.items():
+            if op.arity == arity:
+                with suppress(bg.BcastgenError):
+                    text = f"{name}({', '.join('abc'[:arity])})"
+                    signature = f"({', '.join(f'{kind}[?] {x}' for x in 'abc'[:arity])})"
+                    if bg.from_text(f"{signature} -> {text}").compilation.typed.result_dtypes[0].name == kind:
+                        calls.append(text)
+        assert calls
+        kernel = bg.from_text(f"{signature} -> {', '.join(f'{call}, f32({call})' for call in calls)}")
+        operands = [every, chance.permutation(every), chance.permutation(every)][:arity]
+        results = kernel(*(x.view(dtype(kind).np) for x in operands))
+        for call, short, wide in zip(calls, results[::2], results[1::2], strict=True):
+            np.testing.assert_array_equal(short.astype(np.float32), wide, err_msg=call)
 
 
 def test_no_value_goes_through_a_rounded_f32(kernels):

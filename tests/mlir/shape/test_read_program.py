@@ -286,7 +286,7 @@ def test_seed_002_reduce():
         ('"add"(%s, %s) : (index, index) -> ()\nreturn', "%s: index", "'add' is no op of a shape program"),
         ('"func.call"() {callee = @g} : () -> ()\nreturn', "", "'func.call' is no op of a shape program"),
         ("return", "%t: i64", "type i64 is none of a shape program's; use !shape.shape,"),
-        ("return", "%t: tensor<2xf8E5M2>", "type tensor<2xf8E5M2> is none of a shape program's"),
+        ("return", "%t: tensor<2xf80>", "type tensor<2xf80> is none of a shape program's"),
         ("return", "%t: vector<2xf32>", "type vector<2xf32> is none of a shape program's"),
         ("return", "%t: tensor<1000000000xindex>", "has 1000000000 extents, expected at most 64"),
         (
