@@ -134,18 +134,36 @@ def call_clean(
     casting : NumPy's rule for an out of another dtype than its result.
     order : the memory order of results without an out, as NumPy names it.
     """
-    stretches = getattr(kernel, "_stretches_to_outs", False)
-    kernel = _stand_in(kernel, operands)
+    first = _stand_in(kernel, operands)
+    try:
+        return _computed(kernel, first, operands, outs, casting, order)
+    except TypeError:
+        # The extension has asked for a binary, and there is none: NumPy answers from now on.
+        now = _stand_in(kernel, operands)
+        if now is first:
+            raise
+        return _computed(kernel, now, operands, outs, casting, order)
+
+
+def _computed(
+    kernel: CleanCall,
+    computes: CleanCall,
+    operands: tuple[object, ...],
+    outs: tuple[Array | None, ...],
+    casting: str,
+    order: str,
+) -> tuple[Array, ...]:
     targets = tuple(
         None if out is None else _as_array(f"out of result '{name}'", out)
-        for name, out in zip(kernel.results, outs, strict=True)
+        for name, out in zip(computes.results, outs, strict=True)
     )
     if order != "K":
-        targets = _in_order(kernel, operands, targets, order)
+        targets = _in_order(computes, operands, targets, order)
     if all(target is None for target in targets):
-        made = kernel._call_clean(operands, None)
+        made = computes._call_clean(operands, None)
         return made if len(targets) > 1 else (made,)
-    return call_with_outs(kernel, operands, targets, casting=casting, stretches=stretches)
+    stretches = getattr(kernel, "_stretches_to_outs", False)
+    return call_with_outs(computes, operands, targets, casting=casting, stretches=stretches)
 
 
 def _in_order(

@@ -85,6 +85,18 @@ def test_the_warning_has_the_compilers_words_and_stands_at_the_call(monkeypatch,
     assert [warning.filename for warning in told] == [__file__]
 
 
+@pytest.mark.parametrize("reduces", [False, True])
+def test_a_first_call_that_converts_its_operands_is_answered_too(reduces, monkeypatch, untold):
+    monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
+    function, wanted = (lambda a, b: (a * b).sum(axis=0), 12) if reduces else (lambda a, b: a * b, [2, 4, 6])
+    for given in ({}, {"out": np.zeros(() if reduces else 3)}, {"order": "F"}):
+        kernel = bg.jit(function, name=f"first{len(given)}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bg.CompilerWarning)
+            assert np.asarray(kernel([1, 2, 3], 2, **given)).tolist() == wanted
+        assert kernel.compilations == 0
+
+
 def test_a_later_call_is_compiled_where_the_environment_names_another_compiler(monkeypatch, untold):
     kernel = bg.jit(lambda a: a + 1)
     monkeypatch.setenv("BCASTGEN_CC", "/nonexistent/cc")
