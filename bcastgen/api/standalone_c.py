@@ -24,7 +24,7 @@ __all__ = ["emit_c", "emit_shape", "module_source"]
 
 
 def emit_c(
-    kernels: Mapping[str, Kernel] | Iterable[Kernel],
+    kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel],
     directory: str | Path,
     name: str,
     variants: int | None = None,
@@ -41,7 +41,7 @@ def emit_c(
 
     Parameters
     ----------
-    kernels : the kernels, under the names that they have in the module, or else under their own.
+    kernels : a kernel, which is called as the module; or several, under the names that they have there, or their own.
     directory : where the files go; made if missing.
     name : the module's name: that of its files, and the prefix of every name in them.
     variants : number of specialised inner loops; 0 for the one plain nest, None for as many as pay.
@@ -71,12 +71,16 @@ def emit_c(
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     [path.name for path in bg.emit_c(kernels, directory, "rows")]
     ['rows.c', 'rows.h']
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     source, header = bg.emit_c(kernels["sums"], directory, "sums")
+    ...     "sums_status sums(" in header.read_text()
+    True
     """
     form = CForm(variants, static, freestanding, openmp, target, single_file, main, tuple(build))
     return write_sources(module_source(kernels, name, form), Path(directory))
 
 
-def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, form: CForm) -> CSource:
+def module_source(kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel], name: str, form: CForm) -> CSource:
     """Return the files of a module.
 
     Raises
@@ -84,7 +88,12 @@ def module_source(kernels: Mapping[str, Kernel] | Iterable[Kernel], name: str, f
     BcastgenError
         If there is no kernel, or two have one name.
     """
-    pairs = list(kernels.items()) if isinstance(kernels, Mapping) else [(kernel.__name__, kernel) for kernel in kernels]
+    if isinstance(kernels, Mapping):
+        pairs = list(kernels.items())
+    elif isinstance(kernels, Iterable):
+        pairs = [(kernel.__name__, kernel) for kernel in kernels]
+    else:
+        pairs = [(name, kernels)]
     if not pairs:
         raise BcastgenError(f"module {name} has no kernel")
     twice = next((one for at, (one, _) in enumerate(pairs) if one in (other for other, _ in pairs[:at])), None)
