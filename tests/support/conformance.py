@@ -43,9 +43,10 @@ for arguments in json.load(sys.stdin):
         sys.exit(1)
 """
 PLACE = "import tosa_tools_cli as cli; print(cli.__file__)"
-# Element types of TOSA that bcastgen refuses; a group of tests named for one of them needs no data.
+# Element types of TOSA that bcastgen refuses, but for those that are cast; a group named for one of them needs no data.
 REFUSED = re.compile(r"!tosa\.\w+|(?<=[x<:])(?:f[468]E\w+|i48?\b)")
-LAZY = ("fp8", "mx", "int4")
+CAST = {"f8E4M3FN", "f8E5M2"}
+LAZY = ("mx", "int4")
 # Kinds of errors that tosa-opt repairs (it drops a surplus operand) or dies of (one is missing).
 LISTS = ("WrongInputList", "WrongOutputList")
 # MLIR's names of the flatbuffer's element types.
@@ -217,7 +218,8 @@ class Case:
         return done.stdout if done.returncode == 0 else None
 
     def operands(self):
-        return [read_array(self.folder / name) for name in self.description["ifm_file"]]
+        kind = "e5m2" if re.search(r"_f8e5m2_", self.name) else ""
+        return [read_array(self.folder / name, kind) for name in self.description["ifm_file"]]
 
     def reference(self, precise=True):
         """Run the reference model; return its result, which also stays in the folder.
@@ -232,7 +234,7 @@ class Case:
     def complies(self, result):
         """Whether a result is within the bounds of the test. The precise reference must be in the folder."""
         ours = self.folder / "result.npy"
-        np.save(ours, result)
+        np.save(ours, result.view(np.uint8) if result.dtype.name == "float8_e5m2" else result)
         reference = self.folder / self.description["ofm_file"][0]
         bounds = reference.with_name(f"bounds_{reference.name}")
         needed = self.description["test_requirements"]["bounds_file_required"]
@@ -250,20 +252,20 @@ class Case:
         shutil.rmtree(self.folder)
 
 
-def read_array(path):
-    """Read an array; NumPy calls a bf16 of a file two bytes of nothing."""
+def read_array(path, kind=""):
+    """Read an array; a file says V2 of bf16, V1 of f8E4M3FN and u1 of f8E5M2, which `kind` tells from others."""
     array = np.load(path)
-    if array.dtype.kind == "V":
-        from ml_dtypes import bfloat16
+    if array.dtype.kind == "V" or (kind == "e5m2" and array.dtype == np.uint8):
+        import ml_dtypes
 
-        assert array.dtype.itemsize == 2, array.dtype
-        array = array.view(bfloat16)
+        names = {"V2": ml_dtypes.bfloat16, "V1": ml_dtypes.float8_e4m3fn, "u1": ml_dtypes.float8_e5m2}
+        array = array.view(names[array.dtype.str[1:]])
     return array
 
 
 def unsupported_types(text):
     """Names of the element types of a text that bcastgen is to refuse."""
-    return set(REFUSED.findall(text))
+    return set(REFUSED.findall(text)) - (CAST if "tosa.cast" in text else set())
 
 
 def flatbuffer_text(graph):
