@@ -80,7 +80,7 @@ def loops():
         with contextlib.suppress(DTypeError):
             taken, result = op.types(operands)
             # Of others the value is a bool before the row sees it.
-            found += _forms(op, operands, result) if taken == operands else ()
+            found += _forms(op, operands, result) if taken == operands and not result.is_complex else ()
     return tuple(found)
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from bcastgen.api.op_kernels import op_kernel
 from bcastgen.core.dtypes import dtype
 from bcastgen.core.errors import DTypeError
-from bcastgen.emit.c_text.body import storage_type
 from bcastgen.emit.standalone import CForm, render_module
 from bcastgen.expr.trace import converted, trace
 from bcastgen.ops.table import OPS
@@ -114,7 +113,7 @@ _MAIN = """\
 
 #include "m.h"
 
-static uint64_t operands[%(kinds)d][3][%(count)d], result[%(count)d];
+static uint64_t operands[%(kinds)d][3][%(count)d], result[2 * %(count)d];
 static m_array given[%(kinds)d][3];
 static const int64_t extents[] = {%(count)d};
 static int64_t steps[%(kinds)d];
@@ -162,7 +161,7 @@ class ValueProgram:
         calls = []
         for row in chosen:
             result = self.results_of[row.name]
-            calls += [f"    step = {result.bytes};", _call(row).format(result=storage_type(result))]
+            calls += [f"    step = {result.bytes};", _call(row).format(result=f"uint8_t[{result.bytes}]")]
         sizes = ", ".join(str(dtype(kind).bytes) for kind in KINDS)
         filled = {"kinds": len(KINDS), "count": COUNT, "sizes": sizes, "calls": "\n".join(calls)}
         self.files = {**source.files, "main.c": _MAIN % filled}
@@ -200,6 +199,8 @@ def differences(some, others):
     found = {}
     for name, (status, result) in some.items():
         other_status, other = others[name]
+        if result.dtype.kind == "c":
+            result, other = (x.view(x.real.dtype) for x in (result, other))
         same = result.view(f"u{result.itemsize}") == other.view(f"u{result.itemsize}")
         if result.dtype.kind not in "biu":
             same |= (result != result) & (other != other)
