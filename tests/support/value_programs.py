@@ -114,7 +114,8 @@ _MAIN = """\
 #include "m.h"
 
 static uint64_t operands[%(kinds)d][3][%(count)d];
-static _Alignas(16) uint64_t result[2 * %(count)d]; /* the largest element has 16 bytes, and arrays are aligned to theirs */
+/* Arrays are aligned to their elements, the largest of which have 16 bytes. */
+static _Alignas(16) uint64_t result[2 * %(count)d];
 static m_array given[%(kinds)d][3];
 static const int64_t extents[] = {%(count)d};
 static int64_t steps[%(kinds)d];
