@@ -142,7 +142,11 @@ class Case:
 
     def hold(self, contents, odd=0, unwritten=False):
         """Allocate memory of exactly this size, so many bytes out of alignment; returns its number."""
-        self.buffers.append((np.frombuffer(bytes(contents), np.uint8), odd, unwritten))
+        contents = bytes(contents)
+        # Memory begins or ends at a page. Other elements divide a size there; where some have 16 bytes, it is rounded.
+        if any(dtype.bytes == 16 for dtype in (*self.kernel.operands, *self.kernel.results)):
+            contents += bytes(-len(contents) % 16)
+        self.buffers.append((np.frombuffer(contents, np.uint8), odd, unwritten))
         return len(self.buffers) - 1
 
     def view(self, buffer, extents, strides, offset=0, *, rank=None, no_extents=False, no_strides=False):
