@@ -85,7 +85,7 @@ UNSPELLED = set(
 EVERY = tuple(form for op in OPS.values() if op.name not in UNSPELLED for form in forms_of(op))
 # Forms that take every value, by the dtypes of their operands; each that does not is a group of its own.
 GROUPS = {
-    loops: [form for form in EVERY if form.loops == loops and not form.demands]
+    loops: [form for form in EVERY if form.loops == loops and not form.demands and not form.result.is_complex]
     for loops in dict.fromkeys(form.loops for form in EVERY)
 }
 DEMANDING = [form for form in EVERY if form.demands]
