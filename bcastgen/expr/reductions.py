@@ -74,34 +74,24 @@ def _no_out(name: str, out: Any) -> None:
         raise TraceError(f"{name}: out= has no meaning inside a kernel; leave it out")
 
 
-def sum(
-    a: Tracer,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Tracer:
-    """Sum of elements."""
-    _no_out("sum", out)
-    made = _reduced("sum", _chosen("sum", _in(a, dtype), where, 0), axis, keepdims)
-    return _in(made if initial is None else made + initial, dtype)
+def _total(name: str, none: int, combine: Callable[[Any, Any], Any]) -> Callable[..., Tracer]:
+    """Return a sum or a product, of which elements that are not chosen are the identity."""
 
+    def function(
+        a: Tracer,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Tracer:
+        _no_out(name, out)
+        made = _reduced(name, _chosen(name, _in(a, dtype), where, none), axis, keepdims)
+        return _in(made if initial is None else combine(made, initial), dtype)
 
-def prod(
-    a: Tracer,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    where: Any = True,
-) -> Tracer:
-    """Product of elements."""
-    _no_out("prod", out)
-    made = _reduced("prod", _chosen("prod", _in(a, dtype), where, 1), axis, keepdims)
-    return _in(made if initial is None else made * initial, dtype)
+    function.__doc__ = REDUCTIONS[name].doc
+    return function
 
 
 def _extreme(name: str, combine: Callable[[Any, Any], Any]) -> Callable[..., Tracer]:
@@ -192,8 +182,8 @@ def count_nonzero(a: Tracer, axis: Any = None, *, keepdims: bool = False) -> Tra
 
 # By the name that users know; `amin` and `amax` are NumPy's older names.
 FUNCTIONS: dict[str, Callable[..., Tracer]] = {
-    "sum": sum,
-    "prod": prod,
+    "sum": _total("sum", 0, np.add),
+    "prod": _total("prod", 1, np.multiply),
     "mean": mean,
     "var": var,
     "std": std,

@@ -2,7 +2,7 @@
 
 In: a name or a value that a user's function or text uses.  Out: a sentence that says why not, and the cure.
 
-    attribute("cumsum")  ->  "cumsum is not element-wise (its result depends on many elements), and kernels are; ..."
+    attribute("cumsum")  ->  "cumsum is not element-wise (its result depends on many elements), nor a reduction ..."
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def function(name: str) -> str | None:
     """Return why a function is no part of an expression, and the cure; None for a name that says nothing."""
     if name in _REDUCTIONS:
         return (
-            f"{name} is not element-wise (its result depends on many elements), and kernels are; compute it outside, "
-            "and pass its result as an operand"
+            f"{name} is not element-wise (its result depends on many elements), nor a reduction that kernels have; "
+            "compute it outside, and pass its result as an operand"
         )
     if name in _LAYOUTS:
         return f"{name} is not element-wise; apply it to the array before it comes into the kernel"

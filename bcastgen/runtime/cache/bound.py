@@ -16,9 +16,8 @@ import os
 import time
 from pathlib import Path
 
-from ...core.errors import BcastgenError, CacheError
+from ...core.errors import BcastgenError
 from ...core.forks import undivided
-from ..lock import exclusive
 from .entries import MANIFEST, discard, entries, read_manifest, shards
 from .files import read_ours, write_whole
 
@@ -138,10 +137,9 @@ def keep_within(entry: Path, origin: str) -> None:
     origin : digest of what builds here; entries of others go first.
     """
     limit, directory = bound(), entry.parent.parent
-    with contextlib.suppress(OSError, CacheError):
+    with contextlib.suppress(OSError):
         if limit and _noted(directory, bytes_of(entry)) > limit:
-            with exclusive(directory / f"{BYTES}.lock", wait=False):
-                _remove_oldest(directory, limit, origin)
+            _remove_oldest(directory, limit, origin)
 
 
 def _noted(directory: Path, more: int) -> int:
@@ -165,7 +163,8 @@ def _remove_oldest(directory: Path, limit: int, origin: str) -> None:
     for _, _, size, entry in sorted(found):
         if total <= limit * _LEFT:
             break
-        if entry.name not in in_use and discard(entry):
+        if entry.name not in in_use:
+            discard(entry)  # or another process has, which does the same now
             total -= size
     write_whole(directory / BYTES, f"{total}\n")
 

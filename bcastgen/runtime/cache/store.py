@@ -142,17 +142,27 @@ def _build(
         with _as_cache_error(entry):
             sweep(entry.parent, alone)
             with compiled_aside(entry, source, tools, about, made_by) as aside:
-                _check_loads(aside, load)
+                made = _loaded_aside(aside, load)
                 publish(aside, entry)
-        loaded = load(entry / BINARY)
-    mark_used(entry)
+        # By its own name, unless the cache was cleared meanwhile: what is loaded stays.
+        loaded = _loaded(entry, load)
+        loaded = made if loaded is None else loaded
     keep_within(entry, made_by)
     return loaded, True
 
 
-def _check_loads(aside: Path, load: Callable[[Path], Any]) -> None:
+def _loaded_aside(aside: Path, load: Callable[[Path], Any]) -> Any:
+    """Load what was built before anyone can find it.
+
+    Raises
+    ------
+    CompileError
+        If it is no shared object of ours.
+    CacheError
+        If no program can be run from there.
+    """
     try:
-        load(aside / BINARY)
+        return load(aside / BINARY)
     except CacheError as error:
         if _NOEXEC in str(error):
             raise CacheError(f"no program can be run from {aside.parent.parent}; {error}") from error
