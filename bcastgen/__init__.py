@@ -35,9 +35,11 @@ from .core.forks import undivided as _undivided
 from .core.version import __version__
 
 if TYPE_CHECKING:
+    from .api.array_namespace import array_namespace
     from .api.define_op import define_op
     from .api.evaluate import evaluate
     from .api.functions import from_text, jit
+    from .api.fuse import fuse
     from .api.mlir_module import from_mlir, shape_from_mlir
     from .api.standalone_c import emit_c, emit_shape
     from .api.strict_arrays import strict
@@ -53,9 +55,11 @@ if TYPE_CHECKING:
 # Where each of the other public names lives: the imports above as data. Type checkers read only imports and lists of
 # literals, and Python must not run the former; tests/behaviour/test_public_names.py holds all three together.
 _HOMES = {
+    "api.array_namespace": ("array_namespace",),
     "api.define_op": ("define_op",),
     "api.evaluate": ("evaluate",),
     "api.functions": ("from_text", "jit"),
+    "api.fuse": ("fuse",),
     "api.mlir_module": ("from_mlir", "shape_from_mlir"),
     "api.standalone_c": ("emit_c", "emit_shape"),
     "api.strict_arrays": ("strict",),
@@ -87,6 +91,7 @@ __all__ = [
     "TensorType",
     "TraceError",
     "__version__",
+    "array_namespace",
     "broadcast_in_dim",
     "broadcast_to",
     "clear_memory",
@@ -96,6 +101,7 @@ __all__ = [
     "evaluate",
     "from_mlir",
     "from_text",
+    "fuse",
     "get_num_threads",
     "infer_broadcast",
     "jit",
@@ -148,4 +154,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     from .ops.table import known_ops  # noqa: PLC0415 - a name costs when it is first used
 
-    return sorted({*globals(), *__all__, *(op.name for op in known_ops() if not op.params)})
+    return sorted({*__all__, "numexpr", "shape", *(op.name for op in known_ops() if not op.params)})

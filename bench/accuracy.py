@@ -1,8 +1,10 @@
-"""The accuracy of every function, measured: ``python -m bench.accuracy`` writes docs/functions.md.
+"""The accuracy of every function, measured: ``python -m bench.accuracy [NAME ...]`` writes docs/functions.md.
 
-In: the table of ops, this machine's compiler.  Out: the page, with the largest and mean error in ULPs of each function
-in f32 and f64, with and without an instruction that multiplies and adds with one rounding, what it gives for special
-operands, and where its results overflow and underflow.
+In: the table of ops, this machine's compiler; names, or none for all functions.  Out: ``bench/data/accuracy.json``, in
+which functions that are not named keep what was measured before, and the page: the largest and mean error in ULPs of
+each function in f32 and f64, with and without an instruction that multiplies and adds with one rounding, what it gives
+for special operands, where its results overflow and underflow, and what ``bench.every_f32`` found over all numbers of
+f32.
 
     | exp | f64 | 1 | 0.96 (0.24) | 0.95 (0.24) | |
 
@@ -19,7 +21,7 @@ import platform
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,11 +33,13 @@ from bcastgen.core.dtypes import F32, F64, DType, dtype
 from bcastgen.ops.row import Op
 from bcastgen.ops.table import OPS
 
+from . import every_f32
 from .truth import Array, errors_of, operands_of
 
 __all__ = ["Measured", "edges", "main", "measured", "page"]
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "functions.md"
+RECORD = Path(__file__).resolve().parent / "data" / "accuracy.json"
 FUNCTIONS = tuple(op for op in OPS.values() if op.ulp)
 # What an x86 compiler must be told to do without FMA; elsewhere there is no such choice.
 _NO_FMA = {"x86_64": "-mno-fma -mno-avx512f", "AMD64": "-mno-fma -mno-avx512f"}.get(platform.machine(), "")
@@ -61,6 +65,14 @@ second bound. f16 and bf16 are computed in f32 and rounded once. The results of 
 where terms cancel, are measured in the units of 1/2.
 
 {errors}
+
+## Every number of f32
+
+`python -m bench.every_f32` measures functions of one operand over all 2**32 numbers of f32, against double precision:
+the largest error in ULP, where it is, and how many results are not the nearest number. It takes a minute of a core for
+each function, and goes on where it was stopped. The others have not been run to the end.
+
+{every}
 
 ## Special values
 
@@ -88,6 +100,7 @@ class Measured:
     worst: float
     mean: float
     at: tuple[float, ...]
+    fma: bool = True
 
 
 @cache
@@ -142,21 +155,36 @@ def measured(op: Op, kind: DType, math: str, count: int) -> Measured:
     )
 
 
-def _all(count: int) -> Iterator[Measured]:
+def _all(names: Sequence[str], count: int, fma: bool) -> Iterator[Measured]:
     for op in FUNCTIONS:
         for kind in (F32, F64):
-            if op.types((kind,) * op.arity)[1] is not kind:
+            if op.name not in names or op.types((kind,) * op.arity)[1] is not kind:
                 continue
             for math in ("accurate", "fast") if op.forms.fast is not None else ("accurate",):
-                yield measured(op, kind, math, count)
+                yield replace(measured(op, kind, math, count), fma=fma)
 
 
-def _without_fma(count: int) -> list[Measured]:
+def _without_fma(names: Sequence[str], count: int) -> list[Measured]:
     """The same in a process that compiles without FMA."""
-    command = [sys.executable, "-m", "bench.accuracy", "--json", f"--count={count}"]
+    command = [sys.executable, "-m", "bench.accuracy", "--json", f"--count={count}", *names]
     environment = os.environ | {"BCASTGEN_CFLAGS": _NO_FMA}
     done = subprocess.run(command, env=environment, cwd=PAGE.parent.parent, check=True, capture_output=True, text=True)
     return [Measured(**row) for row in json.loads(done.stdout)]
+
+
+def recorded() -> list[Measured]:
+    """Return what has been measured."""
+    return [Measured(**row) for row in json.loads(RECORD.read_text(encoding="utf-8"))] if RECORD.exists() else []
+
+
+def _record(found: Sequence[Measured]) -> list[Measured]:
+    """Keep what was found in place of what was there, in the order of the table; return all."""
+    rows = {(row.function, row.dtype, row.math, row.fma): row for row in (*recorded(), *found)}
+    order = {op.name: at for at, op in enumerate(FUNCTIONS)}
+    kept = sorted((row for row in rows.values() if row.function in order), key=lambda row: order[row.function])
+    lines = ",\n".join(json.dumps(asdict(row)) for row in kept)
+    RECORD.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    return kept
 
 
 def edges(op: Op, kind: DType, inside: float, outside: float, limit: float) -> tuple[float, float]:
@@ -181,12 +209,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *rows)]
 
 
-def _error_rows(found: Sequence[Measured], without: Sequence[Measured]) -> Iterator[list[str]]:
-    cells = {
-        (row.function, row.dtype, row.math, fma): f"{row.worst:.2f} ({row.mean:.2f})"
-        for rows, fma in ((found, True), (without, False))
-        for row in rows
-    }
+def _error_rows(found: Sequence[Measured]) -> Iterator[list[str]]:
+    cells = {(row.function, row.dtype, row.math, row.fma): f"{row.worst:.2f} ({row.mean:.2f})" for row in found}
     for op in FUNCTIONS:
         for name in ("f32", "f64"):
             if op.types((dtype(name),) * op.arity)[1].name != name:
@@ -195,6 +219,14 @@ def _error_rows(found: Sequence[Measured], without: Sequence[Measured]) -> Itera
             accurate = [cells.get((op.name, name, "accurate", fma), "") for fma in (True, False)]
             fast = [cells.get((op.name, name, "fast", fma), "") for fma in (True, False)]
             yield [op.name, name, bound, *accurate, str(op.forms.fast_ulp) if fast[0] else "", *fast]
+
+
+def _every_rows() -> Iterator[list[str]]:
+    for row in every_f32.recorded().values():
+        if row.done == every_f32.COUNT:
+            name = f"{row.function}, fast" if row.math == "fast" else row.function
+            bound = OPS[row.function].ulp_for(F32, row.math == "fast")
+            yield [name, str(bound), f"{row.worst:.3f}", row.at, f"{100 * row.misrounded / row.done:.2g} %"]
 
 
 def _special_rows() -> Iterator[list[str]]:
@@ -213,12 +245,13 @@ def _edge_rows() -> Iterator[list[str]]:
                 yield [name, kind.name, repr(low), _short(float(last)), repr(high), str(limit)]
 
 
-def page(found: Sequence[Measured], without: Sequence[Measured]) -> str:
+def page(found: Sequence[Measured]) -> str:
     """Return the page."""
     ulps = _table(
         ["function", "dtype", "bound", "FMA", "no FMA", "fast bound", "fast, FMA", "fast, no FMA"],
-        _error_rows(found, without),
+        _error_rows(found),
     )
+    every = _table(["function", "bound", "largest error", "at", "not nearest"], _every_rows())
     special = _table(["function", *map(str, _ARGUMENTS)], _special_rows())
     limits = _table(["function", "dtype", "last argument", "its value", "next argument", "its value"], _edge_rows())
     grid = np.array([-np.inf, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
@@ -226,21 +259,25 @@ def page(found: Sequence[Measured], without: Sequence[Measured]) -> str:
     power = _table(
         ["x \\ y", *map(str, grid)], ([str(x), *map(_short, row)] for x, row in zip(grid, powers, strict=True))
     )
-    tables = {"errors": ulps, "special": special, "power": power, "limits": limits}
+    tables = {"errors": ulps, "every": every, "special": special, "power": power, "limits": limits}
     return _PAGE.format(**{name: "\n".join(lines) for name, lines in tables.items()})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="functions; all by default")
     parser.add_argument("--count", type=int, default=1_000_000, help="samples a function, dtype and kind of maths")
     parser.add_argument("--json", action="store_true", help="print the errors, and write nothing")
+    parser.add_argument("--page", action="store_true", help="measure nothing: write the page of what is recorded")
     options = parser.parse_args(arguments)
-    found = list(_all(options.count))
+    names = () if options.page else options.names or [op.name for op in FUNCTIONS]
+    found = list(_all(names, options.count, not (options.json and _NO_FMA)))
     if options.json:
         print(json.dumps([asdict(row) for row in found]))
         return 0
-    PAGE.write_text(page(found, _without_fma(options.count) if _NO_FMA else []), encoding="utf-8")
+    without = _without_fma(names, options.count) if names and _NO_FMA else []
+    PAGE.write_text(page(_record([*found, *without])), encoding="utf-8")
     print(f"wrote {PAGE.name}")
     return 0
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from bcastgen.core.errors import BcastgenError
 
-from .peers import NUMPY, OWN, PEERS, Peer, installed
+from .peers import FAST, FAST_PEERS, NUMPY, OWN, PEERS, Peer, installed
 from .workloads import KINDS, QUICK, WORKLOADS, Workload
 
 __all__ = ["LARGE_SIZE", "SIZES", "add_arguments", "contestants", "parse_size", "plan"]
@@ -101,6 +101,8 @@ def contestants(names: str | None, threads: int) -> tuple[Peer, ...]:
     if names is None or names == ALL_PEERS:
         return installed(peer for peer in everyone if names == ALL_PEERS or not peer.heavy)
     wanted = {*_chosen(names, PEERS, "peer"), NUMPY, *(name for name in OWN if not PEERS[name].heavy)}
+    # Who contracts is compared with ours that does.
+    wanted |= {FAST} if wanted & FAST_PEERS else set()
     peers = [peer for peer in PEERS.values() if peer.name in wanted]
     there = installed(peers)
     missing = [peer.name for peer in peers if peer not in there]

@@ -14,7 +14,7 @@ from typing import Any
 
 from bcastgen.core.errors import BcastgenError
 
-from .peers import AGAIN, NUMPY, OURS, OWN
+from .peers import AGAIN, FAST, FAST_PEERS, NUMPY, OURS, OWN
 
 __all__ = ["SCHEMA", "Cell", "Report", "Timing"]
 
@@ -88,15 +88,20 @@ class Cell:
 
     @property
     def best_peer(self) -> tuple[str, float] | None:
-        """Name and time of the fastest contestant that is not ours."""
-        times = [(t.min, t.name) for t in self.timings if t.min and t.name not in OWN]
-        return None if not times else (min(times)[1], min(times)[0])
+        """Name and time of the contestant that is not ours and fastest beside ours in the same arithmetic."""
+        peers = [(t.name, t.min) for t in self.timings if t.min and t.name not in OWN]
+        return min(peers, key=lambda peer: peer[1] / (self._ours_beside(peer[0]) or 1), default=None)
 
     @property
     def lead(self) -> float | None:
-        """The best peer's time over ours."""
-        best, ours = self.best_peer, self.seconds(OURS)
+        """The best peer's time over ours in the same arithmetic."""
+        best = self.best_peer
+        ours = None if best is None else self._ours_beside(best[0])
         return best[1] / ours if best and ours else None
+
+    def _ours_beside(self, name: str) -> float | None:
+        """Our time in a contestant's arithmetic: a peer that contracts meets ours that does, if it is timed."""
+        return (self.seconds(FAST) if name in FAST_PEERS else None) or self.seconds(OURS)
 
     @property
     def limit(self) -> float | None:

@@ -10,6 +10,7 @@ A contestant that is wrong is reported and not timed; one that is absent or has 
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import time
 import tracemalloc
@@ -23,8 +24,11 @@ import numpy as np
 
 from bcastgen.core.errors import BcastgenError
 
+from . import expression
 from .bandwidth import Mover
 from .check import difference
+from .compare import comparison
+from .figure import figure
 from .machine import describe, threads_limited
 from .measure import Call, Clock, Samples, interleave
 from .peers import AGAIN, OURS, OWN, Case, Peer
@@ -35,7 +39,7 @@ from .spelling import NoForm
 from .throughput import Throughput
 from .workloads import Array, Workload, traffic
 
-__all__ = ["Limits", "Options", "footprint", "main", "measure_cell", "run"]
+__all__ = ["Limits", "Options", "footprint", "main", "measure_cell", "parser_of", "run"]
 
 # Peers may contract, and have their own functions: this much further from the reference than we may be.
 PEER_SLACK = 8
@@ -82,7 +86,7 @@ class Limits:
 
 @cache
 def _bytes_per_element(workload: Workload) -> float:
-    """Bytes that checking and timing need for each result element, measured on an instance past NumPy's own buffers."""
+    """Bytes that checking and timing need for each element asked for, measured past NumPy's own buffers."""
     operands = workload.operands(_PROBE, np.random.default_rng(0))
     tracemalloc.start()
     try:
@@ -92,7 +96,7 @@ def _bytes_per_element(workload: Workload) -> float:
         tracemalloc.stop()
     held = sum(operand.nbytes for operand in operands)
     # NumPy's temporaries and result, the buffer for out=, and one fresh result of another contestant.
-    needed: float = (held + peak + 2 * result.nbytes) / result.size
+    needed: float = (held + peak + 2 * result.nbytes) / _PROBE
     return needed
 
 
@@ -164,7 +168,8 @@ def measure_cell(
     out = (workload.out or np.empty_like)(expected) if variant == "out" else None
     case = Case(workload, arrays, operands, out)
     prepared = {peer.name: _prepared(peer, case, expected) for peer in peers}
-    elements, read = expected.size, sum(map(traffic, operands))
+    # A reduction has few results of many elements.
+    elements, read = max(expected.size, *(each.size for each in operands)), sum(map(traffic, operands))
     written = traffic(expected if out is None else out)
     del expected
     calls = {name: call for name, call in prepared.items() if isinstance(call, Call)}
@@ -225,13 +230,17 @@ def run(
 # ---- the command line --------------------------------------------------------------------------------------------
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser_of() -> argparse.ArgumentParser:
+    """Return the parser of ``bcastgen bench``."""
     parser = argparse.ArgumentParser(prog="bcastgen bench", description=(__doc__ or "").partition("\n")[0])
+    expression.add_arguments(parser)
     add_arguments(parser)
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the measurements to FILE")
     parser.add_argument(
         "--report", metavar="FILE", type=Path, nargs="+", help="summarise the measurements in these files and stop"
     )
+    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw each library's time over ours to FILE, an SVG")
+    parser.add_argument("--compare", metavar="FILE", type=Path, help="compare with the measurements in FILE, of --json")
     parser.add_argument("--rounds", metavar="N", type=int, help="samples of each contestant in a cell")
     parser.add_argument("--threads", metavar="N", type=int, default=1, help="threads of each contestant (default: 1)")
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the operands (default: 0)")
@@ -253,15 +262,32 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _measure(arguments: argparse.Namespace, stream: TextIO) -> int:
-    options, cells, peers = _options(arguments), plan(arguments), contestants(arguments.peers, arguments.threads)
-    if arguments.json is not None and not arguments.json.absolute().parent.is_dir():
-        raise BcastgenError(f"--json {arguments.json}: there is no such folder; make it first")
+    options, peers = _options(arguments), contestants(arguments.peers, arguments.threads)
+    old = None if arguments.compare is None else saved(arguments.compare)
+    for flag, file in (("--json", arguments.json), ("--plot", arguments.plot)):
+        if file is not None and not file.absolute().parent.is_dir():
+            raise BcastgenError(f"{flag} {file}: there is no such folder; make it first")
     with threads_limited(options.threads):
-        report = run(cells, peers, options, stream)
+        if arguments.expression is None:
+            report = run(plan(arguments), peers, options, stream)
+            print(f"\n{legend()}\n\n{summary([report])}", file=stream)
+        else:
+            # It is measured whatever memory it needs: its operands are there already. The table is its own.
+            report = run(
+                [expression.workload_of(arguments)], peers, replace(options, memory=sys.maxsize), io.StringIO()
+            )
+            print(expression.table(report.cells, arguments.markdown), file=stream)
     if arguments.json is not None:
         arguments.json.write_text(report.to_json() + "\n", encoding="utf-8")
-    print(f"\n{legend()}\n\n{summary([report])}", file=stream)
+    if old is not None:
+        print(f"\n{comparison(old, report)}", file=stream)
+    _plot([report], arguments.plot)
     return 1 if any(timing.name in OWN for _, timing in report.faults) else 0
+
+
+def _plot(reports: Sequence[Report], file: Path | None) -> None:
+    if file is not None:
+        file.write_text(figure(reports), encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None, stream: TextIO | None = None) -> int:
@@ -272,12 +298,14 @@ def main(argv: Sequence[str] | None = None, stream: TextIO | None = None) -> int
     int
         0; 1 if one of our own results was wrong or failed; 2 for arguments or files that do not serve.
     """
-    arguments = _parser().parse_args(argv)
+    arguments = parser_of().parse_args(argv)
     stream = stream or sys.stdout
     try:
         if arguments.report is None:
             return _measure(arguments, stream)
-        print(summary([saved(file) for file in arguments.report]), file=stream)
+        reports = [saved(file) for file in arguments.report]
+        print(summary(reports), file=stream)
+        _plot(reports, arguments.plot)
     except BcastgenError as error:
         print(f"bcastgen bench: {error}", file=sys.stderr)
         return 2

@@ -17,7 +17,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .measure import Call, Clock, interleave
 from .peers import Case, Peer
-from .spelling import Namespace, rebound
+from .spelling import Namespace, NoForm, rebound
 from .workloads import WORKLOADS
 from .workloads.functions import FUNCTIONS
 
@@ -30,6 +30,9 @@ _ELEMENTS = 1 << 14
 _NAMES = {"float32": "f32", "float64": "f64"}
 # What takes longer than its operands take to arrive: functions, and the two that processors do slowly.
 _COUNTED = {"divide", "sqrt", *(op.name for op in FUNCTIONS)}
+
+
+_REDUCTIONS = (np.sum, np.mean, np.amax, np.argmax)
 
 
 class Counted(NDArrayOperatorsMixin):
@@ -48,6 +51,11 @@ class Counted(NDArrayOperatorsMixin):
             self.log.append((f"{name}_{_NAMES[dtype.name]}", int(np.prod(result.shape, dtype=np.int64))))
         return result
 
+    def _reduced(self, axis: int | None = None, keepdims: bool = False) -> Counted:
+        own = range(len(self.shape)) if axis is None else (axis % len(self.shape),)
+        left = [1 if dim in own else extent for dim, extent in enumerate(self.shape) if keepdims or dim not in own]
+        return Counted(self.dtype, tuple(left), self.log)
+
     def astype(self, dtype: Any) -> Counted:
         """Return an operand of another dtype."""
         return Counted(np.dtype(dtype), self.shape, self.log)
@@ -61,6 +69,8 @@ class Counted(NDArrayOperatorsMixin):
         return self.called(ufunc.__name__, dtype, inputs)
 
     def __array_function__(self, function: Any, types: Any, inputs: tuple[Any, ...], options: Any) -> Any:
+        if function in _REDUCTIONS:
+            return self._reduced(**options)
         if options:
             return NotImplemented
         values = inputs[1:] if function is np.where else inputs
@@ -90,7 +100,11 @@ class Throughput:
 
     def seconds(self, case: Case) -> float | None:
         """Return what the functions of a case take, at the best rates, shared by the threads; None without a limit."""
-        needed = functions_of(case)
+        try:
+            needed = functions_of(case)
+        except (NoForm, TypeError, AttributeError):
+            # An expression of the user's own may have functions that are not counted.
+            return None
         if not needed or sum(points for _, points in needed) < LEAST_POINTS:
             return None
         rates = [(self._rate(name), points) for name, points in needed]

@@ -131,7 +131,22 @@ def _xlog1py(x: Any, y: Any) -> Any:
     return mpmath.mpf(0) if x == 0 else x * mpmath.log1p(y)
 
 
+def _gammaln(x: Any) -> Any:
+    """By the product of both gammas for negative numbers; infinite where one is."""
+    if x > 0:
+        return mpmath.loggamma(x)
+    if x == mpmath.floor(x):
+        return mpmath.inf
+    with mpmath.extradps(400 if abs(x) < 400 else 0):
+        return mpmath.log(mpmath.pi / abs(mpmath.sinpi(x))) - mpmath.loggamma(1 - x)
+
+
 _OWN: dict[str, Truth] = {
+    "gammaln": _gammaln,
+    "i0": lambda x: mpmath.besseli(0, x) if abs(x) < 2000 else mpmath.inf,
+    # mpmath has these from 1.4 on, and SymPy keeps it below that.
+    "exp2": lambda x: mpmath.power(2, x),
+    "log2": lambda x: mpmath.log(x) / mpmath.ln2,
     "cbrt": _cbrt,
     "rsqrt": _rsqrt,
     "erfc": _erfc,
@@ -253,11 +268,19 @@ def _exponents(dtype: DType) -> tuple[int, int, int]:
     return int(info.nmant), int(info.minexp), int(info.maxexp)
 
 
-def errors_of(op: Op, dtype: DType, operands: Sequence[Array], results: Array) -> Array:
-    """Return the error of each result."""
+def truths_of(op: Op, operands: Sequence[Array]) -> list[Any]:
+    """Return the true value of each result."""
     truth = truth_of(op)
-    found = []
     with mpmath.workdps(_DIGITS):
-        for got, *values in zip(results.tolist(), *(x.tolist() for x in operands), strict=True):
-            found.append(error_in_ulps(got, truth(*map(mpmath.mpf, values)), dtype, op.ulp_of))
-    return np.array(found)
+        return [truth(*map(mpmath.mpf, values)) for values in zip(*(x.tolist() for x in operands), strict=True)]
+
+
+def errors_of(
+    op: Op, dtype: DType, operands: Sequence[Array], results: Array, truths: Sequence[Any] | None = None
+) -> Array:
+    """Return the error of each result; `truths` are what :func:`truths_of` returned, if it was asked before."""
+    true = truths_of(op, operands) if truths is None else truths
+    with mpmath.workdps(_DIGITS):
+        return np.array(
+            [error_in_ulps(got, value, dtype, op.ulp_of) for got, value in zip(results.tolist(), true, strict=True)]
+        )

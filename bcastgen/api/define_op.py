@@ -22,12 +22,13 @@ from ..emit.c_text.helpers import helper_text
 from ..emit.c_text.names import is_word_of_c
 from ..kernel.identity import same_definition
 from ..kernel.kernel import Kernel
-from ..kernel.shape_function_kernel import shape_program, shaped_kernel
+from ..kernel.op_shape_function import result_dtype, shape_program
 from ..ops.dtype_rules import RULES, Converted, Rule, Types, by_function, by_signatures, refuse
 from ..ops.maps import element_operands, read_maps, value_types
 from ..ops.row import Definition, Op
 from ..ops.table import DEFINED, find_op
 from ..ops.user_c import Prelude, check_text, check_words, placed, read_prelude, unknown_words
+from ..shape.dialect.erase import without_element_types
 from .functions import check_names
 from .op_kernels import op_kernel
 
@@ -106,6 +107,9 @@ def define_op(
         integer, ``"tensor<?xindex>"`` or ``"tensor<2xindex>"`` for a list of integers, ``"!shape.value_shape"`` for an
         array whose integers are asked for by ``value_of`` or ``value_as_shape``. A call reads these values once, before
         anything else.
+        A shape function may also take the element types of operands with maps, as parameters ``a_type`` behind the
+        operands; it then returns the shape, and the element type of the result, which replaces what `dtypes` says of
+        it. `dtypes` still says what operands are converted to.
     bound : with `shape`, for extents that values decide: a shape function of the operands that have maps alone, whose
         result no shape exceeds. A call whose shape exceeds it is refused. `result_shape` gives it where the values are
         None, and a call takes an ``out=`` of that shape, writes its first part, and returns that part.
@@ -172,11 +176,13 @@ def define_op(
         raise ParseError(f"{name}: ulp={ulp!r} is no number of units in the last place; give 0 or more")
     if reference is not None:
         _check_arity(name, "reference", reference, len(names))
-    sized = None if shape is None or places is None else shape_program(name, shape, every, value_types(places))
+    whole = None if shape is None or places is None else shape_program(name, shape, every, value_types(places), names)
+    sized = None if whole is None else without_element_types(whole)
+    typed = None if sized is None or whole is None or len(sized.results) == len(whole.results) else whole
     if bound is not None and sized is None:
         raise BcastgenError(f"{name}: bound= limits what shape= gives; give shape= and maps=, too")
     limit = None if bound is None else shape_program(name, bound, names)
-    definition = Definition(every, texts, dtypes, prelude, doc, ulp, reference, sized, places, limit)
+    definition = Definition(every, texts, dtypes, prelude, doc, ulp, reference, sized, places, limit, typed)
     return defined_kernel(DEFINED.add(_row(name, definition), replace))
 
 
@@ -189,7 +195,7 @@ def _row(name: str, definition: Definition) -> Op:
     return Op(
         name,
         len(every),
-        _rule(name, definition.dtypes, texts, names, template),
+        _rule(name, definition, names, template),
         template,
         definition.doc or "Defined at run time.",
         ulp=definition.ulp,
@@ -238,23 +244,9 @@ def defined_kernel(op: Op) -> Kernel:
 
 
 def _kernel_of(op: Op) -> Kernel:
-    shaped = op.definition is not None and op.definition.shape is not None
-    kernel = _shaped(op.definition, op) if shaped else op_kernel(op)  # type: ignore[arg-type]
+    kernel = op_kernel(op)
     kernel._recipe = arrived_kernel, (op.name, op.definition)
     return kernel
-
-
-def _shaped(definition: Definition, op: Op) -> Kernel:
-    assert definition.shape is not None and definition.maps is not None
-    _, maps = read_maps(op.name, definition.maps, op.arity)
-    values = any(value_types(definition.maps))
-    if (
-        values
-        or definition.bound is not None
-        or any(place.stretches or place.at is None for places in maps for place in places)
-    ):
-        return op_kernel(op)
-    return shaped_kernel(op, definition.shape, definition.operands, definition.maps)
 
 
 def _checked_maps(name: str, maps: Sequence[str], operands: Sequence[str]) -> tuple[str, ...]:
@@ -368,12 +360,18 @@ def _template(op: str, texts: Texts, names: tuple[str, ...], prelude: Prelude) -
 # ---- dtypes ----------------------------------------------------------------------------------------------------------
 
 
-def _rule(op: str, dtypes: str | Callable[..., Any], texts: Texts, names: tuple[str, ...], template: Template) -> Rule:
-    """Return the row's dtype rule: the given one, which also refuses dtypes that there is no C for."""
-    given = _given_rule(op, dtypes, len(names))
+def _rule(op: str, definition: Definition, names: tuple[str, ...], template: Template) -> Rule:
+    """Return the row's dtype rule: the given one, which also refuses dtypes that there is no C for.
+
+    A shape function of element types says the result's, from those that operands have before they are converted.
+    """
+    given, texts, typed = _given_rule(op, definition.dtypes, len(names)), definition.c, definition.typed
 
     def rule(name: str, operands: Types) -> Converted:
         loops, result = given(name, operands)
+        if typed is not None:
+            own = (one if isinstance(one, DType) else loop for one, loop in zip(operands, loops, strict=True))
+            result = result_dtype(name, typed, dict(zip(names, own, strict=True)))
         if _choose(texts, loops[0]) is None:
             keys = ", ".join(key for key, _ in texts)
             raise refuse(name, operands, f"it has no C for {loops[0]}, only for {keys}; add it, or use .astype(...)")

@@ -310,7 +310,7 @@ def from_text(
         raise ParseError("a signature alone computes nothing; end it in an expression: (f32[?] a) -> a + 1")
     names = tuple(declared or _letter(at) for at, (declared, _) in enumerate(signature.operands))
     check_names(names, ParseError)
-    expression = parse(signature.expression, names)
+    expression = parse(signature.expression, names, tuple(type_ for _, type_ in signature.operands))
     declared_types = Signature(
         tuple((label, type_) for label, (_, type_) in zip(names, signature.operands, strict=True)), None, None
     )
@@ -319,6 +319,7 @@ def from_text(
 
 def _of_text(kernel: Kernel, text: str) -> Kernel:
     options = kernel._options
+    kernel._text = text
     kernel._recipe = _text_again, (text, options.name, {name: getattr(options, name) for name in _TEXT_OPTIONS})
     return kernel
 

@@ -8,15 +8,16 @@ In: the text of a module, or its path.  Out: a :class:`Kernel`, or a shape progr
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.errors import BcastgenError, ParseError
+from ..core.sizes import is_on
 from ..kernel.kernel import Kernel
+from ..mlir.calls import choose, entries, inlined
 from ..mlir.importer import import_function
-from ..mlir.ir import Function, Module, Operation, choose
+from ..mlir.ir import Function, Module, Operation
 from ..mlir.options import ReadOptions
 from ..mlir.provenance import Provenance
 from ..mlir.read.parser import parse_module
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "choose",
+    "entries",
     "from_mlir",
     "is_shape_function",
     "kernel_of",
@@ -176,7 +178,8 @@ def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kerne
     ParseError, DTypeError, BroadcastError
         As :func:`from_mlir`.
     """
-    if is_shape_function(function):
+    function = inlined(function, module)
+    if is_shape_function(function, module):
         error = ParseError("computes shapes, not elements; read it by `bcastgen opt --to=shape`")
         raise module.source.locate(error, function.location, f"'func.func' op @{function.name}")
     imported = import_function(function, module.source, options)
@@ -193,7 +196,7 @@ def kernel_of(function: Function, module: Module, options: ReadOptions) -> Kerne
             name,
             dynamic=options.dynamic,
             rank_expansion=options.rank_expansion,
-            debug="BCASTGEN_DEBUG" in os.environ,
+            debug=is_on("BCASTGEN_DEBUG"),
         ),
         constants=len(imported.constants),
     )
@@ -217,8 +220,9 @@ def _lowers(kernel: Kernel, function: Function, module: Module) -> None:
         raise module.source.locate(error, function.location, f"'func.func' op @{function.name}") from None
 
 
-def is_shape_function(function: Function) -> bool:
-    """Whether a function computes with shapes rather than with elements."""
+def is_shape_function(function: Function, module: Module) -> bool:
+    """Whether a function of a module computes with shapes rather than with elements."""
+    function = inlined(function, module)
     operations = () if function.body is None else function.body.operations
     types = (*function.type.operands, *function.type.results)
     return any(operation.name.startswith(_SHAPE_OPS) for operation in operations) or any(
@@ -237,20 +241,23 @@ def program_of(function: Function, module: Module) -> Program:
     """
     from ..mlir.shape.read_program import read_program  # noqa: PLC0415 - most modules compute no shapes
 
-    return read_program(function, module.source)
+    return read_program(inlined(function, module), module.source)
 
 
-def verify_module(module: Module, options: ReadOptions) -> tuple[BcastgenError, ...]:
-    """Return the first error of each function of a module that has one."""
+def verify_module(
+    module: Module, options: ReadOptions, functions: tuple[Function, ...] | None = None
+) -> tuple[BcastgenError, ...]:
+    """Return the first error of each function of a module, or of some of them, that has one."""
     found: list[BcastgenError] = []
-    for function in module.functions:
+    for function in module.functions if functions is None else functions:
         try:
-            if is_shape_function(function):
-                program_of(function, module)
-            elif _only_verifies(function):
-                import_function(function, module.source, options, verify_only=True)
+            whole = inlined(function, module)
+            if is_shape_function(whole, module):
+                program_of(whole, module)
+            elif _only_verifies(whole):
+                import_function(whole, module.source, options, verify_only=True)
             else:
-                kernel_of(function, module, options)
+                kernel_of(whole, module, options)
         except BcastgenError as error:
             found.append(error)
     return tuple(found)

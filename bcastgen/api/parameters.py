@@ -35,6 +35,8 @@ class Parameters:
             self.signature = signature(function)
         except (TypeError, ValueError) as error:
             raise TraceError(f"the parameters of {function!r} cannot be read ({error}); wrap it in a lambda") from None
+        if isinstance(function, Kernel):
+            raise TraceError(f"{self.name} is a kernel already: call it, or give the options where it is made")
         self.static = (static,) if isinstance(static, str) else tuple(static)
         self.all = tuple(self.signature.parameters.values())
         unknown = [name for name in self.static if name not in self.signature.parameters]
@@ -43,7 +45,11 @@ class Parameters:
         self.operands = tuple(parameter for parameter in self.all if parameter.name not in self.static)
         if not self.operands:
             raise TraceError(f"{self.name} takes no operands; give it at least one")
-        check_names(tuple(self.signature.parameters), TraceError)
+        if "out" in self.signature.parameters:
+            raise TraceError(
+                f"{self.name} has a parameter 'out', and no operand can be called 'out', which a call's out= is; give "
+                "it another name, or wrap the function in a lambda"
+            )
         for parameter in self.all:
             if parameter.kind is Parameter.VAR_KEYWORD:
                 raise TraceError(f"parameter '{parameter}' has no places and names; name every operand")

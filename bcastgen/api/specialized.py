@@ -20,6 +20,7 @@ import numpy as np
 from ..core.errors import TraceError
 from ..core.forks import undivided
 from ..kernel.kernel import Kernel
+from ..kernel.ufunc_keywords import KEYWORDS
 from .parameters import Make, Parameters
 
 __all__ = ["SpecializedKernel"]
@@ -30,8 +31,8 @@ _PLAIN = (bool, int, float, str, type(None), np.generic)
 class SpecializedKernel:
     """A function whose parameters are not all operands; see `static` of :func:`bcastgen.jit`.
 
-    Called as the function itself, with ``out=``. What kernels have beside (``explain``, ``source``, ...) is that of the
-    kernel of the latest call.
+    Called as the function itself, with ``out=`` and the keywords of ufuncs. What kernels have beside (``explain``,
+    ``source``, ...) is that of the kernel of the latest call.
     """
 
     def __init__(self, function: Callable[..., Any], name: str, parameters: Parameters, make: Make) -> None:
@@ -44,8 +45,10 @@ class SpecializedKernel:
         self._by_object: dict[Any, list[tuple[dict[str, Any], Kernel]]] = {}
         self._latest: Kernel | None = None
 
-    def __call__(self, *args: Any, out: Any = None, **by_name: Any) -> Any:
-        """Call the kernel that was made for these values of the static parameters."""
+    def __call__(self, *args: Any, **by_name: Any) -> Any:
+        """Call the kernel that was made for these values of the static parameters, with the keywords of ufuncs."""
+        own = self._parameters.signature.parameters
+        keywords = {name: by_name.pop(name) for name in (*KEYWORDS, "out") if name in by_name and name not in own}
         try:
             bound = self._parameters.signature.bind(*args, **by_name)
         except TypeError as error:
@@ -62,7 +65,7 @@ class SpecializedKernel:
             else:
                 operands[parameter.name] = value
         kernel = self._latest = self._kernel(tuple(operands), given)
-        return kernel(*operands.values()) if out is None else kernel(*operands.values(), out=out)
+        return kernel(*operands.values(), **keywords)
 
     def _is_given(self, parameter: Parameter, value: object) -> bool:
         is_self = self._parameters.is_method and parameter is self._parameters.all[0]

@@ -34,6 +34,7 @@ def emit_c(
     openmp: bool = False,
     target: str | None = None,
     single_file: bool = True,
+    license: str | None = None,
     main: bool = False,
     build: Sequence[str] = (),
 ) -> tuple[Path, ...]:
@@ -50,6 +51,7 @@ def emit_c(
     openmp : threads by OpenMP, where the work pays.
     target : the machine that vectors are meant for, by name; None says nothing of it.
     single_file : the helpers stand in the .c; else in a header of their own, beside it.
+    license : the SPDX expression of a licence, which each file then begins with; None for none.
     main : a program that checks the module against a reference goes with it.
     build : what goes with it beside that: ``"cmake"``, ``"meson"``, ``"makefile"``, ``"cffi"``.
 
@@ -76,7 +78,7 @@ def emit_c(
     ...     "sums_status sums(" in header.read_text()
     True
     """
-    form = CForm(variants, static, freestanding, openmp, target, single_file, main, tuple(build))
+    form = CForm(variants, static, freestanding, openmp, target, single_file, license, main, tuple(build))
     return write_sources(module_source(kernels, name, form), Path(directory))
 
 

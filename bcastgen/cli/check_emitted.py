@@ -29,7 +29,7 @@ from ..core.frozen import dataclass
 from ..emit.standalone import CForm
 from ..emit.standalone.target import find_target
 from ..runtime.compilers import Compiler, compilers
-from ..runtime.toolchain import run
+from ..runtime.processes import run
 
 __all__ = ["Finding", "check_files"]
 

@@ -43,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the C, and check it with the compilers if asked to."""
+    if options.output == "-":
+        raise ParseError("-o -: C is several files, which stdout does not take; give a directory (./- is one named -)")
+    if options.name is not None and not (options.name.isascii() and options.name.isidentifier()):
+        written = re.sub(r"\W", "_", options.name, flags=re.ASCII)
+        raise ParseError(f"--name {options.name!r} is no name in C; write {written if written.isidentifier() else 'k'}")
     form = flag_values(options, options_of(CForm))
     programs = read_programs(options)
     if programs:
@@ -93,4 +98,4 @@ def _module(options: argparse.Namespace) -> tuple[Mapping[str, Kernel], str]:
         # Names in Python and C have fewer characters than in MLIR, so two of MLIR's may become the same.
         same = sum(re.fullmatch(rf"{kernel.__name__}(_\d+)?", name) is not None for name in named)
         named[f"{kernel.__name__}_{same + 1}" if kernel.__name__ in named else kernel.__name__] = kernel
-    return named, options.name or Path(options.expression).stem
+    return named, options.name or re.sub(r"\W|^(?=\d)", "_", Path(options.expression).stem)

@@ -22,9 +22,13 @@ if TYPE_CHECKING:
     from ..kernel.kernel import Kernel
     from ..shape.dialect.program import Program
 
-__all__ = ["add_rules", "is_mlir", "read_kernel", "read_kernels", "read_programs"]
+__all__ = ["EXPRESSION", "add_rules", "is_mlir", "read_kernel", "read_kernels", "read_programs"]
 
 _RULES = tuple(OPTIONS[name] for name in ("dynamic", "stretch", "rank_expansion"))
+
+
+# The help of an argument that is a kernel.
+EXPRESSION = 'as in "a*b + c", or with types: "(f32[?] a) -> a + 1"; or a .mlir file'
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:

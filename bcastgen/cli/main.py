@@ -17,12 +17,13 @@ import importlib
 import re
 import sys
 from collections.abc import Sequence
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
 from ..core.errors import BcastgenError
 from ..core.version import __version__
 
-__all__ = ["COMMANDS", "main"]
+__all__ = ["COMMANDS", "main", "parser_of"]
 
 # Each command is the module of this name beside this one.
 COMMANDS = {
@@ -34,6 +35,7 @@ COMMANDS = {
     "ops": "list the ops: name, operands, operator, accuracy, meaning",
     "bench": "compare with NumPy and the peers that are installed; see bcastgen bench --help",
     "cache": "what is kept on disk",
+    "completion": "print the completion of these commands for bash, zsh or fish",
     "doctor": "check that this machine can compile and run a kernel",
 }
 
@@ -52,11 +54,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = given[0] if given and given[0] in COMMANDS else None
+    if given and name is None and not given[0].startswith("-"):
+        close = get_close_matches(given[0], COMMANDS, 1)
+        meant = f"did you mean {close[0]}?" if close else f"the commands are {', '.join(COMMANDS)}"
+        print(f"bcastgen: no command {given[0][:40]!r}; {meant}", file=sys.stderr)
+        return 2
     module: Any = None if name is None else importlib.import_module(f".{name}", __package__)
     if name == "bench":
         # The arguments of `bench` are its own parser's.
         return int(module.run(given[1:]))
-    options = _parser(name, module).parse_args(given)
+    options = parser_of(name, module).parse_args(given)
     try:
         return int(module.run(options))
     except BcastgenError as error:
@@ -72,9 +79,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _parser(name: str | None, module: Any) -> argparse.ArgumentParser:
+class _Parser(argparse.ArgumentParser):
+    """A parser that says how an expression is given where an option took it, or a minus sign made it one."""
+
+    def error(self, message: str) -> NoReturn:
+        if message.endswith("required: expression"):
+            message += "; write it before the options, and one that begins with - in parentheses, as in '(-a)'"
+        super().error(message)
+
+
+def parser_of(name: str | None, module: Any) -> argparse.ArgumentParser:
     """Return the parser of a command line that begins with this command, or with none."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="bcastgen", description="Compile element-wise tensor expressions with broadcasting to C, and run them."
     )
     parser.add_argument("--version", action="version", version=f"bcastgen {__version__}")

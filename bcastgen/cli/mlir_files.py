@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..api.mlir_module import choose, is_shape_function, kernel_of, program_of
+from ..api.mlir_module import choose, entries, is_shape_function, kernel_of, program_of
 from ..core.errors import ParseError
 from ..mlir.read.parser import parse_module
 from .reading import read_options
@@ -35,15 +35,15 @@ def read_kernels(options: argparse.Namespace) -> tuple[Kernel, ...]:
     module = parse_module(text, name)
     if not module.functions:
         raise ParseError(f"{name}: the module has no function")
-    return tuple(kernel_of(function, module, read_options(options)) for function in module.functions)
+    return tuple(kernel_of(function, module, read_options(options)) for function in entries(module))
 
 
 def read_programs(options: argparse.Namespace) -> tuple[Program, ...]:
     """Return a file's shape programs if all of its functions, or the named one, compute shapes, else an empty tuple."""
     text, name = read_text(options.expression)
     module = parse_module(text, name)
-    functions = module.functions if options.function is None else (choose(module, options.function),)
-    if not all(map(is_shape_function, functions)):
+    functions = entries(module) if options.function is None else (choose(module, options.function),)
+    if not all(is_shape_function(function, module) for function in functions):
         return ()
     return tuple(program_of(function, module) for function in functions)
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..api.mlir_module import choose, is_shape_function, kernel_of, program_of, verify_module
+from ..api.mlir_module import choose, entries, is_shape_function, kernel_of, program_of, verify_module
 from ..core.errors import BcastgenError, ParseError
 from ..mlir.ir import Function, Module
 from ..mlir.options import VERSIONS
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="MLIR text; - reads stdin")
     parser.add_argument("--to", choices=(*MLIR_FORMS, *_STAGES), help="what to print of each function")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to print it (default: stdout)")
-    parser.add_argument("--verify-only", action="store_true", help="print nothing but what is wrong")
+    parser.add_argument("--verify-only", action="store_true", help="print only what is wrong, as without --to")
     parser.add_argument("--function", metavar="NAME", help="this function only")
     parser.add_argument("--split-input-file", action="store_true", help="take the text as modules between // -----")
     add_flags(parser, (VERSIONS,))
@@ -44,8 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print stages, or verify; return 1 if there is any error, else 0."""
-    if options.to is None and not options.verify_only:
-        raise ParseError("nothing to do; pass --to=STAGE or --verify-only")
+    if options.to is None:
+        # Without a stage there is nothing to print, so that reading and verifying is what is left to do.
+        options.verify_only = True
     text, name = read_text(options.file)
     printed: list[str] = []
     failed = False
@@ -82,14 +83,13 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _verify(module: Module, options: argparse.Namespace) -> tuple[BcastgenError, ...]:
-    if options.function is not None:
-        module = Module(module.source, (choose(module, options.function),))
-    return verify_module(module, read_options(options))
+    functions = module.functions if options.function is None else (choose(module, options.function),)
+    return verify_module(module, read_options(options), functions)
 
 
 def _print(module: Module, options: argparse.Namespace, printed: list[str]) -> tuple[BcastgenError, ...]:
     """Add each function's stage to `printed`, and return the errors of the functions that have no such stage."""
-    functions = module.functions if options.function is None else (choose(module, options.function),)
+    functions = entries(module) if options.function is None else (choose(module, options.function),)
     found: list[BcastgenError] = []
     for function in functions:
         try:
@@ -100,7 +100,7 @@ def _print(module: Module, options: argparse.Namespace, printed: list[str]) -> t
 
 
 def _stage(function: Function, module: Module, options: argparse.Namespace) -> str:
-    if is_shape_function(function):
+    if is_shape_function(function, module):
         if options.to != "shape":
             raise ParseError(f"{module.source.name}: @{function.name} computes shapes; print it with --to=shape")
         return str(program_of(function, module).fold())

@@ -15,7 +15,7 @@ from typing import Any
 from ..core.errors import BcastgenError, ParseError
 from ..shape.types.cursor import excerpt
 from ..shape.types.dim import MAX_EXTENT
-from .kernels import add_rules, read_kernel
+from .kernels import EXPRESSION, add_rules, read_kernel
 from .run_files import load_array, result_files, save_results
 
 __all__ = ["add_arguments", "run"]
@@ -23,10 +23,14 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to its parser."""
-    parser.add_argument("expression", help='as in "a*b + c", or with types: "(f32[?] a) -> a + 1"; or a .mlir file')
+    parser.add_argument("expression", help=EXPRESSION)
     several: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
     parser.add_argument(
-        "--in", dest="inputs", metavar="NAME=FILE", help="an operand: a .npy file or a number", **several
+        "--in",
+        dest="inputs",
+        metavar="NAME=FILE",
+        help="an operand: a .npy, .npz or .csv file, or a number; - is stdin",
+        **several,
     )
     parser.add_argument(
         "--extent", dest="extents", metavar="NAME=N", help="an extent that no operand determines", **several
@@ -34,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="the .npy file to write, one for each result, or one .npz for all; without it results are printed",
+        help="the .npy file to write, one for each result, or one .npz for all; - is stdout (default: print them)",
         **several,
     )
     add_rules(parser)
@@ -105,6 +109,6 @@ def _operand(text: str) -> tuple[str, Any]:
             return name, number(value)
         except ValueError:
             continue
-    if not value.endswith(".npy") and not os.path.exists(value):
+    if value != "-" and not value.endswith((".npy", ".npz", ".csv")) and not os.path.exists(value):
         raise ParseError(f"--in {excerpt(text)}: {excerpt(value)} is neither a number nor a file")
-    return name, load_array(value)
+    return name, load_array(value, name)

@@ -7,7 +7,11 @@ In: paths.  Out: arrays; files that are either complete or absent.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -21,28 +25,64 @@ from ..shape.types.cursor import excerpt
 __all__ = ["load_array", "result_files", "save_results"]
 
 
-def load_array(path: str) -> Any:
-    """Return the array of a .npy file.
+def load_array(path: str, name: str = "") -> Any:
+    """Return the array of a .npy or .csv file, or of an .npz archive the one of this name, or its only one.
+
+    A .csv file has numbers, and may have one line of headings; ``-`` is a .npy file on stdin.
 
     Raises
     ------
     ParseError
-        If the file is no .npy file of numbers.
+        If there is no array of numbers.
     """
+    if path.endswith(".csv"):
+        return _table(path)
     try:
-        with open(path, "rb") as file:
+        with contextlib.nullcontext(io.BytesIO(sys.stdin.buffer.read())) if path == "-" else open(path, "rb") as file:
             array = np.load(file, allow_pickle=False)
-            names = None if isinstance(array, np.ndarray) else ", ".join(array.files)
-    except OSError:
+            if not isinstance(array, np.ndarray):
+                array = _member(path, name, array)
+    except (OSError, ParseError):
         raise
     except Exception as error:
         # NumPy's reader raises many kinds of errors: for syntax, archives, sizes.
         why = (str(error) or type(error).__name__).splitlines()[0]
-        raise ParseError(f"{path} is not a .npy file of numbers ({why})") from None
-    if names is not None:
-        raise ParseError(f"{path} is an archive ({excerpt(names)}), not a .npy file; save the array alone")
+        raise ParseError(f"{_shown(path)} is not a .npy file of numbers ({why})") from None
     # A .npy file that numpy.save writes of bf16 says only that an element has two bytes.
     return array.view(BF16.np) if array.dtype == "V2" else array
+
+
+def _shown(path: str) -> str:
+    return "what is on stdin" if path == "-" else path
+
+
+def _member(path: str, name: str, archive: Any) -> Any:
+    names = archive.files
+    if name in names or len(names) == 1:
+        return archive[name if name in names else names[0]]
+    held = f"has {excerpt(', '.join(names))}" if names else "holds nothing"
+    raise ParseError(f"{_shown(path)} is an archive without an array {name!r}; it {held}")
+
+
+def _table(path: str) -> Any:
+    """Return the numbers of a .csv file; a first line without any number is its headings."""
+    lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    headings = bool(lines) and not any(map(_is_number, lines[0].split(",")))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return np.loadtxt(lines, delimiter=",", skiprows=int(headings))
+    except (ValueError, UserWarning) as error:
+        why = str(error).splitlines()[0]
+        raise ParseError(f"{path} is not a table of numbers ({excerpt(why)})") from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def result_files(given: Sequence[str], results: tuple[str, ...]) -> tuple[Path, ...]:
@@ -69,6 +109,10 @@ def save_results(results: Mapping[str, Any], files: Sequence[Path]) -> list[str]
     held: list[Mapping[str, Any]] = [{name: result} for name, result in results.items()]
     if files[0].suffix == ".npz":
         kinds, held = [", ".join(map(" ".join, zip(results, kinds, strict=True)))], [results]
+    if str(files[0]) == "-":
+        _write(sys.stdout.buffer, files[0], held[0])
+        sys.stdout.flush()
+        return []
     asides = [path.with_name(f".{path.name}.{os.getpid()}") for path in files]
     try:
         for path, aside, one in zip(files, asides, held, strict=True):

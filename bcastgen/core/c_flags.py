@@ -20,6 +20,7 @@ __all__ = [
     "JIT_FLAGS",
     "LIBRARIES",
     "LIGHT",
+    "LINES_ASSEMBLY",
     "NO_START_FILES",
     "OPENMP_FLAGS",
     "OPTIMISED",
@@ -53,7 +54,7 @@ RESULT_FLAGS = (
 )
 
 # Emitted C compiles without warnings under these flags, as C and as C++; C also has flags of its own.
-WARNING_FLAGS = tuple("-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror".split())
+WARNING_FLAGS = tuple("-Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wcast-align -pedantic -Werror".split())
 C_LANGUAGE = (_C11.text, "-Wstrict-prototypes")
 CXX_LANGUAGE = ("-x", "c++", "-std=c++17")
 
@@ -61,6 +62,7 @@ CXX_LANGUAGE = ("-x", "c++", "-std=c++17")
 OPENMP_FLAGS = ("-fopenmp",)  # threads, in the compiler and the linker
 FREESTANDING_FLAGS = ("-ffreestanding",)  # no library
 LIBRARIES = ("-lm",)  # where <math.h> is included
+LINES_ASSEMBLY = ("-g1", "-S")  # stop at assembly, and say which line of C each part comes from; changes no code
 OPTIMISED, CHECKED = "-O3", "-O2"  # for users' builds, and for checking that C compiles
 
 # math="fast" adds these to a kernel's flags.
@@ -81,7 +83,7 @@ JIT_FLAGS: tuple[Flag, ...] = (
     Flag("-O1", "compiles in 3/4 of -O2's time, to loops of the same speed (with the next three)", ("gcc",)),
     Flag("-fgcse", "of -O2's passes the one that is missed, in maths", ("gcc",)),
     Flag("-ftree-vectorize", "gcc's -O1 does not", ("gcc",)),
-    Flag("-fno-tree-slp-vectorize", "beside loops there is nothing to vectorise, and looking takes 4%", ("gcc",)),
+    Flag("-fno-tree-slp-vectorize", "it drops roundings (bcg_flags.h), and finds nothing beside loops", ("gcc",)),
     Flag(
         "-fschedule-insns",
         "hides what the chains of functions wait for: 2% in maths, 3 to 7 where chains are long",

@@ -9,14 +9,14 @@ The module ``float16`` has what 16-bit floats need beside their row, ``small_flo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .float16 import BFLOAT16, nearest
 from .frozen import dataclass
-from .ml_dtypes import numpy_dtype
-from .small_floats import SMALL_FLOATS, SmallFloat
+
+if TYPE_CHECKING:
+    from .small_floats import SmallFloat
 
 __all__ = [
     "BF16",
@@ -52,7 +52,6 @@ class DType:
         bits (``emit.c_text.body.storage_type``).
     mlir : the MLIR element type.
     numpy : the name NumPy knows it by.
-    small : the format of a float of at most 8 bits.
     """
 
     name: str
@@ -61,7 +60,6 @@ class DType:
     c: str
     mlir: str
     numpy: str
-    small: SmallFloat | None = None
 
     @property
     def bytes(self) -> int:
@@ -71,12 +69,12 @@ class DType:
     @property
     def is_storage(self) -> bool:
         """True for storage types, which are converted to other dtypes and computed with in these."""
-        return self.small is not None or (self.is_integer and self.bits < 8)
+        return self.is_small_float or (self.is_integer and self.bits < 8)
 
     @property
     def is_added(self) -> bool:
         """True for dtypes that the package ml_dtypes adds to NumPy."""
-        return self.is_storage or self.numpy == BFLOAT16
+        return self.is_storage or self.name == "bf16"
 
     @property
     def is_integer(self) -> bool:
@@ -109,9 +107,23 @@ class DType:
         return self.kind == "float" and self.bits == 16
 
     @property
+    def is_small_float(self) -> bool:
+        """True for floats of at most 8 bits."""
+        return self.kind == "float" and self.bits <= 8
+
+    @property
+    def small(self) -> SmallFloat | None:
+        """The format of a float of at most 8 bits; None of any other dtype."""
+        if not self.is_small_float:
+            return None
+        from .small_floats import format_of  # noqa: PLC0415 - most processes meet no such float
+
+        return format_of(self.name)
+
+    @property
     def computed_in(self) -> DType:
         """The dtype that C computes in with values of this one, small floats after their conversion."""
-        return F32 if self.is_float16 or self.small is not None else self
+        return F32 if self.is_float16 or self.is_small_float else self
 
     @property
     def cure(self) -> str:
@@ -139,7 +151,11 @@ class DType:
     @property
     def np(self) -> np.dtype[Any]:
         """The NumPy dtype, in native byte order; those of bf16 and of storage types need the package ml_dtypes."""
-        return numpy_dtype(self.numpy, self.name) if self.is_added else np.dtype(self.numpy)
+        if not self.is_added:
+            return np.dtype(self.numpy)
+        from .ml_dtypes import numpy_dtype  # noqa: PLC0415 - most processes have no array of such a dtype
+
+        return numpy_dtype(self.numpy, self.name)
 
     @property
     def in_python(self) -> str:
@@ -156,6 +172,8 @@ class DType:
         if isinstance(value, complex):
             value = value.real
         if self.is_float16:
+            from .float16 import nearest  # noqa: PLC0415 - most kernels have no constant of 16 bits
+
             return nearest(value, self.name)
         if self.small is not None:
             return self.small.nearest(value)
@@ -172,36 +190,32 @@ class DType:
 
 def _integer(kind: str, bits: int) -> DType:
     unsigned = kind == "unsigned"
-    c_name = f"{'u' if unsigned else ''}int{bits}"
-    return DType(
-        f"{'u' if unsigned else 'i'}{bits}", kind, bits, f"{c_name}_t", f"{'ui' if unsigned else 'i'}{bits}", c_name
-    )
-
-
-def _small_integer(kind: str, bits: int) -> DType:
-    row = _integer(kind, bits)
-    return DType(row.name, kind, bits, "uint8_t", row.mlir, row.numpy)
+    name, mlir, numpy = (f"{letters}{bits}" for letters in (("u", "ui", "uint") if unsigned else ("i", "i", "int")))
+    return DType(name, kind, bits, "uint8_t" if bits < 8 else f"{numpy}_t", mlir, numpy)
 
 
 def _small_float(name: str) -> DType:
-    kind = SMALL_FLOATS[name]
-    bits = kind.exponent + kind.mantissa + (kind.sign != 0)
-    return DType(name, "float", bits, "uint8_t", f"f{name[1:].upper()}", f"float{name[1]}_{name[2:]}", kind)
+    return DType(name, "float", int(name[1]), "uint8_t", f"f{name[1:].upper()}", f"float{name[1]}_{name[2:]}")
 
 
+# Their names tell their formats.
+_SMALL_FLOATS = (
+    *("f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0fnu", "f8e4m3", "f8e4m3b11fnuz", "f8e3m4"),
+    *("f6e2m3fn", "f6e3m2fn", "f4e2m1fn"),
+)
 # C's bool is one byte of 0 or 1 on every ABI NumPy runs on, as numpy.bool is. Storage types come last.
 DTYPES: tuple[DType, ...] = (
     DType("bool", "bool", 8, "bool", "i1", "bool"),
     *(_integer("signed", bits) for bits in (8, 16, 32, 64)),
     *(_integer("unsigned", bits) for bits in (8, 16, 32, 64)),
     DType("f16", "float", 16, "float", "f16", "float16"),
-    DType("bf16", "float", 16, "float", "bf16", BFLOAT16),
+    DType("bf16", "float", 16, "float", "bf16", "bfloat16"),
     DType("f32", "float", 32, "float", "f32", "float32"),
     DType("f64", "float", 64, "double", "f64", "float64"),
     DType("c64", "complex", 64, "bcg_c64", "complex<f32>", "complex64"),
     DType("c128", "complex", 128, "bcg_c128", "complex<f64>", "complex128"),
-    *map(_small_float, SMALL_FLOATS),
-    *(_small_integer(kind, bits) for bits in (4, 2) for kind in ("signed", "unsigned")),
+    *map(_small_float, _SMALL_FLOATS),
+    *(_integer(kind, bits) for bits in (4, 2) for kind in ("signed", "unsigned")),
 )
 # Those that ops compute in.
 COMPUTED = tuple(row for row in DTYPES if not row.is_storage)

@@ -42,6 +42,7 @@ __all__ = [
     "Weak",
     "dtype",
     "from_key",
+    "in_bytes",
     "in_numpy_code",
     "meant_by",
     "promote",
@@ -60,6 +61,7 @@ _CURES = {
     "O": " (its elements are Python objects); convert it to numbers by .astype(numpy.float64)",
     "U": " (it is text); convert it to numbers by .astype(numpy.float64)",
     "S": " (it is text); convert it to numbers by .astype(numpy.float64)",
+    "c": " (it is text); convert it to numbers by .astype(numpy.float64)",
     "T": " (it is text); convert it to numbers by .astype(numpy.float64)",
     "V": " (it has fields, or bytes without a meaning); pass its fields one by one, as in x['name']",
     "M": " (a time has an origin and a unit); compute with its numbers, .view('int64')",
@@ -92,7 +94,7 @@ def dtype(spelling: object) -> DType:
         if row is not None:
             return row
         if meant := meant_by(spelling):
-            raise DTypeError(f"dtype {spelling!r} counts bytes in NumPy, and bits here; write {meant}")
+            raise DTypeError(in_bytes(spelling, meant))
     try:
         found = np.dtype(spelling)  # type: ignore[call-overload]
     except TypeError:
@@ -100,8 +102,10 @@ def dtype(spelling: object) -> DType:
     if found is not None and found.name in _BY_NUMPY:
         return _BY_NUMPY[found.name]
     # Codes of NumPy's own dtypes; those of other packages mean something else.
-    cure = _CURES.get(found.char, "") if found is not None and found.type.__module__ == "numpy" else ""
-    raise DTypeError(f"dtype {str(spelling)!r} is not supported{cure}; use one of {', '.join(_BY_NAME)}")
+    known = found is not None and found.type.__module__ == "numpy"
+    cure = _CURES.get(found.char) if known and found is not None else None
+    # In NumPy's names: those that count bits (i4) mean other dtypes to whoever writes NumPy's codes.
+    raise DTypeError(f"dtype {str(spelling)!r} is not supported{cure or '; use one of ' + ', '.join(_BY_NUMPY)}")
 
 
 def meant_by(name: str) -> str | None:
@@ -119,6 +123,11 @@ def meant_by(name: str) -> str | None:
     ours = _BY_NAME.get(name) or _BY_MLIR.get(name)
     theirs = next((row for row in DTYPES[1:] if row.name == f"{found[1]}{int(found[2]) * 8}"), None)
     return " or ".join(row.numpy for row in (ours, theirs) if row is not None)
+
+
+def in_bytes(name: str, meant: str) -> str:
+    """Return what errors say of a name whose digits count bytes in NumPy; `meant` is what to write."""
+    return f"dtype {name!r} counts bytes in NumPy, and bits here; write {meant}"
 
 
 def in_numpy_code(spelling: object) -> DType:
@@ -140,7 +149,7 @@ def in_numpy_code(spelling: object) -> DType:
         return spelling
     # In NumPy f16 is a float of sixteen bytes, on machines that have such floats.
     if isinstance(spelling, str) and spelling == "f16":
-        raise DTypeError("dtype 'f16' counts bytes in NumPy, and bits here; write float16")
+        raise DTypeError(in_bytes(spelling, "float16"))
     try:
         found = np.dtype(spelling)  # type: ignore[call-overload]
     except TypeError:
@@ -231,7 +240,7 @@ def resolve_weak(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:
     met = promote(*strong)
     for weak in (t for t in types if isinstance(t, Weak)):
         if met.kind == "bool" and weak is WEAK_UINT:
-            raise RangeError("a Python integer beyond int64 is out of bounds for i64, which bools and integers give")
+            raise RangeError("a Python integer beyond int64 is out of bounds for int64, which bools and integers give")
         if weak is WEAK_COMPLEX:
             # It is as wide as the floats beside it, or complex128 beside integers.
             met = promote(met, C64 if met.is_inexact else C128)

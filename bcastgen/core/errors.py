@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 __all__ = [
+    "REFUSED",
     "ArgumentError",
     "BcastgenError",
     "BroadcastError",
@@ -22,6 +23,7 @@ __all__ = [
     "CompileError",
     "CompilerWarning",
     "DTypeError",
+    "DisabledError",
     "DomainError",
     "ParseError",
     "RangeError",
@@ -40,6 +42,14 @@ __all__ = [
     "status_values",
     "statuses",
 ]
+
+
+# Longer words of a text are cut in messages: a hostile one may be as long as all of the text.
+_LONGEST_WORD, _SHOWN = 400, 100
+_LONG_WORD = re.compile(rf"[^\s]{{{_LONGEST_WORD},}}")
+
+# What a shape function says that refuses operands without a reason.
+REFUSED = "a shape function refuses the operands"
 
 
 class BcastgenError(Exception):
@@ -104,7 +114,10 @@ class TraceError(BcastgenError, TypeError):
 
 
 class ParseError(BcastgenError, ValueError):
-    """Text is not an expression, a type or a signature; the message names the column."""
+    """Text is not an expression, a type or a signature; the message names the column, and shows no word at length."""
+
+    def __init__(self, message: str = "", *more: object) -> None:
+        super().__init__(_LONG_WORD.sub(lambda word: f"{word[0][:_SHOWN]}...", message), *more)
 
 
 class CompileError(BcastgenError, RuntimeError):
@@ -113,6 +126,10 @@ class CompileError(BcastgenError, RuntimeError):
 
 class RefusedFlagsError(CompileError):
     """The user's compiler flags would change results."""
+
+
+class DisabledError(CompileError):
+    """The user has turned compiling off."""
 
 
 class CacheError(BcastgenError, OSError):
@@ -195,7 +212,7 @@ def _shape_error(
         or_one="1 or " if expected != 1 else "",
         against=against,
         origin=f" (from '{against}')" if against is not None else "",
-        message="a shape function refuses the operands",
+        message=REFUSED,
     )
     own = None if is_extent else dim
     return BroadcastError(message, operand=operand, dim=own, expected=expected, actual=actual, against=against)

@@ -12,9 +12,7 @@ from __future__ import annotations
 import math
 import struct
 
-__all__ = ["BFLOAT16", "bits_of", "nearest"]
-
-BFLOAT16 = "bfloat16"
+__all__ = ["bits_of", "nearest"]
 
 # Bits of the significand, including the hidden one; exponent of the smallest normal number; exponent of the largest.
 _FORMATS = {"f16": (11, -14, 15), "bf16": (8, -126, 127)}

@@ -48,16 +48,20 @@ class Undivided:
     def before_fork(self) -> None:
         """Wait until no other thread is in the context."""
         self._forking = self._lock.acquire(timeout=_MOST_SECONDS)
+        if self._forking:
+            # A signal handler that runs in this thread before the fork is in the context, too.
+            self._depth += 1
+            self._holder = get_ident()
 
     def after_fork(self) -> None:
         """Let other threads in again."""
         if self._forking:
-            self._lock.release()
+            self.__exit__()
 
     def after_fork_in_child(self) -> None:
         """Release the lock in the child: its holder does not exist here, unless it is the thread that forked."""
         if self._forking:
-            self._lock.release()
+            self.after_fork()
         else:
             self._lock, self._depth, self._holder = RLock(), 0, None
 

@@ -6,7 +6,8 @@ In: a class with annotated fields.  Out: what :func:`dataclasses.dataclass` make
     class Point: ...
 
 The standard one compiles seven functions for each class, which for a hundred classes takes a third of a first call's
-time. Here classes share all functions but ``__init__``, and that one is compiled when a class is first instantiated.
+time. Here classes share all functions but ``__init__``, and that one is compiled when a class has some instances: to
+compile it takes as long as to set the fields of dozens one by one, and most classes have few.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ else:
 
 
 _FIELDS = "__dataclass_fields__"
+# How many instances of a class are made before its __init__ is compiled.
+_FEW = 32
 # The mark by which `dataclasses` tells plain fields from pseudo-fields.
 _PLAIN = dataclasses._FIELD  # type: ignore[attr-defined]
 
@@ -73,13 +76,42 @@ def _field(cls: type, name: str, kind: Any) -> Field[Any]:
 
 
 def _first_init(self: Any, *given: Any, **by_name: Any) -> None:
-    """Compile the class's own __init__, put it in this function's place, and call it."""
+    """Set the fields of one of a class's first instances; then compile the class's own __init__ for those to come."""
     kind: Any = type(self)
+    made = _made_of.get(kind, 0) + 1
+    _made_of[kind] = made
+    if made <= _FEW and _set_fields(self, getattr(kind, _FIELDS), given, by_name):
+        if hasattr(kind, "__post_init__"):
+            self.__post_init__()
+        return
     # Another thread may have done so meanwhile.
     for cls in (cls for cls in kind.__mro__ if cls.__dict__.get("__init__") is _first_init):
         cls.__init__ = _init_of(cls)
         break
     kind.__init__(self, *given, **by_name)
+
+
+# How many instances the classes have whose __init__ is not compiled yet.
+_made_of: dict[type, int] = {}
+
+
+def _set_fields(self: Any, fields: dict[str, Field[Any]], given: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
+    """Set the fields of an instance; return False if the arguments are not its fields: the compiled one says why."""
+    values = dict(zip(fields, given, strict=False))
+    if len(given) > len(fields) or not (by_name.keys() <= fields.keys() - values.keys()):
+        return False
+    values.update(by_name)
+    for name, one in fields.items():
+        if name in values:
+            value = values[name]
+        elif one.default is not MISSING:
+            value = one.default
+        elif one.default_factory is not MISSING:
+            value = one.default_factory()
+        else:
+            return False
+        object.__setattr__(self, name, value)
+    return True
 
 
 def _init_of(cls: Any) -> Any:

@@ -18,12 +18,22 @@ from types import ModuleType
 
 from .errors import BcastgenError
 
-__all__ = ["CSRC_ROOMS", "bench_module", "csrc_file", "folder", "package_files"]
+__all__ = ["CSRC_ROOMS", "bare_source_tree", "bench_module", "csrc_file", "folder", "package_files"]
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 # The folders of csrc, in which a compiler looks for included files.
 CSRC_ROOMS = ("abi", "helpers", "vmath", "runtime", "dispatch")
+
+
+def bare_source_tree() -> Path | None:
+    """Return the checkout that the package is imported from, if the extension was not built there; else None.
+
+    Python started in a checkout imports the package from there, also where it is installed elsewhere.
+    """
+    checkout = _PACKAGE.parent
+    is_bare = (checkout / "setup.py").is_file() and not any(_PACKAGE.glob("_dispatch.*"))
+    return checkout if is_bare else None
 
 
 @cache

@@ -1,8 +1,8 @@
 """The floats of at most 8 bits that memory holds and nothing computes in: their formats, and what follows from these.
 
-In: the format of a type: bits, bias, what is beyond its largest number.  Out: values of codes, and codes of values.
+In: the name of a type, which tells its format.  Out: values of codes, and codes of values.
 
-    SMALL_FLOATS["f8e4m3fn"].value_of(0x38) -> 1.0        SMALL_FLOATS["f8e4m3fn"].code_of(464.0) -> 0x7e, which is 448
+    format_of("f8e4m3fn").value_of(0x38) -> 1.0        format_of("f8e4m3fn").code_of(464.0) -> 0x7e, which is 448
 
 The rules are those of the package ml_dtypes, whose arrays these are: halves go to even, and what lies beyond the
 largest number becomes an infinity where there is one, else NaN, else the largest number. NumPy has none of these types
@@ -12,10 +12,12 @@ and needs the package only for arrays: types, shapes and C do without.
 from __future__ import annotations
 
 import math
+import re
+from functools import cache
 
 from .frozen import dataclass
 
-__all__ = ["SMALL_FLOATS", "SmallFloat"]
+__all__ = ["SmallFloat", "format_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class SmallFloat:
 
         Examples
         --------
-        >>> kind = SMALL_FLOATS["f8e4m3fn"]
+        >>> kind = format_of("f8e4m3fn")
         >>> kind.value_of(0x7e), kind.value_of(0x81), kind.value_of(0x7f)
         (448.0, -0.001953125, nan)
         """
@@ -84,7 +86,7 @@ class SmallFloat:
 
         Examples
         --------
-        >>> kind = SMALL_FLOATS["f8e5m2"]
+        >>> kind = format_of("f8e5m2")
         >>> [hex(kind.code_of(x)) for x in (1.0, 61439.0, 61440.0, -1e-9)]
         ['0x3c', '0x7b', '0x7c', '0x80']
         """
@@ -117,40 +119,38 @@ class SmallFloat:
 
         Examples
         --------
-        >>> SMALL_FLOATS["f4e2m1fn"].nearest(100.0), SMALL_FLOATS["f8e8m0fnu"].nearest(3.0)
+        >>> format_of("f4e2m1fn").nearest(100.0), format_of("f8e8m0fnu").nearest(3.0)
         (6.0, 4.0)
         """
         return self.value_of(self.code_of(value))
 
 
-# NaN above an infinity; NaN in place of the largest code; NaN in place of -0; no NaN.
-def _ieee(exponent: int, mantissa: int) -> SmallFloat:
-    infinity = ((1 << exponent) - 1) << mantissa
-    nan = infinity | 1 << (mantissa - 1)
-    return SmallFloat(exponent, mantissa, (1 << (exponent - 1)) - 1, infinity - 1, infinity, nan)
+_NAME = re.compile(r"f(?P<bits>\d)e(?P<exponent>\d)m(?P<mantissa>\d)(?:b(?P<bias>\d+))?(?P<rules>fnuz|fnu|fn|)")
 
 
-def _unsigned_zero(exponent: int, mantissa: int, bias: int) -> SmallFloat:
-    sign = 1 << (exponent + mantissa)
-    return SmallFloat(exponent, mantissa, bias, sign - 1, sign, sign)
+@cache
+def format_of(name: str) -> SmallFloat:
+    """Return the format that a dtype's name tells, by the rules of the names of LLVM's APFloat.
 
+    Behind the widths stands ``fn`` where there is no infinity: one code with all bits set is NaN, or none in fewer than
+    8 bits. With ``uz`` NaN is in the place of -0, and the bias is one more unless ``b`` gives it; ``fnu`` has no sign.
 
-def _finite(exponent: int, mantissa: int) -> SmallFloat:
-    sign = 1 << (exponent + mantissa)
-    return SmallFloat(exponent, mantissa, (1 << (exponent - 1)) - 1, sign - 1, sign - 1, sign)
-
-
-# By the names of dtypes.
-SMALL_FLOATS: dict[str, SmallFloat] = {
-    "f8e4m3fn": SmallFloat(4, 3, 7, 0x7E, 0x7F, 0x7F),
-    "f8e4m3fnuz": _unsigned_zero(4, 3, 8),
-    "f8e5m2": _ieee(5, 2),
-    "f8e5m2fnuz": _unsigned_zero(5, 2, 16),
-    "f8e8m0fnu": SmallFloat(8, 0, 127, 0xFE, 0xFF, 0xFF),
-    "f8e4m3": _ieee(4, 3),
-    "f8e4m3b11fnuz": _unsigned_zero(4, 3, 11),
-    "f8e3m4": _ieee(3, 4),
-    "f6e2m3fn": _finite(2, 3),
-    "f6e3m2fn": _finite(3, 2),
-    "f4e2m1fn": _finite(2, 1),
-}
+    Examples
+    --------
+    >>> format_of("f8e5m2")
+    SmallFloat(exponent=5, mantissa=2, bias=15, largest=123, overflow=124, nan=126)
+    """
+    parts = _NAME.fullmatch(name)
+    if parts is None:
+        raise ValueError(f"{name} is no small float")
+    bits, exponent, mantissa = (int(parts[one]) for one in ("bits", "exponent", "mantissa"))
+    bias, top = (1 << (exponent - 1)) - 1, (1 << (exponent + mantissa)) - 1
+    match parts["rules"]:
+        case "fnuz":
+            return SmallFloat(exponent, mantissa, int(parts["bias"] or bias + 1), top, top + 1, top + 1)
+        case "fn" if bits < 8:
+            return SmallFloat(exponent, mantissa, bias, top, top, top + 1)
+        case "fn" | "fnu":
+            return SmallFloat(exponent, mantissa, bias, top - 1, top, top)
+    infinity = top & ~((1 << mantissa) - 1)
+    return SmallFloat(exponent, mantissa, bias, infinity - 1, infinity, infinity | 1 << (mantissa - 1))

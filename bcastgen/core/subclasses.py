@@ -15,7 +15,8 @@ __all__ = ["own_meaning"]
 
 # These read or write elements, so they take no part in an expression; in-place operators take none either.
 _NO_PART = ("__getitem__", "__setitem__", "__delitem__", "__contains__", "__index__")
-_WORDS = tuple(word.rstrip("_") for word in operator.__all__ if f"__{word[1:].rstrip('_')}__" not in dir(operator))
+_SPECIAL = frozenset(dir(operator))
+_WORDS = tuple(word.rstrip("_") for word in operator.__all__ if f"__{word[1:].rstrip('_')}__" not in _SPECIAL)
 _OPERATORS = tuple(
     name
     for word in _WORDS

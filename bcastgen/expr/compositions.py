@@ -28,11 +28,15 @@ __all__ = ["COMPOSITIONS", "NUMPY_FUNCTIONS", "WITH_NUMBERS", "clipped", "rounde
 Tracer = Any
 
 
-def _applied(op: Op, values: tuple[Any, ...]) -> Any:
+# A note for typing: the first operand is an array for NumPy, also where it is a Python number.
+_ARRAY = (("array", True),)
+
+
+def _applied(op: Op, values: tuple[Any, ...], notes: tuple[tuple[str, Any], ...] = ()) -> Any:
     traced = next((value for value in values if hasattr(value, "applied")), None)
     if traced is None:
         raise TraceError(f"{op.name} of numbers alone; compute it outside the kernel")
-    return traced.applied(op, values)
+    return traced.applied(op, values, notes)
 
 
 def _is_number(value: Any) -> bool:
@@ -123,6 +127,11 @@ def sinc(x: Any) -> Any:
     return where(angle, np.sin(divisor) / divisor, 1.0)
 
 
+def i0(x: Any) -> Any:
+    """Modified Bessel function of the first kind, order 0."""
+    return _applied(OPS["i0"], (x,))
+
+
 def isposinf(x: Any) -> Any:
     """Is positive infinity."""
     return np.logical_and(np.isinf(x), np.logical_not(np.signbit(x)))
@@ -162,6 +171,16 @@ def transpose(a: Tracer, axes: Any = None) -> Tracer:
     return a.transpose(axes)
 
 
+def astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
+    """Convert to a dtype; a kernel allocates its results, so there is nothing to copy."""
+    return x.astype(dtype)
+
+
+def copied(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """Return the value itself, as an array where it is a number: a result is a new array anyway."""
+    return a[...]
+
+
 def clipped(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
     """Limit a value to an interval; None leaves a side open."""
     if not (a_min is None and a_max is None) and not (min is None and max is None):
@@ -170,10 +189,10 @@ def clipped(a: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: 
     if low is not None and high is not None:
         return _applied(OPS["clip"], (a, low, high))
     if low is not None:
-        return _applied(OPS["maximum"], (a, low))
+        return _applied(OPS["maximum"], (a, low), _ARRAY)
     if high is not None:
-        return _applied(OPS["minimum"], (a, high))
-    return _applied(OPS["positive"], (a,))
+        return _applied(OPS["minimum"], (a, high), _ARRAY)
+    return _applied(OPS["positive"], (a,), _ARRAY)
 
 
 def rounded(a: Any, decimals: int = 0) -> Tracer:
@@ -262,12 +281,15 @@ NUMPY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.imag: imag,
     np.angle: angle,
     np.sinc: sinc,
+    np.i0: i0,
     np.isposinf: isposinf,
     np.isneginf: isneginf,
     np.isreal: isreal,
     np.iscomplex: iscomplex,
     np.isclose: isclose,
     np.nan_to_num: nan_to_num,
+    np.astype: astype,
+    np.copy: copied,
     np.full_like: full_like,
     np.zeros_like: zeros_like,
     np.ones_like: ones_like,

@@ -11,12 +11,29 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..core.dtypes import I32, U64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT, DType, Weak
+from ..core.dtypes import I32, U64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_HUGE, WEAK_INT, WEAK_UINT, DType, Weak
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..ops.table import CAST
-from .nodes import Constant, Node
+from .nodes import Apply, Constant, Node, Operand, Params
 
-__all__ = ["check_casting", "converted", "is_weak_int", "power_of_ten", "refuse_negative_exponent", "weak_of"]
+__all__ = [
+    "CALLED",
+    "OF_NUMBERS",
+    "check_casting",
+    "converted",
+    "is_weak_int",
+    "may_be_weak",
+    "power_of_ten",
+    "refuse_negative_exponent",
+    "weak_of",
+    "with_dtype",
+]
+
+# For bools numpy.power(x, 2) gives an int64, but x**2 is a square and gives an int8. Of Python numbers numpy.add gives
+# one of NumPy's, with a dtype, and + gives one of Python's.
+# Python's numbers have these, too, and give numbers of Python's.
+OF_NUMBERS = ("real", "imag", "conjugate")
+CALLED: Params = (("called", True),)
 
 
 def weak_of(result: DType) -> Weak:
@@ -52,12 +69,18 @@ def converted(node: Constant, target: DType) -> Constant:
         return Constant(bool(value), target)
     if isinstance(node.dtype, Weak):
         if not target.min <= value <= target.max:
-            raise RangeError(f"Python integer {value} out of bounds for {target}")
+            raise RangeError(f"Python integer {value} out of bounds for {target.numpy}{_wider(value)}")
         return Constant(int(value), target)
     if isinstance(value, int):
         return Constant(target.wrapped(value), target)
     whole = CAST.evaluate(node.dtype.computed_in.np.type(value), I32 if target.is_storage else target)
     return Constant(target.wrapped(int(whole)), target)
+
+
+def _wider(value: int) -> str:
+    """Return what to write where an integer of Python's does not fit; nothing where no dtype holds it."""
+    kind = np.min_scalar_type(value)
+    return f"; write numpy.{kind}({value}) to compute in a wider dtype" if kind.kind in "iu" else ""
 
 
 def check_casting(kind: DType | Weak, target: DType, casting: str) -> None:
@@ -82,3 +105,22 @@ def power_of_ten(exponent: int) -> float:
     for _ in range(min(exponent, 400)):
         power *= 10.0
     return power
+
+
+def with_dtype(node: Node) -> Node:
+    """Return a constant with the dtype that NumPy gives a Python number."""
+    if isinstance(node, Constant) and isinstance(node.dtype, Weak) and node.dtype is not WEAK_HUGE:
+        return Constant(node.value, node.dtype.default)
+    return node
+
+
+def may_be_weak(node: Node) -> bool:
+    """Whether a value may be a Python number in some call: an operand, or what operators make of such."""
+    match node:
+        case Operand():
+            return True
+        case Constant():
+            return isinstance(node.dtype, Weak)
+        case Apply():
+            return node.op.dunder is not None and "called" not in dict(node.params)
+    return False

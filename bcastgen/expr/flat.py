@@ -54,7 +54,9 @@ def flattened(expression: Expression) -> Flat:
     ops: dict[int, Op] = {}
     rows: list[tuple[Any, ...]] = []
     places: dict[Node, int] = {}
-    for node in topological((*expression.operands, *expression.roots)):
+    # Numbers that only a shape function takes are none of the results'.
+    taken = (node for one in expression.sizings for node in one.operands)
+    for node in topological((*expression.operands, *expression.roots, *taken)):
         places[node] = len(rows)
         match node:
             case Operand():

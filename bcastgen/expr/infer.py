@@ -7,6 +7,8 @@ that is a Python integer at run time.
     add(a, b) with a : f32, b : i32  ->  t0 = cast(a, dtype=f64); t1 = cast(b, dtype=f64); t2 = add(t0, t1) : f64
 
 Result dtypes are a pure function of operand dtypes and Python scalars (NEP 50).
+
+The file is long because NumPy has rules of its own for power, round, clip and comparisons beside Python scalars.
 """
 
 from __future__ import annotations
@@ -31,11 +33,18 @@ from ..core.dtypes import (
 from ..core.errors import BcastgenError, DTypeError, placed
 from ..core.frozen import dataclass
 from ..ops.dtype_rules import compare, refuse
-from ..ops.internal_rows import PARTS
 from ..ops.row import Op
 from ..ops.table import OPS
 from .build import Builder
-from .constants import check_casting, converted, is_weak_int, power_of_ten, refuse_negative_exponent, weak_of
+from .constants import (
+    OF_NUMBERS,
+    check_casting,
+    converted,
+    is_weak_int,
+    power_of_ten,
+    refuse_negative_exponent,
+    weak_of,
+)
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, TypeAssertion, concrete, topological
 
 __all__ = ["Limits", "Typed", "infer"]
@@ -132,10 +141,12 @@ class _Inference:
                 case Reduce():
                     here[node] = self._reduced(node, self._resolved(here[node.operand]))
                 case Remap(view=view, like=like):
-                    child = here[node.operand]
+                    # NumPy makes an array of a Python number that it views.
+                    child = self._resolved(here[node.operand])
+                    strong = concrete(child)
                     given = None if like is None else self.builder.operands[like.index]
                     seen = self.builder.remap(child, view, given, child.dtype)
-                    here[node] = self._typed(seen, self.types[child])
+                    here[node] = self._typed(seen, strong)
         results = tuple(self._resolved(here[node]) for node in self.source.results)
         type_assertions = tuple(
             TypeAssertion(self._resolved(here[one.node]), one.name, one.type) for one in self.source.type_assertions
@@ -163,27 +174,31 @@ class _Inference:
         kind = self.types[node]
         return self.convert(node, kind.default) if isinstance(kind, Weak) else node
 
-    def _apply(self, node: Apply, operands: tuple[Node, ...]) -> Node:
+    def _apply(self, node: Apply, operands: tuple[Node, ...]) -> Node:  # noqa: PLR0911
         if node.op.converts:
             return self._conversion(node, operands[0])
         guard = dict(node.params).get("guard")
         if guard is not None:
             return self._guarded(node, operands, guard)
         op = node.op
+        if ("method", True) in node.params and not getattr(self.types[operands[0]], "is_complex", True):
+            # Of what is real the method gives the array itself, and the function an int8 for bools.
+            return operands[0]
         if op.name == "round":
             decimals = dict(node.params).get("decimals", 0)
-            if decimals:
-                return self._rounded(operands[0], decimals)
             # Integers stay as they are; later stages know rint only.
             kind = self._resolved(operands[0]).dtype
-            if isinstance(kind, DType) and kind.is_integer:
-                return self._typed(self._resolved(operands[0]), kind)
+            if decimals or (isinstance(kind, DType) and kind.is_integer):
+                return self._rounded(operands[0], decimals)
             op = OPS["rint"]
         operands = tuple(self._in_loop(node, operand) for operand in operands)
+        is_called = ("called", True) in node.params
         if op.name == "power":
-            op, operands = self._simpler_power(op, operands, ("square", False) not in node.params)
+            op, operands = self._simpler_power(op, operands, not is_called)
+        if op.name == "clip" or ("array", True) in node.params:
+            operands = (self._as_array(operands[0]), *operands[1:])
         if op.name == "clip":
-            operands = self._without_idle_bounds(*operands)
+            op, operands = self._without_idle_bounds(op, operands)
         if op.rule is compare:
             operands = self._with_infinities(operands)
         call_types = tuple(self.types[operand] for operand in operands)
@@ -197,11 +212,14 @@ class _Inference:
             chosen = Apply(op, converted, (), result)
             self._branches[chosen] = (converted[0], *operands[1:])
             return self._typed(chosen, kept)
-        made = self.builder.apply(op, converted, node.params[: len(op.params)], result)
-        weak = (
-            node.op.dunder is not None and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
-        )
-        return self._typed(made, kept if weak else result)
+        params = node.params[: len(op.params)]
+        of_numbers = node.op.dunder is not None or node.op.name in OF_NUMBERS
+        numbers = of_numbers and result.kind != "bool" and all(isinstance(kind, Weak) for kind in call_types)
+        if numbers and is_called:
+            # A node of its own: what the operator makes of the same numbers is weak.
+            return self._typed(Apply(op, converted, params, result), result)
+        made = self.builder.apply(op, converted, params, result)
+        return self._typed(made, kept if numbers else result)
 
     def _reduced(self, node: Reduce, value: Node) -> Node:
         """Return a reduction of a value in the dtype that its elements are combined in, as a value of its result's."""
@@ -211,14 +229,18 @@ class _Inference:
     def _rounded(self, value: Node, decimals: int) -> Node:
         """Return what NumPy makes of a number of decimals: scaled by a power of ten, rounded, and scaled back."""
         kind = concrete(self._resolved(value))
-        if kind is BOOL:
+        if decimals and kind is BOOL:
             raise refuse("round", (kind,), "NumPy rounds no bool to decimals; use .astype(numpy.int8)")
-        if kind.is_integer and decimals > 0:
+        if kind.is_integer and decimals >= 0:
             return self._typed(self._resolved(value), kind)
         power = self.builder.constant(power_of_ten(abs(decimals)))
         self.types[power] = power.dtype
         there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
-        rows: Mapping[str, Op] = PARTS if kind.is_complex else OPS
+        rows: Mapping[str, Op] = OPS
+        if kind.is_complex:
+            from ..ops.internal_rows import PARTS  # noqa: PLC0415 - few kernels round complex numbers
+
+            rows = PARTS
         scaled = self._apply(Apply(rows[there], (value, power), (), None), (value, power))
         whole = self._apply(Apply(OPS["rint"], (scaled,), (), None), (scaled,))
         rounded = self._apply(Apply(rows[back], (whole, power), (), None), (whole, power))
@@ -244,6 +266,13 @@ class _Inference:
             return self.convert(self._resolved(node), target)
         return node if node.dtype is target else self._typed(self.builder.cast(node, target), target)
 
+    def _as_array(self, node: Node) -> Node:
+        """Return a Python number as NumPy makes an array of it, in a node of its own: the number stays weak."""
+        kind = self.types[node]
+        if not isinstance(kind, Weak):
+            return node
+        return self._typed(self.builder.cast(self._resolved(node), kind.default), kind.default)
+
     def _in_loop(self, node: Apply, operand: Node) -> Node:
         """Return an operand in the dtype of the ufunc loop that NumPy would choose; unchanged if no loops are noted."""
         loops = dict(node.params).get("loops")
@@ -258,7 +287,13 @@ class _Inference:
         safe = (row for row in rows if np.can_cast(given, row.np, "safe"))
         taken = next((row for row in rows if row.np == given), None) or next(safe, None)
         if taken is None:
-            raise refuse(node.op.name, (kind,), "the ufunc has no loop for it; use .astype(numpy.float64)")
+            name = dict(node.params).get("ufunc", node.op.name)
+            why = (
+                "kernels do not take it of complex numbers; pass .real or .imag"
+                if row.is_complex
+                else "it has no loop for this dtype; use .astype(numpy.float64)"
+            )
+            raise refuse(str(name), (kind,), why)
         return self.convert(operand, taken)
 
     def _conversion(self, node: Apply, source: Node) -> Node:
@@ -266,6 +301,8 @@ class _Inference:
         notes = dict(given)
         kind = self.types[source]
         if notes.get("meets") and isinstance(kind, Weak) and (target.is_float or kind is not WEAK_FLOAT):
+            if isinstance(source, Constant):
+                return self.convert(source, target)
             if target.is_integer and isinstance(source, Operand):
                 self._narrow(source, kind, target)
         elif "casting" in notes:
@@ -308,16 +345,22 @@ class _Inference:
     def _is_weak(node: Node, value: float) -> bool:
         return isinstance(node, Constant) and isinstance(node.dtype, Weak) and node.value == value
 
-    def _without_idle_bounds(self, value: Node, low: Node, high: Node) -> tuple[Node, Node, Node]:
-        """Replace Python ints beyond the first operand's dtype, which numpy.clip allows since they bound nothing."""
+    def _without_idle_bounds(self, op: Op, operands: tuple[Node, ...]) -> tuple[Op, tuple[Node, ...]]:
+        """Leave out Python ints at or beyond the ends of the first operand's dtype, as numpy.clip does.
+
+        They bound nothing then, but where the other bound is of a wider dtype: its values are not limited, either.
+        """
+        value, low, high = operands
         kind = self.types[value]
         if not isinstance(kind, DType) or not kind.is_integer:
-            return value, low, high
-        if is_weak_int(low) and low.value < kind.min:
-            low = self._weak(kind.min)
-        if is_weak_int(high) and high.value > kind.max:
-            high = self._weak(kind.max)
-        return value, low, high
+            return op, operands
+        has_low = not (is_weak_int(low) and low.value <= kind.min)
+        has_high = not (is_weak_int(high) and high.value >= kind.max)
+        if has_low and has_high:
+            return op, operands
+        if has_low:
+            return OPS["maximum"], (value, low)
+        return (OPS["minimum"], (value, high)) if has_high else (OPS["positive"], (value,))
 
     def _with_infinities(self, operands: tuple[Node, ...]) -> tuple[Node, ...]:
         """Replace Python ints beyond 64 bits beside integers by infinities, which compare with these as they do."""
@@ -342,10 +385,6 @@ class _Inference:
         kind = self.types[node]
         if isinstance(node, Constant):
             return self._typed(self.builder.keep(converted(node, target)), target)
-        if isinstance(node, Remap) and isinstance(kind, Weak):
-            # The value under the view is the weak one, so convert it there.
-            inner = self.convert(node.operand, target)
-            return self._typed(self.builder.remap(inner, node.view, node.like, target), target)
         if isinstance(kind, Weak) and node in self._branches:
             known = self._converted.get((node, target))
             return self._convert_branches(node, target) if known is None else known

@@ -114,7 +114,9 @@ class Declared(metaclass=Kind):
 
     @property  # type: ignore[misc]
     def __class__(self) -> NoReturn:  # type: ignore[override]
-        raise asked()
+        error = asked()
+        self.builder.refused.append(error)
+        raise error
 
     def _declared(self, what: str) -> TensorType:
         """Return the operand's declared type; raise if no signature gives one."""

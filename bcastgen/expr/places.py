@@ -7,18 +7,21 @@ In: the frames of a running function, or an error's traceback.  Out: the innermo
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 from types import FrameType, TracebackType
 
 import numpy as np
 
 from .nodes import Place
 
-__all__ = ["last_place", "users_place"]
+__all__ = ["last_place", "name_of", "users_place"]
 
-# Frames of these folders are not the user's.
-_OURS = (str(Path(__file__).resolve().parents[1]), str(Path(np.__file__).parent))
+# Frames of these folders, and those of Python's own frozen modules, are not the user's.
+_FOLDERS = tuple(os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), np.__file__))
+_OURS = (*_FOLDERS, "<frozen ")
+# How many functions that call each other are searched for a name.
+_MOST_FRAMES = 8
 
 
 def users_place() -> Place:
@@ -27,6 +30,21 @@ def users_place() -> Place:
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def name_of(value: object) -> str | None:
+    """Return the name by which the user's function knows an object; None if it has none there."""
+    frame: FrameType | None = sys._getframe(1)
+    looked = 0
+    while frame is not None and looked < _MOST_FRAMES:
+        if not frame.f_code.co_filename.startswith(_OURS):
+            looked += 1
+            for names in (frame.f_locals, frame.f_globals):
+                found = next((name for name, one in names.items() if one is value and name.isidentifier()), None)
+                if found is not None:
+                    return found
+        frame = frame.f_back
+    return None
 
 
 def last_place(traceback: TracebackType | None) -> Place | None:

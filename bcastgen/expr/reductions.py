@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,11 @@ def _in(x: Tracer, dtype: Any) -> Tracer:
     return x if dtype is None else x.astype(dtype)
 
 
+def _initial(like: Tracer, value: Any) -> Tracer:
+    """Return an initial value, which NumPy converts to the dtype of what it is combined with, whatever it was."""
+    return np.full_like(like, value)
+
+
 def _no_where(name: str, where: Any) -> None:
     if where is not True:
         raise TraceError(f"{name}: where= is not supported in a kernel; divide sum(x, where=m) by the number chosen")
@@ -87,8 +93,8 @@ def _total(name: str, none: int, combine: Callable[[Any, Any], Any]) -> Callable
         where: Any = True,
     ) -> Tracer:
         _no_out(name, out)
-        made = _reduced(name, _chosen(name, _in(a, dtype), where, none), axis, keepdims)
-        return _in(made if initial is None else combine(made, initial), dtype)
+        made = _in(_reduced(name, _chosen(name, _in(a, dtype), where, none), axis, keepdims), dtype)
+        return made if initial is None else combine(made, _initial(made, initial))
 
     function.__doc__ = REDUCTIONS[name].doc
     return function
@@ -101,9 +107,9 @@ def _extreme(name: str, combine: Callable[[Any, Any], Any]) -> Callable[..., Tra
         _no_out(name, out)
         if where is not True and initial is None:
             raise TraceError(f"{name}: where= needs initial=, the value of no elements; give one")
-        chosen = _chosen(name, a, where, initial)
+        chosen = a if where is True else _chosen(name, a, where, _initial(a, initial))
         made = _reduced(name, chosen, axis, keepdims, initial is not None)
-        return made if initial is None else combine(made, initial)
+        return made if initial is None else combine(made, _initial(made, initial))
 
     function.__doc__ = REDUCTIONS[name].doc
     return function
@@ -159,6 +165,7 @@ def var(
     return _in(_reduced("mean", np.real(apart * np.conjugate(apart)), axis, keepdims, ddof=int(count)), dtype)
 
 
+@wraps(var, assigned=())
 def std(a: Tracer, *args: Any, **options: Any) -> Tracer:
     """Square root of the variance."""
     return np.sqrt(var(a, *args, **options))

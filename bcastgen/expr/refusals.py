@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ops.table import OPS
 
-__all__ = ["attribute", "function", "index", "value"]
+__all__ = ["attribute", "function", "index", "keyword", "value"]
 
 _REDUCTIONS = frozenset(
     "average nansum nanmax nanmin nanmean product median percentile quantile ptp cumsum cumprod trace dot vdot inner "
@@ -24,7 +24,8 @@ _LAYOUTS = frozenset(
     "concatenate stack hstack vstack tile roll flip pad matmul einsum outer tensordot flat".split()
 )
 _OF_CALLS = frozenset("shape ndim size dtype itemsize nbytes strides data flags base".split())
-_VALUES = frozenset("item tolist tobytes tofile dump dumps fill setfield byteswap view".split())
+_VALUES = frozenset("item tolist tobytes tofile dump dumps".split())
+_MEMORY = frozenset("view fill getfield setfield byteswap setflags".split())
 
 
 def function(name: str) -> str | None:
@@ -42,6 +43,25 @@ def function(name: str) -> str | None:
     return None
 
 
+_KEYWORDS = {
+    "out": "leave it out, and pass out=x at the call of the kernel to write into an array",
+    "where": "write numpy.where(mask, f(x), other) for f(x, where=mask)",
+    "casting": "leave it out, and write x.astype(dtype, casting=...) where a conversion is to be checked",
+    "signature": "leave it out, and convert operands by .astype",
+}
+
+
+def keyword(name: str) -> str:
+    """Return what to do in place of an argument of NumPy's that has no meaning inside a kernel.
+
+    Examples
+    --------
+    >>> keyword("like")
+    'leave it out'
+    """
+    return _KEYWORDS.get(name, "leave it out")
+
+
 def attribute(name: str) -> str:
     """Return why a stand-in for an array has no attribute of this name, and the cure.
 
@@ -57,6 +77,8 @@ def attribute(name: str) -> str:
         )
     if name in _VALUES:
         return f"{name} needs the values of an operand, which are known at the call only; keep to array operations"
+    if name in _MEMORY:
+        return f"{name} is about an array's memory, and what is traced has none; call it on the array, outside"
     return function(name) or (
         f"an operand has no attribute {name!r} while tracing; it has operators, .astype, .T, .round, .clip and NumPy's "
         "element-wise functions"
@@ -73,8 +95,14 @@ def index(is_array: bool) -> str:
     return "indexing is not element-wise; index the array before it comes into the kernel (x[:, None] adds a dim)"
 
 
-def value(given: object) -> str:
+def value(given: object, name: str | None = None, of: str | None = None) -> str:
     """Return why a value from outside is no part of an expression, and the cure.
+
+    Parameters
+    ----------
+    given : the value.
+    name : what the user's function calls it.
+    of : the parameter that it is compared or combined with.
 
     Examples
     --------
@@ -85,12 +113,12 @@ def value(given: object) -> str:
     sparse = sys.modules.get("scipy.sparse")
     match given:
         case np.ndarray(shape=shape):
-            why = f"an array of shape {shape} from outside the kernel; pass it in as an operand"
+            named = "" if name is None else f", as by a parameter {name}={name}"
+            shown = "an array" if name is None else f"'{name}' is an array"
+            why = f"{shown} of shape {shape} from outside the kernel; pass it in as an operand{named}"
         case str() | bytes():
-            why = (
-                f"{given!r:.40} is a {kind}; a kernel holds arrays and numbers only: compare it outside, and make a "
-                "kernel for each case"
-            )
+            why = f"{given!r:.40} is a {kind}; a kernel holds arrays and numbers only: compare it outside, "
+            why += "and make a kernel for each case" if of is None else f"or decorate with static='{of}'"
         case list() | tuple() | range():
             why = f"a {kind} is no array while tracing; make it one by numpy.asarray, and pass it in as an operand"
         case None:

@@ -5,22 +5,31 @@ In: ``"a*b + exp(c)"``.  Out: its :class:`Expression`, operands in order of firs
     "where(a > 0, a, 0.1*a)"  ->  t0 = greater(a, 0); t1 = multiply(0.1, a); t2 = where(t0, a, t1)
 
 Text may be hostile: it is parsed, never run, and errors name the column.
+
+The file is long because it has a case for each node of Python's grammar that an expression may hold.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DTYPES, DType, dtype, in_numpy_code, meant_by
-from ..core.errors import BcastgenError, ParseError
+from ..core.errors import BcastgenError, ParseError, TraceError
+from ..core.python_text import parse_expression
 from ..ops.row import Op
 from ..ops.table import OPS, SEVERAL, find_op, known_ops
 from . import refusals
 from .build import Builder
 from .nodes import Expression, Node, Operand
+from .text_calls import FunctionCall, is_candidate
 from .text_reductions import CHOICE, ReductionCall, reduction_call
 from .text_views import ViewCall, view_call
+
+if TYPE_CHECKING:
+    from ..shape.types.tensor_type import TensorType
 
 __all__ = ["parse", "row_of"]
 
@@ -54,17 +63,20 @@ _BY_DUNDER = {row.dunder: row for row in OPS.values() if row.dunder is not None}
 _DTYPE_NAMES = {name: row for row in DTYPES for name in (row.name, row.numpy)}
 _ASTYPE = ("dtype", "order", "casting", "subok", "copy")
 _MODULES = ("np", "numpy", "bg", "bcastgen", "math")
+# Numbers that these modules have: `np.pi`.
+_NUMBERS = {name: float(getattr(math, name)) for name in ("pi", "e", "inf", "nan")}
 
 
-def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
+def parse(text: str, names: tuple[str, ...] | None = None, types: tuple[TensorType, ...] | None = None) -> Expression:
     """Return the expression that a text describes.
 
     Parameters
     ----------
     text : one Python expression, or a tuple of them for several results, of names, numbers, operators, comparisons and
-        calls of ops (``exp(x)``), of dtypes (``float32(x)``), of ``.astype(dtype)`` and of views (``transpose(x)``,
-        ``x[:, None]``).
+        calls of ops (``exp(x)``), of dtypes (``float32(x)``), of ``.astype(dtype)``, of views (``transpose(x)``,
+        ``x[:, None]``), and of NumPy's functions and methods that traced functions may call (``clip(x, min=0)``).
     names : the operands, in order; None takes the names in order of first appearance.
+    types : their declared types; the text may ask for what these say: ``x.shape[0]``, ``x.ndim``, ``x.dtype``.
 
     Raises
     ------
@@ -82,14 +94,14 @@ def parse(text: str, names: tuple[str, ...] | None = None) -> Expression:
     if len(text) > MAX_TEXT:
         raise ParseError(f"the expression has {len(text)} characters; the limit is {MAX_TEXT}")
     try:
-        tree = ast.parse(text.strip(), mode="eval")
+        tree = parse_expression(text.strip())
     except SyntaxError as error:
         # Python gives no column where the text ends too early.
         cure = "; put an expression of several lines in parentheses" if "\n" in text.strip() else ""
         raise ParseError(f"column {error.offset or len(text) + 1}: {error.msg}{cure} (in {_excerpt(text)})") from None
     except (RecursionError, MemoryError, ValueError) as error:
         raise ParseError(f"the expression cannot be read ({error or type(error).__name__}): {_excerpt(text)}") from None
-    return _Reader(text, names).read(tree.body)
+    return _Reader(text, names, types).read(tree)
 
 
 def row_of(operator: ast.AST) -> Op | None:
@@ -104,11 +116,13 @@ def _excerpt(text: str) -> str:
 class _Reader:
     """Turns Python's tree into nodes without recursing: operands first, then the ops applied to them."""
 
-    def __init__(self, text: str, names: tuple[str, ...] | None) -> None:
+    def __init__(self, text: str, names: tuple[str, ...] | None, types: tuple[TensorType, ...] | None = None) -> None:
         self.text = text
         self.closed = names is not None
         self.builder = Builder(names or ())
+        self.builder.types.update(zip(self.builder.operands, types or (), strict=False))
         self.operands = {operand.name: operand for operand in self.builder.operands}
+        self.calls: dict[ast.expr, FunctionCall] = {}
         self.made: dict[ast.expr, Node] = {}
         self.views: dict[ast.expr, ViewCall] = {}
         self.reductions: dict[ast.expr, ReductionCall] = {}
@@ -133,15 +147,22 @@ class _Reader:
         return self.builder.finish(tuple(x for tree in shown for x in self.several.get(tree, (self.made[tree],))))
 
     def _children(self, tree: ast.expr) -> Iterator[ast.expr]:
+        if _asked_for(tree) is not None:
+            return
         view = view_call(tree, _is_module, self._error)
         if view is not None:
             self.views[tree] = view
             yield from (view.value,) if view.like is None else (view.value, view.like)
             return
-        reduction = reduction_call(tree, _is_module, self._dtype, self._error)
+        is_cast = isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and tree.func.attr == "astype"
+        reduction = None if is_cast else reduction_call(tree, _is_module, self._dtype, self._error)
         if reduction is not None:
             self.reductions[tree] = reduction
             yield from (reduction.value,) if reduction.where is None else (reduction.value, reduction.where)
+            return
+        if is_candidate(tree, _is_module) and (call := self._function_call(tree)) is not None:
+            self.calls[tree] = call
+            yield from call.values()
             return
         match tree:
             case ast.BinOp(left=left, right=right):
@@ -152,9 +173,11 @@ class _Reader:
                 yield from (left, *comparators)
             case ast.Call(func=ast.Attribute(value=value, attr="astype")) if not _is_module(value):
                 yield value
-            case ast.Call(args=args, keywords=[]):
+            case ast.Call(args=args):
                 yield from args
             case ast.Name() | ast.Constant():
+                return
+            case ast.Attribute(value=value, attr=name) if name in _NUMBERS and _is_module(value):
                 return
             case _:
                 raise self._error(tree, _cure(tree))
@@ -165,10 +188,35 @@ class _Reader:
             return self._node(tree)
         except ParseError:
             raise
+        except TraceError as error:
+            raise self._error(tree, str(error)) from None
         except BcastgenError as error:
             raise type(error)(f"column {tree.col_offset + 1}: {error}") from None
 
+    def _function_call(self, tree: ast.expr) -> FunctionCall | None:
+        from .text_calls import function_call  # noqa: PLC0415 - most texts have operands only
+
+        return function_call(tree, _is_module, self._dtype, self._error)
+
+    def _tracer(self, tree: ast.expr) -> Any:
+        from .trace import Tracer  # noqa: PLC0415 - most texts need none
+
+        return Tracer(self.builder, self.made[tree])
+
+    def _declared(self, name: str, what: str) -> Any:
+        """Return what the declared type of an operand says."""
+        from .trace import Tracer  # noqa: PLC0415 - most texts need none
+
+        return getattr(Tracer(self.builder, self.operands[name]), what)
+
     def _node(self, tree: ast.expr) -> Node:  # noqa: PLR0911
+        if tree in self.calls:
+            return self.calls[tree].result(tree, self._tracer, self._error)
+        asked = _asked_for(tree)
+        if asked is not None:
+            self._operand(tree, asked[0])
+            shape = self._declared(*asked[:2])
+            return self.builder.constant(shape if asked[2] is None else self._extent(tree, shape, asked[2]))
         if tree in self.views:
             return self._view(tree, self.views[tree])
         if tree in self.reductions:
@@ -180,6 +228,8 @@ class _Reader:
                 return self.builder.constant(value)
             case ast.Name(id=name):
                 return self._operand(tree, name)
+            case ast.Attribute(attr=name) if name in _NUMBERS:
+                return self.builder.constant(_NUMBERS[name])
             case ast.BinOp(left=left, op=operator, right=right):
                 return self.builder.apply(self._operator(tree, operator), (self.made[left], self.made[right]))
             case ast.UnaryOp(op=operator, operand=operand):
@@ -189,6 +239,11 @@ class _Reader:
             case ast.Call():
                 return self._call(tree)
         raise self._error(tree, _cure(tree))
+
+    def _extent(self, tree: ast.expr, shape: tuple[int, ...], dim: int) -> int:
+        if not -len(shape) <= dim < len(shape):
+            raise self._error(tree, f"there is no dim {dim} in the shape {shape}")
+        return shape[dim]
 
     def _view(self, tree: ast.expr, view: ViewCall) -> Node:
         like = None if view.like is None else self.made[view.like]
@@ -256,15 +311,17 @@ class _Reader:
                 f"unknown function {name!r}{_suggestion(name)}; `bcastgen ops` lists what there is"
             )
             raise self._error(tree, why)
+        if tree.keywords:
+            raise self._error(tree, f"{name} takes operands by position, and nothing by name")
         if len(operands) != op.arity:
-            raise self._error(tree, f"{name} takes {op.arity} operands, got {len(operands)}")
+            raise self._error(tree, f"{name} takes {op.arity} operand{'s' * (op.arity != 1)}, got {len(operands)}")
         return self.builder.call(op, operands)
 
     def _composed(self, name: str, tree: ast.Call) -> Node | None:
         """Return what a function of NumPy's that is several ops gives; None for any other."""
         from .trace import composed  # noqa: PLC0415 - most kernels need none
 
-        values = [argument.value if isinstance(argument, ast.Constant) else None for argument in tree.args]
+        values = list(map(_number, tree.args))
         return composed(name, self.builder, [self.made[argument] for argument in tree.args], values)
 
     def _astype(self, node: Node, tree: ast.Call) -> Node:
@@ -285,6 +342,8 @@ class _Reader:
         match tree:
             case ast.Constant(value=str(name)):
                 return in_numpy_code(name)
+            case ast.Attribute(value=ast.Name(id=name), attr="dtype") if name in self.operands:
+                return dtype(self._declared(name, "dtype"))
             case ast.Name(id=name) | ast.Attribute(attr=name) if len(name) > 1:
                 return self._plain_dtype(tree, name)
         raise self._error(tree, "astype takes the name of a dtype, as in x.astype(f32)")
@@ -297,6 +356,28 @@ class _Reader:
 
     def _error(self, tree: ast.expr, message: str) -> ParseError:
         return ParseError(f"column {tree.col_offset + 1}: {message} (in {_excerpt(self.text)})")
+
+
+def _number(tree: ast.expr) -> Any:
+    """Return the number that a text is, with its sign; None for what is none."""
+    try:
+        return ast.literal_eval(tree)
+    except (ValueError, TypeError):
+        return None
+
+
+def _asked_for(tree: ast.expr) -> tuple[str, str, int | None] | None:
+    """Return what a text asks of an operand's type, as in `x.ndim` and `x.shape[0]`; None for other text."""
+    match tree:
+        case ast.Attribute(value=ast.Name(id=name), attr="ndim" | "size" as what):
+            return name, what, None
+        case ast.Subscript(value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=at):
+            match at:
+                case ast.Constant(value=int(dim)):
+                    return name, "shape", dim
+                case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(dim))):
+                    return name, "shape", -dim
+    return None
 
 
 def _is_module(tree: ast.expr) -> bool:
@@ -314,13 +395,9 @@ def _cure(tree: ast.AST) -> str:
         case ast.Attribute(attr=name):
             return refusals.attribute(name)
         case ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-            return (
-                "'and', 'or' and 'not' have no meaning for arrays; use &, |, ~ or logical_and, logical_or, logical_not"
-            )
+            return "and, or and not have no meaning for arrays; use &, |, ~ or logical_and, logical_or, logical_not"
         case ast.IfExp():
             return "'x if c else y' has no meaning for arrays; use where(c, x, y)"
-        case ast.Call():
-            return "keyword arguments are not supported; pass operands by position"
     return f"{type(tree).__name__} is not allowed; use names, numbers, operators, comparisons and calls of ops"
 
 

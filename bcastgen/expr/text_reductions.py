@@ -4,42 +4,34 @@ In: a node of Python's tree.  Out: the values in it, and how the first one is re
 
     sum(a, axis=1, where=m)  ->  values (a, m), {"axis": 1}
 
-Arguments are literals, but for `where` and the value. Nothing is evaluated.
+Arguments are literals, but for `where` and the value; which ones a reduction takes, the signature of its function in
+`reductions` says. Nothing is evaluated.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from ..core.errors import ParseError
+from ..core.forks import undivided
+from ..ops.table import find_op
 
 __all__ = ["CHOICE", "ReductionCall", "reduction_call"]
 
 Refusal = Callable[[ast.expr, str], ParseError]
 
-# By name, as `reductions.FUNCTIONS` spells them, the arguments after the value, in NumPy's order without `out`.
 # The argument that is a value.
 CHOICE = "where"
-_TOTALS = ("axis", "dtype", "keepdims", "initial", CHOICE)
-_EXTREMA = ("axis", "keepdims", "initial", CHOICE)
-_ARGUMENTS = {
-    "sum": _TOTALS,
-    "prod": _TOTALS,
-    "mean": ("axis", "dtype", "keepdims"),
-    "var": ("axis", "dtype", "ddof", "keepdims"),
-    "std": ("axis", "dtype", "ddof", "keepdims"),
-    "min": _EXTREMA,
-    "max": _EXTREMA,
-    "amin": _EXTREMA,
-    "amax": _EXTREMA,
-    "any": ("axis", "keepdims", CHOICE),
-    "all": ("axis", "keepdims", CHOICE),
-    "argmin": ("axis", "keepdims"),
-    "argmax": ("axis", "keepdims"),
-    "count_nonzero": ("axis", "keepdims"),
-    "logsumexp": ("axis", "keepdims"),
+# The other arguments of NumPy's reductions that text can say, and what their literals are.
+_LITERALS: dict[str, tuple[type, ...]] = {
+    "axis": (int, tuple, list, type(None)),
+    "dtype": (),
+    "ddof": (int,),
+    "keepdims": (bool,),
+    "initial": (bool, int, float, complex, type(None)),
 }
 
 
@@ -50,6 +42,19 @@ class ReductionCall:
 
     def __init__(self, name: str, value: ast.expr, options: dict[str, Any], where: ast.expr | None) -> None:
         self.name, self.value, self.options, self.where = name, value, options, where
+
+
+def _arguments(name: str) -> tuple[str, ...] | None:
+    """Return the arguments after the value that the reduction of a name takes in text; None if there is none."""
+    if find_op(name) is not None:
+        return None
+    with undivided:
+        from .reductions import FUNCTIONS  # noqa: PLC0415 - most kernels reduce nothing
+
+    function = FUNCTIONS.get(name)
+    if function is None:
+        return None
+    return tuple(one for one in signature(function).parameters if one in _LITERALS or one == CHOICE)
 
 
 def reduction_call(
@@ -63,20 +68,18 @@ def reduction_call(
         If the node is a reduction, but its arguments are wrong.
     """
     match tree:
-        case ast.Call(func=ast.Name(id=name), args=[value, *args]) if name in _ARGUMENTS:
+        case ast.Call(func=ast.Name(id=name), args=[value, *args]):
             pass
-        case ast.Call(func=ast.Attribute(value=module, attr=name), args=[value, *args]) if (
-            name in _ARGUMENTS and is_module(module)
-        ):
+        case ast.Call(func=ast.Attribute(value=module, attr=name), args=[value, *args]) if is_module(module):
             pass
-        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if name in _ARGUMENTS and not is_module(
-            value
-        ):
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if not is_module(value):
             pass
         case _:
             return None
+    known = _arguments(name)
+    if known is None:
+        return None
     assert isinstance(tree, ast.Call)
-    known = _ARGUMENTS[name]
     takes = f"{name} takes a value, axis by position, and {', '.join(known)}"
     # As in NumPy the places after the axis are not those of these names, so that they are given by name.
     if len(args) > 1:
@@ -98,12 +101,6 @@ def _literal(name: str, tree: ast.expr, refuse: Refusal) -> Any:
         value = ast.literal_eval(tree)
     except ValueError:
         raise refuse(tree, f"{name} is a literal, as in axis=1 or keepdims=True") from None
-    kinds: dict[str, tuple[type, ...]] = {
-        "axis": (int, tuple, list, type(None)),
-        "keepdims": (bool,),
-        "ddof": (int,),
-        "initial": (bool, int, float, complex, type(None)),
-    }
-    if not isinstance(value, kinds[name]) or (name in ("axis", "ddof") and isinstance(value, bool)):
+    if not isinstance(value, _LITERALS[name]) or (name in ("axis", "ddof") and isinstance(value, bool)):
         raise refuse(tree, f"{name} is a literal, as in axis=1 or keepdims=True")
     return value

@@ -12,23 +12,24 @@ The file is long because the stand-in has each of the operators and methods of N
 
 from __future__ import annotations
 
-import inspect
 import operator
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial, wraps
+from inspect import CO_VARKEYWORDS, iscoroutinefunction, isfunction, isgeneratorfunction
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ..core.dtypes import dtype, in_numpy_code
+from ..core.dtypes import DType, dtype, in_numpy_code
 from ..core.errors import BcastgenError, DTypeError, TraceError, placed
 from ..ops.row import Op
 from ..ops.table import CAST, OPS, SEVERAL
 from . import refusals
-from .build import Builder, constant_from
+from .build import Builder
+from .folding import constant_from
 from .kinds import Declared, asking
 from .nodes import Expression, Node, Operand, Params, Reduce
-from .places import last_place, users_place
+from .places import last_place, name_of, users_place
 from .ufuncs import rows_of
 
 if TYPE_CHECKING:
@@ -43,9 +44,42 @@ __all__ = [
     "converted",
     "inline",
     "is_tracer",
+    "noting",
     "trace",
     "transpose",
 ]
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def noting(function: _Function) -> _Function:
+    """Return a function of stand-ins whose errors the expression remembers, so that a `try` does not hide them."""
+    name = function.__name__
+
+    @wraps(function)
+    def noted(*args: Any, **options: Any) -> Any:
+        try:
+            if options and not name.startswith("_"):
+                _check_keywords(function, name, options)
+            return function(*args, **options)
+        except BcastgenError as error:
+            given = (*args, *(value for one in args if type(one) is tuple for value in one))
+            found = next((value for value in given if isinstance(value, Tracer)), None)
+            if found is not None:
+                found.builder.refused.append(error)
+            raise
+
+    return noted  # type: ignore[return-value]
+
+
+def _check_keywords(function: Callable[..., Any], name: str, given: Iterable[str]) -> None:
+    """Refuse arguments by name that a function of NumPy's has, and that mean nothing in a kernel."""
+    code = function.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for key in given:
+        if key not in known and not code.co_flags & CO_VARKEYWORDS:
+            raise TraceError(f"{name}: {key}= has no meaning inside a kernel; {refusals.keyword(key)}")
 
 
 class Tracer(Declared):
@@ -65,14 +99,14 @@ class Tracer(Declared):
         name, (op, *others) = rows_of(ufunc)
         if method != "__call__":
             raise TraceError(f"{name}.{method} is not element-wise; call it outside the kernel")
-        given = [key for key, value in options.items() if value is not None]
-        if given:
-            raise TraceError(f"{name}: {given[0]}= has no meaning inside a kernel; leave it out")
+        loop = _loop_asked_for(name, op, others, options)
         nodes = _nodes(self.builder, op, inputs)
+        if loop is not None:
+            nodes = tuple(self.builder.convert(node, loop, notes=_INTO_LOOP) for node in nodes)
         if not name.startswith("numpy."):
             # SciPy's ufuncs have other loops than our rows; the loops' order decides the dtype for integers.
             loops = "".join(loop[0] for loop in ufunc.types if loop[0] in "efd")
-            return Tracer(self.builder, self.builder.apply(op, nodes, (("loops", loops),)))
+            return Tracer(self.builder, self.builder.apply(op, nodes, (("loops", loops), ("ufunc", name))))
         if others:
             return tuple(Tracer(self.builder, self.builder.call(one, nodes)) for one in (op, *others))
         return Tracer(self.builder, self.builder.call(op, nodes))
@@ -88,12 +122,20 @@ class Tracer(Declared):
                 if why is None
                 else f"{function.__module__}.{why}"
             )
-        code = handler.__code__
-        known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        for key in kwargs:
-            if key not in known and not code.co_flags & inspect.CO_VARKEYWORDS:
-                raise TraceError(f"{name}: {key}= has no meaning inside a kernel; leave it out")
+        _check_keywords(handler, name, kwargs)
         return handler(*args, **kwargs)
+
+    @classmethod
+    def __torch_function__(
+        cls, function: Callable[..., Any], types: object, args: Any = (), kwargs: object = None
+    ) -> NoReturn:
+        error = TraceError(
+            f"torch.{function.__name__} does not record what it does to an operand; write NumPy's function of that name"
+        )
+        found = next((value for value in args if isinstance(value, Tracer)), None)
+        if found is not None:
+            found.builder.refused.append(error)
+        raise error
 
     def astype(
         self, dtype: object, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
@@ -122,7 +164,7 @@ class Tracer(Declared):
 
     def conj(self) -> Tracer:
         """Return the conjugate; a real value itself."""
-        return _apply(self.builder, OPS["conjugate"], (self,))
+        return self.applied(OPS["conjugate"], (self,), (("method", True),))
 
     conjugate = conj
 
@@ -154,8 +196,8 @@ class Tracer(Declared):
         """Round to a number of decimals, ties to even; integers stay as they are where there are none to drop."""
         return _numpy_function(np.round)(self, decimals)
 
-    def __round__(self, ndigits: int = 0) -> Any:
-        return _numpy_function(np.round)(self, ndigits)
+    def __round__(self, ndigits: int | None = None) -> NoReturn:
+        raise TraceError("round(x) gives an int for a number, and a TypeError for an array; write numpy.round(x)")
 
     def __divmod__(self, other: Any) -> Any:
         return tuple(_apply(self.builder, op, (self, other)) for op in SEVERAL["divmod"])
@@ -181,18 +223,36 @@ class Tracer(Declared):
         return _numpy_function(np.clip)(self, min, max)
 
     def __bool__(self) -> NoReturn:
+        flag = self._parameter
         raise TraceError(
             "a branch on array values cannot be traced; use numpy.where(condition, a, b) or & and |, or write a "
             "function of scalars for bcastgen.vectorize"
+            + (f"; if '{flag}' is a flag and no array, decorate with static='{flag}'" if flag else "")
         )
 
-    def _no_scalar(self) -> NoReturn:
-        raise TraceError("the values of an operand are not known while tracing; keep to array operations")
+    @property
+    def _parameter(self) -> str | None:
+        """The name of the parameter that this is the value of; None for what is computed."""
+        return self.node.name if isinstance(self.node, Operand) else None
 
-    __int__ = __float__ = __complex__ = __index__ = __hash__ = _no_scalar
+    def _no_scalar(self) -> NoReturn:
+        raise TraceError(
+            "the values of an operand are not known while tracing; keep to array operations, as numpy.sqrt for "
+            "math.sqrt, or write a function of scalars for bcastgen.vectorize"
+        )
+
+    __int__ = __float__ = __complex__ = __index__ = _no_scalar
+
+    def __hash__(self) -> NoReturn:
+        raise TraceError("an operand is no key of a dict or set; write numpy.select for a choice of operands")
 
     def __iter__(self) -> NoReturn:
         raise TraceError("an operand cannot be iterated over or unpacked while tracing; write the array expression")
+
+    def __contains__(self, _value: object) -> NoReturn:
+        raise TraceError(
+            "x in y needs the values of an operand, which are not known while tracing; write (y == x).any()"
+        )
 
     def __getitem__(self, key: object) -> Tracer:
         parts = (key,) if is_tracer(key) or not isinstance(key, tuple) else key
@@ -215,14 +275,17 @@ class Tracer(Declared):
         raise TraceError("assignment into an operand cannot be traced; use numpy.where and return the result")
 
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
-        raise TraceError("an operand cannot become a NumPy array while tracing; keep to NumPy functions and operators")
+        raise TraceError(
+            "an operand cannot become a NumPy array while tracing; leave numpy.asarray(x) out, since calls make arrays "
+            "of their operands, and write x.astype(numpy.float32) for numpy.float32(x)"
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         reduction = _reduction(name)
         if reduction is not None:
-            return partial(reduction, self)
+            return partial(noting(reduction), self)
         raise TraceError(refusals.attribute(name))
 
     def __format__(self, spec: str) -> str:
@@ -242,7 +305,7 @@ def _node(builder: Builder, value: object, where: str) -> Node:
     made = constant_from(value)
     if made is not None:
         return builder.keep(made)
-    raise TraceError(f"{where}: {refusals.value(value)}")
+    raise TraceError(f"{where}: {refusals.value(value, name_of(value))}")
 
 
 def _nodes(builder: Builder, op: Op, values: tuple[object, ...]) -> tuple[Node, ...]:
@@ -256,6 +319,29 @@ def _apply(builder: Builder, op: Op, values: tuple[object, ...]) -> Tracer:
 def converted(x: Tracer, target: object, op: Op = CAST, casting: str = "unsafe") -> Tracer:
     """Return a traced value converted to a dtype by a conversion op."""
     return Tracer(x.builder, x.builder.convert(x.node, dtype(target), op, casting))
+
+
+# A Python number has to fit the loop's dtype, and arrays convert as NumPy's ufuncs convert them.
+_INTO_LOOP: Params = (("meets", True), ("casting", "same_kind"))
+
+
+def _loop_asked_for(name: str, op: Op, others: list[Op], options: Mapping[str, Any]) -> DType | None:
+    """Return the dtype that a call of a ufunc asks to compute in, None for the usual one; refuse what means nothing."""
+    for key, value in options.items():
+        # A kernel allocates its results, so the order of their memory and their class are not this call's.
+        idle = value is None or key in ("order", "subok") or (key == "where" and value is True)
+        if not (idle or key == "dtype" or (key == "casting" and value == "same_kind")):
+            raise TraceError(f"{name}: {key}= has no meaning inside a kernel; {refusals.keyword(key)}")
+    if options.get("dtype") is None:
+        return None
+    target = in_numpy_code(options["dtype"])
+    loops, result = op.types((target,) * op.arity)
+    if others or result is not target or any(loop is not target for loop in loops):
+        raise TraceError(
+            f"{name}: dtype={target.numpy} is not the dtype of all of its operands and its result; leave it out, and "
+            "convert operands by .astype"
+        )
+    return target
 
 
 def _numpy_function(function: Callable[..., Any]) -> Any:
@@ -308,6 +394,7 @@ def transpose(x: Tracer, axes: Any = None) -> Tracer:
     return _viewed(x, Transpose(None if axes is None else tuple(map(operator.index, axes))))
 
 
+@noting
 def broadcast_in_dim(x: Any, shape: Any, dims: Any = None) -> Tracer:
     """Return a traced value broadcast to a shape, or to that of a traced operand; its dim i becomes dim ``dims[i]``."""
     from .views import Broadcast, dims_of  # noqa: PLC0415 - most kernels have no views
@@ -325,7 +412,9 @@ def broadcast_in_dim(x: Any, shape: Any, dims: Any = None) -> Tracer:
 
 def _operator(op: Op, reflected: bool) -> Callable[..., Any]:
     def method(self: Tracer, *others: object) -> Any:
-        if any(hasattr(other, "__array_ufunc__") and not _known(other) for other in others):
+        if self._parameter is not None and any(type(other) is str or type(other) is bytes for other in others):
+            raise TraceError(f"{op.name}: {refusals.value(others[0], of=self._parameter)}")
+        if any(hasattr(other, "__array_ufunc__") and not (_known(other) or _is_data(other)) for other in others):
             return NotImplemented
         values = (*others, self) if reflected else (self, *others)
         return _apply(self.builder, op, values)
@@ -335,6 +424,11 @@ def _operator(op: Op, reflected: bool) -> Callable[..., Any]:
 
 def _known(other: object) -> bool:
     return isinstance(other, (Tracer, np.ndarray, np.generic))
+
+
+def _is_data(other: object) -> bool:
+    """Whether an object of another library holds elements, such as a pandas Series: its operators know no stand-in."""
+    return hasattr(other, "__array__")
 
 
 def _in_place(op: Op) -> Callable[..., NoReturn]:
@@ -354,6 +448,13 @@ for _op in OPS.values():
         setattr(Tracer, f"__{_op.dunder}__", _operator(_op, reflected=False))
         if _op.arity == 2:
             setattr(Tracer, f"__r{_op.dunder}__", _operator(_op, reflected=True))
+
+
+for _name, _member in (*vars(Declared).items(), *vars(Tracer).items()):
+    if isinstance(_member, property) and _member.fget is not None and _name != "__class__":
+        setattr(Tracer, _name, property(noting(_member.fget)))
+    elif isfunction(_member) and _name not in ("__init__", "__repr__"):
+        setattr(Tracer, _name, noting(_member))
 
 
 def is_tracer(value: object) -> bool:
@@ -385,30 +486,55 @@ def trace(
       t1 = add(a, t0)
       return t1
     """
+    if kind := next((kind for kind, test in _LATER.items() if test(function)), None):
+        raise TraceError(f"the function is {kind}, which runs later; return the resulting array")
     builder = Builder(names)
     builder.types.update(zip(builder.operands, types or (), strict=False))
     builder.place = users_place
     try:
         returned = asking(function)(*(Tracer(builder, operand) for operand in builder.operands))
-    except BcastgenError as error:
-        place = last_place(error.__traceback__)
-        if place is None or error.sentence != str(error):
+        if builder.refused:
+            raise _hidden(builder.refused[0])
+    except Exception as error:
+        # Other libraries put an error of their own in the place of what a stand-in refuses.
+        refused = error if isinstance(error, BcastgenError) else next(iter(builder.refused), None)
+        if refused is None:
             raise
-        raise placed(error, f"at {place[0]}:{place[1]}") from error.__cause__
+        place = last_place(refused.__traceback__)
+        if place is None or refused.sentence != str(refused):
+            raise refused from error.__cause__
+        raise placed(refused, f"at {place[0]}:{place[1]}") from error.__cause__
     values = tuple(returned) if not is_tracer(returned) and isinstance(returned, (tuple, list)) else (returned,)
     if not values:
         raise TraceError("the function returns an empty tuple; return at least one array")
-    if any(value is None for value in values):
-        raise TraceError("the function returns None; return the resulting array")
+    strange = next((type(value) for value in values if not is_tracer(value) and isinstance(value, _CONTAINERS)), None)
+    if strange is not None:
+        shown = "None" if strange is type(None) else f"a {strange.__name__}"
+        raise TraceError(f"the function returns {shown}; return the resulting array, or a tuple of arrays")
     return builder.finish(tuple(_node(builder, value, "return") for value in values))
 
 
+_CONTAINERS = (dict, set, frozenset, str, bytes, type(None))
+_LATER = {"a generator": isgeneratorfunction, "asynchronous": iscoroutinefunction}
+
+
+def _hidden(error: BcastgenError) -> BcastgenError:
+    """Return an error that the function caught: what it does then would be done in every call."""
+    error.args = (
+        f"{error}; the function catches this error, and what it does instead would hold for every call: leave the try "
+        "out, or decide before the call",
+    )
+    return error
+
+
+@noting
 def applied(op: Op, values: tuple[object, ...]) -> Tracer:
     """Apply an op to tracers and numbers: it becomes part of the expression that is being traced."""
     builder = next(value.builder for value in values if isinstance(value, Tracer))
     return _apply(builder, op, values)
 
 
+@noting
 def inline(expression: Expression, values: tuple[object, ...]) -> Tracer | tuple[Tracer, ...]:
     """Apply a kernel's expression to tracers: its nodes become part of the expression that is being traced."""
     builder = next(value.builder for value in values if isinstance(value, Tracer))

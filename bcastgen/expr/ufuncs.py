@@ -19,7 +19,8 @@ __all__ = ["rows_of"]
 
 # Ufuncs of scipy.special that our table has, and the names of their rows.
 _SCIPY = {
-    name: name for name in """cbrt erf erfc erfinv exp2 expm1 log1p log_ndtr logit ndtr ndtri xlog1py xlogy""".split()
+    name: name
+    for name in "cbrt erf erfc erfinv exp2 expm1 gammaln i0 log1p log_ndtr logit ndtr ndtri xlog1py xlogy".split()
 } | {"expit": "sigmoid"}
 
 

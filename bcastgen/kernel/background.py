@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dtypes import DTYPES, DType, dtype
-from ..core.errors import BroadcastError
+from ..core.errors import BcastgenError, BroadcastError
 from ..core.frozen import dataclass
 from ..expr.evaluate import evaluate
 from ..expr.nodes import Apply, topological
@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 __all__ = ["Answered", "Job", "Jobs", "can_answer"]
 
 Array = np.ndarray[Any, Any]
+
+# What NumPy raises, and we, for operands that only the binary can take; not whatever the handler of a signal raises.
+_OF_NUMPY = (
+    *(ArithmeticError, AttributeError, BcastgenError, LookupError, MemoryError, NotImplementedError),
+    *(RecursionError, TypeError, ValueError, Warning),
+)
 
 
 def can_answer(compilation: Compilation) -> bool:
@@ -104,7 +110,7 @@ class Job:
         """Return NumPy's results for clean operands of a kernel; None if only its binary can answer."""
         try:
             return self._values(operands)
-        except Exception:
+        except _OF_NUMPY:
             return None
 
     def _values(self, operands: tuple[object, ...]) -> tuple[Array, ...] | None:

@@ -29,7 +29,7 @@ from ..pipeline.options import OPTIONS
 from ..runtime.cache import digest_of
 from ..shape.dialect.program import Program
 
-__all__ = ["identity", "load", "reduced", "remade", "same_definition"]
+__all__ = ["identity", "load", "reduced", "remade", "same_definition", "single_threaded"]
 
 # A :class:`bcastgen.Kernel`, whose module imports this one.
 Kernel: TypeAlias = Any
@@ -46,6 +46,17 @@ def reduced(kernel: Kernel) -> str | tuple[Any, ...]:
     recipe = kernel._recipe if kernel._recipe is not None and not _travelling(kernel) else None
     maker, arguments = recipe or (remade, _parts(kernel))
     return load, (__version__, maker, arguments, _settings(kernel, recipe is None))
+
+
+def single_threaded(kernel: Kernel) -> Kernel:
+    """Return another kernel of the same expression, whose calls take one thread."""
+    recipe = kernel._recipe if kernel._recipe is not None and not _travelling(kernel) else None
+    maker, arguments = recipe or (remade, _parts(kernel))
+    made = maker(*arguments)
+    for name, value in _settings(kernel, recipe is None).items():
+        setattr(made, name, value)
+    made.threads = 1
+    return made
 
 
 def load(version: str, maker: Callable[..., Kernel], arguments: tuple[Any, ...], settings: Mapping[str, Any]) -> Kernel:

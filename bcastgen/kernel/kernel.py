@@ -9,7 +9,6 @@ The file is long because every method that users call is here, with what it take
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,9 @@ from ..core.dtypes import DTYPES, F64, DType, Weak, from_key
 from ..core.errors import (
     BcastgenError,
     BroadcastError,
+    CacheError,
     CompileError,
+    DisabledError,
     DomainError,
     DTypeError,
     RangeError,
@@ -29,16 +30,16 @@ from ..core.errors import (
     placed,
 )
 from ..core.forks import undivided
+from ..core.sizes import is_on
 from ..expr.build import Builder
-from ..expr.nodes import Expression
-from ..expr.trace import inline, is_tracer
+from ..expr.nodes import Expression, Reduce, topological
+from ..expr.trace import inline, is_tracer, noting
 from ..pipeline.compilation import Compilation
 from ..pipeline.options import Options
 from ..runtime.base import KernelBase
-from ..runtime.cache import build, cache_key, find
+from ..runtime.cache import cache_key, find
 from ..runtime.keys import operand_code
 from ..runtime.library import Library, open_library
-from ..runtime.slow_path import StrictDims, without_strict
 from ..runtime.toolchain import toolchain
 from .operands import constant_row, constant_values, depends_on_ranks, result_names
 from .ufunc_attributes import UfuncAttributes
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from ..loops.nest import LoopProgram
     from ..mlir.linalg.sizes import Sizes
     from ..mlir.provenance import Provenance
-    from ..runtime.slow_path import CleanCall
+    from ..runtime.slow_path import CleanCall, StrictDims
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import Signature
     from .background import Jobs
@@ -123,15 +124,19 @@ class Kernel(UfuncAttributes, KernelBase):
         self._latest: Compilation | None = None
         self._jobs: Jobs | None = None
         self.provenance: Provenance | None = None
-        self.background = os.environ.get("BCASTGEN_BACKGROUND", "") not in ("", "0")
+        self.background = is_on("BCASTGEN_BACKGROUND")
         self.compilations = 0
         self._recipe: tuple[Callable[..., Kernel], tuple[object, ...]] | None = None
+        # The user's own expression, if it is text.
+        self._text = ""
         self._digest: str | None = None
         self._variants: Variants | None = None
         self._op = None
         self.__wrapped__: Callable[..., Any] | None = None
         self.__name__ = name
         self.__qualname__ = name
+        # Without it typing.get_type_hints() takes those of this class.
+        self.__annotations__: dict[str, Any] = {}
 
     @property
     def expression(self) -> Expression:
@@ -163,8 +168,9 @@ class Kernel(UfuncAttributes, KernelBase):
 
     def _named(self, shapes: tuple[tuple[int, ...], ...]) -> tuple[str, ...] | None:
         """Return the names of all that a diagnostic may name, where it is more than operands and results; else None."""
-        guards = self._sizing(tuple(map(len, shapes))).guards
-        return guards.named if guards.reduced else None
+        if not any(isinstance(node, Reduce) for node in topological(self.expression.roots)):
+            return None
+        return self._sizing(tuple(map(len, shapes))).guards.named
 
     @property
     def _computed_texts(self) -> tuple[str, ...]:
@@ -210,14 +216,14 @@ class Kernel(UfuncAttributes, KernelBase):
 
         Raises
         ------
-        CompileError
-            If it cannot be made, and NumPy cannot compute what the kernel does, either.
+        CompileError, CacheError
+            If it cannot be made or kept anywhere, and NumPy cannot compute what the kernel does, either.
         """
         try:
             if self._jobs is not None and self._jobs.is_pending(key):
                 return True
             return self._make(key)
-        except CompileError as error:
+        except (CompileError, CacheError) as error:
             with undivided:
                 from .uncompiled import answer_without  # noqa: PLC0415 - most machines have a compiler
 
@@ -232,6 +238,9 @@ class Kernel(UfuncAttributes, KernelBase):
 
     def _make(self, key: bytes) -> bool:
         """Make the binary of a key; return whether it is still being made, in the background."""
+        if is_on("BCASTGEN_DISABLE"):
+            why = "is not compiled, since BCASTGEN_DISABLE is set, and NumPy lacks one of its ops"
+            raise DisabledError(f"kernel '{self._name}' {why}")
         compilation, tools = self._compilation_for(key), toolchain()
         try:
             parts = compilation.key_parts
@@ -244,13 +253,26 @@ class Kernel(UfuncAttributes, KernelBase):
             asks = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules
             if self._jobs.begin(key, compilation, asks, lambda: self._add(key, compilation, name, None)):
                 return True
-        self._add(key, compilation, name, library)
+        try:
+            self._add(key, compilation, name, library)
+        except BroadcastError as error:
+            raise self._of_ranks(error, compilation.ranks) from None
         return False
+
+    def _of_ranks(self, error: BroadcastError, ranks: tuple[int, ...] | None) -> BcastgenError:
+        """Return an error of types with the kernel it is of: of its declared types, or of those of these ranks."""
+        if ranks is not None:
+            return placed(error, self._shown_call([f"rank {rank}" for rank in ranks]))
+        types = () if self._signature is None else self._signature.operands
+        return placed(error, self._shown_call([type_ for _, type_ in types]) if types else f"in {self._name}()")
 
     def _add(self, key: bytes, compilation: Compilation, name: str, library: Library | None) -> None:
         """Register the binary of a key: the library found on disk, or else one that is compiled now."""
         typed = compilation.typed
         if library is None:
+            with undivided:
+                from ..runtime.cache import build  # noqa: PLC0415 - most kernels are found on disk
+
             about = str(typed).partition("\n")[0].replace("expr", self._name, 1)
             library, compiled = build(name, lambda: compilation.source, toolchain(), open_library, about)
             with undivided:
@@ -324,6 +346,7 @@ class Kernel(UfuncAttributes, KernelBase):
             from .strict_dims import check_strict  # noqa: PLC0415 - most calls have no strict arrays
         check_strict(self._sizing(tuple(map(len, shapes[: len(self.operands)]))), shapes, strict)
 
+    @noting
     def _call_traced(self, operands: tuple[object, ...]) -> Any:
         """Inline the expression into the function that is being traced, if these operands are its stand-ins."""
         if not any(map(is_tracer, operands)):
@@ -357,10 +380,10 @@ class Kernel(UfuncAttributes, KernelBase):
     @property
     def stages(self) -> dict[str, str]:
         """The text of every stage by name, in order; constant arrays come first, where there are any."""
-        if not self._values:
-            return self.compilation.stages
         rows = map(constant_row, self._constants, self._values)
-        return {"constants": "\n".join(rows), **self.compilation.stages}
+        constants = {"constants": "\n".join(rows)} if self._values else {}
+        stages = {**constants, **self.compilation.stages}
+        return stages | {"shape": str(self.shape_function)} if "shape" in stages else stages
 
     @property
     def source(self) -> str:
@@ -370,13 +393,23 @@ class Kernel(UfuncAttributes, KernelBase):
     @property
     def shape_function(self) -> Program:
         """The program of the shape dialect that sizes the results; see :mod:`bcastgen.shape`."""
-        return self.compilation.shape_function
+        if self._latest is not None or self._is_ranked:
+            return self.compilation.shape_function
+        # As for `result_shape`, dtypes do not matter.
+        return self._guards_program(())
+
+    def _guards_program(self, ranks: tuple[int, ...]) -> Program:
+        """Return the guards for operands of these ranks as a program."""
+        with undivided:
+            from ..loops.shape_function import shape_function  # noqa: PLC0415 - calls size results by `_guard_code`
+        return shape_function(self._sizing(ranks), self._options.name)
 
     def _result_shape(self, shapes: tuple[object, ...], extents: Any = None) -> Any:
         """Return the results' shapes: for arguments that are no tuples, and where the extension was not built."""
         if extents is not None:
             raise TypeError(f"{self._name}.result_shape() has no extents to be given; operands determine all")
         with undivided:
+            from ..runtime.slow_path import without_strict  # noqa: PLC0415 - calls size results themselves
             from .sizing import shapes_of, sized  # noqa: PLC0415 - calls size results themselves
         return sized(self, shapes_of(self, self.operands, shapes), without_strict(shapes)[1])
 
@@ -386,9 +419,12 @@ class Kernel(UfuncAttributes, KernelBase):
         if key not in self._sizings:
             with undivided:
                 from .sizing import sizing_program  # noqa: PLC0415 - calls size results themselves
-            self._sizings[key] = sizing_program(
-                lambda types: self._compilation(types, key), self._signature, len(self.operands) + len(self._values)
-            )
+            count = len(self.operands) + len(self._values)
+            try:
+                made = sizing_program(lambda types: self._compilation(types, key), self._signature, count)
+            except BroadcastError as error:
+                raise self._of_ranks(error, key) from None
+            self._sizings[key] = made
         return self._sizings[key]
 
     def _guard_code(self, ranks: bytes, _given: bytes) -> bytes | None:
@@ -398,17 +434,41 @@ class Kernel(UfuncAttributes, KernelBase):
         guards = self._sizing(tuple(ranks)).guards
         return None if guards.reduced else guard_code(guards)
 
-    def explain(self) -> str:
+    def explain(self, *, html: bool = False) -> str:
         """Return every stage as text: the expression, its types, the loop nests, the inner loops, the kernel's own C.
+
+        Parameters
+        ----------
+        html : return a page instead, one file that needs no other: it draws how operands stretch, shows what each
+            rewrite changed and which lines of C compute a value, and has the assembly of the inner loops.
 
         Returns
         -------
         str
             The stages for the dtypes of the latest call, else for those of the signature, else for f64.
+
+        Examples
+        --------
+        >>> import bcastgen as bg
+        >>> print(bg.from_text("(f32[4] a) -> -a").explain().splitlines()[0])
+        == expression: what was written
         """
+        if html:
+            from ..page.forms import whole_page  # noqa: PLC0415 - calls explain nothing
+
+            return whole_page(self.compilation, self.stages)
         from ..pipeline.explanation import explain  # noqa: PLC0415 - calls explain nothing
 
         return explain(self.stages, self.compilation.source.name)
+
+    def _repr_html_(self) -> str | None:
+        """Return what notebooks show: the page of `explain`; None, for its text, if types are still to be given."""
+        from ..page.forms import frame  # noqa: PLC0415 - calls explain nothing
+
+        try:
+            return frame(self.compilation, self.stages, repr(self))
+        except BcastgenError:
+            return None
 
     def emit_c(
         self, directory: str | Path, name: str | None = None, variants: int | None = None, **form: Any
@@ -448,7 +508,7 @@ class Kernel(UfuncAttributes, KernelBase):
 
     def standalone_part(self, name: str) -> ModulePart:
         """Return the kernel as the part of this name of a module of standalone C."""
-        return self.declared_compilation.standalone_part(name, self._values)
+        return self.declared_compilation.standalone_part(name, self._values, self._text)
 
     @property
     def declared_compilation(self) -> Compilation:
@@ -481,6 +541,8 @@ class Kernel(UfuncAttributes, KernelBase):
         >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
         func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
         """
+        if form == "shape" and not versions:
+            return str(self.shape_function)
         return self.compilation.mlir(form, self._values, versions, self._linalg_sizes)
 
     def _linalg_sizes(self) -> Sizes | None:

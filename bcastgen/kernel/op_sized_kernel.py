@@ -16,7 +16,7 @@ import numpy as np
 from ..core.errors import BcastgenError, BroadcastError, rank_mismatch
 from ..core.forks import undivided
 from ..expr.free_extents import free_extent_names
-from ..expr.nodes import Operand, Sizing
+from ..expr.nodes import Operand, Sizing, has_reductions
 from ..expr.trace import is_tracer
 from ..runtime.slow_path import bind, clean_operand
 from ..runtime.strict import Strict, plain
@@ -24,7 +24,7 @@ from ..shape.dialect.program import Program
 from ..shape.types.dim import DYNAMIC
 from ..shape.types.tensor_type import TensorType
 from .caller_extents import SizedKernel, checked_extents
-from .op_sizes import asked_of, size_program
+from .op_sizes import asked_of, ranks_by_maps, size_program
 from .value_operands import read_values, value_operands, values_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ class OpSizedKernel(SizedKernel):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        if has_reductions(self.expression):
+            op = self.expression.sizings[0].op.name
+            raise BcastgenError(
+                f"{self._name}(): reductions do not go together with {op!r}, which has a shape function; compute one "
+                "of them in a kernel of its own"
+            )
         self._size_programs: dict[object, Program] = {}
         types = () if self._signature is None else self._signature.operands
         bound = {dim.symbol for _, type_ in types for dim in type_.dims}
@@ -58,6 +64,9 @@ class OpSizedKernel(SizedKernel):
             raise BroadcastError(
                 f"{self._name}(): {taken[0]!r} is an extent of an op's result; name that dim otherwise"
             )
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self._signature else f"<kernel {self.__name__}({', '.join(self._own_operands)})>"
 
     def _call_sized(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
         """Run the ops' shape functions in Python, where the extension has not, then call the kernel."""
@@ -136,13 +145,47 @@ class OpSizedKernel(SizedKernel):
         sizes = program_code(self.size_program(tuple(ranks)), extents, self._values_read)
         return None if sizes is None else guard_code(self._sizing((*ranks, *(1 for _ in given))).guards, None, sizes)
 
+    @property
+    def shape_function(self) -> Program:
+        """The program that sizes the results: the shape functions of its ops, then the guards."""
+        with undivided:
+            from .whole_program import whole_program  # noqa: PLC0415 - calls run the code of `_guard_code`
+        ranks = self._known_ranks()
+        guards = self._guards_program((*ranks, *(1 for _ in self.slots)))
+        return whole_program(self.size_program(ranks), guards, self._own_operands, self._slots_of_sizings())
+
+    def _known_ranks(self) -> tuple[int, ...]:
+        """Return the operands' ranks: those of the latest call, else those that types or the maps of ops say."""
+        own = len(self._own_operands)
+        if self._latest is not None and self._latest.ranks is not None:
+            return self._latest.ranks[:own]
+        types = () if self._signature is None else self._signature.operands
+        found = {at: type_.rank for at, (_, type_) in enumerate(types[:own]) if type_.rank is not None}
+        for sizing in self.expression.sizings:
+            found = ranks_by_maps(sizing) | found
+        found = {at: 1 if one.rank is None else one.rank for at, one in self._values_read.items()} | found
+        missing = next((name for at, name in enumerate(self._own_operands) if at not in found), None)
+        if missing is not None:
+            raise BroadcastError(
+                f"{self._name}(): operand '{missing}' has no known rank, which the program of the shape functions "
+                f"needs; declare it in a signature, as f64[?, ?] {missing}, or call the kernel first",
+                operand=missing,
+            )
+        return tuple(found[at] for at in range(own))
+
+    def _slots_of_sizings(self) -> tuple[tuple[str, ...], ...]:
+        """Return the names of the slots that the shape of each op's result gives, dim by dim."""
+        return tuple(tuple(self._slot_of[name] for name in one.extents) for one in self.expression.sizings)
+
+    def _size_program(self) -> Program:
+        """Return the program that sizes the ops' results, for operands of the ranks that types and maps say."""
+        types = [type_ for _, type_ in self.compilation.program.operands][: len(self._own_operands)]
+        return self.size_program(tuple(len(type_.dims) for type_ in types))
+
     def _linalg_sizes(self) -> Sizes:
         from ..mlir.linalg.sizes import Sizes  # noqa: PLC0415 - calls print no MLIR
 
-        types = [type_ for _, type_ in self.compilation.program.operands][: len(self._own_operands)]
-        ranks = tuple(len(type_.dims) for type_ in types)
-        slots = tuple(tuple(self._slot_of[name] for name in one.extents) for one in self.expression.sizings)
-        return Sizes(self.size_program(ranks), slots)
+        return Sizes(self._size_program(), self._slots_of_sizings())
 
     def standalone_part(self, name: str) -> ModulePart:
         """Return the kernel as a part of a module of standalone C; its C computes the shape functions' extents."""
@@ -181,6 +224,8 @@ class OpSizedKernel(SizedKernel):
             raise BroadcastError(
                 f"{self._name}(): {twice[0]!r} is what a shape function computes; leave it out of extents"
             )
+        if given and len(sized) == len(self.slots):
+            raise BroadcastError(f"{self._name}() has no extents to be given; its shape functions say them")
         return given | sized
 
     def _sizes(self, given: tuple[Any, ...], bounds: bool = False) -> dict[str, int]:

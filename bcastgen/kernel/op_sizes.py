@@ -17,7 +17,7 @@ from typing import Any
 from ..core.dtypes import dtype
 from ..core.errors import BroadcastError
 from ..core.frozen import dataclass
-from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, children
+from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, children, topological
 from ..loops.lowering.uses import ranks_of, resolve
 from ..ops.maps import MapDim, read_maps, value_types
 from ..ops.row import Op
@@ -26,9 +26,9 @@ from ..shape.dialect.splice import spliced
 from ..shape.dialect.trace import op, program
 from ..shape.types.dim import DYNAMIC, Dim
 from ..shape.types.tensor_type import TensorType
-from .value_operands import ValueOperand, value_operands, values_of
+from .value_operands import ValueOperand, role_of, value_operands, values_of
 
-__all__ = ["Asked", "asked_of", "comparisons_of", "own_operands", "size_program"]
+__all__ = ["Asked", "asked_of", "comparisons_of", "own_operands", "ranks_by_maps", "shape_of_values", "size_program"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def size_program(
     def body(**values: Any) -> Any:
         by_operand = dict(zip(given, values.values(), strict=True))
         shapes: dict[Node, Any] = {
-            operand: _shape_of_value(taken[operand], value)
+            operand: shape_of_values(value)
             if operand in taken
             else op("from_extent_tensor")(op("shape_of")(value))
             if arrays
@@ -177,20 +177,19 @@ def _check_value_rank(operand: Operand, one: ValueOperand, rank: int | None) -> 
     if rank is not None and one.rank is not None and rank != one.rank:
         wanted = "an integer" if one.rank == 0 else "a list of integers"
         raise BroadcastError(
-            f"operand '{operand.name}' has rank {rank}, expected {wanted}: its values decide extents of the result of "
-            f"{one.op}",
+            f"operand '{operand.name}' has rank {rank}, expected {wanted}: {role_of(one.op)}",
             operand=operand.name,
             expected=one.rank,
             actual=rank,
         )
 
 
-def _shape_of_value(one: ValueOperand, value: Any) -> Any:
+def shape_of_values(value: Any) -> Any:
     """Write the shape of an operand whose values the program takes."""
-    match one.rank:
-        case 0:
+    match value.type.kind:
+        case "index":
             return op("const_shape")((), type="!shape.shape")
-        case 1:
+        case "extents":
             return op("from_extents")(op("rank")(value))
     return op("shape_of")(value)
 
@@ -208,6 +207,19 @@ def _array_type(operand: Operand, types: Sequence[TensorType]) -> str:
 def own_operands(expression: Expression) -> tuple[Operand, ...]:
     """Return the operands that a call gives: all but the free extents."""
     return expression.operands[: len(expression.operands) - len(expression.free_extents)]
+
+
+def ranks_by_maps(sizing: Sizing) -> dict[int, int]:
+    """Return the ranks that an op's maps say of the kernel's operands, by their numbers, where no other one decides."""
+    found: dict[int, int] = {}
+    definition = sizing.op.definition
+    assert definition is not None and definition.maps is not None
+    _, maps = read_maps(sizing.op.name, definition.maps, sizing.op.arity)
+    for (_, node, type_), places in zip(values_of(sizing), maps, strict=True):
+        read = [one for one in topological((node,)) if isinstance(one, Operand)]
+        if type_ is None and len(read) == 1 and not any(isinstance(one, Remap) for one in topological((node,))):
+            found[read[0].index] = len(places)
+    return found
 
 
 def _check_ranks(sizing: Sizing, ranks: dict[Node, int | None]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..core.dtypes import DType
-from ..core.errors import BroadcastError, DTypeError
+from ..core.errors import REFUSED, BroadcastError, DTypeError
 from ..emit.kernel.model import SIZES_FUNCTION, Sizes, ValuesView
 from ..emit.shape_program.program import message_literal, messages, shape_function
 from ..expr.free_extents import free_extent_names
@@ -16,7 +16,7 @@ from ..expr.nodes import Expression
 from ..shape.dialect.values import MAX_RANK
 from ..shape.types.tensor_type import TensorType
 from .op_sizes import comparisons_of, own_operands, size_program
-from .value_operands import ValueOperand, value_operands
+from .value_operands import ValueOperand, role_of, value_operands
 
 __all__ = ["sizes_of"]
 
@@ -37,7 +37,7 @@ def sizes_of(expression: Expression, types: Sequence[TensorType]) -> Sizes:
     places = [(at, dim, name) for at, one in enumerate(expression.sizings) for dim, name in enumerate(one.extents)]
     ranks = ((operand.index, types[operand.index].rank or 0) for operand in own_operands(expression))
     compared = dict(row for one in expression.sizings for row in comparisons_of(one))
-    texts = [compared.get(text, text) or "a shape function refuses the operands" for text in messages(made)]
+    texts = [compared.get(text, text) or REFUSED for text in messages(made)]
     read = {operand.index: (operand.name, one) for operand, one in taken.items()}
     values = tuple(_values(read, types, len(texts)))
     texts += (_refusal(name, one) for name, one in read.values())
@@ -63,10 +63,7 @@ def _values(read: dict[int, tuple[str, ValueOperand]], types: Sequence[TensorTyp
                 operand=name,
             )
         if not isinstance(dtype, DType) or not dtype.is_integer:
-            raise DTypeError(
-                f"operand '{name}' has dtype {dtype}, expected integers: its values decide extents of the result of "
-                f"{one.op}"
-            )
+            raise DTypeError(f"operand '{name}' has dtype {dtype}, expected integers: {role_of(one.op)}")
         is_list = one.rank == 1
         yield ValuesView(
             operand, at, dtype.bytes, dtype.kind == "signed", is_list, "0" if is_list else "INT64_MIN", first + at
@@ -79,4 +76,4 @@ def _refusal(name: str, one: ValueOperand) -> str:
         if one.rank
         else "a value of more than 63 bits"
     )
-    return f"operand '{name}' has {wrong}: its values decide extents of the result of {one.op}"
+    return f"operand '{name}' has {wrong}: {role_of(one.op)}"

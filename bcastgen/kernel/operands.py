@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import BroadcastError
+from ..core.forks import undivided
 from ..expr.free_extents import has_views
 from ..expr.nodes import Expression
-from ..runtime.slow_path import clean_operand
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import Signature
@@ -45,6 +45,8 @@ def constant_values(
     types = [] if signature is None else signature.operands[len(signature.operands) - len(values) :]
     if len(types) != len(values):
         raise BroadcastError(f"{name}() has {len(values)} constants; a signature has to give their types")
+    with undivided:
+        from ..runtime.slow_path import clean_operand  # noqa: PLC0415 - few kernels have constant arrays
     made = []
     for (label, type_), value in zip(types, values, strict=True):
         array = np.array(clean_operand(str(label), np.asarray(value)), order="C", copy=True)

@@ -10,7 +10,7 @@ In: a kernel.  Out: a base class of kernels, with these attributes and the calls
 from __future__ import annotations
 
 from inspect import Parameter, Signature
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -20,9 +20,12 @@ from ..core.forks import undivided
 from ..expr.nodes import Apply, Expression, topological
 from ..ops.row import Op
 from ..pipeline.options import OPTIONS
-from .ufunc_keywords import KEYWORDS
 
 __all__ = ["UfuncAttributes"]
+
+
+# What ufuncs have beside calls.
+_METHODS = ("accumulate", "at", "outer", "reduce", "reduceat")
 
 
 class _SignatureOf:
@@ -39,6 +42,16 @@ class UfuncAttributes:
     _op: Op | None
 
     __signature__ = _SignatureOf()
+
+    if not TYPE_CHECKING:
+        # A checker would take any attribute for one of kernels.
+        def __getattr__(self, name: str) -> NoReturn:
+            if name in _METHODS:
+                cure = f"call numpy.{self.ufunc.__name__}.{name}" if self.ufunc is not None else "call NumPy's ufunc"
+                raise AttributeError(
+                    f"kernels have no method {name!r}: {cure}, or write x.sum(), x.max() and the like inside a kernel"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
     def _call_as_ufunc(self, args: tuple[Any, ...], by_name: dict[str, Any]) -> Any:
         """Make a call with the arguments and operands that only ufuncs of NumPy take."""
@@ -141,6 +154,8 @@ def _loop(kernel: Any, row: DType) -> str | None:
 
 def _signature_of(kernel: Any) -> Signature:
     """Return the parameters of a kernel's calls."""
+    with undivided:
+        from .ufunc_keywords import KEYWORDS  # noqa: PLC0415 - calls do not ask for it
     names, plain = kernel._own_operands, Parameter.POSITIONAL_OR_KEYWORD
     values = kernel._defaults[: len(kernel._defaults) - len(kernel._constants)]
     first = len(names) - len(values)

@@ -4,9 +4,12 @@ In: a kernel, and a call that gives more than operands and `out`.  Out: its resu
 
     call(add, (a, b), {"where": mask, "out": r})     computes where(mask, a + b, r) into r
     call(add, (series, b), {})                       pandas takes over, with numpy.add
+    call(gelu, (series,), {})                        pandas takes over, with the kernel
 
 Plain calls never come here. A mask, and operands that are converted first, are part of a second kernel
 (`ufunc_variants`), which is made once and kept: no operand is copied for them.
+
+The file is long because each argument of NumPy's ufuncs has its checks and its messages.
 """
 
 from __future__ import annotations
@@ -17,9 +20,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.errors import ArgumentError, BroadcastError, DTypeError, TraceError
+from ..core.forks import undivided
 from ..core.frozen import dataclass
+from ..expr.build import CASTINGS
 from ..expr.trace import is_tracer
+from ..runtime.argument_errors import too_many, unexpected
 from ..runtime.float_errors import report
+from ..runtime.foreign import integration_of
 from ..runtime.keys import Array, operand_code
 from ..runtime.outs import bind_outs
 from ..runtime.slow_path import bind, call_bound, call_clean, clean_operand, deliver, overrides_numpy, without_strict
@@ -30,8 +37,6 @@ from .ufunc_loops import loop_dtypes, signature_dtypes
 from .ufunc_variants import conditional, may_refuse, variant_of
 
 __all__ = ["call"]
-
-_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +76,21 @@ def call(kernel: Any, args: tuple[object, ...], by_name: dict[str, object]) -> A
         _refuse_in_trace(kernel, keywords)
         return _plain_call(kernel, args, named)
     outs = named.get("out")
-    given = (*values, *(outs if isinstance(outs, tuple) else (outs,)))
+    given = (*values, *(outs if isinstance(outs, tuple) else (outs,)), keywords.get("where"))
     if any(map(_takes_over, given)):
-        return _foreign(kernel, args, named, keywords)
+        with undivided:
+            from .handed_over import handed_over  # noqa: PLC0415 - most calls have ndarrays only
+        made = handed_over(kernel, args, named, keywords)
+        return _plain_call(kernel, args, named) if made is NotImplemented else made
     asked = _read(kernel, keywords, outs)
     owner = _owner(values) if asked.subok else None
     if kernel._observed or (kernel._reports_errors and not asked.is_plain):
         return _observed_call(kernel, args, named, asked, values, owner)
-    if asked.is_plain and (owner is None or not (outs is None or outs is ...)):
+    if asked.is_plain and owner is None:
         return _plain_call(kernel, args, named)
     if asked.is_plain:
-        results = _plain_call(kernel, args, {**named, "out": ...})
-        results = results if isinstance(results, tuple) else (results,)
+        results = _plain_call(kernel, args, {**named, "out": ...} if outs is None else named)
+        results = tuple(map(np.asarray, results if isinstance(results, tuple) else (results,)))
     elif hasattr(kernel, "_call_sized"):
         results = _sized_call(kernel, args, named, asked)
     else:
@@ -113,17 +121,14 @@ def _split(
         elif name in KEYWORDS or name == "sig":
             keywords["signature" if name == "sig" else name] = value
         elif name not in kernel.operands:
-            raise TypeError(f"{call} got an unexpected keyword argument '{name}'")
+            raise unexpected(call, name)
         else:
             named[name] = value
     if not kernel._outs_by_position:
         return args, named, keywords
     count, results = len(own), len(kernel.results)
     if len(args) > count + results or (len(args) < count and not named.keys() - {"out", "extents"}):
-        was = "was" if len(args) == 1 else "were"
-        raise TypeError(
-            f"{call} takes from {count} to {count + results} positional arguments but {len(args)} {was} given"
-        )
+        raise too_many(call, count, count + results, len(args), with_out=False)
     if len(args) > count:
         if "out" in named:
             raise TypeError(f"{call}: cannot specify 'out' as both a positional and keyword argument")
@@ -138,16 +143,15 @@ def _read(kernel: Any, keywords: Mapping[str, object], out: object) -> _Call:
     found = {**KEYWORDS, **keywords}
     casting, order, subok = found["casting"], found["order"], found["subok"]
     if not isinstance(casting, str):
-        raise TypeError(f"{kernel._name}(): casting is {casting!r}, expected one of {', '.join(map(repr, _CASTINGS))}")
-    if casting not in _CASTINGS:
+        raise TypeError(f"{kernel._name}(): casting is {casting!r}, expected one of {', '.join(map(repr, CASTINGS))}")
+    if casting not in CASTINGS:
         raise ArgumentError(
-            f"{kernel._name}(): casting is {casting!r}, expected one of {', '.join(map(repr, _CASTINGS))}"
+            f"{kernel._name}(): casting is {casting!r}, expected one of {', '.join(map(repr, CASTINGS))}"
         )
     order = "K" if order is None else order
-    if not isinstance(order, str):
-        raise TypeError(f"{kernel._name}(): order is {order!r}, expected 'K', 'A', 'C' or 'F'")
-    if order.upper() not in ("K", "A", "C", "F"):
-        raise ArgumentError(f"{kernel._name}(): order is {order!r}, expected 'K', 'A', 'C' or 'F'")
+    if not isinstance(order, str) or order.upper() not in ("K", "A", "C", "F"):
+        kind = ArgumentError if isinstance(order, str) else TypeError
+        raise kind(f"{kernel._name}(): order is {order!r}, expected 'K', 'A', 'C' or 'F'")
     if not isinstance(subok, (bool, np.bool_)):
         raise TypeError(f"{kernel._name}(): subok is {subok!r}, expected True or False")
     if found["dtype"] is not None and found["signature"] is not None:
@@ -178,17 +182,10 @@ def _refuse_in_trace(kernel: Any, keywords: Mapping[str, object]) -> None:
 
 
 def _takes_over(value: object) -> bool:
-    """Whether NumPy would let an object, or its class, decide what a ufunc of it is."""
-    return isinstance(value, np.ma.MaskedArray) or (overrides_numpy(type(value)) and not isinstance(value, Strict))
-
-
-def _foreign(kernel: Any, args: tuple[object, ...], named: dict[str, object], keywords: Mapping[str, object]) -> Any:
-    """Let an operand compute that gives ufuncs a meaning of its own, where the kernel is a ufunc of NumPy's."""
-    if kernel.ufunc is None:
-        return _plain_call(kernel, args, named)
-    values = bind(kernel, args, {name: value for name, value in named.items() if name != "out"})
-    out = {"out": named["out"]} if named.get("out") is not None else {}
-    return kernel.ufunc(*map(plain, values), **out, **keywords)
+    """Whether NumPy would let an object, or its class, decide what a ufunc of it is, or another library made it."""
+    if integration_of(type(value)) is not None or isinstance(value, np.ma.MaskedArray):
+        return True
+    return overrides_numpy(type(value)) and not isinstance(value, Strict)
 
 
 def _owner(values: tuple[object, ...]) -> Any:

@@ -20,7 +20,7 @@ from ..expr.build import Builder
 from ..expr.nodes import Apply, Node, topological
 from ..expr.text import parse
 from ..ops.table import OPS
-from ..runtime.float_errors import DIVIDE, INVALID, OVERFLOW
+from ..runtime.float_errors import DIVIDE, INVALID, OVERFLOW, UNDERFLOW
 
 __all__ = ["Variants", "conditional", "may_refuse", "variant_of"]
 
@@ -129,6 +129,12 @@ def _raised_by(builder: Builder, node: Apply) -> Node:
     text = f"where(({node.op.pole}) & {finite} & ~isnan(r), pole, {overflow})" if node.op.pole else overflow
     text = f"where({node.op.overflow}, over, {text})" if node.op.overflow else text
     given: dict[str, Node] = {**dict(zip(names, node.operands, strict=True)), "r": node}
+    if node.op.underflow:
+        # The least normal number of a dtype, from its largest one.
+        least = parse("4 / nextafter(full_like(real(r), infinite), full_like(real(r), 0))")
+        values: dict[str, Node] = {"r": node, "infinite": builder.constant(math.inf)}
+        given["least"] = builder.inline(least, tuple(values[operand.name] for operand in least.operands))[0]
+        text = f"where((absolute(r) < least) & ({node.op.underflow}), under, {text})"
     target = dict(node.params).get("dtype")
     if isinstance(target, DType) and target.is_integer:
         # A float that the integer cannot hold; of other operands, which wrap, typing keeps the operand.
@@ -145,7 +151,7 @@ def _raised_by(builder: Builder, node: Apply) -> Node:
 
 # How the operands' tests are joined, and the op that tests one.
 _TESTS = (("&", "isfinite"), ("|", "isnan"))
-_BITS = {"pole": DIVIDE, "over": OVERFLOW, "invalid": INVALID, "none": 0}
+_BITS = {"pole": DIVIDE, "over": OVERFLOW, "under": UNDERFLOW, "invalid": INVALID, "none": 0}
 
 
 def _chosen(builder: Builder, mask: Node, result: Node, old: Node | None, row: DType) -> Node:

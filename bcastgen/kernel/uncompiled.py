@@ -1,4 +1,4 @@
-"""Kernels that cannot be compiled: there is no compiler, or it fails. NumPy computes their results, op by op.
+"""Kernels that are not compiled: there is no compiler, it fails, or BCASTGEN_DISABLE is set. NumPy computes, op by op.
 
 In: a compilation, and the compiler's error.  Out: a job that answers each call, and one warning.
 
@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.errors import BroadcastError, CompileError, CompilerWarning, RefusedFlagsError, status_values
+from ..core.errors import (
+    BroadcastError,
+    CacheError,
+    CompileError,
+    CompilerWarning,
+    DisabledError,
+    RefusedFlagsError,
+    status_values,
+)
 from ..emit.c_text.body import demand_status
 from ..loops.guard_interpret import Failure, run_guards
 from ..runtime.slow_path import raise_limit, raise_status
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["answer_without"]
 
 # What says which compiler there is: if one of these changes, the next call tries again.
-_VARIABLES = ("BCASTGEN_CC", "BCASTGEN_CFLAGS", "BCASTGEN_CACHE_DIR", "PATH")
+_VARIABLES = ("BCASTGEN_DISABLE", "BCASTGEN_CC", "BCASTGEN_CFLAGS", "BCASTGEN_CACHE_DIR", "PATH")
 # The causes that a warning has told of.
 _told: set[str] = set()
 
@@ -35,7 +43,7 @@ _told: set[str] = set()
 class _Uncompiled(Job):
     """A job that has failed, and answers as long as the environment names the same compiler."""
 
-    def __init__(self, compilation: Compilation, error: CompileError) -> None:
+    def __init__(self, compilation: Compilation, error: CompileError | CacheError) -> None:
         super().__init__(compilation, True, lambda: None)
         # Not `error`, which would be raised where another compiler is to be tried.
         self._cause = error
@@ -76,18 +84,20 @@ class _Uncompiled(Job):
         return values
 
 
-def answer_without(name: str, jobs: Jobs | None, key: bytes, compilation: Compilation, error: CompileError) -> Jobs:
+def answer_without(
+    name: str, jobs: Jobs | None, key: bytes, compilation: Compilation, error: CompileError | CacheError
+) -> Jobs:
     """Return the kernel's jobs with one more, for the binary of a key that cannot be made; warn once of each cause.
 
     Raises
     ------
-    CompileError
+    CompileError, CacheError
         If NumPy cannot answer in place of this kernel, or the compiler was given flags that are refused.
     """
     if isinstance(error, RefusedFlagsError) or not can_answer(compilation):
         raise error
     cause = str(error).partition("\n")[0]
-    if cause not in _told:
+    if cause not in _told and not isinstance(error, DisabledError):
         _told.add(cause)
         warnings.warn(
             f"kernel '{name}' has no binary, so NumPy computes it, slower; as do further kernels: {error}",

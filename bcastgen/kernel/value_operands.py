@@ -18,7 +18,7 @@ from ..expr.nodes import Expression, Node, Operand, Sizing
 from ..ops.maps import value_types
 from ..shape.dialect.values import MAX_RANK
 
-__all__ = ["ValueOperand", "read_values", "value_operands", "values_of"]
+__all__ = ["ValueOperand", "read_values", "role_of", "value_operands", "values_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ class ValueOperand:
         if self.rank is None:
             return values
         return int(values) if self.rank == 0 else tuple(map(int, values))
+
+
+def role_of(op: str) -> str:
+    """Return what errors say of an operand whose values an op's shape function reads."""
+    return f"its values decide extents of the result of {op}"
 
 
 def value_operands(expression: Expression) -> dict[Operand, ValueOperand]:
@@ -92,9 +97,9 @@ def read_values(name: str, one: ValueOperand, value: object) -> np.ndarray[Any, 
     >>> read_values("n", ValueOperand("count", "copies", "index"), 3)
     array(3)
     """
-    role = f"its values decide extents of the result of {one.op}"
+    role = role_of(one.op)
     values = np.array(value)
-    if values.dtype.kind not in "iu":
+    if values.dtype.kind not in "iu" and values.size:  # an empty list has no integers, and NumPy's dtype for it is f64
         raise DTypeError(f"operand '{name}' has dtype {values.dtype}, expected integers: {role}")
     if one.rank is not None and values.ndim != one.rank:
         wanted = "an integer" if one.rank == 0 else "a list of integers"

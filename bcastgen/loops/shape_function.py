@@ -12,7 +12,6 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from ..core.errors import BcastgenError
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import op, program
 from .guard_arithmetic import conditions_of, value_of
@@ -29,6 +28,7 @@ from .guard_ir import (
     MeetFront,
     NestGuards,
     Own,
+    ReducedShape,
     ResultHasRank,
     Term,
     Widen,
@@ -52,9 +52,8 @@ def shape_function(loops: LoopProgram, name: str) -> Program:
         Its operands and results are extent tensors; it has one operand for each operand that a call gives.
     """
     guards = loops.guards
-    if loops.reduced:
-        raise BcastgenError(f"{name}: programs of the shape dialect have no reductions yet; ask result_shape instead")
-    given = loops.operands[: len(loops.operands) - loops.constants]
+    own = len(loops.operands) - len(loops.reduced)
+    given = loops.operands[: own - loops.constants]
     types = {
         operand: "tensor<?xindex>" if type_.rank is None else f"tensor<{type_.rank}xindex>" for operand, type_ in given
     }
@@ -62,21 +61,31 @@ def shape_function(loops: LoopProgram, name: str) -> Program:
 
     def body(**given_values: Any) -> Any:
         values = list(given_values.values())
-        for at, (_, type_) in enumerate(loops.operands[len(given) :], len(given)):
+        for at, (_, type_) in enumerate(loops.operands[len(given) : own], len(given)):
             extents = tuple(dim.extent for dim in type_.dims)
             made = op("const_shape")(extents, type=f"tensor<{len(extents)}xindex>") if at in seen else None
             values.append(made)
+        # What reductions give is made of the domains of their nests.
+        values += [None] * len(loops.reduced)
         domains: list[Any] = []
         claimed: list[Any] = []
         for at in range(len(guards.nests)):
             printer = _Printer(guards, at, values, domains)
-            if at in guards.stored:
+            reduced = [one for one in guards.reduced if one.nest == at]
+            if reduced:
+                # A result's extents need not depend on those that are reduced, but on their being right.
+                shape, asked = printer.spanned()
+                domains.append(shape)
+                claimed += [*printer.asked, *asked]
+                for one in reduced:
+                    values[one.operand] = printer.reduced(one, shape)
+            elif at in guards.stored:
                 domains.append(printer.shape(claimed))
             else:
                 shape, asked = printer.spanned()
                 domains.append(shape)
                 claimed += asked
-        made = tuple(domains[nest] for nest in guards.stored)
+        made = tuple(domains[nest] for nest in guards.stored[len(guards.reduced) :])
         return made if len(made) > 1 else made[0]
 
     return program(name, body, **types)
@@ -89,6 +98,7 @@ class _Printer:
     ----------
     values : the extents of the operands, by number; `domains` has those of the domains of the nests before.
     met : for each dim of the domain that no step defines, the operands' dims that may set its extent.
+    asked : the witnesses that operands fit, once `spanned` has written them.
     """
 
     def __init__(self, guards: GuardProgram, at: int, values: list[Any], domains: list[Any]) -> None:
@@ -103,6 +113,7 @@ class _Printer:
             if isinstance(step, (Meet, Widen)) and step.at not in self.defined:
                 self.met.setdefault(step.at, []).append(step.term)
         self.made: dict[Any, Any] = {}
+        self.asked: list[Any] = []
 
     def shape(self, claimed: list[Any]) -> Any:
         """Return the domain's extents, under the witnesses of all checks, those in `claimed` included."""
@@ -113,9 +124,18 @@ class _Printer:
         """Return the extents that the operands span, and the witnesses that they fit declared results and claims."""
         steps = (*self.nest.entry, *self.nest.steps)
         asked = [witness for step in steps for witness in self._of_operands(step)] + self._meetings() + self._spans()
+        self.asked = asked
         shape = self._assuming(asked, self._domain)
         ties = [tie for tie in self.guards.ties if isinstance(tie.actual, DomainDim) and tie.actual.nest == self.at]
         return shape, [self._of_result(step, shape) for step in (*self.nest.results, *ties) if _is_asked(step)]
+
+    def reduced(self, one: ReducedShape, domain: Any) -> Any:
+        """Return the extents of what a reduction gives, given those of its nest's domain."""
+        dims = [at for at in range(self.nest.least_rank) if one.keepdims or at not in one.axes]
+        if not dims:
+            return self._op("const_shape", (), type="tensor<0xindex>")
+        extents = [self._op("constant", 1) if at in one.axes else self._of(domain, at) for at in dims]
+        return self._op("to_extent_tensor", self._op("from_extents", *extents), type=f"tensor<{len(dims)}xindex>")
 
     def _assuming(self, witnesses: list[Any], body: Any) -> Any:
         if not witnesses:

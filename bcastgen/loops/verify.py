@@ -64,6 +64,9 @@ def _statement(nest: Nest, at: int, statement: Apply) -> None:
             raise BcastgenError(f"{name} converts to {statement.params}, not to {statement.dtype}")
         return
     taken, given = op.types(dtypes)
+    if op.definition is not None and op.definition.typed is not None:
+        # A shape function says the result's dtype from those that operands had before they were converted.
+        given = statement.dtype
     if (taken, given) != (dtypes, statement.dtype):
         shown = f"({', '.join(map(str, dtypes))}) -> {statement.dtype}"
         raise BcastgenError(f"{name} is {shown}; its row says ({', '.join(map(str, taken))}) -> {given}")

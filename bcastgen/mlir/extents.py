@@ -12,12 +12,15 @@ no types of intermediate values. A failing call is followed in the same way, wit
 from __future__ import annotations
 
 from ..core.errors import BroadcastError
+from ..ops.rows.reductions import REDUCTIONS
 from ..shape.types.dim import DYNAMIC, Dim
 from ..shape.types.tensor_type import TensorType
 from .ir import Operation, Value
 from .options import ReadOptions
+from .tosa.attributes import number
 from .tosa.meeting import spanned, tensor_of
-from .tosa.table import find_tosa
+from .tosa.reductions import reduced_dims
+from .tosa.table import find_reduction, find_tosa
 
 __all__ = ["Extents"]
 
@@ -80,6 +83,13 @@ class Extents:
         """Return what is known of the result of an op that changes no extents but those of 1."""
         result = operation.results[0]
         declared = tensor_of(result)
+        reduction = find_reduction(operation.name)
+        if reduction is not None:
+            known, axis = self.types[operation.operands[0]], number(operation, "axis")
+            if known.unranked or axis is None:
+                return declared
+            dims = reduced_dims(known, int(axis.value), REDUCTIONS[reduction.row].gives_index)
+            return _merged(declared, TensorType(known.dtype, dims))
         if operation.name not in ("tensor.cast", "tosa.reshape"):
             return declared
         known, before = self.types[operation.operands[0]], tensor_of(operation.operands[0])

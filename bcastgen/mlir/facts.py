@@ -20,11 +20,11 @@ from ..shape.types.dim_text import parse_dim
 from ..shape.types.tensor_type import TensorType
 from .ir import Attribute
 
-__all__ = ["facts_of", "with_facts"]
+__all__ = ["FACTS", "facts_of", "with_facts"]
 
 _PREFIX = "bcastgen."
-_DIMS = f"{_PREFIX}dims"
-_CURE = f'write {_DIMS} = ["n>=2", "?%8"], one text for each dim'
+FACTS = f"{_PREFIX}dims"
+_CURE = f'write {FACTS} = ["n>=2", "?%8"], one text for each dim'
 
 
 def with_facts(type_: TensorType, attributes: Mapping[str, Attribute], what: str) -> TensorType:
@@ -50,18 +50,18 @@ def with_facts(type_: TensorType, attributes: Mapping[str, Attribute], what: str
     'f32[n>=2, 4]'
     """
     for name in attributes:
-        if name.startswith(_PREFIX) and name != _DIMS:
+        if name.startswith(_PREFIX) and name != FACTS:
             raise ParseError(f"{what} has the attribute '{name}', which is unknown; {_CURE}")
-    if _DIMS not in attributes:
+    if FACTS not in attributes:
         return type_
-    texts = attributes[_DIMS]
+    texts = attributes[FACTS]
     if not isinstance(texts, tuple) or not all(isinstance(text, str) for text in texts):
-        raise ParseError(f"{what} has an attribute '{_DIMS}' that is no array of strings; {_CURE}")
+        raise ParseError(f"{what} has an attribute '{FACTS}' that is no array of strings; {_CURE}")
     unranked = texts[:1] == ("*",)
     said = tuple(_dim(text, what) for text in texts[unranked:])
     if unranked != type_.unranked or (not unranked and len(said) != len(type_.dims)):
         star = ' behind a "*"' if type_.unranked else ""
-        raise BroadcastError(f"{what} has {len(texts)} texts in '{_DIMS}' and the type {type_.mlir}; {_CURE}{star}")
+        raise BroadcastError(f"{what} has {len(texts)} texts in '{FACTS}' and the type {type_.mlir}; {_CURE}{star}")
     pairs = enumerate(zip(said, (None,) * len(said) if unranked else type_.dims, strict=True))
     dims = tuple(_met(dim, known, f"{what} dim {number}", number) for number, (dim, known) in pairs)
     return TensorType(type_.dtype, dims, unranked, type_.container)
@@ -73,7 +73,7 @@ def _met(dim: Dim, known: Dim | None, what: str, number: int) -> Dim:
         return dim
     if not dim.range.has(known.extent):
         raise BroadcastError(
-            f"{what} has extent {known} in its type, and is {dim} in '{_DIMS}'; drop one of both",
+            f"{what} has extent {known} in its type, and is {dim} in '{FACTS}'; drop one of both",
             dim=number,
             expected=known.extent,
             actual=dim.extent,
@@ -93,7 +93,7 @@ def facts_of(type_: TensorType) -> dict[str, tuple[str, ...]]:
     """
     if all(dim.is_plain and dim.symbol is None for dim in type_.dims) and not (type_.unranked and type_.dims):
         return {}
-    return {_DIMS: (*["*"] * type_.unranked, *map(_text, type_.dims))}
+    return {FACTS: (*["*"] * type_.unranked, *map(_text, type_.dims))}
 
 
 def _text(dim: Dim) -> str:
@@ -110,5 +110,5 @@ def _dim(text: str, what: str) -> Dim:
         if not cursor.at_end:
             raise cursor.fail("the end", _CURE)
     except BcastgenError as error:
-        raise ParseError(f"{what} has '{_DIMS}' with {text[:80]!r}: {error}") from None
+        raise ParseError(f"{what} has '{FACTS}' with {text[:80]!r}: {error}") from None
     return dim

@@ -34,8 +34,9 @@ from .options import ReadOptions
 from .tosa.elements import check_supported, element_of
 from .tosa.meeting import fits, tensor_of
 from .tosa.reader import check_counts, constant_of, read_tosa
+from .tosa.reductions import read_reduction
 from .tosa.reshape import reshaped
-from .tosa.table import WRITTEN_FOR, find_tosa
+from .tosa.table import WRITTEN_FOR, find_reduction, find_tosa
 
 __all__ = ["Imported", "import_function", "live_values"]
 
@@ -165,6 +166,9 @@ class _Import:
                 self._reshape(operation)
             case "tensor.cast":
                 self._cast(operation)
+            case name if (row := find_reduction(name)) is not None:
+                if not read_reduction(operation, row, self):
+                    self.assert_type(operation.results[0])
             case name if (row := find_tosa(name.removeprefix("tosa."))) is not None and name.startswith("tosa."):
                 proved = read_tosa(operation, row, self)
                 if not proved:
@@ -174,8 +178,8 @@ class _Import:
                 if meant is not None and name.startswith("tosa."):
                     raise ParseError(f"is none of TOSA's; write tosa.{meant}")
                 raise ParseError(
-                    "is not element-wise, or not known here; a kernel is made of TOSA's element-wise ops, tosa.const, "
-                    "tosa.reshape and tensor.cast"
+                    "is neither element-wise nor a reduction, or not known here; a kernel is made of TOSA's "
+                    "element-wise ops and reductions, tosa.const, tosa.reshape and tensor.cast"
                 )
         if self.extents is not None:
             self._keep_strict(operation, self.extents)
@@ -183,7 +187,8 @@ class _Import:
     def _keep_strict(self, operation: Operation, extents: Extents) -> None:
         """Assert the extents of an op's result that strict mode infers from values' types, unlike the expression."""
         kept, result = extents.add(operation), operation.results[0]
-        if result in self.dense or operation.name == "tosa.reshape" or tensor_of(result).unranked:
+        moves = operation.name == "tosa.reshape" or find_reduction(operation.name) is not None
+        if result in self.dense or moves or tensor_of(result).unranked:
             return
         declared = tensor_of(result)
         if kept and result in self.live and not self.options.trusts:

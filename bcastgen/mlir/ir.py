@@ -15,7 +15,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ..core.dtypes import DType
-from ..core.errors import BcastgenError, ParseError
+from ..core.errors import BcastgenError
 from ..core.frozen import dataclass
 from ..shape.types.tensor_type import TensorType
 
@@ -38,7 +38,6 @@ __all__ = [
     "Symbol",
     "Type",
     "Value",
-    "choose",
 ]
 
 Error = TypeVar("Error", bound=BcastgenError)
@@ -49,10 +48,27 @@ _MAX_SHOWN_CHARACTERS = 300
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A line and column of a source text, both counted from 1."""
+    """A line and column of a source text, both counted from 1.
+
+    Attributes
+    ----------
+    called_from : the call in whose place the operation stands, if its function was inlined.
+    """
 
     line: int
     column: int
+    called_from: Location | None = None
+
+    def of(self, name: str) -> str:
+        """Return the place in a text of this name, in one line.
+
+        Examples
+        --------
+        >>> Location(3, 8, Location(9, 10)).of("m.mlir")
+        'm.mlir:3:8, called from m.mlir:9:10'
+        """
+        calls = "" if self.called_from is None else f", called from {self.called_from.of(name)}"
+        return f"{name}:{self.line}:{self.column}{calls}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +97,9 @@ class Source:
             line, column = line[start : start + _MAX_SHOWN_CHARACTERS], column - start
         blank = "".join("\t" if character == "\t" else " " for character in line[:column])
         head = f"{self.name}:{location.line}:{location.column}: error: {text}"
-        return f"{head}\n{line}\n{blank}^" if line.strip() else head
+        shown = f"{head}\n{line}\n{blank}^" if line.strip() else head
+        calls = "" if location.called_from is None else f"\nnote: called from {location.called_from.of(self.name)}"
+        return f"{shown}{calls}"
 
     def locate(self, error: Error, location: Location, what: str = "") -> Error:
         """Return an error with its location before its message, and `what` (``'tosa.add' op``) between the two.
@@ -252,22 +270,3 @@ class Module:
 
     source: Source
     functions: tuple[Function, ...]
-
-
-def choose(module: Module, name: str | None = None) -> Function:
-    """Return the function of this name; by default the only one, or else ``main``.
-
-    Raises
-    ------
-    ParseError
-        If there is none, or several and none is meant.
-    """
-    names = [function.name for function in module.functions]
-    wanted = name if name is not None or len(names) != 1 else names[0]
-    for function in module.functions:
-        if function.name == ("main" if wanted is None else wanted):
-            return function
-    there = f"there are {', '.join(f'@{each}' for each in names)}" if names else "the module has none"
-    several = "several functions, and none is @main" if names else "no function"
-    what = f"no function @{wanted}" if wanted is not None else several
-    raise ParseError(f"{module.source.name}: {what}; {there}" + ("; name one" if len(names) > 1 else ""))

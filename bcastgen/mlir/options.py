@@ -7,12 +7,12 @@ In: switches.  Out: a frozen record for verification and import.
 
 from __future__ import annotations
 
-import os
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ..core.frozen import dataclass
 from ..core.options import DYNAMIC, Option, option
+from ..core.sizes import is_on
 
 if TYPE_CHECKING:
     from ..shape.inference.stretch_rules import Dynamic
@@ -57,4 +57,4 @@ class ReadOptions:
     @property
     def trusts(self) -> bool:
         """Whether the types of intermediate values are trusted instead of checked."""
-        return self.dynamic == "trusted" and "BCASTGEN_DEBUG" not in os.environ
+        return self.dynamic == "trusted" and not is_on("BCASTGEN_DEBUG")

@@ -5,7 +5,8 @@ In: an :class:`ASTNode` whose ops have signatures.  Out: a :class:`Computation`.
     add_fff(cast_fi(a), b)  ->  the kernel of add(cast(a, f32), cast(b, f32))
 
 Every operand is converted to its kind in the kernel, so that nothing is left to NumPy's promotion. NumPy compares
-texts, and the kernel takes what came of it; a reduction is NumPy's, of what the kernel computed.
+texts, and the kernel takes what came of it; a reduction is part of the kernel, so that no array of what it combines is
+made.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtypes import DType
 from ..core.frozen import dataclass
 from ..expr.build import Builder
 from ..expr.nodes import Constant, Node
+from ..expr.reductions import FUNCTIONS
+from ..expr.trace import Tracer
 from ..kernel.kernel import Kernel
 from ..kernel.ufunc_keywords import KEYWORDS
 from ..ops.table import OPS
@@ -38,12 +42,11 @@ _ROWS = {
     "complex": "make_complex",
     **{"eq": "equal", "ne": "not_equal", "gt": "greater", "ge": "greater_equal"},
 }
-# NumPy's function of texts, by the instruction; and of reductions, whose minimum and maximum skip NaN, as NumExpr's do.
+# NumPy's function of texts, by the instruction.
 _TEXTS: Mapping[str, Callable[[Any, Any], Any]] = {
     **{"eq": np.equal, "ne": np.not_equal, "gt": np.greater, "ge": np.greater_equal},
     "contains": lambda text, part: np.strings.find(text, part) >= 0,
 }
-_REDUCTIONS: Mapping[str, np.ufunc] = dict(zip(REDUCTIONS, (np.add, np.multiply, np.fmin, np.fmax), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class TextTest:
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """What a call does: the kernel's operands, the kernel, and a reduction of its result.
+    """What a call does: the kernel's operands, and the kernel, which may reduce what it computes.
 
     Attributes
     ----------
@@ -87,9 +90,7 @@ class Computation:
         """Return the result for the variables' arrays, which is `out` if there is one."""
         operands = [arrays[at] if isinstance(at, int) else at(arrays) for at in self.sources]
         if self.reduction is not None:
-            is_variable = self.kernel is None and bool(operands)
-            values = operands[0] if is_variable else self._elements(operands, None, "K", casting)
-            return self._reduced(values, out, casting)
+            return self._reduced(operands, out, casting)
         return self._elements(operands, out, order, casting)
 
     def _elements(self, operands: list[Array], out: Array | None, order: Any, casting: str) -> Array:
@@ -107,12 +108,14 @@ class Computation:
         result: Array = self.kernel(*operands, out=out, **keywords)
         return result
 
-    def _reduced(self, values: Array, out: Array | None, casting: str) -> Array:
+    def _reduced(self, operands: list[Array], out: Array | None, casting: str) -> Array:
         assert self.reduction is not None
+        assert self.kernel is not None
         name, axis = self.reduction
-        if axis is not None and axis >= values.ndim:
-            raise ValueError(f"reduction axis is out of bounds: axis {axis}, and {name} is of {values.ndim} dims")
-        found = np.asarray(_REDUCTIONS[name].reduce(values, axis=axis, dtype=self.dtype))
+        rank = max(operand.ndim for operand in operands)
+        if axis is not None and axis >= rank:
+            raise ValueError(f"reduction axis is out of bounds: axis {axis}, and {name} is of {rank} dims")
+        found = np.asarray(self.kernel(*operands))
         if out is None:
             return found
         if axis is None and out.size != 1:
@@ -129,13 +132,15 @@ def lowered(root: ASTNode, names: Sequence[str]) -> Computation:
         reduction, root = (root.value, None if axis.value == ALL_AXES else axis.value), element
     lowering = _Lowering(names)
     dtype = DTYPES[root.astKind].np if root.astKind in DTYPES else None
-    if root.astType == "variable" and dtype is not None:
+    if root.astType == "variable" and dtype is not None and reduction is None:
         return Computation(dtype, (lowering.names.index(root.value),), None, None, reduction)
     if dtype is None or (root.astType == "op" and root.signature[1:] == "ss"):
         return lowering.of_text(root, dtype)
     result = lowering.result(root)
     if isinstance(result, Constant):
-        return Computation(dtype, (), None, result.value, reduction)
+        return Computation(dtype, (), None, result.value)
+    if reduction is not None:
+        result = lowering.reduced(*reduction, result, DTYPES[root.astKind])
     builder, operands = lowering.builder, tuple(operand.name for operand in lowering.builder.operands)
     kernel = Kernel(builder.finish((result,)), "evaluate", operands)
     kernel.scalars = False
@@ -191,6 +196,16 @@ class _Lowering:
             else:
                 made[id(node)] = self._op(node, tuple(made[id(child)] for child in node.children))
         return made[id(root)]
+
+    def reduced(self, name: str, axis: int | None, values: Node, kind: DType) -> Node:
+        """Return the node of a reduction; minimum and maximum skip NaN, as NumExpr's do."""
+        x: Any = Tracer(self.builder, values)
+        if name not in ("min", "max") or not kind.is_float:
+            return self.builder.convert(FUNCTIONS[name](x, axis).node, kind)
+        is_nan, most = x != x, np.inf if name == "min" else -np.inf
+        found = FUNCTIONS[name](np.where(is_nan, most, x), axis)
+        chosen: Any = np.where(FUNCTIONS["all"](is_nan, axis), np.nan, found)
+        return self.builder.convert(chosen.node, kind)
 
     def _constant(self, node: ASTNode) -> Node:
         value = constant_value(node)

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..core.python_text import parse_expression
 from .expressions import ConstantNode, ExpressionNode, VariableNode, context, default_kind, functions, is_constant
 
 __all__ = ["check_text", "read"]
@@ -57,7 +58,10 @@ def check_text(text: str) -> None:
 
 
 def _parsed(text: str) -> ast.expr:
-    return ast.parse(text.lstrip(" \t"), "<expr>", "eval").body
+    try:
+        return parse_expression(text.lstrip(" \t"))
+    except (RecursionError, MemoryError) as error:
+        raise ValueError(f"the expression cannot be read: {error or 'it is nested too deeply'}") from None
 
 
 def read(text: str, kinds: Mapping[str, str], optimization: str = "none") -> ExpressionNode:

@@ -47,7 +47,7 @@ def _of_storage(source: DType, result: DType) -> str:
     """Return the C of a storage type's cast: its value as a float or a byte, and the cast of that."""
     if result is source:
         return "{0}"
-    if source.small is not None:
+    if source.is_small_float:
         value, wide = _small_call("bcg_{}_to_f32", source, "{0}"), F32
     else:
         wide = dtype("i8" if source.kind == "signed" else "u8")
@@ -58,7 +58,7 @@ def _of_storage(source: DType, result: DType) -> str:
 
 def _to_storage(source: DType, result: DType) -> str:
     """Return the C of a cast to a storage type: by rounding once, or by keeping the low bits of an integer."""
-    if result.small is not None:
+    if result.is_small_float:
         value = _real_cast(BOOL, F32) if source is BOOL else _to_half(source)
         return _small_call("bcg_f32_to_{}", result, value)
     value = truncated_c("{0}", source, I32) if source.is_float else "{0}"
@@ -125,7 +125,7 @@ def cast_reference(x: Any, target: DType) -> Any:
     with np.errstate(all="ignore"):
         source = dtype(x.dtype)
         if source.is_storage:
-            x = x.astype(np.float32 if source.small is not None else np.int8 if source.kind == "signed" else np.uint8)
+            x = x.astype(np.float32 if source.is_small_float else np.int8 if source.kind == "signed" else np.uint8)
         if target.is_added and x.dtype.kind == "c":
             x = x.real
         if target.is_float and target.is_added:

@@ -30,6 +30,7 @@ from ..core.dtypes import (
     DType,
     Weak,
     dtype,
+    in_bytes,
     in_numpy_code,
     meant_by,
     promote,
@@ -69,7 +70,7 @@ def _common(operands: Types) -> DType:
     if len(operands) > 1 and WEAK_UINT in operands and {*operands} <= {WEAK_INT, WEAK_UINT}:
         # NumPy refuses them in ufuncs; in where it wraps them.
         raise RangeError(
-            "a Python integer beyond int64 is out of bounds for i64, which Python integers alone give; write "
+            "a Python integer beyond int64 is out of bounds for int64, which Python integers alone give; write "
             "numpy.uint64(...) or float(...)"
         )
     return promote(*resolve_weak(operands))
@@ -146,7 +147,9 @@ def scaled(op: str, operands: Types) -> Converted:
         loop = F16
     by = operands[1]
     if isinstance(by, Weak):
-        by = I64 if operands[0] is BOOL and by is WEAK_INT else I32 if by is WEAK_INT else by.default
+        # Beside an array NumPy takes the loop of int32, and of Python numbers alone that of int64.
+        narrow = isinstance(first, DType) and first is not BOOL
+        by = I32 if by is WEAK_INT and narrow else by.default
     if by.is_inexact or by is U64:
         raise refuse(op, operands, "the second is an integer, as in NumPy; use .astype(numpy.int64)")
     count = I64 if max(by.max, I32.max) > I32.max else I32
@@ -313,8 +316,7 @@ def _computed(op: str, word: str) -> DType:
     row = dtype(word)
     if row.is_storage:
         meant = meant_by(word)
-        why = f"dtype {word!r} counts bytes in NumPy, and bits here; write {meant}" if meant else row.cure
-        raise DTypeError(f"{op}: {why}")
+        raise DTypeError(f"{op}: {in_bytes(word, meant) if meant else row.cure}")
     return row
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.frozen import dataclass
 
-__all__ = ["ComplexForm", "FloatFacts", "IntegerFacts", "Mlir"]
+__all__ = ["UNCHANGED", "ComplexForm", "FloatFacts", "IntegerFacts", "Mlir"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,10 @@ class IntegerFacts:
     def shifts(self) -> bool:
         """Whether its second operand counts bits."""
         return self.demanded in ("left", "right")
+
+
+# Of ops that give an integer back as it is; a cast does, as far as its dtype holds it.
+UNCHANGED = IntegerFacts("same", "same", "low")
 
 
 @dataclass(frozen=True, slots=True)

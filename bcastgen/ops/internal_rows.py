@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.dtypes import BOOL, DType, dtype, resolve_weak
 from . import dtype_rules as rules
-from .facts import ComplexForm, FloatFacts
+from .facts import FloatFacts
 from .row import Op
 
 __all__ = ["ENDED", "OF_NUMBERS", "PARTS", "SATURATING", "TRUNCATE"]
@@ -125,7 +125,7 @@ def _parts(name: str, sign: str) -> Op:
 
     c = f"bcg_make_{{t}}({{0}}.re {sign} {{1}}, {{0}}.im {sign} {{1}})"
     doc = f"{name} of either part of a complex number and a real one."
-    return Op(f"parts_{name}", 2, _of_parts, c, doc, reference=reference, complex=ComplexForm(c))
+    return Op(f"parts_{name}", 2, _of_parts, c, doc, reference=reference)
 
 
 # Of complex numbers that are rounded to decimals: as one number, a part that is infinite would change the other.

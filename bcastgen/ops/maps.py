@@ -103,8 +103,8 @@ def _read_map(name: str, text: str) -> tuple[tuple[str, ...], tuple[MapDim, ...]
         )
     if text == "!shape.element_type":
         raise ParseError(
-            f"{name}: {text!r} is a dtype, and shape functions of ops take shapes and values; dtypes= says the "
-            "result's dtype"
+            f"{name}: {text!r} is no operand's; a shape function takes an operand's element type as a parameter: "
+            "a_type for an operand a"
         )
     if matched is None:
         raise ParseError(f"{name}: {text!r} is no indexing map; write it as (d0, d1) -> (d1, d0|0)")

@@ -22,10 +22,11 @@ from ..core.frozen import dataclass
 from .c_forms import CForms, CTemplate, RangeTest, fill, template_of
 from .casts import kind_of
 from .dtype_rules import RULES, Rule, Types, by_parameter, refuse, refuse_complex
-from .facts import ComplexForm, FloatFacts, IntegerFacts, Mlir
+from .facts import FloatFacts, IntegerFacts, Mlir
 
 if TYPE_CHECKING:
     from ..shape.dialect.program import Program
+    from .facts import ComplexForm
 
 __all__ = ["Definition", "Op", "Param"]
 
@@ -55,6 +56,7 @@ class Definition:
     shape : the program that sizes the result, where broadcasting does not.
     maps : with `shape`, the indexing map of each operand.
     bound : with `shape`, the program that gives the result's largest extents from the operands' shapes.
+    typed : the shape function with element types, which also gives that of the result; `shape` is without them.
     """
 
     operands: tuple[str, ...]
@@ -67,6 +69,7 @@ class Definition:
     shape: Program | None = None
     maps: tuple[str, ...] | None = None
     bound: Program | None = None
+    typed: Program | None = None
 
 
 _NO_FORMS, _NO_INTEGERS, _NO_FLOATS = CForms(), IntegerFacts(), FloatFacts()
@@ -100,12 +103,12 @@ class Op:
     by_power_of_two : the op that replaces this one if the last operand is a power of two, and the number that it takes
         instead: the power's "exponent", "mask" or "inverse".
     integers, floats : the facts for analyses and rewrites.
-    complex : what it is for complex numbers; None if it refuses them.
     clamps : for each operand but the first, whether it is the "low" or the "high" end of the result.
     selects : whether its first operand is a condition that picks one of the others.
     ieee : whether its C raises exactly the floating-point exceptions that NumPy reports, and no other one.
     pole : an expression over its operands, called a, b, ...: where the exact result is infinite, or a division by 0.
     overflow : an expression over its operands a, b, ... and its result r: where NumPy reports an overflow of integers.
+    underflow : the same, where a result below the normal numbers is not exact.
     mlir : its spelling in the dialects arith and math; None if they have no counterpart of the same meaning.
     """
 
@@ -132,13 +135,20 @@ class Op:
     by_power_of_two: tuple[str, str] | None = None
     integers: IntegerFacts = _NO_INTEGERS
     floats: FloatFacts = _NO_FLOATS
-    complex: ComplexForm | None = None
     clamps: tuple[str, ...] = ()
     selects: bool = False
     ieee: bool = False
     pole: str = ""
     overflow: str = ""
+    underflow: str = ""
     mlir: Mlir | None = None
+
+    @property
+    def complex(self) -> ComplexForm | None:
+        """What it is for complex numbers; None if it refuses them, or users defined it."""
+        from .complex_forms import FORMS  # noqa: PLC0415 - most kernels found on disk have none
+
+        return FORMS.get(self.name) if self.definition is None else None
 
     @property
     def moves(self) -> bool:
@@ -162,13 +172,13 @@ class Op:
         if storage is not None and not (self.selects and len(set(operands[1:])) == 1):
             raise refuse(self.name, operands, storage.cure)
         loops, result = self.rule(self.name, operands)
-        if self.complex is None and any(loop.is_complex for loop in loops):
+        if not any(loop.is_complex for loop in loops):
+            return loops, result
+        if self.complex is None:
             if self.definition is not None and self.definition.dtypes not in RULES:
                 return loops, result
             raise refuse_complex(self.name, operands)
-        if self.complex is not None and self.complex.is_real and result.is_complex:
-            result = result.part
-        return loops, result
+        return loops, result.part if self.complex.is_real and result.is_complex else result
 
     def c_for(
         self,
@@ -188,8 +198,9 @@ class Op:
         constant : the last operand, where it is a constant.
         """
         number = _complex_of(operands)
-        if number is not None and self.complex is not None and self.complex.c:
-            return self.complex.c.replace("{t}", number.name).replace("{r}", number.part.name)
+        form = None if number is None else self.complex
+        if number is not None and form is not None and form.c:
+            return form.c.replace("{t}", number.name).replace("{r}", number.part.name)
         special = self.forms.special(operands, constant)
         if special is not None:
             return fill(special[0], operands, result)
@@ -228,7 +239,7 @@ class Op:
             # This is a user's C, and compilers rarely vectorise the functions that it calls.
             texts = (self.c_for(operands, result), *(text for _, text in self.prelude))
             return 50.0 if any(re.search(r"\b(?!bcg_)[a-z]\w*\(", text) for text in texts) else 2.0
-        if self.complex is not None and _complex_of(operands) is not None:
+        if _complex_of(operands) is not None and self.complex is not None:
             return self.complex.cost_tenths_ns * operands[-1].bits / 64
         own = self.cost_tenths_ns
         cost = own if isinstance(own, (int, float)) else own.get(operands[0].kind, _CHEAP)
@@ -250,7 +261,7 @@ class Op:
 
         `operands` are needed where complex operands have a real result.
         """
-        if self.complex is not None and _complex_of((*operands, result)) is not None:
+        if _complex_of((*operands, result)) is not None and self.complex is not None:
             return self.complex.ulp
         ulp = self.forms.fast_ulp if fast and self.forms.fast_ulp is not None else self.ulp
         return min(ulp, 1) if result.is_float16 else ulp
@@ -289,8 +300,9 @@ class Op:
                     "NumPy scalars"
                 )
         function = self.reference or getattr(np, self.name)
-        if self.complex is not None and self.complex.reference is not None and any(map(_is_complex, operands)):
-            function = self.complex.reference
+        form = self.complex if any(map(_is_complex, operands)) else None
+        if form is not None and form.reference is not None:
+            function = form.reference
         with np.errstate(all="ignore"):
             if self.params or not any(map(self._is_widened, operands)):
                 return function(*operands)

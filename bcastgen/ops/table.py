@@ -21,7 +21,7 @@ from .row import Definition, Op
 from .rows.arithmetic import ARITHMETIC
 from .rows.bits import BITS
 from .rows.comparisons import COMPARISONS, FLOAT_CLASSES
-from .rows.complex_forms import COMPLEX_PARTS, with_complex
+from .rows.complex_parts import COMPLEX_PARTS
 from .rows.functions import FUNCTIONS
 from .rows.numbers import NUMBERS
 from .rows.selection import EXTREMA, ROUNDING, SELECTION
@@ -31,24 +31,19 @@ from .tosa_rows import TOSA_ROWS
 __all__ = ["CALLED_WITH_MORE", "CAST", "DEFINED", "OPS", "SEVERAL", "find_op", "known_ops"]
 
 # In the order in which they are listed.
-_ROWS: tuple[Op, ...] = tuple(
-    map(
-        with_complex,
-        (
-            *ARITHMETIC,
-            *FUNCTIONS,
-            *COMPLEX_PARTS,
-            *SPECIAL,
-            *ROUNDING,
-            *EXTREMA,
-            *COMPARISONS,
-            *BITS,
-            *FLOAT_CLASSES,
-            *NUMBERS,
-            *SELECTION,
-            *TOSA_ROWS,
-        ),
-    )
+_ROWS: tuple[Op, ...] = (
+    *ARITHMETIC,
+    *FUNCTIONS,
+    *COMPLEX_PARTS,
+    *SPECIAL,
+    *ROUNDING,
+    *EXTREMA,
+    *COMPARISONS,
+    *BITS,
+    *FLOAT_CLASSES,
+    *NUMBERS,
+    *SELECTION,
+    *TOSA_ROWS,
 )
 
 OPS: dict[str, Op] = {row.name: row for row in _ROWS}

@@ -19,6 +19,7 @@ from . import dtype_rules as rules
 from .casts import cast_c, cast_reference, truncated_c
 from .facts import IntegerFacts, Mlir
 from .row import Op, Param
+from .rows.bits import SHIFT_UNSIGNED, by_count
 
 __all__ = ["TOSA_ROWS"]
 
@@ -34,7 +35,7 @@ def _cast_c(operands: tuple[DType, ...], result: DType) -> str:
         return own.replace("{0}", "{0}.re")
     if not (source.is_float and result.is_integer):
         return cast_c(operands, result)
-    if source.small is not None:
+    if source.is_small_float:
         return _cast_c((F32,), result).replace("{f}", "f").replace("{0}", cast_c(operands, F32))
     whole = truncated_c("rint{f}({0})", source, result)
     return cast_c((I32,), result).replace("{0}", whole) if result.is_storage else whole
@@ -197,10 +198,11 @@ TOSA_ROWS: tuple[Op, ...] = (
         rules.shift,
         {
             "signed": "({T})(({1} < 0 || {1} >= {bits}) ? 0 : (uint{bits}_t){0} >> {1})",
-            "unsigned": "({T})({1} >= {bits} ? 0 : {0} >> {1})",
+            "unsigned": SHIFT_UNSIGNED,
         },
         "Shift towards the low bits, filling with zeros; a count outside [0, width) gives 0.",
         reference=_logical_right_shift,
+        forms=by_count("({T})((uint{bits}_t){0} >> {1})"),
         integers=IntegerFacts(demanded="right"),
         mlir=Mlir({"integer": "@LOGICAL_RIGHT_SHIFT"}),
     ),

@@ -20,9 +20,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from ..core.c_source import CSource
 from ..core.dtypes import DType, Weak
 from ..core.errors import BcastgenError
 from ..core.forks import undivided
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from ..core.c_source import CSource
     from ..emit.standalone import ModulePart
     from ..loops.nest import LoopProgram
     from ..loops.rewrites.pipeline import Rewritten
@@ -49,6 +50,22 @@ __all__ = ["MLIR_FORMS", "Compilation"]
 MLIR_FORMS = ("linalg", "tosa", "shape")
 
 Stage = TypeVar("Stage", bound=object)
+
+
+# What BCASTGEN_DUMP may name: a stage is printed as it is made.
+DUMPED = ("typed", "nest", "shape", "rewrite", "schedule", "c")
+
+
+@cache
+def _dumped(text: str) -> frozenset[str]:
+    """Return the stages that the text of BCASTGEN_DUMP names."""
+    stages = frozenset(filter(None, (name.strip() for name in text.split(","))))
+    unknown = sorted(stages.difference(DUMPED))
+    if unknown:
+        raise BcastgenError(
+            f"BCASTGEN_DUMP={text[:40]!r} names no stage {unknown[0][:20]!r}; name some of {', '.join(DUMPED)}"
+        )
+    return stages
 
 
 class made(Generic[Stage]):
@@ -183,22 +200,15 @@ class Compilation:
         view = kernel_view(self.options.name, self.rewritten.program, self.schedules, self.banner, fast=fast)
         return self._dump("c", render_kernel(view, fast, light))
 
-    def standalone_part(self, name: str, constants: Sequence[np.ndarray[Any, Any]] = ()) -> ModulePart:
-        """Return the part of this name of a module of standalone C; `constants` are the last operands' values."""
+    def standalone_part(self, name: str, constants: Sequence[np.ndarray[Any, Any]] = (), text: str = "") -> ModulePart:
+        """Return the part of this name of a module of standalone C.
+
+        `constants` are the last operands' values, `text` is the user's own expression.
+        """
         from ..emit.standalone import ModulePart
 
-        self._refuse_reductions("standalone C")
         fast = self.options.math == "fast"
-        return ModulePart(name, self.rewritten.program, self.typed, constants, fast, self.program)
-
-    def _refuse_reductions(self, form: str) -> None:
-        """Refuse a form that has no reductions yet."""
-        if self.program.reduced:
-            names = ", ".join(dict.fromkeys(one.op.name for one in self.program.reduced))
-            raise BcastgenError(
-                f"{self.options.name}: {form} has no reductions yet ({names}); compute what they give outside, and "
-                "pass it as an operand"
-            )
+        return ModulePart(name, self.rewritten.program, self.typed, constants, fast, self.program, text=text)
 
     @property
     def banner(self) -> str:
@@ -225,11 +235,20 @@ class Compilation:
             "typed": str(self.typed),
             "nest": str(self.program),
             "constraints": self.constraints,
-            **({} if self.program.reduced else {"shape": str(self.shape_function)}),
+            "shape": str(self.shape_function),
             **self._rewrites,
-            "schedule": "\n".join(map(str, self.schedules)),
+            "schedule": "\n".join((*map(str, self.schedules), *self._passes)),
             "c": str(self.source),
         }
+
+    @property
+    def _passes(self) -> list[str]:
+        """Return the lines that say which nests share a pass over memory."""
+        if not self.program.reduced:
+            return []
+        from ..loops.schedule.shared_rows import shared_lines
+
+        return shared_lines(self.rewritten.program.nests)
 
     @property
     def _rewrites(self) -> dict[str, str]:
@@ -258,8 +277,6 @@ class Compilation:
         """
         if versions and form in MLIR_FORMS and form != "linalg":
             raise BcastgenError(f"versions are of linalg, and {form!r} has none; leave them out")
-        if form in MLIR_FORMS:
-            self._refuse_reductions(f"the MLIR form {form!r}")
         match form:
             case "linalg":
                 with undivided:
@@ -279,6 +296,6 @@ class Compilation:
 
     def _dump(self, stage: str, value: Stage) -> Stage:
         """Print a stage's value as it is made, if BCASTGEN_DUMP names the stage (``BCASTGEN_DUMP=nest,c``)."""
-        if stage in os.environ.get("BCASTGEN_DUMP", "").split(","):
+        if stage in _dumped(os.environ.get("BCASTGEN_DUMP", "")):
             print(f"--- {self.options.name}: {stage}\n{value}", file=sys.stderr)
         return value

@@ -14,9 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["explain"]
+__all__ = ["MEANINGS", "explain", "own_c"]
 
-_MEANINGS = {
+MEANINGS = {
     "constants": "arrays that are part of the kernel",
     "expression": "what was written",
     "typed": "the dtype of every value, by NumPy's rules; conversions are casts",
@@ -37,19 +37,19 @@ def explain(stages: Mapping[str, str], name: str) -> str:
     == typed: the dtype of every value, by NumPy's rules; conversions are casts
     expr (a: f32)
     """
-    told = {stage: (_MEANINGS.get(stage, ""), text) for stage, text in stages.items()}
+    told = {stage: (MEANINGS.get(stage, ""), text) for stage, text in stages.items()}
     if "c" in stages:
-        told["c"] = _own_c(stages["c"], name)
+        front, own = own_c(stages["c"], name)
+        left_out = f"{front} lines of types and helpers stand in front (--stage c shows them)"
+        told["c"] = (f"the kernel's own functions; {left_out}" if front else "", own)
     return "\n\n".join(
         f"== {stage}{': ' if meaning else ''}{meaning}\n{text}" for stage, (meaning, text) in told.items()
     )
 
 
-def _own_c(text: str, name: str) -> tuple[str, str]:
-    """Return a meaning, and the C from the kernel's first own function on, without the types and helpers above it."""
+def own_c(text: str, name: str) -> tuple[int, str]:
+    """Return how many lines of types and helpers a kernel's C begins with, and the C after them: its own functions."""
     first = re.search(rf"^static [^\n]*\b{re.escape(name)}", text, re.MULTILINE)
     if first is None:
-        return "", text
-    shared = text[: first.start()].count("\n")
-    meaning = f"the kernel's own functions; {shared} lines of types and helpers stand in front (--stage c shows them)"
-    return meaning, text[first.start() :]
+        return 0, text
+    return text[: first.start()].count("\n"), text[first.start() :]

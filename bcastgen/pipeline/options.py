@@ -10,12 +10,12 @@ has the types of the signature, and the others concern calls.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from ..core.forks import undivided
 from ..core.frozen import dataclass
 from ..core.options import DYNAMIC, VARIANTS, Option
+from ..core.sizes import is_on
 
 if TYPE_CHECKING:
     from ..shape.inference.stretch_rules import Dynamic, Rules
@@ -140,4 +140,4 @@ def options_for(**given: Any) -> Options:
     for name, value in given.items():
         OPTIONS[name].check(value)
     switches = {name: bool(value) for name, value in given.items() if OPTIONS[name].default is True}
-    return Options(**{**given, **switches}, debug="BCASTGEN_DEBUG" in os.environ)
+    return Options(**{**given, **switches}, debug=is_on("BCASTGEN_DEBUG"))

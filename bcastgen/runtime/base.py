@@ -8,6 +8,7 @@ In: nothing.  Out: :class:`KernelBase`, and `implementation`, which names the on
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import update_wrapper
 from importlib import import_module
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.dtypes import DTYPES, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, WEAK_UINT
 from ..core.errors import BcastgenError
-from . import float_errors, keys, settings, slow_path
+from ..core.forks import undivided
+from ..core.resources import bare_source_tree
+from . import keys, settings
 
 __all__ = ["KernelBase", "implementation", "remembering"]
 
@@ -23,6 +26,21 @@ implementation: str
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _dispatch: Any = None
+
+
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """Return a function of another module, which is imported when it is first called: calls of arrays need none."""
+    found: Callable[..., Any] | None = None
+
+    def call(*given: Any) -> Any:
+        nonlocal found
+        if found is None:
+            with undivided:
+                found = getattr(import_module(f".{module}", __package__), name)
+        return found(*given)
+
+    return call
+
 
 if TYPE_CHECKING:
     from .fallback import KernelBase
@@ -33,6 +51,15 @@ else:
         from .fallback import KernelBase
 
         implementation = "cffi"
+        checkout = bare_source_tree()
+        if checkout is not None:
+            warnings.warn(
+                f"bcastgen is imported from its source tree {checkout}, where its call path is not compiled: calls "
+                "take about 200 times as long; start Python in another folder to use an installed package, or run pip "
+                "install -e . there",
+                RuntimeWarning,
+                stacklevel=2,
+            )
     else:
         _dispatch.configure(
             keys.TYPE_CODES,
@@ -40,15 +67,15 @@ else:
             tuple(None if row.is_added else row.np for row in DTYPES),
             (WEAK_INT.key, WEAK_UINT.key, WEAK_FLOAT.key, WEAK_COMPLEX.key),
             (
-                slow_path.call_slow,
+                _late("slow_path", "call_slow"),
                 keys.check_binary,
                 keys.check_signature,
-                slow_path.raise_limit,
-                slow_path.raise_no_binary,
-                slow_path.raise_status,
+                _late("slow_path", "raise_limit"),
+                _late("slow_path", "raise_no_binary"),
+                _late("slow_path", "raise_status"),
                 settings.check_threads,
                 settings.start,
-                float_errors.report,
+                _late("float_errors", "report"),
             ),
         )
         keys.ON_REGISTERING.append(_dispatch.register_dtype)

@@ -17,7 +17,8 @@ import tempfile
 from pathlib import Path
 
 from ..core.frozen import dataclass
-from .toolchain import run
+from ..core.system_errors import pass_on
+from .processes import run
 
 __all__ = ["Compiler", "compilers"]
 
@@ -65,7 +66,8 @@ def compilers() -> tuple[Compiler, ...]:
 def _listed(directory: str) -> list[str]:
     try:
         return os.listdir(directory)
-    except OSError:
+    except OSError as error:
+        pass_on(error)
         return []
 
 

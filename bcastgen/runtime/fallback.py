@@ -322,7 +322,13 @@ class KernelBase:
         warm = outs is not None and not any(out is None for out in outs)
         raised = ffi().new("int32_t *") if self.__reports else ffi().NULL
         options = ffi().new("bcg_run_options *", (self.__threads or get_num_threads(), warm, raised))
+        interruption = list[BaseException]()
+        pause, ask = _pause(interruption)
+        options.pause = pause
         status = runtime().bcg_run(binary.entry, described, targets, options, why)
+        del ask
+        if interruption:
+            raise interruption[0]
         del rests_on, rests_on_too
         if status == constant("BCG_NO_MEMORY"):
             raise MemoryError
@@ -335,6 +341,20 @@ class KernelBase:
         if status != 0:
             shapes = tuple(np.shape(operand) for operand in operands)
             raise_status(self, status, why.operand, why.dim, why.against, why.expected, why.actual, shapes)
+
+
+def _pause(interruption: list[BaseException]) -> tuple[Any, Any]:
+    """Return what lets signal handlers run during a call, and what must live as long as it."""
+
+    def keep(_kind: object, error: BaseException, _traceback: object) -> int:
+        interruption.append(error)
+        return 1
+
+    def look(_context: object) -> int:
+        return 0  # entering Python is enough: it runs the handlers of signals that have come
+
+    ask = ffi().callback("int32_t(void *)", look, error=1, onerror=keep)
+    return ffi().new("bcg_pause *", {"ask": ask}), ask
 
 
 def _checked_bool(value: bool) -> bool:

@@ -17,8 +17,6 @@ from typing import Any
 
 __all__ = ["declarations", "ffibuilder", "fingerprint", "header"]
 
-_NUMBER = re.compile(r"^#define (\w+ \d+)$", re.MULTILINE)
-
 
 def header() -> str:
     """Return the text of bcg_abi.h and run.h, from under the package (a wheel) or beside it (a checkout)."""
@@ -41,7 +39,7 @@ def declarations(text: str) -> str:
     >>> print(declarations("#define BCG_MAX_RANK 64").splitlines()[0])
     enum bcg_constants { BCG_MAX_RANK = 64, BCG_FINGERPRINT = 893511615 };
     """
-    numbers = [number.replace(" ", " = ") for number in _NUMBER.findall(text)]
+    numbers = [number.replace(" ", " = ") for number in re.findall(r"^#define (\w+ \d+)$", text, re.MULTILINE)]
     numbers.append(f"BCG_FINGERPRINT = {fingerprint(text)}")
     types = [line for line in text.splitlines() if not line.startswith("#")]
     return "\n".join((f"enum bcg_constants {{ {', '.join(numbers)} }};", *types, "extern bcg_kernel bcg_entry;"))

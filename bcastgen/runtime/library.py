@@ -18,6 +18,7 @@ from typing import Any
 from ..core.errors import CacheError
 from ..core.forks import undivided
 from ..core.frozen import dataclass
+from ..core.system_errors import pass_on
 from . import ffi_build
 
 # Every kernel needs it, so it comes with the package; what is wrong with it, `ffi` finds out.
@@ -98,6 +99,7 @@ def open_shared(path: Path) -> Any:
     try:
         return ffi().dlopen(str(path.resolve()))
     except OSError as error:
+        pass_on(error)
         raise CacheError(f"cannot load the kernel {path}: {error}") from error
 
 

@@ -20,6 +20,7 @@ from threading import Lock, get_ident
 
 from ..core.errors import CacheError
 from ..core.forks import undivided
+from ..core.system_errors import pass_on, system_errors_ignored
 
 __all__ = ["exclusive"]
 
@@ -56,15 +57,22 @@ def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
 @contextlib.contextmanager
 def _locked(path: Path, wait: bool) -> Iterator[bool]:
     # Threads need a lock of their own: an emulated flock (NFS) does not hold between the threads of a process.
-    lock = _THREAD_LOCKS.setdefault(path, Lock())
-    if not lock.acquire(blocking=wait):
-        yield False
+    lock, held = _THREAD_LOCKS.setdefault(path, Lock()), False
+    if wait:
+        # Not acquire() and try: an exception of a signal handler that strikes between them would leave it locked.
+        with lock, _locked_file(path, wait) as alone:
+            yield alone
         return
     try:
-        with _locked_file(path, wait) as held:
-            yield held
+        held = lock.acquire(blocking=False)
+        if held:
+            with _locked_file(path, wait) as alone:
+                yield alone
+        else:
+            yield False
     finally:
-        lock.release()
+        if held:
+            lock.release()
 
 
 @contextlib.contextmanager
@@ -79,19 +87,21 @@ def _locked_file(path: Path, wait: bool) -> Iterator[bool]:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
+        pass_on(error)
         raise CacheError(f"cannot open the lock {path}: {error.strerror}; remove it or clear the cache") from error
     _DESCRIPTORS.add(descriptor)
     try:
         held = True
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except OSError:
+        except OSError as error:
+            pass_on(error)
             held = False
         yield held
     finally:
         _DESCRIPTORS.discard(descriptor)
         # Explicitly: a child forked meanwhile may hold a copy of the descriptor, which keeps the lock past the close.
-        with contextlib.suppress(OSError):
+        with system_errors_ignored():
             fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..core.c_flags import RUNTIME_FLAGS
 from ..core.c_source import CSource
 from ..core.resources import csrc_file
-from .cache import build, cache_key, find
+from .cache import cache_key, find
 from .library import open_shared
 from .toolchain import toolchain
 
@@ -41,4 +41,9 @@ def runtime() -> Any:
     text, tools = _inlined("runtime.c"), toolchain()
     source = CSource("runtime", {"runtime.c": text}, RUNTIME_FLAGS)
     key = cache_key("runtime", text, *(flag.text for flag in source.flags), tools=tools)
-    return find(key, open_shared) or build(key, lambda: source, tools, open_shared, "the runtime")[0]
+    found = find(key, open_shared)
+    if found is None:
+        from .cache import build  # noqa: PLC0415 - it is compiled once
+
+        found = build(key, lambda: source, tools, open_shared, "the runtime")[0]
+    return found

@@ -81,7 +81,11 @@ def call_with_outs(
     for result_index, target in enumerate(targets):
         if target is not None:
             facts = wanted[result_index], codes[result_index]
-            _check_target(kernel, result_index, target, *facts, operands if aligned else (), casting)
+            try:
+                _check_target(kernel, result_index, target, *facts, operands if aligned else (), casting)
+            except errors.BcastgenError as error:
+                shown = f"out: an array of shape {target.shape} and dtype {target.dtype}"
+                raise errors.placed(error, f"in {kernel._name}() ({shown})") from None
     arrays = tuple(operand for operand in operands if isinstance(operand, np.ndarray))
     direct = tuple(
         target
@@ -124,7 +128,9 @@ def _check_target(
     """Refuse an out that is read-only, or whose rank, extents or dtype do not fit its result."""
     name, row = kernel.results[result_index], DTYPES[code]
     if not target.flags.writeable:
-        raise ValueError(f"output array is read-only (result '{name}'); pass one that can be written to")
+        raise ValueError(
+            f"{kernel._name}(): output array is read-only (result '{name}'); pass one that can be written to"
+        )
     if not np.can_cast(row.np, target.dtype, casting):  # type: ignore[arg-type]
         raise errors.DTypeError(
             f"result '{name}' has dtype {row} and cannot be cast to out's {target.dtype} by the rule '{casting}'; "

@@ -14,6 +14,8 @@ from functools import cache
 from typing import Any
 
 from ..core.errors import BcastgenError
+from ..core.sizes import byte_size
+from ..core.system_errors import pass_on
 
 __all__ = ["attach", "check_threads", "clear_memory", "get_num_threads", "set_num_threads", "start"]
 
@@ -69,11 +71,9 @@ def check_threads(threads: object) -> int:
     """
     if threads is None:
         return 0
-    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
-        raise BcastgenError(f"threads={threads!r} is no number of threads; use None or a positive int")
-    number = threads.__index__()
+    number = 0 if isinstance(threads, bool) or not hasattr(threads, "__index__") else threads.__index__()
     if not 1 <= number <= _MOST_THREADS:
-        raise BcastgenError(f"threads={number} is no number of threads; use None or a positive int")
+        raise BcastgenError(f"threads={threads!r} is no number of threads; use None or a positive int")
     return int(number)
 
 
@@ -125,9 +125,9 @@ def _usual_threads() -> int:
     text = os.environ.get(THREADS, "").strip()
     if not text:
         return _cpus()
-    number = int(text) if text.isdecimal() else 0
+    number = int(text) if text.isdecimal() and len(text) < 20 else 0
     if not 1 <= number <= _MOST_THREADS:
-        raise BcastgenError(f"{THREADS}={text!r} is no number of threads; set a positive number, or nothing")
+        raise BcastgenError(f"{THREADS}={text[:40]!r} is no number of threads; set a positive number, or nothing")
     return number
 
 
@@ -159,26 +159,24 @@ def clear_memory() -> int:
 
 
 def _memory_bound() -> int:
-    text = os.environ.get(MEMORY, "").strip()
-    if not text:
-        return min(_memory() // 8, _MOST_MEMORY)
-    if not text.isdecimal() or int(text) >= 2**63:
-        raise BcastgenError(f"{MEMORY}={text!r} is no number of bytes; set 0 or more, or nothing")
-    return int(text)
+    size = byte_size(MEMORY, "0 to keep none")
+    return min(_memory() // 8, _MOST_MEMORY) if size is None else size
 
 
 def _memory() -> int:
     """Return how many bytes of memory this process may use: the machine's, or the limit of its control group."""
     try:
         found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    except (AttributeError, OSError, ValueError):
+    except (AttributeError, OSError, ValueError) as error:
+        pass_on(error)
         return 8 * _MOST_MEMORY
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         try:
             # Every first call reads this, and opening a file as text takes ten times as long.
             with open(f"/sys/fs/cgroup/{name}", "rb", buffering=0) as file:
                 text = file.read(64).decode("ascii").strip()
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            pass_on(error)
             continue
         found += [int(text)] if text.isdecimal() else []
     return min(found)

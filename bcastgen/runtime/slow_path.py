@@ -6,6 +6,8 @@ native ndarrays of a supported dtype, and exact Python numbers) and clean outs (
     call_slow(add, ([1, 2], x.astype(">f8")), {}) -> add._call_clean((array([1, 2]), x), None)
 
 Both implementations of `KernelBase` come here: the extension with arguments it does not know, the Python one always.
+
+The file is long because all that an argument may be, and what is said of it, is here.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from bcastgen.core.subclasses import own_meaning
 
 from ..core import errors
 from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
+from .argument_errors import missing_arguments, too_many, unexpected
+from .foreign import integration_of
 from .keys import NO_CODE, Array, Limit, Named, has_code, operand_code, register_dtype
 from .outs import Inferring, bind_outs, call_with_outs
 
@@ -73,7 +77,8 @@ def _is_special(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, 
     outs = by_name.get("out")
     given = (*args, *by_name.values(), *(outs if isinstance(outs, tuple) else ()))
     return any(
-        type(value) is not np.ndarray and (issubclass(type(value), np.ndarray) or overrides_numpy(type(value)))
+        type(value) is not np.ndarray
+        and (issubclass(type(value), np.ndarray) or overrides_numpy(type(value)) or integration_of(type(value)))
         for value in given
     )
 
@@ -218,7 +223,7 @@ def raise_status(
     names = (*kernel.operands, *kernel._constants, *results, *getattr(kernel, "_type_assertions", ()))
     names = (*names, *getattr(kernel, "_computed_texts", ()))
     named = getattr(kernel, "_named", None)
-    if named is not None and getattr(kernel, "_is_ranked", False):
+    if named is not None:
         names = named(shapes) or names
     extents = getattr(kernel, "slots", ())
     error = errors.from_status(status, names, operand, dim, against, expected, actual, extents)
@@ -230,7 +235,7 @@ def raise_limit(kernel: Named, operand: int, value: int, limit: Limit) -> NoRetu
     """Raise the error for a Python int that does not fit the dtype beside it."""
     name, (low, high) = kernel.operands[operand], limit
     dtype_name = next(
-        (row.name for row in DTYPES if row.is_integer and (row.min, row.max) == limit), "the dtype it meets"
+        (row.numpy for row in DTYPES if row.is_integer and (row.min, row.max) == limit), "the dtype it meets"
     )
     raise errors.RangeError(
         f"Python integer {value} out of bounds for {dtype_name} (operand '{name}' takes {low} to {high}), "
@@ -293,31 +298,16 @@ def bind(kernel: CleanCall, args: tuple[object, ...], by_name: dict[str, object]
         if name == "out":
             continue
         if name not in names:
-            raise TypeError(f"{call} got an unexpected keyword argument '{name}'")
+            raise unexpected(call, name)
         if name in bound:
             raise TypeError(f"{call} got multiple values for argument '{name}'")
         bound[name] = value
     if len(args) > len(names):
-        _raise_too_many(call, required, len(names), len(args), "out" in by_name)
+        raise too_many(call, required, len(names), len(args), "out" in by_name)
     missing = [f"'{name}'" for name in names[:required] if name not in bound]
     if missing:
-        _raise_missing(call, missing)
+        raise missing_arguments(call, missing)
     return tuple(bound[name] if name in bound else defaults[index - required] for index, name in enumerate(every))
-
-
-def _raise_too_many(call: str, required: int, most: int, given: int, with_out: bool) -> NoReturn:
-    takes, plural = (f"from {required} to {most}", "s") if required < most else (f"{most}", "s" * (most != 1))
-    note = f" positional argument{'s' * (given != 1)} (and 1 keyword-only argument)" if with_out else ""
-    were = "were" if with_out or given != 1 else "was"
-    raise TypeError(f"{call} takes {takes} positional argument{plural} but {given}{note} {were} given")
-
-
-def _raise_missing(call: str, quoted: list[str]) -> NoReturn:
-    last = f"{',' * (len(quoted) > 2)} and ".join(quoted[-2:])
-    plural = "s" * (len(quoted) > 1)
-    raise TypeError(
-        f"{call} missing {len(quoted)} required positional argument{plural}: {', '.join((*quoted[:-2], last))}"
-    )
 
 
 def clean_operand(name: str, value: object) -> object:
@@ -360,26 +350,40 @@ def _clean_int(name: str, value: int) -> int:
     )
 
 
+def _shown(value: object) -> str:
+    """Return the shape and the dtype of what has both, for a message."""
+    shape, kind = getattr(value, "shape", None), getattr(value, "dtype", None)
+    return "" if shape is None or kind is None else f" of shape {shape} and dtype {kind}"
+
+
 def _as_array(what: str, value: object) -> Array:
     """View anything array-like as an ndarray; refuse types that redefine NumPy's functions or operators."""
     kind = type(value)
     if kind is np.ndarray:
         return value  # type: ignore[return-value]
     if isinstance(value, np.ndarray) and isinstance(value, np.ma.MaskedArray):
-        raise errors.DTypeError(f"{what} is a masked array, and its mask would be lost; pass x.filled(value) or x.data")
+        raise errors.DTypeError(
+            f"{what} is a masked array{_shown(value)}, and its mask would be lost; pass x.filled(value) or x.data"
+        )
     if overrides_numpy(kind):
         raise errors.DTypeError(
-            f"{what} is a {kind.__name__}, which gives NumPy's functions its own meaning (__array_ufunc__); "
+            f"{what} is a {kind.__name__}{_shown(value)}, which gives NumPy's functions its own meaning "
+            "(__array_ufunc__); "
             "pass numpy.asarray(x) if its plain numbers are meant"
         )
     if isinstance(value, np.ndarray):
         own = own_meaning(kind)
         if own is not None:
             raise errors.DTypeError(
-                f"{what} is a {kind.__name__}, which gives {own}; pass numpy.asarray(x) if its plain numbers are meant"
+                f"{what} is a {kind.__name__}{_shown(value)}, which gives {own}; pass numpy.asarray(x) if its plain "
+                "numbers are meant"
             )
         return value.view(np.ndarray)
     try:
+        if hasattr(kind, "__dlpack__") and not hasattr(kind, "__array__"):
+            return np.from_dlpack(value)  # type: ignore[arg-type]
         return np.asarray(value)
-    except ValueError as error:
+    except (TypeError, ValueError, BufferError) as error:
+        if isinstance(error, TypeError) and hasattr(kind, "__array__"):
+            raise  # its own
         raise errors.DTypeError(f"{what} is a {kind.__name__} that is not an array: {error}") from error

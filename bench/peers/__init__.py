@@ -14,7 +14,7 @@ from . import iree_modules, numba_loops, numexpr_text, own, pytensor_graphs, pyt
 from .own import AGAIN, FAST, NUMPY, OURS
 from .peer import Case, Peer, installed
 
-__all__ = ["AGAIN", "FAST", "NUMPY", "OURS", "OWN", "PEERS", "Case", "Peer", "installed"]
+__all__ = ["AGAIN", "FAST", "FAST_PEERS", "NUMPY", "OURS", "OWN", "PEERS", "Case", "Peer", "installed"]
 
 # Ours again comes last.
 _ROWS = (
@@ -30,3 +30,4 @@ _ROWS = (
 
 PEERS: dict[str, Peer] = {peer.name: peer for peer in _ROWS}
 OWN = frozenset({OURS, AGAIN, FAST})
+FAST_PEERS = frozenset(peer.name for peer in _ROWS if peer.fast) - OWN

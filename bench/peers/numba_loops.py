@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..measure import Call, call
-from ..spelling import Namespace, rebound
+from ..spelling import Namespace, NoForm, rebound
 from .peer import Case, Peer
 
 __all__ = ["ROWS", "nest"]
@@ -66,6 +66,8 @@ def _float(result: str, dtypes: tuple[str, ...]) -> str:
 
 
 def _vectorize(case: Case) -> Call | None:
+    if case.workload.kind == "reduction":
+        return None
     if "float16" in (case.workload.result, *case.dtypes):
         return None
     return call(_ufunc(case.workload.function, case.workload.result, case.dtypes), case.operands, case.out)
@@ -135,6 +137,8 @@ def _looped(
 def _njit(case: Case, parallel: bool = False, fastmath: bool = False) -> Call | None:
     if "float16" in (case.workload.result, *case.dtypes):
         return None
+    if case.workload.kind == "reduction":
+        return _reducing(case, parallel, fastmath)
     # Which extents are 1 is all that the text depends on: the compiled loops serve other sizes, too.
     shapes = tuple(tuple(min(extent, 2) for extent in operand.shape) for operand in case.operands)
     result = case.workload.result
@@ -146,6 +150,25 @@ def _njit(case: Case, parallel: bool = False, fastmath: bool = False) -> Call | 
     return Call(operands.statement, {**operands.names, "out": case.out})
 
 
+@cache
+def _compiled(function: Callable[..., Any], parallel: bool, fastmath: bool) -> Any:
+    return import_module("numba").njit(error_model="numpy", parallel=parallel, fastmath=fastmath)(function)
+
+
+def _reducing(case: Case, parallel: bool, fastmath: bool) -> Call | None:
+    """Return the call of NumPy's own functions, compiled; it has few of their keywords."""
+    compiled = _compiled(case.workload.function, parallel, fastmath)
+    errors = import_module("numba.core.errors")
+    try:
+        compiled(*case.operands)
+    except errors.NumbaError as error:
+        raise NoForm(f"numba compiles no such reduction: {type(error).__name__}") from None
+    made = call(compiled, case.operands)
+    if case.out is None:
+        return made
+    return Call(f"copyto(out, {made.statement})", {**made.names, "copyto": np.copyto, "out": case.out})
+
+
 def _limit(threads: int) -> None:
     import_module("numba").set_num_threads(threads)
 
@@ -153,6 +176,6 @@ def _limit(threads: int) -> None:
 ROWS = (
     Peer("numba", "numba", _vectorize, _limit),
     Peer("njit", "numba", _njit, _limit),
-    Peer("njit fastmath", "numba", partial(_njit, fastmath=True), _limit, heavy=True),
+    Peer("njit fastmath", "numba", partial(_njit, fastmath=True), _limit, heavy=True, fast=True),
     Peer("njit parallel", "numba", partial(_njit, parallel=True), _limit, least_threads=2),
 )

@@ -73,6 +73,9 @@ class Text(NDArrayOperatorsMixin):
         return self._apply(ufunc.__name__, inputs) if method == "__call__" and not options else NotImplemented
 
     def __array_function__(self, function: Any, types: Any, inputs: tuple[Any, ...], options: Any) -> Any:
+        if function is np.sum and options.keys() <= {"axis"}:
+            axis = "".join(f", axis={number}" for number in options.values())
+            return Text(f"sum({self._write(inputs[0])}{axis})", self.scalars)
         return self._apply(function.__name__, inputs) if not options else NotImplemented
 
 

@@ -19,7 +19,7 @@ from ..measure import Call, call
 from ..spelling import COMPOSED, Namespace, names, rebound
 from .peer import Case, Peer
 
-__all__ = ["AGAIN", "FAST", "NUMPY", "OURS", "ROWS"]
+__all__ = ["AGAIN", "FAST", "NUMPY", "OURS", "ROWS", "numpy_function"]
 
 OURS, AGAIN, FAST, NUMPY = "bcastgen", "bcastgen again", "bcastgen fast", "numpy"
 
@@ -63,25 +63,32 @@ def _numpy_namespace() -> Namespace:
 
 
 @cache
-def _numpy_function(function: Callable[..., Any]) -> Callable[..., Any]:
+def numpy_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function as NumPy runs it, with SciPy's functions where it has none.
+
+    Raises
+    ------
+    NoForm
+        If neither has one of its functions.
+    """
     return _plain(function, _numpy_namespace())
 
 
 def _numpy(case: Case) -> Call:
     workload, out = case.workload, case.out
     if out is None:
-        return call(_numpy_function(workload.function), case.operands)
+        return call(numpy_function(workload.function), case.operands)
     if workload.ufunc is not None:
         return call(getattr(np, workload.ufunc), case.operands, out)
     # A chain of ufuncs has no out=: its user copies the result.
-    copied = call(_numpy_function(workload.function), case.operands)
+    copied = call(numpy_function(workload.function), case.operands)
     return Call(f"copyto(out, {copied.statement})", {**copied.names, "copyto": np.copyto, "out": out})
 
 
 ROWS = (
     Peer(NUMPY, "numpy", _numpy, vector_maths=True),
     Peer(OURS, "bcastgen", _ours),
-    Peer(FAST, "bcastgen", partial(_ours, math="fast"), heavy=True),
+    Peer(FAST, "bcastgen", partial(_ours, math="fast"), heavy=True, fast=True),
     # Measured last, from the same kernel: how far it is from its first column is the noise of the run.
     Peer(AGAIN, "bcastgen", _ours),
 )

@@ -67,6 +67,7 @@ class Peer:
     heavy : whether it must be asked for: what compiles for long, or is a further form of another one.
     vector_maths : whether its functions set the rate that others are measured against.
     least_threads : with fewer it is another form of another contestant.
+    fast : whether its compiler may contract and reorder sums: it is compared with our ``math="fast"``.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Peer:
     heavy: bool = False
     vector_maths: bool = False
     least_threads: int = 1
+    fast: bool = False
 
 
 def _is_there(module: str) -> bool:

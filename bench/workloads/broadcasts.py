@@ -67,6 +67,10 @@ def _row(name: str, function: Function, build: Build, **more: Any) -> Workload:
     return Workload(name, "broadcast", function, build, result, **more)
 
 
+def _chosen_product(mask: Any, a: Any, b: Any, c: Any) -> Any:
+    return np.where(mask, a, b * c)
+
+
 _BROADCAST = (
     _row("outer_f32", _multiply, matrix("f4", "r1", "1c"), ufunc="multiply"),
     _row("outer_f64", _multiply, matrix("f8", "r1", "1c"), ufunc="multiply", core=True, large=True),
@@ -82,6 +86,8 @@ _BROADCAST = (
     _row("pairwise_f64", _pairwise2, matrix("f8", "r1", "r1", "1c", "1c"), core=True, large=True),
     _row("pairwise_f32", _pairwise2, matrix("f4", "r1", "r1", "1c", "1c")),
     _row("pairwise3_f32", _pairwise3, matrix("f4", "r1", "r1", "r1", "1c", "1c", "1c")),
+    _row("pairwise3_f64", _pairwise3, matrix("f8", "r1", "r1", "r1", "1c", "1c", "1c")),
+    _row("still_mask_f32", _chosen_product, matrix(("?", "f4", "f4", "f4"), "r1", "rc", "rc", "rc")),
     # Channels of images, heads of attention, a batch of matrices.
     _row(
         "channels_f32",
@@ -96,6 +102,12 @@ _BROADCAST = (
     ),
     _row("batch_bias_f32", _add, inner_extents("f4", {"r": 8, "c": 128}, "nrc", "n1c"), ufunc="add"),
     _row("pairs_of_vectors_f32", _square_difference, inner_extents("f4", {"m": 32, "k": 16}, "n1k", "mk"), scale=64.0),
+    _row(
+        "five_dims_f32",
+        _affine,
+        inner_extents("f4", {"p": 8, "q": 8, "s": 16, "k": 11}, "n1q1k", "1pqs1", "np1sk"),
+        scale=16.0,
+    ),
     # Mixed broadcasts of four dims with short inner ones.
     *(
         _row(

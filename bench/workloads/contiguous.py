@@ -77,6 +77,13 @@ def _poly8_like(of: type[np.floating[Any]]) -> Function:
     )  # fmt: skip
 
 
+def _steps40(x: Any, y: Any) -> Any:
+    value = x
+    for _ in range(40):
+        value = value * x + y
+    return value
+
+
 def _norm3(x: Any, y: Any, z: Any) -> Any:
     return np.sqrt(x * x + y * y + z * z)
 
@@ -149,6 +156,7 @@ def _chains(name: str, dtype: str) -> tuple[Workload, ...]:
     return (
         row("axpy", "contiguous", _axpy_like(of), 2, -4, 4, scale=8.0, core=f32),
         row("poly8", "chain", _poly8_like(of), 1, -1, 1, scale=2.0, core=True, large=f32),
+        row("steps40", "chain", _steps40, 2, -0.5, 0.5, scale=2.0),
         row("norm3", "chain", _norm3, 3, -4, 4, core=f32),
         row("lerp", "chain", _lerp, 3, 0, 1, scale=1.0),
         row("sum6", "chain", _sum6, 6, -4, 4, scale=16.0),

@@ -167,6 +167,13 @@ ROWS: tuple[Workload, ...] = (
         ufunc="add",
     ),
     _row(
+        "strided_both_f32",
+        _add,
+        lambda n, rng: (sample(rng, "f4", (2 * rows(n)[0], 3 * rows(n)[1])), sample(rng, "f4", rows(n))),
+        lambda a, b: (a[::2, ::3], b),
+        ufunc="add",
+    ),
+    _row(
         "strided_rows_f32",
         _add,
         _wider("f4", 2, lambda r, c: (2 * r, c)),

@@ -13,7 +13,8 @@
 
 #include <stdint.h>
 
-#define BCG_ABI_VERSION 4
+#define BCG_ABI_VERSION 6
+
 #define BCG_MAX_RANK 64
 
 /* One array, d0 outermost. Strides are in bytes, of any sign, and not read where the extent is 1. */
@@ -115,6 +116,14 @@ typedef struct {
     int32_t staged_variants;
     const bcg_variant *staged_variant;
     const bcg_reduction *reduction; /* null: results are stored */
+    /* This nest and those after it, `shared` in all, may run one after the other over some rows, then over the next ones:
+     * dims `rows` of each one's domain are the same rows, none of which is reduced. 0: they may not. */
+    int32_t shared;
+    int32_t row_dims;
+    const int8_t *rows;
+    /* The value of the only stage is what an earlier one of them combines into temporary saved - 1, and the rows are the
+     * outermost dims; or 0. */
+    int32_t saved;
 } bcg_nest;
 
 typedef struct {

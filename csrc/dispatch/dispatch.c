@@ -59,18 +59,24 @@ done:
     return answer;
 }
 
+/* Calls a kernel that is observed, or sized. The function is one of its own so that other calls do not pay for the
+ * workspace of a sized one. */
+static __attribute__((noinline)) PyObject *kernel_call_unusual(kernel *self, PyObject *const *args, Py_ssize_t count,
+                                                               PyObject *names)
+{
+    if (self->observed) return kernel_call_slow(self, args, count, names);
+    PyObject *done = slots_call(self, args, count, names);
+    return done != NULL || PyErr_Occurred() ? done : kernel_call_slow(self, args, count, names);
+}
+
 static PyObject *kernel_vectorcall(PyObject *callable, PyObject *const *args, size_t flags_count, PyObject *names)
 {
     kernel *self = (kernel *)callable;
     const Py_ssize_t count = PyVectorcall_NARGS(flags_count);
+    if (__builtin_expect(self->is_sized | self->observed, 0)) return kernel_call_unusual(self, args, count, names);
     frame f;
-    if (self->is_sized) {
-        if (self->observed) return kernel_call_slow(self, args, count, names);
-        PyObject *done = slots_call(self, args, count, names);
-        return done != NULL || PyErr_Occurred() ? done : kernel_call_slow(self, args, count, names);
-    }
     if (frame_open(&f, self) < 0) return NULL;
-    verdict v = __builtin_expect(self->observed, 0) ? SLOW : operands_bind(&f, args, count, names);
+    verdict v = operands_bind(&f, args, count, names);
     if (v == READY) v = call_perform(&f, 1);
     PyObject *answer = v == READY ? call_deliver(&f) : NULL;
     frame_close(&f);

@@ -39,7 +39,7 @@ static inline bcg_status bcg_meet(const bcg_array *operand, int32_t position, in
     return BCG_OK;
 }
 
-/* The same for a dim that is known to fit: nothing is compared. An extent of 1, which stretches, sets nothing. */
+/* Widens the domain by a dim that is known to fit: nothing is compared. An extent of 1 stretches, and sets nothing. */
 static inline void bcg_widen(const bcg_array *operand, int32_t position, int32_t dim, int32_t at, int64_t *extents,
                              int32_t *from)
 {
@@ -48,7 +48,7 @@ static inline void bcg_widen(const bcg_array *operand, int32_t position, int32_t
     from[at] = position;
 }
 
-/* The same where dims do not stretch: whoever comes first sets the extent, the others have it. */
+/* Lets dims [first, end) meet the domain's where none stretches: the first operand sets the extent, others have it. */
 static inline bcg_status bcg_match(const bcg_array *operand, int32_t position, int32_t first, int32_t end, int32_t rank,
                                    int64_t *extents, int32_t *from, bcg_diagnostic *why)
 {
@@ -66,7 +66,7 @@ static inline bcg_status bcg_match(const bcg_array *operand, int32_t position, i
     return BCG_OK;
 }
 
-/* The same on trust: extents that nobody has set are taken over, and none is compared. */
+/* Takes over the extents of dims [first, end) that no operand has set yet; on trust, none is compared. */
 static inline bcg_status bcg_take(const bcg_array *operand, int32_t position, int32_t first, int32_t end, int32_t rank,
                                   int64_t *extents, int32_t *from, bcg_diagnostic *why)
 {
@@ -107,6 +107,12 @@ static inline int64_t bcg_bytes(int32_t rank, const int64_t *extents, int64_t by
         bytes = bytes < 0 || bytes > PTRDIFF_MAX / extents[dim] ? -1 : bytes * extents[dim];
     }
     return bytes;
+}
+
+/* The bytes of a dense array among others, each of which begins at a multiple of 16. */
+static inline size_t bcg_room(int32_t rank, const int64_t *extents, int64_t bytes)
+{
+    return ((size_t)bcg_bytes(rank, extents, bytes) + 15) / 16 * 16;
 }
 
 /* A result has exactly the inferred extents: results do not broadcast. */

@@ -2,18 +2,25 @@
  *
  * Contract. Emitted C holds the first definitions, as far as its results depend on them; a kernel of the JIT is compiled
  * with all of this in front where a user gave flags. Nothing is left where nothing is wrong. The effect of flags counts,
- * not their spelling; some of clang's (-freciprocal-math) no macro tells. Parts are between blank lines.
+ * not their spelling. That clang's -funsafe-math-optimizations flushes subnormals, nothing tells. Parts are between blank
+ * lines.
  */
 
-/* The order of operations is what results are made of. */
+/* Results are made of the order of operations, and of the type that each is rounded to. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error "results would be wrong: compile without -ffast-math and the flags that are part of it"
+#elif defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__)) /* its single flags define no macro */
+_Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 #endif
 
-/* And so is the type that each is rounded to. */
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && __FLT_EVAL_METHOD__ != 16
 #error "results would be wrong in registers wider than the types: compile with -msse2 -mfpmath=sse"
+#endif
+
+/* Where gcc's vectorizer takes neighbouring values at once, it forgets that a double was rounded to float in between. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-slp-vectorize")
 #endif
 
 /* Kernels only: a caller's layout of structs and enums, and constants of the types that they have. */

@@ -16,13 +16,18 @@
         ((unsigned char *)(to))[at_byte] = ((const unsigned char *)(from))[at_byte]
 #endif
 
-/* Constant expressions, as the library's are. */
+/* A constant expression, as the library's is. */
 #if defined __GNUC__
 #define BCG_INFINITY __builtin_inff()
-#define BCG_NAN __builtin_nanf("")
 #else
 #define BCG_INFINITY ((float)(1e300 * 1e300))
-#define BCG_NAN (BCG_INFINITY * 0.0f)
+#endif
+
+/* A constant expression, as the library's is. */
+#if defined __GNUC__
+#define BCG_NAN __builtin_nanf("")
+#else
+#define BCG_NAN ((float)(1e300 * 1e300) * 0.0f)
 #endif
 
 #endif

@@ -24,12 +24,19 @@
 /* One instruction finds square roots, and is all that a compiler makes of its own name for them: not where negative
  * numbers have to set errno, which -fno-math-errno says they need not. */
 #if defined __NO_MATH_ERRNO__ && (defined __SSE2_MATH__ || defined __aarch64__ || defined __wasm__)
-#define BCG_SQRT_F32(x) __builtin_sqrtf(x)
 #define BCG_SQRT_F64(x) __builtin_sqrt(x)
 #elif defined __has_builtin && (defined __SSE2_MATH__ || defined __aarch64__ || defined __wasm__)
 #if __has_builtin(__builtin_elementwise_sqrt)
-#define BCG_SQRT_F32(x) __builtin_elementwise_sqrt(x)
 #define BCG_SQRT_F64(x) __builtin_elementwise_sqrt(x)
+#endif
+#endif
+
+/* The square root of a float, where it is one instruction: see that of a double. */
+#if defined __NO_MATH_ERRNO__ && (defined __SSE2_MATH__ || defined __aarch64__ || defined __wasm__)
+#define BCG_SQRT_F32(x) __builtin_sqrtf(x)
+#elif defined __has_builtin && (defined __SSE2_MATH__ || defined __aarch64__ || defined __wasm__)
+#if __has_builtin(__builtin_elementwise_sqrt)
+#define BCG_SQRT_F32(x) __builtin_elementwise_sqrt(x)
 #endif
 #endif
 

@@ -66,7 +66,7 @@ static inline void bcg_f16_lanes_to_f32(const uint16_t *x, float *r)
 #endif
 }
 
-/* bcg_f32_to_f16 of 16 elements, likewise: to nearest, whatever the thread rounds to. */
+/* f16 of 16 floats: to nearest, whatever the thread rounds to. */
 static inline void bcg_f32_lanes_to_f16(const float *x, uint16_t *r)
 {
 #if defined __AVX512F__ && defined __GNUC__ && !defined __clang__

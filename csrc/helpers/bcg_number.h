@@ -204,7 +204,7 @@ static inline double bcg_nextafter_f64(double x, double y)
     return ((x != x) | (y != y)) != 0 ? x + y : x == y ? y : moved;
 }
 
-/* The same among the numbers of a bf16, which are floats without their lower half. */
+/* The number after x on the way to y, of a bf16, which is a float without its lower half. */
 static inline float bcg_nextafter_bf16(float x, float y)
 {
     const uint32_t bits = bcg_bits_f32(x), sign = bcg_bits_f32(y) & 0x80000000u;
@@ -213,7 +213,7 @@ static inline float bcg_nextafter_bf16(float x, float y)
     return ((x != x) | (y != y)) != 0 ? x + y : x == y ? y : moved;
 }
 
-/* The same among the numbers of an f16: below 2^-14 they are 2^-24 apart. Of equal zeros it is the first, as in NumPy. */
+/* The f16 after x on the way to y: below 2^-14 they are 2^-24 apart. Of equal zeros it is the first, as in NumPy. */
 static inline float bcg_nextafter_f16(float x, float y)
 {
     const float size = fabsf(x);
@@ -239,13 +239,13 @@ static inline double bcg_spacing_f64(double x)
     return bcg_from_bits_f64(bcg_bits_f64(x + 0) + 1) - x;
 }
 
-/* The same among the numbers of a bf16, except that -0 has a sign. */
+/* The distance to the next bf16 away from 0, with the sign of x, also that of -0; NaN for infinities. */
 static inline float bcg_spacing_bf16(float x)
 {
     return bcg_from_bits_f32(bcg_bits_f32(x) + 0x10000u) - x;
 }
 
-/* The same among the numbers of an f16, as NumPy has it: never negative, and of a negative power of two that to the next
+/* The distance to the next f16 as NumPy has it: never negative, and of a negative power of two that to the next
  * number towards 0. */
 static inline float bcg_spacing_f16(float x)
 {

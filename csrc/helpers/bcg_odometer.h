@@ -19,7 +19,8 @@ static inline void bcg_plan_array(int64_t *steps, int32_t arrays, int32_t positi
     }
 }
 
-/* The same through another map: `own` says for each dim of the domain which of the array's it is, or -1. */
+/* One array's effective strides through another map: `own` says for each dim of the domain which of the array's it is,
+ * or -1. */
 static inline void bcg_plan_mapped(int64_t *steps, int32_t arrays, int32_t position, int32_t rank,
                                    const bcg_array *array, const int8_t *own)
 {

@@ -79,7 +79,7 @@ static inline int32_t bcg_remainder_i32(int32_t x, int32_t y)
     return rest + (y & -(int32_t)((rest != 0) & ((rest < 0) != (y < 0))));
 }
 
-/* bcg_floor_divide_i32 without branches and in doubles, which hold its quotients well enough: loops over it vectorise. */
+/* Rounds x / y down, without branches and in doubles, which hold its quotients well enough: loops over it vectorise. */
 static inline int32_t bcg_floor_divide_lanes_i32(int32_t x, int32_t y)
 {
     const int32_t divisor = ((y == 0) | (y == -1)) != 0 ? 1 : y;
@@ -89,7 +89,7 @@ static inline int32_t bcg_floor_divide_lanes_i32(int32_t x, int32_t y)
     return (int32_t)((uint32_t)whole * factor);
 }
 
-/* bcg_remainder_i32, likewise. */
+/* x % y with the sign of y, without branches and in doubles, so that loops over it vectorise. */
 static inline int32_t bcg_remainder_lanes_i32(int32_t x, int32_t y)
 {
     const int32_t divisor = ((y == 0) | (y == -1)) != 0 ? 1 : y;
@@ -127,7 +127,7 @@ static inline int64_t bcg_remainder_i64(int64_t x, int64_t y)
     return rest + (y & -(int64_t)((rest != 0) & ((rest < 0) != (y < 0))));
 }
 
-/* bcg_floor_divide_i32 by a constant. Below 0 a quotient rounds as that of what has the other bits, which is not. */
+/* Rounds x / y down, y being a constant: a negative x is replaced by ~x, whose quotient rounds towards 0. */
 static inline int8_t bcg_floor_divide_by_i8(int8_t x, int8_t y)
 {
     if (y <= 0) return (int8_t)bcg_floor_divide_i32(x, y);
@@ -135,7 +135,7 @@ static inline int8_t bcg_floor_divide_by_i8(int8_t x, int8_t y)
     return (int8_t)(count / (uint8_t)y ^ sign);
 }
 
-/* Likewise. */
+/* Rounds x / y down, y being a constant: a negative x is replaced by ~x, whose quotient rounds towards 0. */
 static inline int16_t bcg_floor_divide_by_i16(int16_t x, int16_t y)
 {
     if (y <= 0) return (int16_t)bcg_floor_divide_i32(x, y);
@@ -143,7 +143,7 @@ static inline int16_t bcg_floor_divide_by_i16(int16_t x, int16_t y)
     return (int16_t)(count / (uint16_t)y ^ sign);
 }
 
-/* Likewise. */
+/* Rounds x / y down, y being a constant: a negative x is replaced by ~x, whose quotient rounds towards 0. */
 static inline int32_t bcg_floor_divide_by_i32(int32_t x, int32_t y)
 {
     if (y <= 0) return bcg_floor_divide_i32(x, y);
@@ -168,7 +168,7 @@ static inline uint64_t bcg_floor_divide_by_u64(uint64_t x, uint64_t y, uint64_t 
 #endif
 }
 
-/* x % y, likewise. */
+/* x % y by a constant from 2 on: see the quotient, which takes the same factor and shift. */
 static inline uint64_t bcg_remainder_by_u64(uint64_t x, uint64_t y, uint64_t factor, int shift)
 {
     return x - bcg_floor_divide_by_u64(x, y, factor, shift) * y;
@@ -188,14 +188,14 @@ static inline int8_t bcg_remainder_by_i8(int8_t x, int8_t y)
     return (int8_t)((uint32_t)x - (uint32_t)bcg_floor_divide_by_i8(x, y) * (uint32_t)y);
 }
 
-/* Likewise. */
+/* x % y with the sign of y, y being a constant. */
 static inline int16_t bcg_remainder_by_i16(int16_t x, int16_t y)
 {
     if (y <= 0) return (int16_t)bcg_remainder_i32(x, y);
     return (int16_t)((uint32_t)x - (uint32_t)bcg_floor_divide_by_i16(x, y) * (uint32_t)y);
 }
 
-/* Likewise. */
+/* x % y with the sign of y, y being a constant. */
 static inline int32_t bcg_remainder_by_i32(int32_t x, int32_t y)
 {
     if (y <= 0) return bcg_remainder_i32(x, y);
@@ -361,7 +361,7 @@ static inline double bcg_cube_f64(double x)
     return fabs(whole) > 0 ? whole : power;
 }
 
-/* x to the power of 4, likewise. */
+/* x to the power of 4, with what rounding takes on the way, if that is a number. */
 static inline double bcg_fourth_f64(double x)
 {
     const double square = x * x, power = square * square;
@@ -373,9 +373,14 @@ static inline double bcg_fourth_f64(double x)
 /* Up to this quotient its whole part is exact, and so is what remains: where a product and a sum are rounded once. */
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
 #define BCG_NEAR_QUOTIENT_F32 0x1p22f
-#define BCG_NEAR_QUOTIENT_F64 0x1p51
 #else
 #define BCG_NEAR_QUOTIENT_F32 0.0f
+#endif
+
+/* Up to this quotient of doubles its whole part is exact: see that of floats. */
+#if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
+#define BCG_NEAR_QUOTIENT_F64 0x1p51
+#else
 #define BCG_NEAR_QUOTIENT_F64 0.0
 #endif
 
@@ -411,7 +416,7 @@ static inline double bcg_floor_divide_common_f64(double x, double y)
     return kept == 0 ? copysign(0, quotient) : kept;
 }
 
-/* x + y and x - y, raised to the least number of their type and lowered to the largest. All is done in its lanes. */
+/* x + y, or the end of the range that it would pass; all is done in lanes of its type. */
 static inline int8_t bcg_saturating_add_i8(int8_t x, int8_t y)
 {
     const int8_t sum = (int8_t)(uint8_t)((uint8_t)x + (uint8_t)y), end = x < 0 ? INT8_MIN : INT8_MAX;
@@ -419,7 +424,7 @@ static inline int8_t bcg_saturating_add_i8(int8_t x, int8_t y)
     return over < 0 ? end : sum;
 }
 
-/* Likewise. */
+/* x - y, or the end of the range that it would pass. */
 static inline int8_t bcg_saturating_subtract_i8(int8_t x, int8_t y)
 {
     const int8_t rest = (int8_t)(uint8_t)((uint8_t)x - (uint8_t)y), end = x < 0 ? INT8_MIN : INT8_MAX;
@@ -427,7 +432,7 @@ static inline int8_t bcg_saturating_subtract_i8(int8_t x, int8_t y)
     return over < 0 ? end : rest;
 }
 
-/* Likewise. */
+/* x + y, or the end of the range that it would pass. */
 static inline int16_t bcg_saturating_add_i16(int16_t x, int16_t y)
 {
     const int16_t sum = (int16_t)(uint16_t)((uint16_t)x + (uint16_t)y), end = x < 0 ? INT16_MIN : INT16_MAX;
@@ -435,7 +440,7 @@ static inline int16_t bcg_saturating_add_i16(int16_t x, int16_t y)
     return over < 0 ? end : sum;
 }
 
-/* Likewise. */
+/* x - y, or the end of the range that it would pass. */
 static inline int16_t bcg_saturating_subtract_i16(int16_t x, int16_t y)
 {
     const int16_t rest = (int16_t)(uint16_t)((uint16_t)x - (uint16_t)y), end = x < 0 ? INT16_MIN : INT16_MAX;
@@ -443,14 +448,14 @@ static inline int16_t bcg_saturating_subtract_i16(int16_t x, int16_t y)
     return over < 0 ? end : rest;
 }
 
-/* Likewise. */
+/* x + y, or the end of the range that it would pass. */
 static inline int32_t bcg_saturating_add_i32(int32_t x, int32_t y)
 {
     const int32_t sum = (int32_t)((uint32_t)x + (uint32_t)y), end = x < 0 ? INT32_MIN : INT32_MAX;
     return ((x ^ sum) & (y ^ sum)) < 0 ? end : sum;
 }
 
-/* Likewise. */
+/* x - y, or the end of the range that it would pass. */
 static inline int32_t bcg_saturating_subtract_i32(int32_t x, int32_t y)
 {
     const int32_t rest = (int32_t)((uint32_t)x - (uint32_t)y), end = x < 0 ? INT32_MIN : INT32_MAX;
@@ -466,7 +471,8 @@ static inline float bcg_within_f32(float x, float least, float most)
     return bcg_from_bits_f32(below < lower ? below : lower);
 }
 
-/* Likewise. */
+/* x, raised to least and lowered to most, by integers as compilers have them; any number in between for NaN. `least` is
+ * negative or -0, `most` positive. */
 static inline double bcg_within_f64(double x, double least, double most)
 {
     const int64_t bits = (int64_t)bcg_bits_f64(x), upper = (int64_t)bcg_bits_f64(most);

@@ -255,7 +255,7 @@ static inline void bcg_shape_split_at(const bcg_shape *shape, int64_t index, bcg
     for (int32_t dim = 0; dim < tail->rank; dim++) tail->extents[dim] = shape->extents[head->rank + dim];
 }
 
-/* Likewise, at a size: it is not negative, but may be unknown or invalid, and then so are the parts. */
+/* The dims in front of a size, and the rest: it is not negative, but may be unknown or invalid, and then so are both. */
 static inline void bcg_shape_split_at_size(const bcg_shape *shape, int64_t size, bcg_shape *head, bcg_shape *tail)
 {
     const int64_t hindered = bcg_size_hindered(shape->rank, size);

@@ -26,6 +26,7 @@ typedef enum {
 #include "bcg_odometer.h"
 #include "pack.h"
 #include "pool.h"
+#include "run_pause.inc"
 #include "run_plan.inc"
 #include "run_walk.inc"
 
@@ -85,7 +86,7 @@ typedef struct {
     int32_t cut; /* the dim that is cut */
     int64_t count, grain;
     int streams;
-    int32_t *raised;
+    const bcg_run_options *options;
 } division;
 
 /* Runs part `index` of the domain, which is cut at multiples of the grain. */
@@ -98,7 +99,7 @@ static void run_task(void *argument, int64_t index)
     const int64_t first = grains * index / parts->count * parts->grain;
     int64_t end = grains * (index + 1) / parts->count * parts->grain;
     if (end > extent) end = extent;
-    if (first >= end) return;
+    if (first >= end || pause_ask(parts->options->pause)) return;
     int64_t extents[BCG_MAX_RANK], steps[BCG_MAX_RANK * FEW];
     char *at[FEW];
     memcpy(extents, whole->extents, (size_t)whole->rank * sizeof *extents);
@@ -106,9 +107,9 @@ static void run_task(void *argument, int64_t index)
     extents[cut] = end - first;
     for (int32_t k = 0; k < arrays; k++) at[k] = whole->at[k] + first * whole->steps[cut * arrays + k];
     domain part = {whole->nest, whole->rank, extents, steps, at, NULL};
-    run_clear_raised(parts->raised);
+    run_clear_raised(parts->options->raised);
     run_part(&part, parts->streams);
-    run_add_raised(parts->raised);
+    run_add_raised(parts->options->raised);
 }
 
 /* Estimates the time of the nest on one core: its maths, or moving its bytes where that takes longer. */
@@ -172,16 +173,18 @@ static void run_domain(domain *d, const bcg_run_options *options)
     const bcg_nest *const nest = d->nest;
     const int64_t points = run_points(d);
     const int streams = options->warm && run_streaming_pays(d);
-    const double work = options->threads > 1 ? run_nanoseconds(nest, points) : 0;
+    const double nanoseconds = run_nanoseconds(nest, points), work = options->threads > 1 ? nanoseconds : 0;
     const int awake = work >= 2 * PART_NS && bcg_pool_awake();
     const double share = work / (awake ? PART_NS : PART_NS_ASLEEP);
-    if (share < 2 || nest->arrays + nest->stages > FEW) {
+    const int64_t pauses = pause_parts(options->pause, nanoseconds);
+    if ((share < 2 && pauses == 1) || nest->arrays + nest->stages > FEW) {
         if (work >= 2 * PART_NS) bcg_pool_rouse(options->threads);
         run_part(d, streams);
     } else {
-        const int32_t threads = share < options->threads ? (int32_t)share : options->threads;
+        const int32_t threads = share < 1 ? 1 : share < options->threads ? (int32_t)share : options->threads;
         const int64_t most = (int64_t)threads * PARTS_A_THREAD;
-        division parts = {d, 0, share < (double)most ? (int64_t)share : most, 1, streams, options->raised};
+        division parts = {d, 0, share < (double)most ? (int64_t)share : most, 1, streams, options};
+        if (parts.count < pauses) parts.count = pauses;
         parts.cut = run_dim_to_cut(d, parts.count);
         if (parts.cut == d->rank - 1) parts.grain = LINE;
         bcg_pool_run(threads, parts.count, run_task, &parts);
@@ -309,21 +312,23 @@ static size_t run_spare_bytes(const bcg_kernel *kernel)
 }
 
 #include "run_reduce.inc"
+#include "run_given.inc"
 
 int32_t bcg_run(const bcg_kernel *kernel, const bcg_array *operands, const bcg_array *results,
                 const bcg_run_options *options, bcg_diagnostic *why)
 {
     int32_t status = kernel->admits == NULL ? BCG_OK : kernel->admits(operands, results, why);
     if (status != BCG_OK) return status;
-    if (kernel->temporaries > 0) return reduce_kernel(kernel, operands, results, options, why);
+    pause_begin(options->pause);
+    if (kernel->temporaries > 0) return given_run(kernel, operands, results, options, why);
     const size_t needed = run_spare_bytes(kernel);
     void *const spare = needed == 0 ? NULL : malloc(needed);
     if (needed > 0 && spare == NULL) return BCG_NO_MEMORY;
-    for (int32_t at = 0; at < kernel->nests; at++) {
+    for (int32_t at = 0; at < kernel->nests && !pause_is_over(options->pause); at++) {
         run_clear_raised(options->raised);
         run_nest(kernel, &kernel->nest[at], operands, results, options, spare);
         run_add_raised(options->raised);
     }
     free(spare);
-    return BCG_OK;
+    return pause_is_over(options->pause) ? BCG_INTERRUPTED : BCG_OK;
 }

@@ -2,7 +2,7 @@
  *
  * Contract. Arrays are as bcg_abi.h says; `shape` has accepted the operands. A call fails before anything is written:
  * with what the kernel's `admits` returns, or with BCG_NO_MEMORY, which is no status of a kernel, where a nest of very
- * many arrays finds no memory for its plan.
+ * many arrays finds no memory for its plan. BCG_INTERRUPTED, no status of a kernel either, leaves results in part.
  */
 #ifndef BCG_RUN_H
 #define BCG_RUN_H
@@ -10,11 +10,22 @@
 #include "bcg_abi.h"
 
 #define BCG_NO_MEMORY 255
+#define BCG_INTERRUPTED 254
+
+/* Lets a long call end early. The caller's thread asks every few milliseconds; the other threads of the call learn the
+ * answer. Nests of very many arrays do not ask. */
+typedef struct {
+    int32_t (*ask)(void *context); /* 0: go on */
+    void *context;
+    const void *thread; /* the caller's, and what it was told: set by bcg_run */
+    int32_t is_over;
+} bcg_pause;
 
 typedef struct {
     int32_t threads; /* at most; 1 or less: the calling one */
     int32_t warm;    /* the results' memory has been written before, so that it costs no page faults */
     int32_t *raised; /* gets the floating-point exceptions that the loops raise, of all threads; NULL: nobody asks */
+    bcg_pause *pause; /* NULL: the call runs to its end */
 } bcg_run_options;
 
 /* The bits of `raised`: those that NumPy hands to the functions of numpy.seterrcall. */

@@ -15,16 +15,30 @@
 
 /* A sum with it is rounded to a whole number, which is in the low bits. */
 #define BCG_SHIFT_F32 0x1.8p23f
+
+/* A sum with it is rounded to a whole number, which is in the low bits. */
 #define BCG_SHIFT_F64 0x1.8p52
 
-/* log(2), its upper part short enough that products with exponents are exact; 1 / log(2) and 1 / log(10). */
+/* log(2) in two parts, the upper one short enough that products with exponents are exact. */
 #define BCG_LN2_HIGH_F32 0x1.62e4p-1f
+
 #define BCG_LN2_LOW_F32 0x1.7f7d1cp-20f
-#define BCG_LOG2_E_F32 0x1.715476p0f
-#define BCG_LOG10_E_F32 0x1.bcb7b2p-2f
+
+/* log(2) in two parts, the upper one short enough that products with exponents are exact. */
 #define BCG_LN2_HIGH_F64 0x1.62e42fefa38p-1
+
 #define BCG_LN2_LOW_F64 0x1.ef35793c7673p-45
+
+/* 1 / log(2) */
+#define BCG_LOG2_E_F32 0x1.715476p0f
+
+/* 1 / log(2) */
 #define BCG_LOG2_E_F64 0x1.71547652b82fep0
+
+/* 1 / log(10) */
+#define BCG_LOG10_E_F32 0x1.bcb7b2p-2f
+
+/* 1 / log(10) */
 #define BCG_LOG10_E_F64 0x1.bcb7b1526e50ep-2
 
 static inline uint32_t bcg_bits_f32(float x)

@@ -9,7 +9,7 @@
 
 #include "bcg_vmath_core.h"
 
-/* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. python csrc/vmath/fit.py erf_f32: error 2^-26.7 */
+/* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. Minimax fit erf_f32: error 2^-26.7 */
 static inline float bcg_erf_tail_f32(float u)
 {
     const float v = u * u;
@@ -19,7 +19,7 @@ static inline float bcg_erf_tail_f32(float u)
     return bcg_fma_f32(u, odd, bcg_fma_f32(v, even, 0x1.ecdcbcp-10f));
 }
 
-/* The same. python csrc/vmath/fit.py erf_f64: error 2^-57.2 */
+/* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. Minimax fit erf_f64: error 2^-57.2 */
 static inline double bcg_erf_tail_f64(double u)
 {
     const double u2 = u * u, u4 = u2 * u2;
@@ -32,7 +32,7 @@ static inline double bcg_erf_tail_f64(double u)
     return bcg_fma_f64(u, bcg_fma_f64(u, end, -0x1.350d94d118e27p-2), 0x1.ecdcb3fadb1c8p-10);
 }
 
-/* log2(erfc(1 + t) / erfc(1)) / t for t up to 5. python csrc/vmath/fit.py erf_log_f64: error 2^-57.7 */
+/* log2(erfc(1 + t) / erfc(1)) / t for t up to 5. Minimax fit erf_log_f64: error 2^-57.7 */
 static inline double bcg_erf_log_f64(double t)
 {
     const double t2 = t * t;
@@ -55,7 +55,7 @@ static inline double bcg_erf_log_f64(double t)
     return bcg_fma_f64(t, odd, even);
 }
 
-/* (2^r - 1) / r for |r| <= 1/2. python csrc/vmath/fit.py erf_power_f64: error 2^-54.4 */
+/* (2^r - 1) / r for |r| <= 1/2. Minimax fit erf_power_f64: error 2^-54.4 */
 static inline double bcg_erf_power_tail_f64(double r)
 {
     const double r2 = r * r;
@@ -71,7 +71,7 @@ static inline double bcg_erf_power_tail_f64(double r)
     return bcg_fma_f64(r, odd, even);
 }
 
-/* (e^r - 1 - r) / r^2 for |r| <= log(2) / 2. python csrc/vmath/fit.py erf_exp_f32: error 2^-28.0 */
+/* (e^r - 1 - r) / r^2 for |r| <= log(2) / 2. Minimax fit erf_exp_f32: error 2^-28.0 */
 static inline float bcg_erf_exp_tail_f32(float r)
 {
     const float r2 = r * r, odd = bcg_fma_f32(r2, 0x1.1239dcp-7f, 0x1.555492p-3f);
@@ -79,7 +79,7 @@ static inline float bcg_erf_exp_tail_f32(float r)
     return bcg_fma_f32(r, odd, even);
 }
 
-/* The same. python csrc/vmath/fit.py erf_exp_f64: error 2^-56.4 */
+/* (e^r - 1 - r) / r^2 for |r| <= log(2) / 2. Minimax fit erf_exp_f64: error 2^-56.4 */
 static inline double bcg_erf_exp_tail_f64(double r)
 {
     const double r2 = r * r, r4 = r2 * r2;
@@ -105,7 +105,7 @@ static inline float bcg_erf_less_f32(float p, float slope)
 
 /* Up to 1 x + x p with a polynomial p of x^2 - 1/2, beyond 1 - (3/4 + p)^6 with one of |x| - 17/16: one chain, whose
  * coefficients are selected. The cube as (27/16 + p (9/4 + p)) p + 27/64 keeps the digits of p. A NaN is not far.
- * python csrc/vmath/fit.py erf_near_f32: error 2^-27.6; erf_far_f32: 2^-26.1 */
+ * Minimax fit erf_near_f32: error 2^-27.6; erf_far_f32: 2^-26.1 */
 static inline float bcg_erf_f32(float x)
 {
     const float size = fabsf(x);
@@ -134,7 +134,7 @@ static inline double bcg_erf_f64(double x)
     return copysign(y < 0.9375 ? near : bcg_fma_f64(power, scale, 1), x);
 }
 
-/* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. python csrc/vmath/fit.py erf_fast_f32: error 2^-25.5 */
+/* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. Minimax fit erf_fast_f32: error 2^-25.5 */
 static inline float bcg_erf_fast_tail_f32(float u)
 {
     const float u2 = u * u;
@@ -145,7 +145,7 @@ static inline float bcg_erf_fast_tail_f32(float u)
     return bcg_fma_f32(u, odd, even);
 }
 
-/* The same. python csrc/vmath/fit.py erf_fast_f64: error 2^-53.0 */
+/* (erf(x) - x) / x for |x| < 15/16, of u = x^2 - 3/8. Minimax fit erf_fast_f64: error 2^-53.0 */
 static inline double bcg_erf_fast_tail_f64(double u)
 {
     const double u2 = u * u;
@@ -161,7 +161,7 @@ static inline double bcg_erf_fast_tail_f64(double u)
     return bcg_fma_f64(u, odd, even);
 }
 
-/* log2(erfc(1 + t) / erfc(1)) / t for t up to 5. python csrc/vmath/fit.py erf_log_fast_f64: error 2^-53.2 */
+/* log2(erfc(1 + t) / erfc(1)) / t for t up to 5. Minimax fit erf_log_fast_f64: error 2^-53.2 */
 static inline double bcg_erf_log_fast_f64(double t)
 {
     const double t2 = t * t;
@@ -182,23 +182,23 @@ static inline double bcg_erf_log_fast_f64(double t)
     return bcg_fma_f64(t, odd, even);
 }
 
-/* (2^r - 1) / r for |r| <= 1/2. python csrc/vmath/fit.py erf_power_fast_f64: error 2^-51.6 */
+/* (2^r - 1) / r for |r| <= 1/2. Minimax fit erf_power_fast_f64: error 2^-51.6 */
 static inline double bcg_erf_power_fast_tail_f64(double r)
 {
     const double r2 = r * r;
-    double even = bcg_fma_f64(r2, 0x1.b689b2fc4899dp-24, 0x1.ffcb3f1d465afp-17);
-    double odd = bcg_fma_f64(r2, 0x1.e8b7495343bd7p-28, 0x1.62be6871d74b9p-20);
-    even = bcg_fma_f64(r2, even, 0x1.5d87fea4a666p-10);
-    odd = bcg_fma_f64(r2, odd, 0x1.43091387c2886p-13);
-    even = bcg_fma_f64(r2, even, 0x1.c6b08d7039563p-5);
-    odd = bcg_fma_f64(r2, odd, 0x1.3b2ab6fb82096p-7);
+    double even = bcg_fma_f64(r2, 0x1.b689b2b887759p-24, 0x1.ffcb3f1d94593p-17);
+    double odd = bcg_fma_f64(r2, 0x1.e8b7449b05dc3p-28, 0x1.62be68742cd56p-20);
+    even = bcg_fma_f64(r2, even, 0x1.5d87fea4a6488p-10);
+    odd = bcg_fma_f64(r2, odd, 0x1.43091387c1c82p-13);
+    even = bcg_fma_f64(r2, even, 0x1.c6b08d7039564p-5);
+    odd = bcg_fma_f64(r2, odd, 0x1.3b2ab6fb82098p-7);
     even = bcg_fma_f64(r2, even, 0x1.62e42fefa3a28p-1);
     odd = bcg_fma_f64(r2, odd, 0x1.ebfbdff82c61fp-3);
     return bcg_fma_f64(r, odd, even);
 }
 
-/* The same, up to 11/8 of x^2 - 3/4, and beyond 1 - p^4, of |x| - 11/8.
- * python csrc/vmath/fit.py erf_near_fast_f32: error 2^-23.5; erf_far_fast_f32: 2^-23.2 */
+/* erf(x): up to 11/8 a polynomial of x^2 - 3/4, and beyond it 1 - p^4 with one of |x| - 11/8.
+ * Minimax fit erf_near_fast_f32: error 2^-23.5; erf_far_fast_f32: 2^-23.2 */
 static inline float bcg_erf_fast_f32(float x)
 {
     const float size = fabsf(x);
@@ -227,7 +227,7 @@ static inline double bcg_erf_fast_f64(double x)
 }
 
 /* log(erfc(x) / u) + x^2 less its first term, over v, with u = 1 / (1 + x / 2) and v = u - 1/2, for x from 1/2 to 10.
- * python csrc/vmath/fit.py erfc_f32: error 2^-26.2 */
+ * Minimax fit erfc_f32: error 2^-26.2 */
 static inline float bcg_erfc_log_f32(float v)
 {
     const float v2 = v * v;
@@ -240,7 +240,8 @@ static inline float bcg_erfc_log_f32(float v)
     return bcg_fma_f32(v, bcg_fma_f32(v, odd, even), 0x1.5864bp+0f);
 }
 
-/* The same with v = u - 7/16, for x from 1/2 to 28. python csrc/vmath/fit.py erfc_f64: error 2^-55.5 */
+/* log(erfc(x) / u) + x^2 less its first term, over v, with u = 1 / (1 + x / 2) and v = u - 7/16, for x from 1/2 to 28.
+ * Minimax fit erfc_f64: error 2^-55.5 */
 static inline double bcg_erfc_log_f64(double v)
 {
     const double v2 = v * v;
@@ -324,7 +325,8 @@ static inline float bcg_erfc_f32(float x)
     return bcg_erf_side_f32(y - 0.5f, near, bcg_erf_left_f32(x, far));
 }
 
-/* The same. */
+/* Up to 1/2 it is 1 - erf(x); beyond that u e^(q(v) - x^2), or for negative x 2 minus this. The rounding errors of u
+ * and of the exponent are gathered and added at the end. */
 static inline double bcg_erfc_f64(double x)
 {
     const double size = fabs(x), y = 28.0 < size ? 28.0 : size, square = y * y;
@@ -352,7 +354,7 @@ static inline double bcg_erfc_f64(double x)
     return bcg_erf_side_f64(y - 0.5, near, bcg_erf_left_f64(x, far));
 }
 
-/* The same, but with only the rounding errors of x^2 and, to a few digits, of u. */
+/* erfc(x) = u e^(p(u) - x^2), with the rounding errors of x^2 and, to a few digits, of u alone. */
 static inline float bcg_erfc_fast_f32(float x)
 {
     const float size = fabsf(x), y = 10.5f < size ? 10.5f : size, square = y * y;
@@ -370,7 +372,7 @@ static inline float bcg_erfc_fast_f32(float x)
     return bcg_erf_side_f32(y - 0.5f, near, bcg_erf_left_f32(x, far));
 }
 
-/* The same, but with only the rounding errors of x^2 and, to a few digits, of u. */
+/* erfc(x) = u e^(p(u) - x^2), with the rounding errors of x^2 and, to a few digits, of u alone. */
 static inline double bcg_erfc_fast_f64(double x)
 {
     const double size = fabs(x), y = 28.0 < size ? 28.0 : size, square = y * y;

@@ -15,7 +15,7 @@
 #include "bcg_vmath_core.h"
 
 /* The parts of (e^r - 1 - r - r^2 / 2) / r^3 = odd(s) + r even(s), s = r^2: what goes into sinh(r) and cosh(r), for
- * |r| <= log(2) / 2. python csrc/vmath/fit.py exp_f32: error 2^-30.9 */
+ * |r| <= log(2) / 2. Minimax fit exp_f32: error 2^-30.9 */
 static inline float bcg_exp_odd_f32(float s)
 {
     return bcg_fma_f32(bcg_fma_f32(0x1.6c316ap-13f, s, 0x1.1136aap-7f), s, 0x1.55553cp-3f);
@@ -23,7 +23,8 @@ static inline float bcg_exp_odd_f32(float s)
 
 static inline float bcg_exp_even_f32(float s) { return bcg_fma_f32(0x1.6d408ap-10f, s, 0x1.5554f2p-5f); }
 
-/* The same. python csrc/vmath/fit.py exp_f64: error 2^-60.3 */
+/* The parts of (e^r - 1 - r - r^2 / 2) / r^3 = odd(s) + r even(s), s = r^2: what goes into sinh(r) and cosh(r), for
+ * |r| <= log(2) / 2. Minimax fit exp_f64: error 2^-60.3 */
 static inline double bcg_exp_odd_f64(double s)
 {
     double odd = bcg_fma_f64(0x1.af7a3237af75ep-26, s, 0x1.71dde7b4c9c9p-19);
@@ -167,7 +168,7 @@ static inline double bcg_expm1_f64(double x)
     return x <= 0x1.62e42fefa39efp9 ? finite : x + INFINITY;
 }
 
-/* (2^x - 1 - x log(2)) / x^2 for |x| <= 1/2, s = x^2. python csrc/vmath/fit.py exp2_f32: error 2^-29.7 */
+/* (2^x - 1 - x log(2)) / x^2 for |x| <= 1/2, s = x^2. Minimax fit exp2_f32: error 2^-29.7 */
 static inline float bcg_exp2_tail_f32(float x, float s)
 {
     const float even = bcg_fma_f32(bcg_fma_f32(0x1.445512p-13f, s, 0x1.3b29fep-7f), s, 0x1.ebfbep-3f);
@@ -175,7 +176,7 @@ static inline float bcg_exp2_tail_f32(float x, float s)
     return bcg_fma_f32(odd, x, even);
 }
 
-/* (2^x - 1 - x log(2)) / x^2 for |x| <= 1/2, s = x^2. python csrc/vmath/fit.py exp2_f64: error 2^-58.7 */
+/* (2^x - 1 - x log(2)) / x^2 for |x| <= 1/2, s = x^2. Minimax fit exp2_f64: error 2^-58.7 */
 static inline double bcg_exp2_tail_f64(double x, double s)
 {
     double even = bcg_fma_f64(0x1.c2a7e46d267fbp-36, s, 0x1.e4d07fed2e73bp-28);

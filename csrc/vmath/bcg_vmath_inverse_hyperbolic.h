@@ -30,7 +30,7 @@ static inline float bcg_arcsinh_common_f32(float x)
     return copysignf(bcg_log_with_f32(u, lost, 0), x);
 }
 
-/* The same of any x; from 2^63 on as log(2^-63 |x|) + 64 log(2). */
+/* log(|x| + sqrt(x^2 + 1)) of any x; from 2^63 on it is log(2^-63 |x|) + 64 log(2). */
 static inline float bcg_arcsinh_f32(float x)
 {
     const float a = fabsf(x), s = bcg_fma_f32(a, a, 1), w = sqrtf(s), sum = a + w;
@@ -63,7 +63,7 @@ static inline float bcg_arccosh_common_f32(float x)
     return bcg_log_with_f32(u, bcg_sum_low_f32(x, w, u) + w_low, 0);
 }
 
-/* The same of any x; from 2^63 on as log(2^-63 x) + 64 log(2). */
+/* log(x + sqrt(x^2 - 1)) of any x; from 2^63 on it is log(2^-63 x) + 64 log(2). */
 static inline float bcg_arccosh_f32(float x)
 {
     const float t = x - 1, s = bcg_fma_f32(t, t, t + t), w = sqrtf(s), sum = x + w;
@@ -90,7 +90,7 @@ static inline double bcg_arccosh_f64(double x)
     return x >= 1 ? number : NAN;
 }
 
-/* arctanh(s) = s + s z q(z), z = s^2, for s up to 1/2. python csrc/vmath/fit.py arctanh_f32: error 2^-29.4 */
+/* arctanh(s) = s + s z q(z), z = s^2, for s up to 1/2. Minimax fit arctanh_f32: error 2^-29.4 */
 static inline float bcg_arctanh_tail_f32(float z)
 {
     float tail = bcg_fma_f32(z, 0x1.693a34p-3f, 0x1.a6bb9ep-5f);
@@ -100,7 +100,7 @@ static inline float bcg_arctanh_tail_f32(float z)
     return bcg_fma_f32(z, tail, 0x1.55554p-2f);
 }
 
-/* The same. python csrc/vmath/fit.py arctanh_f64: error 2^-58.0 */
+/* arctanh(s) = s + s z q(z), z = s^2, for s up to 1/2. Minimax fit arctanh_f64: error 2^-58.0 */
 static inline double bcg_arctanh_tail_f64(double z)
 {
     const double zz = z * z;

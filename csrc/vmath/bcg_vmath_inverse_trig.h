@@ -13,7 +13,7 @@
 #include "bcg_vmath_angle.h"
 
 /* arctan(t) = t + t z q(z - 131/256), z = t^2, for t up to 1: q rounds least around its middle.
- * python csrc/vmath/fit.py arctan_f32: error 2^-28.3 */
+ * Minimax fit arctan_f32: error 2^-28.3 */
 static inline float bcg_arctan_tail_f32(float z)
 {
     const float u = z - 0x1.06p-1f;
@@ -27,7 +27,7 @@ static inline float bcg_arctan_tail_f32(float z)
     return bcg_fma_f32(u, tail, -0x1.080ee8p-2f);
 }
 
-/* arctan(t) - t = t z q(z) for t up to tan(pi / 8). python csrc/vmath/fit.py arctan_f64: error 2^-57.4 */
+/* arctan(t) - t = t z q(z) for t up to tan(pi / 8). Minimax fit arctan_f64: error 2^-57.4 */
 static inline double bcg_arctan_tail_f64(double z)
 {
     const double z2 = z * z, z4 = z2 * z2;
@@ -76,7 +76,7 @@ static inline double bcg_arctan_f64(double x)
 }
 
 /* arctan(t) for t up to 1: large terms of both signs are added last, one after the other.
- * python csrc/vmath/fit.py arctan_fast_f32: error 2^-27.2 */
+ * Minimax fit arctan_fast_f32: error 2^-27.2 */
 static inline float bcg_arctan_octant_f32(float t)
 {
     const float z = t * t, z2 = z * z;
@@ -156,7 +156,7 @@ static inline float bcg_arctan2_common_f32(float y, float x)
     return bcg_arctan2_of_f32(y, x, bcg_less_mask_f32(ax, ay), ax < ay ? ax : ay, ax < ay ? ay : ax);
 }
 
-/* The same for any arguments: both are scaled, and zeros and infinities are replaced by numbers of the same angle. */
+/* Of any arguments: both are scaled, and zeros and infinities are replaced by numbers of the same angle. */
 static inline float bcg_arctan2_f32(float y, float x)
 {
     const float ax = bcg_size_f32(x), ay = bcg_size_f32(y);
@@ -199,7 +199,7 @@ static inline double bcg_arctan2_f64(double y, double x)
     return bcg_signed_f64(y, sum + bcg_fma_f64(part * z, bcg_arctan_tail_f64(z), lows));
 }
 
-/* The same, by one quotient up to 1. */
+/* The angle of (x, y), by one quotient up to 1. */
 static inline float bcg_arctan2_fast_f32(float y, float x)
 {
     const float ax = bcg_size_f32(x), ay = bcg_size_f32(y);
@@ -215,7 +215,7 @@ static inline float bcg_arctan2_fast_f32(float y, float x)
     return bcg_signed_f32(y, bcg_fma_f32(quarters, 0x1.921fb6p+0f, angle));
 }
 
-/* The same as above, without the rounding errors. */
+/* The angle of (x, y), without the rounding errors of its parts. */
 static inline double bcg_arctan2_fast_f64(double y, double x)
 {
     const double ax = bcg_size_f64(x), ay = bcg_size_f64(y);
@@ -239,7 +239,7 @@ static inline double bcg_arctan2_fast_f64(double y, double x)
     return bcg_signed_f64(y, bcg_fma_f64(eighths, 0x1.921fb54442d18p-1, angle));
 }
 
-/* arcsin(s) - s = s z q(z) with z = s^2. python csrc/vmath/fit.py arcsin_f32: error 2^-27.4 */
+/* arcsin(s) - s = s z q(z) with z = s^2. Minimax fit arcsin_f32: error 2^-27.4 */
 static inline float bcg_arcsin_tail_f32(float z)
 {
     const float z2 = z * z, odd = bcg_fma_f32(z2, 0x1.8c28f2p-6f, 0x1.3301e6p-4f);
@@ -247,7 +247,7 @@ static inline float bcg_arcsin_tail_f32(float z)
     return bcg_fma_f32(z, odd, even);
 }
 
-/* The same. python csrc/vmath/fit.py arcsin_f64: error 2^-59.1 */
+/* arcsin(s) - s = s z q(z) with z = s^2. Minimax fit arcsin_f64: error 2^-59.1 */
 static inline double bcg_arcsin_tail_f64(double z)
 {
     const double z2 = z * z, z4 = z2 * z2;
@@ -271,7 +271,8 @@ static inline float bcg_arcsin_sum_f32(float quarters, float factor, float s, fl
     return sum + (bcg_sum_low_f32(base, part, sum) + bcg_fma_f32(factor, tail, quarters * 0x1.5110b4p-22f));
 }
 
-/* The same. */
+/* quarters * pi / 2 + factor * arcsin(s), where s^2 = z or, if rooted is 1, s = sqrt(z) rounded. Half of 1 / s gives
+ * the rounding error of s; it need only be close, and a number made of halved bits is. */
 static inline double bcg_arcsin_sum_f64(double quarters, double factor, double s, double z, int rooted)
 {
     const double near = bcg_from_bits_f64(0x5fd8000000000000u - (bcg_bits_f64(z) >> 1));
@@ -290,7 +291,7 @@ static inline float bcg_arcsin_f32(float x)
     return bcg_signed_f32(x, bcg_arcsin_sum_f32(large ? 1 : 0, large ? -2 : 1, s, z, large));
 }
 
-/* The same. */
+/* Up to 1/2 the series, beyond that pi / 2 - 2 arcsin(sqrt((1 - x) / 2)). */
 static inline double bcg_arcsin_f64(double x)
 {
     const double size = fabs(x);
@@ -309,7 +310,7 @@ static inline float bcg_arccos_f32(float x)
     return bcg_arcsin_sum_f32(quarters, factor, s, z, large);
 }
 
-/* The same. */
+/* pi / 2 - arcsin(x), but beyond 1/2 it is 2 arcsin(sqrt((1 - x) / 2)), and below -1/2 pi less this value for -x. */
 static inline double bcg_arccos_f64(double x)
 {
     const double size = fabs(x);

@@ -11,7 +11,7 @@
 
 #include "bcg_vmath_core.h"
 
-/* (log(1 + f) - f + s / 2) / (f s) for 1 + f in sqrt(1/2) to sqrt(2), s = f^2. python csrc/vmath/fit.py log_f32: error
+/* (log(1 + f) - f + s / 2) / (f s) for 1 + f in sqrt(1/2) to sqrt(2), s = f^2. Minimax fit log_f32: error
  * 2^-27.0 */
 static inline float bcg_log_tail_f32(float f, float s)
 {
@@ -31,7 +31,7 @@ static inline float bcg_log_second_f32(float f)
     return bcg_fma_f32(s, -0.5f, s * f * bcg_log_tail_f32(f, s));
 }
 
-/* log2(1 + f) / f less the f32 number closest to 1 / log(2). python csrc/vmath/fit.py log2_f32: error 2^-26.8 */
+/* log2(1 + f) / f less the f32 number closest to 1 / log(2). Minimax fit log2_f32: error 2^-26.8 */
 static inline float bcg_log2_rest_f32(float f)
 {
     float rest = bcg_fma_f32(-0x1.c23952p-4f, f, 0x1.7d4404p-3f);
@@ -45,7 +45,7 @@ static inline float bcg_log2_rest_f32(float f)
 }
 
 /* log10(1 + f) / f less the f32 number closest to 1 / log(10): a quotient, which is short, or where it would be rounded
- * too often a polynomial. python csrc/vmath/fit.py log10_over_f32: error 2^-28.9; log10_f32: 2^-26.8 */
+ * too often a polynomial. Minimax fit log10_over_f32: error 2^-28.9; log10_f32: 2^-26.8 */
 static inline float bcg_log10_rest_f32(float f)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -65,7 +65,7 @@ static inline float bcg_log10_rest_f32(float f)
 }
 
 /* log(1 + f) - f, and with square / 2 added, for 1 + f in sqrt(1/2) to sqrt(2): the first is faster, the second closer.
- * python csrc/vmath/fit.py log_f64: error 2^-59.2 */
+ * Minimax fit log_f64: error 2^-59.2 */
 static inline double bcg_log_ratio_f64(double z)
 {
     double ratio = bcg_fma_f64(0x1.2f03972a8c7e8p-3, z, 0x1.39a1eae699af1p-3);
@@ -88,7 +88,7 @@ static inline double bcg_log_third_f64(double f, double square)
     return s * bcg_fma_f64(z, bcg_log_ratio_f64(z), 0.5 * square);
 }
 
-/* log2(1 + f) / f, to some ULPs. python csrc/vmath/fit.py log2_fast_f32: error 2^-24.4 */
+/* log2(1 + f) / f, to some ULPs. Minimax fit log2_fast_f32: error 2^-24.4 */
 static inline float bcg_log2_short_f32(float f)
 {
     float value = bcg_fma_f32(0x1.01a86ap-3f, f, -0x1.a87966p-3f);
@@ -101,7 +101,7 @@ static inline float bcg_log2_short_f32(float f)
     return bcg_fma_f32(value, f, 0x1.715476p0f);
 }
 
-/* log10(1 + f) / f, to some ULPs. python csrc/vmath/fit.py log10_fast_f32: error 2^-24.4 */
+/* log10(1 + f) / f, to some ULPs. Minimax fit log10_fast_f32: error 2^-24.4 */
 static inline float bcg_log10_short_f32(float f)
 {
     float value = bcg_fma_f32(0x1.364042p-5f, f, -0x1.ff1e2cp-5f);
@@ -114,7 +114,7 @@ static inline float bcg_log10_short_f32(float f)
     return bcg_fma_f32(value, f, 0x1.bcb7bp-2f);
 }
 
-/* log(1 + f), to some ULPs. python csrc/vmath/fit.py log_fast_f64: error 2^-52.2 */
+/* log(1 + f), to some ULPs. Minimax fit log_fast_f64: error 2^-52.2 */
 static inline double bcg_log_short_f64(double f)
 {
     const double s = f / (2 + f), z = s * s, zz = z * z;

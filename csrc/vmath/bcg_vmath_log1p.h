@@ -40,7 +40,8 @@ static inline float bcg_log1p_of_f32(float x, uint32_t bits, float scale)
     return copysignf(bcg_fma_f32(k, BCG_LN2_HIGH_F32, f + rest), x);
 }
 
-/* The same. */
+/* As log, where 1 + x is 2^k (1 + f) except for rounding, and scale = 2^-k: f is computed from x itself, and low is
+ * its rounding error, which occurs where k is 1 and x is below a half. */
 static inline double bcg_log1p_of_f64(double x, uint64_t bits, double scale)
 {
     const double k = bcg_from_bits_f64((bits >> 52) | 0x4330000000000000u) - (0x1p52 + 1023.0);

@@ -34,7 +34,7 @@ static inline float bcg_power_signed_f32(float x, float y, float number)
     return (negative & !whole) ? NAN : bcg_from_bits_f32(bcg_bits_f32(number) ^ sign);
 }
 
-/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. python csrc/vmath/fit.py power_f64: error 2^-65.8 */
+/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. Minimax fit power_f64: error 2^-65.8 */
 static inline double bcg_power_tail_f64(double z)
 {
     const double zz = z * z;
@@ -46,7 +46,7 @@ static inline double bcg_power_tail_f64(double z)
     return bcg_fma_f64(odd, z, even);
 }
 
-/* (2^r - 1 - r log(2)) / r^2, s = r^2. python csrc/vmath/fit.py power_exp2_f64: error 2^-57.7 */
+/* (2^r - 1 - r log(2)) / r^2, s = r^2. Minimax fit power_exp2_f64: error 2^-57.7 */
 static inline double bcg_power_exp2_f64(double r, double s)
 {
     double even = bcg_fma_f64(0x1.e617b41f8863dp-28, s, 0x1.62bfc9f5b73ebp-20);
@@ -135,13 +135,13 @@ static inline double bcg_power_f64(double x, double y) { return bcg_power_of_f64
 
 static inline double bcg_power_fast_f64(double x, double y) { return bcg_power_of_f64(x, y, 0); }
 
-/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. python csrc/vmath/fit.py power_f32: error 2^-36.1 */
+/* (log2(1 + f) - c0 s - c1 s^3) / s^5 with s = f / (2 + f), z = s^2. Minimax fit power_f32: error 2^-36.1 */
 static inline float bcg_power_tail_f32(float z)
 {
     return bcg_fma_f32(bcg_fma_f32(0x1.59f604p-2f, z, 0x1.a5bb94p-2f), z, 0x1.27770ep-1f);
 }
 
-/* (2^r - 1 - r log(2)) / r^2, s = r^2. python csrc/vmath/fit.py power_exp2_f32: error 2^-27.9 */
+/* (2^r - 1 - r log(2)) / r^2, s = r^2. Minimax fit power_exp2_f32: error 2^-27.9 */
 static inline float bcg_power_exp2_f32(float r, float s)
 {
     float even = bcg_fma_f32(0x1.414ec4p-13f, s, 0x1.3b2e0cp-7f);
@@ -154,7 +154,7 @@ typedef struct {
     float product, shifted, p;
 } bcg_power_parts_f32;
 
-/* The same: the logarithm to some 33 digits. */
+/* The parts of x^y = 2^product, from a logarithm of some 33 binary digits. */
 static inline bcg_power_parts_f32 bcg_power_parts_of_f32(bcg_log_parts_f32 x, float y, int close)
 {
     const float k = x.k, f = x.f;

@@ -12,7 +12,7 @@
 #include "bcg_vmath_core.h"
 #include "bcg_vmath_angle.h"
 
-/* sin, by the polynomial of the sine or that of the cosine. python csrc/vmath/fit.py sin_f64: error 2^-56.3; cos_f64:
+/* sin, by the polynomial of the sine or that of the cosine. Minimax fit sin_f64: error 2^-56.3; cos_f64:
  * 2^-59.7 */
 static inline double bcg_sin_angle_f64(bcg_angle_f64 x)
 {
@@ -63,7 +63,7 @@ static inline double bcg_less_pi_f64(double x, double k)
     return bcg_fma_f64(-k, 0x1.1701b839a252p-87, bcg_fma_f64(-k, 0x1.1a626331p-53, first));
 }
 
-/* The same, close enough for f32: pi in two numbers. */
+/* The rest of x after k * pi, close enough for f32: pi in two numbers. */
 static inline double bcg_less_pi_wide(double x, double k)
 {
 #if defined __FMA__ || defined __ARM_FEATURE_FMA || defined __aarch64__
@@ -74,7 +74,7 @@ static inline double bcg_less_pi_wide(double x, double k)
     return bcg_fma_f64(-k, 0x1.1a62633145c07p-53, first);
 }
 
-/* sin of half a turn's angles. python csrc/vmath/fit.py sin_half_turn_wide: error 2^-27.3 */
+/* sin of half a turn's angles. Minimax fit sin_half_turn_wide: error 2^-27.3 */
 static inline double bcg_sin_wide_f32(double r)
 {
     const double s = r * r;
@@ -110,7 +110,7 @@ static inline float bcg_cos_f32(float x)
     return fabsf(x) <= BCG_COS_COMMON_F32 ? bcg_cos_common_f32(x) : (float)bcg_cos_f64(x);
 }
 
-/* python csrc/vmath/fit.py sin_half_turn_f64: error 2^-52.3 */
+/* Minimax fit sin_half_turn_f64: error 2^-52.3 */
 static inline double bcg_sin_half_turn_f64(double r)
 {
     const double s = r * r, s2 = s * s;
@@ -157,7 +157,7 @@ static inline float bcg_less_pi_f32(float x, float k)
     return bcg_fma_f32(-k, 0x1.68c234p-38f, bcg_fma_f32(-k, 0x1.1p-29f, bcg_fma_f32(k, 0x1.58p-20f, first)));
 }
 
-/* python csrc/vmath/fit.py sin_half_turn_f32: error 2^-26.6 */
+/* Minimax fit sin_half_turn_f32: error 2^-26.6 */
 static inline float bcg_sin_half_turn_f32(float r)
 {
     const float s = r * r;

@@ -13,7 +13,7 @@
 #include "bcg_vmath_angle.h"
 #include "bcg_vmath_sin_cos.h"
 
-/* tan(r) = r + r s q(s), s = r^2, for r up to pi / 4. python csrc/vmath/fit.py tan_f32: error 2^-29.1 */
+/* tan(r) = r + r s q(s), s = r^2, for r up to pi / 4. Minimax fit tan_f32: error 2^-29.1 */
 static inline float bcg_tan_tail_f32(float s)
 {
     float tail = bcg_fma_f32(s, 0x1.2c2976p-8f, -0x1.4e350ep-12f);
@@ -36,7 +36,7 @@ static inline float bcg_tan_angle_f32(bcg_angle_f32 x)
 }
 
 /* tan as the quotient of n = r (1 + s q(s)) and d = 1 - s / 2 + .., s = r^2, or its inverse, negated; both with their
- * rounding errors. python csrc/vmath/fit.py tan_f64: error 2^-61.7 */
+ * rounding errors. Minimax fit tan_f64: error 2^-61.7 */
 static inline double bcg_tan_angle_f64(bcg_angle_f64 x)
 {
     const double s = x.high * x.high, half = s * 0.5, most = 1 - half, s2 = s * s;
@@ -74,7 +74,7 @@ static inline float bcg_tan_f32(float x)
     return fabsf(x) <= BCG_TAN_COMMON_F32 ? bcg_tan_common_f32(x) : (float)bcg_tan_f64(x);
 }
 
-/* Such a quotient without low parts of its own. python csrc/vmath/fit.py tan_fast_f32: error 2^-28.2 */
+/* The tangent as a quotient without low parts of its own. Minimax fit tan_fast_f32: error 2^-28.2 */
 static inline float bcg_tan_fast_common_f32(float x)
 {
     const bcg_angle_f32 angle = bcg_near_angle_f32(fabsf(x));
@@ -87,7 +87,7 @@ static inline float bcg_tan_fast_common_f32(float x)
     return bcg_signed_f32(x, bcg_from_bits_f32(bcg_bits_f32(quotient) ^ (odd & 0x80000000u)));
 }
 
-/* The same quotient without low parts of its own. */
+/* The tangent as a quotient without low parts of its own. */
 static inline double bcg_tan_fast_common_f64(double x)
 {
     const double whole = bcg_fma_f64(fabs(x), 0x1.45f306dc9c883p-1, 0x1.8p52), k = whole - 0x1.8p52;

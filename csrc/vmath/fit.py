@@ -3,7 +3,7 @@
 In: the name of an entry of ``FITS``.  Out: its coefficients, lowest power first, rounded to the dtype, and their error.
 
     $ python csrc/vmath/fit.py exp_f32
-    /* python csrc/vmath/fit.py exp_f32: error 2^-32.1 */
+    /* Minimax fit exp_f32: error 2^-32.1 */
     0x1.fffffep-2f, 0x1.5554a8p-3f, ...
 
 A fit is a plain polynomial in one variable; evenness, oddness and known leading terms are taken out of the target
@@ -162,7 +162,7 @@ def as_c(name: str) -> str:
         " + ".join(_literal(x, fit.dtype) for x in pair[: 2 if at < fit.pairs else 1])
         for at, pair in enumerate(found.coefficients)
     ]
-    return f"/* python csrc/vmath/fit.py {name}: error 2^{np.log2(found.error):.1f} */\n{', '.join(numbers)}"
+    return f"/* Minimax fit {name}: error 2^{np.log2(found.error):.1f} */\n{', '.join(numbers)}"
 
 
 # ---- targets and weights -----------------------------------------------------------------------------------------
@@ -246,11 +246,11 @@ def _exp2_tail(dtype: str, degree: int) -> Fit:
     """The q of 2^x = 1 + x q(x), for |x| <= 1/2."""
     return Fit(
         dtype,
-        lambda x: (mpmath.exp2(x) - 1) / x,
+        lambda x: (_two_to(x) - 1) / x,
         mpf("-0.5"),
         mpf("0.5"),
         degree,
-        lambda x: x / mpmath.exp2(x),
+        lambda x: x / _two_to(x),
     )
 
 
@@ -352,11 +352,11 @@ def _power_exp2(dtype: str, degree: int) -> Fit:
     """The q of 2^x = 1 + x log(2) + x^2 q(x)."""
     return Fit(
         dtype,
-        lambda x: (mpmath.exp2(x) - 1 - x * mpmath.ln2) / x**2,
+        lambda x: (_two_to(x) - 1 - x * mpmath.ln2) / x**2,
         mpf("-0.5"),
         mpf("0.5"),
         degree,
-        lambda x: x**2 / mpmath.exp2(x),
+        lambda x: x**2 / _two_to(x),
     )
 
 
@@ -382,6 +382,25 @@ def _erfc_scaled(dtype: str, middle: str, high: float, degree: int) -> Fit:
 
     low = 1 / (1 + mpf(high) / 2) - mpf(middle)
     return Fit(dtype, target, low, mpf("0.8") - mpf(middle), degree, lambda v: mpf(1), 1)
+
+
+def _gammaln_over(t: mpf) -> mpf:
+    return mpmath.loggamma(2 + t) / t
+
+
+def _i0_near(s: mpf) -> mpf:
+    return mpmath.besseli(0, mpmath.sqrt(s))
+
+
+def _two_to(x: mpf) -> mpf:
+    """Return 2^x, rounded once; what is left of it near 0 keeps its digits."""
+    with mpmath.extradps(_DIGITS):
+        value = mpmath.power(2, x)
+    return +value
+
+
+def _i0_far(u: mpf) -> mpf:
+    return mpmath.besseli(0, 1 / u) * mpmath.exp(-1 / u) / mpmath.sqrt(u)
 
 
 FITS = {
@@ -419,19 +438,19 @@ FITS = {
     # 2^x = 1 + x log(2) + x^2 q(x)
     "exp2_f32": Fit(
         "f32",
-        lambda x: (mpmath.exp2(x) - 1 - x * mpmath.ln2) / x**2,
+        lambda x: (_two_to(x) - 1 - x * mpmath.ln2) / x**2,
         mpf("-0.5"),
         mpf("0.5"),
         5,
-        lambda x: x**2 / mpmath.exp2(x),
+        lambda x: x**2 / _two_to(x),
     ),
     "exp2_f64": Fit(
         "f64",
-        lambda x: (mpmath.exp2(x) - 1 - x * mpmath.ln2) / x**2,
+        lambda x: (_two_to(x) - 1 - x * mpmath.ln2) / x**2,
         mpf("-0.5"),
         mpf("0.5"),
         10,
-        lambda x: x**2 / mpmath.exp2(x),
+        lambda x: x**2 / _two_to(x),
     ),
     # log(1 + x) = x - x^2/2 + x^3 q(x)
     "log_f32": Fit("f32", _tail(mpmath.log1p, 0, 1, -0.5), _SQRT_HALF, _SQRT_TWO, 7, lambda x: x**3 / mpmath.log1p(x)),
@@ -485,6 +504,14 @@ FITS |= {
     "erfc_f64": _erfc_scaled("f64", "0.4375", 28, 23),
     "erf_exp_f32": Fit("f32", _tail(mpmath.exp, 1, 1), -_HALF_LN2, _HALF_LN2, 4, lambda x: x**2 / mpmath.exp(x)),
     "erf_exp_f64": Fit("f64", _tail(mpmath.exp, 1, 1), -_HALF_LN2, _HALF_LN2, 9, lambda x: x**2 / mpmath.exp(x)),
+}
+
+FITS |= {
+    # gammaln(2 + t) = t q(t)
+    "gammaln_f64": Fit("f64", _gammaln_over, mpf("-0.5"), mpf("0.5"), 17, lambda t: 1 / _gammaln_over(t), pairs=1),
+    # i0(x) = q(x^2), up to 8; from there on e^x q(1 / x - 1 / 16) / sqrt(x)
+    "i0_near_f64": Fit("f64", _i0_near, 0, 64, 15, lambda s: 1 / _i0_near(s)),
+    "i0_far_f64": _shifted(Fit("f64", _i0_far, mpf("0.0005"), mpf("0.125"), 22, lambda u: 1 / _i0_far(u)), "0x1p-4"),
 }
 
 

@@ -128,3 +128,18 @@ def test_methods_read_numbers_of_their_object_and_see_changes():
 def test_methods_that_read_arrays_are_refused():
     with pytest.raises(bg.TraceError, match=r"self\.taps is a ndarray; .*pass this as an operand"):
         Filter(1.0).wrong(X)
+
+
+@bg.jit(static="factor")
+def times(x, factor=2, *, order=0.0):
+    return x * factor + order
+
+
+def test_keywords_of_ufuncs_are_those_of_the_call():
+    out = np.full(3, -1.0)
+    assert times(X, where=X > 1, out=out) is out and out.tolist() == [-1, -1, 4]
+    assert times(X, 3, dtype="f4").dtype == np.float32
+    # A parameter of the function's own is none of them.
+    assert times(X, order=1.0).tolist() == [1, 3, 5]
+    with pytest.raises(TypeError, match=r"times\(\) got an unexpected keyword argument 'mask'"):
+        times(X, mask=True)

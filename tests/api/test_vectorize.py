@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -283,3 +285,15 @@ def test_functions_without_source_are_refused():
         vectorize(names["made"])
     with pytest.raises(bg.TraceError, match="no function written in Python"):
         vectorize(np.sin)
+
+
+def test_a_module_that_is_edited_and_imported_again_is_read_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(tmp_path)
+    for at, body in enumerate(("return x if x > 0 else 0.0", "y = 2 * x\n    return y if y > 1 else 1.0")):
+        (tmp_path / "edited_module.py").write_text(f"def f(x):\n    {body}\n", encoding="utf-8")
+        importlib.invalidate_caches()
+        sys.modules.pop("edited_module", None)
+        kernel = vectorize(importlib.import_module("edited_module").f)
+        assert kernel(np.array([-1.0, 3.0])).tolist() == ([0.0, 3.0], [1.0, 6.0])[at]
+    sys.modules.pop("edited_module", None)

@@ -153,6 +153,11 @@ SPECIAL = {
         *((0.0, -1.0, 0.0), (0.0, inf, 0.0), (0.0, -2.0, 0.0), (0.0, nan, nan), (-0.0, 2.0, 0.0), (1.0, -1.0, -inf)),
         *((nan, 2.0, nan), (inf, 0.0, nan), (2.0, 0.0, 0.0), (2.0, -2.0, nan), (inf, inf, inf)),
     ],
+    "gammaln": [
+        *even((0.0, inf), (inf, inf)),
+        *((1.0, 0.0), (2.0, 0.0), (-1.0, inf), (-2.0, inf), (-40.0, inf), (-1e9, inf), (nan, nan)),
+    ],
+    "i0": [*even((0.0, 1.0), (inf, inf), (1e9, inf)), (nan, nan)],
     "rsqrt": [*odd((0.0, inf)), (inf, 0.0), (4.0, 0.5), (-1.0, nan), (-inf, nan), (nan, nan)],
 }
 SPECIAL["float_power"] = SPECIAL["power"]

@@ -8,6 +8,7 @@ The file is long because each word of NumPy's that means something of its own ha
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import enum
 import itertools
@@ -152,7 +153,8 @@ def test_casting_holds_for_constants_of_an_inlined_kernel_and_is_one_of_numpys()
 def functions():
     """NumPy's functions and Python's operators for every row, with how many operands they take."""
     for row in OPS.values():
-        if callable(getattr(np, row.name, None)) and not row.params:
+        # NumPy's isnat is of times, whose numbers ours is of.
+        if callable(getattr(np, row.name, None)) and not row.params and row.name != "isnat":
             yield getattr(np, row.name), row.arity
         if row.dunder:
             yield getattr(operator, f"__{row.dunder}__"), row.arity
@@ -286,12 +288,15 @@ def test_functions_of_scipy_are_found_by_identity_and_have_its_dtypes(loops, of_
 
 def test_functions_of_scipy_itself():
     special = pytest.importorskip("scipy.special")
-    from bcastgen.expr.trace import _SCIPY
+    from bcastgen.expr.ufuncs import _SCIPY
 
     for name, kind in itertools.product(_SCIPY, KINDS):
         function = getattr(special, name)
-        typed = infer(trace(function, ("x", "y")[: function.nin]), (kind,) * function.nin)
-        assert typed.result_dtypes[0].np == function(*(ONES[kind],) * function.nin).dtype
+        typed = outcome(infer, trace(function, ("x", "y")[: function.nin]), (kind,) * function.nin)
+        if kind.kind == "complex":
+            assert typed is None, "SciPy's functions of complex numbers are refused"
+        else:
+            assert typed.result_dtypes[0].np == function(*(ONES[kind],) * function.nin).dtype
 
 
 # ---- arrays that mean something else ---------------------------------------------------------------------------------
@@ -488,6 +493,165 @@ def test_branches_on_the_kind_of_an_argument():
             bg.jit(lambda x, asks=asks: x if asks(x) else -x, static="asks")(1.0)
 
 
+# ---- Python numbers as operands --------------------------------------------------------------------------------------
+
+# What NumPy's functions make of Python's numbers has a dtype; what operators and attributes make of them is a number.
+OF_NUMBERS = {
+    "operator": lambda a, b, c: (a + b) * c,
+    "function": lambda a, b, c: np.add(a, b) * c,
+    "both": lambda a, b, c: (np.add(a, b) + (a + b)) * c,
+    "operator, then function": lambda a, b, c: (a + b) * c + np.add(a, b),
+    "function of an operator's": lambda a, b, c: np.subtract(a + b, 1) * c,
+    "operator of a function's": lambda a, b, c: (np.negative(a) - b) * c,
+    "function of a constant": lambda a, b, c: np.multiply(a, 2) * c,
+    "power": lambda a, b, c: np.power(a, 2) * c + np.power(2, b),
+    "abs": lambda a, b, c: np.abs(a) * c,
+    "abs as an operator": lambda a, b, c: abs(a) * c,
+    "maximum": lambda a, b, c: np.maximum(a, b) * c,
+    "where": lambda a, b, c: np.where(c > 0, a, b) * c,
+    "round": lambda a, b, c: np.round(a) * c,
+    "clip": lambda a, b, c: np.clip(a, c, c),
+    "clip at one end": lambda a, b, c: np.clip(a, c, None) * np.clip(b, None, c),
+    "clip at no end": lambda a, b, c: np.clip(a, None, None) * c,
+    "real": lambda a, b, c: np.real(a) * c + a.real,
+    "imag": lambda a, b, c: a.imag * c,
+    "conjugate": lambda a, b, c: a.conjugate() * c,
+    "conj": lambda a, b, c: np.conj(a) * c,
+    "copy": lambda a, b, c: np.copy(a) * c,
+    "transpose": lambda a, b, c: np.transpose(a) * c,
+    "expand_dims": lambda a, b, c: np.expand_dims(a, 0) * c,
+    "broadcast_to": lambda a, b, c: np.broadcast_to(a, (3,)) * c,
+    "broadcast_to, as such": lambda a, b, c: np.broadcast_to(a, (3,)),
+    "divmod": lambda a, b, c: divmod(a, b)[1] * c,
+    "numpy.divmod": lambda a, b, c: np.divmod(a, b)[1] * c,
+    "like": lambda a, b, c: np.ones_like(a) * c,
+    "sum": lambda a, b, c: np.sum(a) * c,
+    "comparison": lambda a, b, c: np.less(a, b) * c,
+}
+
+
+@pytest.mark.parametrize("case", OF_NUMBERS)
+def test_what_functions_make_of_python_numbers_has_a_dtype(case):
+    function, agreed = OF_NUMBERS[case], 0
+    expression = trace(function, ("a", "b", "c"))
+    for kind, numbers in itertools.product(("i1", "u2", "f2", "f4", "f8"), ((2, 3), (2.0, 3.0), (2.0, 1), (2, 1.5))):
+        c = np.array([1, 2, 3], kind)
+        wanted = outcome(function, *numbers, c, refusals=(TypeError, OverflowError))
+        kinds = [WEAK_INT if isinstance(value, int) else WEAK_FLOAT for value in numbers]
+        typed = outcome(infer, expression, (*kinds, dtype(c.dtype)))
+        if typed is None:
+            continue
+        agreed += 1
+        operands = [
+            np.asarray(value).astype(k.np) for value, k in zip((*numbers, c), typed.operand_dtypes, strict=True)
+        ]
+        got = evaluate(typed, operands)[0]
+        assert (got.dtype, got.tolist()) == (wanted.dtype, wanted.tolist()), (kind, numbers)
+    assert agreed > 5
+
+
+INITIAL = (9, 2.5, 300, -1, True, np.float64(1.5), np.int64(7), np.array(3), np.float32(0.5))
+
+
+@pytest.mark.parametrize("name", ["max", "min", "sum", "prod"])
+def test_an_initial_value_takes_the_dtype_of_the_reduction(name):
+    for kind, initial, by_mask in itertools.product(("?", "u1", "i8", "f2", "f4"), INITIAL, (False, True)):
+        x = np.array([1, 0, 1]).astype(kind)
+
+        def reduced(x, initial=initial, by_mask=by_mask):
+            return getattr(x, name)(initial=initial, where=x > 0 if by_mask else True)
+
+        wanted = outcome(reduced, x, refusals=(TypeError, OverflowError))
+        typed = outcome(lambda kind=kind: infer(trace(reduced, ("x",)), (dtype(np.dtype(kind)),)))
+        assert (typed is None) == (wanted is None), (kind, initial)
+        if typed is not None:
+            np.testing.assert_array_equal(evaluate(typed, (x,))[0], wanted, strict=True)
+
+
+def caught_branch(x):
+    try:
+        return x if x > 0 else -x
+    except TypeError:
+        return x * 0
+
+
+def caught_dtype(x):
+    try:
+        return x.astype("S3")
+    except Exception:
+        return x.astype("f4")
+
+
+def caught_kernel(x):
+    try:
+        return bg.add(x, "a")
+    except bg.BcastgenError:
+        return x
+
+
+def caught_kind(x):
+    try:
+        return x if isinstance(x, float) else -x
+    except TypeError:
+        return x
+
+
+@pytest.mark.parametrize("function", [caught_branch, caught_dtype, caught_kernel, caught_kind])
+def test_a_refusal_that_the_function_catches_is_an_error_all_the_same(function):
+    # What it does instead would be done in every call, also where NumPy raises nothing.
+    with pytest.raises(BcastgenError, match=r"the function catches this error.*test_border\.py:\d+ in caught_"):
+        bg.jit(function)
+
+    # Errors of something else are the function's own business.
+    def looked_up(x):
+        with contextlib.suppress(KeyError):
+            x = x * {}["scale"]
+        return x + 1
+
+    assert "t0 = add(x, 1)" in str(trace(looked_up, ("x",)))
+
+
+# What of a ufunc's arguments changes nothing in a kernel, or is a conversion of its operands.
+IN_KERNELS = {
+    "dtype": lambda x: np.add(x, 1, dtype="f4"),
+    "dtype and casting": lambda x: np.multiply(x, x, dtype=np.float64, casting="same_kind"),
+    "wide": lambda x: np.sqrt(x, dtype="d"),
+    "narrow": lambda x: np.square(x, dtype="f2"),
+    "integer": lambda x: np.add(x, 300, dtype="i2"),
+    "too large": lambda x: np.add(x, 300, dtype="u1"),
+    "float in an integer": lambda x: np.add(x, 1.5, dtype="i8"),
+    "no loop": lambda x: np.bitwise_and(x, x, dtype="f4"),
+    "order": lambda x: np.add(x, x, order="F"),
+    "subok": lambda x: np.negative(x, subok=False),
+    "everywhere": lambda x: np.add(x, x, where=True),
+    "no out": lambda x: np.add(x, x, None),
+    "copy": lambda x: np.copy(x) + x.copy(),
+    "astype": lambda x: np.astype(x, "f4", copy=False),
+}
+
+
+@pytest.mark.parametrize("case", IN_KERNELS)
+def test_arguments_of_ufuncs_in_a_kernel_mean_what_they_mean_in_numpy(case):
+    agreed = 0
+    for kind in (kind for kind in KINDS if not kind.is_complex):
+        x = np.array([0, 1, 3], kind.np)
+        wanted = outcome(IN_KERNELS[case], x, refusals=(TypeError, OverflowError))
+        typed = outcome(lambda kind=kind: infer(trace(IN_KERNELS[case], ("x",)), (kind,)))
+        if typed is None:
+            continue
+        agreed += 1
+        assert wanted is not None, kind
+        np.testing.assert_array_equal(evaluate(typed, (x,))[0], wanted, strict=True)
+    assert agreed > 2 or case in ("too large", "float in an integer", "no loop")
+
+
+@pytest.mark.parametrize("keyword", ["where", "casting", "signature", "out", "dtype"])
+def test_other_arguments_of_ufuncs_in_a_kernel_are_refused_with_the_cure(keyword):
+    value = {"casting": "unsafe", "signature": "dd->d", "dtype": "i8"}.get(keyword)
+    with pytest.raises(TraceError, match=f"numpy.less: {keyword}=.*(leave it out|numpy.where)"):
+        trace(lambda x: np.less(x, 1, **{keyword: x > 0 if value is None else value}), ("x",))
+
+
 # ---- Python integers beyond 64 bits ----------------------------------------------------------------------------------
 
 HUGE = (10**30, -(10**30), 2**64, -(2**63) - 1, 2**200)
@@ -527,7 +691,7 @@ def test_integers_beyond_64_bits_are_floats_beside_floats():
 
 def test_integers_beyond_64_bits_beside_integers_are_refused():
     for function in (bg.add, bg.maximum, bg.bitwise_and):
-        with pytest.raises(bg.RangeError, match="out of bounds for i64"):
+        with pytest.raises(bg.RangeError, match="out of bounds for int64"):
             function(np.int64([1]), 2**100)
     with pytest.raises(bg.RangeError, match="out of bounds"):
         bg.add(np.ones(2), 10**400)
@@ -559,3 +723,20 @@ def test_one_such_integer_alone_is_a_uint64(name):
     expected = getattr(np, name)(2**63 + 3)
     assert getattr(bg, name)(2**63 + 3) == expected and getattr(bg, name)(2**63 + 3).dtype == expected.dtype
     assert bg.divide(2**63, 2) == np.divide(2**63, 2)
+
+
+@pytest.mark.parametrize("operands", [(2.0, 2**63 - 1), (2.0, -(2**63)), (2, 3), (True, 3), (np.float32(2), 3)])
+def test_an_exponent_beside_a_number_is_as_wide_as_numpys(operands):
+    with np.errstate(all="ignore"):
+        wanted = np.ldexp(*operands)
+    got = bg.ldexp(*operands)
+    assert (got.dtype, got) == (wanted.dtype, wanted)
+
+
+def test_functions_of_scipy_are_refused_of_complex_numbers_by_their_own_names():
+    special = pytest.importorskip("scipy.special", reason="its ufuncs have other loops")
+    for function in (special.expit, special.erf):
+        with pytest.raises(
+            bg.DTypeError, match=rf"scipy\.special\.{function.__name__}\(c64\): .*complex.*; pass \.real"
+        ):
+            bg.jit(lambda x, function=function: function(x), static="function")(np.complex64([1j]))

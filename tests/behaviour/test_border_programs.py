@@ -4,6 +4,7 @@ import pytest
 
 import bcastgen as bg
 from border_programs import check, make
+from long_runs import many
 
 
 def outcomes(seeds, compiled=0):
@@ -24,13 +25,14 @@ def outcomes(seeds, compiled=0):
 
 def test_some_programs():
     values, refused = outcomes(range(250), compiled=4)
-    assert values > 120 and refused > 30
+    assert values > 100 and refused > 30
 
 
 @pytest.mark.slow
 def test_many_programs():
-    values, refused = outcomes(range(250, 5000), compiled=30)
-    assert values > 2500 and refused > 500
+    count = many(1500, 5000)
+    values, refused = outcomes(range(250, 250 + count), compiled=30)
+    assert values > 0.45 * count and refused > count // 10
 
 
 def test_a_difference_is_found():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bcastgen import jit
+from bcastgen import from_text, jit
 from layouts import random_array, random_operand_shape, random_shape
 
 
@@ -187,3 +187,24 @@ def test_results_past_the_caches(skipped: int) -> None:
         out[:] = -1
         _sum()(a, b, out=out)
         np.testing.assert_array_equal(out, a + b)
+
+
+def test_a_transposed_operand_is_read_before_it_is_written_also_where_dims_have_two_elements():
+    x = np.arange(2 * 2 * 5.0).reshape(2, 2, 5)
+    wanted = x.transpose(1, 0, 2) * 2 + 1
+    from_text("a*2 + 1")(x.transpose(1, 0, 2), out=x)
+    np.testing.assert_array_equal(x, wanted)
+
+
+def test_large_results_that_are_not_adjacent_leave_what_lies_between():
+    a = np.arange(4e6)
+    memory = np.full(2 * a.size, 7.0)
+    from_text("a + b")(a, a, out=memory[::2])
+    np.testing.assert_array_equal(memory[::2], a + a)
+    assert (memory[1::2] == 7).all()
+
+
+def test_a_scalar_needs_no_expansion_of_its_rank():
+    kernel = from_text("(f64[*] a, f64[*] b) -> a + b", rank_expansion=False)
+    np.testing.assert_array_equal(kernel(np.float64(2), np.ones(3)), [3, 3, 3])
+    np.testing.assert_array_equal(kernel(np.ones(3), np.float64(2)), [3, 3, 3])

@@ -1,6 +1,8 @@
 """Wrong uses, and what their errors say: which kernel, which operand, where, and what to do instead."""
 
 import fractions
+import math
+import numbers
 import re
 
 import numpy as np
@@ -30,6 +32,57 @@ def in_place(x, y):
     return x
 
 
+OUTSIDE = np.ones(3)
+
+
+def by_closure(x):
+    return x * OUTSIDE
+
+
+def by_mode(x, mode="half"):
+    return x / 2 if mode == "half" else x
+
+
+def by_flag(x, fast=True):
+    return x if fast else x * 2
+
+
+class Wave:
+    """A class with a method that is compiled."""
+
+    table = OUTSIDE
+
+    @bg.jit
+    def at(self, x):
+        """Compute."""
+        return x * self.table
+
+
+class Column:
+    """An array of another library: it gives NumPy's functions its own meaning, and knows no stand-ins."""
+
+    __array_ufunc__ = None
+
+    def __array__(self):
+        raise AssertionError("its elements are not read")
+
+
+def later(x):
+    yield x
+
+
+def replaced(x):
+    try:
+        return 1 if x > 0 else 0
+    except bg.TraceError:
+        raise KeyError("as other libraries do") from None
+
+
+def line(function, offset=1):
+    """The place of a line of a function, as messages show it."""
+    return f"test_messages.py:{function.__code__.co_firstlineno + offset}"
+
+
 def jit(function, *operands, **options):
     return lambda: bg.jit(function, **options)(*(operands or (A,)))
 
@@ -38,21 +91,26 @@ def text(expression, **operands):
     return lambda: bg.evaluate(expression, {"a": A, "b": A, **operands})
 
 
+def typed_minimum():
+    bg.from_text("(f64[?, ?] x, f64[?, ?] y) -> min(x + y, axis=1)")(A[:, :0], A[:, :0])
+
+
 # A use, the class of its error, and parts of the message: what is wrong, whose, where, the cure.
 MASKED = np.ma.array([1.0])
 USES = {
-    "mask": (jit(masked), bg.TraceError, "boolean mask", "numpy.where(mask", "test_messages.py:15", "masked(x)"),
+    "mask": (jit(masked), bg.TraceError, "boolean mask", "numpy.where(mask", line(masked), "masked(x)"),
     "indices": (jit(lambda x, i: x[i], A, np.array([0])), bg.TraceError, "array of indices", "before it comes into"),
     "mask in text": (text("a[a > 0]"), bg.ParseError, "column 3", "boolean mask", "numpy.where", "'a[a > 0]'"),
     "slice": (jit(lambda x: x[1:]), bg.TraceError, "indexing is not element-wise", "index the array before"),
-    "assignment": (jit(assigned), bg.TraceError, "assignment", "numpy.where", "test_messages.py:24"),
-    "in place": (jit(in_place, A, A), bg.TraceError, "write x = x + y", "out=x", "test_messages.py:29"),
+    "assignment": (jit(assigned), bg.TraceError, "assignment", "numpy.where", line(assigned)),
+    "in place": (jit(in_place, A, A), bg.TraceError, "write x = x + y", "out=x", line(in_place)),
     "ptp": (jit(lambda x: x.cumsum()), bg.TraceError, "cumsum is not element-wise", "compute it outside", "kernel(x)"),
     "median": (jit(lambda x: x / np.median(x)), bg.TraceError, "numpy.median is not element-wise", "pass its result"),
     "axis": (jit(lambda x: x.sum(axis=2), A), bg.BroadcastError, "sum: axis 2 is out of range", "use -2 to 1"),
     "empty": (jit(lambda x: x.min(), A[:0]), bg.BroadcastError, "'x' dim 0 has extent 0", "initial=", "kernel(x: ["),
     "mask of a sum": (jit(lambda x: x.min(where=x > 0), A), bg.TraceError, "min: where= needs initial="),
-    "sum in C": (lambda: bg.from_text("(f32[?] a) -> sum(a)").emit_c("."), bg.BcastgenError, "standalone C has no"),
+    "sum of any rank in C": (lambda: bg.from_text("sum(a)").emit_c("."), bg.BcastgenError, "declare the rank"),
+    "a sum's name": (typed_minimum, bg.BroadcastError, "operand 'min_of' dim 1 has extent 0", "(x: [", "initial="),
     "norm": (jit(lambda x: np.linalg.norm(x)), bg.TraceError, "numpy.linalg.norm is not element-wise"),
     "norm of text": (text("norm(a)"), bg.ParseError, "column 1", "norm is not element-wise", "(in 'norm(a)')"),
     "median in text": (text("b - median(a)"), bg.ParseError, "column 5", "not element-wise", "compute it outside"),
@@ -73,11 +131,12 @@ USES = {
     "fraction": (jit(lambda x: x * fractions.Fraction(1, 2)), bg.TraceError, "Fraction", "float(x)"),
     "function": (jit(lambda x: x + abs), bg.TraceError, "abs is a function", "call it"),
     "type error": (jit(conditional_and, A, A), bg.DTypeError, "bitwise_and(f64, f64)", ".astype(numpy.int64)",
-                   "test_messages.py:20", "conditional_and(p: f64, q: f64)"),
+                   line(conditional_and, 2), "conditional_and(p: f64, q: f64)"),
     "type error in text": (text("a + (a & b)"), bg.DTypeError, "bitwise_and", "column 6", "a: f64, b: f64"),
     "type error of an op": (lambda: bg.left_shift(A, 1), bg.DTypeError, "left_shift(a: f64, b: int)", ".astype"),
     "integer": (jit(lambda x: x + 300, np.uint8([1])), bg.RangeError, "300", "u8", "test_messages.py", "(x: u8)"),
-    "integer operand": (lambda: bg.add(np.uint8([1]), 300), bg.RangeError, "300", "u8", "'b' takes 0 to 255", "add()"),
+    "integer operand": (lambda: bg.add(np.uint8([1]), 300), bg.RangeError, "300", "uint8", "'b' takes 0 to 255",
+                        "add()"),
     "power": (lambda: bg.power(np.array([2]), np.array([-1])), bg.DomainError, "power(a: [1], b: [1])", "to float"),
     "broadcast": (lambda: bg.add(A, np.ones(4)), bg.BroadcastError, "operand 'b' dim 0 has extent 4, expected 1 or 3 "
                   "(from 'a')", "add(a: [2, 3], b: [4])"),
@@ -88,10 +147,44 @@ USES = {
     "longdouble": (lambda: bg.add(A.astype(np.longdouble), 1), bg.DTypeError, "operand 'a' (an array of shape (2, 3))",
                    "float128", ".astype(numpy.float64)", "add()"),
     "object": (lambda: bg.exp(np.array([1, None])), bg.DTypeError, "object", "Python objects", ".astype(", "exp()"),
+    "array of a global": (jit(by_closure), bg.TraceError, "'OUTSIDE' is an array of shape (3,)", "OUTSIDE=OUTSIDE",
+                          line(by_closure)),
+    "array of an object": (lambda: Wave().at(A), bg.TraceError, "self.table is a ndarray", "pass this as an operand"),
+    "text parameter": (jit(by_mode), bg.TraceError, "equal: 'half' is a str", "static='mode'", "by_mode(x, mode)"),
+    "flag": (jit(by_flag), bg.TraceError, "a branch", "if 'fast' is a flag", "static='fast'", "by_flag(x, fast)"),
+    "math": (jit(lambda x: math.sqrt(x)), bg.TraceError, "numpy.sqrt for math.sqrt", "bcastgen.vectorize"),
+    "conversion": (jit(lambda x: np.float32(x)), bg.TraceError, "write x.astype(numpy.float32)"),
+    "round": (jit(lambda x: round(x)), bg.TraceError, "write numpy.round(x)"),
+    "in": (jit(lambda x: 1 in x), bg.TraceError, "x in y needs the values", "(y == x).any()"),
+    "out of a method": (jit(lambda x: x.clip(0, 1, out=x)), bg.TraceError, "clip: out=", "pass out=x at the call"),
+    "out of a function": (jit(lambda x: np.round(x, out=x)), bg.TraceError, "numpy.round: out=", "at the call"),
+    "out of a ufunc": (jit(lambda x: np.add(x, x, out=x)), bg.TraceError, "numpy.add: out=", "at the call"),
+    "mask of a ufunc": (jit(lambda x: np.divide(x, x, where=x > 0)), bg.TraceError, "numpy.divide: where=",
+                        "numpy.where(mask"),
+    "option of a method": (jit(lambda x: x.var(mean=1.0)), bg.TraceError, "var: mean=", "leave it out"),
+    "kind by an abc": (jit(lambda x: x if isinstance(x, numbers.Number) else -x), bg.TraceError, "array or a number",
+                       "test_messages.py"),
+    "matrix": (lambda: bg.add(A.view(np.matrix), 1), bg.DTypeError, "operand 'a' is a matrix of shape (2, 3) and dtype "
+               "float64", "numpy.asarray(x)", "add()"),
+    "integer of an array": (jit(lambda x: x + 300, np.uint8([1])), bg.RangeError, "300 out of bounds for uint8",
+                            "write numpy.uint16(300)"),
     "text operand": (lambda: bg.add(A, ["x"]), bg.DTypeError, "operand 'b'", "it is text", "add()"),
     "fields": (lambda: bg.exp(np.zeros(2, "i4,i4")), bg.DTypeError, "fields one by one, as in x['name']", "exp()"),
     "None": (lambda: bg.add(A, None), bg.DTypeError, "operand 'b' is None", "give an array or a number", "add()"),
     "masked array": (lambda: bg.evaluate("exp(x)", {"x": MASKED}), bg.DTypeError, "mask would be lost", "filled"),
+    "out's shape": (lambda: bg.add(A, 1, out=np.ones(4)), bg.BroadcastError, "result 'r' has rank 1, expected 2",
+                    "add() (out: an array of shape (4,) and dtype float64)"),
+    "out's dtype": (lambda: bg.add(A, 1, out=np.ones((2, 3), int)), bg.DTypeError, "pass an out of float64", "add()"),
+    "parameter out": (jit(np.mean), bg.TraceError, "mean has a parameter 'out'", "in a lambda"),
+    "kernel": (jit(bg.exp), bg.TraceError, "exp is a kernel already", "call it"),
+    "dict": (jit(lambda x: {"x": x}), bg.TraceError, "the function returns a dict", "a tuple of arrays", "kernel(x)"),
+    "generator": (jit(later), bg.TraceError, "the function is a generator", "return the resulting array", "later(x)"),
+    "key": (jit(lambda x: {x: 1}), bg.TraceError, "no key of a dict", "numpy.select", "test_messages.py"),
+    "memory": (jit(lambda x: x.view("i8")), bg.TraceError, "view is about an array's memory", "on the array, outside"),
+    "data of another library": (jit(lambda x: x + Column()), bg.TraceError, "add: a Column from outside the kernel",
+                                "pass it in as an operand", "test_messages.py"),
+    "replaced": (jit(replaced), bg.TraceError, "a branch on array values", line(replaced, 2), "replaced(x)"),
+    "operands": (text("exp(a, b)"), bg.ParseError, "exp takes 1 operand, got 2", "column 1"),
     "signature": (jit(lambda x: x, signature=3), bg.ParseError, "signature=3", "'(f32[?] x) -> f32[?]'"),
     "no text": (lambda: bg.evaluate(b"x"), bg.ParseError, "an expression is text, not bytes"),
     "dtype": (jit(lambda x: x.astype("U3")), bg.DTypeError, "it is text", "test_messages.py", "kernel(x)"),
@@ -124,7 +217,7 @@ def test_many_operands_are_not_all_listed():
 
 
 def test_an_error_inside_a_function_that_is_called_has_the_innermost_line():
-    with pytest.raises(bg.TraceError, match=r"test_messages\.py:15 in .*\(y\)"):
+    with pytest.raises(bg.TraceError, match=rf"{line(masked)} in .*\(y\)"):
         bg.jit(lambda y: masked(y) + 1)
 
 
@@ -134,3 +227,17 @@ def test_the_lines_of_ops_are_those_of_the_call_that_applies_them():
 
     with pytest.raises(bg.DTypeError, match=rf"test_messages\.py:{helper.__code__.co_firstlineno + 1} in "):
         bg.jit(lambda x: helper(x) + 1)(A)
+
+
+def test_the_methods_of_ufuncs_have_a_cure():
+    with pytest.raises(AttributeError, match=r"no method 'reduce': call numpy\.add\.reduce, or write x\.sum\(\)"):
+        bg.add.reduce(A)
+    with pytest.raises(AttributeError, match="'Kernel' object has no attribute 'no_such'"):
+        bg.add.no_such  # noqa: B018
+    assert not hasattr(bg.erf, "at")
+
+
+def test_functions_of_torch_are_refused_by_name():
+    torch = pytest.importorskip("torch", reason="its functions ask their operands' classes")
+    with pytest.raises(bg.TraceError, match=r"torch\.exp does not record .* at .*test_messages\.py:\d+ in kernel\(x\)"):
+        bg.jit(lambda x: torch.exp(x))

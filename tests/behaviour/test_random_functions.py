@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from long_runs import many
 
 REFERENCES = {
     "tosa.add": np.add,
@@ -172,7 +173,7 @@ def test_random_functions_are_numpys():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("seed", range(1, 1 + many(2, 4)))
 def test_more_random_functions_are_numpys(seed):
     rng = random.Random(seed)
     found = [compare(rng) for _ in range(150)]

@@ -19,6 +19,7 @@ from bcastgen.core.errors import DomainError
 from bcastgen.expr.infer import infer
 from bcastgen.loops.interpret import interpret
 from expression_programs import EITHER_ZERO, Value, by_numpy, by_references, make_operands, make_program
+from long_runs import many
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +107,7 @@ def test_programs_of_any_ops(chance, check_steps):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(many(20, 60)))
 def test_larger_programs(seed, check_exact, check_steps):
     check_exact(random.Random(seed), 40)
     check_steps(random.Random(seed), 20)

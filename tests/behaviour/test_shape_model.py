@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from long_runs import many
 from random_calls import early
 from shape_differences import answers, by_class, difference, drawn, found, reported
 from shape_kernels import blanks, expected, make_calls, make_kernel
@@ -110,7 +111,7 @@ def test_random_kernels_do_what_the_model_says(seed, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", range(100, 100 + many(4, 10)))
 def test_many_random_kernels_do_what_the_model_says(seed, tmp_path):
     checked(seed, PER_MODULE, 250, tmp_path)
 

@@ -22,12 +22,6 @@ def programs():
     return {name: value for name, value in test.globs.items() if isinstance(value, bg.shape.Program)}
 
 
-def test_the_examples_run():
-    failed, tried = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert tried > 20
-    assert failed == 0
-
-
 def test_programs_of_the_page_read_back_and_are_written_in_c(tmp_path):
     found = programs()
     assert set(found) == {"program", "count", "stack", "padded", "tiled", "repeated", "joined", "bounded"}

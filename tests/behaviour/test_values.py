@@ -36,13 +36,14 @@ from bcastgen.core.dtypes import (
     dtype,
 )
 from bcastgen.core.errors import DomainError, DTypeError, RangeError
-from bcastgen.expr.build import constant_from
+from bcastgen.expr.folding import constant_from
 from bcastgen.expr.infer import infer
 from bcastgen.expr.trace import converted, trace
 from bcastgen.ops.row import Op
 from bcastgen.ops.rows.numbers import NUMBERS
 from bcastgen.ops.rows.special import SPECIAL
 from bcastgen.ops.table import OPS
+from long_runs import LONG
 
 # Which zero these return for (0.0, -0.0) is free, as it is in NumPy.
 EITHER_ZERO = {"minimum", "maximum", "fmin", "fmax", "clip"}
@@ -259,12 +260,33 @@ def test_values_for_every_mix_of_two_dtypes(kinds, check_all, monkeypatch):
     check_all(kinds)
 
 
+def last_kinds(kinds):
+    """The third dtypes beside two: all in a long run; else one, so that any two dtypes meet in any two operands."""
+    return REAL if LONG else [REAL[sum(map(REAL.index, kinds)) % len(REAL)]]
+
+
+def test_any_two_dtypes_meet_in_any_two_of_three_operands():
+    mixes = [(*kinds, last) for kinds in itertools.product(REAL, repeat=2) for last in last_kinds(kinds)]
+    for pair in itertools.combinations(range(3), 2):
+        assert {tuple(mix[at] for at in pair) for mix in mixes} == set(itertools.product(REAL, repeat=2))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kinds", named(itertools.product(REAL, repeat=2)))
-def test_values_for_every_mix_of_three_dtypes(kinds, check_all, monkeypatch):
+@pytest.mark.parametrize("first", REAL, ids=str)
+def test_values_for_mixes_of_three_dtypes(first, check_all, monkeypatch):
     monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
-    for last in REAL:
-        check_all((*kinds, last))
+    for second in REAL:
+        for last in last_kinds((first, second)):
+            check_all((first, second, last))
+
+
+@pytest.mark.slow
+def test_dtypes_for_every_mix_of_three_dtypes():
+    """The dtype of a result does not follow from those of pairs."""
+    for kinds in itertools.product(REAL, repeat=3):
+        for row in applications(kinds):
+            expected = row.expected([np.ones(1, kind.np) for kind in kinds])
+            assert expected.dtype == row.result.np, (row, kinds)
 
 
 @pytest.mark.slow

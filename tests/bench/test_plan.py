@@ -66,6 +66,13 @@ def test_heavy_peers_must_be_asked_for():
     assert [peer.name for peer in plan.contestants(peers.FAST, 1)][2] == peers.FAST
 
 
+def test_a_peer_that_contracts_brings_ours_that_does(monkeypatch):
+    monkeypatch.setattr(plan, "installed", tuple)
+    assert {"njit fastmath"} == peers.FAST_PEERS
+    assert peers.FAST in [peer.name for peer in plan.contestants("njit fastmath", 1)]
+    assert peers.FAST not in [peer.name for peer in plan.contestants("njit", 1)]
+
+
 def test_what_needs_threads_is_no_contestant_without(monkeypatch):
     pair = peers.Peer("pair", "numpy", peers.PEERS[peers.NUMPY].prepare, least_threads=2)
     monkeypatch.setitem(peers.PEERS, "pair", pair)

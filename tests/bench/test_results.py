@@ -62,6 +62,17 @@ def test_numpy_is_a_peer_and_our_second_column_is_not():
     assert measured.best_peer == ("numpy", 2e-6)
 
 
+def test_peers_that_contract_are_compared_with_ours_that_does():
+    times = [("numpy", 4e-6), ("bcastgen", 2e-6), ("njit", 2.2e-6), ("njit fastmath", 1e-6), ("bcastgen again", 2e-6)]
+    both = cell(*(timing(name, seconds) for name, seconds in (*times, ("bcastgen fast", 8e-7))))
+    # Beside their own kind njit takes 1.1 times as long, its fast form 1.25 times.
+    assert both.best_peer == ("njit", 2.2e-6)
+    assert both.lead == pytest.approx(1.1)
+    # Where ours was not timed in that form, the accurate one has to stand up to it.
+    one = cell(*(timing(name, seconds) for name, seconds in times))
+    assert (one.best_peer, one.lead) == (("njit fastmath", 1e-6), pytest.approx(0.5))
+
+
 def test_what_was_not_timed_has_no_ratio():
     untimed = cell(timing("numpy", 1e-6), Timing("bcastgen", "wrong", "off by 9 ULP, allowed 0"))
     assert (untimed.speedup, untimed.spread, untimed.lead, untimed.share) == (None, None, None, None)

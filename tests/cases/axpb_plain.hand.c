@@ -123,8 +123,8 @@ axpb_plain_status axpb_plain(const axpb_plain_array *a, const axpb_plain_array *
         const char *y = (const char *)b->data + row * step(b, 0);
         char *sum = (char *)r->data + row * step(r, 0);
         for (int64_t column = 0; column < extents[1]; column++) {
-            const float twice = *(const float *)(y + column * step(b, 1)) * 2;
-            *(float *)(sum + column * step(r, 1)) = *(const float *)(x + column * step(a, 1)) + twice;
+            const float twice = *(const float *)(const void *)(y + column * step(b, 1)) * 2;
+            *(float *)(void *)(sum + column * step(r, 1)) = *(const float *)(const void *)(x + column * step(a, 1)) + twice;
         }
     }
     return AXPB_PLAIN_OK;

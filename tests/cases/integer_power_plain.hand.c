@@ -72,7 +72,7 @@ static int32_t power(int32_t base, uint32_t exponent)
 /* b - 1, which wraps. */
 static int32_t exponent_at(const integer_power_plain_array *b, int64_t i)
 {
-    return (int32_t)((uint32_t)*(const int32_t *)((const char *)b->data + i * step(b)) - 1);
+    return (int32_t)((uint32_t)*(const int32_t *)(const void *)((const char *)b->data + i * step(b)) - 1);
 }
 
 /* What is wrong with an array whose elements are read or written. */
@@ -132,8 +132,8 @@ integer_power_plain_status integer_power_plain(const integer_power_plain_array *
         if (exponent_at(b, i) < 0) return refuse(why, INTEGER_POWER_PLAIN_DOMAIN, -1, -1, -1, 0, 0);
     }
     for (int64_t i = 0; i < extent; i++) {
-        const int32_t base = *(const int32_t *)((const char *)a->data + i * step(a));
-        *(int32_t *)((char *)r->data + i * step(r)) = power(base, (uint32_t)exponent_at(b, i));
+        const int32_t base = *(const int32_t *)(const void *)((const char *)a->data + i * step(a));
+        *(int32_t *)(void *)((char *)r->data + i * step(r)) = power(base, (uint32_t)exponent_at(b, i));
     }
     return INTEGER_POWER_PLAIN_OK;
 }

@@ -51,6 +51,8 @@ def test_run_takes_numbers_and_prints(tmp_path, arrays, capsys):
         (["run", "a", "--in", f"a={'9' * 5000}"], "the integer is beyond 64 bits; write a float"),
         (["run", "out + 1", "--in", "out=1"], "no operand can be called 'out'"),
         (["run", "broadcast_to(a, (k,))", "--in", "a=1", "--extent", "k=2", "k=3"], "--extent gives 'k' twice"),
+        (["emit", "a + 1", "--name", "axpb-1"], "--name 'axpb-1' is no name in C; write axpb_1"),
+        (["emit", "a + 1", "-o", "-"], "stdout does not take; give a directory"),
         (["emit", "a + 1", "--variants=-1"], "variants is -1, expected 0 or more"),
         (["run", "a +", "--in", "a=1"], "invalid syntax"),
         (["run", "foo(a)", "--in", "a=1"], "unknown function 'foo'"),
@@ -71,6 +73,14 @@ def test_errors_are_one_line_and_exit_code_1(arguments, message, capsys, tmp_pat
     assert captured.err.startswith("bcastgen: ")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+@pytest.mark.parametrize("arguments", [["run", "--in", "a=1", "a + 1"], ["run", "-a", "--in", "a=1"]])
+def test_an_expression_that_an_option_took_is_told(arguments, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "required: expression; write it before the options" in capsys.readouterr().err
 
 
 def test_run_reads_and_writes_16_bit_floats(tmp_path, capsys):
@@ -171,7 +181,7 @@ def test_a_file_that_is_no_array(tmp_path, capsys):
 def test_an_archive_is_no_array(tmp_path, capsys):
     np.savez(tmp_path / "a.npz", x=np.ones(2), y=np.ones(3))
     assert main(["run", "a", "--in", f"a={tmp_path / 'a.npz'}"]) == 1
-    assert "a.npz is an archive ('x, y'), not a .npy file; save the array alone" in capsys.readouterr().err
+    assert "a.npz is an archive without an array 'a'; it has 'x, y'" in capsys.readouterr().err
 
 
 def test_a_pickle_is_never_loaded(tmp_path, capsys):
@@ -182,7 +192,7 @@ def test_a_pickle_is_never_loaded(tmp_path, capsys):
 
 def test_usage_errors_exit_with_2():
     with pytest.raises(SystemExit) as caught:
-        main(["no-such-command"])
+        main(["--no-such-flag"])
     assert caught.value.code == 2
 
 
@@ -232,6 +242,28 @@ def test_explain(capsys):
     assert "== nest" in capsys.readouterr().out
     assert main(["explain", "(f32[?,4] a) -> exp(a)", "--stage", "typed"]) == 0
     assert capsys.readouterr().out == "expr (a: f32)\n  t0 = exp(a) : f32\n  return t0\n"
+
+
+def test_ops_lists_those_that_have_a_word(capsys):
+    assert main(["ops", "EXP", "sine of"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert {"exp", "exp2", "expm1", "sin", "cos"} <= set(listed)
+    assert "add" not in listed
+    assert main(["ops", "nothing such"]) == 1
+    assert capsys.readouterr().err == "bcastgen ops: no op has 'nothing such' in its name or meaning\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("cach", "did you mean cache?"),
+        ("exlpain", "did you mean explain?"),
+        ("xyzzy", "the commands are demo, run, emit"),
+    ],
+)
+def test_an_unknown_command_is_told(given, told, capsys):
+    assert main([given]) == 2
+    assert capsys.readouterr().err.startswith(f"bcastgen: no command '{given}'; {told}")
 
 
 def test_ops_lists_the_table(capsys):

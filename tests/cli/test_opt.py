@@ -66,9 +66,12 @@ def test_a_stage_goes_to_a_file(model, tmp_path, capsys):
     assert (tmp_path / "nests.txt").read_text().count("nest (") == 2
 
 
-def test_verify_only_prints_nothing_of_what_is_valid(model, capsys):
-    assert main(["opt", "--verify-only", str(model)]) == 0
+@pytest.mark.parametrize("flags", [["--verify-only"], []])
+def test_verify_only_prints_nothing_of_what_is_valid(flags, model, tmp_path, capsys):
+    assert main(["opt", *flags, str(model)]) == 0
     assert capsys.readouterr() == ("", "")
+    assert main(["opt", *flags, str(tmp_path / "none.mlir")]) == 1
+    assert "none.mlir: No such file" in capsys.readouterr().err
 
 
 def test_each_function_that_is_wrong_is_told(tmp_path, capsys):
@@ -154,7 +157,6 @@ def test_stdin_is_read(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["opt", "MODEL"], "nothing to do; pass --to=STAGE or --verify-only"),
         (["opt", "--to=nest", "--function=gone", "MODEL"], "no function @gone; there are @scaled, @other"),
         (["run", "MODEL", "--no-stretch", "--function=scaled"], "are for expressions, not for .mlir files"),
         (["emit", "a + b", "--function=f"], "--function 'f' is for .mlir files"),

@@ -51,6 +51,7 @@ def test_every_exception_derives_from_the_base_and_from_one_of_pythons():
         "TraceError": TypeError,
         "ParseError": ValueError,
         "CompileError": RuntimeError,
+        "DisabledError": errors.CompileError,
         "RefusedFlagsError": errors.CompileError,
         "CacheError": OSError,
     }

@@ -141,6 +141,17 @@ def test_a_fork_inside_of_it_leaves_both_sides_inside() -> None:
     assert not undivided.is_held
 
 
+def test_a_handler_that_runs_before_a_fork_is_inside() -> None:
+    lock = Undivided()
+    lock.before_fork()
+    with lock:
+        pass
+    # So it waits for no thread that waits for this one.
+    assert lock.is_held
+    lock.after_fork()
+    assert not lock.is_held
+
+
 def test_a_child_gets_a_new_one_where_the_parent_could_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bcastgen.core.forks._MOST_SECONDS", 0.05)
     lock, inside, go = Undivided(), threading.Event(), threading.Event()

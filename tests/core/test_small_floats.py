@@ -6,17 +6,20 @@ import numpy as np
 import pytest
 
 from bcastgen.core.dtypes import DTYPES
-from bcastgen.core.small_floats import SMALL_FLOATS
+from bcastgen.core.small_floats import format_of
 
-ROWS = [row for row in DTYPES if row.small is not None]
+ROWS = [row for row in DTYPES if row.is_small_float]
 # Numbers of every exponent, with few bits, and with one more at the end, so that no half is one.
 _TOPS = np.arange(0, 65536, 5, dtype=np.uint32) << 16
 NUMBERS = np.concatenate([_TOPS, _TOPS + 1]).astype(np.uint32).view(np.float32)
 
 
-def test_every_format_is_that_of_a_dtype():
-    assert [row.name for row in ROWS] == list(SMALL_FLOATS)
-    assert all(row.bits <= 8 and row.bytes == 1 for row in ROWS)
+def test_formats_fill_the_bits_of_their_dtypes():
+    assert len(ROWS) == 11
+    assert all(row.bits == row.small.exponent + row.small.mantissa + (row.small.sign != 0) for row in ROWS)
+    assert all(row.bytes == 1 for row in ROWS)
+    with pytest.raises(ValueError, match="f16 is no small float"):
+        format_of("f16")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)

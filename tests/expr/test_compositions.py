@@ -79,6 +79,10 @@ def test_they_are_numpys(dtype, differences):
     with np.errstate(all="ignore"):
         wanted = {}
         for name, function in UNARY.items():
+            if name == "sinc" and np.isnan(np.sinc(np.float16(0))):
+                # Before NumPy 2.3 or so, 0 becomes a number that float16 does not hold.
+                wanted[name] = np.where(x == 0, x.dtype.type(1), function(x))
+                continue
             if "-" in name and np.dtype(dtype).kind in "iu" and "round" in name:
                 # What lies beyond the dtype NumPy leaves to the machine.
                 wanted[name] = function(np.where(np.abs(x.astype(float)) < 120, x, 0).astype(x.dtype))

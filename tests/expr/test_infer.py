@@ -59,7 +59,7 @@ def test_casts_are_nodes():
 
 
 def test_python_ints_must_fit():
-    with pytest.raises(RangeError, match="Python integer 300 out of bounds for u8"):
+    with pytest.raises(RangeError, match="Python integer 300 out of bounds for uint8"):
         infer(parse("a + 300"), (dtype("u8"),))
     assert result_of("a < 300", dtype("u8")).name == "bool"
 

@@ -15,22 +15,22 @@ from bcastgen.api.define_op import define_op
 from bcastgen.api.functions import from_text, jit
 from bcastgen.api.mlir_module import from_mlir
 from bcastgen.core.errors import BroadcastError, CompileError, CompilerWarning, DomainError, DTypeError, RangeError
-from bcastgen.kernel import kernel as kernels
 from bcastgen.kernel import uncompiled
 from bcastgen.kernel.background import Job
+from bcastgen.runtime.cache import store
 
 
 @pytest.fixture
 def held(monkeypatch, tmp_path):
     """Builds wait until the event is set; the cache is empty."""
     monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path))
-    event, build = threading.Event(), kernels.build
+    event, build = threading.Event(), store.build
 
     def later(*args):
         assert event.wait(60)
         return build(*args)
 
-    monkeypatch.setattr(kernels, "build", later)
+    monkeypatch.setattr(store, "build", later)
     yield event
     event.set()
 
@@ -147,7 +147,7 @@ def test_what_a_signature_asks_is_asked(held):
 
 def test_after_a_failure_numpy_answers_until_the_environment_names_another_compiler(held, monkeypatch):
     monkeypatch.setattr(uncompiled, "_told", set())
-    build, failing = kernels.build, [True]
+    build, failing = store.build, [True]
 
     def fail(*args):
         assert held.wait(60)
@@ -155,7 +155,7 @@ def test_after_a_failure_numpy_answers_until_the_environment_names_another_compi
             raise CompileError("the C compiler failed")
         return build(*args)
 
-    monkeypatch.setattr(kernels, "build", fail)
+    monkeypatch.setattr(store, "build", fail)
     kernel = jit(lambda a, b: a * b - 1, background=True)
     np.testing.assert_array_equal(kernel(A, B), A * B - 1)
     held.set()
@@ -287,7 +287,7 @@ def test_a_program_ends_and_forks_while_it_compiles(fork, tmp_path):
 @pytest.mark.parametrize("operands", [(np.arange(1, 4), 2), (np.arange(1, 4), -1)])
 def test_a_finaliser_in_the_thread_that_compiles_does_not_wait_for_itself(operands, monkeypatch, tmp_path):
     """It calls the kernel that is being made: with what NumPy answers, and with what only the binary can tell."""
-    seen, usual, done = [], kernels.build, threading.Event()
+    seen, usual, done = [], store.build, threading.Event()
 
     def call():
         try:
@@ -303,7 +303,7 @@ def test_a_finaliser_in_the_thread_that_compiles_does_not_wait_for_itself(operan
         return usual(*args)
 
     monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(kernels, "build", build)
+    monkeypatch.setattr(store, "build", build)
     kernel = jit(lambda a, b: a**b + 1234567, background=True)
     wanted = "refused" if operands[1] < 0 else (operands[0] ** operands[1] + 1234567).tolist()
     assert call() == wanted

@@ -191,7 +191,7 @@ def test_what_is_wrong_with_a_text_has_its_place(text, message):
 
 def test_operands_have_the_extents_they_map_to():
     kernel = bg.define_op("first_of", "a, b", c="a", shape=lambda a, b: a, maps=["(d0) -> (d0)"] * 2, replace=True)
-    with pytest.raises(bg.BroadcastError, match=r"operand 'b' dim 0 has extent 1, expected 3.*does not stretch"):
+    with pytest.raises(bg.BroadcastError, match=r"operand 'b' of first_of dim 0 has extent 1, expected 3.*not stretch"):
         kernel(X, np.ones(1))
 
 

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import subprocess
 import sys
 import threading
+import typing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +21,7 @@ import bcastgen as bg
 from bcastgen.core.errors import DomainError
 from bcastgen.expr.trace import trace
 from bcastgen.kernel.kernel import Kernel
+from bcastgen.pipeline import compilation
 from bcastgen.shape.types.tensor_type import parse_signature
 
 
@@ -242,6 +246,19 @@ def test_explain_shows_every_stage():
     assert "a: f32" in kernel.explain()
 
 
+def test_a_stage_that_there_is_not_cannot_be_dumped(monkeypatch):
+    monkeypatch.setenv("BCASTGEN_DUMP", "typed,nests")
+    with pytest.raises(
+        bg.BcastgenError, match=r"BCASTGEN_DUMP='typed,nests'.* 'nests'; name some of typed, nest, shape"
+    ):
+        _ = bg.from_text("a * 3 + b").stages
+
+
+def test_what_can_be_dumped_is_what_is_made():
+    source = Path(compilation.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r'_dump\("(\w+)"', source)) == set(compilation.DUMPED)
+
+
 def test_stages_are_dumped_on_demand(monkeypatch, capsys):
     monkeypatch.setenv("BCASTGEN_DUMP", "typed,nest")
     bg.jit(lambda a: a + 1, name="bump")(np.ones(2))
@@ -405,3 +422,26 @@ def test_a_long_call_tells_the_shapes_of_its_arrays():
     exponents[-1, -1] = -1
     with pytest.raises(DomainError, match=r"in kernel\(a: \[300, 1\], b: \[300, 400\]\)"):
         bg.jit(lambda a, b: a**b)(np.ones((300, 1), np.int64), exponents)
+
+
+def test_kernels_have_no_annotations_of_their_class():
+    for kernel in (bg.add, bg.from_text("a + 1"), bg.jit(lambda x: x)):
+        assert typing.get_type_hints(kernel) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "place"),
+    [
+        ("x.sum(axis=1)", [(3,)], "in kernel(x: rank 1)"),
+        ("(f64[n] x) -> x.sum(axis=1)", [(3,)], "in kernel(x: f64[n])"),
+        ("transpose(x, (1, 0)) + y", [(3,), (2, 2)], "in kernel(x: rank 1, y: rank 2)"),
+        ("broadcast_to(x, (3,)) + y", [(2, 2), (3,)], "in kernel(x: rank 2, y: rank 1)"),
+        ("(f64[2] x, f64[3] y) -> x + y", [(2,), (3,)], "in kernel(x: f64[2], y: f64[3])"),
+    ],
+)
+def test_what_types_and_ranks_refuse_names_the_kernel(text, shapes, place):
+    kernel = bg.from_text(text)
+    for call in (lambda: kernel(*map(np.ones, shapes)), lambda: kernel.result_shape(*shapes)):
+        with pytest.raises(bg.BroadcastError) as error:
+            call()
+        assert str(error.value).endswith(f", {place}"), error.value

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from long_runs import many
 from map_model import make_case
 
 s = bg.shape
@@ -55,7 +56,7 @@ def test_random_maps_give_what_numpy_gives():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 26))
+@pytest.mark.parametrize("seed", range(2, 2 + many(8, 24)))
 def test_many_random_maps_give_what_numpy_gives(seed):
     hold_to_the_model(seed, 12)
 
@@ -193,3 +194,27 @@ def test_strict_arrays_and_out(outer):
     assert kernel(a, bg.strict(b), bg.strict(out)).shape == (2, 3)
     with pytest.raises(bg.BroadcastError, match=r"operand 'c' dim 0 has extent 1, expected 2 .*it does not stretch"):
         kernel(a, b, bg.strict(np.ones((1, 3)), 0))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda op, a, b: op(op(a, b).sum(axis=1), b),
+        lambda op, a, b: op(a, b).sum(axis=0),
+        lambda op, a, b: op(a, b) - b.sum(),
+    ],
+)
+def test_reductions_beside_a_shape_function_are_refused_by_its_name(function, outer):
+    with pytest.raises(bg.BcastgenError, match="reductions do not go together with 'outer_difference'"):
+        bg.jit(lambda a, b: function(outer, a, b))(np.ones(2), np.ones(3))
+
+
+def test_a_kernel_shows_no_operand_that_is_not_passed(outer):
+    assert repr(outer) == "<kernel outer_difference(a, b)>"
+
+
+def test_the_cure_for_unknown_ranks_works(outer, tmp_path):
+    with pytest.raises(bg.BroadcastError, match=r"bcastgen\.jit\(lambda a: kernel\(a\), signature="):
+        outer.emit_c(tmp_path)
+    typed = bg.jit(lambda a, b: outer(a, b), signature="(f64[?] a, f64[?] b)", name="typed_outer")
+    assert len(typed.emit_c(tmp_path)) == 2

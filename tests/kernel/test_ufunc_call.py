@@ -1,4 +1,7 @@
-"""bcastgen/kernel/ufunc_call.py: calls as NumPy's ufuncs take them: random ones against NumPy, then each part alone."""
+"""bcastgen/kernel/ufunc_call.py: calls as NumPy's ufuncs take them: random ones against NumPy, then each part alone.
+
+The file is long because each argument of NumPy's ufuncs has its tests.
+"""
 
 from __future__ import annotations
 
@@ -101,11 +104,23 @@ class Call:
         return True if has_out else self.given.get("where", True)
 
 
+# Since 2.3 NumPy has out=..., and refuses signatures of one letter, which was the dtype of results.
+IS_BEFORE_2_3 = np.lib.NumpyVersion(np.__version__) < "2.3.0"
+
+
 def answer(function, call):
+    given, only_arrays = call.given, False
+    if isinstance(function, np.ufunc) and IS_BEFORE_2_3:
+        if len(given.get("signature") or "") == 1:
+            return TypeError("a signature of one letter")
+        # Results are arrays, also those without dims.
+        only_arrays = given.get("out") is ...
+        given = given | {"out": None} if only_arrays else given
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # NumPy warns of masks without an out
-            return function(*call.operands, **call.given)
+            made = function(*call.operands, **given)
+            return np.asarray(made) if only_arrays else made
     except Exception as error:
         return error
 
@@ -334,6 +349,10 @@ def test_subclasses_are_wrapped_as_numpy_wraps_them():
     assert type(bg.add(x[0], 1)) is np.float64
     out = np.zeros(3).view(First)
     assert bg.add(x, 1, out=out) is out
+    whole = np.zeros(3)
+    for outs in ({"out": (whole, None)}, {"out": (whole, None), "where": x > 0}):
+        first, second = bg.divmod(x, 2, **outs)
+        assert first is whole and (type(second), second.name) == (Named, "x")
     assert type(bg.add(np.arange(3.0), 1, np.zeros(3).view(Named))) is Named
     assert type(bg.add(np.zeros(3).view(np.recarray), 1)) is type(np.add(np.zeros(3).view(np.recarray), 1))
 
@@ -356,9 +375,9 @@ def test_objects_that_take_over():
     with pytest.raises(TypeError, match="does not support ufuncs"):
         bg.add(np.ones(3), NoUfuncs())
     for kernel in (bg.erf, bg.jit(lambda x: x + 1)):
-        for value in (Own(), NoUfuncs()):
-            with pytest.raises(bg.DTypeError, match=r"operand '[ax]' is a .*numpy.asarray"):
-                kernel(value)
+        assert kernel(Own())[1:] == ("__call__", 1, {}) and kernel(Own())[0].nin == 1
+        with pytest.raises(bg.DTypeError, match=r"operand '[ax]' is a .*numpy.asarray"):
+            kernel(NoUfuncs())
 
 
 def test_masked_arrays_are_numpys():

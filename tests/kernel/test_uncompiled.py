@@ -140,6 +140,30 @@ def test_what_numpy_cannot_compute_is_an_error(monkeypatch, untold):
         twice(np.ones(2))
 
 
+def test_where_compiling_is_turned_off_numpy_computes_without_a_word(monkeypatch, untold, tmp_path):
+    monkeypatch.setenv("BCASTGEN_DISABLE", "1")
+    kernel = bg.jit(lambda a: np.exp(a) + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel(np.zeros(2)).tolist() == [2, 2] and kernel.compilations == 0
+    own = bg.define_op("thrice_off", "a", c="a + a + a")
+    with pytest.raises(bg.CompileError, match=r"kernel .thrice_off. is not compiled, since BCASTGEN_DISABLE is set"):
+        own(np.ones(2))
+    assert not list(tmp_path.rglob("kernel.so"))
+    monkeypatch.setenv("BCASTGEN_DISABLE", "0")
+    assert kernel(np.zeros(2)).tolist() == [2, 2] and kernel.compilations == 1
+    assert own(np.ones(2)).tolist() == [3, 3]
+
+
+def test_what_is_compiled_and_found_is_logged(untold, caplog):
+    with caplog.at_level("INFO", "bcastgen"):
+        bg.jit(lambda a: a * 5 + 1, name="logged")(np.ones(2))
+        bg.jit(lambda a: a * 5 + 1, name="logged")(np.ones(2))
+    compiled, found = [record.getMessage() for record in caplog.records if record.name == "bcastgen"]
+    assert compiled.startswith("compiled logged (a: f64) in ") and found.startswith("found on disk: ")
+    assert compiled.rpartition(" ")[2] == found.rpartition(" ")[2]
+
+
 def test_a_program_that_makes_no_calls_is_told_nothing(tmp_path):
     program = textwrap.dedent("""
         import bcastgen as bg

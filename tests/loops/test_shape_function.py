@@ -107,3 +107,21 @@ def test_many_operands():
     names = [f"x{at}" for at in range(12)]
     kernel = bg.from_text(" + ".join(names))
     assert kernel.result_shape(*((1,) * at for at in range(12))) == (1,) * 11
+
+
+REDUCED = (
+    "(f32[?, ?] a, f32[?] b) -> sum(a*b, axis=1)",
+    "(f32[?, ?] a, f32[?] b) -> max(a*b)",
+    "(f32[?, ?] a, f32[?, ?] b) -> b + mean(a, axis=0), a / sum(a, axis=1, keepdims=True)",
+    "(f32[?, ?] a, f32[?, ?] b) -> max(b - mean(a, axis=0), axis=1)[:, None] * b",
+    "(f32[n, ?] a, f32[n, 3] b) -> a - mean(b, axis=1)[:, None], argmin(b, axis=1)",
+)
+
+
+@pytest.mark.parametrize("text", REDUCED)
+def test_the_shape_function_of_reductions_is_result_shape(text):
+    kernel = bg.from_text(text)
+    ranks = [len(type_.dims) for _, type_ in kernel.signature.operands]
+    for extents in itertools.product((0, 1, 2, 3), repeat=sum(ranks)):
+        shapes = (extents[: ranks[0]], extents[ranks[0] :])
+        assert outcome(kernel.shape_function.run, *shapes) == outcome(kernel.result_shape, *shapes), shapes

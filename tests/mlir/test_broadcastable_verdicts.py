@@ -11,6 +11,7 @@ import pytest
 
 import mlir_tools
 import verdicts
+from long_runs import many
 from verdicts import DIFFERENCES
 
 EACH = pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda difference: difference.name)
@@ -60,7 +61,7 @@ def test_llvm_differs_where_the_docs_say_so(difference):
 @mlir_tools.needs_mlir
 @pytest.mark.parametrize(
     ("draw", "count", "seed"),
-    [(verdicts.broadcastable, 10_000, 22), (verdicts.tosa, 5_000, 23)],
+    [(verdicts.broadcastable, many(4_000, 10_000), 22), (verdicts.tosa, many(2_000, 5_000), 23)],
     ids=["broadcastable", "tosa"],
 )
 def test_verdicts_agree_with_llvm(draw, count, seed):

@@ -1,14 +1,13 @@
 """Strict and trusted reading of MLIR, and the ops that refused calls name, held to a model that is written apart."""
 
-import doctest
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bcastgen as bg
 from bcastgen.loops.guard_interpret import Failure, run_guards
+from long_runs import many
 from strict_model import written
 
 F32 = np.float32
@@ -66,8 +65,9 @@ def test_calls_and_the_ops_they_fail_at_are_the_model_s(dynamic):
 @pytest.mark.parametrize("dynamic", ["numpy", "strict"])
 def test_many_calls_and_the_ops_they_fail_at_are_the_model_s(dynamic):
     rng = random.Random(f"many {dynamic}")
-    allowed, refused = np.sum([agree(written(rng, 3, 7), rng, dynamic) for _ in range(1500)], 0)
-    assert min(allowed, refused) > 500
+    count = many(500, 1500)
+    allowed, refused = np.sum([agree(written(rng, 3, 7), rng, dynamic) for _ in range(count)], 0)
+    assert min(allowed, refused) > count // 3
 
 
 def test_in_strict_mode_only_a_static_1_stretches():
@@ -153,9 +153,3 @@ def test_values_that_are_no_operands_are_followed():
         np.testing.assert_array_equal(kernel(ones(3, 4), ones(3)), np.tile(F32([1, 2, 3, 4]), (3, 1)))
         with pytest.raises(bg.BroadcastError, match=r"<mlir>:8:12: error: 'tosa.sub' op"):
             kernel(ones(3, 4), ones(2))
-
-
-def test_the_examples_of_the_page_run():
-    page = Path(__file__).parents[2] / "docs" / "mlir.md"
-    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert (failed, tried) == (0, 3)

@@ -32,6 +32,28 @@ def test_floats_become_integers_as_the_reference_has_it(name, target):
     np.testing.assert_array_equal(nearest, cast_reference(np.rint(x), target))
 
 
+def nearest_with(bits, number):
+    """The nearest number of so many significant bits; of two, the even one."""
+    excess = max(abs(number).bit_length() - bits, 0)
+    kept, rest, half = abs(number) >> excess, abs(number) & ((1 << excess) - 1), (1 << excess) >> 1
+    kept += excess > 0 and (rest > half or (rest == half and kept & 1))
+    return (kept << excess) * (-1 if number < 0 else 1)
+
+
+@pytest.mark.parametrize(("target", "bits"), [("bf16", 8), ("f32", 24), ("f64", 53)])
+@pytest.mark.parametrize("source", ["i64", "u64"])
+def test_large_integers_are_rounded_once(source, target, bits):
+    """Beside a tie, one bit at the far end decides: rounding twice would lose it."""
+    top = 63 if source == "u64" else 62
+    ties = [2**top + odd * 2 ** (top - bits) for odd in (1, 3, 5)]
+    numbers = [tie + sign * 2**far for tie in ties for far in range(top - bits) for sign in (-1, 0, 1)]
+    numbers += [-number for number in numbers if source == "i64"]
+    x = np.array(numbers, source.replace("i", "int").replace("u", "u").replace("u64", "uint64"))
+    got = from_text(f"({source}[n] x) -> x.astype({target}).astype(f64)")(x)
+    wanted = np.array([float(nearest_with(bits, number)) for number in numbers])
+    np.testing.assert_array_equal(got, wanted)
+
+
 @pytest.mark.parametrize("name", ["f32", "f64"])
 def test_there_and_back_a_zero_has_no_sign(name):
     x = np.array([-0.3, -0.0, -0.9, 0.2] * 20, name.replace("f", "float"))

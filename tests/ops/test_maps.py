@@ -47,5 +47,5 @@ def test_all_maps_are_from_the_result():
 
 
 def test_a_dtype_is_no_value_of_a_shape_function():
-    with pytest.raises(bg.ParseError, match=r"'!shape.element_type' is a dtype, .* dtypes= says the result's dtype"):
+    with pytest.raises(bg.ParseError, match=r"'!shape.element_type' is no operand's; .* as a parameter: a_type"):
         bg.define_op("typed", "a, t", c="a", maps=["(d0) -> (d0)", "!shape.element_type"], shape=lambda a, t: a)

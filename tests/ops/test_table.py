@@ -14,7 +14,8 @@ from bcastgen.emit.c_text.helpers import helper_text
 from bcastgen.ops.table import OPS, find_op
 
 ROWS = list(OPS.values())
-UFUNCS = [row for row in ROWS if isinstance(getattr(np, row.name, None), np.ufunc)]
+# NumPy's isnat takes times, the row their numbers.
+UFUNCS = [row for row in ROWS if isinstance(getattr(np, row.name, None), np.ufunc) and row.name != "isnat"]
 PYTHON_SCALARS = {WEAK_INT: int, WEAK_FLOAT: float}
 
 

@@ -96,7 +96,7 @@ def test_array_likes(kernels: Any) -> None:
     same(add([1, 2, 3], (1.5, 2, 3)), np.add([1, 2, 3], (1.5, 2, 3)))
     same(add(range(3), memoryview(b"abc")), np.add(range(3), np.frombuffer(b"abc", np.uint8)))
     same(add(np.array([(1.0, 2.0)]).view(np.recarray), 1), np.array([[2.0, 3.0]]))
-    with pytest.raises(DTypeError, match=r"operand 'a' is a matrix, which gives operators its own meaning \(__mul__\)"):
+    with pytest.raises(DTypeError, match=r"operand 'a' is a matrix .*, which gives operators .* \(__mul__\)"):
         add(np.array([[1.0, 2.0]]).view(np.matrix), 1)
 
 
@@ -268,7 +268,7 @@ class Opting:
         (object(), r"operand 'b' \(a object\): dtype 'object'"),
         (
             np.zeros(2, ml_dtypes.int1),
-            r"operand 'b' \(an array of shape \(2,\)\): dtype 'int1' is not supported; use one of .*f32, f64",
+            r"operand 'b' \(an array of shape \(2,\)\): dtype 'int1' is not supported; use one of .*float32, float64",
         ),
         (np.zeros(2, np.clongdouble), "dtype 'complex256'"),
         (np.zeros(2, "M8[s]"), "'b' .*dtype 'datetime64"),
@@ -278,7 +278,7 @@ class Opting:
         ([1, [2, 3]], "operand 'b' is a list that is not an array: .*inhomogeneous"),
         (
             np.ma.masked_array([1.0, 2.0], [0, 1]),
-            "operand 'b' is a masked array, and its mask would be lost; pass x.filled",
+            r"operand 'b' is a masked array of shape \(2,\) .*, and its mask would be lost; pass x.filled",
         ),
         (Overriding(), r"operand 'b' is a Overriding, which gives .*__array_ufunc__.*numpy.asarray"),
         (Opting(), "operand 'b' is a Opting"),
@@ -293,12 +293,12 @@ def test_operands_without_a_dtype(kernels: Any, value: Any, message: str) -> Non
 def test_python_ints_out_of_range(kernels: Any) -> None:
     bytes_ = np.array([1, 2], np.uint8)
     with pytest.raises(
-        RangeError, match=r"^Python integer 300 out of bounds for u8 \(operand 'b' takes 0 to 255\), in f"
+        RangeError, match=r"^Python integer 300 out of bounds for uint8 \(operand 'b' takes 0 to 255\), in f"
     ):
         kernels.add(bytes_, 300)
-    with pytest.raises(OverflowError, match=r"Python integer -1 out of bounds for u8 \(operand 'a'"):
+    with pytest.raises(OverflowError, match=r"Python integer -1 out of bounds for uint8 \(operand 'a'"):
         kernels.add(-1, bytes_)
-    with pytest.raises(RangeError, match=rf"{2**63} out of bounds for i32"):
+    with pytest.raises(RangeError, match=rf"{2**63} out of bounds for int32"):
         kernels.add(np.zeros(1, np.int32), 2**63)
     for value in (2**64, -(2**63) - 1):
         with pytest.raises(RangeError, match=rf"{value} out of bounds \(operand 'b' takes {-(2**63)} to {2**64 - 1}\)"):

@@ -106,3 +106,48 @@ def test_overlap_is_decided_within_bounds() -> None:
     y = np.lib.stride_tricks.as_strided(block[1:], (41, 43, 47), (1069, 1153, 1213))
     assert outs._overlap(x, y)
     assert not outs._overlap(block[::2], block[1::2])
+
+
+class Exported:
+    """An array of a library that has DLPack alone."""
+
+    def __init__(self, array, fails=False):
+        self.array, self.fails = array, fails
+
+    def __dlpack__(self, **options):
+        if self.fails:
+            raise BufferError("on another device")
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_that_have_dlpack_alone():
+    array = np.arange(6.0).reshape(2, 3).T
+    assert np.shares_memory(clean_operand("x", Exported(array)), array)
+    with pytest.raises(DTypeError, match="operand 'x' is a Exported that is not an array: on another device"):
+        clean_operand("x", Exported(array, True))
+
+
+def test_buffers_are_read_in_place():
+    import array
+
+    numbers = array.array("d", [1.0, 2.0])
+    for value in (numbers, memoryview(numbers)):
+        assert np.shares_memory(clean_operand("x", value), np.frombuffer(numbers))
+
+
+def test_a_class_that_claims_to_be_a_scalar_type_of_numpy_is_none() -> None:
+    class Posing(type):
+        def __hash__(cls) -> int:
+            return hash(np.float64)
+
+        def __eq__(cls, other: object) -> bool:
+            return other is np.float64 or other is cls
+
+    class Number(metaclass=Posing):
+        pass
+
+    with pytest.raises(DTypeError, match="operand 'a' is a Number that is not an array: float"):
+        clean_operand("a", Number())

@@ -14,19 +14,9 @@ from bcastgen.core.c_flags import JIT_FLAGS as FLAGS
 from bcastgen.core.errors import CompileError
 from bcastgen.runtime import toolchain as module
 from bcastgen.runtime.toolchain import cpu_features, toolchain
+from shell_scripts import plain_environment, script  # noqa: F401 - a fixture
 
-
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("BCASTGEN_CC", "BCASTGEN_CFLAGS", "CC"):
-        monkeypatch.delenv(variable, raising=False)
-
-
-def script(path: Path, body: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
-    return path
+pytestmark = pytest.mark.usefixtures("plain_environment")
 
 
 # --- finding it
@@ -60,6 +50,36 @@ def test_bcastgen_cc_is_split_as_a_shell_would_and_becomes_a_full_path(
     monkeypatch.chdir(program.parent)
     monkeypatch.setenv("BCASTGEN_CC", "./cc")
     assert toolchain().command == (str(program),)
+
+
+def packaged_zig(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installed package ziglang, and no compiler on the PATH."""
+    (folder / "empty").mkdir()
+    monkeypatch.setenv("PATH", str(folder / "empty"))
+    monkeypatch.delitem(sys.modules, "ziglang", raising=False)
+    monkeypatch.syspath_prepend(folder)
+    program = script(folder / "ziglang" / "zig", "exit 1")
+    (folder / "ziglang" / "__init__.py").write_text("")
+    return program
+
+
+def test_where_no_compiler_is_on_the_path_the_package_ziglang_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = packaged_zig(tmp_path, monkeypatch)
+    tools = toolchain()
+    assert (tools.command, tools.kind) == ((str(program), "cc"), "clang")
+    assert str(program) in tools.identity and "-O3" in tools.flags
+    script(tmp_path / "empty" / "gcc", "exit 1")
+    assert toolchain().command == (str(tmp_path / "empty" / "gcc"),)
+
+
+def test_the_kind_of_zig_is_clang_s_whatever_cc_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = packaged_zig(tmp_path, monkeypatch)
+    gcc = script(tmp_path / "empty" / "gcc", "exit 1")
+    (tmp_path / "empty" / "cc").symlink_to(gcc)
+    monkeypatch.setenv("BCASTGEN_CC", f"{program} cc")
+    assert (toolchain().kind, str(gcc) in toolchain().identity) == ("clang", False)
 
 
 def test_cc_of_other_projects_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

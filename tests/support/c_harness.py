@@ -6,6 +6,8 @@ shape function and the call returned.
     harness = Harness(kernels, directory)           # the files of all of them, and the program's
     program = harness.build("gcc", ("-O1", *ADDRESS), guarded=True)
     (outcome,) = program.run(Case(kernel).array(a).array(b).array(result))
+
+The file is long because what writes a case, what reads it in C and what reads its outcome are one format.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import struct
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +82,8 @@ class Emitted:
     in_place: frozenset[tuple[int, int]] = frozenset()
     static: bool = False
     slots: int = 0
+    workspace: str = ""
+    kept: tuple[tuple[str, int], ...] = ()
 
     @property
     def text(self):
@@ -96,10 +101,12 @@ class Emitted:
 
 def result_ranks(compilation: Compilation) -> tuple[int | None, ...]:
     """The rank of each result, None where it is not known."""
+    reduced = len(compilation.program.reduced)
     ranks = {
-        access.position: None if nest.domain.open else len(nest.domain.dims)
+        access.position - reduced: None if nest.domain.open else len(nest.domain.dims)
         for nest in compilation.program.nests
         for access in nest.results
+        if not nest.reduced
     }
     return tuple(ranks[at] for at in range(len(ranks)))
 
@@ -109,7 +116,8 @@ def emit_module(kernels: Sequence[Kernel], name: str, form: CForm = USUAL) -> li
     parts = [kernel.standalone_part(kernel.__name__) for kernel in kernels]
     files = dict(render_module(name, parts, form).files)
     made = []
-    for kernel, view in zip(kernels, module_view(name, parts, form).kernels, strict=True):
+    module = module_view(name, parts, form)
+    for kernel, view, reduced in zip(kernels, module.kernels, module.reduced, strict=True):
         in_place = {
             (at, view.operands.index(operand)) for at, (_, operands) in enumerate(view.in_place) for operand in operands
         }
@@ -126,6 +134,8 @@ def emit_module(kernels: Sequence[Kernel], name: str, form: CForm = USUAL) -> li
                 frozenset(in_place),
                 form.static,
                 len(view.given) - len(view.passed),
+                f"{view.name}_workspace" if view.workspace else "",
+                tuple((one.c, prod(one.static_extents)) for one in reduced.kept) if form.static and reduced else (),
             )
         )
     return made
@@ -234,23 +244,48 @@ class Outcome:
 
 def _static_wrapper(at, kernel):
     """C that hands the data of dense arrays to a kernel that knows their extents."""
-    types = {access.position: access.type for nest in kernel.compilation.program.nests for access in nest.results}
+    reduced = len(kernel.compilation.program.reduced)
+    types = {
+        access.position - reduced: access.type
+        for nest in kernel.compilation.program.nests
+        for access in nest.results
+        if not nest.reduced
+    }
     said = [
         f"got->extents[{k}][{dim}] = {extent};"
         for k in range(len(types))
         for dim, extent in enumerate((len(types[k].dims), *(own.extent for own in types[k].dims)))
     ]
     # In C a `void *` needs no cast; an operand that nothing reads is one for the kernel, too.
-    data = ", ".join(f"given[{k}].data" for k in range(len(kernel.operands) + len(kernel.results)))
+    given = [f"given[{k}].data" for k in range(len(kernel.operands) + len(kernel.results))]
+    # Own struct types have the module's prefix.
+    kept = "".join(
+        f"static {c.replace('bcg_', f'{kernel.name}_')} kept_{at}_{k}[{count or 1}];\n"
+        for k, (c, count) in enumerate(kernel.kept)
+    )
+    data = ", ".join((*given, *(f"kept_{at}_{k}" for k in range(len(kernel.kept)))))
     returns = f"{kernel.name}_status {kernel.function}(" in kernel.files[f"{kernel.name}.h"]
     return f"""
-static void run_{at}(const harness_array *given, int told, harness_answer *got)
+{kept}static void run_{at}(const harness_array *given, int told, harness_answer *got)
 {{
     (void)told;
     {" ".join(said)}
     {"got->call.status = (int64_t)" * returns}{kernel.function}({data});
 }}
 """
+
+
+def _workspace(kernel, operands):
+    """C that makes the memory that a kernel needs, and C that frees it."""
+    if not kernel.workspace:
+        return "", ""
+    given = ", ".join(f"&a[{k}]" for k in range(operands))
+    made = f"""size_t bytes = 0;
+    const {kernel.name}_status sized = {kernel.workspace}({given}, &bytes, NULL);
+    if (sized != fits) abort();
+    void *const workspace = bytes > 0 ? malloc(bytes) : NULL;
+    for (size_t at = 0; at < bytes; at++) ((unsigned char *)workspace)[at] = 0xa5;"""
+    return made, "free(workspace);"
 
 
 def _wrapper(at, kernel):
@@ -270,6 +305,8 @@ def _wrapper(at, kernel):
     copy = "{(int64_t)%s, why.operand, why.dim, why.against, why.expected, why.actual}"
     shape_function = kernel.shape_function or f"{name}_shape"
     message_function = kernel.message_function or f"{name}_message"
+    room, after_call = _workspace(kernel, operands)
+    arrays += ", workspace" if room else ""
     message = f"(void){message_function}(done, &why, got->message, sizeof got->message);"
     return f"""
 static void run_{at}(const harness_array *given, int told, harness_answer *got)
@@ -298,7 +335,9 @@ static void run_{at}(const harness_array *given, int told, harness_answer *got)
     got->shape = (harness_outcome){copy % "fits"};
     {" ".join(after)}
     why = ({name}_diagnostic){{-77, -77, -77, -77, -77}};
+    {room}
     const {name}_status done = {kernel.function}({arrays}, told ? &why : NULL);
+    {after_call}
     got->call = (harness_outcome){copy % "done"};
     {f"if (told && done != 0) {message}" if f"{message_function}(" in kernel.text else ""}
 }}

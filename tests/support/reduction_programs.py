@@ -10,6 +10,7 @@ differ by the roundings of its own type. Integers, indices and truths are compar
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -101,10 +102,16 @@ class Program:
         assert array.shape == shape
         return array[flips]
 
-    def function(self) -> Callable[..., Any]:
-        """Return the program as a function of x and y."""
+    def function(self, wide: bool = False, after: str = "") -> Callable[..., Any]:
+        """Return the program as a function of x and y, or the one that divides sums of integers in the widest type.
+
+        `after` is what is returned, in place of what the text says.
+        """
         names: dict[str, Any] = {"np": np}
-        lines = "\n".join(f"    {line.strip()}" for line in self.text.split(";"))
+        text = self.text if not after else f"{self.text.split(';')[0]}; return {after}"
+        if wide and self.dtype.kind in "iub":
+            text = re.sub(r"np\.(mean|var|std)\((.*?), axis=", r"np.\1(\2, dtype=np.longdouble, axis=", text)
+        lines = "\n".join(f"    {line.strip()}" for line in text.split(";"))
         exec(f"def program(x, y):\n{lines}", names)
         function: Callable[..., Any] = names["program"]
         return function
@@ -137,29 +144,50 @@ class Program:
     def _floats(self, found: Array) -> str:
         wide = [x.astype(np.clongdouble if x.dtype.kind == "c" else np.longdouble) for x in self.operands]
         keeps = [x if x.dtype.kind in "iub" else w for x, w in zip(self.operands, wide, strict=True)]
-        exact = np.asarray(self.function()(*keeps))
+        exact = np.asarray(self.function(wide=True)(*keeps))
         if exact.dtype.kind not in "fc":
             return ""
-        unit = np.finfo(found.dtype).eps
+        unit = float(np.finfo(found.dtype).eps)
         if "prod" in self.text and not self._is_small(wide, float(np.finfo(found.dtype).max)):
             return ""
-        count = max(self.operands[0].size, 1)
-        scale = np.abs(exact) + self._magnitude() * (1 if "mean" in self.text or "var" in self.text else count)
         with np.errstate(all="ignore"):
-            far = np.abs(found.astype(exact.dtype) - exact) > 40 * unit * scale
+            bound = 40 * unit * np.abs(exact) + self._bound(keeps, 40 * unit)
+            far = np.abs(found.astype(exact.dtype) - exact) > bound
         same = (found == exact.astype(found.dtype)) | (np.isnan(found) & np.isnan(exact))
         return "" if not np.any(far & ~same) else f"{found}, expected {exact}"
+
+    def _bound(self, operands: list[Array], unit: float) -> Any:
+        """Return how far what is reduced may be from the exact value, times what it is multiplied by afterwards.
+
+        `unit` is the relative error of a value. Integers are computed with in their own type here as there, so that
+        those which wrap have their values of after that.
+        """
+        first, after = (part.strip() for part in self.text.split(";"))
+        values = np.asarray(self._evaluate(first.split("(", 1)[1].split(", axis=")[0], operands))
+        wide = np.clongdouble if values.dtype.kind == "c" else np.longdouble
+        finite = np.abs(values[np.isfinite(values)].astype(wide))
+        most = max(float(finite.max()) if finite.size else 0.0, 3.0)
+        if "sum(" in first:
+            bound: Any = unit * most * max(values.size, 1)
+        elif "prod(" in first:
+            bound = unit * max(values.size, 1) * np.abs(self.function(wide=True, after="r")(*operands))
+        elif "var(" in first:
+            # Of (v - mean)**2, where v and the mean have an error of a unit of the largest value each.
+            bound = unit * most * np.sqrt(np.abs(self.function(wide=True, after="r")(*operands))) + (unit * most) ** 2
+        else:
+            bound = unit * most
+        factor = self.operands[1]
+        known = np.abs(factor[np.isfinite(factor)]) if "r * y" in after else np.ones(1)
+        return bound * float(known.max() if known.size else 1)
+
+    def _evaluate(self, text: str, operands: list[Array]) -> Any:
+        return eval(text, {"np": np}, dict(zip("xy", operands, strict=True)))
 
     def _is_small(self, wide: list[Array], most: float) -> bool:
         """Whether no product of some of the elements overflows; the order of factors is not NumPy's."""
         with np.errstate(all="ignore"):
             logs = [np.log2(np.maximum(np.abs(x), 1)).sum() * self.operands[0].size / max(x.size, 1) for x in wide]
         return bool(2 * sum(logs) + 64 < np.log2(most))
-
-    def _magnitude(self) -> float:
-        finite = [np.abs(x[np.isfinite(x)]) for x in self.operands if x.dtype.kind in "fc"]
-        most = max((float(x.max()) for x in finite if x.size), default=16.0)
-        return (most + 1) ** 2 * 4
 
     def __str__(self) -> str:
         x, y = self.operands

@@ -23,7 +23,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.kernel import background as background_module
-from bcastgen.kernel import kernel as kernels_module
+from bcastgen.runtime.cache import store
 from compile_flags import CONTRACT, LANGUAGES, QUICK
 from shape_kernels import arrays, blanks
 from shape_model_kernel import listed, text_of
@@ -137,7 +137,7 @@ def held():
 
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as cache:
         patch.setenv("BCASTGEN_CACHE_DIR", cache)
-        patch.setattr(kernels_module, "build", build)
+        patch.setattr(store, "build", build)
         patch.setattr(background_module.Job, "wait", wait)
         try:
             yield

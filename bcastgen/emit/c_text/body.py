@@ -22,6 +22,7 @@ from ...loops.nest import Apply, Let, Load, Nest, Value, made_of
 from ...loops.schedule.common_cases import BlockTest
 
 __all__ = [
+    "bare",
     "body_lines",
     "demand_lines",
     "demand_status",
@@ -157,7 +158,7 @@ def body_lines(
             texts[place] = named
         # If a user's C does not compile, the compiler shows this line, and so the op's name.
         label = "" if statement.op.definition is None else f"/* {statement.op.name} */ "
-        value = _bare(_fill(template, texts))
+        value = bare(_fill(template, texts))
         # A value that is only stored is rounded by the store.
         if Let(at) in read and statement.op.rounds(statement.operand_dtypes, statement.dtype):
             value = f"bcg_round_{statement.dtype}({value})"
@@ -200,7 +201,7 @@ def _fill(template: str, texts: list[str]) -> str:
     return template
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     """Drop parentheses around a whole expression, but for a comma operator's, which would part declarators."""
     if not text.startswith("("):
         return text
@@ -228,7 +229,7 @@ def demand_lines(nest: Nest, loads: tuple[str, ...]) -> tuple[list[str], str, fr
         template = statement.op.demand_for(statement.operand_dtypes)
         if template is None or _is_certain(statement):
             continue
-        demands.append(_bare(_fill(template, _texts(statement, loads))))
+        demands.append(bare(_fill(template, _texts(statement, loads))))
         needed.add(statement.operands[1])
     lets, needed = made_of(nest, needed, frozenset(range(len(nest.body))))
     reads = frozenset(value.access for value in needed if isinstance(value, Load))
@@ -242,7 +243,7 @@ def demand_status(nest: Nest) -> str:
 
 def test_text(nest: Nest, test: BlockTest, loads: tuple[str, ...]) -> str:
     """Return the C of the number that a block is tested for."""
-    return _bare(_fill(test.number, _texts(nest.body[test.statement], loads)))
+    return bare(_fill(test.number, _texts(nest.body[test.statement], loads)))
 
 
 def _is_certain(statement: Apply) -> bool:

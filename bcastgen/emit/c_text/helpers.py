@@ -11,6 +11,7 @@ definition between blank lines (their contracts say so), which is all this modul
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 
@@ -52,6 +53,7 @@ _HEADERS = (
     "bcg_vmath_tan.h",
     "bcg_vmath_inverse_trig.h",
     "bcg_vmath_erf.h",
+    "bcg_vmath_gamma.h",
     "bcg_vmath_special.h",
     "bcg_complex.h",
     "bcg_complex_functions.h",
@@ -63,6 +65,8 @@ _OF_ELEMENTS, _MATHEMATICAL = (
     r"bcg_vmath_(?!core)\w*\.h",
 )
 _MOST_INLINED = 16
+# What the preprocessor may leave out, the innermost first; and a name.
+_CONDITIONAL, _WORD = re.compile(r"^#if(?:(?!^#if).)*?^#endif", re.MULTILINE | re.DOTALL), re.compile(r"\bbcg_\w+")
 _DEFINED = (
     re.compile(r"^static inline [\w ]+?[ *](bcg_\w+)\(", re.MULTILINE),
     re.compile(r"^}\s*(bcg_\w+);", re.MULTILINE),
@@ -171,7 +175,8 @@ def for_loops(definitions: str, loops: str, all: bool = True) -> str:
     Compilers do not inline large functions that several loops call, and leave the loops scalar. So functions of
     elements become part of each loop (`BCG_INLINE`); but if loops call mathematical ones very often, these are compiled
     once, for whole vectors (`BCG_SHARED`): a little slower for a few calls, as fast for many. Functions for elements
-    outside of a common case are never vectorised, and stay apart (`BCG_APART`).
+    outside of a common case are never vectorised, and stay apart (`BCG_APART`). What is called on some machines only is
+    `BCG_INLINE`, too, of which compilers for other machines do not say that nothing calls it.
 
     Parameters
     ----------
@@ -184,12 +189,18 @@ def for_loops(definitions: str, loops: str, all: bool = True) -> str:
     shared = frozenset(called) if len(full) > _MOST_INLINED else frozenset[str]()
     of_elements = functions_of(_OF_ELEMENTS) if all or called else frozenset[str]()
     apart = {name.replace("_near_", "_") for name in of_elements if "_near_" in name}
+    unconditional, conditions = f"{definitions}\n{loops}", 1
+    while conditions:
+        unconditional, conditions = _CONDITIONAL.subn("", unconditional)
+    everywhere = Counter(_WORD.findall(unconditional))
 
     def spelled(found: re.Match[str]) -> str:
         if found[1] in apart or "_far_" in found[1]:
             return found[0].replace("inline", "BCG_APART", 1)
         if found[1] in shared:
             return found[0].replace("inline", "BCG_SHARED", 1)
-        return found[0].replace("inline", "BCG_INLINE", 1) if found[1] in of_elements else found[0]
+        # Its definition is one place where its name stands.
+        inline = found[1] in of_elements or everywhere[found[1]] < 2
+        return found[0].replace("inline", "BCG_INLINE", 1) if inline else found[0]
 
     return _DEFINED[0].sub(spelled, definitions)

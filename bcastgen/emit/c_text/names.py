@@ -36,11 +36,16 @@ _KEYWORDS = frozenset(
     linux unix i386 near far main
     """.split()
 )
-# Types and macros of the standard headers that generated files include; those of <stdint.h> are matched by their form.
+# Types of the standard headers that generated files include, and macros of all standard headers, which users may have
+# included before: an operand called I would be a constant after <complex.h>.
 _STANDARD = re.compile(
     r"u?int(?:_least|_fast)?(?:8|16|32|64|max|ptr)_t|U?INT(?:_LEAST|_FAST)?(?:8|16|32|64|MAX|PTR)_(?:MAX|MIN|C)"
     r"|(?:size|ptrdiff|wchar|wint|max_align|float|double|nullptr)_t|(?:SIZE|PTRDIFF|WCHAR|WINT|SIG_ATOMIC)_(?:MAX|MIN)"
     r"|NULL|NAN|INFINITY|HUGE_VAL[FL]?|FP_\w+|MATH_\w+|M_\w+|INT_M\w+|offsetof|unreachable|errno"
+    r"|I|complex|imaginary|noreturn|W?EOF|BUFSIZ|(?:RAND|TMP|FOPEN|FILENAME|MB_LEN|MB_CUR)_MAX|L_tmpnam|TSS_DTOR_\w+"
+    r"|(?:[SU]?CHAR|U?SHRT|U?INT|U?L?LONG)_(?:MAX|MIN|BIT|WIDTH)|(?:L?DBL|FLT|DECIMAL|FE|LC|SEEK|EXIT|ATOMIC)_\w+"
+    r"|(?:PRI|SCN)[diouxX](?:LEAST|FAST)?(?:8|16|32|64|MAX|PTR)|SIG[A-Z_0-9]+|EDOM|ERANGE|EILSEQ|CLOCKS_PER_SEC|TIME_UTC"
+    r"|ONCE_FLAG_INIT|std(?:in|out|err)|math_errhandling"
 )
 # Names that templates use: loop indices, domain extents, values, bookkeeping.
 _GENERATED = re.compile(

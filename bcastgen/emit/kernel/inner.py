@@ -15,12 +15,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 
-from ...core.dtypes import DType
+from ...core.dtypes import BOOL, DType
 from ...loops.nest import Let, Load, Nest, Value
 from ...loops.schedule.byte_words import ByteWords
 from ...loops.schedule.costs import whole_tenths
 from ...loops.schedule.function_loops import BlockLoop
-from ...loops.schedule.inner_loops import InnerLoop, Schedule
+from ...loops.schedule.inner_loops import InnerLoop, Schedule, Side
 from ...loops.schedule.variants import UNIT, ZERO, Variant
 from ..c_text.body import body_lines, stored, test_text, value_text
 from ..c_text.names import Namer
@@ -30,6 +30,7 @@ from .loop_model import (
     CommonCaseView,
     LoopView,
     RangeTestView,
+    SidesView,
     VariantView,
     WordsView,
 )
@@ -52,7 +53,10 @@ def inline_loop(name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], f
         name,
         arrays,
         len(nest.operands),
-        _variant_views(loop, arrays),
+        tuple(
+            replace(view, sides=_sides(f"{name}_{view.name}", nest, variant, loop, arrays, fast))
+            for view, variant in zip(_variant_views(loop, arrays), loop.variants, strict=True)
+        ),
         tuple(body_lines(nest, loads, loop.statements, fast)),
         _stores(nest, arrays),
         cost_tenths_ns=whole_tenths(loop.cost_tenths_ns),
@@ -60,6 +64,31 @@ def inline_loop(name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], f
         block_loops=_block_loops(nest, loop, loads, fast),
         words=None if loop.words is None else _words(nest, loop.words, loads, fast),
     )
+
+
+def _sides(
+    name: str, nest: Nest, variant: Variant, loop: InnerLoop, arrays: tuple[ArrayView, ...], fast: bool
+) -> SidesView | None:
+    """Return the view of a variant's two sides, or None where it has none."""
+    sides = next((sides for sides in loop.sides if sides.variant == variant), None)
+    if sides is None:
+        return None
+    loads = _loads(nest, arrays)
+    read = {sides.condition, *(value for at in sides.statements for value in nest.body[at].operands)}
+    return SidesView(
+        frozenset(value.access for value in read if isinstance(value, Load)),
+        tuple(body_lines(nest, loads, sides.statements, fast)),
+        value_text(sides.condition, loads, BOOL),
+        _side(f"{name}_holds", sides.holds, arrays, fast),
+        _side(f"{name}_fails", sides.fails, arrays, fast),
+    )
+
+
+def _side(name: str, side: Side, arrays: tuple[ArrayView, ...], fast: bool) -> LoopView:
+    """Return the loop of a side, over the arrays that it reads."""
+    results, loads = arrays[len(side.nest.operands) :], _loads(side.nest, arrays)
+    made = _loop(name, side.nest, side.loop, arrays, {}, results, _stores(side.nest, arrays), loads, fast)
+    return replace(made, variants=tuple(replace(view, name="row") for view in made.variants))
 
 
 def _words(nest: Nest, words: ByteWords, loads: tuple[str, ...], fast: bool) -> WordsView:

@@ -17,6 +17,7 @@ __all__ = [
     "DimView",
     "LoopView",
     "RangeTestView",
+    "SidesView",
     "VariantView",
     "WordsView",
 ]
@@ -85,19 +86,31 @@ class ArrayView:
 class VariantView:
     """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it.
 
-    `in_words` says that it goes a word of bytes at a time.
+    `in_words` says that it goes a word of bytes at a time. If a condition is one value along it, it is two `sides`.
     """
 
     name: str
     kinds: tuple[str, ...]
     strides: tuple[tuple[int, int], ...]
     in_words: bool = False
+    sides: SidesView | None = None
 
     @property
     def stationary(self) -> str:
         """The mask of the arrays that stay at one element along the loop."""
         mask = sum(1 << place for place, stride in self.strides if stride == 0)
         return hex(mask) if mask else "0"
+
+
+@dataclass(frozen=True, slots=True)
+class SidesView:
+    """The two loops of a variant, and the `condition` that decides, computed by `body` from the arrays at `places`."""
+
+    places: frozenset[int]
+    body: tuple[str, ...]
+    condition: str
+    holds: LoopView
+    fails: LoopView
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,8 @@ class NestView:
     alike : whether loops over its arrays make all checks of their extents.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
     reductions : how each result is reduced, where results are not stored.
+    shared, rows : how many nests from this one on may share a pass, and the dims that are its rows; 0 where none do.
+    saved : which reduction's values those of its only stage are, from 1 on; 0 where they are computed.
     """
 
     name: str
@@ -97,6 +99,9 @@ class NestView:
     claims: tuple[str, ...] = ()
     alike: bool = False
     reductions: tuple[ReductionView, ...] = ()
+    shared: int = 0
+    rows: tuple[int, ...] = ()
+    saved: int = 0
 
     @property
     def in_a_row(self) -> bool:
@@ -283,6 +288,8 @@ class KernelView:
     aligned : whether every operand aligns with the results on the right, so that a result may be an operand itself.
     sized : the shape functions that compute extents of ops' results; no caller passes their slots.
     reduced : the reductions, of the first results; what they give are the last operands.
+    places : the operands whose memory each result may take, where nests share loops; None where its nest says so.
+    workspace : the name of the parameter for memory that the kernel needs; empty if it needs none.
     """
 
     name: str
@@ -305,6 +312,8 @@ class KernelView:
     extents: tuple[int, ...] = ()
     sized: Sizes | None = None
     reduced: tuple[ReductionView, ...] = ()
+    places: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+    workspace: str = ""
 
     @property
     def callers(self) -> int:
@@ -323,8 +332,13 @@ class KernelView:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The operands that are parameters: no constants."""
-        return self.operands[: len(self.operands) - self.constant_count]
+        """The operands that are parameters: no constants, and nothing that reductions give."""
+        return self.operands[: self.callers - self.constant_count]
+
+    @property
+    def outputs(self) -> tuple[ResultView, ...]:
+        """The results that a caller gets: not those that are reduced."""
+        return self.results[len(self.reduced) :]
 
     @property
     def passed(self) -> tuple[str, ...]:
@@ -362,6 +376,8 @@ class KernelView:
     @property
     def in_place(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The operands whose memory each result may take."""
+        if self.places is not None:
+            return self.places
         pairs = [(o.result.name, o.other.name) for nest in self.nests for o in nest.overlaps if o.same]
         return tuple((r.name, tuple(other for result, other in pairs if result == r.name)) for r in self.results)
 

@@ -7,14 +7,16 @@ In: a loop program and its schedules.  Out: a :class:`KernelView`; templates onl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
-from ...loops.guard_ir import NestGuards
-from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
+from ...loops.guard_ir import Check, Const, HasRank, NestGuards, NotNegative, Own
+from ...loops.nest import Access, Let, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
+from ...loops.schedule.shared_rows import SharedRows, saved_value, shared_rows
 from ..c_text.body import demand_lines, demand_status, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
 from ..c_text.references import names
@@ -30,7 +32,7 @@ from .print_ties import ties_of
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["kernel_view"]
+__all__ = ["kernel_view", "words_of"]
 
 
 def kernel_view(
@@ -58,13 +60,21 @@ def kernel_view(
     # Without `separate`, callers find the function in a table, so only its prefix matters.
     stem, function = kernel_identifiers(name) if separate else (kernel_prefix(name),) * 2
     module, prefix, function = identifiers or (stem, stem, function)
-    namer = Namer(module, _words(program))
+    namer = Namer(module, words_of(program))
     operands = tuple(namer.take(operand) for operand, _ in program.operands)
     results = tuple(namer.take(result) for result, _ in program.results)
     members = Members(operands, results, separate, program.constants)
+    shared = {run.first + at: run for run in shared_rows(program.nests) for at in range(len(run.rows))}
     nests = tuple(
         _nest_view(
-            program, at, schedules[at], prefix if len(program.nests) == 1 else f"{prefix}_{at}", members, namer, fast
+            program,
+            at,
+            schedules[at],
+            prefix if len(program.nests) == 1 else f"{prefix}_{at}",
+            members,
+            namer,
+            fast,
+            shared.get(at),
         )
         for at in range(len(program.nests))
     )
@@ -117,7 +127,7 @@ def _is_aligned(access: Access) -> bool:
     return access.positions is None or access.positions == tuple(range(len(access.positions), 0, -1))
 
 
-def _words(program: LoopProgram) -> frozenset[str]:
+def words_of(program: LoopProgram) -> frozenset[str]:
     """Return the identifiers in the C of the ops that a program uses."""
     rows = [statement for nest in program.nests for statement in nest.body]
     texts = [s.op.c_for(s.operand_dtypes, s.dtype, constant=s.constant) for s in rows]
@@ -133,6 +143,7 @@ def _nest_view(
     members: Members,
     kernel_namer: Namer,
     fast: bool,
+    shared: SharedRows | None,
 ) -> NestView:
     """Return the view of one nest: with names in C, and with loops and checks as C text."""
     nest, namer = program.nests[place], kernel_namer.within()
@@ -148,6 +159,8 @@ def _nest_view(
     stages, staged = stage_loops(name, scheduled, own, fast, namer)
     later = {access.position for after in program.nests[place + 1 :] for access in after.operands}
     guards = program.guards.nests[place]
+    if members.separate and program.reduced:
+        guards = _without_given(guards, frozenset(one.operand for one in program.reduced))
     asked = entry_steps(guards, members)
     view = NestView(
         name=name,
@@ -178,12 +191,42 @@ def _nest_view(
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.nest_index in demanded),
         claims=tuple(claim.name for claim in nest.claims),
         reductions=tuple(_reduction_view(nest, at, one) for at, one in enumerate(nest.reduced)),
+        shared=0 if shared is None or shared.first != place else len(shared.rows),
+        rows=() if shared is None else shared.rows[place - shared.first],
+        saved=_saved(program, place, scheduled, shared),
     )
     if not members.separate:
         return view
     alike = view.in_a_row
     count = len(view.whole_arrays) - len(results)
     return replace(view, alike=alike and all_alike(count, guards))
+
+
+def _saved(program: LoopProgram, place: int, scheduled: Schedule, shared: SharedRows | None) -> int:
+    """Return which reduction's values are those of a nest's only stage, from 1 on; 0 where they are computed."""
+    if shared is None or scheduled.f16_blocks or len(scheduled.stages) != 1:
+        return 0
+    (value,) = scheduled.stages[0].gives
+    one = saved_value(program.nests, shared, place, value) if isinstance(value, Let) else None
+    return 0 if one is None else one.value + 1
+
+
+def _without_given(guards: NestGuards, given: frozenset[int]) -> NestGuards:
+    """Return guards without those of operands that reductions give: the kernel makes these itself."""
+
+    def asks(step: object) -> bool:
+        match step:
+            case HasRank(operand=at) | NotNegative(term=Own(operand=at)):
+                return at not in given
+            case Check(test="eq", actual=Own(operand=at), expected=Const(1)):
+                return at not in given
+        return True
+
+    entry, steps = tuple(filter(asks, guards.entry)), tuple(filter(asks, guards.steps))
+    left = replace(guards, entry=entry, steps=steps)
+    text = " ".join(map(str, left.all_steps))
+    read = tuple(at for at in guards.operands if at not in given or re.search(rf"%{at}\.", text))
+    return replace(left, operands=read)
 
 
 def _reduction_view(nest: Nest, at: int, one: Reducing) -> ReductionView:

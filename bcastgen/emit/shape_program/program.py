@@ -124,8 +124,6 @@ def _row(status: str, sentence: str, width: int) -> str:
 def _finished(template: str, view: ShapeView, banner: str, texts: tuple[str, ...]) -> str:
     """Render, give all our names the program's prefix, break long lines, then insert the user's own text."""
     text = render_template(template, shape=view).replace("static inline ", "static ")
-    # This text is beside BCG_MAX_RANK, but is only about kernels.
-    text = re.sub(r"#define BCG_ABI_VERSION \d+\n", "", text)
     text = re.sub(r"\bBCG_", f"{constant_prefix(view.name)}_", re.sub(r"\bbcg_", f"{view.name}_", text))
     text = lay_out(text).replace(" @banner@", lay_out_comment(comment_text(banner))[2:], 1)
     return text.replace("        @messages@", ",\n".join(map(message_literal, texts)), 1)

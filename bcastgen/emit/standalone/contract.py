@@ -21,21 +21,34 @@ from .target import find_target
 
 __all__ = ["contract", "guards", "renamed"]
 
+# What is said of reductions whose results depend on the order of elements.
+ORDER = (
+    "Floats are reduced in one order, whatever the strides and the number of threads: element k of a block of 128 goes "
+    "to lane k % 16, lanes are combined in pairs, then blocks in pairs, then pairs of these. Of n elements each takes "
+    "part in at most 13 + log2(n / 128) additions."
+)
 # The flags that csrc/helpers/bcg_flags.h refuses, as far as compilers reveal them.
 _NEVER = "Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387)."
 
 
 def contract(
-    view: KernelView, program: LoopProgram, typed: Typed, fast: bool, form: CForm, static: StaticView | None = None
+    view: KernelView,
+    program: LoopProgram,
+    typed: Typed,
+    fast: bool,
+    form: CForm,
+    static: StaticView | None = None,
+    text: str = "",
 ) -> str:
-    """Return the text of a kernel's comment in the header."""
+    """Return the text of a kernel's comment in the header; `text` is the user's own expression, if there is one."""
     sentences = (
         *(_descriptor_sentences(view, program) if static is None else static_sentences(static, view)),
+        ORDER if _has_trees(program) else "",
         "In memory an element of f16 or bf16 is its bits, a uint16_t; every operation rounds its result once."
         if any(row.is_float16 for row in (*typed.operand_dtypes, *typed.result_dtypes))
         else "",
         "In memory an element of a float of at most 8 bits is its code, a uint8_t; a cast to it rounds once."
-        if any(row.small is not None for row in (*typed.operand_dtypes, *typed.result_dtypes))
+        if any(row.is_small_float for row in (*typed.operand_dtypes, *typed.result_dtypes))
         else "",
         "In memory an integer of less than 8 bits has a byte of its own, a uint8_t, of which the low bits are read; "
         "the others are 0 in a result."
@@ -51,8 +64,9 @@ def contract(
         f"Meant for {find_target(form.target)}." if form.target is not None else "",
     )
     said = "Contract\n" + "\n".join(f"  {sentence}" for sentence in sentences if sentence)
+    own = "\n".join(f"  {line}" for line in text.splitlines())
     maps = _maps(program, is_static=static is not None)
-    return "\n\n".join((str(typed), maps + renamed(view), said))
+    return "\n\n".join(paragraph for paragraph in (own, said, str(typed), maps + renamed(view)) if paragraph)
 
 
 def renamed(view: KernelView) -> str:
@@ -70,9 +84,13 @@ def _maps(program: LoopProgram, is_static: bool) -> str:
 
 
 def _what(at: int, view: KernelView) -> str:
-    """Return what an operand is, where it is none that every kernel has."""
+    """Return what an operand or result is, where it is none that every kernel has."""
     if at in view.extents:
         return " (an extent)"
+    if view.callers <= at < len(view.operands):
+        return " (what a reduction gives)"
+    if len(view.operands) <= at < len(view.operands) + len(view.reduced):
+        return " (what is reduced)"
     return " (a constant)" if len(view.given) <= at < len(view.operands) else ""
 
 
@@ -106,22 +124,33 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
         else "",
         "What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not "
         "null, then says where. Nothing is allocated or kept.",
+        f"What reductions give is kept in `{view.workspace}`: as many bytes as {view.name}_workspace says, aligned as "
+        "malloc's are to 16, and no part of an array. Their contents do not matter, before or after the call."
+        if view.workspace
+        else "",
     )
 
 
-def guards(programs: Iterable[LoopProgram], helpers: str) -> tuple[str, ...]:
-    """Return the preprocessor guards against compiler flags that would make a module's results wrong."""
-    _, order, wide, *_ = csrc_file("bcg_flags.h").read_text(encoding="utf-8").split("\n\n")
+def guards(programs: Iterable[LoopProgram], code: str) -> tuple[str, ...]:
+    """Return the preprocessor lines without which compilers or flags would make results of a module's code wrong."""
+    _, order, wide, narrowed, *_ = csrc_file("bcg_flags.h").read_text(encoding="utf-8").split("\n\n")
+    used = names(code)
     if any(map(_has_floats, programs)):
-        return order, wide
+        return f"{order}\n{wide}", *((narrowed,) if {"float", "double"} <= used else ())
     # Some integers are divided as doubles, for which excess precision does no harm.
-    return (order,) if "double" in names(helpers) else ()
+    return (order,) if "double" in used else ()
 
 
 def _has_floats(program: LoopProgram) -> bool:
     """Return whether a program computes with floats, so that compiler flags may change its results."""
     statements = (statement for nest in program.nests for statement in nest.body)
-    return any(row.is_inexact for statement in statements for row in (*statement.operand_dtypes, statement.dtype))
+    computed = any(row.is_inexact for statement in statements for row in (*statement.operand_dtypes, statement.dtype))
+    return computed or _has_trees(program)
+
+
+def _has_trees(program: LoopProgram) -> bool:
+    """Return whether a program reduces values whose order matters."""
+    return any(access.dtype.is_inexact for nest in program.nests if nest.reduced for access in nest.results)
 
 
 def _accuracy(program: LoopProgram, fast: bool) -> str:

@@ -8,11 +8,11 @@ In: a :class:`CSource` and a directory.  Out: the paths.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 from ...core.c_source import CSource
 from ...core.errors import BcastgenError
+from ...core.system_errors import pass_on, system_errors_ignored
 
 __all__ = ["write_sources"]
 
@@ -34,8 +34,9 @@ def write_sources(source: CSource, directory: Path) -> tuple[Path, ...]:
         for aside, path in zip(asides, paths, strict=True):
             os.replace(aside, path)
     except OSError as error:
+        pass_on(error)
         for aside in asides:
-            with suppress(OSError):
+            with system_errors_ignored():
                 aside.unlink()
         raise BcastgenError(f"cannot write to {directory}: {error.strerror}") from None
     return paths

@@ -7,9 +7,11 @@ In: options as users write them.  Out: a :class:`CForm`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 
 from ...core.c_source import BUILDS
+from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
 from ...core.options import VARIANTS, option, options_of
 from .target import find_target
@@ -36,6 +38,12 @@ class CForm:
     single_file: bool = option(
         True, "the helpers stand in the .c; else in a header of their own, beside it.", both=True
     )
+    license: str | None = option(
+        None,
+        "the SPDX expression of a licence, which each file then begins with; None for none.",
+        flag="begin each file with the SPDX line of a licence, such as MIT",
+        metavar="SPDX",
+    )
     main: bool = option(False, "a program that checks the module against a reference goes with it.")
     build: tuple[str, ...] = option((), f"what goes with it beside that: {_NAMES}.", parts=BUILDS)
 
@@ -45,7 +53,7 @@ class CForm:
         Raises
         ------
         BcastgenError
-            If the number of variants, the target or a build file is unknown.
+            If the number of variants, the target, the licence or a build file is none.
 
         Examples
         --------
@@ -57,4 +65,8 @@ class CForm:
             row.check(getattr(self, row.name))
         if self.target is not None:
             find_target(self.target)
+        if self.license is not None and not re.fullmatch(r"[\w.+()-]+( [\w.+()-]+)*", self.license, re.ASCII):
+            raise BcastgenError(
+                f"license={self.license!r} is no SPDX expression; write one such as 'MIT OR Apache-2.0'"
+            )
         return self

@@ -1,12 +1,13 @@
 """The sentences of statuses, from which a module's message functions describe a diagnostic.
 
-In: the C of a module.  Out: the statuses that it returns, and their sentences as C.
+In: the C of a module.  Out: the statuses that it returns, their sentences as C, and their comments for the header.
 
-    ... return bcg_fail(why, BCG_RANK, 0, ...)   ->   SAY(AXPB_RANK, "operand '{operand}' has rank {actual}, ...")
+    ... return bcg_fail(why, BCG_RANK, 0, ...)   ->   case AXPB_RANK: return "operand '%o' has rank %a, expected %e";
 
-The sentences are those of ``bcg_status.def``, as in Python's errors. The part about `against` is in brackets, since
-it is left out where there is no such operand; "1 or" is in angle brackets, and left out where 1 is what is expected.
-Of ``~operand 'k' dim 0 has extent|extent 'k' is^`` the second form is said of an extent that the caller gives.
+The sentences are those of ``bcg_status.def``, as in Python's errors. A letter stands for each field of a diagnostic:
+%o, %g, %d, %e and %a for operand, against, dim, expected and actual, %m for a message of an op's shape function. The
+part about `against` is in brackets, since it is left out where there is no such array; "1 or" is in angle brackets, and
+left out where 1 is what is expected.
 """
 
 from __future__ import annotations
@@ -16,10 +17,22 @@ import textwrap
 from ...core.errors import statuses
 from ..c_text.names import c_string
 from ..c_text.references import names
+from ..c_text.wrap import lay_out_comment
 
-__all__ = ["brackets", "returned", "sentences"]
+__all__ = ["brackets", "cases", "constants", "returned"]
 
 _MAX_COLUMNS = 118
+_LETTERS = {"operand": "o", "against": "g", "dim": "d", "expected": "e", "actual": "a", "message": "m"}
+_OPERAND, _EXTENT = "operand '{operand}' dim {dim} has extent", "extent '{operand}' is"
+# How the header spells the fields of a diagnostic.
+_SHOWN = {
+    "operand": "o",
+    "against": "p",
+    "dim": "d",
+    "expected": "m",
+    "actual": "n",
+    "message": "an op says:",
+}
 
 
 def returned(code: str) -> tuple[tuple[str, int], ...]:
@@ -34,29 +47,52 @@ def returned(code: str) -> tuple[tuple[str, int], ...]:
     return tuple((name, value) for value, (name, _) in statuses().items() if not value or f"BCG_{name}" in mentioned)
 
 
-def sentences(returned: tuple[tuple[str, int], ...], macros: str, extents: bool = False) -> str:
-    r"""Return the lines of a macro that calls another one with each status and its sentence.
+def cases(returned: tuple[tuple[str, int], ...], macros: str, extents: bool = False) -> str:
+    r"""Return the cases of a switch that returns the sentence of each status.
 
     Parameters
     ----------
     returned : the statuses.
     macros : the prefix of constants.
-    extents : whether a kernel of the module takes extents that the caller gives.
+    extents : whether a kernel of the module takes extents that the caller gives; of one, `is_extent` is true.
 
     Examples
     --------
-    >>> print(sentences((("OK", 0),), "AXPB"))
-    \
-        SAY(AXPB_OK, "no error")
+    >>> print(cases((("OK", 0), ("NEGATIVE", 2)), "AXPB"))
+        case AXPB_OK: return "no error";
+        case AXPB_NEGATIVE: return "operand '%o' dim %d has extent %a, expected 0 or more";
     """
     rows = []
-    subject = "operand '{operand}' dim {dim} has extent"
-    subject = f"~{subject}|extent '{{operand}}' is^" if extents else subject
     for name, value in returned:
-        start = f"    SAY({macros}_{name}, "
-        text = _marked(value).replace("{subject}", subject)
-        rows.append(f"{start}{_broken(text, len(start))})")
-    return "\\\n" + " \\\n".join(rows)
+        sentence = statuses()[value][1]
+        start = f"    case {macros}_{name}: return "
+        if extents and "{subject}" in sentence:
+            column = len(start) - len("return ") + 4
+            texts = [_broken(_lettered(sentence, subject), column + 2) for subject in (_EXTENT, _OPERAND)]
+            place = " " * column
+            rows.append(f"{start}is_extent\n{place}? {texts[0]}\n{place}: {texts[1]};")
+        else:
+            rows.append(f"{start}{_broken(_lettered(sentence, _OPERAND), len(start))};")
+    return "\n".join(rows)
+
+
+def constants(returned: tuple[tuple[str, int], ...], macros: str) -> str:
+    """Return the constants of the enum of statuses, each with what it says.
+
+    Examples
+    --------
+    >>> print(constants((("OK", 0), ("RANK", 1)), "AXPB"))
+        AXPB_OK = 0,   /* no error */
+        AXPB_RANK = 1  /* operand 'o' has rank n, expected m */
+    """
+    starts = [f"    {macros}_{name} = {value}{',' if name != returned[-1][0] else ''}" for name, value in returned]
+    width = max(map(len, starts)) + 1
+    rows = []
+    for start, (_, value) in zip(starts, returned, strict=True):
+        text = statuses()[value][1].replace("{subject}", _OPERAND).replace("{origin}", "").replace("{or_one}", "1 or ")
+        comment = lay_out_comment(f"{text.format(**_SHOWN)} */", " " * width + " * ", "").lstrip(" *")
+        rows.append(f"{start:<{width}}/* {comment}")
+    return "\n".join(rows)
 
 
 def brackets(returned: tuple[tuple[str, int], ...]) -> str:
@@ -67,16 +103,17 @@ def brackets(returned: tuple[tuple[str, int], ...]) -> str:
     >>> brackets((("OK", 0), ("BROADCAST", 3))), brackets((("OK", 0), ("RANK", 1))), brackets((("OK", 0),))
     ('[<', '[', '')
     """
-    texts = "".join(_marked(value) for _, value in returned)
+    texts = "".join(_lettered(statuses()[value][1], "") for _, value in returned)
     return "".join(mark for mark in "[<" if mark in texts)
 
 
-def _marked(value: int) -> str:
-    """Return the sentence of a status, with the parts that are left out at times in brackets."""
-    return statuses()[value][1].replace("{origin}", "[ (from '{against}')]").replace("{or_one}", "<1 or >")
+def _lettered(sentence: str, subject: str) -> str:
+    """Return a sentence with a letter for each field, and the parts that are left out at times in brackets."""
+    marked = sentence.replace("{subject}", subject).replace("{origin}", "[ (from '{against}')]")
+    return marked.replace("{or_one}", "<1 or >").format(**{field: f"%{letter}" for field, letter in _LETTERS.items()})
 
 
 def _broken(text: str, column: int) -> str:
     """Spell a string literal; break a long one into pieces on several lines."""
     pieces = textwrap.wrap(text, _MAX_COLUMNS - column - 4, break_on_hyphens=False, drop_whitespace=False)
-    return f" \\\n{' ' * column}".join(map(c_string, pieces))
+    return f"\n{' ' * column}".join(map(c_string, pieces))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import BcastgenError, shape_statuses, statuses
 from ...core.frozen import dataclass
+from ...core.version import __version__
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
 from ...loops.schedule.schedule import standalone_schedules
@@ -29,10 +30,13 @@ from ..templating.render import render_template
 from .contract import contract, guards
 from .form import CForm
 from .freestanding import refuse_library, without_library
-from .message import brackets, returned, sentences
+from .message import brackets, cases, constants, returned
 from .openmp import BLOCK, threads
+from .reduced_model import ReducedView
+from .reductions import reduced_view
 from .static import StaticView, static_view
 from .target import Target, find_target, vector_words, with_vectors
+from .trees import definitions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,6 +60,7 @@ class ModulePart:
     fast : whether functions take their fast forms.
     lowered : its nests before integers were narrowed, if available; references are made from them.
     sizes : what computes the extents of ops that have shape functions.
+    text : the user's own expression, if the kernel was made from text.
     """
 
     name: str
@@ -65,6 +70,7 @@ class ModulePart:
     fast: bool = False
     lowered: LoopProgram | None = None
     sizes: Sizes | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ class ModuleView:
     kernels : in the given order; `parts` has the part of each.
     form : the options.
     statics : the kernels in the static form, if the options ask for it.
+    reduced : for each kernel its loops, if it has reductions.
     """
 
     name: str
@@ -86,6 +93,7 @@ class ModuleView:
     parts: tuple[ModulePart, ...]
     form: CForm
     statics: tuple[StaticView, ...] = ()
+    reduced: tuple[ReducedView | None, ...] = ()
 
     @property
     def types(self) -> str:
@@ -99,7 +107,7 @@ class ModuleView:
 
     @property
     def users(self) -> tuple[tuple[str, str], ...]:
-        """Names and texts of the definitions in users' ops, each once."""
+        """Names and texts of the definitions that users' ops and reductions need, each once."""
         return tuple(dict.fromkeys(row for kernel in self.kernels for row in kernel.users))
 
 
@@ -111,12 +119,19 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
                 f"{part.name} has ops with shape functions, for which there is no static form, no checking program and "
                 "no Python wrapper; leave static=, main= and cffi out"
             )
+        if part.program.reduced and (form.main or "cffi" in form.build):
+            raise BcastgenError(
+                f"{part.name} has reductions, for which there is no checking program and no Python wrapper; leave "
+                "main= and cffi out"
+            )
     # If the module's name is in upper case, its functions could clash with its constants.
-    constants = ("sentences", "say", *(status.lower() for status, _ in statuses().values())) if name.isupper() else ()
-    others = (*helper_names(), "status", "tell", *constants)
+    constants = tuple(status.lower() for status, _ in statuses().values()) if name.isupper() else ()
+    trees = [definitions(part.program) for part in parts]
+    of_trees = (tree_name.removeprefix("bcg_") for rows in trees for tree_name, _ in rows)
+    others = (*helper_names(), "status", "sentence", "write", *constants, *of_trees)
     prefix, identifiers = module_identifiers(name, [part.name for part in parts], others)
-    views = []
-    for part, (stem, function) in zip(parts, identifiers, strict=True):
+    views, loops = [], []
+    for part, rows, (stem, function) in zip(parts, trees, identifiers, strict=True):
         schedules = standalone_schedules(part.program, form.variants)
         view = kernel_view(
             part.name,
@@ -131,11 +146,16 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
         sized = part.sizes
         if sized is not None:
             sized = replace(sized, text=sized.text.replace(SIZES_FUNCTION, f"{view.name}_sizes"))
+        shared = reduced_view(view, part.program, form.static, form.openmp) if part.program.reduced else None
+        if shared is not None:
+            workspace = shared.workspace if shared.kept else ""
+            view = replace(view, places=shared.in_place, workspace=workspace, users=(*view.users, *rows))
         views.append(replace(view, sized=sized))
+        loops.append(shared)
     taken: set[str] = set()
-    pairs = tuple(zip(views, parts, strict=True)) if form.static else ()
-    statics = tuple(static_view(view, part.program, taken) for view, part in pairs)
-    return ModuleView(prefix, constant_prefix(prefix), tuple(views), tuple(parts), form, statics)
+    triples = tuple(zip(views, parts, loops, strict=True)) if form.static else ()
+    statics = tuple(static_view(view, part.program, taken, shared) for view, part, shared in triples)
+    return ModuleView(prefix, constant_prefix(prefix), tuple(views), tuple(parts), form, statics, tuple(loops))
 
 
 def _bodies(module: ModuleView, target: Target | None, spell: Callable[[str], str] | None) -> list[str]:
@@ -148,7 +168,12 @@ def _bodies(module: ModuleView, target: Target | None, spell: Callable[[str], st
             for kernel, static in zip(module.kernels, module.statics, strict=True)
         ]
     else:
-        bodies = [render_template("standalone/kernel.c.j2", kernel=kernel, **shared) for kernel in module.kernels]
+        bodies = [
+            render_template("standalone/kernel.c.j2", kernel=kernel, **shared)
+            if reduced is None
+            else render_template("standalone/reduced.c.j2", kernel=kernel, reduced=reduced)
+            for kernel, reduced in zip(module.kernels, module.reduced, strict=True)
+        ]
     if target is not None:
         bodies = [with_vectors(*pair, target) for pair in zip(bodies, module.kernels, strict=True)]
     if spell is not None:
@@ -169,11 +194,12 @@ def module_files(module: ModuleView) -> dict[str, str]:
     if not module.statics:
         bodies.append(render_template("standalone/message.c.j2", kernels=module.kernels, marks=marks))
     code = "\n\n".join(bodies)
-    title = f"{module.name}, generated by bcastgen"
+    title = f"{module.name}, generated by bcastgen {__version__} (do not edit)"
     pairs = tuple(zip(module.kernels, module.parts, strict=True))
+    statics = module.statics or (None,) * len(pairs)
     contracts = [
-        contract(view, part.program, part.typed, part.fast, form, module.statics[at] if module.statics else None)
-        for at, (view, part) in enumerate(pairs)
+        contract(view, part.program, part.typed, part.fast, form, static, part.text)
+        for (view, part), static in zip(pairs, statics, strict=True)
     ]
     values = {
         "module": module,
@@ -181,26 +207,29 @@ def module_files(module: ModuleView) -> dict[str, str]:
         "bodies": bodies,
         "public": module.public,
         "types": module.types,
-        "returned": found,
-        "marks": marks,
         "users": module.users,
         "spell": spell,
-        "guards": guards([part.program for part in module.parts], helper_text(code, module.public, module.users)),
+        "guards": guards(
+            [part.program for part in module.parts], code + helper_text(code, module.public, module.users)
+        ),
     }
     values["vectors"] = "" if target is None or "BCG_VECTORS" not in names(code) else vector_words(target)
     comments = {f"kernel{at}": f"{_title(module, at)}\n\n{contracts[at]}" for at in range(len(pairs))}
-    comments["source"] = (
-        f"{title}: {module.name}.h says what it computes. NOLINTBEGIN(bugprone-easily-swappable-parameters)"
-    )
+    lint = "NOLINTBEGIN(bugprone-easily-swappable-parameters,bugprone-casting-through-void)"
+    comments["source"] = f"{title}: {module.name}.h says what it computes. {lint}"
     alone = f"{title}{'' if _title(module, 0) == module.name else f': {_title(module, 0)}'}"
     comments["header"] = f"{alone}\n\n{contracts[0]}" if len(pairs) == 1 else title
-    comments["helpers"] = f"The helpers of {title}. NOLINTBEGIN(bugprone-easily-swappable-parameters)"
+    comments["helpers"] = f"The helpers of {title}. {lint}"
+    if form.license is not None:
+        for file in ("source", "header", "helpers"):
+            comments[file] = f"SPDX-License-Identifier: {form.license}\n\n{comments[file]}"
     # Text that is inserted at the end is neither renamed nor broken.
     inserted = {f" @{at}@": lay_out_comment(comment_text(text))[2:] for at, text in comments.items()}
     for at, kernel in enumerate(module.kernels):
         if kernel.sized is not None:
             inserted[f"        @says_{at}@"] = ",\n".join(kernel.sized.messages)
-    inserted["@sentences@"] = sentences(found, module.macros, any(kernel.extents for kernel in module.kernels))
+    inserted["@cases@"] = cases(found, module.macros, any(kernel.extents for kernel in module.kernels))
+    inserted["@statuses@"] = constants(found, module.macros)
     values["given"] = () if module.statics else ("stddef.h",)
     header = "standalone/static.h.j2" if module.statics else "standalone/module.h.j2"
     templates = {f"{module.name}.c": "standalone/module.c.j2", f"{module.name}.h": header}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core.c_source import CSource
+from ...core.errors import BcastgenError
 from .form import CForm
 from .module import ModulePart, module_files, module_view
 from .project import project_files
@@ -31,8 +32,10 @@ def render_module(name: str, parts: Sequence[ModulePart], form: CForm = _USUAL) 
     Raises
     ------
     BcastgenError
-        For a form that there is not.
+        For a form that there is not, or a name that is no identifier.
     """
+    if not name.isidentifier():
+        raise BcastgenError(f"{name!r} cannot be the name of files and functions in C; give one such as 'ops'")
     module = module_view(name, parts, form.checked())
     files = module_files(module)
     return CSource(module.name, {**files, **project_files(module, files)})

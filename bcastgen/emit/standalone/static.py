@@ -16,6 +16,7 @@ from ...loops.nest import Access, LoopProgram, Nest
 from ...shape.types.tensor_type import TensorType
 from ..kernel.loop_model import ArrayView
 from ..kernel.model import ConstantView, KernelView, NestView
+from .reduced_model import ReducedView
 
 __all__ = ["StaticNest", "StaticView", "static_sentences", "static_view"]
 
@@ -48,6 +49,8 @@ class StaticView:
     constants : the constants that these nests read.
     demands : whether it returns a status.
     apart : whether no result may be an operand.
+    kept : the declarations of arrays for what reductions give, which are the last parameters.
+    reduced : the loops of a kernel with reductions, in place of nests.
     """
 
     function: str
@@ -60,6 +63,8 @@ class StaticView:
     demands: bool
     apart: bool
     given: int
+    kept: tuple[str, ...] = ()
+    reduced: ReducedView | None = None
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -76,13 +81,16 @@ def _declared(name: str, extents: tuple[int, ...]) -> str:
     return name + "".join(f"[{extent}]" for extent in extents)
 
 
-def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> StaticView:
+def static_view(
+    view: KernelView, program: LoopProgram, taken: set[str], reduced: ReducedView | None = None
+) -> StaticView:
     """Return the static form of a kernel.
 
     Parameters
     ----------
     view, program : the kernel.
     taken : names of the macros of the module's other kernels; this kernel's are added.
+    reduced : its loops, if it has reductions.
 
     Raises
     ------
@@ -90,6 +98,7 @@ def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> Stat
         If an extent is not known; the message names the first one.
     """
     _refuse_unknown(view, program)
+    _refuse_empty(view, program)
     nests = [(v, nest) for v, nest in zip(view.nests, program.nests, strict=True) if nest.results]
     c_types = {array.position: array.c for v, _ in nests for array in v.arrays}
     shapes = _shapes(view, program)
@@ -97,29 +106,33 @@ def static_view(view: KernelView, program: LoopProgram, taken: set[str]) -> Stat
     parameters = []
     for index, (name, _) in enumerate(shapes):
         is_result = index >= len(view.given)
-        array_index = index if not is_result else index - len(view.given) + len(view.operands)
+        array_index = index if not is_result else index - len(view.given) + len(view.operands) + len(view.reduced)
         # An operand that no nest reads has no C type.
         c = c_types.get(array_index, "void")
         restrict = "BCG_RESTRICT " if is_result and apart else ""
         parameters.append(f"{'' if is_result else 'const '}{c} *{restrict}{name}")
     constants = {constant.position: constant.data for constant in view.constants}
+    kept = reduced.kept if reduced is not None else ()
+    nests = [] if reduced is not None else nests
     made = [(v, _nest(v, nest, constants)) for v, nest in nests]
     some = [(v, nest) for v, nest in made if 0 not in nest.extents]
     read = {array.position for v, _ in some for array in v.operands}
     return StaticView(
         view.function,
-        tuple(parameters),
-        tuple(name for name, _ in shapes),
+        (*parameters, *(f"{one.c} *{one.array}" for one in kept)),
+        (*(name for name, _ in shapes), *(one.array for one in kept)),
         tuple(
             (name, extents, text.rsplit(" *", 1)[0].removeprefix("const "))
             for (name, extents), text in zip(shapes, parameters, strict=True)
         ),
-        tuple(_macros(view, shapes, taken)),
+        tuple(_macros(view, [*shapes, *((one.array, one.static_extents) for one in kept)], taken)),
         tuple(nest for _, nest in some),
         tuple(constant for constant in view.constants if constant.position in read),
         bool(view.demands),
         apart,
         len(view.given),
+        tuple(f"{one.c.replace('bcg_', f'{view.module}_')} {_declared(one.array, one.static_extents)}" for one in kept),
+        reduced,
     )
 
 
@@ -139,8 +152,10 @@ def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
     statuses = dict.fromkeys(nest.demand_status for nest in view.demands)
     refused = [f"or {view.macros}_{status}, with nothing written, if {_WHEN[status]}" for status in statuses]
     returned = f"Returns {view.macros}_OK; {', '.join(refused)}." if refused else ""
+    room = f"Room for what reductions give, of no array's and with any contents: {', '.join(static.kept)}."
     return (
         f"Arrays are not null, aligned to their elements and dense, the last dim fastest: {arrays}.",
+        room if static.kept else "",
         f"{', '.join(places)}; otherwise {apart}." if places else f"{apart.capitalize()}.",
         f"{returned} Nothing is allocated or kept.".strip(),
     )
@@ -155,6 +170,17 @@ def _refuse_unknown(view: KernelView, program: LoopProgram) -> None:
         if nest.domain.open or any(dim.extent is None for dim in nest.domain.dims):
             named = ", ".join(f"'{access.name}'" for access in nest.named)
             raise BcastgenError(f"{view.function}: the extents of {named} are not known; {cure}")
+
+
+def _refuse_empty(view: KernelView, program: LoopProgram) -> None:
+    """Refuse a reduction that has no value of no elements, and has none."""
+    for nest in program.nests:
+        extents = [dim.extent for dim in nest.domain.dims]
+        for one in nest.reduced:
+            if one.needs_elements and any(extents[dim] == 0 for dim in one.axes):
+                raise BcastgenError(
+                    f"{view.function}: {one.op.name} of no elements has no value; give min or max initial="
+                )
 
 
 def _refuse_type(function: str, what: str, type_: TensorType, cure: str) -> None:
@@ -177,7 +203,8 @@ def _shapes(view: KernelView, program: LoopProgram) -> list[tuple[str, tuple[int
         for nest in program.nests
         for access in nest.results
     }
-    return [*given, *((result.name, domains[index]) for index, result in enumerate(view.results))]
+    reduced = len(view.reduced)
+    return [*given, *((result.name, domains[reduced + index]) for index, result in enumerate(view.outputs))]
 
 
 def _macros(view: KernelView, shapes: list[tuple[str, tuple[int, ...]]], taken: set[str]) -> Iterator[tuple[str, int]]:

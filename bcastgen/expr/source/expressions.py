@@ -21,13 +21,13 @@ import numpy as np
 
 from ...core.errors import BcastgenError
 from ...ops.row import Op
-from ..build import constant_from
+from ..folding import constant_from
 from ..nodes import Constant, Node
 from ..text import row_of
 from .frames import Frames
 from .values import Condition, Missing, Static, Value, is_node
 
-__all__ = ["Scope", "parts_of"]
+__all__ = ["INNER_FUNCTION", "Scope", "parts_of"]
 
 # A number with more bits is no element; Python would compute it for a long time.
 _MOST_BITS = 4096
@@ -101,7 +101,10 @@ class Scope:
         if made is not None:
             return self.frames.builder.keep(made)
         if isinstance(found.value, np.ndarray):
-            self.frames.fail(tree, f"an array of shape {found.value.shape} is no number; make it an operand")
+            self.frames.fail(
+                tree,
+                f"an array of shape {found.value.shape} is no number; make it an operand, as by a default w=w",
+            )
         return self.frames.fail(tree, f"{_shown(found.value)} is no number")
 
     def condition(self, tree: ast.expr) -> Condition:
@@ -330,8 +333,9 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else f"a {type(value).__name__}"
 
 
+INNER_FUNCTION = "a function inside is not read; define it outside, and call it here"
 _CURES: dict[type[ast.expr], str] = {
-    ast.Lambda: "a function inside is not read; define it outside, and call it here",
+    ast.Lambda: INNER_FUNCTION,
     ast.ListComp: "a comprehension makes a list; write a for loop over numbers",
     ast.GeneratorExp: "a generator is not read; write a for loop over numbers",
     ast.SetComp: "a comprehension makes a set; write a for loop over numbers",

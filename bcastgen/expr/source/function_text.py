@@ -21,6 +21,7 @@ from typing import Any
 
 from ...core.errors import TraceError
 from ...core.frozen import dataclass
+from ...core.python_text import parse_module
 
 __all__ = ["FunctionText", "text_of"]
 
@@ -96,6 +97,8 @@ def text_of(function: Callable[..., Any]) -> FunctionText:
         raise TraceError(f"{name} is no function written in Python, so that there is no source to read; wrap it in one")
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         raise TraceError(f"{name}() is a generator or a coroutine; write a function that returns its results")
+    # A module that was edited and imported again has other lines.
+    linecache.checkcache(code.co_filename)
     lines = tuple(linecache.getlines(code.co_filename, function.__globals__))
     if not lines:
         raise TraceError(
@@ -130,7 +133,7 @@ def _definitions(text: str) -> dict[tuple[str, int], list[Definition]]:
     found: dict[tuple[str, int], list[Definition]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(text)
+        tree = parse_module(text)
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name, decorator_list=decorators):

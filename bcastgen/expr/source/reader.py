@@ -22,10 +22,11 @@ from typing import Any
 from ...core.frozen import dataclass
 from ...ops.internal_rows import ENDED
 from ...ops.table import OPS
-from ..build import Builder, constant_from
+from ..build import Builder
+from ..folding import constant_from
 from ..nodes import Expression, Node, topological
 from .calls import called
-from .expressions import Scope, parts_of
+from .expressions import INNER_FUNCTION, Scope, parts_of
 from .frames import Frames
 from .function_text import FunctionText, text_of
 from .values import SHAPE, Condition, Env, Missing, Static, Value
@@ -347,7 +348,7 @@ _CURES: dict[type[ast.stmt], str] = {
     ast.With: "with has no meaning in a function of scalars; put it around the call",
     ast.Global: "global names are read and not assigned to; return the value",
     ast.Nonlocal: "names of outer functions are read and not assigned to; return the value",
-    ast.FunctionDef: "a function inside is not read; define it outside, and call it here",
+    ast.FunctionDef: INNER_FUNCTION,
     ast.Import: "import modules outside of the function",
     ast.ImportFrom: "import modules outside of the function",
     ast.Delete: "del has no meaning for scalars; leave it out",

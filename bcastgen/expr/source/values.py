@@ -17,7 +17,8 @@ from ...core.dtypes import BOOL
 from ...core.frozen import dataclass
 from ...ops import dtype_rules as rules
 from ...ops.table import CAST, OPS
-from ..build import Builder, constant_from
+from ..build import Builder
+from ..folding import constant_from
 from ..nodes import Apply, Constant, Node, Operand, Remap
 
 __all__ = ["BRANCHES", "SHAPE", "Condition", "Conditions", "Env", "Missing", "Static", "Value", "is_node"]

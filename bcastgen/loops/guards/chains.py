@@ -25,7 +25,7 @@ from ...shape.constraints import (
 from ...shape.inference.entailment import Alternative, Clause
 from ...shape.inference.operand_use import Place
 from ...shape.types.facts import Facts, Range
-from ..guard_ir import Check, Const, Define, HasDomainRank, HasRank, Meet, MeetFront, Own, ResultHasRank
+from ..guard_ir import Check, Const, Define, HasDomainRank, HasRank, Meet, MeetFront, Own, ReducedShape, ResultHasRank
 from .premises import Constant, GuardFacts, Identity, Premise, Vouched
 from .replay import Chain, Link, told
 
@@ -38,13 +38,16 @@ _LIMIT = 2000
 _Said: TypeAlias = tuple[Premise, int, Clause]
 
 
-def chain_of(facts: GuardFacts, nest: int, constraint: Constraint) -> Chain | None:
-    """Return the chain of facts from which a constraint of a nest follows, or None if none is found."""
+def chain_of(facts: GuardFacts, nest: int, constraint: Constraint, is_short: bool = True) -> Chain | None:
+    """Return the chain of facts from which a constraint of a nest follows, or None if none is found.
+
+    One that is not to be short, which takes several times as long to find, may name facts that it can do without.
+    """
     said = [(p, at, clause) for p in facts.premises(nest) for at, clause in enumerate(facts.clauses(p))]
     ways = []
     for broken in facts.broken(nest, constraint):
         supposed = told(Facts(), broken)
-        links = () if supposed is None else _shortest(supposed, _near(said, broken))
+        links = () if supposed is None else _chained(supposed, _near(said, broken), is_short)
         if links is None:
             return None
         ways.append(links)
@@ -66,11 +69,11 @@ def _nodes(statements: Alternative) -> frozenset[Hashable]:
     return frozenset((*(atom.node for atom in statements if not isinstance(atom.node, Range)), *others))
 
 
-def _shortest(supposed: Facts, said: list[_Said]) -> tuple[Link, ...] | None:
-    """Return a chain that fails without any of the facts it names."""
+def _chained(supposed: Facts, said: list[_Said], is_short: bool) -> tuple[Link, ...] | None:
+    """Return a chain; a short one fails without any of the facts it names."""
     links = _refute(supposed, said, [_LIMIT])
-    if links is None:
-        return None
+    if links is None or not is_short:
+        return links
     named = [premise for link in links for premise in link.premises()]
     for one in dict.fromkeys(reversed(named)):
         fewer = [row for row in said if row[0] in named and row[0] != one]
@@ -160,7 +163,7 @@ def _only(facts: GuardFacts, chain: Chain, premise: Premise, text: str) -> str: 
             return "it is 1" if extent == 1 else "it is that extent"
         case Define(at=at, term=Own()), ResultSame(symbol=symbol):
             return f"{shown_domain_dim(at)} is {symbol}"
-        case ((Define() | Identity() | Constant() | MeetFront(says="")), _):
+        case ((Define() | Identity() | Constant() | ReducedShape() | MeetFront(says="")), _):
             return text
     return f"{text} implies it"
 
@@ -206,6 +209,8 @@ def _said(facts: GuardFacts, premise: Premise) -> str:  # noqa: PLR0911
             return f"{constraint} (vouched for)"
         case Constant(operand=operand):
             return "it is a constant's own"
+        case ReducedShape(operand=operand):
+            return f"a reduction of this kernel gives {named[operand]} its shape"
         case HasRank() | HasDomainRank() | ResultHasRank() | Check() | Meet():
             return facts.program.guards.says(premise.what)
     raise AssertionError(premise.what)

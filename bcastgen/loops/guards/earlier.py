@@ -11,13 +11,12 @@ as the reason. Checks that their own nest implies are left to inference, which d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ...shape.constraints import Constraint, RankAtLeast, RankIs, SameRank
 from ...shape.decision import Decision
 from ..guard_ir import Check
-from ..nest import LoopProgram, Nest
+from ..nest import LoopProgram
 from .build import build_guards
 from .chains import chain_of
 from .premises import GuardFacts
@@ -43,11 +42,20 @@ def without_implied(program: LoopProgram) -> LoopProgram:
     if not 1 < len(program.nests) <= _MOST_NESTS:
         return program
     for at in range(1, len(program.nests)):
-        for constraint in _asked(program.nests[at]) if _may_profit(program, at) else ():
+        for constraint in _asked(program, at):
             fewer = _without(program, at, constraint)
             if _is_implied(fewer, at, constraint):
                 program = fewer
     return program
+
+
+def _asked(program: LoopProgram, at: int) -> list[Constraint]:
+    """Return the constraints to try: those of what a reduction gives first, since its shape is none of a caller's."""
+    made = {program.guards.named[one.operand] for one in program.guards.reduced}
+    every = program.nests[at].domain.constraints
+    found: list[Constraint] = [one for one in reversed(every) if not isinstance(one, _RANKS)]
+    of_made = [one for one in found if getattr(one, "operand", None) in made]
+    return [*of_made, *(one for one in found if one not in of_made)] if _may_profit(program, at) else of_made
 
 
 def _may_profit(program: LoopProgram, at: int) -> bool:
@@ -60,10 +68,6 @@ def _may_profit(program: LoopProgram, at: int) -> bool:
     return declared or any(own <= set(guards.operands) for guards in before)
 
 
-def _asked(nest: Nest) -> Iterator[Constraint]:
-    return (one for one in reversed(nest.domain.constraints) if not isinstance(one, _RANKS))
-
-
 def _without(program: LoopProgram, at: int, constraint: Constraint) -> LoopProgram:
     nest = program.nests[at]
     decisions = tuple(
@@ -73,10 +77,15 @@ def _without(program: LoopProgram, at: int, constraint: Constraint) -> LoopProgr
     nest = replace(nest, domain=replace(nest.domain, decisions=decisions))
     nests = (*program.nests[:at], nest, *program.nests[at + 1 :])
     guards = build_guards(program.operands, program.results, program.claims, nests, program.constants)
-    return replace(program, nests=nests, guards=guards)
+    return replace(program, nests=nests, guards=replace(guards, reduced=program.guards.reduced))
 
 
 def _is_implied(program: LoopProgram, at: int, constraint: Constraint) -> bool:
     """Whether the guards that are left imply a constraint of a nest, with the help of an earlier nest."""
-    chain = chain_of(GuardFacts(program), at, constraint)
+    facts = GuardFacts(program)
+    chain = chain_of(facts, at, constraint, is_short=False)
+    if chain is None or program.guards.reduced:
+        # What a reduction gives is made by an earlier nest.
+        return chain is not None
+    chain = chain_of(facts, at, constraint)
     return chain is not None and any(one.nest < at for one in chain.premises)

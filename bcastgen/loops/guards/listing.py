@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...core.frozen import dataclass
 from ...shape.constraints import OF_RESULTS, Constraint, SameRank
 from ..guard_ir import Check, HasRank
 from ..nest import LoopProgram
@@ -20,9 +21,27 @@ from .chains import chain_of, sentence
 from .premises import GuardFacts
 from .replay import Chain, refusal
 
-__all__ = ["chains", "listing", "unproved"]
+__all__ = ["Listed", "chains", "listed", "listing", "unproved"]
 
+_MADE = "as of any operand; a reduction of this kernel gives it"
 _STRETCHED = "an extent of 1 that does not stretch may be widened by others"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A constraint as text, what became of it (proved, checked or trusted), and why, unless nothing is to be said."""
+
+    constraint: str
+    fate: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.constraint}: {self.fate}{', ' if self.reason else ''}{self.reason}"
+
+
+def listed(program: LoopProgram) -> tuple[Listed, ...]:
+    """Return all constraints on the shapes with their fates, each once."""
+    return tuple(dict.fromkeys(_listed(GuardFacts(program))))
 
 
 def listing(program: LoopProgram) -> str:
@@ -38,33 +57,37 @@ def listing(program: LoopProgram) -> str:
     a.0 in {1, 4}: proved, it is that extent
     b.0 in {1, 4}: checked, types leave it open
     """
-    facts = GuardFacts(program)
-    return "\n".join(dict.fromkeys(_lines(facts))) or "nothing is asked"
+    return "\n".join(map(str, listed(program))) or "nothing is asked"
 
 
-def _lines(facts: GuardFacts) -> Iterator[str]:
-    kept = len(facts.program.nests)
+def _listed(facts: GuardFacts) -> Iterator[Listed]:
+    kept, guards = len(facts.program.nests), facts.program.guards
+    made = {guards.named[one.operand] for one in guards.reduced}
     for at, nest in enumerate(facts.nests):
-        checked = facts.program.guards.checked(at) if at < kept else ()
-        why = {str(one.constraint): one.reason for one in nest.domain.decisions if one.fate == "checked"}
-        listed: set[str] = set()
+        checked = guards.checked(at) if at < kept else ()
+        why = {
+            str(one.constraint): _MADE if getattr(one.constraint, "operand", None) in made else one.reason
+            for one in nest.domain.decisions
+            if one.fate == "checked"
+        }
+        seen: set[str] = set()
         for decision in nest.domain.decisions:
             text = str(decision.constraint)
-            if text in listed:
+            if text in seen:
                 continue
-            listed.add(text)
+            seen.add(text)
             if _is_asked(decision.constraint, checked):
-                listed |= {f"{name}.rank = d.rank" for name in _ranks(decision.constraint)}
-                yield f"{text}: checked, {why.get(text, _STRETCHED)}"
+                seen |= {f"{name}.rank = d.rank" for name in _ranks(decision.constraint)}
+                yield Listed(text, "checked", why.get(text, _STRETCHED))
             elif decision.fate == "trusted":
-                yield str(decision)
+                yield Listed(text, "trusted", decision.reason)
             elif at < kept or isinstance(decision.constraint, OF_RESULTS):
-                yield f"{text}: proved, {_reason(facts, at, decision.constraint)}"
-        yield from _others(facts, at, [text for text in checked if text not in listed])
+                yield Listed(text, "proved", _reason(facts, at, decision.constraint))
+        yield from _others(facts, at, [text for text in checked if text not in seen])
 
 
-def _others(facts: GuardFacts, at: int, texts: list[str]) -> Iterator[str]:
-    """Yield the lines of checks that no constraint of a nest asks for: the steps themselves need them."""
+def _others(facts: GuardFacts, at: int, texts: list[str]) -> Iterator[Listed]:
+    """Yield the checks that no constraint of a nest asks for: the steps themselves need them."""
     guards = facts.program.guards
     ranks = {guards.says(step) for step in facts.guards[at].entry if isinstance(step, HasRank)}
     before = {text for nest in range(at) for text in guards.checked(nest)} if at < len(guards.nests) else set()
@@ -72,7 +95,7 @@ def _others(facts: GuardFacts, at: int, texts: list[str]) -> Iterator[str]:
     for text in texts:
         if text not in before:
             why = "its extents are compared with others" if text in ranks else _STRETCHED
-            yield f"{text}: checked, {'it has no value of no elements' if text in empty else why}"
+            yield Listed(text, "checked", "it has no value of no elements" if text in empty else why)
 
 
 def _ranks(constraint: Constraint) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ In: a program with guards.  Out: :class:`Premise` values; the clauses of each.
     d0                ->   d0 is an extent that meets there and is not 1, or 1 if there is none
 
 A premise is a step that has passed, what the steps compute (the extents of a domain and its rank), a constraint that
-the caller vouches for, or the shape of one of the kernel's own arrays. Constraints that are called proved are none.
+the caller vouches for, the shape of one of the kernel's own arrays, or of what a reduction gives. Constraints that are
+called proved are none.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from ..guard_ir import (
     NotNegative,
     Overflow,
     Own,
+    ReducedShape,
     ResultHasRank,
     Step,
     Term,
@@ -83,7 +85,7 @@ class Constant:
     operand: int
 
 
-What: TypeAlias = Step | Identity | Vouched | Constant
+What: TypeAlias = Step | Identity | Vouched | Constant | ReducedShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,8 @@ class GuardFacts:
     nests : its nests, and then those that lowering dropped: their loops and checks are nobody's, but claims that types
         prove are about the extents of their domains.
     guards : the guards of each.
+    depth : how many dims of an operand of unknown rank, from its last one, are looked at: one more than any type or
+        domain knows, so that of the foremost nothing is known but what holds for all dims in front of it, too.
 
     Examples
     --------
@@ -112,7 +116,7 @@ class GuardFacts:
     ['%0.rank = 1', 'd0 := 4']
     """
 
-    __slots__ = ("_builders", "guards", "nests", "program")
+    __slots__ = ("_builders", "depth", "guards", "nests", "program")
 
     def __init__(self, program: LoopProgram) -> None:
         self.program = program
@@ -120,6 +124,9 @@ class GuardFacts:
         self._builders = builders_of(program, self.nests)
         kept = len(program.nests)
         self.guards = (*program.guards.nests, *(builder.build() for builder in self._builders[kept:]))
+        types = (type_ for _, type_ in (*program.operands, *program.results, *program.claims))
+        dims = (*(len(type_.dims) for type_ in types), *(guards.least_rank for guards in self.guards))
+        self.depth = max(dims) + 1
 
     def premises(self, nest: int) -> tuple[Premise, ...]:
         """Return what holds when the loops of a nest begin: facts of its guards and of those before it, and ties.
@@ -139,10 +146,11 @@ class GuardFacts:
         at = min(nest, kept - 1)
         found += (Premise(at, tie) for tie in program.guards.ties)
         found += (Premise(at, Constant(operand)) for operand in sorted(program.guards.constants))
+        found += (Premise(one.nest, one) for one in program.guards.reduced if one.nest < nest)
         return tuple(found)
 
     def _identities(self, nest: int) -> Iterator[Premise]:
-        yield from (Premise(nest, Identity(dim)) for dim in spanned(self.guards[nest]))
+        yield from (Premise(nest, Identity(dim)) for dim in _spanned(self.guards[nest], self.depth))
         yield Premise(nest, Identity(None))
 
     def clauses(self, premise: Premise) -> tuple[Clause, ...]:  # noqa: PLR0911
@@ -156,7 +164,7 @@ class GuardFacts:
             case Meet(term=term, at=dim):
                 return (((Atom("same", term, ONE),), (Atom("same", term, DomainDim(at, dim)),)),)
             case MeetFront():
-                return tuple(_front(premise.what, at, guards))
+                return tuple(_front(premise.what, at, self.depth))
             case Check():
                 return _holds(premise.what)
             case Identity(at=None):
@@ -171,6 +179,8 @@ class GuardFacts:
                 rank = Range(len(dims), len(dims))
                 said = (Atom("same", Own(operand, dim), node(Const(own.extent or 0))) for dim, own in enumerate(dims))
                 return (((Atom("within", Rank(operand), rank),),), *(((atom,),) for atom in said))
+            case ReducedShape():
+                return _reduced(premise.what, guards.least_rank)
         return ()
 
     def check(self, nest: int, constraint: Constraint) -> Check:
@@ -206,7 +216,7 @@ class GuardFacts:
 
         Each has the atom that it is there, the operand's dim, and the dim of the domain that it lies in.
         """
-        for number in range(known + 1, self.guards[nest].least_rank + 2):
+        for number in range(known + 1, self.depth + 1):
             present = Atom("within", Rank(operand), Range(number, MAX_RANK))
             yield present, Own(operand, -number), DomainDim(nest, -number)
 
@@ -232,11 +242,11 @@ def _absent(operand: int, own: Own) -> Alternative:
     return (Atom("within", Rank(operand), Range(0, -own.dim - 1)), Atom("same", own, ONE))
 
 
-def spanned(guards: NestGuards) -> tuple[int, ...]:
+def _spanned(guards: NestGuards, depth: int) -> tuple[int, ...]:
     """Return the dims of a domain whose extents operands decide when they meet."""
     fixed = {define.at for define in guards.defines}
-    known = [step.known for step in guards.steps if isinstance(step, MeetFront)]
-    least = guards.least_rank + (1 if known else 0)
+    has_fronts = any(isinstance(step, MeetFront) for step in guards.steps)
+    least = depth if has_fronts else guards.least_rank
     every = range(-least, 0) if guards.open else range(least)
     return tuple(at for at in every if at not in fixed)
 
@@ -285,13 +295,25 @@ def _span(dim: int, nest: int, guards: NestGuards) -> Clause:
     return (*some, tuple(Atom("same", one, ONE) for one in (here, *terms)))
 
 
-def _front(step: MeetFront, nest: int, guards: NestGuards) -> Iterator[Clause]:
-    """Yield what is known of the dims in front; one that is not there is 1, and the rank is too low for it."""
-    for number in range(step.known + 1, guards.least_rank + 2):
+def _reduced(one: ReducedShape, rank: int) -> tuple[Clause, ...]:
+    """Return what is known of the shape that a reduction gives, whose nest's domain has this rank."""
+    left = [at for at in range(rank) if one.keepdims or at not in one.axes]
+    extents = (ONE if at in one.axes else DomainDim(one.nest, at) for at in left)
+    said = (((Atom("same", Own(one.operand, own), extent),),) for own, extent in enumerate(extents))
+    return (((Atom("within", Rank(one.operand), Range(len(left), len(left))),),), *said)
+
+
+def _front(step: MeetFront, nest: int, depth: int) -> Iterator[Clause]:
+    """Yield what is known of the dims in front; one that is not there is 1, and the rank is too low for it.
+
+    A front that asks nothing is one of which `StretchesAll` is called proved, and so says nothing of its extents.
+    """
+    for number in range(step.known + 1, depth + 1):
         own, here = Own(step.operand, -number), DomainDim(nest, -number)
         present = Atom("within", Rank(step.operand), Range(number, MAX_RANK))
         is_one: list[Alternative] = [(present, Atom("same", own, ONE))] if step.how == "meet" else []
-        met: Alternative = (present,) if step.how == "take" else (present, Atom("same", own, here))
+        is_asked = step.how == "match" or (step.how == "meet" and step.says)
+        met: Alternative = (present, Atom("same", own, here)) if is_asked else (present,)
         yield (_absent(step.operand, own), *is_one, met)
 
 

@@ -35,9 +35,10 @@ def unguarded(program: LoopProgram) -> tuple[str, ...]:
     """
     found: list[str] = []
     before: list[Clause] = []
+    depth = max((guards.least_rank for guards in program.guards.nests), default=0)
     for at, nest in enumerate(program.nests):
         guards = program.guards.nests[at]
-        before += _clauses(at, guards)
+        before += _clauses(at, guards, depth)
         if all(decision.fate != "trusted" for decision in nest.domain.decisions):
             found += _of_nest(at, nest, before)
             found += _of_domain(at, nest, before, [name for name, _ in program.operands])
@@ -82,28 +83,42 @@ def _node(term: Term) -> Hashable:
     return Range(term.extent, term.extent) if isinstance(term, Const) else term
 
 
-def _clauses(at: int, guards: NestGuards) -> Iterator[Clause]:
-    """Yield the clauses that hold if the steps of a nest pass."""
-    known = [step.known for step in guards.steps if isinstance(step, MeetFront)]
-    reach = -min(known) if known else 0  # A front may widen the dims before this one, even defined ones.
-    for define in guards.defines:
-        if not known or define.at >= reach or (isinstance(define.term, Const) and define.term.extent != 1):
-            yield ((Atom("same", DomainDim(at, define.at), _node(define.term)),),)
-    met: dict[int, list[Own]] = {}
+def _clauses(at: int, guards: NestGuards, depth: int) -> Iterator[Clause]:
+    """Yield the clauses that hold if the steps of a nest pass; of fronts, those of their last `depth` dims.
+
+    A dim in front that an operand does not have counts as 1.
+    """
+    defined = {define.at for define in guards.defines}
+    met: dict[int, dict[Own, None]] = {}
+    fronts: dict[int, list[Own]] = {}
     for step in (*guards.entry, *guards.steps, *guards.results):
         if isinstance(step, (Meet, Widen)):
-            met.setdefault(step.at, []).append(step.term)
+            met.setdefault(step.at, {})[step.term] = None
         if isinstance(step, Meet):
             yield ((Atom("same", step.term, _ONE),), (Atom("same", step.term, DomainDim(at, step.at)),))
+        elif isinstance(step, MeetFront):
+            for dim in range(-depth, -step.known):
+                own = Own(step.operand, dim)
+                fronts.setdefault(dim, []).append(own)
+                met.setdefault(dim, {})[own] = None
+                if step.how != "take":
+                    yield ((Atom("same", own, _ONE),), (Atom("same", own, DomainDim(at, dim)),))
         elif isinstance(step, Check):
             yield from _checked(step)
-    defined = {define.at for define in guards.defines}
+    for define in guards.defines:
+        here, term = DomainDim(at, define.at), _node(define.term)
+        # A front may widen the dims before this one, even defined ones.
+        is_final = isinstance(define.term, Const) and define.term.extent != 1
+        wider = () if is_final else dict.fromkeys(fronts.get(define.at, ()))
+        yield (
+            (Atom("same", here, term),),
+            *((Atom("same", term, _ONE), Atom("same", here, front), Atom("differ", front, _ONE)) for front in wider),
+        )
     for dim, terms in met.items():
-        if dim in defined or (known and dim < reach):
-            continue
-        here = DomainDim(at, dim)
-        some = [(Atom("same", here, term), Atom("differ", term, _ONE)) for term in dict.fromkeys(terms)]
-        yield (*some, tuple(Atom("same", node, _ONE) for node in (here, *dict.fromkeys(terms))))
+        if dim not in defined:
+            here = DomainDim(at, dim)
+            some = [(Atom("same", here, term), Atom("differ", term, _ONE)) for term in terms]
+            yield (*some, tuple(Atom("same", node, _ONE) for node in (here, *terms)))
 
 
 def _checked(step: Check) -> Iterator[Clause]:

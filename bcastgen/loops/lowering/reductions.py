@@ -22,7 +22,8 @@ from ...expr.nodes import Expression
 from ...expr.reductions import Split, normal_axes, split
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
-from ..guard_ir import Check, Const, DomainDim, GuardProgram, NestGuards, ReducedShape
+from ..guard_ir import Check, Const, DomainDim, HasRank, NestGuards, NotNegative, Own, ReducedShape, Step
+from ..guards.earlier import without_implied
 from ..nest import LoopProgram, Nest, Reducing
 
 __all__ = ["lower_reductions"]
@@ -106,27 +107,35 @@ def _reduced(
 
 
 def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgram:
-    """Return a program that knows which results it reduces."""
+    """Return a program that knows which results it reduces, and asks nothing of the shapes that this gives."""
+    stored = program.guards.stored
+    shapes = tuple(ReducedShape(one.operand, stored[one.value], one.axes, one.keepdims) for one in reduced)
+    program = without_implied(replace(program, guards=replace(program.guards, reduced=shapes)))
     by_position = {one.value: one for one in reduced}
+    made = frozenset(one.operand for one in reduced)
     nests: list[Nest] = []
     guards: list[NestGuards] = []
     for at, (nest, asked) in enumerate(zip(program.nests, program.guards.nests, strict=True)):
         _refuse_demands(nest, {one.operand: one for one in reduced})
         own = tuple(by_position[access.position] for access in nest.results if access.position in by_position)
         nests.append(replace(nest, reduced=own))
-        guards.append(replace(asked, results=(*asked.results, *_not_empty(nest, at, own))))
-    stored = program.guards.stored
-    shapes = tuple(ReducedShape(one.operand, stored[one.value], one.axes, one.keepdims) for one in reduced)
-    made = GuardProgram(
-        program.guards.named,
-        program.guards.operands,
-        program.guards.stored,
-        program.guards.constants,
-        tuple(guards),
-        program.guards.ties,
-        shapes,
-    )
-    return replace(program, nests=tuple(nests), guards=made, reduced=reduced)
+        guards.append(
+            replace(
+                asked,
+                entry=tuple(step for step in asked.entry if not _is_of(step, made)),
+                steps=tuple(step for step in asked.steps if not _is_of(step, made)),
+                results=(*asked.results, *_not_empty(nest, at, own)),
+            )
+        )
+    return replace(program, nests=tuple(nests), guards=replace(program.guards, nests=tuple(guards)), reduced=reduced)
+
+
+def _is_of(step: Step, made: frozenset[int]) -> bool:
+    """Whether a step asks what a reduction gives for its rank, or whether its extents are those of an array."""
+    match step:
+        case HasRank(operand=operand) | NotNegative(term=Own(operand=operand)):
+            return operand in made
+    return False
 
 
 def _refuse_demands(nest: Nest, given: dict[int, Reducing]) -> None:

@@ -162,7 +162,10 @@ def resolve(node: Remap, ranks: dict[Node, int | None]) -> Resolved:
     rank = ranks[node.operand]
     like = None if node.like is None else ranks[node.like]
     if rank is None or (node.like is not None and like is None):
-        raise BroadcastError(f"{node.view} needs operands of known rank; declare them as f32[?, ?] in a signature")
+        raise BroadcastError(
+            f"{node.view} needs operands of known rank; declare them, as in "
+            "bcastgen.jit(lambda a: kernel(a), signature='(f32[?, ?] a)')"
+        )
     return node.view.resolve(rank, like)
 
 

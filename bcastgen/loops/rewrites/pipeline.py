@@ -10,12 +10,12 @@ Under BCASTGEN_DEBUG every nest is verified before the first rewrite and after e
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 
 from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
+from ...core.sizes import is_on
 from ..nest import LoopProgram, Nest
 from ..verify import verify
 from .drop_guards import drop_guards
@@ -89,7 +89,7 @@ class Rewritten:
 
 def verifies() -> bool:
     """Whether nests are verified: if BCASTGEN_DEBUG is set; this package's tests replace it by one that says yes."""
-    return "BCASTGEN_DEBUG" in os.environ
+    return is_on("BCASTGEN_DEBUG")
 
 
 def rewrite(program: LoopProgram) -> Rewritten:

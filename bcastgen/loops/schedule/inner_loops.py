@@ -17,7 +17,7 @@ from .costs import nanoseconds
 from .function_loops import BLOCK, GROUP, BlockLoop
 from .variants import Variant
 
-__all__ = ["InnerLoop", "Schedule"]
+__all__ = ["InnerLoop", "Schedule", "Side", "Sides"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class InnerLoop:
     cost_tenths_ns : the cost of a point.
     blocks : the loops over blocks of points that it consists of; empty for one loop over all points.
     words : how it computes a word of bytes at a time, or None.
+    sides : of the variants along which the condition of a selection is one value, the loops for either value.
     """
 
     reads: tuple[Load | Let, ...]
@@ -42,6 +43,34 @@ class InnerLoop:
     cost_tenths_ns: float
     blocks: tuple[BlockLoop, ...] = ()
     words: ByteWords | None = None
+    sides: tuple[Sides, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The nest as it is where a condition is decided, whose values have the same numbers, and its loop."""
+
+    nest: Nest
+    loop: InnerLoop
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What a variant's loop does where a condition is one value along it.
+
+    Attributes
+    ----------
+    variant : the variant.
+    condition : the value that decides, once for each row.
+    statements : the statements of the nest's body that it is computed by.
+    holds, fails : what runs where the condition holds, and where it does not.
+    """
+
+    variant: Variant
+    condition: Value
+    statements: frozenset[int]
+    holds: Side
+    fails: Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +131,10 @@ def _schedule_text(scheduled: Schedule) -> str:
 
 def _loop_lines(nest: Nest, loop: InnerLoop) -> list[str]:
     lines = [str(variant) for variant in loop.variants]
+    for sides in loop.sides:
+        condition = nest.show(sides.condition)
+        reads = [_reads(nest, side.loop) or "nothing" for side in (sides.holds, sides.fails)]
+        lines.append(f"{sides.variant.name}: a row reads {reads[0]} if {condition} holds, else {reads[1]}")
     return lines + _block_lines(nest, loop.blocks) + ([] if loop.words is None else _word_lines(loop.words))
 
 

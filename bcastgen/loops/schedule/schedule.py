@@ -8,6 +8,8 @@ In: a nest.  Out: a :class:`Schedule`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...core.dtypes import BOOL, F16
 from ..nest import Let, Load, LoopProgram, Nest, Value
 from .byte_words import byte_words
@@ -15,6 +17,7 @@ from .costs import costs_of
 from .function_loops import block_loops
 from .inner_loops import InnerLoop, Schedule
 from .staging import Stage, Staging, hoisted, stage
+from .still_conditions import masks, two_sided
 from .variants import ANY, MAX_VARIANTS, UNIT, ZERO, Variant, classes_of, planned, specialised, usual_count
 
 __all__ = ["nested_loops", "schedule", "standalone_schedules"]
@@ -40,9 +43,10 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
         return Schedule(nest, _whole(nest, (), total), run_time=True, light=light)
     possible = tuple(classes_of(access, ranked=False) for access in nest.operands)
     staging = stage(nest, costs)
-    count = usual_count(total, possible, staging is not None) if variants is None else variants
-    made = planned(tuple(access.name for access in nest.operands), possible, count)
-    inline = _whole(nest, made, total, costs, fast)
+    decisive = masks(nest, possible)
+    count = usual_count(total, possible, staging is not None, bool(decisive)) if variants is None else variants
+    made = planned(tuple(access.name for access in nest.operands), possible, count, decisive)
+    inline = replace(_whole(nest, made, total, costs, fast), sides=two_sided(nest, made, decisive, fast))
     if staging is None:
         return Schedule(nest, inline, run_time=True, f16_blocks=f16, light=light)
     stages = tuple(

@@ -26,6 +26,8 @@ MAX_VARIANTS, MAX_LIKELY = 8, 8
 # cheaper the body, the more time the copy into a tile takes beside it.
 _CHEAP, _MIDDLING, _DEAR = 5.0, 12.0, 20.0
 _FEW = 3
+# From so many operands on, the likeliest variants have half of them stationary.
+_HALVES_OF, _HALVES = 6, 2
 # With more operands than this of several classes, not every combination is looked at.
 _MANY = 8
 # The number of arrays that a variant can mark as stationary: bcg_variant has one bit for each array.
@@ -44,13 +46,26 @@ class Variant:
         return f"{self.name}: operands ({', '.join(self.operands)}), results {self.results}"
 
 
-def usual_count(cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False) -> int:
-    """Return how many variants to make beside the first one, for which stationary operands are copied into tiles."""
+def usual_count(
+    cost: float, possible: tuple[tuple[str, ...], ...], has_stages: bool = False, decides: bool = False
+) -> int:
+    """Return how many variants to make beside the first one, for which stationary operands are copied into tiles.
+
+    Parameters
+    ----------
+    cost : of a point, in tenths of a nanosecond.
+    possible : the classes that each operand can have.
+    has_stages : whether expensive sub-expressions are computed apart.
+    decides : whether operands decide a selection: a variant in which they are stationary computes one side of it only.
+    """
     # Expensive work on a stride-0 operand is staged, so it needs no variant.
     if cost <= _MIDDLING and not has_stages:
         return MAX_LIKELY - 1 if cost <= _CHEAP else _FEW
+    # Tiles for half of so many operands take as long as a square root.
+    if len(possible) >= _HALVES_OF and cost <= _DEAR:
+        return _HALVES
     # An operand that is always stationary, such as a Python number, has a variant even where the body costs more.
-    return 1 if (ZERO,) in possible and cost <= _DEAR else 0
+    return 1 if ((ZERO,) in possible and cost <= _DEAR) or decides else 0
 
 
 def specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
@@ -59,10 +74,25 @@ def specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], l
     return tuple(_variant(names, classes) for classes in islice(likely, limit))
 
 
-def planned(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
-    """Return the variant in which every array moves, then at most `limit` likely ones."""
+def planned(
+    names: tuple[str, ...],
+    possible: tuple[tuple[str, ...], ...],
+    limit: int,
+    decisive: tuple[frozenset[int], ...] = (),
+) -> tuple[Variant, ...]:
+    """Return the variant in which every array moves, then at most `limit` likely ones.
+
+    First among these are those in which just the operands are stationary that decide a selection: `decisive` has them.
+    """
     unit = (UNIT,) * len(names)
-    likely = (c for c in _likely(possible) if c != unit and UNIT in c and ZERO not in c[_IN_MASK:])
+    # Where types say that an operand is always stationary, or never, it is so in these variants, too.
+    deciding = (
+        tuple(ZERO if ZERO in own and (at in one or UNIT not in own) else UNIT for at, own in enumerate(possible))
+        for one in decisive
+        if all(ZERO in possible[at] for at in one)
+    )
+    each = dict.fromkeys((*deciding, *_likely(possible)))
+    likely = (c for c in each if c != unit and UNIT in c and ZERO not in c[_IN_MASK:])
     return tuple(_variant(names, classes) for classes in (unit, *islice(likely, limit)))
 
 
@@ -80,8 +110,8 @@ def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
     """Return the sort key of a combination of classes; the likeliest combination has the smallest key.
 
     With up to three operands, combinations with fewer stationary ones come first. With more, the one without any comes
-    first, and then, in this order: all but the first are stationary (channels beside an image); one half is (x1, y1, z1
-    of x1, y1, z1, x2, y2, z2); two neighbours are, those nearest an end first (mean and deviation of rows); one alone
+    first, and then, in this order: one half is stationary (x1, y1, z1 of x1, y1, z1, x2, y2, z2); all but the first are
+    (channels beside an image); two neighbours are, those nearest an end first (mean and deviation of rows); one alone
     is, the last first; all others.
     """
     zeros = tuple(at for at, kind in enumerate(classes) if kind == ZERO)
@@ -92,7 +122,7 @@ def _unlikeliness(classes: tuple[str, ...]) -> tuple[int, ...]:
     if zeros == tuple(range(1, count)):
         return (1, 0)
     if count == 2 * len(zeros) and groups == 1:
-        return (2, -1, zeros[0])
+        return (1, -1, zeros[0])
     if len(zeros) == 2 and zeros[1] == zeros[0] + 1:
         return (2, min(zeros[0], count - zeros[1] - 1), zeros[0])
     return (3, -zeros[0]) if len(zeros) == 1 else (3 + groups, len(zeros))

@@ -25,7 +25,7 @@ __all__ = ["TextBlock", "dense", "number", "quoted", "symbol"]
 # A constant of more elements is written as the bytes of its elements.
 _MAX_SHOWN_ELEMENTS = 64
 
-_SMALL = {row.mlir: row.small for row in DTYPES if row.small is not None}
+_SMALL = {row.mlir: row.small for row in DTYPES if row.is_small_float}
 _FLOAT_BITS = {"f32": ("<f", 4), "f64": ("<d", 8), "f16": ("<e", 2)}
 
 

@@ -49,9 +49,10 @@ class Generic:
         self._outs: list[tuple[str, str]] = []
         self._arguments: list[str] = []
         self._yielded: list[str] = []
+        self._covered: set[int] = set()
         chosen = sorted(reads)
         # Whether a dim stretches is the same at every point, so it is tested before the loops.
-        extracted = [index for index in chosen if version is None and _stretches(nest.operands[index])]
+        extracted = [index for index in chosen if version is None and shapes.may_stretch(nest, nest.operands[index])]
         ones = {index: self._ones(nest.operands[index]) for index in extracted}
         self.region = shapes.block.inside()
         # Name the arguments of the region before the values inside it.
@@ -63,13 +64,26 @@ class Generic:
         self._ins.append((value, type_))
         self._argument("unread", element, self._affine(self._dims))
 
-    def write_to(self, value: str, type_: str, element: str, name: str, *, every: bool = False) -> str:
-        """Add a tensor to write to, or one element to write at every point (`every`); return its former element."""
+    def write_to(
+        self, value: str, type_: str, element: str, name: str, dims: Sequence[int | None] | None = None
+    ) -> str:
+        """Add a tensor to write to; return its former element.
+
+        It has these dims of the domain (None is an extent of 1), all of them by default: without some, an element is
+        written again at every point of the others.
+        """
         self._outs.append((value, type_))
         self._yielded.append(element)
-        return self._argument(name, element, self._affine("" if every else self._dims))
+        if dims is None:
+            return self._argument(name, element, self._affine(self._dims))
+        return self._argument(name, element, self._affine(_read(dims)))
 
-    def finish(self, head: str, iterators: str, values: Sequence[str]) -> None:
+    @property
+    def covers(self) -> bool:
+        """Whether the maps of what it reads give the extent of every dim."""
+        return set(range(len(self.nest.domain.dims))) <= self._covered
+
+    def finish(self, head: str, iterators: Sequence[str], values: Sequence[str]) -> None:
         """Write the whole operation: `head` names its results, and `values` are their elements."""
         self.region.line(f"linalg.yield {typed(values, self._yielded)}")
         block, types = self.shapes.block, [type_ for _, type_ in self._outs]
@@ -78,7 +92,7 @@ class Generic:
         for at, shown in enumerate(self._maps, 1):
             block.line(f"    {shown}{',' * (at < len(self._maps))}")
         block.line("  ],")
-        kinds = ", ".join([f'"{iterators}"'] * len(self.nest.domain.dims))
+        kinds = ", ".join(f'"{kind}"' for kind in iterators)
         block.line(f"  iterator_types = [{kinds}]")
         ins = f"ins({_listed(self._ins)}) " if self._ins else ""
         block.line(f"}} {ins}outs({_listed(self._outs)}) {{")
@@ -108,8 +122,10 @@ class Generic:
             for dim, index in enumerate(access.map.indices)
         ]
         self._ins.append(self._known(access, dims))
-        read = ", ".join("0" if dim is None else f"d{dim}" for dim in dims)
-        return self._argument(f"in_{self.nest.labels[operand_index]}", signless(access.dtype), self._affine(read))
+        self._covered.update(dim for dim in dims if dim is not None)
+        return self._argument(
+            f"in_{self.nest.labels[operand_index]}", signless(access.dtype), self._affine(_read(dims))
+        )
 
     def _known(self, access: Access, dims: Sequence[int | None]) -> tuple[str, str]:
         """Return an operand and its type; in a version, cast to the extents that this version knows."""
@@ -143,6 +159,10 @@ class Generic:
             read.append(loop)
         operand = f"{self.shapes.values[access.name]}[{', '.join(read)}] : {declared_type(access.type)}"
         return region.op(f"in_{self.nest.labels[operand_index]}", f"tensor.extract {operand}")
+
+
+def _read(dims: Sequence[int | None]) -> str:
+    return ", ".join("0" if dim is None else f"d{dim}" for dim in dims)
 
 
 def _stretches(access: Access) -> bool:

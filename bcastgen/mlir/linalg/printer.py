@@ -21,6 +21,7 @@ from ...loops.nest import LoopProgram, Nest
 from .block import TextBlock, dense, quoted, symbol
 from .body import demanded_reads, write_body, write_demands
 from .generic import Generic, typed
+from .reductions import write_reduction
 from .shapes import Extent, Shapes
 from .sizes import Sizes, write_sizes
 from .types import declared_type, facts_text, signless, tensor_type
@@ -74,7 +75,7 @@ def linalg_text(
     for operand, type_ in (*program.operands, *program.results):
         if type_.unranked:
             raise BroadcastError(f"'{operand}' is {type_}, but linalg needs ranks; declare them", operand=operand)
-    block, given = TextBlock(2), len(program.operands) - len(constants)
+    block, given = TextBlock(2), len(program.operands) - len(constants) - len(program.reduced)
     values = [block.name(operand) for operand, _ in program.operands[:given]]
     computed = {slot for slots in sizes.slots for slot in slots} if sizes is not None else set()
     heads = [
@@ -82,10 +83,11 @@ def linalg_text(
         for value, (operand, type_) in zip(values, program.operands, strict=False)
         if operand not in computed
     ]
-    for (operand, type_), elements in zip(program.operands[given:], constants, strict=True):
+    for (operand, type_), elements in zip(program.operands[given : given + len(constants)], constants, strict=True):
         assert type_.dtype is not None
         literal = dense(elements, signless(type_.dtype))
         values.append(block.op(operand, f"arith.constant {literal} : {declared_type(type_)}"))
+    values += [f"%{operand}" for operand, _ in program.operands[len(values) :]]
     shapes = Shapes(block, program, tuple(values))
     if sizes is not None:
         shapes.given = _written_sizes(shapes, sizes)
@@ -93,13 +95,16 @@ def linalg_text(
         shapes.check(nest)
     stored: dict[int, str] = {}
     for nest in program.nests:
-        if nest.results:
+        if nest.reduced:
+            shapes.values.update(write_reduction(nest, shapes))
+        elif nest.results:
             stored.update(_write_nest(nest, shapes, versions))
-    types = [declared_type(type_) for _, type_ in program.results]
-    said = [facts_text(type_) for _, type_ in program.results]
+    results = program.results[len(program.reduced) :]
+    types = [declared_type(type_) for _, type_ in results]
+    said = [facts_text(type_) for _, type_ in results]
     plain = len(types) == 1 and not said[0]
     arrow = types[0] if plain else f"({', '.join(map(''.join, zip(types, said, strict=True)))})"
-    block.line(f"return {typed([stored[at] for at in range(len(types))], types)}")
+    block.line(f"return {typed([stored[at] for at in sorted(stored)], types)}")
     return "\n".join((f"func.func {symbol(name)}({', '.join(heads)}) -> {arrow} {{", *block.lines, "}", ""))
 
 
@@ -198,7 +203,7 @@ def _write_generic(
         generic.write_to(value, type_, signless(access.dtype), f"out_{access.name}")
     values = write_body(generic.region, nest, generic.loads)
     made, parts = _named_parts(nest, shapes.block, types)
-    generic.finish(made, "parallel", values)
+    generic.finish(made, nest.iterators, values)
     return parts
 
 
@@ -220,9 +225,10 @@ def _assert_demands(nest: Nest, shapes: Shapes, like: str, type_: str) -> None:
     true = block.op("true", "arith.constant dense<true> : tensor<i1>")
     generic = Generic(nest, shapes, reads)
     generic.span(like, type_, signless(nest.results[0].dtype))
-    before = generic.write_to(true, "tensor<i1>", "i1", "before", every=True)
+    before = generic.write_to(true, "tensor<i1>", "i1", "before", ())
     holds = write_demands(generic.region, nest, generic.loads)
     made = block.name("every")
-    generic.finish(made, "reduction", [generic.region.op("so_far", f"arith.andi {before}, {holds} : i1")])
+    kinds = ["reduction"] * len(nest.domain.dims)
+    generic.finish(made, kinds, [generic.region.op("so_far", f"arith.andi {before}, {holds} : i1")])
     message = next(sentence for row, sentence in statuses().values() if row == "DOMAIN")
     block.line(f"cf.assert {block.op('holds', f'tensor.extract {made}[] : tensor<i1>')}, {quoted(message)}")

@@ -20,6 +20,7 @@ A row that is a single op of a dialect spells it itself (:class:`...ops.facts.Ml
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from ...core.dtypes import DType
@@ -363,6 +364,18 @@ def bitwise_count(operands: tuple[DType, ...], result: DType) -> str:
 def signbit(operands: tuple[DType, ...], result: DType) -> str:
     bits = 32 if compute_type(operands[0]) == "f32" else 64
     return f"%bits = arith.bitcast {{0}} : {{t}} to i{bits}\narith.cmpi slt, %bits, #0:i{bits} : i{bits}"
+
+
+def filled(operands: tuple[DType, ...], result: DType) -> str:
+    """Give the second operand, converted to the dtype of the first."""
+    value = operands[1]
+    if value is result:
+        return "{1}"
+    # A spelling's types and constants are those of the first operand, unless they say otherwise.
+    own = compute_type(value)
+    lines = cast_lines((value,), result.computed_in).replace("{0}", "{1}")
+    lines = lines.replace("{t}", own).replace("{bits}", str(value.bits))
+    return re.sub(r"(#-?[\w.]+)(?![\w.:])", rf"\1:{own}", lines)
 
 
 def piece(text: str) -> str | Typed:

@@ -30,7 +30,7 @@ from ...loops.guard_ir import (
     Widen,
 )
 from ...loops.guard_ir import Test as Predicate
-from ...loops.nest import LoopProgram, Nest
+from ...loops.nest import Access, LoopProgram, Nest
 from .block import TextBlock, quoted
 from .types import declared_type
 
@@ -65,6 +65,7 @@ class Shapes:
         self.types = dict(program.operands)
         # The extents of operands that stand for no tensor: those that a shape function gives.
         self.given: dict[str, Extent] = {}
+        self.reduced = {program.operands[one.operand][0]: one for one in program.guards.reduced}
 
     def extent(self, operand: str, dim: int) -> Extent:
         """Return the extent of an operand's dim."""
@@ -74,6 +75,12 @@ class Shapes:
         static = type_.dims[dim].extent
         if static is not None:
             return static
+        if operand in self.reduced:
+            # What a reduction gives has the extents of its nest's domain, and may not be there yet.
+            one = self.reduced[operand]
+            rank = self.program.guards.nests[one.nest].least_rank
+            dims = [at for at in range(rank) if one.keepdims or at not in one.axes]
+            return self._domain_extent(one.nest, dims[dim])
         shown = f"{self.values[operand]}, {self.index(dim % len(type_.dims))} : {declared_type(type_)}"
         return self.block.op(f"{operand}_{dim}", f"tensor.dim {shown}")
 
@@ -88,6 +95,13 @@ class Shapes:
     def is_domain(self, nest: Nest, operand: str, dim: int, at: int) -> Test:
         """Return whether an operand's dim has the extent of a dim of a nest's domain."""
         return self._compare("eq", self.extent(operand, dim), self.domain(nest)[at])
+
+    def may_stretch(self, nest: Nest, access: Access) -> bool:
+        """Return whether a dim of an operand may be 1 where the domain's is not."""
+        stretching = [(own, index.dim) for own, index in enumerate(access.map.indices) if index.stretches]
+        if not self.reduced or None in (dim for _, dim in stretching):
+            return bool(stretching)
+        return any(self.is_domain(nest, access.name, own, dim or 0) is not True for own, dim in stretching)
 
     def meeting(self, nest: Nest, at: int) -> frozenset[tuple[str, int]]:
         """Return the operands' dims that meet in a dim of a nest's domain, which has the extent of one of them.
@@ -138,6 +152,8 @@ class Shapes:
             extent = self._value(term)
             if met == 1:
                 met = extent
+                continue
+            if met == extent:
                 continue
             one = self._compare("eq", met, 1)
             met = self.block.op(f"d{at}", f"arith.select {one}, {self.index(extent)}, {self.index(met)} : index")

@@ -18,7 +18,7 @@ from ...shape.dialect.ops import ROWS
 from ...shape.dialect.row import Row
 from ..index_dialect import AS_ARITH
 from . import steps as read
-from .heads import function_body, library_body, module_body
+from .heads import call_head, function_body, library_body, module_body
 from .operations import GENERIC, Form, Step
 
 __all__ = ["find_form", "unread"]
@@ -44,11 +44,11 @@ def unread(name: str) -> str:
     'print the module in generic form (mlir-opt --mlir-print-op-generic)'
     >>> unread("shape.conkat"), unread("arith.addf")
     ('nor is its generic form; shape.concat is read', 'nor is its generic form; arith.addi is read')
-    >>> unread("func.call")
-    "nor is its generic form; put the function's ops in its place (mlir-opt --inline)"
+    >>> unread("func.call_indirect")
+    'nor is its generic form; call a function by its name'
     """
-    if name in _CALLS:
-        return "nor is its generic form; put the function's ops in its place (mlir-opt --inline)"
+    if name == "func.call_indirect":
+        return "nor is its generic form; call a function by its name"
     if name.partition(".")[0] not in _WHOLE or name in ROWS:
         return GENERIC
     close = get_close_matches(name, [other for other, form in _FORMS.items() if form is not None], 1)
@@ -127,7 +127,7 @@ _RETURN: tuple[Step, ...] = (read.attributes, read.operands, read.attributes, re
 _TOSA = Form((read.operands, read.clauses, read.tosa_attributes, read.function_type))
 # The dialects whose ops are read in generic form only if they have a row, or a custom form that is read.
 _WHOLE = ("shape", "affine", "arith", "index", "scf", "tensor")
-_CALLS = ("call", "func.call", "func.call_indirect")
+_CALL: tuple[Step, ...] = (call_head, read.attributes, read.function_type)
 # None marks an op whose own custom form is not read.
 _FORMS: dict[str, Form | None] = {
     **dict.fromkeys(
@@ -145,6 +145,8 @@ _FORMS: dict[str, Form | None] = {
     "tensor.extract": Form((read.tensor_extract,)),
     "tensor.from_elements": Form((read.operands, read.attributes, read.tensor_elements)),
     "tensor.rank": Form((read.operands, read.attributes, read.tensor_rank)),
+    "func.call": Form(_CALL),
+    "call": Form(_CALL, "func.call"),
     "func.func": Form(_FUNC),
     "shape.func": Form(_FUNC),
     "shape.function_library": Form((library_body,)),

@@ -1,4 +1,4 @@
-"""The heads of modules and functions in their custom forms, as steps like those of :mod:`.steps`.
+"""The heads of modules, functions and calls in their custom forms, as steps like those of :mod:`.steps`.
 
 In: the operation being read, the lexer behind ``module`` or ``func.func``.  Out: nothing; the operation is complete.
 
@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ir import Attribute, Block, FunctionType, Type
+from ..ir import Attribute, Block, FunctionType, Symbol, Type
 
 if TYPE_CHECKING:
     from .draft import Draft
     from .operations import Operations
 
-__all__ = ["function_body", "library_body", "module_body"]
+__all__ = ["call_head", "function_body", "library_body", "module_body"]
 
 
 def _symbol_name(reader: Operations, draft: Draft) -> None:
@@ -80,6 +80,15 @@ def function_body(reader: Operations, draft: Draft) -> None:
     draft.regions.append(reader.region(True, arguments))
     if not draft.regions[0].operations:
         raise reader.lexer.fail("the body of a function is not empty; it ends in a return", draft.start)
+
+
+def call_head(reader: Operations, draft: Draft) -> None:
+    """Read ``@f(%a, %b)``."""
+    lexer = reader.lexer
+    draft.attributes["callee"] = Symbol(reader.attributes.symbol_name())
+    lexer.expect("(")
+    reader.uses(draft)
+    lexer.expect(")")
 
 
 def _signature(reader: Operations, said: list[dict[str, Attribute]]) -> tuple[list[tuple[str, int, Type]], list[Type]]:

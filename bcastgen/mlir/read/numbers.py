@@ -30,7 +30,7 @@ _NUMBER = re.compile(
     r"|(?P<word>true|false))\s*",
     re.ASCII,
 )
-_SMALL = {row.mlir: row for row in DTYPES if row.small is not None}
+_SMALL = {row.mlir: row for row in DTYPES if row.is_small_float}
 _FLOATS = {"f16": (16, np.float16), "bf16": (16, np.float32), "f32": (32, np.float32), "f64": (64, np.float64)}
 # More digits than any type in use here holds; Python refuses to read thousands of them.
 _MAX_DIGITS = 40

@@ -22,6 +22,7 @@ from ...shape.dialect.ops import find_row
 from ...shape.dialect.program import Program
 from ...shape.dialect.types import EXTENTS
 from .. import ir
+from ..calls import choose, inlined
 from ..read.parser import parse_module
 from .reader import Reader
 from .spellings import SPELLINGS
@@ -79,7 +80,7 @@ def program_from_text(text: str, name: str, function: str | None = None) -> Prog
     'same'
     """
     module = parse_module(text, name)
-    return read_program(ir.choose(module, function), module.source)
+    return read_program(inlined(choose(module, function), module), module.source)
 
 
 def _only_cast(body: ir.Block) -> frozenset[ir.Value]:

@@ -135,7 +135,7 @@ class Reader:
             verify_operation(made)
         except BroadcastError as error:
             raise self.source.locate(error, place.location) from None
-        return replace(made, location=f"{self.source.name}:{place.location.line}:{place.location.column}")
+        return replace(made, location=place.location.of(self.source.name))
 
     def add(self, made: Operation, place: ir.Operation) -> None:
         """Append an operation, or raise if it is not as its row says."""

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.dtypes import BOOL, DType, dtype
 from ...core.errors import BcastgenError, BroadcastError
-from ...expr.nodes import Apply, Constant, Node, Operand, Remap, topological
+from ...core.python_text import parse_expression
+from ...expr.nodes import Apply, Constant, Node, Operand, Reduce, Remap, topological
 from ...expr.views import Transpose
 from ...ops.dtype_rules import compare
 from ...ops.table import OPS
@@ -28,6 +29,7 @@ from ...shape.types.dim import DYNAMIC, Dim
 from ...shape.types.tensor_type import TensorType
 from ..linalg.block import number, symbol
 from ..linalg.types import facts_text
+from .reductions import print_reduction
 from .spellings import spelling
 from .table import find_tosa
 from .values import FunctionText, Scalar, Tensor, TextValue, dtype_of, plain
@@ -75,7 +77,7 @@ def tosa_text(typed: Typed, program: LoopProgram, name: str, constants: Sequence
         if made is not None:
             raise BcastgenError(f"op '{made}', which define_op made, has no TOSA op; print the kernel as linalg")
         raise BcastgenError(f"{name} has extents that the caller gives, which no TOSA function takes; declare them")
-    declared = [type_ for _, type_ in program.results]
+    declared = [type_ for _, type_ in program.results[len(program.reduced) :]]
     wanted = dict(zip(expression.results, declared, strict=True))
     wanted |= {one.node: one.type for one in expression.type_assertions}
     printer = _Printer(program, constants)
@@ -101,7 +103,8 @@ class _Printer:
     def __init__(self, program: LoopProgram, constants: Sequence[np.ndarray[Any, Any]]) -> None:
         self.text = FunctionText()
         self.values: dict[Node, TextValue] = {}
-        named = [(name, plain(type_, f"operand '{name}'")) for name, type_ in program.operands]
+        passed = program.operands[: len(program.operands) - len(program.reduced)]
+        named = [(name, plain(type_, f"operand '{name}'")) for name, type_ in passed]
         given = len(named) - len(constants)
         self.operands = tuple(Tensor(self.text.block.name(name), type_) for name, type_ in named[:given])
         self.operands += tuple(
@@ -118,6 +121,8 @@ class _Printer:
                 value = Scalar(node.value, node.dtype)
             case Remap():
                 value = self._view(node)
+            case Reduce():
+                value = self._reduced(node)
             case Apply():
                 value = self._apply(node, wanted)
         said = () if wanted is None or wanted.unranked else wanted.dims
@@ -136,6 +141,13 @@ class _Printer:
                 raise BroadcastError(f"a constant result has type {declared}, but TOSA needs its extents; declare them")
             return self.text.constant(value, dims)
         return self.text.narrowed(self.text.ranked(value, len(dims)), dims)
+
+    def _reduced(self, node: Reduce) -> Tensor:
+        value = self.values[node.operand]
+        if isinstance(value, Scalar):
+            raise BcastgenError(f"{node.op.name} of a number has no TOSA op; write what it is")
+        assert node.dtype is not None
+        return print_reduction(self.text, node, value, node.dtype)
 
     # ---- views
 
@@ -187,7 +199,7 @@ class _Printer:
             return self.text.op("clamp", values[:1], node.dtype, attributes, wanted)
         if node.op.name == "tosa_negate" and _are_zero_points(others, loops[0]):
             return self.text.op("negate", values, node.dtype, wanted=wanted)
-        tree = ast.parse(spelling(node.op, loops, node.dtype), mode="eval").body
+        tree = parse_expression(spelling(node.op, loops, node.dtype))
         return self._spelled(tree, dict(zip("abc", values, strict=False)), node.dtype, wanted)
 
     def _spelled(

@@ -67,7 +67,7 @@ def _cast(source: DType, result: DType) -> str | None:
     # TOSA's cast rounds to the nearest integer, so truncate before it.
     if not (source.is_float and result.is_integer):
         return "cast(a)"
-    whole = _TRUNC if source.small is None else _TRUNC_SMALL
+    whole = _TRUNC_SMALL if source.is_small_float else _TRUNC
     # The low bits of an i32 make an integer of a storage type.
     return f"cast(i32({whole}))" if result.is_storage else f"cast({whole})"
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ...core.frozen import dataclass
 
-__all__ = ["TOSA_OPS", "WRITTEN_FOR", "TosaOp", "find_tosa"]
+__all__ = ["TOSA_OPS", "TOSA_REDUCTIONS", "WRITTEN_FOR", "TosaOp", "find_reduction", "find_tosa"]
 
 Combination = tuple[tuple[str, ...], str]
 
@@ -155,10 +155,48 @@ TOSA_OPS: tuple[TosaOp, ...] = (
     ),
 )
 
+# Reductions, of one dim: `row` is the name of a row of ops/rows/reductions.py.
+TOSA_REDUCTIONS: tuple[TosaOp, ...] = (
+    TosaOp("reduce_sum", 1, "sum", attributes=("axis",), kinds=_NUMBERS, strict=_alike(1, _WIDE)),
+    TosaOp(
+        "reduce_product",
+        1,
+        "prod",
+        aliases=("reduce_prod",),
+        attributes=("axis",),
+        kinds=_NUMBERS,
+        strict=_alike(1, _FLOATS),
+    ),
+    *(
+        TosaOp(
+            f"reduce_{row}",
+            1,
+            row,
+            attributes=("axis", "nan_mode"),
+            kinds=_NUMBERS,
+            strict=_alike(1, (*_WHOLE, *_FLOATS)),
+        )
+        for row in ("max", "min")
+    ),
+    *(
+        TosaOp(f"reduce_{row}", 1, row, attributes=("axis",), kinds=("bool",), strict=_alike(1, ("i1",)))
+        for row in ("any", "all")
+    ),
+    TosaOp(
+        "argmax",
+        1,
+        "argmax",
+        attributes=("axis", "nan_mode"),
+        kinds=_NUMBERS,
+        strict=(*_alike(1, ("i8", "i16", *_FLOATS), "i32"), *_alike(1, (*_WHOLE, *_FLOATS), "i64")),
+    ),
+)
+
 # Names that texts about TOSA use and no version of it has, and the op that is meant.
 WRITTEN_FOR = {"div": "intdiv"}
 
 _BY_NAME = {name: row for row in TOSA_OPS for name in (row.name, *row.aliases)}
+_REDUCTIONS = {name: row for row in TOSA_REDUCTIONS for name in (row.name, *row.aliases)}
 
 
 def find_tosa(name: str) -> TosaOp | None:
@@ -170,3 +208,14 @@ def find_tosa(name: str) -> TosaOp | None:
     ('intdiv', 'subtract', None)
     """
     return _BY_NAME.get(name)
+
+
+def find_reduction(name: str) -> TosaOp | None:
+    """Return the row of a reduction by its operation's whole name; None if it is none.
+
+    Examples
+    --------
+    >>> find_reduction("tosa.reduce_prod").row, find_reduction("tosa.add")
+    ('prod', None)
+    """
+    return _REDUCTIONS.get(name.removeprefix("tosa.")) if name.startswith("tosa.") else None

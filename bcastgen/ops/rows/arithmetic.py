@@ -15,7 +15,7 @@ import numpy as np
 from ...core.dtypes import DType
 from .. import dtype_rules as rules
 from ..c_forms import CForms, RangeTest
-from ..facts import FloatFacts, IntegerFacts, Mlir
+from ..facts import UNCHANGED, FloatFacts, IntegerFacts, Mlir
 from ..row import Op
 from .range_tests import FAR_QUOTIENT, NORMAL
 
@@ -237,7 +237,7 @@ ARITHMETIC: tuple[Op, ...] = (
         "The operand itself.",
         "pos",
         representable=True,
-        integers=IntegerFacts("same", "same", "low"),
+        integers=UNCHANGED,
         floats=FloatFacts("same"),
         mlir=Mlir({"integer": "{0}", "float": "{0}"}),
         ieee=True,

@@ -11,10 +11,28 @@ import numpy as np
 
 from ...core.dtypes import DType
 from .. import dtype_rules as rules
+from ..c_forms import CForms
 from ..facts import IntegerFacts, Mlir
 from ..row import Op
 
-__all__ = ["BITS"]
+__all__ = ["BITS", "SHIFT_UNSIGNED", "by_count"]
+
+
+def by_count(c: str) -> CForms:
+    """Return the forms of a shift whose C is plain where the count is a constant in [0, width).
+
+    Examples
+    --------
+    >>> from bcastgen.core.dtypes import I32
+    >>> by_count("({T})({0} >> {1})").special((I32, I32), 3)[0]
+    '({T})({0} >> {1})'
+    >>> by_count("({T})({0} >> {1})").special((I32, I32), 32)
+    """
+
+    def plain(shifted: DType, count: float) -> str | None:
+        return c if 0 <= count < shifted.bits else None
+
+    return CForms(by_constant={None: (plain, {})})  # {}: it costs what cheap ops cost
 
 
 def _left_shift(operands: tuple[DType, ...], result: DType) -> str:
@@ -25,6 +43,9 @@ def _left_shift(operands: tuple[DType, ...], result: DType) -> str:
     outside = "({1} < 0 || {1} >= {bits})" if result.kind == "signed" else "{1} >= {bits}"
     return f"({{T}})({outside} ? 0 : ({{W}}){{0}} << {{1}})"
 
+
+# An unsigned number shifted towards the low bits; a count of its width or more shifts all out.
+SHIFT_UNSIGNED = "({T})({1} >= {bits} ? 0 : {0} >> {1})"
 
 BITS: tuple[Op, ...] = (
     Op("logical_and", 2, rules.logical, "({0} && {1})", "Both are non-zero.", mlir=Mlir({"bool": "arith.andi"})),
@@ -64,6 +85,7 @@ BITS: tuple[Op, ...] = (
         "Shift towards the high bits; a count outside [0, width) gives 0.",
         "lshift",
         ("bitwise_left_shift",),
+        forms=by_count("({T})(({W}){0} << {1})"),
         integers=IntegerFacts("left_shift", demanded="left", in_words=True),
         mlir=Mlir({"integer": "@LEFT_SHIFT"}),
     ),
@@ -73,11 +95,12 @@ BITS: tuple[Op, ...] = (
         rules.shift,
         {
             "signed": "({T})({0} >> (({1} < 0 || {1} >= {bits}) ? {bits} - 1 : {1}))",
-            "unsigned": "({T})({1} >= {bits} ? 0 : {0} >> {1})",
+            "unsigned": SHIFT_UNSIGNED,
         },
         "Shift towards the low bits, keeping the sign; a count outside [0, width) leaves only the sign.",
         "rshift",
         ("bitwise_right_shift",),
+        forms=by_count("({T})({0} >> {1})"),
         integers=IntegerFacts("right_shift", demanded="right", any_width=True, in_words=True),
         mlir=Mlir({"signed": "@RIGHT_SHIFT", "unsigned": "@LOGICAL_RIGHT_SHIFT"}),
     ),

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...core.dtypes import DType
+import numpy as np
+
+from ...core.dtypes import BOOL, I64, DType
 from .. import dtype_rules as rules
 from ..facts import IntegerFacts, Mlir
 from ..row import Op
@@ -27,6 +29,8 @@ def _comparison(symbol: str) -> Callable[[tuple[DType, ...], DType], str]:
     return c
 
 
+_FACTS = IntegerFacts(any_width=True)
+
 COMPARISONS: tuple[Op, ...] = tuple(
     Op(
         name,
@@ -35,7 +39,7 @@ COMPARISONS: tuple[Op, ...] = tuple(
         _comparison(symbol),
         doc,
         dunder,
-        integers=IntegerFacts(any_width=True),
+        integers=_FACTS,
         mlir=Mlir(f"@compare {spelled}"),
     )
     for name, symbol, doc, dunder, spelled in (
@@ -48,7 +52,24 @@ COMPARISONS: tuple[Op, ...] = tuple(
     )
 )
 
+
+def _times(op: str, operands: rules.Types) -> rules.Converted:
+    """Take the numbers of times, which are i64."""
+    if operands != (I64,):
+        raise rules.refuse(op, operands, "it takes the numbers of times, which are i64; write .view('int64')")
+    return (I64,), BOOL
+
+
 FLOAT_CLASSES: tuple[Op, ...] = (
+    Op(
+        "isnat",
+        1,
+        _times,
+        "({0} == INT64_MIN)",
+        "Is no time: the least i64, which NaT of datetime64 and timedelta64 is in .view('int64').",
+        reference=lambda x: np.asarray(x) == np.iinfo(np.int64).min,
+        mlir=Mlir({"signed": "arith.cmpi eq, {0}, #-9223372036854775808 : {t}"}),
+    ),
     Op(
         "isnan",
         1,

@@ -40,6 +40,7 @@ def function(
     cost: float = 4.0,
     mlir: str = "",
     pole: str = "",
+    underflow: str = "",
 ) -> Op:
     """Return the row of a function that csrc has as `bcg_<name>_<dtype>`.
 
@@ -47,9 +48,10 @@ def function(
     `bcg_<name>_common_<dtype>` for elements that pass them, for all floats or by dtype. With `scalar` compilers
     vectorise only that common case, which is right up to `BCG_<NAME>_COMMON_<DTYPE>`.
     """
-    far = (RangeTest("int", f"fabs{{f}}({{0}}) > BCG_{name.upper()}_COMMON_{{N}}", "0"),)
-    tests = range_tests if isinstance(range_tests, Mapping) else {"float": range_tests or far}
-    has_common_case = scalar or bool(range_tests)
+    if scalar and not range_tests:
+        range_tests = (RangeTest("int", f"fabs{{f}}({{0}}) > BCG_{name.upper()}_COMMON_{{N}}", "0"),)
+    tests = range_tests if isinstance(range_tests, Mapping) else {"float": range_tests}
+    has_common_case = bool(range_tests)
     # A common case of only some dtypes has no form for math="fast".
     fast_common_case = fast_ulp is not None and has_common_case and not isinstance(range_tests, Mapping)
     operands = "{0}" if arity == 1 else "{0}, {1}"
@@ -76,6 +78,7 @@ def function(
             pairs=pairs,
         ),
         pole=pole,
+        underflow=underflow,
     )
 
 
@@ -121,6 +124,7 @@ FUNCTIONS: tuple[Op, ...] = (
         "e to the power of the operand.",
         ulp=1,
         range_tests=up_to("BCG_EXP_COMMON_{N}"),
+        underflow="isfinite(a)",
         cost=3.0,
         mlir="math.exp",
     ),
@@ -129,6 +133,7 @@ FUNCTIONS: tuple[Op, ...] = (
         "2 to the power of the operand.",
         ulp=1,
         range_tests=up_to("BCG_EXP2_COMMON_{N}"),
+        underflow="isfinite(a) & ((r == 0) | (floor(real(a)) != a))",
         cost=3.0,
         mlir="math.exp2",
     ),
@@ -265,6 +270,7 @@ FUNCTIONS: tuple[Op, ...] = (
     function(
         "sigmoid",
         "1 / (1 + exp(-x)).",
+        aliases=("expit",),
         reference=_sigmoid,
         ulp=1,
         fast_ulp=4,

@@ -18,7 +18,7 @@ from ...core.dtypes import BF16, F16, F32, F64, DType, dtype
 from .. import dtype_rules as rules
 from ..c_forms import CForms, CTemplate
 from ..casts import cast_c, cast_reference
-from ..facts import IntegerFacts, Mlir
+from ..facts import UNCHANGED, Mlir
 from ..row import Op
 from .range_tests import FAR_QUOTIENT
 
@@ -196,7 +196,7 @@ NUMBERS: tuple[Op, ...] = (
         reference=_numbered,
         representable=True,
         of_digits=True,
-        integers=IntegerFacts("same", "same", "low"),
+        integers=UNCHANGED,
     ),
     Op(
         "full_like",
@@ -205,6 +205,7 @@ NUMBERS: tuple[Op, ...] = (
         _filled_c,
         "The second operand, converted to the dtype of the first, in the shape of both.",
         reference=_filled,
+        mlir=Mlir("@filled"),
     ),
     Op(
         "gcd",

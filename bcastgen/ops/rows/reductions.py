@@ -4,13 +4,13 @@ In: a name.  Out: its :class:`Reduction`: the step that combines two values, its
 
     REDUCTIONS["sum"].types(I8)  ->  values are i64, as are their sum and the result
 
-A value of no elements is the identity of the step; a row without one refuses dims of extent 0. The C of the steps is
-csrc/runtime/run_reduce.inc, which knows them by `step`.
+A value of no elements is the identity of the step; a row without one refuses dims of extent 0. The run time's C of the
+steps is csrc/runtime/run_steps.inc, which knows them by `step`; every other form has that of the op that `combines`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class Reduction:
     reference : NumPy's function, of an array, `axis`, and `keepdims`.
     identity : the value of no elements; None if there is none.
     divides : whether the result is divided by the number of elements, less `ddof`.
-    mlir : the combining op of linalg's body, by kind of the dtype that values are combined in.
+    combines : the op that combines two values; empty for an index.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Reduction:
     reference: Callable[..., Any]
     identity: bool | int | None = None
     divides: bool = False
-    mlir: Mapping[str, str] | None = None
+    combines: str = ""
 
     def types(self, values: DType) -> tuple[DType, DType, DType]:
         """Return the dtype that values are combined in, that of what this gives, and the result's.
@@ -68,7 +68,29 @@ class Reduction:
             raise DTypeError(f"{self.name}({values}): {values.cure}")
         loop, result = self.rule(self.name, values)
         # An index is none of the values.
-        return loop, result if self.step.startswith("ARG") else loop, result
+        return loop, result if self.gives_index else loop, result
+
+    def neutral(self, values: DType) -> bool | float:
+        """Return a value that changes none it is combined with.
+
+        Examples
+        --------
+        >>> REDUCTIONS["min"].neutral(F32), REDUCTIONS["max"].neutral(I64), REDUCTIONS["prod"].neutral(F64)
+        (inf, -9223372036854775808, 1)
+        """
+        if self.identity is not None:
+            return self.identity
+        is_least = self.step in ("MIN", "ARGMIN")
+        if values.is_float:
+            return float("inf") if is_least else float("-inf")
+        if values.kind == "bool":
+            return is_least
+        return values.max if is_least else values.min
+
+    @property
+    def gives_index(self) -> bool:
+        """Whether it gives where a value is, not a value."""
+        return not self.combines
 
 
 def _wide(_name: str, values: DType) -> tuple[DType, DType]:
@@ -123,19 +145,16 @@ def _at(function: Callable[..., Any]) -> Callable[..., Any]:
     return reference
 
 
-_INTEGERS_ADD = {"signed": "arith.addi", "unsigned": "arith.addi", "float": "arith.addf"}
-_INTEGERS_MULTIPLY = {"signed": "arith.muli", "unsigned": "arith.muli", "float": "arith.mulf"}
-
 REDUCTIONS: dict[str, Reduction] = {
     row.name: row
     for row in (
-        Reduction("sum", "ADD", _wide, "Sum; integers wrap in 64 bits.", np.sum, 0, mlir=_INTEGERS_ADD),
-        Reduction("prod", "MULTIPLY", _wide, "Product; integers wrap in 64 bits.", np.prod, 1, mlir=_INTEGERS_MULTIPLY),
-        Reduction("mean", "ADD", _mean, "Sum, divided by the number of elements.", _mean_of, 0, divides=True),
-        Reduction("min", "MIN", _own, "Least element; NaN where one is NaN.", np.min),
-        Reduction("max", "MAX", _own, "Largest element; NaN where one is NaN.", np.max),
-        Reduction("any", "MAX", _truth, "Whether an element is true.", np.any, False),
-        Reduction("all", "MIN", _truth, "Whether all elements are true.", np.all, True),
+        Reduction("sum", "ADD", _wide, "Sum; integers wrap in 64 bits.", np.sum, 0, combines="add"),
+        Reduction("prod", "MULTIPLY", _wide, "Product; integers wrap in 64 bits.", np.prod, 1, combines="multiply"),
+        Reduction("mean", "ADD", _mean, "Sum, divided by how many elements there are.", _mean_of, 0, True, "add"),
+        Reduction("min", "MIN", _own, "Least element; NaN where one is NaN.", np.min, combines="minimum"),
+        Reduction("max", "MAX", _own, "Largest element; NaN where one is NaN.", np.max, combines="maximum"),
+        Reduction("any", "MAX", _truth, "Whether an element is true.", np.any, False, combines="logical_or"),
+        Reduction("all", "MIN", _truth, "Whether all elements are true.", np.all, True, combines="logical_and"),
         Reduction("argmin", "ARGMIN", _index, "Index of the least element, of the first NaN.", _at(np.argmin)),
         Reduction("argmax", "ARGMAX", _index, "Index of the largest element, of the first NaN.", _at(np.argmax)),
     )

@@ -13,7 +13,7 @@ from ...core.dtypes import DType
 from .. import dtype_rules as rules
 from ..c_forms import CForms
 from ..casts import cast_c, cast_reference
-from ..facts import FloatFacts, IntegerFacts, Mlir
+from ..facts import UNCHANGED, FloatFacts, IntegerFacts, Mlir
 from ..row import Op, Param
 
 __all__ = ["EXTREMA", "ROUNDING", "SELECTION"]
@@ -169,7 +169,7 @@ SELECTION: tuple[Op, ...] = (
         "Conversion to `dtype`: floats truncate, NaN to integer is 0, other floats saturate; integers wrap.",
         reference=cast_reference,
         params=(Param("dtype", "the dtype to convert to"),),
-        integers=IntegerFacts("same", "same", "low"),
+        integers=UNCHANGED,
         mlir=Mlir("@cast_lines"),
     ),
 )

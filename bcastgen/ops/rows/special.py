@@ -10,10 +10,12 @@ NumPy lacks most of them; their references compute in a wider dtype as far as it
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ...core.dtypes import F64, DType
 from .. import dtype_rules as rules
 from ..c_forms import CForms
 from ..facts import Mlir
@@ -149,6 +151,66 @@ def _erfinv(x: Any) -> Any:
     return np.where(np.abs(wide) < 1e-2, near, found).astype(x.dtype)
 
 
+def _zeta_less_1() -> Any:
+    """Return zeta(k) - 1 for k from 2 to 45: what is left of the sum behind some terms is an integral and its ends."""
+    k, n = np.arange(2, 46, dtype=_WIDE)[:, None], _WIDE(40)
+    series = _WIDE(1)
+    for at, ratio in ((7, 39.6), (5, 40), (3, 42), (1, 60)):
+        series = 1 - (k + at) * (k + at + 1) / (_WIDE(ratio) * n * n) * series
+    ends = n**-k / 2 + k * n ** (-k - 1) / 12 * series
+    return ((np.arange(2, 40, dtype=_WIDE) ** -k).sum(axis=1, keepdims=True) + n ** (1 - k) / (k - 1) + ends)[:, 0]
+
+
+def _gammaln(x: Any) -> Any:
+    x = as_float(x)
+    wide = x.astype(_WIDE)
+    # Up to 20 as of 2 + t, |t| <= 1/2, and whole numbers plus t as factors.
+    close = np.where(np.abs(wide) < 20, wide, 1)
+    whole = np.rint(close)
+    t = close - whole
+    gamma = _WIDE("0.57721566490153286060651209008240243104")
+    total = t * (1 - gamma)
+    for k, coefficient in enumerate(_zeta_less_1(), 2):
+        total = total + coefficient * (-t) ** k / k
+    product = np.ones_like(t)
+    for k in range(-20, 21):
+        product = product * np.where((k >= 2) & (k < whole), k + t, 1)
+        product = product / np.where((k >= whole) & (k < 2), k + t, 1)
+    near = total + np.where(np.isinf(product), np.inf, np.log(np.abs(np.where(np.isinf(product), 1, product))))
+    # Beyond by Stirling's series, of a negative number by the product of both gammas.
+    size = np.where(np.abs(wide) < 20, 20, np.abs(wide))
+    series = 1 - 1 / (30 * size**2) * (1 - 2 / (7 * size**2) * (1 - 3 / (4 * size**2) * (1 - 140 / (99 * size**2))))
+    far = (size - 0.5) * np.log(size) - size + np.log(2 * _PI) / 2 + series / (12 * size)
+    sine = np.abs(np.sin(_PI * (wide - np.rint(wide))))
+    left = np.where(sine == 0, np.inf, np.log(_PI / np.where(sine == 0, 1, sine)) - np.log(size) - far)
+    beyond = np.where(wide > 0, far, left)
+    value = np.where(np.abs(wide) < 20, near, np.where(np.isinf(wide), np.inf, beyond))
+    return np.where(np.isnan(wide), wide, value).astype(x.dtype)
+
+
+def _i0(x: Any) -> Any:
+    x = np.asarray(x)
+    x = x if x.dtype.kind == "f" else x.astype(np.float64)
+    size = np.abs(x.astype(_WIDE))
+    near, far = np.minimum(size, 40), np.maximum(size, 40)
+    term = total = np.ones_like(near)
+    for k in range(1, 100):
+        term = term * (near / 2 / k) ** 2
+        total = total + term
+    term = series = np.ones_like(far)
+    for k in range(1, 50):
+        term = term * (2 * k - 1) ** 2 / (8 * k * far)
+        series = series + term
+    root = np.exp(np.minimum(far, 2000) / 2)
+    beyond = root * (series / np.sqrt(2 * _PI * far)) * root
+    return np.where(size < 40, total, np.where(np.isinf(size), size, beyond)).astype(x.dtype)
+
+
+def _floats(op: str, operands: rules.Types) -> rules.Converted:
+    """Return the dtype of functions, of integers f64, as numpy.i0 does."""
+    return rules.floating(op, tuple(F64 if isinstance(x, DType) and not x.is_inexact else x for x in operands))
+
+
 SPECIAL: tuple[Op, ...] = (
     function("rad2deg", "Angle in degrees of one in radians.", aliases=("degrees",), ulp=1, cost=0.5, mlir="@RAD2DEG"),
     function(
@@ -194,8 +256,21 @@ SPECIAL: tuple[Op, ...] = (
     function("gelu", "x * ndtr(x).", reference=_gelu, ulp=3, cost=30.0),
     function("ndtr", "Probability that a normally distributed number is less.", reference=_ndtr, ulp=2, cost=30.0),
     function("log_ndtr", "log(ndtr(x)).", reference=_log_ndtr, ulp=4, cost=80.0),
-    function("ndtri", "The number of which ndtr is the operand.", (0.0, 1.0), reference=_ndtri, ulp=3, cost=45.0),
-    function("erfinv", "The number of which erf is the operand.", (-1.0, 1.0), reference=_erfinv, ulp=2, cost=45.0),
+    function("ndtri", "The number of which ndtr is the operand.", (0.0, 1.0), reference=_ndtri, ulp=3, cost=70.0),
+    function("erfinv", "The number of which erf is the operand.", (-1.0, 1.0), reference=_erfinv, ulp=2, cost=70.0),
+    function(
+        "gammaln",
+        "Logarithm of the gamma function's absolute value; infinite at 0 and at negative whole numbers.",
+        (-10.0, 20.0),
+        aliases=("lgamma",),
+        reference=_gammaln,
+        ulp=3,
+        cost=90.0,
+    ),
+    replace(
+        function("i0", "Modified Bessel function of the first kind, order 0.", reference=_i0, ulp=4, cost=55.0),
+        rule=_floats,
+    ),
     function("logit", "log(x / (1 - x)).", (0.0, 1.0), reference=_logit, ulp=2, cost=25.0),
     function("xlogy", "x * log(y); 0 where x is.", (0.0, 50.0), arity=2, reference=_xlogy, ulp=2, cost=9.0),
     function("xlog1py", "x * log1p(y); 0 where x is.", (-1.0, 50.0), arity=2, reference=_xlog1py, ulp=2, cost=10.0),

@@ -21,8 +21,26 @@ Locks are per shard, not per key: they are never removed, so they must be few. B
 for each other, which is rare and harmless.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .directory import cache_directory
 from .identity import cache_key, digest_of
-from .store import build, find
+from .lookup import find
+
+if TYPE_CHECKING:
+    from .store import build
 
 __all__ = ["build", "cache_directory", "cache_key", "digest_of", "find"]
+
+
+def __getattr__(name: str) -> Any:
+    # A kernel that is found needs nothing of what builds one: locks, the running of a compiler.
+    if name != "build":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ...core.forks import undivided  # noqa: PLC0415 - only where a kernel is built
+
+    with undivided:
+        from .store import build  # noqa: PLC0415 - only where a kernel is built
+    return build

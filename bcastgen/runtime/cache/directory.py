@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ...core.errors import CacheWarning
 from ...core.forks import undivided
+from ...core.system_errors import pass_on
 from .files import is_ours, remove
 
 __all__ = ["build_directory", "cache_directory", "own_directory", "private_directory"]
@@ -40,6 +41,7 @@ def cache_directory() -> Path:
     try:
         return _prepared(os.path.expanduser(explicit) if explicit else _default_path())
     except OSError as error:
+        pass_on(error)
         place = "the cache directory" if error.filename is None else f"the cache directory {error.filename}"
         return private_directory(f"{place} cannot be used: {error.strerror}")
 

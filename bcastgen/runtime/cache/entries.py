@@ -1,105 +1,35 @@
-"""An entry of the cache: a directory of a source, its shared object, and a digest of both.
+"""Makes entries of the cache, directories of a source, its shared object and a digest of both, and removes them.
 
-In: an entry's path; to make one, a source and the compiler.  Out: whether it is whole; an entry published by a rename.
+In: an entry's path, a source and the compiler.  Out: an entry published by a rename.
 
-    read_manifest(entry).about -> "add (a: f64, b: f64)"
+    with compiled_aside(entry, source, tools, "add (a: f64)", origin(tools)) as aside: publish(aside, entry)
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from ...core.c_source import CSource
 from ...core.errors import CompileError
-from ...core.frozen import dataclass
-from ..toolchain import BINARY, Toolchain, compile_source
-from .files import TEMPORARY, is_our_directory, make_aside, read_ours, remove
-from .identity import digest
+from ...core.system_errors import pass_on, system_errors_ignored
+from ..run_compiler import compile_source
+from ..toolchain import BINARY, Toolchain
+from .files import TEMPORARY, is_our_directory, make_aside, remove
+from .manifest import MANIFEST, header, is_whole, lines_of
 
-__all__ = [
-    "FAILED",
-    "LOCK",
-    "MANIFEST",
-    "Manifest",
-    "compiled_aside",
-    "discard",
-    "entries",
-    "entry_of",
-    "is_whole",
-    "publish",
-    "read_manifest",
-    "shards",
-    "sweep",
-]
+__all__ = ["FAILED", "LOCK", "compiled_aside", "discard", "entries", "publish", "shards", "sweep"]
 
-MANIFEST = "digest"
 LOCK = "lock"
 FAILED = "failed."
 _STALE_SECONDS = 6 * 3600
-_HEADER = re.compile(r"# bcastgen ([0-9a-f]{64})\n# origin ([0-9a-f]{64})\n# about ([^\n]*)\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What the digest file of an entry says.
-
-    Attributes
-    ----------
-    origin : digest of the package, the compiler and the CPU that it was made by and for.
-    about : the kernel's name and the types of its operands, for people.
-    header, lines : its text: the lines about all this, and those of the files.
-    """
-
-    origin: str
-    about: str
-    header: str
-    lines: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the entry's files."""
-        return tuple(line.partition("  ")[2] for line in self.lines.splitlines())
-
-
-def entry_of(directory: Path, key: str) -> Path:
-    """Return where the entry of a key lies, or would."""
-    return directory / key[:2] / key
-
-
-def read_manifest(entry: Path) -> Manifest | None:
-    """Return what an entry says of itself, whether it is true or not; None if it says nothing."""
-    try:
-        text = read_ours(entry / MANIFEST).decode()
-    except (OSError, ValueError):
-        return None
-    header = _HEADER.match(text)
-    if header is None or header[1] != entry.name:
-        return None
-    return Manifest(header[2], header[3], header[0], text[header.end() :])
-
-
-def is_whole(entry: Path) -> bool:
-    """Return whether an entry is there, complete, unchanged and this user's alone."""
-    manifest = read_manifest(entry)
-    try:
-        return (
-            manifest is not None
-            and BINARY in manifest.names
-            and manifest.lines == _lines(entry, manifest.names)
-            and is_our_directory(entry)
-            and is_our_directory(entry.parent)
-        )
-    except (OSError, ValueError):
-        return False
-
-
-def _lines(directory: Path, names: Iterable[str]) -> str:
-    return "".join(f"{digest(read_ours(directory / name))}  {name}\n" for name in names)
+# What a compiler says of a full disk.
+_FULL = os.strerror(errno.ENOSPC)
 
 
 @contextlib.contextmanager
@@ -111,7 +41,7 @@ def compiled_aside(entry: Path, source: CSource, tools: Toolchain, about: str, m
     CompileError
         If the compiler fails; the source is kept, and the message says where.
     OSError
-        If it cannot be written.
+        If it cannot be written, also by the compiler; or is removed meanwhile.
     """
     aside = make_aside(entry.parent, TEMPORARY)
     failed = entry.with_name(FAILED + entry.name)
@@ -121,14 +51,17 @@ def compiled_aside(entry: Path, source: CSource, tools: Toolchain, about: str, m
         names = (*source.files, BINARY)
         for name in names:
             (aside / name).chmod(0o600)
-        header = f"# bcastgen {entry.name}\n# origin {made_by}\n# about {' '.join(about.split())}\n"
-        (aside / MANIFEST).write_text(header + _lines(aside, names), encoding="utf-8")
+        text = header(entry.name, made_by, about) + lines_of(aside, names)
+        (aside / MANIFEST).write_text(text, encoding="utf-8")
         (aside / MANIFEST).chmod(0o600)
         yield aside
     except CompileError as error:
-        if not aside.exists():
+        if not all((aside / name).exists() for name in source.files):
             raise FileNotFoundError(2, "it was removed during a build", str(aside)) from error
-        with contextlib.suppress(OSError):
+        if _FULL in str(error):
+            # Where there is no room for a kernel, there is none for what failed.
+            raise OSError(errno.ENOSPC, _FULL, str(aside)) from error
+        with system_errors_ignored():
             os.rename(aside, failed)
         # The message has the paths of the directory that has just been renamed.
         raise type(error)(str(error).replace(str(aside), str(failed))) from None
@@ -146,7 +79,8 @@ def publish(aside: Path, entry: Path) -> None:
     """
     try:
         os.rename(aside, entry)
-    except OSError:
+    except OSError as error:
+        pass_on(error)
         # A broken entry is in the way; or, on a file system without locks, another builder was first.
         if is_whole(entry):
             return
@@ -178,7 +112,8 @@ def sweep(shard: Path, alone: bool, failed_too: bool = False) -> None:
 def _age(path: Path) -> float:
     try:
         return time.time() - path.lstat().st_mtime
-    except OSError:
+    except OSError as error:
+        pass_on(error)
         return 0.0
 
 

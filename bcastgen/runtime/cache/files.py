@@ -13,6 +13,7 @@ import stat
 from pathlib import Path
 
 from ...core.forks import undivided
+from ...core.system_errors import pass_on
 
 __all__ = ["TEMPORARY", "is_our_directory", "is_ours", "make_aside", "read_ours", "remove", "write_whole"]
 
@@ -76,7 +77,8 @@ def remove(path: Path) -> None:
     """Remove a file, a symlink or a tree, if it exists and as far as possible."""
     try:
         is_tree = stat.S_ISDIR(path.lstat().st_mode)
-    except OSError:
+    except OSError as error:
+        pass_on(error)
         return
     if not is_tree:
         path.unlink(missing_ok=True)

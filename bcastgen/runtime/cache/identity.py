@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from ...core.resources import package_files
+from ...core.system_errors import system_errors_ignored
 from ..toolchain import Toolchain, cpu_features
 from .directory import cache_directory
 from .files import read_ours, write_whole
@@ -26,7 +27,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["PACKAGE", "cache_key", "digest", "digest_of", "origin"]
+__all__ = ["PACKAGE", "cache_key", "digest", "digest_of", "is_digest", "origin"]
 
 PACKAGE = "package."
 
@@ -34,6 +35,11 @@ PACKAGE = "package."
 def digest(data: bytes) -> str:
     """Return the digest of bytes, as ``b2sum -l 256`` prints it."""
     return blake2b(data, digest_size=32).hexdigest()
+
+
+def is_digest(text: str) -> bool:
+    """Return whether a text is a digest."""
+    return len(text) == 64 and not text.strip("0123456789abcdef")
 
 
 def digest_of(texts: Iterable[bytes]) -> str:
@@ -83,12 +89,12 @@ def _package_digest() -> str:
     files = package_files()
     stamps = (f"{os.fspath(file)}:{_stamp(file.stat())}" for file in files)
     kept = cache_directory() / (PACKAGE + _digest_of_texts(stamps))
-    with contextlib.suppress(OSError, ValueError):
+    with system_errors_ignored(), contextlib.suppress(ValueError):
         known = read_ours(kept).decode("ascii")
-        if len(known) == 64 and not known.strip("0123456789abcdef"):
+        if is_digest(known):
             return known
     found = digest_of(text for file in files for text in (file.name.encode(), Path(file).read_bytes()))
-    with contextlib.suppress(OSError):
+    with system_errors_ignored():
         write_whole(kept, found)
     return found
 

@@ -1,81 +1,46 @@
-"""Finds kernels on disk and builds those that are missing.
+"""Builds the kernels that are not on disk.
 
 In: a key, and a function that renders its C.  Out: what `load` makes of the path of a shared object.
 
-    find(key, open_library)                              -> a library, or None
     build(key, render, tools, open_library, "add (a: f64)") -> (the library, whether the compiler ran)
 
-What is found is loaded before anyone relies on it, and what is built before it is published: a shared object that the
-system does not load never stays. Where kernels cannot be kept they go into a private directory.
+What is built is loaded before it is published: a shared object that the system does not load never stays. Where kernels
+cannot be kept they go into a private directory.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ...core.c_source import CSource
-from ...core.errors import CacheError, CacheWarning, CompileError
+from ...core.errors import CacheError, CompileError
+from ...core.logs import tell
+from ...core.system_errors import pass_on
 from ..lock import exclusive
 from ..toolchain import BINARY, Toolchain
-from .bound import keep_within, mark_used
-from .directory import build_directory, cache_directory, own_directory, private_directory
-from .entries import LOCK, compiled_aside, discard, entry_of, is_whole, publish, sweep
+from .bound import keep_within
+from .directory import build_directory, own_directory, private_directory
+from .entries import LOCK, compiled_aside, discard, publish, sweep
 from .files import is_our_directory
 from .identity import origin
+from .lookup import itself, loaded_from
+from .manifest import entry_of, is_whole
 
-__all__ = ["build", "find"]
+__all__ = ["build"]
 
-# What a system says that runs no programs of a directory, whatever its mount says; and a compiler, of a full disk.
-_NOEXEC, _FULL = "failed to map segment", os.strerror(errno.ENOSPC)
-# The entries that a warning has told of.
-_told: set[str] = set()
-
-
-def _itself(path: Path) -> Path:
-    return path
-
-
-def find(key: str, load: Callable[[Path], Any] = _itself) -> Any:
-    """Return the loaded shared object of a complete and verified entry, or None if there is none that can be loaded.
-
-    Parameters
-    ----------
-    key : from :func:`cache_key`.
-    load : makes something of the path; raises CacheError if the file is no shared object of ours.
-    """
-    for directory in dict.fromkeys((cache_directory(), *own_directory())):
-        entry = entry_of(directory, key)
-        if is_whole(entry):
-            loaded = _loaded(entry, load)
-            if loaded is not None:
-                return loaded
-    return None
-
-
-def _loaded(entry: Path, load: Callable[[Path], Any]) -> Any:
-    """Load a whole entry; None, with a warning, if that fails."""
-    try:
-        loaded = load(entry / BINARY)
-    except CacheError as error:
-        # Unless it is gone meanwhile.
-        if entry.exists() and str(entry) not in _told:
-            _told.add(str(entry))
-            _warn(f"a kernel of the cache cannot be loaded, so it is built anew: {error}")
-        return None
-    mark_used(entry)
-    return loaded
+# What a system says that runs no programs of a directory, whatever its mount says.
+_NOEXEC = "failed to map segment"
 
 
 def build(
     key: str,
     render: Callable[[], CSource],
     tools: Toolchain,
-    load: Callable[[Path], Any] = _itself,
+    load: Callable[[Path], Any] = itself,
     about: str = "",
 ) -> tuple[Any, bool]:
     """Return the loaded shared object of a key, and whether this call ran the compiler for it.
@@ -109,18 +74,15 @@ def build(
         entry = entry_of(directory, key)
         try:
             return _build(entry, render, tools, load, about)
-        except (CacheError, CompileError) as error:
-            cause = error.__cause__
-            if may_be_removed and isinstance(cause, FileNotFoundError):
+        except CacheError as error:
+            if may_be_removed and isinstance(error.__cause__, FileNotFoundError):
                 # Someone has removed the cache during the build.
                 directory, may_be_removed = build_directory(), False
                 continue
-            is_elsewhere = isinstance(error, CacheError) or _FULL in str(error)
-            if not is_elsewhere or directory in own_directory():
+            if directory in own_directory():
                 raise
-            reason = str(error).partition("; ")[0] if isinstance(error, CacheError) else f"{directory}: {_FULL}"
             with _as_cache_error(directory):
-                directory = private_directory(reason)
+                directory = private_directory(str(error).partition("; ")[0])
 
 
 def _build(
@@ -132,11 +94,12 @@ def _build(
             raise CacheError(f"{entry.parent} is not a directory that only you can write to; remove it")
     with exclusive(entry.parent / LOCK) as alone:
         if is_whole(entry):
-            loaded = _loaded(entry, load)
+            loaded = loaded_from(entry, load)
             if loaded is not None:
                 return loaded, False
             with _as_cache_error(entry):
                 discard(entry)
+        begun = time.perf_counter()
         source = render()
         made_by = origin(tools)
         with _as_cache_error(entry):
@@ -145,8 +108,9 @@ def _build(
                 made = _loaded_aside(aside, load)
                 publish(aside, entry)
         # By its own name, unless the cache was cleared meanwhile: what is loaded stays.
-        loaded = _loaded(entry, load)
+        loaded = loaded_from(entry, load)
         loaded = made if loaded is None else loaded
+    tell("compiled %s in %.0f ms: %s", about, 1e3 * (time.perf_counter() - begun), entry)
     keep_within(entry, made_by)
     return loaded, True
 
@@ -172,12 +136,6 @@ def _loaded_aside(aside: Path, load: Callable[[Path], Any]) -> Any:
         ) from None
 
 
-def _warn(message: str) -> None:
-    import warnings  # noqa: PLC0415 - hardly ever
-
-    warnings.warn(message, CacheWarning, stacklevel=4)
-
-
 @contextlib.contextmanager
 def _as_cache_error(path: Path) -> Iterator[None]:
     try:
@@ -185,6 +143,7 @@ def _as_cache_error(path: Path) -> Iterator[None]:
     except CacheError:
         raise
     except OSError as error:
+        pass_on(error)
         raise CacheError(
             f"cannot write {path}: {error.strerror}; free some space, or set BCASTGEN_CACHE_DIR to another directory"
         ) from error

@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...core.errors import CacheError
+from ...core.system_errors import pass_on
 from ..lock import exclusive
 from .directory import build_directory, cache_directory
-from .entries import LOCK, MANIFEST, entries, entry_of, is_whole, publish, shards
+from .entries import LOCK, entries, publish, shards
 from .files import TEMPORARY, make_aside, remove
+from .manifest import MANIFEST, entry_of, is_whole
 
 __all__ = ["export_to", "import_from"]
 
@@ -43,6 +45,7 @@ def export_to(path: Path) -> int:
                 for file in sorted(entry.iterdir()):
                     archive.add(file, f"{entry.name}/{file.name}", recursive=False, filter=_anonymous)
     except OSError as error:
+        pass_on(error)
         raise CacheError(f"cannot write {path}: {error.strerror}") from error
     return len(whole)
 
@@ -74,8 +77,7 @@ def import_from(path: Path) -> int:
     except (tarfile.TarError, EOFError) as error:
         raise CacheError(f"{path} is no archive of kernels: {error}") from error
     except OSError as error:
-        if isinstance(error, CacheError):
-            raise
+        pass_on(error)
         raise CacheError(f"cannot import {path}: {error}") from error
     finally:
         if aside is not None:

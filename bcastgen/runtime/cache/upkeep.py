@@ -14,13 +14,16 @@ from pathlib import Path
 
 from ...core.errors import CacheError
 from ...core.frozen import dataclass
+from ...core.system_errors import pass_on
 from ..lock import exclusive
 from ..toolchain import BINARY
-from .bound import BYTES, bound, bytes_of, used_keys
+from .bound import BYTES, bound, bytes_of
 from .directory import cache_directory
-from .entries import LOCK, MANIFEST, discard, entries, is_whole, read_manifest, shards, sweep
+from .entries import LOCK, discard, entries, shards, sweep
 from .files import is_our_directory, remove
 from .identity import PACKAGE
+from .manifest import MANIFEST, is_whole, read_manifest
+from .used import used_keys
 
 __all__ = ["CacheInfo", "Finding", "StoredKernel", "clear", "info", "kernels", "verify"]
 
@@ -137,7 +140,6 @@ def clear() -> int:
                 removed += sum(map(discard, entries(shard)))
                 sweep(shard, alone, failed_too=True)
     except OSError as error:
-        if isinstance(error, CacheError):
-            raise
+        pass_on(error)
         raise CacheError(f"cannot clear {directory}: {error}") from error
     return removed

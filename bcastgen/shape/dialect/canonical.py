@@ -24,6 +24,7 @@ __all__ = [
     "distinct",
     "idempotent",
     "inverse",
+    "is_decided",
     "neutral",
     "predicate",
     "select",
@@ -80,11 +81,14 @@ def distinct(least: int = 1) -> Canonicalise:
 def predicate(least: int, reflexive: bool) -> Canonicalise:
     """Return the rule for constraints and predicates: repeated operands say nothing new.
 
-    On a single value they hold if it is valid, or in any case if an invalid shape equals itself (`reflexive`).
+    On a single value they hold if it is valid, or in any case if an invalid shape equals itself (`reflexive`). A run
+    ends at a predicate that it does not decide, so that one of values which it may not know stays as it is.
     """
 
     def rule(operation: Operation, facts: Facts) -> Rewrite:
         operands = tuple(dict.fromkeys(operation.operands))
+        if operation.results[0].type.kind == "i1" and not all(is_decided(one, facts.known(one)) for one in operands):
+            return None
         if len(operands) == 1 and (reflexive or facts.certain(operands[0])):
             constraint = operation.results[0].type == WITNESS
             name, setting = ("shape.const_witness", "passing") if constraint else ("arith.constant", "value")
@@ -92,6 +96,11 @@ def predicate(least: int, reflexive: bool) -> Canonicalise:
         return _narrowed(operation, operands, least)
 
     return rule
+
+
+def is_decided(value: Value, known: LatticeValue) -> bool:
+    """Tell whether every run knows a value: those of these types have no unknown values, or folding knows it."""
+    return value.type.kind in ("index", "i1", "extents") or bool(getattr(known, "is_known", False))
 
 
 def broadcast(operation: Operation, facts: Facts) -> Rewrite:

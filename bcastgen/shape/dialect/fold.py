@@ -1,7 +1,7 @@
 """Folding: a program with the same runs and less in it.
 
 In: a verified program.  Out: one whose runs give the same results, raise the same way, and check no more than before.
-On unknown operands it may decide what was open, because nothing asks it any more, or it is true of every shape.
+A run on unknown operands that ends at an undecided witness may go on, where the witness passes for every shape.
 
     %0 = shape.const_size 2; %1 = shape.const_size 3; %2 = shape.add %0, %1   ->   %2 = shape.const_size 5
     %w = shape.cstr_broadcastable %a, %a; shape.assuming %w { ... }           ->   what is in the region
@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from .canonical import is_decided
 from .extent_names import name_unknown
 from .interpret import Environment, Known, Machine
 from .ir import Attribute, Block, Operation, Program, Value
@@ -213,9 +214,12 @@ def _tells(operation: Operation, known: Environment) -> bool:
         if row.name == "shape.reduce":
             return _reduce_tells(operation, known)
         return row.name != "scf.if" or any(_region_tells(region, known) for region in operation.regions)
-    if all(value.type.can_fail or value.type.kind in ("i1", "witness") for value in operation.results):
-        return False
     operands = [known[value] for value in operation.operands]
+    if any(value.type.kind == "i1" for value in operation.results):
+        # A run ends at a predicate that it does not decide, so one of sizes or shapes that may be unknown stays.
+        return not all(is_decided(value, known[value].value) for value in operation.operands)
+    if all(value.type.can_fail or value.type.kind == "witness" for value in operation.results):
+        return False
     valid = all(operand.certain for operand in operands)
     return not (valid and row.is_certain(operation, tuple(operand.value for operand in operands)))
 

@@ -23,7 +23,7 @@ from .extent_names import shown
 from .ir import Block, Operation, Program, Value
 from .ops import find_row
 from .row import Failed, Outcome, lift
-from .values import LatticeValue, Size, Witness, show
+from .values import LatticeValue, Shape, Size, Witness, show
 
 __all__ = ["Known", "Machine", "check", "evaluate", "run"]
 
@@ -68,6 +68,8 @@ class Machine:
     def execute(self, program: Program, operands: Sequence[Any]) -> tuple[Known, ...]:
         """Run a program on what the caller gave for its operands, and return its results."""
         given = coerce_all(program, operands, self.running)
+        if self.running:
+            _check_numbers(program, given)
         values: Environment = {
             value: Known(known, not getattr(known, "is_invalid", False), _given(value, known))
             for value, known in zip(program.operands, given, strict=True)
@@ -204,6 +206,21 @@ class Machine:
             known if given.certain or not value.type.can_fail else replace(known, certain=False)
             for value, known in zip(operation.results, state, strict=True)
         )
+
+
+def _check_numbers(program: Program, given: Sequence[LatticeValue]) -> None:
+    """Raise for an operand of a type that has no unknown values in C: folding would change where a run meets them."""
+    for value, known in zip(program.operands, given, strict=True):
+        if value.type.kind in ("index", "i1", "extents", "tensor") and not _is_number(known):
+            raise BroadcastError(
+                f"operand '{value.name}' of program '{program.name}' is {show(known)}, and a run needs numbers here; "
+                "give its value, or ask evaluate or check",
+                operand=value.name,
+            )
+
+
+def _is_number(known: LatticeValue) -> bool:
+    return known.is_known if isinstance(known, Shape) else not _is_open(known)
 
 
 def _values(known: Sequence[Known]) -> tuple[LatticeValue, ...]:

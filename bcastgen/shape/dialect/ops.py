@@ -306,11 +306,7 @@ _SHAPE_ROWS = (
         settings=rules.ERROR,
         mlir="shape.meet",
         syntax="custom",
-        fault=lambda operation: (
-            None
-            if len({value.type for value in (*operation.operands, *operation.results)}) == 1
-            else "takes and returns values of one type"
-        ),
+        fault=rules.one_type,
         example="join [1, 2], [1, ?] -> [1, 2]",
     ),
     Row(

@@ -13,10 +13,11 @@ from __future__ import annotations
 import operator
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from inspect import signature
 from threading import local
 from typing import TYPE_CHECKING, Any
 
@@ -106,6 +107,7 @@ def program(name: str, function: Callable[..., Any], /, **operands: str | Type) 
     """
     if not isinstance(name, str) or not callable(function):
         raise TraceError(f"program {name!r} of {function!r}: give it a name, then the function that describes it")
+    _check_parameters(name, function, operands)
     types = {key: _type(key, type_) for key, type_ in operands.items()}
     arguments = tuple(Value(key, type_) for key, type_ in types.items())
     builder = _Builder({id(value): value for value in arguments}, set(types))
@@ -113,6 +115,21 @@ def program(name: str, function: Callable[..., Any], /, **operands: str | Type) 
         returned = function(**{value.name: value for value in arguments})
         results = tuple(_value(builder, value, (), "the program's result") for value in _sequence(returned))
     return Program(name, Block(arguments, tuple(builder.blocks[0])), results).verify()
+
+
+def _check_parameters(name: str, function: Callable[..., Any], operands: Mapping[str, object]) -> None:
+    """Refuse a function whose parameters are not the operands."""
+    try:
+        parameters = signature(function)
+    except (TypeError, ValueError):  # what is written in C may not tell
+        return
+    try:
+        parameters.bind(**operands)
+    except TypeError as error:
+        raise TraceError(
+            f"program {name!r} has the operands {', '.join(operands) or 'none'}, which its function does not take "
+            f"({error}); name its parameters so"
+        ) from None
 
 
 def _type(name: str, given: str | Type) -> Type:

@@ -33,6 +33,7 @@ from ..types.dim import Dim
 from ..types.facts import MAX_EXTENT, Range
 from ..types.tensor_type import TensorType, parse_type
 from .broadcast import BroadcastInfo, Mode, broadcast, operand_names
+from .joint import Joint
 from .name_places import name_places
 from .operand_use import Place
 
@@ -78,8 +79,16 @@ def verify_broadcast(
     is_one = isinstance(operand_types, (str, TensorType)) or not isinstance(operand_types, Iterable)
     types = [parse_type(operand_types)] if is_one else list(operand_types)  # type: ignore[arg-type]
     names = operand_names(len(types))
-    info = broadcast(list(zip(names, types, strict=True)), mode)
-    return (*info.constraints, *verify_result(info, "result" if "r" in names else "r", parse_type(result_type)))
+    operands = [(name, parse_type(type_)) for name, type_ in zip(names, types, strict=True)]
+    info = broadcast(operands, mode)
+    name, result = "result" if "r" in names else "r", parse_type(result_type)
+    constraints = (*info.constraints, *verify_result(info, name, result))
+    if mode == "sound":
+        # Names make one extent of several dims, and each dim of the result is compared alone above.
+        joint = Joint(operands)
+        joint.add(info, [(name, result)])
+        joint.check()
+    return constraints
 
 
 def verify_result(
@@ -189,7 +198,7 @@ def _extent_decision(info: BroadcastInfo, place: _Place, declared: int, position
     if inferred.extent == declared:
         return Decision(constraint, "proved")
     if inferred.extent is not None:
-        raise result_mismatch(place.name, place.dim, declared, inferred.extent, info.setters[-position])
+        raise result_mismatch(place.name, place.dim, declared, inferred.extent, info.setters[-position] or None)
     if not inferred.range.has(declared):
         raise _out_of_range(place, f"extent {declared}", declared)
     if info.mode == "sound":

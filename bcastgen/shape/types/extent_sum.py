@@ -15,9 +15,9 @@ from . import extent_ops
 from .cursor import Cursor, parse_extent
 from .extent_expr import Extent, add, multiply, named, subtract
 
-__all__ = ["parse_sum"]
+__all__ = ["CURE", "parse_sum"]
 
-_CURE = "write extents as in [n<=64, 2*n + 1, min(n, 4)]"
+CURE = "write extents as in [n<=64, 2*n + 1, min(n, 4)]"
 _WORD = re.compile(r"[^\W\d]\w*")
 # The deepest nesting of parentheses: reading recurses, and no text may exhaust Python's stack.
 _DEEPEST = 16
@@ -55,7 +55,7 @@ def parse_sum(cursor: Cursor) -> Extent:
 
 def _sum(cursor: Cursor, depth: int) -> Extent:
     if depth > _DEEPEST:
-        raise cursor.fail(f"at most {_DEEPEST} parentheses in parentheses", _CURE)
+        raise cursor.fail(f"at most {_DEEPEST} parentheses in parentheses", CURE)
     total = multiply(_term(cursor, depth), -1) if cursor.take("-") else _term(cursor, depth)
     for _ in range(_MOST_TERMS):
         if cursor.take("+"):
@@ -64,7 +64,7 @@ def _sum(cursor: Cursor, depth: int) -> Extent:
             total = subtract(_known(cursor, total), _term(cursor, depth))
         else:
             return _known(cursor, total)
-    raise cursor.fail(f"at most {_MOST_TERMS} terms", _CURE)
+    raise cursor.fail(f"at most {_MOST_TERMS} terms", CURE)
 
 
 def _term(cursor: Cursor, depth: int) -> Extent | None:
@@ -85,11 +85,11 @@ def _factor(cursor: Cursor, depth: int) -> Extent:
         return number
     if cursor.take("("):
         inner = _sum(cursor, depth + 1)
-        cursor.expect(")", _CURE)
+        cursor.expect(")", CURE)
         return inner
     name = cursor.match(_WORD)
     if name is None:
-        raise cursor.fail("an extent", _CURE)
+        raise cursor.fail("an extent", CURE)
     if not cursor.take("("):
         return named(name)
     if name not in _FUNCTIONS:
@@ -97,9 +97,9 @@ def _factor(cursor: Cursor, depth: int) -> Extent:
     operands = [_sum(cursor, depth + 1)]
     while cursor.take(","):
         if len(operands) == _MOST_TERMS:
-            raise cursor.fail(f"at most {_MOST_TERMS} operands", _CURE)
+            raise cursor.fail(f"at most {_MOST_TERMS} operands", CURE)
         operands.append(_sum(cursor, depth + 1))
-    cursor.expect(")", _CURE)
+    cursor.expect(")", CURE)
     return _known(cursor, _FUNCTIONS[name](operands))
 
 

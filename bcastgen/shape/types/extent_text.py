@@ -13,11 +13,10 @@ from .cursor import Cursor
 from .dim import Dim
 from .dim_text import parse_dim
 from .extent_expr import Extent
-from .extent_sum import parse_sum
+from .extent_sum import CURE, parse_sum
 
 __all__ = ["parse_extents"]
 
-_CURE = "write extents as in [n<=64, 2*n + 1, min(n, 4)]"
 _ALONE = re.compile(r"(\?|\w+)\s*(?![\s\w+*/(-])")
 # The most extents of a text: each costs some 40 microseconds.
 _MOST_EXTENTS = 1_000
@@ -37,14 +36,14 @@ def parse_extents(text: str) -> tuple[Dim | Extent, ...]:
     n<=64 | 4 | m + 2*n - 1 | (n + 1) // 2 | min(m, n)
     """
     cursor = Cursor(text, "shape")
-    cursor.expect("[", _CURE)
+    cursor.expect("[", CURE)
     extents: list[Dim | Extent] = []
     while not cursor.take("]"):
         if extents:
-            cursor.expect(",", _CURE)
+            cursor.expect(",", CURE)
         if len(extents) == _MOST_EXTENTS:
-            raise cursor.fail(f"at most {_MOST_EXTENTS} extents", _CURE)
+            raise cursor.fail(f"at most {_MOST_EXTENTS} extents", CURE)
         extents.append(parse_dim(cursor) if cursor.sees(_ALONE) else parse_sum(cursor))
     if not cursor.at_end:
-        raise cursor.fail("the end", _CURE)
+        raise cursor.fail("the end", CURE)
     return tuple(extents)

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from bcastgen.api.functions import from_text, jit
+from bcastgen.core.resources import folder
 from bcastgen.emit.c_text.helpers import for_loops, helper_text
 
 
@@ -62,3 +63,21 @@ def test_plain_c_says_the_same(language, emit, compile_strictly, tmp_path):
     compile_strictly(few.files | many.files, tmp_path, "gcc", language, ("-O2",))
     plain = emit("plain", "(f16[?] a, f16[?] b) -> a + b").text
     assert "PLAIN_INLINE" not in plain
+
+
+def test_what_is_called_on_some_machines_only_may_stay_uncalled():
+    """Without FMA `bcg_prod_low_f64` calls it, with FMA nothing does."""
+    definitions = helper_text("bcg_prod_low_f64(x, y, z); bcg_fail(why);")
+    text = for_loops(definitions, "bcg_prod_low_f64(x, y, z); bcg_fail(why);", all=False)
+    assert spelled(text, "bcg_upper_f64") == "BCG_INLINE"
+    assert spelled(text, "bcg_prod_low_f64") == spelled(text, "bcg_fail") == "inline"
+
+
+HEADERS = sorted(path for room in ("helpers", "vmath") for path in (folder("csrc") / room).glob("*.h"))
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.name)
+def test_a_comment_is_understood_without_the_one_above_it(header):
+    """A definition is copied without what stands above it, and without this repository."""
+    comments = re.findall(r"/\*.*?\*/", header.read_text(encoding="utf-8").split("*/", 1)[1], re.DOTALL)
+    assert [text for text in comments if re.search(r"/\* (?:the same|likewise)\b|, likewise|\.py\b", text, re.I)] == []

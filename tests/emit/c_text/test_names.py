@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
 
 import numpy as np
 import pytest
 
 from bcastgen.core.resources import folder
 from bcastgen.emit.c_text.names import Namer, c_identifier, comment_text, kernel_identifiers
+
+STANDARD_HEADERS = """
+assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool
+stddef stdint stdio stdlib stdnoreturn string threads time uchar wchar wctype
+""".split()
 
 HOSTILE = (
     # keywords and what the language and its headers define
@@ -165,8 +171,8 @@ def test_what_a_kernel_s_c_speaks_of_is_taken():
 def words_of_templates():
     """Every identifier that stands in a template as it stands in C, beside names of users."""
     for path in folder("templates").rglob("*.c.j2"):
-        # These know arrays by number.
-        if path.name in ("table.c.j2", "message.c.j2") or path.parent.name == "project":
+        # These know arrays by number, or are functions of their own, without any array.
+        if path.name in ("table.c.j2", "message.c.j2", "tree.c.j2") or path.parent.name == "project":
             continue
         text = re.sub(r"{#.*?#}|/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
         text = re.sub(r"{%.*?%}|{{.*?}}", "@", text, flags=re.DOTALL)
@@ -233,3 +239,14 @@ def test_the_banner_says_what_names_became(emit):
     header = kernel.files["k.h"]
     assert "in C, gr\\u00f6\\u00dfe is gru00f6u00dfe" in header
     assert "in C, x" not in header
+
+
+def test_no_name_is_a_macro_of_a_standard_header():
+    """Users may include these first. The errors of <errno.h> that C does not have are too many to keep names from."""
+    source = "".join(f"#include <{name}.h>\n" for name in STANDARD_HEADERS)
+    command = ["gcc", "-std=c11", "-dM", "-E", "-x", "c", "-"]
+    defined = subprocess.run(command, input=source, check=True, capture_output=True, text=True).stdout
+    macros = set(re.findall(r"^#define ([A-Za-z]\w*) ", defined, re.MULTILINE))
+    assert {"I", "complex", "EOF", "EDOM"} <= macros
+    systems = {name for name in macros if re.fullmatch(r"E[A-Z0-9]+", name)} - {"EOF", "EDOM", "ERANGE", "EILSEQ"}
+    assert sorted(name for name in macros - systems if c_identifier(name) == name) == []

@@ -12,6 +12,7 @@ from bcastgen.shape.dialect.ops import ROWS
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.types import parse_type
 from bcastgen.shape.dialect.values import Shape, Size, ValueShape, Witness
+from long_runs import many
 from shape_agreement import FLAGS, QUICK, Library, check, drawn, expressible
 
 # ---- every op on small domains ---------------------------------------------------------------------------------------
@@ -114,8 +115,8 @@ def test_random_programs_agree(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 5))
-def test_ten_thousand_random_programs_agree(seed, tmp_path):
+@pytest.mark.parametrize("seed", range(1, 1 + many(2, 4)))
+def test_thousands_of_random_programs_agree(seed, tmp_path):
     seen = agree(tmp_path, 2_625, QUICK, seed)
     assert len(seen) >= 5_000
     assert {"OK", "SHAPE_WITNESS", "SHAPE_INVALID", "SHAPE_UNDECIDED"} == set(seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import platform
+import re
 import runpy
 import shutil
 import subprocess
@@ -64,6 +65,17 @@ def test_floats_are_not_compiled_for_wider_registers(flags, emitted):
         pytest.skip("no C library of 32 bits: apt install gcc-multilib")
     refused = {name for name in MODULES if REFUSAL in compiled(emitted(name), flags, "-fsyntax-only")}
     assert refused == set(MODULES) - {"integers", "quotient"}
+
+
+@pytest.mark.skipif(shutil.which("clang-19") is None, reason="no clang-19")
+@pytest.mark.parametrize(
+    "flags", ["-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math", "-fno-honor-nans"]
+)
+def test_clang_reorders_nothing_though_no_macro_tells_of_its_flag(flags, emitted):
+    command = ["clang-19", "-O1", *flags.split(), "-S", "-emit-llvm", "-o", "-", str(emitted("functions"))]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert " fadd " in text or " fmul " in text
+    assert not re.search(r"\bf(add|sub|mul|div)\b[^\n]*\b(reassoc|arcp|nsz|nnan|contract)\b", text)
 
 
 def test_the_usual_flags_compile(emitted):
@@ -130,6 +142,7 @@ def program(tmp_path_factory):
 RUN = [
     *(f"{compiler} {flags}" for compiler in ("gcc", "clang-19") for flags in ("-m32", "-m32 -msse2 -mfpmath=sse")),
     *("gcc -m32 -std=c11", "gcc -mfpmath=387", "gcc -ffast-math", "gcc", "gcc -march=native"),
+    "clang-19",
 ]
 
 

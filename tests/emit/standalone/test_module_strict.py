@@ -5,8 +5,11 @@ The golden cases and every op are compiled here; random kernels where they run (
 
 from __future__ import annotations
 
+import platform
+
 import pytest
 
+import bcastgen as bg
 from bcastgen.core.c_flags import FREESTANDING_FLAGS, OPENMP_FLAGS
 from bcastgen.emit.standalone import CForm
 from c_harness import emit_module
@@ -21,6 +24,13 @@ FORMS = {
     "threads, without OpenMP": (CForm(0, openmp=True), ()),
     "for a machine": (CForm(target="x86-64-v3"), ()),
 }
+# Each has helpers of its own.
+ALONE = (
+    *((name, "f32") for name in ("exp", "expm1", "log", "log10", "tanh", "sin", "cbrt", "erf")),
+    *((name, "f64") for name in ("exp", "expm1", "log", "log10", "tanh", "sin", "cbrt", "erf")),
+    *((name, dtype) for name in ("expm1", "sqrt", "tanh", "exp", "log") for dtype in ("c64", "c128")),
+    *((name, "f16") for name in ("exp", "negative")),
+)
 
 
 def golden_files(form):
@@ -55,6 +65,18 @@ def test_every_op(compile_strictly, tmp_path):
         for at, kernels in enumerate(every):
             files |= emit_module(kernels, f"ops{at}", asked)[0].files
         compile_everywhere(compile_strictly, files, tmp_path / form, flags)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the flag is that of x86-64")
+@pytest.mark.parametrize("flags", [(), ("-mfma",)], ids=["two roundings", "fma"])
+@pytest.mark.parametrize("static", [False, True], ids=["dynamic", "static"])
+def test_a_module_alone_has_nothing_that_it_does_not_use(flags, static, compile_strictly, tmp_path):
+    """Modules of many kernels use what each of these alone does not: macros, and functions for machines without FMA."""
+    kernels = {f"{name}_{dtype}": bg.from_text(f"({dtype}[3, 4] a) -> {name}(a)") for name, dtype in ALONE}
+    files = {}
+    for name, kernel in kernels.items():
+        files |= {path.name: path.read_text() for path in bg.emit_c({name: kernel}, tmp_path, name, static=static)}
+    compile_strictly(files, tmp_path / "made", "gcc", "c", ("-O0", "-S", *flags))
 
 
 def test_one_golden_case_of_each_kind(compile_strictly, tmp_path):

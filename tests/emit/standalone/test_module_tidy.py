@@ -1,7 +1,8 @@
 """clang-tidy's checks for bugs and for CERT's rules say nothing of emitted C, as a user's own run would not.
 
 What no generated file can avoid is switched off in the file itself, once (`NOLINTBEGIN` in its first line): operands of
-one type stand side by side in parameter lists, which is what bugprone-easily-swappable-parameters warns of.
+one type stand side by side in parameter lists, which is what bugprone-easily-swappable-parameters warns of. Elements
+are found by strides in bytes, whose alignment is checked, as a cast through void says to -Wcast-align.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def proved(text, **options):
             "(f32[*, 2] a) -> a + 1",
             [
                 "a.-1 in {1, 2} since it is that extent",
-                "a.* in {1, d*} since d[-1] is 2, a.-1 = 2 and the domain has the dims of a in front imply it",
+                "a.* in {1, d*} since d[-1] is 2, a.-1 = 2 and nothing else has an extent there imply it",
             ],
         ),
         # A bound that follows from another check names that one.
@@ -48,7 +48,7 @@ def proved(text, **options):
             [
                 "a.0 in {1, 3} since it is that extent",
                 "c.-1 >= 2 since c.-1 = 3 implies it",
-                "c.* in {1, d*} since d[-1] is 3, c.-1 = 3 and the domain has the dims of c in front imply it",
+                "c.* in {1, d*} since d[-1] is 3, c.-1 = 3 and nothing else has an extent there imply it",
             ],
         ),
     ],

@@ -15,6 +15,7 @@ from bcastgen.loops.guards.premises import GuardFacts, Premise
 from bcastgen.loops.guards.replay import Chain, Link, refusal
 from bcastgen.shape.inference.entailment import Work, breakable
 from bcastgen.shape.types.facts import Facts
+from long_runs import slow_seeds
 from shape_kernels import make_kernel
 from shape_sides import product
 from signatures import PROGRAMS, signature
@@ -44,7 +45,7 @@ def drawn(chance):
             assert "internal" not in str(error)
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(100, 116))])
+@pytest.mark.parametrize("seed", [*range(4), *slow_seeds(6, 16)])
 def test_chains_of_random_kernels_replay(seed):
     chance = random.Random(seed)
     for _ in range(50 if seed < 100 else 250):

@@ -15,6 +15,7 @@ import pytest
 import bcastgen as bg
 import prove_guards
 from bcastgen.loops import guard_ir as ir
+from long_runs import many, slow_seeds
 from shape_kernels import make_kernel
 from shape_sides import product
 from signatures import PROGRAMS, signature
@@ -66,7 +67,7 @@ def emitted(chance, is_open):
             assert "internal" not in str(error)
 
 
-@pytest.mark.parametrize("seed", [*SEEDS, *(pytest.param(s, marks=pytest.mark.slow) for s in range(100, 140))])
+@pytest.mark.parametrize("seed", [*SEEDS, *slow_seeds(15, 40)])
 def test_the_guards_of_random_kernels_are_what_is_asked(seed):
     chance = random.Random(seed)
     for _ in range(PER_SEED):
@@ -83,7 +84,7 @@ def test_the_guards_of_random_kernels_of_unknown_rank_are_what_is_asked(seed):
             hold(program, ranks)
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(100, 110))])
+@pytest.mark.parametrize("seed", [*range(4), *slow_seeds(4, 10)])
 def test_the_guards_of_random_signatures_are_what_is_asked_for_all_ranks(seed):
     chance = random.Random(seed)
     for _ in range(12 if seed < 100 else 200):
@@ -93,7 +94,7 @@ def test_the_guards_of_random_signatures_are_what_is_asked_for_all_ranks(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 120))
+@pytest.mark.parametrize("seed", range(100, 100 + many(7, 20)))
 def test_the_guards_of_many_kernels_are_what_is_asked_for_all_ranks(seed):
     chance = random.Random(seed)
     for _ in range(20):

@@ -97,6 +97,12 @@ def test_every_array_moves_in_the_first_and_cheap_ones_have_more(text, types, na
     assert names_of(text, *types) == names
 
 
+def test_six_operands_have_a_loop_for_either_half_though_a_root_is_dear():
+    operands = ", ".join(f"f64[*] {name}" for name in "abcdef")
+    (found,) = from_text(f"({operands}) -> sqrt((a-d)*(a-d) + (b-e)*(b-e) + (c-f)*(c-f))").compilation.schedules
+    assert [variant.name for variant in found.inline.variants] == ["unit", "zero_a_b_c", "zero_d_e_f"]
+
+
 def test_the_run_time_s_loops_take_no_odd_strides():
     for text, count in (("a + b", 2), ("a + b + c + d", 4), (" + ".join("abcdefgh"), 8)):
         variants = scheduled(text, *["f32[*]"] * count).inline.variants

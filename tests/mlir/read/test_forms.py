@@ -283,7 +283,8 @@ def test_every_op_with_a_custom_form_is_among_the_lines_that_llvm_compares():
         (f"tensor.extract %x[%n, %p] : {F}", 28, "%p is of type i1, but is used here as index"),
         ("tensor.from_elements %n, %p : tensor<2xindex>", 31, "%p is of type i1, but is used here as index"),
         ("arith.addf %n, %n : f32", 6, "'arith.addf' has a custom form that is not read here"),
-        ("call @f() : () -> ()", 6, "'call' has a custom form that is not read here"),
+        ("func.call_indirect %n() : () -> ()", 6, "'func.call_indirect' has a custom form that is not read here"),
+        ("call @f() : () -> ()", 1, "'func.call' has 0 results, and 1 name for them"),
     ],
 )
 def test_faults(text, column, message):

@@ -14,16 +14,16 @@ import pytest
 from bcastgen.core.errors import BcastgenError
 from bcastgen.runtime.cache import bound as module
 from bcastgen.runtime.cache import build, cache_key, find
-from bcastgen.runtime.cache.bound import bound, bytes_of, used_keys
+from bcastgen.runtime.cache.bound import bound, bytes_of
 from bcastgen.runtime.cache.upkeep import clear, info
+from bcastgen.runtime.cache.used import used_keys
 from bcastgen.runtime.toolchain import Toolchain
 from cache_entries import SOURCE, made
 
 
 @pytest.fixture(autouse=True)
 def nothing_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "mark_used", lambda entry: None)
-    monkeypatch.setattr("bcastgen.runtime.cache.store.mark_used", lambda entry: None)
+    monkeypatch.setattr("bcastgen.runtime.cache.lookup.mark_used", lambda entry: None)
 
 
 def age(path: Path, days: float) -> None:
@@ -36,12 +36,12 @@ def names(directory: Path) -> set[str]:
 
 def test_the_bound_is_a_number_of_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert bound() == 10**9
-    for text, bytes_ in (("", 10**9), ("0", 0), (" 5000 ", 5000)):
+    for text, bytes_ in (("", 10**9), ("0", 0), (" 5000 ", 5000), ("3k", 3072), ("2G", 2 << 30)):
         monkeypatch.setenv("BCASTGEN_CACHE_SIZE", text)
         assert bound() == bytes_
-    for text in ("1 GB", "-1", "²", "9" * 30):
+    for text in ("1 GB", "-1", "²", "9" * 30, "G", "9" * 18 + "K"):
         monkeypatch.setenv("BCASTGEN_CACHE_SIZE", text)
-        with pytest.raises(BcastgenError, match=r"BCASTGEN_CACHE_SIZE=.* is no number of bytes; set 0 for no bound"):
+        with pytest.raises(BcastgenError, match=r"BCASTGEN_CACHE_SIZE=.* is no number of bytes; .* 0 for no bound"):
             bound()
 
 
@@ -121,6 +121,19 @@ def test_a_process_takes_its_mark_with_it(directory: Path, tools: Toolchain) -> 
     key, _ = made(tools)
     subprocess.run([sys.executable, "-c", HOLDER, key], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     assert not list(directory.glob("used.*"))
+
+
+def test_what_killed_processes_have_left_is_removed_by_the_next(directory: Path, tools: Toolchain) -> None:
+    key, _ = made(tools)
+    command = [sys.executable, "-c", HOLDER, key]
+    holder = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None and holder.stdout.readline() == "loaded\n"
+    holder.kill()
+    holder.communicate()
+    [left] = directory.glob(f"used.{holder.pid}.*")
+    # It builds nothing, and no bound is met.
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    assert not left.exists()
 
 
 def test_clear_removes_the_sum_too(directory: Path, tools: Toolchain) -> None:

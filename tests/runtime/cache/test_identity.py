@@ -120,3 +120,15 @@ def test_nothing_else_decides(package: Path, tmp_path: Path, tools: Toolchain, m
     for path in package.rglob("*"):
         os.utime(path, (1, 1))
     assert cache_key("x", tools=toolchain()) == before
+
+
+@pytest.mark.parametrize("text", ["", "00", "no digest" * 9])
+def test_what_a_full_disk_left_of_the_packages_digest_is_not_taken(
+    text: str, directory: Path, tools: Toolchain
+) -> None:
+    module._package_digest.cache_clear()
+    key = cache_key("x", tools=tools)
+    [kept] = directory.glob(f"{module.PACKAGE}*")
+    kept.write_text(text)
+    module._package_digest.cache_clear()
+    assert cache_key("x", tools=tools) == key

@@ -7,6 +7,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.core.errors import BroadcastError
 from bcastgen.shape.dialect.ops import find_row
+from bcastgen.shape.dialect.values import Size
 
 shape = bg.shape
 SHAPES = {"a": "!shape.shape", "b": "!shape.shape"}
@@ -63,7 +64,36 @@ def test_sums_and_products_with_nothing_in_them():
 def test_repeated_operands_go():
     assert "shape.broadcast %a, %b :" in text(lambda a, b: shape.broadcast(a, b, a, ()), **SHAPES)
     assert "shape.cstr_eq %a, %b :" in text(lambda a, b: shape.cstr_eq(a, b, a, b), **SHAPES)
-    assert "arith.constant true" in text(lambda a, b: shape.shape_eq(a, a), **SHAPES)
+    assert "arith.constant true" in text(lambda a: shape.shape_eq(a, a), a="tensor<?xindex>")
+    # A run ends at a predicate of what it does not know, so that this one stays.
+    assert "shape.shape_eq %a, %a" in text(lambda a, b: shape.shape_eq(a, a), **SHAPES)
+
+
+def test_a_constraint_that_a_run_decides_stays_though_nothing_uses_it():
+    def unused(a, b):
+        shape.cstr_eq(a, b)
+        return a
+
+    program = shape.program("p", unused, **SHAPES)
+    assert "shape.cstr_eq %a, %b :" in str(program.fold())
+    # One that passes for certain goes.
+    assert ops(lambda a: (shape.cstr_eq((2,), (2,)), a)[1], a="!shape.shape") == []
+
+
+def test_a_division_by_one_goes_and_one_of_one_stays():
+    assert ops(lambda n: shape.div(n, 1), n="!shape.size") == []
+    assert "div" in ops(lambda n: shape.div(1, n), n="!shape.size")
+    assert "div" in ops(lambda n: shape.div(n, n), n="!shape.size")
+
+
+def test_what_has_too_many_dims_stays_though_nothing_uses_it():
+    def unused(t):
+        shape.concat(t, t)
+        return t
+
+    # Of extents, which have no value that says they are invalid, it ends the run.
+    assert ops(unused, t="tensor<32xindex>") == []
+    assert ops(unused, t="tensor<33xindex>") == ["concat"]
 
 
 def test_constraints_that_types_prove():
@@ -175,3 +205,21 @@ def test_nor_what_is_computed_of_it():
 
     program = shape.program("p", body, v="!shape.shape")
     assert program.fold().run((4,)) == program.run((4,)) == (4,)
+
+
+def test_an_unused_predicate_ends_a_run_that_does_not_decide_it():
+    """A run on unknown operands ends where it ended before; one of extents, which every run knows, is removed."""
+
+    def function(a, b):
+        shape.is_broadcastable(a, b)
+        shape.shape_eq(a, a)
+        return shape.rank(b)
+
+    built = shape.program("f", function, a="!shape.shape", b="!shape.shape")
+    for program in (built, built.fold()):
+        assert program.run((3,), (2, 3)) == Size(2)
+        for unknown in (None, (None, 3)):
+            with pytest.raises(bg.BroadcastError, match=r"shape\.\w+ of %a = .* is not decided"):
+                program.run(unknown, (2, 3))
+    extents = shape.program("f", function, a="tensor<?xindex>", b="tensor<?xindex>")
+    assert [operation.name for operation in extents.fold().body.operations] == ["shape.rank"]

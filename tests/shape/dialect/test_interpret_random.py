@@ -16,6 +16,7 @@ from bcastgen.shape.dialect.interpret import Machine
 from bcastgen.shape.dialect.ops import find_row
 from bcastgen.shape.dialect.row import lift
 from bcastgen.shape.dialect.values import Witness, instance_of, show
+from long_runs import many
 from shape_programs import bound, has_names
 
 RELAXED = settings(
@@ -63,9 +64,9 @@ def verify_one(program, concrete, promises):
 
     # Folding: the same results, the same end, in no more operations; what is known stays known.
     _, again, fault = ran(folded, concrete)
-    if error is not None and "is not decided" in str(error):
-        return  # An operand of no known value leaves even a run undecided; a folded program may decide more.
-    assert (error is None) == (fault is None), (str(program), str(folded), error, fault)
+    if undecided_witness(error):
+        return
+    assert same_end(error, fault), (str(program), str(folded), error, fault)
     assert results == again, (str(program), str(folded))
     assert work(folded) <= work(program)
     kept = folded.evaluate(*promises)
@@ -73,6 +74,8 @@ def verify_one(program, concrete, promises):
     if undefined(machine):
         return
     verify_undecided(program, folded, promises)
+    if error is not None and "is not decided" in str(error):
+        return  # The elements of a value_shape, which types do not promise.
     # A fold may prove more, where it inlines: never less.
     if error is None:
         exact = program.evaluate(*concrete)
@@ -87,13 +90,24 @@ def verify_one(program, concrete, promises):
     assert verdict is not False or broken or failing, str(program)
 
 
+def undecided_witness(error):
+    """Whether a run ended at a witness that it did not decide; a fold may know that it passes for every shape."""
+    return error is not None and str(error).startswith("shape.assuming of") and "is not decided" in str(error)
+
+
+def same_end(error, fault):
+    return (error is None) == (fault is None) and str(error).count("is not decided") == str(fault).count(
+        "is not decided"
+    )
+
+
 def verify_undecided(program, folded, operands):
-    """Run both on operands that are not known: a folded program may decide more, and does nothing else than before."""
+    """Run both on operands that are not known: beyond undecided witnesses both end alike, and with the same results."""
     _, before, error = ran(program, operands)
     _, after, fault = ran(folded, operands)
-    if error is not None and "is not decided" in str(error):
+    if undecided_witness(error):
         return
-    assert (error is None) == (fault is None), (str(program), str(folded), error, fault)
+    assert same_end(error, fault), (str(program), str(folded), error, fault)
     for value, still in zip(map(bound, before), map(bound, after), strict=True):
         assert instance_of(still, value), (str(program), str(folded), show(value), show(still))
 
@@ -125,7 +139,7 @@ def test_compile_time_promises_what_runs_keep(chance):
 
 
 @pytest.mark.slow
-@settings(RELAXED, max_examples=10_000)
+@settings(RELAXED, max_examples=many(2_000, 10_000))
 @given(chance=st.randoms(use_true_random=True))
-def test_compile_time_promises_what_runs_keep_in_ten_thousand_programs(chance):
+def test_compile_time_promises_what_runs_keep_in_thousands_of_programs(chance):
     verify_random(chance)

@@ -8,6 +8,7 @@ import re
 import pytest
 
 import bcastgen as bg
+from long_runs import slow_seeds
 
 DIMS = ("?", "n", "n", "m", "k", "1", "3", "2", "n>=2", "?>=2", "?<=1", "m!", "n%2", "bcast")
 DECLARED = ("?", "n", "m", "k", "1", "3", "2", "n>=2", "?>=2", "t", "t")
@@ -82,7 +83,7 @@ def spelled(operands, results):
     )
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(s, marks=pytest.mark.slow) for s in range(100, 120))])
+@pytest.mark.parametrize("seed", [*range(4), *slow_seeds(7, 20)])
 def test_exactly_what_no_call_is_legal_for_is_refused(seed):
     chance, verdicts = random.Random(seed), set()
     for _ in range(40 if seed < 100 else 200):

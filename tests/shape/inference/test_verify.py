@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import bcastgen as bg
 from bcastgen.core.errors import BcastgenError, BroadcastError, ParseError
 from bcastgen.shape.constraints import Constraint
 from bcastgen.shape.inference.broadcast import broadcast
@@ -319,3 +320,31 @@ def test_refuses(call: Callable[[], object], error: type[BcastgenError], message
 def test_operands_that_are_no_types(operands: Any) -> None:
     with pytest.raises(ParseError, match="a type is a text or a TensorType, not"):
         verify_broadcast(operands, "f32[3]")
+
+
+@pytest.mark.parametrize(
+    ("operands", "result", "is_certain"),
+    [
+        (["f32[n]", "f32[n, n]"], "f32[3, 4]", True),
+        (["f32[n]", "f32[n, n]"], "f32[3, 3]", False),
+        (["f32[n]", "f32[n, n]"], "f32[1, 1]", False),
+        (["f32[n, m]", "f32[m, n]"], "f32[3, 4]", True),
+        (["f32[n!, ?]", "f32[?, n!]"], "f32[3, 4]", True),
+        (["f32[n, ?]", "f32[?, n]"], "f32[3, 4]", False),
+        (["f32[*]", "f32[n, n]"], "f32[3, 4]", False),
+    ],
+)
+def test_a_name_in_several_dims_is_one_extent_in_the_result(operands, result, is_certain):
+    """Dim by dim each of these results fits; some would give one name two extents."""
+    if is_certain:
+        with pytest.raises(
+            BroadcastError, match="result 'r' dim 1 is declared as 4, which what else is declared forbids"
+        ):
+            verify_broadcast(operands, result)
+        return
+    assert [str(one) for one in verify_broadcast(operands, result) if str(one).startswith("r.1")]
+
+
+def test_a_dim_of_no_operand_names_none():
+    with pytest.raises(BroadcastError, match=r"^result 'r' dim 1 has extent 2, expected 1; results do not broadcast"):
+        bg.jit(lambda a: a[..., None], signature="(f64[?] a) -> f64[?, 2]").result_shape((2,))

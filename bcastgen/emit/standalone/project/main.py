@@ -197,7 +197,8 @@ def _static_call(kernel: KernelView, dtypes: tuple[DType, ...], numbers: tuple[i
     """Return the statements that call a kernel of the static form, which takes pointers."""
     given = len(kernel.given)
     parts = [
-        f"({'const ' if at < given else ''}{storage_type(dtypes[at])} *)bcg_main_arrays[{at}].data" for at in numbers
+        f"({'const ' if at < given else ''}{storage_type(dtypes[at])} *)(void *)bcg_main_arrays[{at}].data"
+        for at in numbers
     ]
     call = f"{kernel.function}({', '.join(parts)});"
     return f"return (int){call}" if kernel.demands else f"{call} return 0;"

@@ -163,8 +163,16 @@ def test_program_finds_all_well_and_says_what_it_did(kernels, tmp_path):
 MISTAKES = {
     "value": (r"b0 \* 2\.0f", "b0 * 2.00001f", "an element is not what it should be"),
     "stretch": (r"i1 \* b_d1\b", "0 * i1", "an element is not what it should be"),
-    "outside": (r"return AXPB_OK;\n}(?=\n\n[^}]*message)", "((char *)r->data)[-1] = 1;\nreturn AXPB_OK;\n}", "beside"),
-    "operand": (r"return AXPB_OK;\n}(?=\n\n[^}]*message)", "*(float *)b->data += 1;\nreturn AXPB_OK;\n}", "not what"),
+    "outside": (
+        r"return AXPB_OK;\n}(?=\n\n/\* The sentence of)",
+        "((char *)r->data)[-1] = 1;\nreturn AXPB_OK;\n}",
+        "beside",
+    ),
+    "operand": (
+        r"return AXPB_OK;\n}(?=\n\n/\* The sentence of)",
+        "*(float *)b->data += 1;\nreturn AXPB_OK;\n}",
+        "not what",
+    ),
     "shape": (r"extents\[dim\] = extent;", "extents[dim] = extent + 1;", "the shape function"),
     "refusal": (r"if \(extents\[dim\] != 1\)", "if (0)", "accepted"),
 }

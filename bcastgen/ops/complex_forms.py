@@ -1,26 +1,23 @@
-"""What ops of the table are for complex numbers, and the ops that are about them.
+"""What ops of the table are for complex numbers.
 
-In: rows.  Out: the same rows, those that NumPy has for complex numbers with a form for them.
+In: the name of a row.  Out: its form for complex numbers, if NumPy has the op for them.
 
-    with_complex(OPS["add"]).complex.c  ->  "bcg_add_{t}({0}, {1})"
+    FORMS["add"].c  ->  "bcg_add_{t}({0}, {1})"
 
-A form calls `bcg_<name>_<dtype>` of csrc; a row without one refuses complex operands by name.
+A form calls `bcg_<name>_<dtype>` of csrc; a row without one refuses complex operands by name. This module is imported
+where complex numbers are computed with or a kernel is compiled, and not before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ...core.dtypes import BOOL, C64, C128, F32, F64
-from .. import dtype_rules as rules
-from ..facts import ComplexForm, IntegerFacts, Mlir
-from ..row import Op
+from .facts import ComplexForm
 
-__all__ = ["COMPLEX_PARTS", "with_complex"]
+__all__ = ["FORMS"]
 
 
 # ---- references: NumPy's own loops fuse products with sums where the machine can, for some strides
@@ -28,15 +25,6 @@ __all__ = ["COMPLEX_PARTS", "with_complex"]
 
 def _complex(re: Any, im: Any) -> Any:
     made = np.empty(np.broadcast(re, im).shape, np.result_type(re, np.complex64))
-    made.real, made.imag = re, im
-    return made
-
-
-def _of_parts(re: Any, im: Any) -> Any:
-    # A function of two floats says what dtype the parts have.
-    with np.errstate(all="ignore"):
-        kind = np.result_type(np.arctan2(re, im), np.complex64)
-    made = np.empty(np.broadcast(re, im).shape, kind)
     made.real, made.imag = re, im
     return made
 
@@ -73,17 +61,6 @@ def _reciprocal(z: Any) -> Any:
     return _complex(np.where(by_real, one, ratio) / size, np.where(by_real, -ratio, -one) / size)
 
 
-def _angle(z: Any) -> Any:
-    z = np.asarray(z)
-    z = z.astype(np.float64) if z.dtype == np.bool_ else z
-    return np.arctan2(np.imag(z), np.real(z))
-
-
-def _angle_rule(op: str, operands: rules.Types) -> rules.Converted:
-    """Compute in the dtype of functions; bools in f64, beside numpy.angle's integer 0."""
-    return ((F64,), F64) if operands[0] is BOOL else rules.floating(op, operands)
-
-
 def _form(name: str, arity: int = 1, **facts: Any) -> ComplexForm:
     return ComplexForm(f"bcg_{name}_{{t}}({', '.join(f'{{{at}}}' for at in range(arity))})", **facts)
 
@@ -93,7 +70,7 @@ def _of(dialect: str, arity: int) -> str:
     return f"complex.{dialect} {', '.join(f'{{{at}}}' for at in range(arity))} : {{t}}"
 
 
-_FORMS: Mapping[str, ComplexForm] = {
+FORMS: Mapping[str, ComplexForm] = {
     "add": _form("add", 2, mlir=_of("add", 2)),
     "subtract": _form("subtract", 2, mlir=_of("sub", 2)),
     "multiply": _form("multiply", 2, reference=_multiply, mlir=_of("mul", 2)),
@@ -145,105 +122,12 @@ _FORMS: Mapping[str, ComplexForm] = {
     },
     "power": _form("power", 2, ulp=4, by_norm=True, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
     "float_power": _form("power", 2, ulp=4, by_norm=True, cost_tenths_ns=300.0, mlir=_of("pow", 2)),
+    "conjugate": _form("conjugate", mlir=_of("conj", 1)),
+    "real": _form("real", is_real=True, mlir="complex.re {0} : {t}"),
+    "imag": _form("imag", is_real=True, mlir="complex.im {0} : {t}"),
+    "angle": _form("angle_of", is_real=True, ulp=1, cost_tenths_ns=10.0, mlir="complex.angle {0} : {t}"),
+    **{f"parts_{name}": ComplexForm("") for name in ("multiply", "divide")},
     "nan_to_num": ComplexForm("", cost_tenths_ns=1.5),
     "full_like": ComplexForm(""),
     "where": _form("where", 3, mlir="arith.select {0}, {1}, {2} : {T}"),
 }
-
-
-def with_complex(row: Op) -> Op:
-    """Return a row with its form for complex numbers, if it has one."""
-    form = _FORMS.get(row.name)
-    return row if form is None else replace(row, complex=form)
-
-
-def _part(
-    name: str,
-    doc: str,
-    real: str,
-    form: ComplexForm,
-    mlir: Mlir,
-    rule: rules.Rule = rules.arithmetic,
-    aliases: tuple[str, ...] = (),
-    reference: Callable[..., Any] | None = None,
-    integers: IntegerFacts | None = None,
-) -> Op:
-    """Return the row of an op that takes complex numbers apart; `real` is its C for real numbers."""
-    return Op(
-        name,
-        1,
-        rule,
-        real,
-        doc,
-        aliases=aliases,
-        reference=reference,
-        # An angle is pi, and pi has to be rounded.
-        representable=name != "angle",
-        integers=integers or IntegerFacts(),
-        complex=form,
-        mlir=mlir,
-    )
-
-
-def _two_floats(op: str, operands: rules.Types) -> rules.Converted:
-    """Take two real numbers as floats; the result has them as its parts."""
-    loops, loop = rules.floating(op, operands)
-    if loop.is_complex:
-        return loops, loop
-    part = F64 if loop is F64 else F32
-    return (part,) * len(loops), C128 if part is F64 else C64
-
-
-_SAME = IntegerFacts("same", "same", "low")
-_ITSELF = Mlir(dict.fromkeys(("bool", "integer", "float"), "{0}"))
-_NOTHING = Mlir(
-    {
-        kind: f"%no = arith.constant false\narith.select %no, {{0}}, #{zero} : {{t}}"
-        for kind, zero in (("bool", "false"), ("integer", "0"), ("float", "0.0"))
-    }
-)
-COMPLEX_PARTS: tuple[Op, ...] = (
-    _part(
-        "conjugate",
-        "The number with the other sign of its imaginary part; a real number itself.",
-        "{0}",
-        _form("conjugate", mlir=_of("conj", 1)),
-        _ITSELF,
-        rule=rules.bool_as_i8,
-        aliases=("conj",),
-        integers=_SAME,
-    ),
-    _part(
-        "real",
-        "The real part; a real number itself.",
-        "{0}",
-        _form("real", is_real=True, mlir="complex.re {0} : {t}"),
-        _ITSELF,
-        integers=_SAME,
-    ),
-    _part(
-        "imag",
-        "The imaginary part; 0 of a real number.",
-        "((void)sizeof({0}), ({T})0)",
-        _form("imag", is_real=True, mlir="complex.im {0} : {t}"),
-        _NOTHING,
-    ),
-    _part(
-        "angle",
-        "The angle of a complex number in radians, in [-pi, pi]; that of a negative real number is pi.",
-        "bcg_arctan2_{t}(0, {0})",
-        _form("angle_of", is_real=True, ulp=1, cost_tenths_ns=10.0, mlir="complex.angle {0} : {t}"),
-        Mlir({"float": "math.atan2 #0.0, {0} : {t}"}),
-        rule=_angle_rule,
-        reference=_angle,
-    ),
-    Op(
-        "make_complex",
-        2,
-        _two_floats,
-        lambda _operands, result: f"bcg_make_{result.name}({{0}}, {{1}})",
-        "The complex number of a real and an imaginary part; those of f16 and bf16 are taken as f32.",
-        reference=_of_parts,
-        mlir=Mlir({"float": "complex.create {0}, {1} : {T}"}),
-    ),
-)

@@ -12,29 +12,31 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bcastgen.core.c_source import CSource
 from bcastgen.core.errors import CompileError
-from bcastgen.runtime import toolchain as module
-from bcastgen.runtime.toolchain import BINARY, Toolchain, compile_source, toolchain
+from bcastgen.core.forks import undivided
+from bcastgen.runtime import processes
+from bcastgen.runtime.run_compiler import compile_source
+from bcastgen.runtime.toolchain import BINARY, Toolchain, toolchain
+from shell_scripts import plain_environment, script  # noqa: F401 - a fixture
 
 EXPORT = '__attribute__((visibility("default")))'
 ANSWER = CSource("kernel", {"kernel.c": f"{EXPORT} int answer(void) {{ return 42; }}\n"})
 
 
-@pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("BCASTGEN_CC", "BCASTGEN_CFLAGS", "CC"):
-        monkeypatch.delenv(variable, raising=False)
+pytestmark = pytest.mark.usefixtures("plain_environment")
 
 
-def script(path: Path, body: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{body}\n")
-    path.chmod(0o755)
-    return path
+def runs(number: str) -> bool:
+    """Whether a process runs; one that has ended and that nobody has asked for does not."""
+    try:
+        return "\nState:\tZ" not in Path("/proc", number, "status").read_text()
+    except OSError:
+        return False
 
 
 def fake(command: Path) -> Toolchain:
@@ -150,6 +152,19 @@ def test_nothing_of_ours_reaches_the_compiler(tmp_path: Path) -> None:
             compile_source(ANSWER, tmp_path, fake(look))
 
 
+def test_no_fork_divides_the_start_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start, held = subprocess.Popen, list[bool]()
+
+    def started(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        held.append(undivided.is_held)
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", started)
+    assert processes.run(["/bin/true"], tmp_path) == ("", "")
+    assert held == [True, True], "the program, and what watches it"
+    assert not undivided.is_held
+
+
 def test_a_killed_compiler_is_named_so(tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=r"was killed by SIGKILL \(out of memory\?\)"):
         compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", "echo started; kill -9 $$")))
@@ -163,15 +178,38 @@ def test_a_compiler_that_vanished_is_named_so(tmp_path: Path) -> None:
 
 
 def test_a_compiler_that_hangs_is_stopped_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(processes, "_TIMEOUT_SECONDS", 0.5)
     hang = script(tmp_path / "cc", f"echo started\nsleep 1000 &\necho $! > '{tmp_path}/child'\nwait")
     with pytest.raises(CompileError, match=r"did not finish within 0.5 s(.|\n)*output:\nstarted"):
         compile_source(ANSWER, tmp_path, fake(hang))
-    child = Path("/proc") / (tmp_path / "child").read_text().strip() / "status"
+    child = (tmp_path / "child").read_text().strip()
     deadline = time.monotonic() + 10
-    while child.exists() and "\nState:\tZ" not in child.read_text() and time.monotonic() < deadline:
+    while runs(child) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not child.exists() or "\nState:\tZ" in child.read_text()
+    assert not runs(child)
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from bcastgen.runtime.processes import run
+run([sys.argv[1]], Path(sys.argv[2]))
+"""
+
+
+def test_a_compiler_does_not_outlive_a_process_that_is_killed(tmp_path: Path) -> None:
+    hang = script(tmp_path / "cc", f"sleep 1000 &\necho $$ $! > '{tmp_path}/new'\nmv new children\nwait")
+    caller = subprocess.Popen([sys.executable, "-c", KILLED, str(hang), str(tmp_path)])
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "children").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.2)  # the compiler may be faster than what watches it
+    caller.kill()
+    caller.wait()
+    alive = (tmp_path / "children").read_text().split()
+    while any(map(runs, alive)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(runs, alive))
 
 
 @pytest.mark.parametrize(("child", "shown"), [("sleep 30", "first\nlast$"), ("yes again", "first\n")])
@@ -184,7 +222,7 @@ def test_a_child_that_holds_the_output_open_is_not_waited_for(
     try:
         with pytest.raises(CompileError, match=rf"exit status 3(.|\n)*output:\n{shown}"):
             compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", f"echo first\n{leave}\necho last\nexit 3")))
-        monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
+        monkeypatch.setattr(processes, "_TIMEOUT_SECONDS", 0.5)
         with pytest.raises(CompileError, match=r"did not finish within 0.5 s(.|\n)*output:\nfirst"):
             compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", f"echo first\n{leave}\nsleep 1000")))
         assert time.monotonic() - began < 15
@@ -197,7 +235,7 @@ def test_a_child_that_holds_the_output_open_is_not_waited_for(
 def test_a_compiler_that_closes_its_output_and_goes_on_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(processes, "_TIMEOUT_SECONDS", 0.5)
     with pytest.raises(CompileError, match=r"did not finish within 0.5 s(.|\n)*output:\nstarted$"):
         compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", "echo started\nexec >&- 2>&-\nsleep 1000")))
 
@@ -209,9 +247,9 @@ def test_of_much_output_the_beginning_and_the_end_are_told(size: int, tmp_path: 
         compile_source(ANSWER, tmp_path, fake(script(tmp_path / "cc", body)))
     printed = str(caught.value).partition("output:\n")[2]
     assert printed.startswith("first\nxxx") and printed.endswith("xxx\nlast")
-    assert len(printed) < module._MOST_PRINTED + 100
+    assert len(printed) < processes._MOST_PRINTED + 100
     left_out = re.search(r"\n\.\.\. \((\d+) bytes are left out\) \.\.\.\n", printed)
-    assert (left_out is not None) == (size > module._MOST_PRINTED)
+    assert (left_out is not None) == (size > processes._MOST_PRINTED)
     kept = len(printed) - (len(left_out[0]) if left_out else 0)
     # The newline at the very end is stripped.
     assert kept + (int(left_out[1]) if left_out else 0) == size + len("first\n\nlast")

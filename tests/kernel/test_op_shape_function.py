@@ -132,7 +132,7 @@ def test_the_extension_runs_all_that_print_nothing(name, monkeypatch):
         if sized and not isinstance(sized[0], type):
             arrays = list(map(np.ones, shapes))
             break
-    monkeypatch.setattr(type(kernel), "_slot_extents", None)  # what Python sizes by
+    monkeypatch.setattr(type(kernel), "_sizes", None)  # what Python sizes by
     if not arrays:
         assert name in ("invalid", "rank", "scalars")
     elif name == "printed":
@@ -162,16 +162,18 @@ def test_what_is_not_taken():
     for arguments, names, message in (
         ((x,), {}, "takes from 2 to 3 positional arguments but 1 was given"),
         ((x, x, x, x), {}, "takes 2 positional"),
-        ((x, x), {"extents": {"k": 3}}, "unexpected keyword argument 'extents'"),
-        ((x, x), {"extents": {}}, "unexpected keyword argument 'extents'"),
         ((x, x), {"c": 3}, "unexpected keyword argument 'c'"),
         ((x, x), {"out": 3}, "takes out as an ndarray"),
         ((x, x), {kernel.slots[0]: x}, "unexpected keyword argument"),
     ):
         with pytest.raises(TypeError, match=message):
             kernel(*arguments, **names)
-    with pytest.raises(TypeError, match="its shape function says them"):
-        kernel.result_shape((2,), (3,), extents={"k": 3})
+    for call in (lambda **given: kernel.result_shape((2,), (3,), **given), lambda **given: kernel(x, x, **given)):
+        with pytest.raises(bg.BroadcastError, match="no extents to be given; its shape functions say them"):
+            call(extents={"k": 3})
+        with pytest.raises(bg.BroadcastError, match="is what a shape function computes"):
+            call(extents={kernel.slots[0]: 3})
+        call(extents={})
 
 
 def test_outs_that_do_not_fit_or_overlap():

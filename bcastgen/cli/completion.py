@@ -1,0 +1,97 @@
+"""``bcastgen completion``: prints what a shell reads to complete commands, their flags and the choices of these.
+
+In: the shell's name.  Out: a script on stdout, made from the parsers of all commands.
+
+    eval "$(bcastgen completion bash)"        bcastgen completion fish > ~/.config/fish/completions/bcastgen.fish
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Mapping
+
+from ..core.resources import bench_module
+from .main import COMMANDS, parser_of
+
+__all__ = ["add_arguments", "run"]
+
+Flags = Mapping[str, tuple[str, tuple[str, ...]]]
+_BASH = """\
+_bcastgen() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        COMPREPLY=($(compgen -W "%(commands)s" -- "$word"))
+        return
+    fi
+    case "${COMP_WORDS[1]} $before" in
+%(choices)s
+    esac
+    if [ -z "$words" ] && [ "${word#-}" != "$word" ]; then
+        case "${COMP_WORDS[1]}" in
+%(flags)s
+        esac
+    fi
+    [ -z "$words" ] || COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _bcastgen bcastgen
+"""
+_ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's argument to its parser."""
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that reads the script")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the script."""
+    flags = {name: _flags(name) for name in COMMANDS}
+    text = _fish(flags) if options.shell == "fish" else _bash(flags)
+    print((_ZSH if options.shell == "zsh" else "") + text, end="")
+    return 0
+
+
+def _flags(name: str) -> Flags:
+    """Return the flags of a command, each with its help and its choices."""
+    if name == "bench":
+        parser = bench_module("runner").parser_of()
+    else:
+        whole = parser_of(name, importlib.import_module(f".{name}", __package__))
+        (commands,) = (action for action in whole._actions if isinstance(action, argparse._SubParsersAction))
+        parser = commands.choices[name]
+    return {
+        flag: (action.help or "", tuple(map(str, action.choices or ())))
+        for action in parser._actions
+        for flag in action.option_strings
+        if flag.startswith("--")
+    }
+
+
+def _bash(flags: Mapping[str, Flags]) -> str:
+    choices = [
+        f'        "{name} {flag}") words="{" ".join(given)}" ;;'
+        for name, found in flags.items()
+        for flag, (_, given) in found.items()
+        if given
+    ]
+    lists = [f'            {name}) words="{" ".join(found)}" ;;' for name, found in flags.items()]
+    parts = {"commands": " ".join(flags), "choices": "\n".join(choices), "flags": "\n".join(lists)}
+    return _BASH % parts
+
+
+def _fish(flags: Mapping[str, Flags]) -> str:
+    lines = [
+        f"complete -c bcastgen -n __fish_use_subcommand -a {name} -d {_quoted(COMMANDS[name])} -f" for name in flags
+    ]
+    for name, found in flags.items():
+        for flag, (text, given) in found.items():
+            chosen = f" -xa {_quoted(' '.join(given))}" if given else ""
+            said = f" -d {_quoted(text)}" if text and text != argparse.SUPPRESS else ""
+            lines.append(f'complete -c bcastgen -n "__fish_seen_subcommand_from {name}" -l {flag[2:]}{chosen}{said}')
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,0 +1,380 @@
+"""Kernels with reductions: their loops as lines of C, shared as loops/schedule/shared_loops.py says.
+
+In: a kernel's view and its program.  Out: a :class:`ReducedView` for the templates.
+
+    sum(a*b, axis=1)   ->   for (i0) { bcg_sum_f32 so_far; for (i1) { ... bcg_sum_f32_add(&so_far, t0); } *r = ...; }
+
+What a reduction gives is a variable inside the loops that it shares with its readers. Where it has to be kept for other
+loops, it is in memory that the caller passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from ...loops.nest import Access, LoopProgram, Nest, Reducing
+from ...loops.schedule.shared_loops import ExtentKey, Group, Member, Sharing, extent_keys, shared_loops
+from ..c_text.body import storage_type
+from ..c_text.names import Namer
+from ..kernel.loop_model import ArrayView
+from ..kernel.model import KernelView
+from ..kernel.view import words_of
+from .openmp import threads
+from .reduced_model import Given, Kept, Overlap, ReducedView
+from .trees import Tree, tree_of
+
+__all__ = ["reduced_view"]
+
+
+def reduced_view(view: KernelView, program: LoopProgram, static: bool = False, openmp: bool = False) -> ReducedView:
+    """Decide every line of the loops of a kernel with reductions; `static` ones are over dense arrays."""
+    return _Loops(view, program, static, openmp).made()
+
+
+class _Lines:
+    """Lines of C, indented."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.depth = 1
+
+    def add(self, *lines: str) -> None:
+        self.lines += [f"{'    ' * self.depth}{line}" for line in lines]
+
+    def open(self, head: str = "") -> None:
+        self.add(f"{head} {{".lstrip())
+        self.depth += 1
+
+    def close(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.depth -= 1
+            self.add("}")
+
+
+class _Loops:
+    """The loops of one kernel, and the names in them."""
+
+    def __init__(self, view: KernelView, program: LoopProgram, static: bool, openmp: bool) -> None:
+        self.view, self.program, self.static, self.openmp = view, program, static, openmp
+        self.keys = extent_keys(program)
+        self.sharing: Sharing = shared_loops(program)
+        taken = {*view.operands, *(name for one in view.results for name in (one.name, one.extents, one.rank_name))}
+        self.namer = Namer(view.module, words_of(program), frozenset(taken))
+        self.given = {one.operand: one for one in program.reduced}
+        self.extents: dict[ExtentKey | tuple[int, int], tuple[str, str]] = {}
+        self.strides: dict[tuple[str, int], tuple[str, str]] = {}
+        self.so_far: dict[int, str] = {}
+        self.out = _Lines()
+
+    def made(self) -> ReducedView:
+        kept = tuple(map(self._kept, sorted(self.sharing.in_memory)))
+        self.kept = {one.position: one for one in kept}
+        nests = tuple(
+            (view, tuple(map(self._given, nest.reduced)))
+            for view, nest in zip(self.view.nests, self.program.nests, strict=True)
+            if nest.results
+        )
+        for at, view in enumerate(self.view.nests):
+            if view.demand:
+                self._demand(at)
+        demands, self.out = tuple(self.out.lines), _Lines()
+        for group in self.sharing.groups:
+            self._group(group)
+        return ReducedView(
+            nests,
+            self._arrays(),
+            self._overlaps(),
+            kept,
+            self.namer.take("workspace"),
+            tuple(self.extents.values()),
+            tuple(self.strides.values()),
+            tuple(self.out.lines),
+            demands,
+        )
+
+    # ---- what reductions give
+
+    def _shape(self, one: Reducing) -> tuple[str, ...]:
+        """Return the C of the extents of what a reduction gives, in terms of its nest's domain."""
+        at = self._nest_of(one)
+        dims = range(len(self.program.nests[at].domain.dims))
+        prefix = f"{self.view.nests[at].name}_extents"
+        return tuple(
+            "1" if dim in one.axes else f"{prefix}[{dim}]" for dim in dims if one.keepdims or dim not in one.axes
+        )
+
+    def _nest_of(self, one: Reducing) -> int:
+        return next(at for at, nest in enumerate(self.program.nests) if one in nest.reduced)
+
+    def _given(self, one: Reducing) -> Given:
+        name = self.view.operands[one.operand]
+        return Given(name, self._shape(one), f"{name}_extents")
+
+    def _kept(self, position: int) -> Kept:
+        one = self.given[position]
+        name, shape = self.view.operands[position], self._shape(one)
+        dtype = next(
+            access.dtype for nest in self.program.nests for access in nest.operands if access.position == position
+        )
+        factors = ((str(dtype.bytes), *(e for e in shape[dim + 1 :] if e != "1")) for dim in range(len(shape)))
+        dims = self.program.operands[position][1].dims
+        known = tuple(dim.extent for dim in dims if dim.extent is not None)
+        array = self.namer.take(f"{name}_kept")
+        return Kept(
+            name,
+            array,
+            position,
+            shape,
+            self.namer.take(f"{array}_extents"),
+            self.namer.take(f"{array}_strides"),
+            tuple(map(" * ".join, factors)),
+            dtype.bytes,
+            storage_type(dtype),
+            known if len(known) == len(dims) else (),
+        )
+
+    # ---- memory
+
+    def _arrays(self) -> tuple[ArrayView, ...]:
+        found = {
+            array.position: array
+            for view in self.view.nests
+            for array in view.arrays
+            if array.position not in self.given and not (array.is_result and view.reductions)
+        }
+        return tuple(found[at] for at in sorted(found))
+
+    def _overlaps(self) -> tuple[Overlap, ...]:
+        arrays = self._arrays()
+        stored = {array.position: at for at, v in enumerate(self.view.nests) if not v.reductions for array in v.results}
+        return tuple(
+            Overlap(result, other, not other.is_result and self._may_be(stored[result.position], result, other))
+            for result in arrays
+            if result.is_result
+            for other in arrays
+            if other.position < result.position
+        )
+
+    def _may_be(self, at: int, result: ArrayView, other: ArrayView) -> bool:
+        """Whether a result may be an operand: an element of it is then read for the last time where it is written."""
+        group = next(group for group in self.sharing.groups if any(m.nest == at for m in group.members))
+        later = self.sharing.groups[self.sharing.groups.index(group) + 1 :]
+        place = next(place for place, member in enumerate(group.members) if member.nest == at)
+        after = [m.nest for m in group.members[place + 1 :]] + [m.nest for one in later for m in one.members]
+        if other.c != result.c or any(self._reads(nest, other.position) for nest in after):
+            return False
+        own = self._reads(at, other.position)
+        rank = len(self.program.nests[at].domain.dims)
+        if not own or any(self._owns(access) != list(range(rank)) for access in own):
+            return False
+        # In an earlier nest of the loops, an element is read at the point at which it is written, or before.
+        return all(
+            [self._owns(access).index(dim) if dim in self._owns(access) else -1 for dim in member.dims]
+            == list(group.members[place].dims)
+            for member in group.members[:place]
+            for access in self._reads(member.nest, other.position)
+        )
+
+    def _reads(self, nest: int, position: int) -> list[Access]:
+        return [access for access in self.program.nests[nest].operands if access.position == position]
+
+    def _owns(self, access: Access) -> list[int | None]:
+        return [index.dim for index in access.map.indices]
+
+    # ---- loops
+
+    def _extent(self, at: int, dim: int) -> str:
+        """Return the C of a domain dim's extent."""
+        known = self.program.nests[at].domain.dims[dim].extent
+        if known is not None:
+            return str(known)
+        key = self.keys[at][dim]
+        found = self.extents.setdefault(
+            (at, dim) if key is None else key, (f"d{len(self.extents)}", f"{self.view.nests[at].name}_extents[{dim}]")
+        )
+        return found[0]
+
+    def _loop(self, index: str, at: int, dim: int) -> str:
+        c = "ptrdiff_t" if self.static else "int64_t"
+        return f"for ({c} {index} = 0; {index} < {self._extent(at, dim)}; {index}++)"
+
+    def _share(self, at: int, dims: Sequence[int]) -> None:
+        """Let threads share the loop that is opened next: over the first of these dims of a nest."""
+        shared = threads(self.view.nests[at]) if self.openmp and dims else None
+        if shared is None:
+            return
+        extents = [self._extent(at, dim) for dim in range(len(self.program.nests[at].domain.dims))]
+        terms = [text for text in extents if text != "1"]
+        decided = all(text.isdigit() for text in terms)
+        if decided and prod(map(int, terms)) <= shared.points:
+            return
+        condition = "" if decided else f" if ({' * '.join(terms)} > {shared.points})"
+        self.out.lines += ["#ifdef _OPENMP", f"#pragma omp parallel for{condition}", "#endif"]
+
+    def _group(self, group: Group) -> None:
+        first = group.members[0]
+        if any(self.program.nests[first.nest].domain.dims[dim].extent == 0 for dim in first.dims):
+            return
+        names = [f"i{dim}" for dim in first.dims]
+        self._share(first.nest, first.dims)
+        for index, dim in zip(names, first.dims, strict=True):
+            self.out.open(self._loop(index, first.nest, dim))
+        for member in group.members:
+            self._member(member, names)
+        self.out.close(len(names))
+
+    def _member(self, member: Member, shared: list[str]) -> None:
+        at, nest = member.nest, self.program.nests[member.nest]
+        points = dict(zip(member.dims, shared, strict=True))
+        inner = [dim for dim, own in enumerate(nest.domain.dims) if dim not in points and own.extent != 1]
+        free = (f"i{k}" for k in range(len(nest.domain.dims) + len(shared)) if f"i{k}" not in shared)
+        points |= {dim: f"i{dim}" if f"i{dim}" not in shared else next(free) for dim in inner}
+        if nest.reduced:
+            self._reduce(at, nest, inner, points)
+        elif not any(own.extent == 0 for own in nest.domain.dims):
+            if not shared:
+                self._share(at, inner)
+            self._point(at, inner, points, list(self._stores(at, points)))
+
+    def _reduce(self, at: int, nest: Nest, inner: list[int], points: dict[int, str]) -> None:
+        adds, ends = [], []
+        for number, one in enumerate(nest.reduced):
+            tree, name = tree_of(one.op, nest.results[number].dtype), self.view.operands[one.operand]
+            value = self.view.nests[at].stores[number]
+            over = ", ".join(f"d{dim}" for dim in one.axes) or "nothing"
+            self.out.add(f"/* {name} is the {one.op.name} over {over}{'' if tree.exact else _order(tree)}. */")
+            if tree.exact:
+                self.out.add(f"{tree.c} {name} = {tree.empty};")
+                adds.append(f"{name} = {tree.combine(name, value)};")
+            else:
+                so_far = self.so_far.setdefault(one.operand, self.namer.take(f"{name}_so_far"))
+                if tree.better:
+                    self.out.add(f"{tree.name} {so_far} = {{0, 0, {tree.empty}}};")
+                else:
+                    self.out.add(f"{tree.name} {so_far};", f"{so_far}.count = 0;")
+                adds.append(f"{tree.name}_add(&{so_far}, {value});")
+                ends.append(f"const {self._c_of(one)} {name} = {_ended(tree, so_far, one)};")
+            if one.operand in self.kept:
+                ends.append(f"{self._kept_element(at, one, points)} = {name};")
+        self._point(at, inner, points, adds)
+        self.out.add(*ends)
+
+    def _c_of(self, one: Reducing) -> str:
+        dtype = self.program.operands[one.operand][1].dtype
+        assert dtype is not None
+        return dtype.c
+
+    def _point(self, at: int, inner: list[int], points: dict[int, str], last: list[str]) -> None:
+        """Add the loops over the inner dims, with what they compute at a point."""
+        for dim in inner:
+            self.out.open(self._loop(points[dim], at, dim))
+        view, nest = self.view.nests[at], self.program.nests[at]
+        lines, renamed = [], {}
+        for array, access in zip(view.operands, nest.operands, strict=True):
+            if access.position in self.given and access.position not in self._kept_elsewhere(at):
+                renamed[array.load] = array.owner
+            else:
+                element = self._element(array, access, points, at)
+                lines.append(f"const {array.value_c} {array.load} = {array.loaded.format(element)};")
+        lines += view.body
+        alone = not inner and bool(lines)
+        if alone:
+            self.out.open()
+        self.out.add(*(_with(line, renamed) for line in (*lines, *last)))
+        self.out.close(len(inner) + alone)
+
+    def _kept_elsewhere(self, at: int) -> frozenset[int]:
+        """Return the operands that a nest reads from memory although reductions give them."""
+        group = next(group for group in self.sharing.groups if any(m.nest == at for m in group.members))
+        own = {one.operand for m in group.members for one in self.program.nests[m.nest].reduced}
+        return self.sharing.in_memory - own
+
+    def _stores(self, at: int, points: dict[int, str]) -> Iterator[str]:
+        view, nest = self.view.nests[at], self.program.nests[at]
+        for array, access, value in zip(view.results, nest.results, view.stores, strict=True):
+            yield f"{self._element(array, access, points, at)} = {value};"
+
+    def _demand(self, at: int) -> None:
+        """Add loops that look at every element of a nest before the first is written."""
+        view, nest = self.view.nests[at], self.program.nests[at]
+        if any(own.extent == 0 for own in nest.domain.dims):
+            return
+        inner = [dim for dim, own in enumerate(nest.domain.dims) if own.extent != 1]
+        points = {dim: f"i{dim}" for dim in inner}
+        for dim in inner:
+            self.out.open(self._loop(points[dim], at, dim))
+        if not inner:
+            self.out.open()
+        for array in view.demand_arrays:
+            element = self._element(array, nest.operands[array.nest_index], points, at)
+            self.out.add(f"const {array.value_c} {array.load} = {array.loaded.format(element)};")
+        facts = "" if self.static else f"bcg_fail(why, BCG_{view.demand_status}, -1, -1, -1, 0, 0)"
+        self.out.add(*view.demand_body, f"if (!({view.demand})) return {facts or f'BCG_{view.demand_status}'};")
+        self.out.close(max(len(inner), 1))
+
+    # ---- elements
+
+    def _element(self, array: ArrayView, access: Access, points: dict[int, str], at: int) -> str:
+        """Return an array's element at a point of a nest."""
+        nest = self.program.nests[at]
+        dims = nest.domain.dims if array.is_result else access.type.dims
+        places = [
+            (own, points[index.dim])
+            for own, index in enumerate(access.map.indices)
+            if index.dim is not None and index.dim in points and dims[own].extent != 1
+        ]
+        kept = self.kept.get(access.position) if not array.is_result else None
+        owner = kept.array if kept else array.owner
+        if self.static:
+            return _dense(owner, places, tuple(dim.extent or 0 for dim in dims))
+        pointer, member = (f"&{owner}", f"{owner}.") if kept else (array.pointer, array.member)
+        const = "" if array.is_result else "const "
+        return _strided(f"{const}{array.c}", f"{const}char", f"{member}data", self._moved(owner, pointer, places))
+
+    def _kept_element(self, at: int, one: Reducing, points: dict[int, str]) -> str:
+        """Return the place in the caller's memory of what a reduction gives at a point of its nest."""
+        kept = self.kept[one.operand]
+        owns = [dim for dim in range(len(self.program.nests[at].domain.dims)) if one.keepdims or dim not in one.axes]
+        places = [(own, points[dim]) for own, dim in enumerate(owns) if dim not in one.axes and dim in points]
+        if self.static:
+            return _dense(kept.array, places, kept.static_extents)
+        return _strided(kept.c, "char", f"{kept.array}.data", self._moved(kept.array, f"&{kept.array}", places))
+
+    def _moved(self, owner: str, pointer: str, places: list[tuple[int, str]]) -> str:
+        terms = []
+        for own, index in places:
+            if (owner, own) not in self.strides:
+                self.strides[owner, own] = self.namer.take(f"{owner}_s{own}"), f"bcg_stride({pointer}, {own})"
+            terms.append(f"{index} * {self.strides[owner, own][0]}")
+        return " + ".join(terms)
+
+
+def _strided(c: str, byte: str, data: str, moved: str) -> str:
+    # By way of void, as compilers cannot know that an address in bytes is aligned.
+    return f"*({c} *)({byte.replace('char', 'void')} *)(({byte} *){data} + {moved})" if moved else f"*({c} *){data}"
+
+
+def _dense(name: str, places: list[tuple[int, str]], extents: tuple[int, ...]) -> str:
+    """Return an element of a dense array, the last dim fastest."""
+    steps = {own: prod(extents[own + 1 :]) for own, _ in places}
+    terms = [index if steps[own] == 1 else f"{index} * {steps[own]}" for own, index in places]
+    return f"{name}[{' + '.join(terms) or 0}]"
+
+
+def _order(tree: Tree) -> str:
+    return "" if tree.better else f", in the order of {tree.name}"
+
+
+def _ended(tree: Tree, so_far: str, one: Reducing) -> str:
+    if one.ddof is not None:
+        return f"{tree.name}_mean(&{so_far}, {one.ddof})"
+    return f"{tree.name}_total(&{so_far})"
+
+
+def _with(line: str, renamed: dict[str, str]) -> str:
+    """Return a line with other names for some values."""
+    if not renamed:
+        return line
+    return re.sub(rf"\b({'|'.join(map(re.escape, renamed))})\b", lambda found: renamed[found[0]], line)

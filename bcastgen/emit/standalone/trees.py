@@ -1,0 +1,110 @@
+"""The C of reductions' steps: how values are combined, and the type and functions of a tree of roundings.
+
+In: the reductions of a program.  Out: names and texts of definitions, of which a module copies those it uses.
+
+    sum of f32   ->   bcg_sum_f32, bcg_sum_f32_block, bcg_sum_f32_add, bcg_sum_f32_total
+    sum of i64   ->   none: sum = sum + x, in any order
+
+Floats are combined along the tree of csrc/runtime/run_steps.inc, one value after the other, so that results have the
+same bits as the run time's. Two values are combined by the op that the reduction's row names.
+"""
+
+from __future__ import annotations
+
+from ...core.dtypes import DType
+from ...core.frozen import dataclass
+from ...loops.nest import LoopProgram
+from ...ops.rows.reductions import Reduction
+from ...ops.table import OPS
+from ..c_text.body import bare, literal
+from ..templating.render import render_template
+
+__all__ = ["Tree", "definitions", "tree_of"]
+
+# The tree of a mean is that of a sum.
+_NAMES = {"mean": "sum"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """What combines values of a dtype.
+
+    `name` is that of its type in C, `c` the values' type, `combined` the C of two values `{0}` and `{1}`, `empty` the
+    value of none; an index has any value there. For an index `better` is the C of whether `x` comes before
+    `found->best`. `divided` is the C of a total divided by `n`, a double, where the reduction divides. If it
+    is `exact`, the order of values does not matter.
+    """
+
+    name: str
+    c: str
+    says: str
+    combined: str
+    empty: str
+    better: str
+    divided: str
+    exact: bool
+
+    def combine(self, one: str, other: str) -> str:
+        """Return the C of two values combined."""
+        return self.combined.replace("{0}", one).replace("{1}", other)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the C of two values combined is a function's."""
+        return self.combined.count("{0}") > 1
+
+    def call(self, one: str, other: str) -> str:
+        """Return the C of two values combined, by the tree's function where there is one."""
+        return f"{self.name}_of({one}, {other})" if self.is_long else self.combine(one, other)
+
+
+def tree_of(row: Reduction, dtype: DType) -> Tree:
+    """Return what combines values of a dtype.
+
+    Examples
+    --------
+    >>> from bcastgen.core.dtypes import F32, I64
+    >>> from bcastgen.ops.rows.reductions import REDUCTIONS
+    >>> tree_of(REDUCTIONS["mean"], F32).name, tree_of(REDUCTIONS["max"], F32).combine("a", "b")
+    ('bcg_sum_f32', '(a >= b || a != a) ? a : b')
+    >>> tree_of(REDUCTIONS["min"], I64).empty
+    'INT64_C(9223372036854775807)'
+    """
+    name = f"bcg_{_NAMES.get(row.name, row.name)}_{dtype}"
+    exact = not dtype.is_inexact
+    if row.gives_index:
+        better = f"x {'<' if row.step == 'ARGMIN' else '>'} found->best"
+        if dtype.is_float:
+            better = f"{better} || (x != x && found->best == found->best)"
+        return Tree(name, dtype.c, row.doc, "", literal(0, dtype), better, "", False)
+    divided = _divided(dtype) if row.divides else ""
+    combined = bare(OPS[row.combines].c_for((dtype, dtype), dtype))
+    return Tree(name, dtype.c, row.doc, combined, literal(row.neutral(dtype), dtype), "", divided, exact)
+
+
+def _divided(dtype: DType) -> str:
+    if dtype.is_complex:
+        parts = (_quotient(f"total.{part}", dtype.part) for part in ("re", "im"))
+        return f"bcg_make_{dtype}({', '.join(parts)})"
+    return _quotient("total", dtype)
+
+
+def _quotient(total: str, dtype: DType) -> str:
+    return f"{total} / n" if dtype.c == "double" else f"({dtype.c})((double){total} / n)"
+
+
+def definitions(program: LoopProgram) -> tuple[tuple[str, str], ...]:
+    """Return name and text of all that a program's reductions may use, in an order that compiles."""
+    trees: dict[str, Tree] = {}
+    for nest in program.nests:
+        for one, access in zip(nest.reduced, nest.results, strict=False):
+            tree = tree_of(one.op, access.dtype)
+            if not tree.exact and (tree.name not in trees or tree.divided):
+                trees[tree.name] = tree
+    found: list[tuple[str, str]] = []
+    for tree in trees.values():
+        text = render_template("standalone/tree.c.j2", tree=tree)
+        for chunk in text.strip("\n").split("\n\n\n"):
+            label, _, body = chunk.strip("\n").partition("\n")
+            found.append((label.removeprefix("// "), body))
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Arrays of other libraries: how kernels read them, and give results of their kind."""

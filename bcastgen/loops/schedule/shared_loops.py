@@ -1,0 +1,172 @@
+"""Shared loops: which nests of a kernel with reductions run inside the same outer loops, one point of these at a time.
+
+In: a loop program with reductions.  Out: a :class:`Group` for each set of outer loops, in order, with the nests inside.
+
+    e / sum(e, axis=1), e = exp(x - max(x, axis=1))   ->   for d0: max over d1; sum over d1; quotient over d1
+
+What a reduction gives is then one value inside the shared loops, and needs no memory. It does need some where a nest
+reads it elsewhere: `in_memory` has these. Shared loops are the dims that reductions keep. Another nest joins them if it
+reads what they give at the loops' own point, and if its dims are known to have the same extents: those of the same
+operands' dims.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ...core.frozen import dataclass
+from ..nest import Access, LoopProgram, Nest, Reducing
+
+__all__ = ["Group", "Member", "Sharing", "extent_keys", "kept_dims", "shared_loops"]
+
+# What decides an extent: the number itself, or the places (operand, own dim) that meet there; None is known of nothing.
+ExtentKey: TypeAlias = "int | frozenset[tuple[int, int]] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A nest inside shared loops: its number, and its dim for each of the loops."""
+
+    nest: int
+    dims: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Shared loops, outermost first, and the nests that run at each of their points, in order.
+
+    A group without loops holds what is computed once.
+    """
+
+    members: tuple[Member, ...]
+
+    @property
+    def depth(self) -> int:
+        """How many loops are shared."""
+        return len(self.members[0].dims)
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """The groups of a program in order, and the numbers of the operands that reductions give and that need memory."""
+
+    groups: tuple[Group, ...]
+    in_memory: frozenset[int]
+
+    def describe(self, program: LoopProgram) -> str:
+        """Return a line for each group."""
+        lines = []
+        for group in self.groups:
+            first = group.members[0]
+            dims = ", ".join(f"d{dim}" for dim in first.dims)
+            nests = ", ".join(str(member.nest) for member in group.members)
+            where = f"at each point of ({dims}) of nest {first.nest}" if dims else "once"
+            lines.append(f"{where}: nests {nests}")
+        kept = [program.operands[at][0] for at in sorted(self.in_memory)]
+        return "\n".join((*lines, *([f"in memory: {', '.join(kept)}"] if kept else ())))
+
+
+def kept_dims(nest: Nest) -> tuple[int, ...]:
+    """Return the dims of a domain that its reductions keep, but for those that are known to have one point."""
+    axes = nest.reduced[0].axes
+    return tuple(at for at, dim in enumerate(nest.domain.dims) if at not in axes and dim.extent != 1)
+
+
+def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
+    """Return, for each dim of each nest, what decides its extent: dims with equal keys have equal extents."""
+    made = {one.operand: (at, one) for at, nest in enumerate(program.nests) for one in nest.reduced}
+    keys: list[tuple[ExtentKey, ...]] = []
+    for nest in program.nests:
+        places: list[set[tuple[int, int]]] = [set() for _ in nest.domain.dims]
+        for access in (*nest.operands, *nest.shapes):
+            for own, index in enumerate(access.map.indices):
+                if index.dim is None or access.type.dims[own].extent == 1:
+                    continue
+                key: ExtentKey = frozenset({(access.position, own)})
+                if access.position in made:
+                    source, one = made[access.position]
+                    key = keys[source][_source_dims(program.nests[source], one)[own]]
+                places[index.dim] |= key if isinstance(key, frozenset) else set()
+        keys.append(
+            tuple(
+                (frozenset(found) or None) if dim.extent is None else dim.extent
+                for dim, found in zip(nest.domain.dims, places, strict=True)
+            )
+        )
+    return tuple(keys)
+
+
+def _source_dims(nest: Nest, one: Reducing) -> tuple[int, ...]:
+    """Return the dim of the reducing nest's domain that each dim of what it gives comes from."""
+    return tuple(at for at in range(len(nest.domain.dims)) if one.keepdims or at not in one.axes)
+
+
+class _Grouping:
+    """The groups so far, and where each reduction's result is made."""
+
+    def __init__(self, program: LoopProgram) -> None:
+        self.program = program
+        self.keys = extent_keys(program)
+        self.groups: list[list[Member]] = []
+        self.made: dict[int, tuple[int, int, Reducing]] = {}  # operand: its group, nest, and how it is made
+        self.in_memory: set[int] = set()
+
+    def add(self, at: int) -> None:
+        """Put a nest into the first group that it can join, or into one of its own."""
+        nest = self.program.nests[at]
+        read = [access for access in nest.operands if access.position in self.made]
+        # What it reads has to be complete: a group before the last one it reads from is too early.
+        earliest = max((self.made[access.position][0] for access in read), default=0)
+        for group in range(earliest, len(self.groups)):
+            dims = self._dims_in(group, at, nest, read)
+            if dims is not None:
+                break
+        else:
+            group, dims = len(self.groups), kept_dims(nest) if nest.reduced else ()
+            self.groups.append([])
+        self.groups[group].append(Member(at, dims))
+        for access in read:
+            own, source, _ = self.made[access.position]
+            if own != group and kept_dims(self.program.nests[source]):
+                self.in_memory.add(access.position)
+        for one in nest.reduced:
+            self.made[one.operand] = (group, at, one)
+
+    def _dims_in(self, group: int, at: int, nest: Nest, read: list[Access]) -> tuple[int, ...] | None:
+        """Return the nest's dim for each loop of a group; None if it cannot run inside of them."""
+        first = self.groups[group][0]
+        loops = [self.keys[first.nest][dim] for dim in first.dims]
+        own = [access for access in read if self.made[access.position][0] == group]
+        if nest.reduced:
+            dims: tuple[int, ...] = kept_dims(nest)
+        elif own:
+            dims = self._point(own[0])
+        else:
+            return () if not loops else None
+        fits = [self.keys[at][dim] for dim in dims] == loops and None not in loops
+        return dims if fits and all(self._point(access) == dims for access in own) else None
+
+    def _point(self, access: Access) -> tuple[int, ...]:
+        """Return the reader's dim for each loop in which what it reads is made; -1 for none."""
+        _, source, one = self.made[access.position]
+        nest = self.program.nests[source]
+        owns = {dim: own for own, dim in enumerate(_source_dims(nest, one))}
+        found = (access.map.indices[owns[dim]].dim for dim in kept_dims(nest))
+        return tuple(-1 if dim is None else dim for dim in found)
+
+
+def shared_loops(program: LoopProgram) -> Sharing:
+    """Return the groups of a program with reductions.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> program = from_text("(f32[?, ?] x) -> x / sum(x, axis=1, keepdims=True)").compilation.program
+    >>> print(shared_loops(program).describe(program))
+    at each point of (d0) of nest 0: nests 0, 1
+    """
+    grouping = _Grouping(program)
+    for at, nest in enumerate(program.nests):
+        if nest.results:
+            grouping.add(at)
+    return Sharing(tuple(Group(tuple(members)) for members in grouping.groups), frozenset(grouping.in_memory))

@@ -1,0 +1,1 @@
+"""The page of a kernel: one HTML file in which a reader follows an expression to its C and assembly."""

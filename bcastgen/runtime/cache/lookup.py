@@ -1,0 +1,70 @@
+"""Finds kernels on disk.
+
+In: a key.  Out: what `load` makes of the path of a shared object, or None.
+
+    find(key, open_library) -> a library
+
+What is found is verified and loaded before anyone relies on it. `store` builds what is missing; most processes need
+nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import CacheError, CacheWarning
+from ...core.logs import tell
+from ..toolchain import BINARY
+from .directory import cache_directory, own_directory
+from .manifest import entry_of, is_whole
+from .used import mark_used
+
+__all__ = ["find", "itself", "loaded_from"]
+
+# The entries that a warning has told of.
+_told: set[str] = set()
+
+
+def itself(path: Path) -> Path:
+    """Load nothing."""
+    return path
+
+
+def find(key: str, load: Callable[[Path], Any] = itself) -> Any:
+    """Return the loaded shared object of a complete and verified entry, or None if there is none that can be loaded.
+
+    Parameters
+    ----------
+    key : from :func:`cache_key`.
+    load : makes something of the path; raises CacheError if the file is no shared object of ours.
+    """
+    for directory in dict.fromkeys((cache_directory(), *own_directory())):
+        entry = entry_of(directory, key)
+        if is_whole(entry):
+            loaded = loaded_from(entry, load)
+            if loaded is not None:
+                tell("found on disk: %s", entry)
+                return loaded
+    return None
+
+
+def loaded_from(entry: Path, load: Callable[[Path], Any]) -> Any:
+    """Load a whole entry; None, with a warning, if that fails."""
+    try:
+        loaded = load(entry / BINARY)
+    except CacheError as error:
+        # Unless it is gone meanwhile.
+        if entry.exists() and str(entry) not in _told:
+            _told.add(str(entry))
+            _warn(f"a kernel of the cache cannot be loaded, so it is built anew: {error}")
+        return None
+    mark_used(entry)
+    return loaded
+
+
+def _warn(message: str) -> None:
+    import warnings  # noqa: PLC0415 - hardly ever
+
+    warnings.warn(message, CacheWarning, stacklevel=4)

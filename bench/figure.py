@@ -1,0 +1,139 @@
+"""Draws how long each library takes beside bcastgen: one bar a library, a self-contained SVG.
+
+In: reports.  Out: SVG text.
+
+    figure([report]) -> '<svg xmlns="http://www.w3.org/2000/svg" ...'
+
+A library's time in a cell is that of its fastest form (Numba has four). Its bar is the geometric mean, over the cells
+that it has a form for, of its time over ours; the last bar takes the fastest library of each cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from xml.etree import ElementTree as xml
+
+from bcastgen.core.errors import BcastgenError
+
+from .peers import NUMPY, OURS, OWN
+from .report import size_text
+from .results import Cell, Report
+from .runs import geometric_mean, join
+
+__all__ = ["figure", "library_of", "ratios"]
+
+# The forms of one library, by the first word of their names where that is another than the library's.
+_LIBRARIES = {
+    **{"numpy": "NumPy", "numexpr": "NumExpr", "numba": "Numba", "njit": "Numba", "jax": "JAX (jit)"},
+    **{"torch": "PyTorch (eager)", "inductor": "torch.compile", "pytensor": "PyTensor", "pythran": "Pythran"},
+    **{"iree": "IREE"},
+}
+_BEST = "the best of them"
+_WIDTH, _LABELS, _BARS, _STEP, _TOP = 720, 150, 500, 30, 64
+_STYLE = """
+text { font: 14px system-ui, sans-serif; fill: #1f2328 }
+.title { font-weight: 600; font-size: 16px }
+.note { font-size: 12px; fill: #59636e }
+.bar { fill: #8c959f } .ours { fill: #0969da } .best { fill: #57606a }
+@media (prefers-color-scheme: dark) {
+  text { fill: #f0f6fc } .note { fill: #9198a1 }
+  .bar { fill: #656c76 } .ours { fill: #4493f8 } .best { fill: #9198a1 }
+}
+"""
+
+
+def library_of(contestant: str) -> str:
+    """Return the library that a contestant is a form of, as its users write it.
+
+    Examples
+    --------
+    >>> library_of("njit fastmath"), library_of("inductor")
+    ('Numba', 'torch.compile')
+    """
+    return _LIBRARIES.get(contestant.split(maxsplit=1)[0], contestant)
+
+
+def ratios(reports: Sequence[Report]) -> dict[str, tuple[float, int]]:
+    """Return for each library the geometric mean of its time over ours, and in how many cells it has a form.
+
+    The fastest library of each cell comes last, as ``"the best of them"``.
+    """
+    joined = join(reports)
+    names = dict.fromkeys(t.name for each in joined for cell in each.cells for t in cell.timings if t.name not in OWN)
+
+    def over_ours(forms: set[str]) -> Callable[[Cell], float | None]:
+        def ratio(cell: Cell) -> float | None:
+            times = [timing.min for timing in cell.timings if timing.name in forms and timing.min]
+            ours = cell.seconds(OURS)
+            return min(times) / ours if times and ours else None
+
+        return ratio
+
+    libraries = {library: {name for name in names if library_of(name) == library} for library in map(library_of, names)}
+    found: dict[str, tuple[float, int]] = {}
+    for library, forms in {**libraries, _BEST: set(names)}.items():
+        values = [each.median(over_ours(forms)) for each in joined]
+        mean = geometric_mean(values)
+        if mean is not None:
+            found[library] = mean, sum(value is not None for value in values)
+    return found
+
+
+def _sizes(reports: Sequence[Report]) -> str:
+    sizes = sorted({cell.size for report in reports for cell in report.cells})
+    return f"{size_text(sizes[0])} to {size_text(sizes[-1])}" if len(sizes) > 1 else size_text(sizes[0])
+
+
+def figure(reports: Sequence[Report]) -> str:
+    """Return the bars as SVG, the slowest library first, for light and dark pages.
+
+    Raises
+    ------
+    BcastgenError
+        If nothing was measured beside bcastgen.
+    """
+    found = ratios(reports)
+    if not found:
+        raise BcastgenError("--plot: no cell was measured beside bcastgen; leave out fewer peers")
+    best = found.pop(_BEST)
+    rows = sorted(found.items(), key=lambda item: -item[1][0])
+    bars = [*((name, value, f"{cells} cells", "bar") for name, (value, cells) in rows)]
+    if len(rows) > 1:
+        bars.append((_BEST, best[0], "the fastest in each cell", "best"))
+    bars.append(("bcastgen", 1.0, "", "ours"))
+    longest = max(value for _, value, _, _ in bars)
+    height = _TOP + _STEP * len(bars) + 40
+    threads = reports[0].threads
+    title = f"Time beside bcastgen, {threads} thread{'s' if threads > 1 else ''} (shorter is faster)"
+    spoken = "; ".join(f"{name} {value:.2f}" for name, value, _, _ in bars)
+    svg = xml.Element(
+        "svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {_WIDTH} {height}", role="img", width=str(_WIDTH)
+    )
+    xml.SubElement(svg, "title").text = title
+    xml.SubElement(svg, "desc").text = f"Geometric mean of each library's time over bcastgen's: {spoken}."
+    xml.SubElement(svg, "style").text = _STYLE
+
+    def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> None:
+        element = xml.SubElement(svg, "text", {"x": f"{x:g}", "y": f"{y:g}", "text-anchor": anchor})
+        element.text = words
+        if kind:
+            element.set("class", kind)
+
+    cells = max(count for _, count in (*found.values(), best))
+    text(16, 26, title, "title")
+    what = f"{cells} cells (workload, size, fresh result or out=), {_sizes(reports)} elements"
+    text(16, 46, f"Geometric mean over {what}", "note")
+    for number, (name, value, note, kind) in enumerate(bars):
+        y = _TOP + _STEP * number
+        length = max(2.0, (_BARS - 100) * value / longest)
+        text(_LABELS - 10, y + 16, name, anchor="end")
+        box = {"x": str(_LABELS), "y": str(y), "width": f"{length:.1f}", "height": "22", "rx": "3"}
+        xml.SubElement(svg, "rect", {"class": kind, **box})
+        text(_LABELS + length + 8, y + 16, f"{value:.2f}" if name != "bcastgen" else "1")
+        if note:
+            text(_LABELS + length + 48, y + 16, note, "note")
+    machine = reports[0].machine
+    versions = [f"{library_of(name)} {machine[name]}" for name in (NUMPY, "numexpr", "numba") if name in machine]
+    text(16, height - 14, ", ".join([machine.get("cpu", ""), *versions]).strip(", "), "note")
+    xml.indent(svg)
+    return xml.tostring(svg, encoding="unicode") + "\n"

@@ -1,0 +1,70 @@
+"""Operands are read from .npy, .npz and .csv files and from stdin; a result goes to stdout."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bcastgen.cli.main import main
+from bcastgen.cli.run_files import load_array
+from bcastgen.core.errors import ParseError
+
+
+def test_an_archive_gives_the_array_of_the_operand_s_name_or_its_only_one(tmp_path):
+    np.savez(tmp_path / "two.npz", a=np.arange(2), b=np.arange(3))
+    np.savez(tmp_path / "one.npz", x=np.arange(4))
+    assert load_array(str(tmp_path / "two.npz"), "b").tolist() == [0, 1, 2]
+    assert load_array(str(tmp_path / "one.npz"), "b").tolist() == [0, 1, 2, 3]
+    with pytest.raises(ParseError, match=r"is an archive without an array 'c'; it has 'a, b'"):
+        load_array(str(tmp_path / "two.npz"), "c")
+
+
+@pytest.mark.parametrize("heading", ["", "x,y\n"])
+def test_a_table_may_have_a_heading(tmp_path, heading):
+    file = tmp_path / "t.csv"
+    file.write_text(f"{heading}1,2\n3,4.5\n")
+    assert load_array(str(file)).tolist() == [[1, 2], [3, 4.5]]
+
+
+@pytest.mark.parametrize("text", ["x,y\nz,1\n", "1,2\n3\n", ""])
+def test_what_is_no_table_of_numbers_is_refused(tmp_path, text):
+    file = tmp_path / "t.csv"
+    file.write_text(text)
+    with pytest.raises(ParseError, match="is not a table of numbers"):
+        load_array(str(file))
+
+
+def test_stdin_and_stdout_are_npy_files():
+    given = io.BytesIO()
+    np.save(given, np.arange(3))
+    command = [sys.executable, "-m", "bcastgen", "run", "a * 2", "--in", "a=-", "--out", "-"]
+    made = subprocess.run(command, input=given.getvalue(), capture_output=True, check=True)
+    assert np.load(io.BytesIO(made.stdout)).tolist() == [0, 2, 4] and made.stderr == b""
+    empty = subprocess.run(command, input=b"", capture_output=True)
+    assert empty.returncode == 1 and b"what is on stdin is not a .npy file of numbers" in empty.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["explain", "a", "--stage", "nst"], "no stage 'nst'; did you mean nest?"),
+        (["ops", "tanhh"], "did you mean tanh"),
+    ],
+)
+def test_what_is_misspelt_is_refused_with_a_cure(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 1
+    assert message in capsys.readouterr().err and list(tmp_path.iterdir()) == []
+
+
+def test_pages_are_written_to_files_or_stdout(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("BCASTGEN_CC", "no-such-compiler")
+    file = tmp_path / "page.html"
+    assert main(["explain", "(f32[?] a) -> a + 1", "--html", "-o", str(file)]) == 0
+    assert capsys.readouterr().out == f"wrote {file}\n"
+    assert main(["explain", "(f32[?] a) -> a + 1", "--html"]) == 0
+    assert capsys.readouterr().out == file.read_text()

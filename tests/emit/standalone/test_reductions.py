@@ -1,0 +1,152 @@
+"""Kernels with reductions in standalone C: the run time's bits, whatever the form, and what callers are told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+from bcastgen.emit.standalone import CForm
+from c_harness import ADDRESS, MEMORY, Case, Harness, emit_module
+from reduction_c import differences
+from reduction_programs import Program
+
+EXP = "exp(x - max(x, axis=1, keepdims=True))"
+SOFTMAX = f"(f32[?, ?] x) -> {EXP} / sum({EXP}, axis=1, keepdims=True)"
+USUAL = CForm()
+FAST = ("-O1",)
+# Functions have the bits of the JIT where the machine multiplies and adds with one rounding.
+NATIVE = ("-O1", "-march=native")
+
+
+def programs(count, seed):
+    random = np.random.default_rng(seed)
+    return [Program(random) for _ in range(count)]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_random_programs_have_the_run_times_bits(tmp_path):
+    assert not differences(programs(25, 1), tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("build", [("gcc", ("-O2",)), ("clang", ("-O0", *ADDRESS)), ("clang", ("-O0", *MEMORY))])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_random_programs_in_every_build(build, tmp_path):
+    assert not differences(programs(60, 2), tmp_path, build)
+
+
+def run(text, arrays, out, tmp_path, form=USUAL, kind="gcc", flags=FAST, places=None, change=("", "")):
+    """Call a kernel's C; `places` are the arrays that share memory with an earlier one."""
+    kernel = bg.from_text(text, "k")
+    (emitted,) = emit_module([kernel], "k", form)
+    emitted = replace(emitted, files={name: text.replace(*change) for name, text in emitted.files.items()})
+    case = Case(emitted)
+    for x in arrays:
+        case.array(x)
+    if places is None:
+        case.array(out)
+    else:
+        case.arrays.append(case.arrays[places])
+    (outcome,) = Harness([emitted], tmp_path).build(kind, flags).run(case)
+    return kernel, outcome, outcome.values(len(arrays), out.dtype)
+
+
+X = np.random.default_rng(3).normal(size=(37, 401)).astype(np.float32)
+
+
+def test_another_order_has_other_bits(tmp_path):
+    text = "(f32[?, ?] x) -> sum(x, axis=1)"
+    kernel, _, got = run(text, [X], np.zeros(37, np.float32), tmp_path / "right")
+    assert (got == kernel(X)).all()
+    _, _, got = run(text, [X], np.zeros(37, np.float32), tmp_path / "wrong", change=("half = 8", "half = 1"))
+    assert not np.allclose(got, kernel(X))
+
+
+def test_a_row_of_a_softmax_needs_no_memory_and_may_replace_its_operand(tmp_path):
+    kernel, outcome, got = run(SOFTMAX, [X.copy()], X, tmp_path, flags=NATIVE, places=0)
+    assert outcome.call.status == "OK"
+    assert (got == kernel(X)).all()
+    header = kernel.emit_c(tmp_path / "out", "k")[1].read_text()
+    assert "r may be x itself" in header
+    assert "workspace" not in header
+
+
+def test_a_result_may_not_be_an_operand_that_is_read_again(tmp_path):
+    x = np.random.default_rng(4).normal(size=(5, 5)).astype(np.float32)
+    _, outcome, _ = run("(f32[?, ?] x) -> x / sum(x[:, :], axis=0)", [x], x, tmp_path / "same", places=0)
+    assert outcome.call.status == "OK"
+    turned = bg.jit(lambda x: x / x.T.sum(axis=1, keepdims=True), signature="(f32[5, 5] x)", name="k")
+    header = turned.emit_c(tmp_path / "turned", "k")[1].read_text()
+    assert "may be x itself" not in header
+
+
+def test_what_is_read_in_other_loops_is_in_the_callers_memory(tmp_path):
+    text = "(f32[?, ?] x, f32[?, ?] y) -> max(x - mean(x, axis=0), axis=1), y + sum(x, axis=0)"
+    kernel = bg.from_text(text, "k")
+    y = np.ones((2, 1), np.float32)
+    (emitted,) = emit_module([kernel], "k")
+    assert emitted.workspace == "k_workspace"
+    expected = kernel(X, y)
+    case = Case(emitted).array(X).array(y)
+    for one in expected:
+        case.array(np.zeros_like(one))
+    (outcome,) = Harness([emitted], tmp_path).build("gcc", ("-O0", *ADDRESS)).run(case)
+    assert outcome.call.status == "OK"
+    for at, one in enumerate(expected):
+        assert (outcome.values(2 + at, np.float32) == one).all()
+
+
+def test_threads_give_the_same_bits(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    x = np.random.default_rng(5).normal(size=(700, 500)).astype(np.float32)
+    flags = ("-O1", "-fopenmp")
+    kernel, outcome, got = run(SOFTMAX, [x], np.zeros_like(x), tmp_path, CForm(openmp=True), flags=flags)
+    assert "#pragma omp parallel for if (d0 * d1 > " in kernel.emit_c(tmp_path, "k", openmp=True)[0].read_text()
+    assert outcome.call.status == "OK"
+    _, _, alone = run(SOFTMAX, [x], np.zeros_like(x), tmp_path / "one", CForm(openmp=True))
+    assert got.tobytes() == alone.tobytes()
+
+
+def test_statuses_and_messages_are_pythons(tmp_path):
+    empty = np.zeros((2, 0), np.float32)
+    kernel, outcome, _ = run("(f32[?, ?] x) -> max(x, axis=1)", [empty], np.zeros(2, np.float32), tmp_path)
+    with pytest.raises(bg.BroadcastError) as raised:
+        kernel(empty)
+    assert outcome.call.status == outcome.shape.status == "EMPTY"
+    assert str(raised.value).startswith(outcome.message)
+    _, outcome, _ = run("(f32[?, ?] x) -> sum(x, axis=1)", [X], np.zeros(36, np.float32), tmp_path / "result")
+    assert (outcome.shape.status, outcome.call.status, outcome.extents) == ("OK", "RESULT", ((37,),))
+    assert "result 'r' dim 0 has extent 36, expected 37" in outcome.message
+
+
+def test_elements_are_looked_at_before_anything_is_written(tmp_path):
+    x, y = np.arange(6), np.array([1, 2, -1, 0, 1, 3])
+    _, outcome, _ = run("(i64[?] x, i64[?] y) -> sum(x ** y)", [x, y], np.zeros((), np.int64), tmp_path)
+    assert outcome.call.status == "DOMAIN"
+    assert outcome.untouched
+
+
+def test_forms_that_reductions_do_not_have_are_refused(tmp_path):
+    kernel = bg.from_text("(f32[?, ?] x) -> sum(x)", "k")
+    for form in ({"main": True}, {"build": ("cffi",)}):
+        with pytest.raises(bg.BcastgenError, match="k has reductions, for which there is no checking program"):
+            kernel.emit_c(tmp_path, "k", **form)
+    with pytest.raises(bg.BcastgenError, match="max of no elements has no value"):
+        bg.from_text("(f32[0] x) -> max(x)", "k").emit_c(tmp_path, "k", static=True)
+    with pytest.raises(bg.BcastgenError, match="operands of unknown rank; declare the rank"):
+        bg.from_text("(f32[*] x) -> sum(x)", "k").emit_c(tmp_path, "k")
+
+
+def test_kernels_of_a_module_share_trees(tmp_path):
+    kernels = {
+        "sum_f32": bg.from_text("(f32[?] x) -> sum(x)"),
+        "mean": bg.from_text("(f32[?] x) -> mean(x)"),
+        "plain": bg.from_text("(f32[?] x) -> x + 1"),
+    }
+    source, header = bg.emit_c(kernels, tmp_path, "m")
+    assert len(re.findall(r"^} m_sum_f32;$", source.read_text(), re.MULTILINE)) == 1
+    assert "m_v_sum_f32(" in header.read_text()
