@@ -248,12 +248,13 @@ class Split:
     """An expression without reductions, whose first results are the values that `reductions` reduce.
 
     The last operands are what the reductions give, in the same order, which is that of `depths`: how many reductions
-    stand one on the other.
+    stand one on the other. `views` has for each view of the expression the one that it was.
     """
 
     expression: Expression
     reductions: tuple[Reduce, ...]
     depths: tuple[int, ...]
+    views: dict[Node, Node]
 
 
 def split(expression: Expression) -> Split:
@@ -280,7 +281,8 @@ def split(expression: Expression) -> Split:
     values = tuple(here[node.operand] for node in found)
     results = (*values, *(here[node] for node in expression.results))
     made = Expression((*expression.operands, *temporaries), results, expression.free_extents)
-    return Split(made, tuple(found), tuple(depth[node] for node in found))
+    views: dict[Node, Node] = {here[node]: node for node in order if isinstance(node, Remap)}
+    return Split(made, tuple(found), tuple(depth[node] for node in found), views)
 
 
 def _below(node: Node) -> tuple[Node, ...]:
