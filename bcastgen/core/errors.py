@@ -46,7 +46,7 @@ __all__ = [
 
 # Longer words of a text are cut in messages: a hostile one may be as long as all of the text.
 _LONGEST_WORD, _SHOWN = 400, 100
-_LONG_WORD = re.compile(rf"[^\s]{{{_LONGEST_WORD},}}")
+_LONG_WORD = rf"[^\s]{{{_LONGEST_WORD},}}"
 
 # What a shape function says that refuses operands without a reason.
 REFUSED = "a shape function refuses the operands"
@@ -117,7 +117,7 @@ class ParseError(BcastgenError, ValueError):
     """Text is not an expression, a type or a signature; the message names the column, and shows no word at length."""
 
     def __init__(self, message: str = "", *more: object) -> None:
-        super().__init__(_LONG_WORD.sub(lambda word: f"{word[0][:_SHOWN]}...", message), *more)
+        super().__init__(re.sub(_LONG_WORD, lambda word: f"{word[0][:_SHOWN]}...", message), *more)
 
 
 class CompileError(BcastgenError, RuntimeError):

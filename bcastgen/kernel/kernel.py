@@ -10,7 +10,6 @@ The file is long because every method that users call is here, with what it take
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ from ..core.errors import (
     placed,
 )
 from ..core.forks import undivided
+from ..core.frozen import replace
 from ..core.sizes import is_on
 from ..expr.build import Builder
 from ..expr.nodes import Expression, Reduce, topological
