@@ -29,6 +29,7 @@ from .folding import constant_from
 from .kinds import Declared, asking
 from .nodes import Expression, Node, Operand, Params, Reduce
 from .places import last_place, name_of, users_place
+from .ufuncs import rows_of
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
@@ -103,8 +104,6 @@ class Tracer(Declared):
         reduction = _reduction(ufunc) if method == "reduce" else None
         if reduction is not None:
             return reduction(*inputs, **{"axis": 0, **options})
-        from .ufuncs import rows_of  # noqa: PLC0415 - operators are no ufuncs
-
         name, (op, *others) = rows_of(ufunc)
         if method != "__call__":
             raise TraceError(f"{name}.{method} is not element-wise; call it outside the kernel")
