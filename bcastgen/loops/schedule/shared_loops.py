@@ -8,6 +8,9 @@ What a reduction gives is then one value inside the shared loops, and needs no m
 reads it elsewhere: `in_memory` has these. Shared loops are the dims that reductions keep. Another nest joins them if it
 reads what they give at the loops' own point, and if its dims are known to have the same extents: those of the same
 operands' dims.
+
+Standalone C has shared loops. The run time, which finds out at a call whether a row fits in a cache, lets nests share
+passes over some rows instead: see `shared_rows`.
 """
 
 from __future__ import annotations
@@ -85,7 +88,7 @@ def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
                 key: ExtentKey = frozenset({(access.position, own)})
                 if access.position in made:
                     source, one = made[access.position]
-                    key = keys[source][_source_dims(program.nests[source], one)[own]]
+                    key = keys[source][one.sources(len(program.nests[source].domain.dims))[own]]
                 places[index.dim] |= key if isinstance(key, frozenset) else set()
         keys.append(
             tuple(
@@ -94,11 +97,6 @@ def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
             )
         )
     return tuple(keys)
-
-
-def _source_dims(nest: Nest, one: Reducing) -> tuple[int, ...]:
-    """Return the dim of the reducing nest's domain that each dim of what it gives comes from."""
-    return tuple(at for at in range(len(nest.domain.dims)) if one.keepdims or at not in one.axes)
 
 
 class _Grouping:
@@ -150,7 +148,7 @@ class _Grouping:
         """Return the reader's dim for each loop in which what it reads is made; -1 for none."""
         _, source, one = self.made[access.position]
         nest = self.program.nests[source]
-        owns = {dim: own for own, dim in enumerate(_source_dims(nest, one))}
+        owns = {dim: own for own, dim in enumerate(one.sources(len(nest.domain.dims)))}
         found = (access.map.indices[owns[dim]].dim for dim in kept_dims(nest))
         return tuple(-1 if dim is None else dim for dim in found)
 
