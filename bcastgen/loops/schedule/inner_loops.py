@@ -110,7 +110,8 @@ def _schedule_text(scheduled: Schedule) -> str:
     if staged is not None:
         if scheduled.run_time:
             whole = nanoseconds(inline.cost_tenths_ns)
-            lines.append(f"staged in calls where that is less work than {whole} a point, each over its own points:")
+            where = f"in calls where that is less work than {whole} a point"
+            lines.append(f"staged {where}, each value once for the points of its own operands:")
         else:
             lines.append("staged, because outer dims only repeat what depends on the last dim alone:")
         for stage in scheduled.stages:
