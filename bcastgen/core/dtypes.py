@@ -53,7 +53,7 @@ __all__ = [
 _BY_MLIR = {row.mlir: row for row in DTYPES}
 _BY_NUMPY = {row.numpy: row for row in DTYPES}
 
-# What to do about arrays of other dtypes, by NumPy's codes.
+# The end of the error for an array of another dtype, by NumPy's code: why not, and the cure.
 _CURES = {
     "g": " (no vectors have such floats); convert it by .astype(numpy.float64)",
     "G": " (no vectors have such floats); convert it by .astype(numpy.complex128)",

@@ -78,7 +78,7 @@ class _Fields:
 
     def _add(self, name: str, default: Any) -> None:
         """Note what a class says of a field: its default, or the description that `field` made."""
-        # Who describes a field has imported this.
+        # A module that describes a field by `field` has imported this one.
         standard = sys.modules.get("dataclasses")
         if standard is None or not isinstance(default, standard.Field):
             self.defaults[name] = default

@@ -257,8 +257,8 @@ def check_axes(node: Reduce, rank: int) -> None:
 class Split:
     """An expression without reductions, whose first results are the values that `reductions` reduce.
 
-    The last operands are what the reductions give, in the same order, which is that of `depths`: how many reductions
-    stand one on the other.
+    The last operands are what the reductions give, in the same order, which is that of `depths`: 1 for a
+    reduction whose value needs no other, 2 for one that reads such a reduction, and so on.
     """
 
     expression: Expression

@@ -254,7 +254,7 @@ class OpSizedKernel(SizedKernel):
         """Raise an error with both numbers for the first extent that differs from its map; return if none does."""
         types = self._size_types(ranks)
         for count, sizing in enumerate(self.expression.sizings, 1):
-            # What a later op's shape function refuses comes after what the maps of this one ask for.
+            # The maps of this op are checked before the shape functions of later ones.
             program = size_program(self._name, self.expression, types, False, bounds=bounds, first=count)
             try:
                 found = _tuples(program.run(*given))[-len(sizing.operands) - 1 :]

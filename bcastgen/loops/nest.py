@@ -259,7 +259,7 @@ def checked_line(checked: Sequence[str]) -> list[str]:
 
 
 def users_of(nest: Nest) -> dict[Value, set[int]]:
-    """Return the statements that use each value of a nest; ``~result`` stands for the store to that result.
+    """Return the statements that use each value of a nest; the number ``~result`` means the store to that result.
 
     Examples
     --------

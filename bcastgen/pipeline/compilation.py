@@ -177,7 +177,7 @@ class Compilation:
 
     @made
     def constraints(self) -> str:
-        """What stage 3 asks of shapes: each constraint with its fate and the reason."""
+        """Each constraint that stage 3 puts on shapes, whether it is proved or checked, and why."""
         from ..loops.guards.listing import listing
 
         return listing(self.program)

@@ -56,7 +56,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What a variant's loop does where a condition is one value along it.
+    """The two loops of a variant along which a condition is one value: one for each outcome.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ from ..nest import Access, LoopProgram, Nest, Reducing
 
 __all__ = ["Group", "Member", "Sharing", "extent_keys", "kept_dims", "shared_loops"]
 
-# What decides an extent: the number itself, or the places (operand, own dim) that meet there; None is known of nothing.
+# Equal keys mean equal extents: the number itself, or the places (operand, own dim) that meet there; None if unknown.
 ExtentKey: TypeAlias = "int | frozenset[tuple[int, int]] | None"
 
 
@@ -76,7 +76,7 @@ def kept_dims(nest: Nest) -> tuple[int, ...]:
 
 
 def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
-    """Return, for each dim of each nest, what decides its extent: dims with equal keys have equal extents."""
+    """Return the key of the extent of each dim of each nest."""
     made = {one.operand: (at, one) for at, nest in enumerate(program.nests) for one in nest.reduced}
     keys: list[tuple[ExtentKey, ...]] = []
     for nest in program.nests:
@@ -113,7 +113,7 @@ class _Grouping:
         """Put a nest into the first group that it can join, or into one of its own."""
         nest = self.program.nests[at]
         read = [access for access in nest.operands if access.position in self.made]
-        # What it reads has to be complete: a group before the last one it reads from is too early.
+        # The reduced values that it reads have to be complete, so a group before the last that gives one is too early.
         earliest = max((self.made[access.position][0] for access in read), default=0)
         for group in range(earliest, len(self.groups)):
             dims = self._dims_in(group, at, nest, read)

@@ -36,7 +36,7 @@ class SharedRows:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What a nest of the run gives: how it is made, and the rows of its domain."""
+    """A value that a nest of the run reduces: how, and which dims of the nest's domain are the rows."""
 
     made: Reducing
     rank: int
