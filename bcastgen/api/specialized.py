@@ -31,8 +31,8 @@ _PLAIN = (bool, int, float, str, type(None), np.generic)
 class SpecializedKernel:
     """A function whose parameters are not all operands; see `static` of :func:`bcastgen.jit`.
 
-    Called as the function itself, with ``out=`` and the keywords of ufuncs. What kernels have beside (``explain``,
-    ``source``, ...) is that of the kernel of the latest call.
+    Called as the function itself, with ``out=`` and the keywords of ufuncs. A kernel's other attributes (``explain``,
+    ``source``, ...) are those of the kernel that the latest call ran.
     """
 
     def __init__(self, function: Callable[..., Any], name: str, parameters: Parameters, make: Make) -> None:
@@ -132,7 +132,7 @@ class SpecializedKernel:
 
 
 class ObjectView:
-    """What stands for `self` while a method is traced: numbers and texts of the object, each noted as it is read."""
+    """A method's `self` while it is traced: gives the object's numbers and texts, and notes those that are read."""
 
     __slots__ = ("_instance", "_name", "_read")
 

@@ -227,15 +227,25 @@ def normal_axes(node: Reduce, rank: int) -> tuple[int, ...]:
     """
     if node.axes is None:
         return tuple(range(rank))
-    found = []
+    dims = []
     for axis in node.axes:
         if not -rank <= axis < rank:
             cure = f"use {-rank} to {rank - 1}" if rank else "use None"
-            raise BroadcastError(f"{node.op.name}: axis {axis} is out of range for a value of rank {rank}; {cure}")
-        found.append(axis % rank)
-    if len(set(found)) != len(found):
-        raise BroadcastError(f"{node.op.name}: axes {list(node.axes)} name a dim twice; name each once")
-    return tuple(sorted(found))
+            found = f"axis {axis} is out of range for a value of rank {rank} ({_origin(node)})"
+            raise BroadcastError(f"{node.op.name}: {found}; {cure}")
+        dims.append(axis % rank)
+    if len(set(dims)) != len(dims):
+        which = f"axes {list(node.axes)} of a value of rank {rank} ({_origin(node)})"
+        raise BroadcastError(f"{node.op.name}: {which} name a dim twice; name each once")
+    return tuple(sorted(dims))
+
+
+def _origin(node: Reduce) -> str:
+    """Return which operand a reduction combines, or which ones its value is computed from."""
+    if isinstance(node.operand, Operand):
+        return f"operand '{node.operand.name}'"
+    names = [f"'{one.name}'" for one in topological((node.operand,)) if isinstance(one, Operand)]
+    return f"computed from {', '.join(names[:4])}{', ...' * (len(names) > 4)}"
 
 
 def check_axes(node: Reduce, rank: int) -> None:
@@ -247,8 +257,9 @@ def check_axes(node: Reduce, rank: int) -> None:
 class Split:
     """An expression without reductions, whose first results are the values that `reductions` reduce.
 
-    The last operands are what the reductions give, in the same order, which is that of `depths`: how many reductions
-    stand one on the other. `views` has for each view of the expression the one that it was.
+    The last operands are what the reductions give, in the same order, which is that of `depths`: 1 for a
+    reduction whose value needs no other, 2 for one that reads such a reduction, and so on. `views` has for each view of
+    the expression the one that it was.
     """
 
     expression: Expression

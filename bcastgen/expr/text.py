@@ -253,7 +253,7 @@ class _Reader:
 
     def _reduction(self, call: ReductionCall) -> Node:
         from .reductions import FUNCTIONS  # noqa: PLC0415 - most kernels reduce nothing
-        from .trace import Tracer  # noqa: PLC0415 - likewise
+        from .trace import Tracer  # noqa: PLC0415 - most kernels reduce nothing
 
         where = {} if call.where is None else {CHOICE: Tracer(self.builder, self.made[call.where])}
         made: Node = FUNCTIONS[call.name](Tracer(self.builder, self.made[call.value]), **call.options, **where).node

@@ -34,7 +34,7 @@ class Asked:
 
     @property
     def compared(self) -> str:
-        """What a message says before both extents."""
+        """The beginning of a message, which both extents follow."""
         places = [f"d{self.place.at} of its result"] if self.place.at is not None else []
         wanted = " or ".join(["1"] * (self.place.at is None or self.place.stretches) + places)
         return f"{self.named} dim {self.dim}, by its map {wanted}, has extent"
