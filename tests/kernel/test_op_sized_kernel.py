@@ -231,4 +231,4 @@ def test_the_cure_for_unknown_ranks_works(outer, tmp_path):
     with pytest.raises(bg.BroadcastError, match=r"bcastgen\.jit\(lambda a: kernel\(a\), signature="):
         outer.emit_c(tmp_path)
     typed = bg.jit(lambda a, b: outer(a, b), signature="(f64[?] a, f64[?] b)", name="typed_outer")
-    assert len(typed.emit_c(tmp_path)) == 2
+    assert len(typed.emit_c(tmp_path)) == 3
