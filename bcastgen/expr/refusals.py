@@ -16,8 +16,7 @@ from ..ops.table import OPS
 __all__ = ["OF_ARRAYS", "attribute", "function", "index", "keyword", "method", "value"]
 
 _REDUCTIONS = frozenset(
-    "average product median percentile quantile ptp cumsum cumprod trace dot vdot inner "
-    "norm softmax".split()
+    "average product median percentile quantile ptp cumsum cumprod trace dot vdot inner norm softmax".split()
 )
 # These skip NaN.
 _WITHOUT_NAN = frozenset("nansum nanprod nanmean nanvar nanstd nanmax nanmin".split())

@@ -100,7 +100,9 @@ def parse(text: str, names: tuple[str, ...] | None = None, types: tuple[TensorTy
         cure = "; put an expression of several lines in parentheses" if "\n" in text.strip() else ""
         raise ParseError(f"column {error.offset or len(text) + 1}: {error.msg}{cure} (in {_excerpt(text)})") from None
     except (RecursionError, MemoryError, ValueError) as error:
-        raise ParseError(f"the expression cannot be read ({error or type(error).__name__}): {_excerpt(text)}") from None
+        raise ParseError(
+            f"the expression cannot be read ({str(error) or 'it is nested too deeply'}): {_excerpt(text)}"
+        ) from None
     return _Reader(text, names, types).read(tree)
 
 

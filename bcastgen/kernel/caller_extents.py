@@ -173,7 +173,7 @@ class SizedKernel(Kernel):
                     else f"result '{result}' dim {slot.dim}"
                 )
                 raise BroadcastError(
-                    f"{dim} has an extent that no operand determines; pass extents={{{name!r}: ...}}"
+                    f"{self._name}(): {dim} has an extent that no operand determines; pass extents={{{name!r}: ...}}"
                     f"{'' if result is None else ', or out='}",
                     operand=result,
                     dim=slot.dim,

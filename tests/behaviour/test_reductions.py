@@ -255,3 +255,15 @@ def test_what_a_reduction_gives_is_no_claim_of_the_caller():
     assert "sum_of_x.rank = 2: proved, a reduction of this kernel gives sum_of_x its shape" in own
     assert all(": proved, " in line for line in own), lines
     assert "x.rank = 2: checked, a caller may pass an array of any rank" in lines
+
+
+@pytest.mark.parametrize("text", ["(f32[0] x) -> max(x, axis=0)", "(f32[n, m<=2%3] x) -> argmin(x, axis=1)"])
+def test_types_of_which_nothing_is_reduced_are_refused_when_they_are_looked_at(text):
+    with pytest.raises(bg.BroadcastError, match="of no elements has no value, and types say that dim"):
+        bg.from_text(text).compilation.program  # noqa: B018
+
+
+def test_the_operand_without_elements_is_named():
+    least = bg.jit(lambda x, y: np.min(y, axis=0) + x)
+    with pytest.raises(bg.BroadcastError, match="operand 'y' dim 0 has extent 0, expected 1 or more"):
+        least(np.ones(3), np.ones(0))

@@ -98,7 +98,6 @@ def static_view(
         If an extent is not known; the message names the first one.
     """
     _refuse_unknown(view, program)
-    _refuse_empty(view, program)
     nests = [(v, nest) for v, nest in zip(view.nests, program.nests, strict=True) if nest.results]
     c_types = {array.position: array.c for v, _ in nests for array in v.arrays}
     shapes = _shapes(view, program)
@@ -170,17 +169,6 @@ def _refuse_unknown(view: KernelView, program: LoopProgram) -> None:
         if nest.domain.open or any(dim.extent is None for dim in nest.domain.dims):
             named = ", ".join(f"'{access.name}'" for access in nest.named)
             raise BcastgenError(f"{view.function}: the extents of {named} are not known; {cure}")
-
-
-def _refuse_empty(view: KernelView, program: LoopProgram) -> None:
-    """Refuse a reduction that has no value of no elements, and has none."""
-    for nest in program.nests:
-        extents = [dim.extent for dim in nest.domain.dims]
-        for one in nest.reduced:
-            if one.needs_elements and any(extents[dim] == 0 for dim in one.axes):
-                raise BcastgenError(
-                    f"{view.function}: {one.op.name} of no elements has no value; give min or max initial="
-                )
 
 
 def _refuse_type(function: str, what: str, type_: TensorType, cure: str) -> None:

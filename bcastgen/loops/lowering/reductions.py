@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from ...core.errors import BcastgenError
+from ...core.errors import BcastgenError, BroadcastError
 from ...expr.free_extents import free_extents_again
 from ...expr.infer import Typed
 from ...expr.nodes import Expression
@@ -184,11 +184,20 @@ def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...]) -> list[Check]:
         if extent is not None and extent > 0:
             continue
         first = next(one for one in own if one.needs_elements and dim in one.axes)
+        if nest.domain.dims[dim].range.high < 1:
+            raise BroadcastError(
+                f"{first.op.name} of no elements has no value, and types say that dim {dim} of what it combines has none; "
+                "declare another extent, or give min or max initial="
+            )
         subject, own_dim = first.operand, dim
-        for access in nest.operands:
-            dims = [index.dim for index in access.map.indices]
-            if dim in dims and len(nest.operands) == 1:
-                subject, own_dim = access.position, dims.index(dim)
+        read = [
+            (access.position, at)
+            for access in nest.operands
+            for at, index in enumerate(access.map.indices)
+            if index.dim == dim and (len(nest.operands) == 1 or not index.stretches)
+        ]
+        if len(read) == 1:
+            subject, own_dim = read[0]
         says = f"d{dim} >= 1 ({first.op.name})"
         found.append(Check("ge", DomainDim(at, dim), Const(1), "EMPTY", subject, own_dim, -1, says))
     return found

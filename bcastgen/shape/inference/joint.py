@@ -43,11 +43,11 @@ class Joint:
     >>> joint.check()
     Traceback (most recent call last):
       ...
-    bcastgen.BroadcastError: result 'r' dim 1 is declared as 4, which what else is declared forbids; declare it as ?, \
-or widen what else is declared
+    bcastgen.BroadcastError: result 'r' dim 1 is declared as 4, which no extents of (f32[n] a, f32[n, n] b) allow \
+beside 3 in dim 0 of 'r'; declare it as ?, or widen the other types
     """
 
-    __slots__ = ("_asked", "_declared", "_domains", "_equations", "_symbols")
+    __slots__ = ("_asked", "_declared", "_domains", "_equations", "_operands", "_symbols")
 
     def __init__(self, operands: Named) -> None:
         self._symbols: dict[str, Hashable] = {}
@@ -55,6 +55,7 @@ or widen what else is declared
         self._declared: list[_Declared] = []
         self._equations: list[_Declared] = []
         self._domains = 0
+        self._operands = operands
         for name, type_ in operands:
             for _, own, dim in type_.aligned:
                 clauses, equation = self._said(dim, (name, own))
@@ -87,12 +88,18 @@ or widen what else is declared
             if self._may_hold(rows[:count]):
                 continue
             raise BroadcastError(
-                f"{row.kind} '{row.name}' dim {row.own} is declared as {row.dim}, which what else is declared forbids; "
-                "declare it as ?, or widen what else is declared",
+                f"{row.kind} '{row.name}' dim {row.own} is declared as {row.dim}, which no extents of "
+                f"{self._others(rows[:count])}; declare it as ?, or widen the other types",
                 operand=row.name,
                 dim=row.own,
                 actual=row.dim.extent,
             )
+
+    def _others(self, rows: Sequence[_Declared]) -> str:
+        """Return what the last of these declarations contradicts: the operands' types, and what results declare."""
+        operands = ", ".join(f"{type_} {name}" for name, type_ in self._operands)
+        results = [f"{row.dim} in dim {row.own} of '{row.name}'" for row in rows[:-1] if row.kind == "result"][-2:]
+        return f"({operands}) allow{' beside ' * bool(results)}{' and '.join(results)}"
 
     def _may_hold(self, rows: Sequence[_Declared]) -> bool:
         clauses = [*self._asked, *(clause for row in rows for clause in row.clauses)]

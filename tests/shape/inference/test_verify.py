@@ -337,9 +337,7 @@ def test_operands_that_are_no_types(operands: Any) -> None:
 def test_a_name_in_several_dims_is_one_extent_in_the_result(operands, result, is_certain):
     """Dim by dim each of these results fits; some would give one name two extents."""
     if is_certain:
-        with pytest.raises(
-            BroadcastError, match="result 'r' dim 1 is declared as 4, which what else is declared forbids"
-        ):
+        with pytest.raises(BroadcastError, match="result 'r' dim 1 is declared as 4, which no extents of"):
             verify_broadcast(operands, result)
         return
     assert [str(one) for one in verify_broadcast(operands, result) if str(one).startswith("r.1")]
