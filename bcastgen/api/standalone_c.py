@@ -33,12 +33,13 @@ def emit_c(
     freestanding: bool = False,
     openmp: bool = False,
     target: str | None = None,
-    single_file: bool = True,
+    single_file: bool = False,
+    helper_file: bool = False,
     license: str | None = None,
     main: bool = False,
     build: Sequence[str] = (),
 ) -> tuple[Path, ...]:
-    """Write kernels as one module of standalone C11: one .c and one .h, without Python or any header of ours.
+    """Write kernels as one module of standalone C11: one .c and one .h, and bcastgen.h, which all modules share.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ def emit_c(
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.
     target : the machine that vectors are meant for, by name; None says nothing of it.
-    single_file : the helpers stand in the .c; else in a header of their own, beside it.
+    single_file : what all modules share stands in the .c and .h; else in bcastgen.h, beside them.
+    helper_file : the module's helpers stand in a header of their own, NAME_helpers.h; else in the .c.
     license : the SPDX expression of a licence, which each file then begins with; None for none.
     main : a program that checks the module against a reference goes with it.
     build : what goes with it beside that: ``"cmake"``, ``"meson"``, ``"makefile"``, ``"cffi"``.
@@ -58,7 +60,8 @@ def emit_c(
     Returns
     -------
     tuple of Path
-        The .c, then the .h, which says what each function takes and returns; then the files that go with them.
+        The .c, then the .h, which says what each function takes and returns; then bcastgen.h, unless that is part of
+        these, and the files that go with them.
 
     Raises
     ------
@@ -72,13 +75,13 @@ def emit_c(
     >>> kernels = {"sums": bg.from_text("(f32[?,?] a, f32[?] b) -> a + b"), "signs": bg.sign}
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     [path.name for path in bg.emit_c(kernels, directory, "rows")]
-    ['rows.c', 'rows.h']
+    ['rows.c', 'rows.h', 'bcastgen.h']
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     source, header = bg.emit_c(kernels["sums"], directory, "sums")
-    ...     "sums_status sums(" in header.read_text()
+    ...     source, header, shared = bg.emit_c(kernels["sums"], directory, "sums")
+    ...     "bcastgen_status sums(" in header.read_text()
     True
     """
-    form = CForm(variants, static, freestanding, openmp, target, single_file, license, main, tuple(build))
+    form = CForm(variants, static, freestanding, openmp, target, single_file, helper_file, license, main, tuple(build))
     return write_sources(module_source(kernels, name, form), Path(directory))
 
 

@@ -30,7 +30,7 @@ def flag_names(row: Option) -> tuple[str, ...]:
     if row.parts is not None:
         return tuple(f"--{part}" for part in row.parts)
     if row.default is True:
-        return (f"--{word}", f"--no-{word}") if row.both else (f"--no-{word}",)
+        return (f"--no-{word}",)
     return (f"--{word}",)
 
 
@@ -43,8 +43,6 @@ def add_flags(parser: argparse.ArgumentParser, rows: Iterable[Option]) -> None:
         if row.parts is not None:
             for name, what in zip(names, row.parts.values(), strict=True):
                 parser.add_argument(name, action="store_true", help=what)
-        elif row.both:
-            parser.add_argument(names[0], action=argparse.BooleanOptionalAction, default=True, help=text)
         elif isinstance(row.default, bool):
             parser.add_argument(*names, action="store_true", help=text)
         else:
@@ -61,7 +59,7 @@ def flag_values(options: argparse.Namespace, rows: Iterable[Option]) -> dict[str
             continue
         if row.parts is not None:
             found[row.name] = tuple(part for part in row.parts if getattr(options, part))
-        elif row.default is True and not row.both:
+        elif row.default is True:
             found[row.name] = not getattr(options, f"no_{row.name}")
         else:
             found[row.name] = getattr(options, row.name)

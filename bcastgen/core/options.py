@@ -37,7 +37,6 @@ class Option:
     metavar : the name of the value in the command line's help, for an option that is no switch.
     least : the least value of a number; `least_is` says what that value means.
     parts : for an option that is a tuple of names, the purpose of each name. Each has a flag of its own.
-    both : whether a switch that is on by default has the flag ``--NAME``, too.
     """
 
     name: str
@@ -50,7 +49,6 @@ class Option:
     least: int | None = None
     least_is: str = ""
     parts: Mapping[str, str] | None = None
-    both: bool = False
 
     def check(self, value: Any) -> None:
         """Raise unless the option may be this.

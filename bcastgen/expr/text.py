@@ -387,7 +387,10 @@ def _is_module(tree: ast.expr) -> bool:
 def _method(tree: ast.expr) -> str:
     """Return why a call of this is refused: `x.sum()`, `np.linalg.norm(x)`."""
     name = tree.attr if isinstance(tree, ast.Attribute) else ""
-    return refusals.function(name) or "only functions can be called; `bcastgen ops` lists what there is"
+    if find_op(name) is not None:
+        return f"what {ast.unparse(tree)} is, text does not say; write {name}(...) for the op of that name"
+    why = refusals.function(name) or (refusals.attribute(name) if name in refusals.OF_ARRAYS else None)
+    return why or "only functions can be called; `bcastgen ops` lists what there is"
 
 
 def _cure(tree: ast.AST) -> str:

@@ -103,10 +103,12 @@ class Tracer(Declared):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         reduction = _reduction(ufunc) if method == "reduce" else None
         if reduction is not None:
-            return reduction(*inputs, **{"axis": 0, **options})
+            given = {key: value for key, value in options.items() if key == "axis" or value is not None}
+            _check_keywords(reduction, f"numpy.{ufunc.__name__}.reduce", given)
+            return reduction(*inputs, **{"axis": 0, **given})
         name, (op, *others) = rows_of(ufunc)
         if method != "__call__":
-            raise TraceError(f"{name}.{method} is not element-wise; call it outside the kernel")
+            raise TraceError(f"{name}.{method} is not element-wise; {refusals.method(name, method)}")
         loop = _loop_asked_for(name, op, others, options)
         nodes = _nodes(self.builder, op, inputs)
         if loop is not None:

@@ -160,14 +160,22 @@ class SizedKernel(Kernel):
         program = self._sizing((*map(len, shapes.values()), *(1 for _ in names)))
         found = _inferred(names, given, program.columns, shapes)
         for slot in program.slots:
-            name, target = names[slot.number], outs[slot.result] if slot.result < len(outs) else None
+            target = None if slot.result is None or slot.result >= len(outs) else outs[slot.result]
             if target is not None and slot.dim < np.ndim(target):
-                given.setdefault(name, np.shape(target)[slot.dim])
-            elif slot.open and name not in found and name not in given:
+                given.setdefault(names[slot.number], np.shape(target)[slot.dim])
+        for slot in program.slots:
+            name = names[slot.number]
+            if slot.open and name not in found and name not in given:
+                result = None if slot.result is None else self.results[slot.result]
+                dim = (
+                    f"dim {slot.dim} of a value that is reduced"
+                    if result is None
+                    else f"result '{result}' dim {slot.dim}"
+                )
                 raise BroadcastError(
-                    f"result '{self.results[slot.result]}' dim {slot.dim} has an extent that no operand determines; "
-                    f"pass extents={{{name!r}: ...}}, or out=",
-                    operand=self.results[slot.result],
+                    f"{dim} has an extent that no operand determines; pass extents={{{name!r}: ...}}"
+                    f"{'' if result is None else ', or out='}",
+                    operand=result,
                     dim=slot.dim,
                 )
         found = _inferred(names, given, program.columns, shapes)

@@ -417,8 +417,7 @@ class Kernel(UfuncAttributes, KernelBase):
         """Return the guards as numbers, for operands of these ranks; the extension runs them to size results."""
         with undivided:
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
-        guards = self._sizing(tuple(ranks)).guards
-        return None if guards.reduced else guard_code(guards)
+        return guard_code(self._sizing(tuple(ranks)).guards)
 
     def explain(self, *, html: bool = False) -> str:
         """Return every stage as text: the expression, its types, the loop nests, the inner loops, the kernel's own C.

@@ -294,11 +294,12 @@ def _shown(access: Access) -> str:
 class Slot:
     """A dim of a result whose extent the caller may give.
 
-    `number` is the number of the caller's extent; `open` is True if no operand determines the dim.
+    `number` is the number of the caller's extent; `open` is True if no operand determines the dim. `result` is None for
+    a value that is reduced, which a call does not get.
     """
 
     number: int
-    result: int
+    result: int | None
     dim: int
     open: bool
 

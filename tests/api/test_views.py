@@ -65,10 +65,10 @@ def test_each_of_the_six_maps_outside_of_a_kernel_is_a_view(a, dims):
 def test_each_of_the_six_maps_in_standalone_c(a, dims, tmp_path):
     types = "(f64[?,?] a, f64[?,?,?] t)"
     kernel = bg.from_text(f"{types} -> broadcast_in_dim(a, t, dims={dims}) + t", "six")
-    source, _ = kernel.emit_c(tmp_path, variants=0)
+    source, _, *_ = kernel.emit_c(tmp_path, variants=0)
     text = source.read_text()
     for own, dim in enumerate(dims):
-        assert f"const int64_t a_d{dim} = six_stride(a, {own});" in text
+        assert f"const int64_t a_d{dim} = bcastgen_stride(a, {own});" in text
 
 
 def test_an_extent_of_1_stretches_in_each_of_the_six_maps(a, dims):

@@ -74,32 +74,32 @@ static void write_elements(const char *name, const tensor *array)
     if (fclose(file) != 0) fail("no space", name);
 }
 
-static kernels_array view(const tensor *array)
+static bcastgen_array view(const tensor *array)
 {
-    const kernels_array made = {array->data, array->extents, array->byte_strides, array->rank};
+    const bcastgen_array made = {array->data, array->extents, array->byte_strides, array->rank};
     return made;
 }
 
 static void planes(const tensor *image, const tensor *mean, const tensor *scale)
 {
-    const kernels_array image_view = view(image), mean_view = view(mean), scale_view = view(scale);
-    kernels_diagnostic why;
+    const bcastgen_array image_view = view(image), mean_view = view(mean), scale_view = view(scale);
+    bcastgen_diagnostic why;
     char text[200];
     tensor result = {0};
     result.rank = 3;
-    kernels_status status =
+    bcastgen_status status =
         kernels_normalise_shape(&image_view, &mean_view, &scale_view, result.extents, &why);
-    if (status == KERNELS_OK) {
+    if (status == BCASTGEN_OK) {
         lay_out(&result, sizeof(float));
         /* Channels come apart as they are written: it takes no more than other strides. */
         const int64_t width = result.extents[1], plane = result.extents[0] * width, bytes = sizeof(float);
         result.byte_strides[0] = width * bytes;
         result.byte_strides[1] = bytes;
         result.byte_strides[2] = plane * bytes;
-        const kernels_array result_view = view(&result);
+        const bcastgen_array result_view = view(&result);
         status = kernels_normalise(&image_view, &mean_view, &scale_view, &result_view, &why);
     }
-    if (status != KERNELS_OK) {
+    if (status != BCASTGEN_OK) {
         kernels_normalise_message(status, &why, text, sizeof text);
         fail("normalise", text);
     }
@@ -110,7 +110,7 @@ static void planes(const tensor *image, const tensor *mean, const tensor *scale)
 static void softmax(const tensor *scores)
 {
     const int64_t rows = scores->extents[0], columns = scores->extents[1];
-    const kernels_array scores_view = view(scores);
+    const bcastgen_array scores_view = view(scores);
     tensor top = {0}, total = {0}, result = *scores;
     top.rank = total.rank = 2;
     top.extents[0] = total.extents[0] = rows;
@@ -124,8 +124,8 @@ static void softmax(const tensor *scores)
         for (int64_t column = 1; column < columns; column++) most = line[column] > most ? line[column] : most;
         ((float *)top.data)[row] = most;
     }
-    const kernels_array top_view = view(&top), total_view = view(&total), result_view = view(&result);
-    if (kernels_raised(&scores_view, &top_view, &result_view, NULL) != KERNELS_OK) fail("raised", "refused");
+    const bcastgen_array top_view = view(&top), total_view = view(&total), result_view = view(&result);
+    if (kernels_raised(&scores_view, &top_view, &result_view, NULL) != BCASTGEN_OK) fail("raised", "refused");
     for (int64_t row = 0; row < rows; row++) {
         const float *const line = (const float *)result.data + row * columns;
         double sum = 0;
@@ -133,7 +133,7 @@ static void softmax(const tensor *scores)
         ((float *)total.data)[row] = (float)sum;
     }
     /* In place: the result is the operand itself. */
-    if (kernels_shared(&result_view, &total_view, &result_view, NULL) != KERNELS_OK) fail("shared", "refused");
+    if (kernels_shared(&result_view, &total_view, &result_view, NULL) != BCASTGEN_OK) fail("shared", "refused");
     write_elements("shares.bin", &result);
     free(top.data);
     free(total.data);
@@ -142,13 +142,13 @@ static void softmax(const tensor *scores)
 
 static void outer(const tensor *a, const tensor *b)
 {
-    const kernels_array a_view = view(a), b_view = view(b);
+    const bcastgen_array a_view = view(a), b_view = view(b);
     tensor result = {0};
     result.rank = 2;
-    if (kernels_outer_shape(&a_view, &b_view, result.extents, NULL) != KERNELS_OK) fail("outer", "refused");
+    if (kernels_outer_shape(&a_view, &b_view, result.extents, NULL) != BCASTGEN_OK) fail("outer", "refused");
     lay_out(&result, sizeof(double));
-    const kernels_array result_view = view(&result);
-    if (kernels_outer(&a_view, &b_view, &result_view, NULL) != KERNELS_OK) fail("outer", "refused");
+    const bcastgen_array result_view = view(&result);
+    if (kernels_outer(&a_view, &b_view, &result_view, NULL) != BCASTGEN_OK) fail("outer", "refused");
     write_elements("sums.bin", &result);
     free(result.data);
 }
@@ -156,13 +156,13 @@ static void outer(const tensor *a, const tensor *b)
 static void refused(const tensor *image, const tensor *mean)
 {
     const int64_t four = 4;
-    const kernels_array image_view = view(image), mean_view = view(mean);
-    const kernels_array scale_view = {NULL, &four, NULL, 1};
+    const bcastgen_array image_view = view(image), mean_view = view(mean);
+    const bcastgen_array scale_view = {NULL, &four, NULL, 1};
     int64_t extents[3];
-    kernels_diagnostic why;
+    bcastgen_diagnostic why;
     char text[200];
-    const kernels_status status = kernels_normalise_shape(&image_view, &mean_view, &scale_view, extents, &why);
-    if (status == KERNELS_OK) fail("normalise", "takes four channels for three");
+    const bcastgen_status status = kernels_normalise_shape(&image_view, &mean_view, &scale_view, extents, &why);
+    if (status == BCASTGEN_OK) fail("normalise", "takes four channels for three");
     kernels_normalise_message(status, &why, text, sizeof text);
     printf("%s\n", text);
 }

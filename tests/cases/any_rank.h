@@ -4,12 +4,12 @@
  *
  * Contract
  *   In a diagnostic 0 = a, 1 = b, 2 = r.
- *   Shapes align on the right; ranks go up to ANY_RANK_MAX_RANK.
+ *   Shapes align on the right; ranks go up to BCASTGEN_MAX_RANK.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they (ANY_RANK_STRIDE) and the data (ANY_RANK_ALIGNMENT) are multiples of the element size.
- *   r may be a or b itself; otherwise no byte of a result is another array's (ANY_RANK_OVERLAP); interwoven arrays,
+ *       sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
+ *   r may be a or b itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); interwoven arrays,
  *       such as two colours of an image, are apart.
- *   A result's strides nest: each is beyond what smaller ones reach (ANY_RANK_REPEATS).
+ *   A result's strides nest: each is beyond what smaller ones reach (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
@@ -28,68 +28,31 @@
 #ifndef ANY_RANK_H
 #define ANY_RANK_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "bcastgen.h"
+#if BCASTGEN_H < 1
+#error "what modules share is of an older version: emit all modules of a program with one version of bcastgen"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define ANY_RANK_MAX_RANK 64
-
-/* One array, d0 outermost. Strides are in bytes, of any sign, and not read where the extent is 1. */
-typedef struct {
-    void *data;
-    const int64_t *extents;
-    const int64_t *byte_strides;
-    int32_t rank;
-} any_rank_array;
-
-/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
-typedef struct {
-    int32_t operand;
-    int32_t dim;
-    int32_t against;
-    int64_t expected;
-    int64_t actual;
-} any_rank_diagnostic;
-
-/* The status of a call, and what it says of a diagnostic's operand 'o' and dim d: it has n where m is expected. */
-typedef enum {
-    ANY_RANK_OK = 0,             /* no error */
-    ANY_RANK_NEGATIVE = 2,       /* operand 'o' dim d has extent n, expected 0 or more */
-    ANY_RANK_BROADCAST = 3,      /* operand 'o' dim d has extent n, expected 1 or m */
-    ANY_RANK_RESULT = 5,         /* result 'o' dim d has extent n, expected m; results do not broadcast */
-    ANY_RANK_NULL_DATA = 6,      /* 'o' has elements, but its data is a null pointer */
-    ANY_RANK_ALIGNMENT = 7,      /* the data of 'o' is not aligned to m bytes, the size of its elements */
-    ANY_RANK_OVERFLOW = 8,       /* result 'o' has elements of n bytes, and more than the m bytes that an array can
-                                  * have; compute it in parts */
-    ANY_RANK_OVERLAP = 9,        /* result 'o' overlaps 'p' in part, or is interwoven with it in ways that are not told
-                                  * apart; pass the same array or a separate one */
-    ANY_RANK_RESULT_RANK = 11,   /* result 'o' has rank n, expected m; results do not broadcast */
-    ANY_RANK_RANK_AT_LEAST = 20, /* operand 'o' has rank n, expected at least m */
-    ANY_RANK_RANK_AT_MOST = 21,  /* operand 'o' has rank n, expected at most m */
-    ANY_RANK_NULL_EXTENTS = 22,  /* 'o' has rank n, but its extents are a null pointer */
-    ANY_RANK_NULL_STRIDES = 23,  /* 'o' dim d has extent n, but its strides are a null pointer */
-    ANY_RANK_STRIDE = 24,        /* 'o' dim d has a stride of n bytes, expected a multiple of m, the size of its
-                                  * elements */
-    ANY_RANK_SPAN = 25,          /* 'o' dim d has a stride of n bytes, with which it spans more than the m bytes that an
-                                  * array can have */
-    ANY_RANK_REPEATS = 26        /* result 'o' dim d has a stride of n bytes, expected m or more, so that no two
-                                  * elements share memory */
-} any_rank_status;
+/* Statuses, as bcastgen.h has them: BCASTGEN_OK, BCASTGEN_NEGATIVE, BCASTGEN_BROADCAST, BCASTGEN_RESULT,
+ * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
+ * BCASTGEN_RANK_AT_LEAST, BCASTGEN_RANK_AT_MOST, BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE,
+ * BCASTGEN_SPAN, BCASTGEN_REPEATS. */
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
-any_rank_status any_rank_shape(const any_rank_array *a, const any_rank_array *b, int32_t *r_rank,
-                               int64_t r_extents[ANY_RANK_MAX_RANK], any_rank_diagnostic *why);
+bcastgen_status any_rank_shape(const bcastgen_array *a, const bcastgen_array *b, int32_t *r_rank,
+                               int64_t r_extents[BCASTGEN_MAX_RANK], bcastgen_diagnostic *why);
 
 /* Computes r, of exactly these extents. */
-any_rank_status any_rank(const any_rank_array *a, const any_rank_array *b, const any_rank_array *r,
-                         any_rank_diagnostic *why);
+bcastgen_status any_rank(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
+                         bcastgen_diagnostic *why);
 
 /* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
  * `why` is null, "?" stands for names and numbers. */
-size_t any_rank_message(any_rank_status status, const any_rank_diagnostic *why, char *text, size_t size);
+size_t any_rank_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus
 }

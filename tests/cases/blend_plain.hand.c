@@ -8,22 +8,22 @@
 
 enum { OPERANDS = 3, ARRAYS = 4 };
 
-static blend_plain_status refuse(blend_plain_diagnostic *why, blend_plain_status status, int32_t operand, int32_t dim,
+static bcastgen_status refuse(bcastgen_diagnostic *why, bcastgen_status status, int32_t operand, int32_t dim,
                                  int32_t against, int64_t expected, int64_t actual)
 {
-    const blend_plain_diagnostic found = {operand, dim, against, expected, actual};
+    const bcastgen_diagnostic found = {operand, dim, against, expected, actual};
     if (why != NULL) *why = found;
     return status;
 }
 
 /* One of extent 1 stretches: its one element is read again. */
-static int64_t step(const blend_plain_array *array)
+static int64_t step(const bcastgen_array *array)
 {
     return array->extents[0] == 1 ? 0 : array->byte_strides[0];
 }
 
 /* The same array as a whole is fine, a shared byte is not; nor, here, are interwoven elements. */
-static bool overlaps(const blend_plain_array *r, const blend_plain_array *x)
+static bool overlaps(const bcastgen_array *r, const bcastgen_array *x)
 {
     if (r->data == x->data && step(r) == step(x)) return false;
     const uintptr_t r_length = (uintptr_t)(r->extents[0] - 1) * (uintptr_t)step(r);
@@ -36,72 +36,72 @@ static bool overlaps(const blend_plain_array *r, const blend_plain_array *x)
 }
 
 /* What the operands broadcast to, and which of them set it. */
-static blend_plain_status broadcast(const blend_plain_array *const *arrays, int64_t *extent, int32_t *from,
-                                    blend_plain_diagnostic *why)
+static bcastgen_status broadcast(const bcastgen_array *const *arrays, int64_t *extent, int32_t *from,
+                                    bcastgen_diagnostic *why)
 {
     for (int32_t k = 0; k < OPERANDS; k++) {
-        if (arrays[k]->rank != 1) return refuse(why, BLEND_PLAIN_RANK, k, -1, -1, 1, arrays[k]->rank);
-        if (arrays[k]->extents == NULL) return refuse(why, BLEND_PLAIN_NULL_EXTENTS, k, -1, -1, 0, 1);
+        if (arrays[k]->rank != 1) return refuse(why, BCASTGEN_RANK, k, -1, -1, 1, arrays[k]->rank);
+        if (arrays[k]->extents == NULL) return refuse(why, BCASTGEN_NULL_EXTENTS, k, -1, -1, 0, 1);
     }
     *extent = 1;
     *from = -1;
     for (int32_t k = 0; k < OPERANDS; k++) {
         const int64_t own = arrays[k]->extents[0];
-        if (own < 0) return refuse(why, BLEND_PLAIN_NEGATIVE, k, 0, -1, 0, own);
+        if (own < 0) return refuse(why, BCASTGEN_NEGATIVE, k, 0, -1, 0, own);
         if (own == 1 || own == *extent) continue;
-        if (*extent != 1) return refuse(why, BLEND_PLAIN_BROADCAST, k, 0, *from, *extent, own);
+        if (*extent != 1) return refuse(why, BCASTGEN_BROADCAST, k, 0, *from, *extent, own);
         *extent = own;
         *from = k;
     }
-    return BLEND_PLAIN_OK;
+    return BCASTGEN_OK;
 }
 
 /* What is wrong with an array whose elements are read or written. */
-static blend_plain_status look(const blend_plain_array *array, int32_t k, blend_plain_diagnostic *why)
+static bcastgen_status look(const bcastgen_array *array, int32_t k, bcastgen_diagnostic *why)
 {
     int64_t most = PTRDIFF_MAX - 1; /* bytes, from the first element to the last */
-    if (array->data == NULL) return refuse(why, BLEND_PLAIN_NULL_DATA, k, -1, -1, 0, 0);
+    if (array->data == NULL) return refuse(why, BCASTGEN_NULL_DATA, k, -1, -1, 0, 0);
     for (int32_t dim = 0; dim < 1; dim++) {
         const int64_t extent = array->extents[dim];
         if (extent == 1) continue;
-        if (array->byte_strides == NULL) return refuse(why, BLEND_PLAIN_NULL_STRIDES, k, dim, -1, 0, extent);
+        if (array->byte_strides == NULL) return refuse(why, BCASTGEN_NULL_STRIDES, k, dim, -1, 0, extent);
         const int64_t stride = array->byte_strides[dim];
         if (stride == INT64_MIN || (stride < 0 ? -stride : stride) > most / (extent - 1)) {
-            return refuse(why, BLEND_PLAIN_SPAN, k, dim, -1, PTRDIFF_MAX, stride);
+            return refuse(why, BCASTGEN_SPAN, k, dim, -1, PTRDIFF_MAX, stride);
         }
         most -= (stride < 0 ? -stride : stride) * (extent - 1);
     }
-    return BLEND_PLAIN_OK;
+    return BCASTGEN_OK;
 }
 
-blend_plain_status blend_plain_shape(const blend_plain_array *a, const blend_plain_array *b,
-                                     const blend_plain_array *w, int64_t r_extents[1], blend_plain_diagnostic *why)
+bcastgen_status blend_plain_shape(const bcastgen_array *a, const bcastgen_array *b,
+                                     const bcastgen_array *w, int64_t r_extents[1], bcastgen_diagnostic *why)
 {
-    const blend_plain_array *const operands[] = {a, b, w};
+    const bcastgen_array *const operands[] = {a, b, w};
     int64_t extent;
     int32_t from;
-    const blend_plain_status status = broadcast(operands, &extent, &from, why);
-    if (status == BLEND_PLAIN_OK) r_extents[0] = extent;
+    const bcastgen_status status = broadcast(operands, &extent, &from, why);
+    if (status == BCASTGEN_OK) r_extents[0] = extent;
     return status;
 }
 
-blend_plain_status blend_plain(const blend_plain_array *a, const blend_plain_array *b, const blend_plain_array *w,
-                               const blend_plain_array *r, blend_plain_diagnostic *why)
+bcastgen_status blend_plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *w,
+                               const bcastgen_array *r, bcastgen_diagnostic *why)
 {
-    const blend_plain_array *const arrays[] = {a, b, w, r};
+    const bcastgen_array *const arrays[] = {a, b, w, r};
     int64_t extent;
     int32_t from;
-    blend_plain_status status = broadcast(arrays, &extent, &from, why);
-    if (status != BLEND_PLAIN_OK) return status;
-    if (r->rank != 1) return refuse(why, BLEND_PLAIN_RESULT_RANK, OPERANDS, -1, -1, 1, r->rank);
-    if (r->extents == NULL) return refuse(why, BLEND_PLAIN_NULL_EXTENTS, OPERANDS, -1, -1, 0, 1);
-    if (r->extents[0] != extent) return refuse(why, BLEND_PLAIN_RESULT, OPERANDS, 0, from, extent, r->extents[0]);
-    if (extent == 0) return BLEND_PLAIN_OK;
-    for (int32_t k = 0; status == BLEND_PLAIN_OK && k < ARRAYS; k++) status = look(arrays[k], k, why);
-    if (status != BLEND_PLAIN_OK) return status;
-    if (extent > 1 && step(r) == 0) return refuse(why, BLEND_PLAIN_REPEATS, OPERANDS, 0, -1, sizeof(uint8_t), 0);
+    bcastgen_status status = broadcast(arrays, &extent, &from, why);
+    if (status != BCASTGEN_OK) return status;
+    if (r->rank != 1) return refuse(why, BCASTGEN_RESULT_RANK, OPERANDS, -1, -1, 1, r->rank);
+    if (r->extents == NULL) return refuse(why, BCASTGEN_NULL_EXTENTS, OPERANDS, -1, -1, 0, 1);
+    if (r->extents[0] != extent) return refuse(why, BCASTGEN_RESULT, OPERANDS, 0, from, extent, r->extents[0]);
+    if (extent == 0) return BCASTGEN_OK;
+    for (int32_t k = 0; status == BCASTGEN_OK && k < ARRAYS; k++) status = look(arrays[k], k, why);
+    if (status != BCASTGEN_OK) return status;
+    if (extent > 1 && step(r) == 0) return refuse(why, BCASTGEN_REPEATS, OPERANDS, 0, -1, sizeof(uint8_t), 0);
     for (int32_t k = 0; k < OPERANDS; k++) {
-        if (overlaps(r, arrays[k])) return refuse(why, BLEND_PLAIN_OVERLAP, OPERANDS, -1, k, 0, 0);
+        if (overlaps(r, arrays[k])) return refuse(why, BCASTGEN_OVERLAP, OPERANDS, -1, k, 0, 0);
     }
 
     for (int64_t i = 0; i < extent; i++) {
@@ -110,5 +110,5 @@ blend_plain_status blend_plain(const blend_plain_array *a, const blend_plain_arr
         const int32_t weight = *((const uint8_t *)w->data + i * step(w));
         *((uint8_t *)r->data + i * step(r)) = (uint8_t)((x * weight + y * (255 - weight)) / 255);
     }
-    return BLEND_PLAIN_OK;
+    return BCASTGEN_OK;
 }

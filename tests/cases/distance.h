@@ -6,10 +6,10 @@
  *   In a diagnostic 0 = x, 1 = y, 2 = r.
  *   An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they (DISTANCE_STRIDE) and the data (DISTANCE_ALIGNMENT) are multiples of the element size.
- *   r may be x or y itself; otherwise no byte of a result is another array's (DISTANCE_OVERLAP); interwoven arrays,
+ *       sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
+ *   r may be x or y itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); interwoven arrays,
  *       such as two colours of an image, are apart.
- *   A result's strides nest: each is beyond what smaller ones reach (DISTANCE_REPEATS).
+ *   A result's strides nest: each is beyond what smaller ones reach (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine, but for
@@ -36,65 +36,30 @@
 #ifndef DISTANCE_H
 #define DISTANCE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "bcastgen.h"
+#if BCASTGEN_H < 1
+#error "what modules share is of an older version: emit all modules of a program with one version of bcastgen"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* One array, d0 outermost. Strides are in bytes, of any sign, and not read where the extent is 1. */
-typedef struct {
-    void *data;
-    const int64_t *extents;
-    const int64_t *byte_strides;
-    int32_t rank;
-} distance_array;
-
-/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
-typedef struct {
-    int32_t operand;
-    int32_t dim;
-    int32_t against;
-    int64_t expected;
-    int64_t actual;
-} distance_diagnostic;
-
-/* The status of a call, and what it says of a diagnostic's operand 'o' and dim d: it has n where m is expected. */
-typedef enum {
-    DISTANCE_OK = 0,            /* no error */
-    DISTANCE_RANK = 1,          /* operand 'o' has rank n, expected m */
-    DISTANCE_NEGATIVE = 2,      /* operand 'o' dim d has extent n, expected 0 or more */
-    DISTANCE_BROADCAST = 3,     /* operand 'o' dim d has extent n, expected 1 or m */
-    DISTANCE_RESULT = 5,        /* result 'o' dim d has extent n, expected m; results do not broadcast */
-    DISTANCE_NULL_DATA = 6,     /* 'o' has elements, but its data is a null pointer */
-    DISTANCE_ALIGNMENT = 7,     /* the data of 'o' is not aligned to m bytes, the size of its elements */
-    DISTANCE_OVERFLOW = 8,      /* result 'o' has elements of n bytes, and more than the m bytes that an array can have;
-                                 * compute it in parts */
-    DISTANCE_OVERLAP = 9,       /* result 'o' overlaps 'p' in part, or is interwoven with it in ways that are not told
-                                 * apart; pass the same array or a separate one */
-    DISTANCE_RESULT_RANK = 11,  /* result 'o' has rank n, expected m; results do not broadcast */
-    DISTANCE_NULL_EXTENTS = 22, /* 'o' has rank n, but its extents are a null pointer */
-    DISTANCE_NULL_STRIDES = 23, /* 'o' dim d has extent n, but its strides are a null pointer */
-    DISTANCE_STRIDE = 24,       /* 'o' dim d has a stride of n bytes, expected a multiple of m, the size of its elements
-                                 * */
-    DISTANCE_SPAN = 25,         /* 'o' dim d has a stride of n bytes, with which it spans more than the m bytes that an
-                                 * array can have */
-    DISTANCE_REPEATS = 26       /* result 'o' dim d has a stride of n bytes, expected m or more, so that no two elements
-                                 * share memory */
-} distance_status;
+/* Statuses, as bcastgen.h has them: BCASTGEN_OK, BCASTGEN_RANK, BCASTGEN_NEGATIVE, BCASTGEN_BROADCAST, BCASTGEN_RESULT,
+ * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
+ * BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE, BCASTGEN_SPAN, BCASTGEN_REPEATS. */
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
-distance_status distance_shape(const distance_array *x, const distance_array *y, int64_t r_extents[1],
-                               distance_diagnostic *why);
+bcastgen_status distance_shape(const bcastgen_array *x, const bcastgen_array *y, int64_t r_extents[1],
+                               bcastgen_diagnostic *why);
 
 /* Computes r, of exactly these extents. */
-distance_status distance(const distance_array *x, const distance_array *y, const distance_array *r,
-                         distance_diagnostic *why);
+bcastgen_status distance(const bcastgen_array *x, const bcastgen_array *y, const bcastgen_array *r,
+                         bcastgen_diagnostic *why);
 
 /* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
  * `why` is null, "?" stands for names and numbers. */
-size_t distance_message(distance_status status, const distance_diagnostic *why, char *text, size_t size);
+size_t distance_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus
 }

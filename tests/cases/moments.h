@@ -6,10 +6,10 @@
  *       reduced), 6 = mean_of_values (what is reduced), 7 = r0, 8 = r1.
  *   An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they (MOMENTS_STRIDE) and the data (MOMENTS_ALIGNMENT) are multiples of the element size.
- *   No byte of a result is another array's (MOMENTS_OVERLAP); interwoven arrays, such as two colours of an image, are
+ *       sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
+ *   No byte of a result is another array's (BCASTGEN_OVERLAP); interwoven arrays, such as two colours of an image, are
  *       apart.
- *   A result's strides nest: each is beyond what smaller ones reach (MOMENTS_REPEATS).
+ *   A result's strides nest: each is beyond what smaller ones reach (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
  *   Floats are reduced in one order, whatever the strides and the number of threads: element k of a block of 128 goes
@@ -49,65 +49,30 @@
 #ifndef MOMENTS_H
 #define MOMENTS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "bcastgen.h"
+#if BCASTGEN_H < 1
+#error "what modules share is of an older version: emit all modules of a program with one version of bcastgen"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* One array, d0 outermost. Strides are in bytes, of any sign, and not read where the extent is 1. */
-typedef struct {
-    void *data;
-    const int64_t *extents;
-    const int64_t *byte_strides;
-    int32_t rank;
-} moments_array;
-
-/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
-typedef struct {
-    int32_t operand;
-    int32_t dim;
-    int32_t against;
-    int64_t expected;
-    int64_t actual;
-} moments_diagnostic;
-
-/* The status of a call, and what it says of a diagnostic's operand 'o' and dim d: it has n where m is expected. */
-typedef enum {
-    MOMENTS_OK = 0,            /* no error */
-    MOMENTS_RANK = 1,          /* operand 'o' has rank n, expected m */
-    MOMENTS_NEGATIVE = 2,      /* operand 'o' dim d has extent n, expected 0 or more */
-    MOMENTS_BROADCAST = 3,     /* operand 'o' dim d has extent n, expected 1 or m */
-    MOMENTS_RESULT = 5,        /* result 'o' dim d has extent n, expected m; results do not broadcast */
-    MOMENTS_NULL_DATA = 6,     /* 'o' has elements, but its data is a null pointer */
-    MOMENTS_ALIGNMENT = 7,     /* the data of 'o' is not aligned to m bytes, the size of its elements */
-    MOMENTS_OVERFLOW = 8,      /* result 'o' has elements of n bytes, and more than the m bytes that an array can have;
-                                * compute it in parts */
-    MOMENTS_OVERLAP = 9,       /* result 'o' overlaps 'p' in part, or is interwoven with it in ways that are not told
-                                * apart; pass the same array or a separate one */
-    MOMENTS_RESULT_RANK = 11,  /* result 'o' has rank n, expected m; results do not broadcast */
-    MOMENTS_NULL_EXTENTS = 22, /* 'o' has rank n, but its extents are a null pointer */
-    MOMENTS_NULL_STRIDES = 23, /* 'o' dim d has extent n, but its strides are a null pointer */
-    MOMENTS_STRIDE = 24,       /* 'o' dim d has a stride of n bytes, expected a multiple of m, the size of its elements
-                                * */
-    MOMENTS_SPAN = 25,         /* 'o' dim d has a stride of n bytes, with which it spans more than the m bytes that an
-                                * array can have */
-    MOMENTS_REPEATS = 26       /* result 'o' dim d has a stride of n bytes, expected m or more, so that no two elements
-                                * share memory */
-} moments_status;
+/* Statuses, as bcastgen.h has them: BCASTGEN_OK, BCASTGEN_RANK, BCASTGEN_NEGATIVE, BCASTGEN_BROADCAST, BCASTGEN_RESULT,
+ * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
+ * BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE, BCASTGEN_SPAN, BCASTGEN_REPEATS. */
 
 /* Gives the extents of r0, r1, to size them before the call. Reads no data. */
-moments_status moments_shape(const moments_array *x, int64_t r0_extents[1], int64_t r1_extents[1],
-                             moments_diagnostic *why);
+bcastgen_status moments_shape(const bcastgen_array *x, int64_t r0_extents[1], int64_t r1_extents[1],
+                              bcastgen_diagnostic *why);
 
 /* Computes r0, r1, of exactly these extents. */
-moments_status moments(const moments_array *x, const moments_array *r0, const moments_array *r1,
-                       moments_diagnostic *why);
+bcastgen_status moments(const bcastgen_array *x, const bcastgen_array *r0, const bcastgen_array *r1,
+                        bcastgen_diagnostic *why);
 
 /* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
  * `why` is null, "?" stands for names and numbers. */
-size_t moments_message(moments_status status, const moments_diagnostic *why, char *text, size_t size);
+size_t moments_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -3,52 +3,18 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "bcastgen.h"
+#if BCASTGEN_H < 1
+#error "what modules share is of an older version: emit all modules of a program with one version of bcastgen"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* One array, d0 outermost. Strides are in bytes, of any sign, and not read where the extent is 1. */
-typedef struct {
-    void *data;
-    const int64_t *extents;
-    const int64_t *byte_strides;
-    int32_t rank;
-} rows_array;
-
-/* The place of an error: operands count from 0, results follow them; -1 is "none". `against` set `expected`. */
-typedef struct {
-    int32_t operand;
-    int32_t dim;
-    int32_t against;
-    int64_t expected;
-    int64_t actual;
-} rows_diagnostic;
-
-/* The status of a call, and what it says of a diagnostic's operand 'o' and dim d: it has n where m is expected. */
-typedef enum {
-    ROWS_OK = 0,            /* no error */
-    ROWS_RANK = 1,          /* operand 'o' has rank n, expected m */
-    ROWS_NEGATIVE = 2,      /* operand 'o' dim d has extent n, expected 0 or more */
-    ROWS_EXTENT = 4,        /* operand 'o' dim d has extent n, expected m */
-    ROWS_RESULT = 5,        /* result 'o' dim d has extent n, expected m; results do not broadcast */
-    ROWS_NULL_DATA = 6,     /* 'o' has elements, but its data is a null pointer */
-    ROWS_ALIGNMENT = 7,     /* the data of 'o' is not aligned to m bytes, the size of its elements */
-    ROWS_OVERFLOW = 8,      /* result 'o' has elements of n bytes, and more than the m bytes that an array can have;
-                             * compute it in parts */
-    ROWS_OVERLAP = 9,       /* result 'o' overlaps 'p' in part, or is interwoven with it in ways that are not told
-                             * apart; pass the same array or a separate one */
-    ROWS_RESULT_RANK = 11,  /* result 'o' has rank n, expected m; results do not broadcast */
-    ROWS_NULL_EXTENTS = 22, /* 'o' has rank n, but its extents are a null pointer */
-    ROWS_NULL_STRIDES = 23, /* 'o' dim d has extent n, but its strides are a null pointer */
-    ROWS_STRIDE = 24,       /* 'o' dim d has a stride of n bytes, expected a multiple of m, the size of its elements */
-    ROWS_SPAN = 25,         /* 'o' dim d has a stride of n bytes, with which it spans more than the m bytes that an
-                             * array can have */
-    ROWS_REPEATS = 26       /* result 'o' dim d has a stride of n bytes, expected m or more, so that no two elements
-                             * share memory */
-} rows_status;
+/* Statuses, as bcastgen.h has them: BCASTGEN_OK, BCASTGEN_RANK, BCASTGEN_NEGATIVE, BCASTGEN_EXTENT, BCASTGEN_RESULT,
+ * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
+ * BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE, BCASTGEN_SPAN, BCASTGEN_REPEATS. */
 
 /* rows_centre
  *
@@ -57,10 +23,10 @@ typedef enum {
  * Contract
  *   In a diagnostic 0 = x, 1 = mean, 2 = r.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they (ROWS_STRIDE) and the data (ROWS_ALIGNMENT) are multiples of the element size.
- *   r may be x itself; otherwise no byte of a result is another array's (ROWS_OVERLAP); interwoven arrays, such as two
- *       colours of an image, are apart.
- *   A result's strides nest: each is beyond what smaller ones reach (ROWS_REPEATS).
+ *       sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); interwoven arrays, such as
+ *       two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
@@ -78,14 +44,16 @@ typedef enum {
  */
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
-rows_status rows_centre_shape(const rows_array *x, const rows_array *mean, int64_t r_extents[2], rows_diagnostic *why);
+bcastgen_status rows_centre_shape(const bcastgen_array *x, const bcastgen_array *mean, int64_t r_extents[2],
+                                  bcastgen_diagnostic *why);
 
 /* Computes r, of exactly these extents. */
-rows_status rows_centre(const rows_array *x, const rows_array *mean, const rows_array *r, rows_diagnostic *why);
+bcastgen_status rows_centre(const bcastgen_array *x, const bcastgen_array *mean, const bcastgen_array *r,
+                            bcastgen_diagnostic *why);
 
 /* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
  * `why` is null, "?" stands for names and numbers. */
-size_t rows_centre_message(rows_status status, const rows_diagnostic *why, char *text, size_t size);
+size_t rows_centre_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 /* rows_scale
  *
@@ -94,10 +62,10 @@ size_t rows_centre_message(rows_status status, const rows_diagnostic *why, char 
  * Contract
  *   In a diagnostic 0 = x, 1 = deviation, 2 = r.
  *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they (ROWS_STRIDE) and the data (ROWS_ALIGNMENT) are multiples of the element size.
- *   r may be x itself; otherwise no byte of a result is another array's (ROWS_OVERLAP); interwoven arrays, such as two
- *       colours of an image, are apart.
- *   A result's strides nest: each is beyond what smaller ones reach (ROWS_REPEATS).
+ *       sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); interwoven arrays, such as
+ *       two colours of an image, are apart.
+ *   A result's strides nest: each is beyond what smaller ones reach (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
@@ -115,15 +83,16 @@ size_t rows_centre_message(rows_status status, const rows_diagnostic *why, char 
  */
 
 /* Gives the extents of r, to size them before the call. Reads no data. */
-rows_status rows_scale_shape(const rows_array *x, const rows_array *deviation, int64_t r_extents[2],
-                             rows_diagnostic *why);
+bcastgen_status rows_scale_shape(const bcastgen_array *x, const bcastgen_array *deviation, int64_t r_extents[2],
+                                 bcastgen_diagnostic *why);
 
 /* Computes r, of exactly these extents. */
-rows_status rows_scale(const rows_array *x, const rows_array *deviation, const rows_array *r, rows_diagnostic *why);
+bcastgen_status rows_scale(const bcastgen_array *x, const bcastgen_array *deviation, const bcastgen_array *r,
+                           bcastgen_diagnostic *why);
 
 /* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
  * `why` is null, "?" stands for names and numbers. */
-size_t rows_scale_message(rows_status status, const rows_diagnostic *why, char *text, size_t size);
+size_t rows_scale_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -106,7 +106,7 @@ def test_command_reports_and_fails_if_anything_did(stand_in, capsys, tmp_path):
     command = ["emit", AXPB, "--name", "axpb", "-o", str(tmp_path / "out"), "--check"]
     assert main(command) == 0
     *paths, line = capsys.readouterr().out.splitlines()
-    assert [os.path.basename(path) for path in paths] == ["axpb.c", "axpb.h"]
+    assert [os.path.basename(path) for path in paths] == ["axpb.c", "axpb.h", "bcastgen.h"]
     assert line.endswith("axpb.c       ok")
     stand_in("clang", "clang version 19.1.7", "exit 1")
     assert main(command) == 1

@@ -202,8 +202,8 @@ def test_emit_writes_c_and_h(tmp_path, capsys):
         == 0
     )
     printed = capsys.readouterr().out.split()
-    assert printed == [str(tmp_path / "axpb.c"), str(tmp_path / "axpb.h")]
-    assert "axpb_status axpb(const axpb_array *a" in (tmp_path / "axpb.h").read_text()
+    assert printed == [str(tmp_path / name) for name in ("axpb.c", "axpb.h", "bcastgen.h")]
+    assert "bcastgen_status axpb(const bcastgen_array *a" in (tmp_path / "axpb.h").read_text()
 
 
 SHAPES = """

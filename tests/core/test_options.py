@@ -85,13 +85,13 @@ def test_flags_are_made_from_rows_and_read_back():
     parser = argparse.ArgumentParser()
     add_flags(parser, FORM.values())
     assert flag_values(parser.parse_args([]), FORM.values()) == {name: row.default for name, row in FORM.items()}
-    given = "--variants 3 --static --target x86-64 --no-single-file --meson --cffi".split()
+    given = "--variants 3 --static --target x86-64 --single-file --meson --cffi".split()
     assert flag_values(parser.parse_args(given), FORM.values()) == {
         **{name: row.default for name, row in FORM.items()},
         "variants": 3,
         "static": True,
         "target": "x86-64",
-        "single_file": False,
+        "single_file": True,
         "build": ("meson", "cffi"),
     }
 
@@ -101,7 +101,7 @@ def test_the_page_of_standalone_c_tells_every_flag():
     tables = "".join(re.findall(r"^\| option \|.*?\n\n", page, re.DOTALL | re.MULTILINE))
     told = set(re.findall(r"--[a-z][a-z-]*", tables))
     flags = {flag for row in FORM.values() for flag in flag_names(row)}
-    assert told == (flags | {"--check"}) - {"--single-file"}
+    assert told == (flags | {"--check"})
 
 
 def test_the_page_of_the_command_line_tells_every_flag_of_kernels_and_of_mlir():

@@ -43,7 +43,7 @@ def emit():
         compilation = Compilation(expression, kinds, types, declared, results, options, None, count_constants)
         rendered = render_module(name, [compilation.standalone_part(name, constants)], CForm(variants))
         stem = rendered.name
-        function = f"{stem}_kernel" if f"_status {stem}_kernel(" in rendered.files[f"{stem}.h"] else stem
+        function = f"{stem}_kernel" if f"bcastgen_status {stem}_kernel(" in rendered.files[f"{stem}.h"] else stem
         return Emitted(stem, function, dict(rendered.files), compilation, result_ranks(compilation))
 
     return emitted

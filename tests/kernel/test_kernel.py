@@ -268,14 +268,14 @@ def test_stages_are_dumped_on_demand(monkeypatch, capsys):
     assert "--- bump: c" not in printed
 
 
-def test_emit_c_writes_both_files_or_none(tmp_path):
+def test_emit_c_writes_all_files_or_none(tmp_path):
     kernel = bg.jit(lambda a, b: a + b, signature="(f32[?] a, f32[?] b)", name="total")
     written = kernel.emit_c(tmp_path / "out")
-    assert [path.name for path in written] == ["total.c", "total.h"]
+    assert [path.name for path in written] == ["total.c", "total.h", "bcastgen.h"]
     (tmp_path / "file").write_text("")
     with pytest.raises(bg.BcastgenError, match="cannot write to"):
         kernel.emit_c(tmp_path / "file")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["total.c", "total.h"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["bcastgen.h", "total.c", "total.h"]
 
 
 def test_a_python_scalar_and_an_array_take_turns():
@@ -363,9 +363,9 @@ class TestConstants:
         assert "%w" not in stages["shape"]
 
     def test_emitted_c_has_them_inside(self, tmp_path):
-        source, header = self.kernel().emit_c(tmp_path)
+        source, header, _ = self.kernel().emit_c(tmp_path)
         assert "0.5f, 2.0f, 4.0f" in source.read_text()
-        assert "scaled(const scaled_array *a, const scaled_array *b, const scaled_array *r," in header.read_text()
+        assert "scaled(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r," in header.read_text()
 
     @pytest.mark.parametrize(
         ("types", "values", "message"),

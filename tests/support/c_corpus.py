@@ -42,7 +42,13 @@ NATIVE = tuple(Build(build.kind, (*build.flags, "-march=native")) for build in P
 
 # This many kernels share a module, which has their helpers once.
 PER_MODULE = 20
-FORMS = (CForm(), CForm(0), CForm(1, single_file=False), CForm(0, freestanding=True), CForm(0, openmp=True))
+FORMS = (
+    CForm(),
+    CForm(0),
+    CForm(1, helper_file=True, single_file=True),
+    CForm(0, freestanding=True),
+    CForm(0, openmp=True),
+)
 
 
 @dataclass(frozen=True)

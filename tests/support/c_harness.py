@@ -67,7 +67,7 @@ def compiler(kind: str, language: str = "c") -> str:
 class Emitted:
     """A kernel as standalone C, and what a caller has to know of it.
 
-    `name` is the module's: files, types and statuses begin with it. `shapes` are the results' ranks, None for any;
+    `name` is the module's: files and functions begin with it. `shapes` are the results' ranks, None for any;
     `in_place` says which result (by number) may be which operand itself, as the header does. `slots` of its last
     operands are computed by it: no caller passes them.
     """
@@ -281,7 +281,7 @@ def _workspace(kernel, operands):
         return "", ""
     given = ", ".join(f"&a[{k}]" for k in range(operands))
     made = f"""size_t bytes = 0;
-    const {kernel.name}_status sized = {kernel.workspace}({given}, &bytes, NULL);
+    const bcastgen_status sized = {kernel.workspace}({given}, &bytes, NULL);
     if (sized != fits) abort();
     void *const workspace = bytes > 0 ? malloc(bytes) : NULL;
     for (size_t at = 0; at < bytes; at++) ((unsigned char *)workspace)[at] = 0xa5;"""
@@ -311,8 +311,8 @@ def _wrapper(at, kernel):
     return f"""
 static void run_{at}(const harness_array *given, int told, harness_answer *got)
 {{
-    {name}_array a[{operands + results}];
-    {name}_diagnostic why = {{-77, -77, -77, -77, -77}};
+    bcastgen_array a[{operands + results}];
+    bcastgen_diagnostic why = {{-77, -77, -77, -77, -77}};
     int32_t ranks[{results}];
     for (int k = 0; k < {results}; k++) {{
         ranks[k] = -77;
@@ -324,7 +324,7 @@ static void run_{at}(const harness_array *given, int told, harness_answer *got)
         a[k].byte_strides = given[k].byte_strides;
         a[k].rank = given[k].rank;
     }}
-    const {name}_status fits = {shape_function}({", ".join(shape_arguments)}, told ? &why : NULL);
+    const bcastgen_status fits = {shape_function}({", ".join(shape_arguments)}, told ? &why : NULL);
     for (int k = 0; fits != 0 && k < {results}; k++) {{
         /* What fails leaves what it would have filled in as it was. */
         if (ranks[k] != -77) abort();
@@ -334,9 +334,9 @@ static void run_{at}(const harness_array *given, int told, harness_answer *got)
     }}
     got->shape = (harness_outcome){copy % "fits"};
     {" ".join(after)}
-    why = ({name}_diagnostic){{-77, -77, -77, -77, -77}};
+    why = (bcastgen_diagnostic){{-77, -77, -77, -77, -77}};
     {room}
-    const {name}_status done = {kernel.function}({arrays}, told ? &why : NULL);
+    const bcastgen_status done = {kernel.function}({arrays}, told ? &why : NULL);
     {after_call}
     got->call = (harness_outcome){copy % "done"};
     {f"if (told && done != 0) {message}" if f"{message_function}(" in kernel.text else ""}

@@ -27,7 +27,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from c_harness import ADDRESS, Case, Emitted, Harness, emit_module
 from reduction_programs import Program
 
-FORMS = (CForm(0), CForm(freestanding=True), CForm(single_file=False), CForm(openmp=True), CForm(0, static=True))
+FORMS = (
+    CForm(0),
+    CForm(freestanding=True),
+    CForm(helper_file=True),
+    CForm(single_file=True),
+    CForm(openmp=True),
+    CForm(0, static=True),
+)
 # This many kernels are one program in C.
 _BATCH = 60
 BUILD = ("gcc", ("-O0", *ADDRESS))

@@ -16,8 +16,8 @@
 
 typedef struct {
     int operands, slots, results, ranks[8]; /* of results; -1: any */
-    int (*shape)(const m_array *a, int32_t *ranks, int64_t (*extents)[64]);
-    int (*call)(const m_array *a);
+    int (*shape)(const bcastgen_array *a, int32_t *ranks, int64_t (*extents)[64]);
+    int (*call)(const bcastgen_array *a);
 } kernel;
 
 #include "shape_calls.inc"
@@ -38,11 +38,11 @@ static int64_t count(const int64_t *extents, int32_t rank)
     return product;
 }
 
-static void describe(m_array *array, int64_t *extents, int64_t *strides, int32_t rank)
+static void describe(bcastgen_array *array, int64_t *extents, int64_t *strides, int32_t rank)
 {
     int64_t stride = sizeof(double);
     for (int32_t at = rank; at-- > 0; stride *= extents[at]) strides[at] = stride;
-    *array = (m_array){malloc((size_t)count(extents, rank) * sizeof(double)), extents, strides, rank};
+    *array = (bcastgen_array){malloc((size_t)count(extents, rank) * sizeof(double)), extents, strides, rank};
 }
 
 static void put(const void *data, size_t size)
@@ -54,7 +54,7 @@ static const int64_t *run(const int64_t *in)
 {
     const kernel *k = &kernels[*in++];
     static int64_t extents[MOST_OPERANDS + MOST_RESULTS][64], strides[MOST_OPERANDS + MOST_RESULTS][64];
-    m_array arrays[MOST_OPERANDS + MOST_RESULTS];
+    bcastgen_array arrays[MOST_OPERANDS + MOST_RESULTS];
     int operands = k->operands + k->slots;
     reports = 0;
     for (int at = 0; at < operands; at++) {
@@ -66,14 +66,14 @@ static const int64_t *run(const int64_t *in)
             int64_t size = count(extents[at], rank);
             for (int64_t i = 0; i < size; i++) ((double *)arrays[at].data)[i] = (double)((7 * i + 13 * at) % 31 + 1);
         } else {
-            arrays[at] = (m_array){NULL, extents[at], strides[at], rank};
+            arrays[at] = (bcastgen_array){NULL, extents[at], strides[at], rank};
         }
     }
     int32_t ranks[MOST_RESULTS];
     for (int at = 0; at < k->results; at++) ranks[at] = k->ranks[at];
     int64_t said[3] = {k->shape(arrays, ranks, &extents[operands]), -1, 0};
     for (int at = 0; at < k->results; at++) {
-        if (said[0] != M_OK) {
+        if (said[0] != BCASTGEN_OK) {
             if (ranks[at] < 0) ranks[at] = 1;
             for (int dim = 0; dim < 64; dim++) extents[operands + at][dim] = 1;
         }
@@ -84,9 +84,9 @@ static const int64_t *run(const int64_t *in)
     said[2] = reports;
     put(said, sizeof said);
     for (int at = 0; at < k->results; at++) {
-        const m_array *r = &arrays[operands + at];
+        const bcastgen_array *r = &arrays[operands + at];
         int64_t rank = r->rank;
-        if (said[0] == M_OK && said[1] == M_OK) {
+        if (said[0] == BCASTGEN_OK && said[1] == BCASTGEN_OK) {
             put(&rank, sizeof rank);
             put(r->extents, (size_t)rank * sizeof *r->extents);
             put(r->data, (size_t)count(r->extents, r->rank) * sizeof(double));

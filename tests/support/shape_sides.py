@@ -202,7 +202,7 @@ def _program(kernels, there, directory):
     rows, functions = [], []
     for name in there:
         kernel = kernels[int(name[1:])]
-        stem = "m" if re.search(r"\bm_status m\(", header) else f"m_{name}"
+        stem = "m" if re.search(r"\bbcastgen_status m\(", header) else f"m_{name}"
         prototype = re.search(rf"\b{stem}_shape\(([^;]*)\);", header)[1]
         told = dict(re.findall(r"(\w+)_extents\[(\w+)\]", prototype))
         # Results of rank 0 have no extents.
@@ -231,9 +231,9 @@ def _wrappers(name, stem, prototype, operands, ranks):
     assert prototype.count("int32_t *") == sum(rank < 0 for rank in ranks), prototype
     results = [f"&a[{operands + at}]" for at in range(len(ranks))]
     return (
-        f"static int {name}_shape_of(const m_array *a, int32_t *ranks, int64_t (*extents)[64])\n"
+        f"static int {name}_shape_of(const bcastgen_array *a, int32_t *ranks, int64_t (*extents)[64])\n"
         f"{{ (void)a; (void)ranks; (void)extents; return (int){stem}_shape({', '.join([*given, *sized, 'NULL'])}); }}\n"
-        f"static int {name}_call_of(const m_array *a)\n"
+        f"static int {name}_call_of(const bcastgen_array *a)\n"
         f"{{ return (int){stem}({', '.join([*given, *results, 'NULL'])}); }}\n"
     )
 

@@ -116,11 +116,11 @@ _MAIN = """\
 static uint64_t operands[%(kinds)d][3][%(count)d];
 /* Arrays are aligned to their elements, the largest of which have 16 bytes. */
 static _Alignas(16) uint64_t result[2 * %(count)d];
-static m_array given[%(kinds)d][3];
+static bcastgen_array given[%(kinds)d][3];
 static const int64_t extents[] = {%(count)d};
 static int64_t steps[%(kinds)d];
 static int64_t step;
-static m_array made;
+static bcastgen_array made;
 
 static void answer(int status, size_t bytes)
 {

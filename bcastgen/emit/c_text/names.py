@@ -190,8 +190,9 @@ def _spelled(name: str) -> str:
     plain = name if name.isascii() else _composed(name)
     spelled = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):04x}" for c in plain)
     core = re.sub(r"_+", "_", spelled).strip("_")[:_MAX_LENGTH].rstrip("_")
-    # Our own names are renamed after rendering, so a user's name may not look like one of them.
-    plain_start = spelled[:1] != "_" and core[:1].isalpha() and not re.match(r"bcg(?:_|\Z)", core, re.IGNORECASE)
+    # Our own names are renamed after rendering, or shared by modules, so a user's name may not look like one of them.
+    ours = re.match(r"(?:bcg|bcastgen)(?:_|\Z)", core, re.IGNORECASE)
+    plain_start = spelled[:1] != "_" and core[:1].isalpha() and not ours
     return core if plain_start else f"v_{core}".rstrip("_")
 
 

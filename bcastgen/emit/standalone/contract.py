@@ -16,6 +16,7 @@ from ..c_text.references import names
 from ..kernel.model import KernelView
 from . import freestanding, openmp
 from .form import CForm
+from .shared import MACROS
 from .static import StaticView, static_sentences
 from .target import find_target
 
@@ -113,12 +114,12 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
         "An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied."
         if selects
         else "",
-        f"Shapes align on the right; ranks go up to {view.macros}_MAX_RANK." if ranks else "",
+        f"Shapes align on the right; ranks go up to {MACROS}_MAX_RANK." if ranks else "",
         "Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have "
-        f"any sign; they ({view.macros}_STRIDE) and the data ({view.macros}_ALIGNMENT) are multiples of the element "
+        f"any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element "
         "size.",
-        f"{in_place} ({view.macros}_OVERLAP); interwoven arrays, such as two colours of an image, are apart.",
-        f"A result's strides nest: each is beyond what smaller ones reach ({view.macros}_REPEATS)." if strides else "",
+        f"{in_place} ({MACROS}_OVERLAP); interwoven arrays, such as two colours of an image, are apart.",
+        f"A result's strides nest: each is beyond what smaller ones reach ({MACROS}_REPEATS)." if strides else "",
         f"On trust, and not checked: {'; '.join(map(str, trusted))}. Where it does not hold, behaviour is undefined."
         if trusted
         else "",

@@ -36,7 +36,10 @@ class CForm:
         metavar="NAME",
     )
     single_file: bool = option(
-        True, "the helpers stand in the .c; else in a header of their own, beside it.", both=True
+        False, "what all modules share stands in the .c and .h; else in bcastgen.h, beside them."
+    )
+    helper_file: bool = option(
+        False, "the module's helpers stand in a header of their own, NAME_helpers.h; else in the .c."
     )
     license: str | None = option(
         None,

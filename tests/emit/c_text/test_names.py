@@ -213,7 +213,7 @@ def test_no_kernel_is_called_like_a_function_of_the_library(emit):
         prefix, function = kernel_identifiers(name)
         kernel = emit(name, "(f32[?] a) -> a + 1")
         assert prefix == kernel.name
-        assert f"{prefix}_status {function}(" in kernel.text
+        assert f"bcastgen_status {function}(" in kernel.text
 
 
 # ---- comments --------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def emitted(request, tmp_path):
 
     def emit(name):
         kernel = bg.from_text(MODULES[name])
-        return bg.emit_c({name: kernel}, tmp_path, name, single_file=not request.param)[0]
+        return bg.emit_c({name: kernel}, tmp_path, name, helper_file=request.param)[0]
 
     return emit
 
@@ -181,7 +181,7 @@ def test_the_wrapper_for_python_of_32_bits_has_the_flags(tmp_path, monkeypatch):
 
 def test_headers_tell_the_flags_that_results_depend_on(tmp_path):
     def said(text, **form):
-        *_, header = bg.emit_c({"k": bg.from_text(text)}, tmp_path, "k", **form)
+        _, header, *_ = bg.emit_c({"k": bg.from_text(text)}, tmp_path, "k", **form)
         return " ".join(header.read_text().replace("\n *", " ").split())
 
     bits = "Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine"

@@ -18,7 +18,8 @@ from op_rows import all_row_kernels, golden_kernels
 
 FORMS = {
     "usual": (CForm(), ()),
-    "helpers apart": (CForm(0, single_file=False), ()),
+    "helpers apart": (CForm(0, helper_file=True), ()),
+    "one file": (CForm(0, single_file=True), ()),
     "freestanding": (CForm(0, freestanding=True), FREESTANDING_FLAGS),
     "threads": (CForm(openmp=True), OPENMP_FLAGS),
     "threads, without OpenMP": (CForm(0, openmp=True), ()),
@@ -80,7 +81,7 @@ def test_a_module_alone_has_nothing_that_it_does_not_use(flags, static, compile_
 
 
 def test_one_golden_case_of_each_kind(compile_strictly, tmp_path):
-    files = golden_files(CForm(0, single_file=False))
+    files = golden_files(CForm(0, helper_file=True))
     compile_strictly(files, tmp_path, "gcc", "c", ("-fsyntax-only",))
 
 

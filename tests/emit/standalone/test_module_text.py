@@ -47,7 +47,7 @@ def test_only_what_is_used_is_included(kernels, emit):
 def test_what_types_decide_is_not_asked(kernels):
     outer, bias = kernels["outer"].text, kernels["bias"].text
     assert "outer_meet" not in outer
-    assert "outer_stride(a," not in outer
+    assert "bcastgen_stride(a," not in outer
     # Each of the operands' four extents is compared once, and then told.
     assert sum(outer.count(f"{name}->extents[") for name in "ab") == 4 * 2
     # The one extent that is not known is nobody else's: it is taken over, and has nothing to meet.

@@ -89,7 +89,7 @@ def test_a_loop_over_points_goes_by_blocks(tmp_path):
     for name, indent, dim in (("row", 4, 0), ("few_rows", 8, 1)):
         loop = f"#endif\n{' ' * indent}for (int64_t first = 0; first < d{dim}; first += {BLOCK}) {{"
         assert loop in source_of(tmp_path, name)
-    assert "first" not in source_of(tmp_path, "row", variants=0).partition("row_status row(")[2]
+    assert "first" not in source_of(tmp_path, "row", variants=0).partition("bcastgen_status row(")[2]
 
 
 def test_no_threads_where_they_never_pay(tmp_path):

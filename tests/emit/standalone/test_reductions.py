@@ -147,6 +147,6 @@ def test_kernels_of_a_module_share_trees(tmp_path):
         "mean": bg.from_text("(f32[?] x) -> mean(x)"),
         "plain": bg.from_text("(f32[?] x) -> x + 1"),
     }
-    source, header = bg.emit_c(kernels, tmp_path, "m")
+    source, header, *_ = bg.emit_c(kernels, tmp_path, "m")
     assert len(re.findall(r"^} m_sum_f32;$", source.read_text(), re.MULTILINE)) == 1
     assert "m_v_sum_f32(" in header.read_text()

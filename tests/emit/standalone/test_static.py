@@ -130,7 +130,7 @@ def test_static_kernels_compile_with_clang(language, tmp_path):
 
 
 def check(directory, kind, language):
-    for options in ({}, {"variants": 0}, {"openmp": True}, {"freestanding": True}, {"single_file": False}):
+    for options in ({}, {"variants": 0}, {"openmp": True}, {"freestanding": True}, {"helper_file": True}):
         source, *_ = bg.emit_c(KERNELS, directory, "st", static=True, **options)
         done = subprocess.run(
             [compiler(kind, language), *LANGUAGES[language], WARNED, *STRICT, "-c", source, "-o", directory / "o.o"],

@@ -28,7 +28,7 @@ def test_a_target_that_there_is_not(tmp_path):
 
 @pytest.mark.parametrize(("kind", "bytes"), [("f32", 4), ("f64", 8), ("u8", 1), ("f16", 4)])
 def test_a_loop_says_how_many_of_its_widest_values_a_vector_has(tmp_path, kind, bytes):
-    source, header = emitted(tmp_path, f"({kind}[?] a, {kind}[?] b) -> a + b", target="x86-64-v3")
+    source, header, *_ = emitted(tmp_path, f"({kind}[?] a, {kind}[?] b) -> a + b", target="x86-64-v3")
     lanes = re.findall(r"WIDE_VECTORS\((\d+)\)\n", source)
     assert len(lanes) > 1 and set(lanes) == {str(32 // bytes)}
     assert "Meant for x86-64-v3 (AVX2): vectors of 32 bytes" in re.sub(r"\n \* +", " ", header)
@@ -40,7 +40,7 @@ def test_static_loops_have_the_hint(tmp_path):
 
 
 def test_strided_loops_have_no_hint(tmp_path):
-    source, _ = emitted(tmp_path, "(f32[?] a, f32[?] b) -> a + b", target="x86-64-v4")
+    source, *_ = emitted(tmp_path, "(f32[?] a, f32[?] b) -> a + b", target="x86-64-v4")
     strided = source.partition("static void wide_any(")[2]
     assert strided.index("WIDE_INDEPENDENT") < strided.index("}")
     assert "VECTORS(" not in strided

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ....core.c_flags import OPENMP_FLAGS, RESULT_FLAGS, Flag
 from ...templating.render import render_template
+from ..shared import HEADER
 from ..target import find_target
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def build_text(module: ModuleView, files: Mapping[str, str], kind: str) -> str:
         macros=module.macros,
         target=f"{name}_library" if name in _TARGETS else name,
         sources=[file for file in files if file.endswith(".c")],
-        headers=[file for file in files if file.endswith(".h") and file != f"{name}.h"],
+        headers=[file for file in files if file.endswith(".h")],
+        public=[file for file in (f"{name}.h", HEADER) if file in files],
         flags=(*_target_flags(module), *RESULT_FLAGS),
         main=module.form.main,
         openmp=" ".join(OPENMP_FLAGS) if module.form.openmp else "",

@@ -22,6 +22,7 @@ from ....loops.interpret import result_extents
 from ...c_text.body import storage_type
 from ...kernel.model import KernelView
 from ...templating.render import render_template
+from ..shared import CHECKS, HEADER, MACROS, PREFIX
 
 if TYPE_CHECKING:
     from ..module import ModulePart, ModuleView
@@ -69,12 +70,13 @@ def cffi_wrapper(module: ModuleView, files: Mapping[str, str]) -> str:
     text = render_template(
         "project/cffi.py.j2",
         name=module.name,
-        macros=module.macros,
+        shared=PREFIX,
+        most_rank=f"{MACROS}_MAX_RANK",
         kernels=[_wrapped(kernel, part, module.form.static) for kernel, part in pairs],
         sources=[name for name in files if name.endswith(".c")],
         headers=[name for name in files if name.endswith(".h")],
         options=options,
-        declarations=_declarations(files[f"{module.name}.h"]),
+        declarations=_declarations(files[f"{module.name}.h"], files.get(HEADER, "")),
         static=module.form.static,
         refusals=_refusals(module),
         links=OPENMP_FLAGS if module.form.openmp else (),
@@ -83,15 +85,16 @@ def cffi_wrapper(module: ModuleView, files: Mapping[str, str]) -> str:
     return text.rstrip() + "\n"
 
 
-def _declarations(header: str) -> str:
-    r"""Return the part of a header that cffi reads.
+def _declarations(header: str, shared: str = "") -> str:
+    r"""Return the part of a header that cffi reads, behind that of the header that all modules share.
 
     Examples
     --------
     >>> _declarations("/* An array */\n#define M_MAX_RANK 64\n#ifdef X\n#endif\nint f(int *restrict x);\n")
     '#define M_MAX_RANK 64\nint f(int *x);'
     """
-    text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL).replace("\\\n", " ")
+    text = re.sub(r"/\*.*?\*/", "", f"{shared.partition(CHECKS)[0]}\n{header}", flags=re.DOTALL).replace("\\\n", " ")
+    text = re.sub(r"^static inline .*?^}\n", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r'#ifdef __cplusplus\n(?:extern "C" {|})\n#endif\n', "", text)
     text = re.sub(r"^#(?!define \w+ \d+$).*\n?", "", text, flags=re.MULTILINE)
     text = re.sub(r"\b(?:\w+_)?(?:restrict|RESTRICT)\b ?", "", text)

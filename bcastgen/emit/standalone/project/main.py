@@ -23,6 +23,7 @@ from ...kernel.model import KernelView
 from ...templating.render import render_template
 from ..freestanding import without_library
 from ..openmp import threads
+from ..shared import spelled
 from .cases import Case, cases
 from .reference import ReferenceView, references
 
@@ -218,5 +219,4 @@ def _finished(text: str, module: ModuleView, header: str) -> str:
         if not any(word.lower().startswith(name) for word in names(header))
     )
     text = re.sub(r"\bBCG_MAIN_", prefix.upper(), re.sub(r"\bbcg_main_", prefix, text))
-    text = re.sub(r"\bBCG_", f"{module.macros}_", re.sub(r"\bbcg_", f"{module.name}_", text))
-    return lay_out(text)
+    return lay_out(spelled(text, module.name, module.macros, module.shared_types))

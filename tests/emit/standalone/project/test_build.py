@@ -164,13 +164,13 @@ MISTAKES = {
     "value": (r"b0 \* 2\.0f", "b0 * 2.00001f", "an element is not what it should be"),
     "stretch": (r"i1 \* b_d1\b", "0 * i1", "an element is not what it should be"),
     "outside": (
-        r"return AXPB_OK;\n}(?=\n\n/\* The sentence of)",
-        "((char *)r->data)[-1] = 1;\nreturn AXPB_OK;\n}",
+        r"return BCASTGEN_OK;\n}(?=\n\nsize_t axpb_message)",
+        "((char *)r->data)[-1] = 1;\nreturn BCASTGEN_OK;\n}",
         "beside",
     ),
     "operand": (
-        r"return AXPB_OK;\n}(?=\n\n/\* The sentence of)",
-        "*(float *)b->data += 1;\nreturn AXPB_OK;\n}",
+        r"return BCASTGEN_OK;\n}(?=\n\nsize_t axpb_message)",
+        "*(float *)b->data += 1;\nreturn BCASTGEN_OK;\n}",
         "not what",
     ),
     "shape": (r"extents\[dim\] = extent;", "extents[dim] = extent + 1;", "the shape function"),
@@ -212,7 +212,9 @@ def test_programs_of_all_kinds_of_kernels_find_all_well(command, kernels, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "form", [{"freestanding": True}, {"single_file": False}, {"variants": 0}, {"openmp": True}], ids=str
+    "form",
+    [{"freestanding": True}, {"single_file": True}, {"helper_file": True}, {"variants": 0}, {"openmp": True}],
+    ids=str,
 )
 def test_programs_of_every_form_find_all_well(form, kernels, tmp_path):
     few = {name: kernels[name] for name in ("axpb", "functions", "wild_two", "halves", "hoisted")}
@@ -310,7 +312,7 @@ def test_build_files_build_test_and_install(kind, name, kernels, tmp_path):
         pytest.skip(f"no {missing[0]} on the PATH")
     few = {"axpb": kernels["axpb"], "wild": kernels["wild"]}
     single = name != "kinds"
-    emit_c(few, tmp_path, name, main=True, build=(kind,), openmp=not single, single_file=single)
+    emit_c(few, tmp_path, name, main=True, build=(kind,), openmp=not single, single_file=single, helper_file=not single)
     prefix = str(tmp_path / "prefix")
     commands = {
         "cmake": (
@@ -340,12 +342,13 @@ def test_build_files_build_test_and_install(kind, name, kernels, tmp_path):
 
 
 def test_declarations_are_the_headers_without_what_cffi_cannot_read(kernels):
-    header = emitted({"wild": kernels["wild"]}, "wild")["wild.h"]
-    text = _declarations(header)
-    assert "#define WILD_MAX_RANK 64" in text
+    files = emitted({"wild": kernels["wild"]}, "wild")
+    header, shared = files["wild.h"], files["bcastgen.h"]
+    text = _declarations(header, shared)
+    assert "#define BCASTGEN_MAX_RANK 64" in text and "} bcastgen_array;" in text and "inline" not in text
     assert not re.search(r"^#(?!define \w+ \d+$)|/\*|extern|__cplusplus|\\$", text, re.MULTILINE)
-    functions = [part for part in header.split(";") if "wild_status wild" in part]
-    assert text.count("wild_status wild") == len(functions) == 2
+    functions = [part for part in header.split(";") if "bcastgen_status wild" in part]
+    assert text.count("bcastgen_status wild") == len(functions) == 2
 
 
 def wrapper(directory, name):

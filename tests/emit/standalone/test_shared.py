@@ -1,0 +1,114 @@
+"""bcastgen.h: modules pass each other's arrays, whether they include the header or have a copy of it."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+
+import pytest
+
+import bcastgen as bg
+from bcastgen.core.errors import statuses
+from bcastgen.emit.standalone.shared import shared_functions, shared_header, spelled
+from c_harness import ADDRESS, LANGUAGES, STRICT, compiler
+
+SCALED = bg.from_text("(f32[?,?] a, f32[?] b) -> a * b + 1")
+TOTAL = bg.from_text("(f32[*] x) -> x + x")
+
+# An operand of constants, a result of one module that is the other's operand, and what both say of a wrong one.
+PROGRAM = """
+#include <stdio.h>
+%(includes)s
+
+int main(void)
+{
+    static const float image[2][3] = {{1, 2, 3}, {4, 5, 6}}, gain[3] = {10, 100, 1000};
+    float made[2][3], twice[2][3];
+    const int64_t extents[] = {2, 3}, row[] = {3}, wrong[] = {4};
+    int64_t image_strides[2], gain_strides[1], made_strides[2], twice_strides[2], found[BCASTGEN_MAX_RANK];
+    const bcastgen_array a = bcastgen_dense_operand(image, extents, 2, image_strides, sizeof(float));
+    bcastgen_array b = bcastgen_dense_operand(gain, row, 1, gain_strides, sizeof(float));
+    const bcastgen_array r = bcastgen_dense(made, extents, 2, made_strides, sizeof(float));
+    const bcastgen_array s = bcastgen_dense(twice, extents, 2, twice_strides, sizeof(float));
+    bcastgen_diagnostic why;
+    int32_t rank = 0;
+    char text[120];
+    bcastgen_status status = scaled(&a, &b, &r, &why);
+    if (status == BCASTGEN_OK) status = total(&r, &s, &why);
+    if (status != BCASTGEN_OK) return 1;
+    if (total_shape(&s, &rank, found, NULL) != BCASTGEN_OK || rank != 2 || found[0] != 2 || found[1] != 3) return 2;
+    printf("%%g %%g\\n", (double)twice[0][0], (double)twice[1][2]);
+    b.extents = wrong;
+    status = scaled(&a, &b, &r, &why);
+    (void)scaled_message(status, &why, text, sizeof text);
+    printf("%%d %%s\\n", (int)status, text);
+    (void)total_message(status, &why, text, sizeof text);
+    printf("%%s\\n", text);
+    return 0;
+}
+"""
+SAID = """\
+22 12002
+3 operand 'b' dim 0 has extent 4, expected 1 or 3 (from 'a')
+operand 'r' dim 0 has extent 4, expected 1 or 3 (from 'x')
+"""
+
+
+def built(directory, kind, language, order, single):
+    """Run a program of two modules, and return what it prints."""
+    sources = [
+        kernel.emit_c(directory, name, single_file=name in single)[0].name
+        for name, kernel in (("scaled", SCALED), ("total", TOTAL))
+    ]
+    includes = "".join(f'#include "{name}.h"\n' for name in order)
+    (directory / "main.c").write_text(PROGRAM % {"includes": includes})
+    command = [compiler(kind, language), *LANGUAGES[language], *STRICT, *ADDRESS]
+    done = subprocess.run(
+        [*command, "main.c", *sources, "-o", "main", "-lm"], cwd=directory, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([directory / "main"], capture_output=True, text=True, check=True).stdout
+
+
+def test_two_modules_take_each_other_s_arrays(tmp_path):
+    assert built(tmp_path, "gcc", "c", ("scaled", "total"), ("total",)) == SAID
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "language"), tuple(itertools.product(("gcc", "clang"), ("c", "c++"))))
+@pytest.mark.parametrize("single", [(), ("scaled",), ("scaled", "total")], ids=["included", "one copy", "two copies"])
+def test_two_modules_agree_in_any_order_and_language(kind, language, single, tmp_path):
+    for at, order in enumerate((("scaled", "total"), ("total", "scaled"))):
+        assert built(tmp_path / str(at), kind, language, order, single) == SAID
+
+
+def test_a_header_of_an_older_version_is_refused(tmp_path):
+    source, _, shared = SCALED.emit_c(tmp_path, "scaled")
+    shared.write_text(shared.read_text().replace("#define BCASTGEN_H 1", "#define BCASTGEN_H 0"))
+    done = subprocess.run(["gcc", "-c", source, "-o", "/dev/null"], capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "emit all modules of a program with one version of bcastgen" in done.stderr
+
+
+def test_a_copy_is_the_headers_own_text(tmp_path):
+    files = SCALED.emit_c(tmp_path, "scaled", single_file=True)
+    assert [path.name for path in files] == ["scaled.c", "scaled.h"]
+    source, header = (path.read_text() for path in files)
+    first = shared_header().partition("#ifndef BCASTGEN_H")[2].partition("#if defined(BCASTGEN_CHECKS)")[0].strip()
+    assert first in header and "bcastgen.h" not in source
+    assert "static bcastgen_status scaled_fail(" in source and "bcastgen_fail" not in source
+
+
+def test_what_is_shared_is_all_there():
+    text = shared_header()
+    assert all(f"BCASTGEN_{name} = {value}" in text for value, (name, _) in statuses().items())
+    for name in shared_functions():
+        assert f"{spelled(name, 'bcastgen', 'BCASTGEN')}(" in text, name
+    assert "bcg_" not in text.lower()
+
+
+def test_names_of_users_are_none_of_the_header_s(tmp_path):
+    kernel = bg.from_text("(f32[?] bcastgen_array, f32[?] BCASTGEN_OK) -> bcastgen_array + BCASTGEN_OK", "bcastgen")
+    source, header, *_ = kernel.emit_c(tmp_path)
+    assert [source.name, header.name] == ["v_bcastgen.c", "v_bcastgen.h"]
+    command = ["gcc", *LANGUAGES["c"], *STRICT, "-fsyntax-only", source]
+    subprocess.run(command, check=True)
