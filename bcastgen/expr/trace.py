@@ -108,7 +108,7 @@ class Tracer(Declared):
             return reduction(*inputs, **{"axis": 0, **given})
         name, (op, *others) = rows_of(ufunc)
         if method != "__call__":
-            raise TraceError(f"{name}.{method} is not element-wise; {refusals.method(name, method)}")
+            raise TraceError(f"{name}.{method} is not element-wise; {_refusals().method(name, method)}")
         loop = _loop_asked_for(name, op, others, options)
         nodes = _nodes(self.builder, op, inputs)
         if loop is not None:
