@@ -154,7 +154,8 @@ def _lower(
     free = tuple(expression.free_extents)
     columns = columns_of(reads, dict(homes)) if slots else ()
     program = LoopProgram(operands, results, nests, guards, slots, claims, dropped, constants, columns, free)
-    if len(nests) > 1:
+    if len(nests) > 1 and not apart:
+        # Where values are reduced, this waits for what is known of their shapes.
         from ..guards.earlier import without_implied  # noqa: PLC0415 - few kernels have several nests
 
         program = without_implied(program)
