@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import os
+import pkgutil
 import re
 import textwrap
 from pathlib import Path
 
 import pytest
 
+import bcastgen
 import rooms
 from bcastgen.core.dtypes import DTYPES
 from bcastgen.ops.table import OPS
@@ -47,6 +49,31 @@ def test_circles_are_found(monkeypatch):
     with pytest.raises(ValueError, match="circle"):
         rooms.floors({"a": {"b"}, "b": {"a"}, "c": set()})
     assert rooms.floors({"a": {"b"}, "b": set()}) == [["b"], ["a"]]
+
+
+def test_no_module_imports_in_a_circle():
+    """For types and inside functions, too: `lint-imports` compares folders, this test single modules."""
+    known = rooms.modules()
+    levels = rooms.floors({name: rooms.imports(name, known) for name in known})
+    assert sum(map(len, levels)) == len(known) and len(levels) > 20
+
+
+def test_every_module_is_one_whose_examples_run():
+    """`behaviour/test_docstrings.py` goes over packages, which a folder without an ``__init__.py`` is not."""
+    walked = {found.name for found in pkgutil.walk_packages(bcastgen.__path__, "bcastgen.")}
+    assert set(rooms.modules()) - {"bcastgen"} <= walked
+
+
+def test_an_import_inside_a_function_says_why_on_its_line():
+    """That it is one is found by ruff (PLC0415), which takes any mark."""
+    lines = [
+        (path.name, line)
+        for path in sorted((ROOT / "bcastgen").rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "noqa: PLC0415" in line
+    ]
+    assert len(lines) > 50
+    assert not [line for line in lines if not re.search(r"PLC0415 - \w+,? \w+", line[1])]
 
 
 def test_every_module_is_in_a_room_that_says_what_it_is_for():
@@ -93,6 +120,7 @@ NAMES_ALLOWED = {
     "expr/text.py": "Python's operators by the dunder of their row; a chain of comparisons is a logical_and",
     "expr/source": "Python's logic, branches and functions, and math's, as rows",
     "expr/ufuncs.py": "what NumPy and SciPy call a row",
+    "expr/reductions.py": "the ops that NumPy's reductions are made of, as of elements that a mask chooses",
     "expr/text_reductions.py": "an argument of NumPy's reductions is called where",
     "expr/refusals.py": "arguments of NumPy's ufuncs, `where` among them",
     "expr/text_calls.py": "which methods and arguments of NumPy's text may give",

@@ -16,9 +16,8 @@ import numpy as np
 
 from ..core.errors import BcastgenError, ParseError, placed
 from ..core.forks import undivided
-from ..expr.free_extents import has_views
 from ..expr.kinds import asking
-from ..expr.nodes import Expression
+from ..expr.nodes import Expression, has_views
 from ..expr.trace import trace
 from ..kernel.kernel import Kernel
 from ..pipeline.options import OPTIONS, Options, options_for

@@ -116,10 +116,8 @@ def _made(cls: type, by_value: bool) -> type:
     if by_value and "__eq__" in members and members.get("__hash__") is None:
         # Python sets __hash__ to None in a class that defines __eq__.
         members.pop("__hash__", None)
-    made_of = {"__init__": _first_init, **_SHARED, **(_by_value(fields) if by_value else {})}
-    made_of |= {"__match_args__": tuple(fields.kinds), "__dataclass_fields__": _Standard()}
-    for name, value in made_of.items():
-        members.setdefault(name, value)
+    members = {**_SHARED, **(_by_value(fields) if by_value else {}), **members}
+    members.setdefault("__match_args__", tuple(fields.kinds))
     members["__slots__"] = tuple(name for name in fields.kinds if name not in fields.inherited)
     members["_fields"] = fields
     made = type(cls)(cls.__name__, cls.__bases__, members)
@@ -234,6 +232,8 @@ def _set_state(self: Any, state: list[Any]) -> None:
 
 
 _SHARED = {
+    "__init__": _first_init,
+    "__dataclass_fields__": _Standard(),
     "__signature__": _SignatureOfInit(),
     "__repr__": _repr,
     "__setattr__": _refuse_set,

@@ -4,8 +4,8 @@ In: an expression with explicit broadcasts.  Out: a number for each free extent.
 
     broadcast[shape=[_, 5, k], dims=[1]](x)  ->  free extent 0 is that of dim 0, free extent 1 is k
 
-Each becomes an operand of rank 1 without data, whose extent is the one the caller gives. Seed 004: the operand of
-``t = broadcast a : ? x ? -> ? x ? x ?`` alone does not tell the shape of t.
+Each becomes an operand of rank 1 without data, whose extent is the one the caller gives. In ``t = broadcast a : ? x ?
+-> ? x ? x ?`` there is one: the shape of a does not tell that of t.
 """
 
 from __future__ import annotations
@@ -13,14 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..core.errors import BroadcastError
-from .nodes import Expression, Node, Reduce, Remap, topological
+from .nodes import Expression, Node, Remap, topological
 
-__all__ = ["free_extent_names", "free_extents_again", "free_extents_of", "has_views"]
-
-
-def has_views(results: tuple[Node, ...]) -> bool:
-    """True if a result needs an indexing map that aligning on the right does not give, as where dims are reduced."""
-    return any(isinstance(node, (Reduce, Remap)) for node in topological(results))
+__all__ = ["free_extent_names", "free_extents_again", "free_extents_of"]
 
 
 def free_extents_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[tuple[Remap, int], int]:

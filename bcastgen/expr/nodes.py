@@ -41,6 +41,7 @@ __all__ = [
     "children",
     "concrete",
     "has_reductions",
+    "has_views",
     "literal",
     "topological",
 ]
@@ -241,3 +242,8 @@ def topological(results: Iterable[Node]) -> list[Node]:
 def has_reductions(expression: Expression) -> bool:
     """Whether an expression reduces a value."""
     return any(isinstance(node, Reduce) for node in topological(expression.roots))
+
+
+def has_views(results: tuple[Node, ...]) -> bool:
+    """True if a result needs an indexing map that aligning on the right does not give, as where dims are reduced."""
+    return any(isinstance(node, (Reduce, Remap)) for node in topological(results))

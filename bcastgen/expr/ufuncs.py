@@ -14,7 +14,6 @@ import numpy as np
 from ..core.errors import TraceError
 from ..ops.row import Op
 from ..ops.table import OPS, SEVERAL, find_op
-from . import refusals
 
 __all__ = ["rows_of"]
 
@@ -36,6 +35,8 @@ def rows_of(ufunc: np.ufunc) -> tuple[str, tuple[Op, ...]]:
         if name in SEVERAL:
             return full, SEVERAL[name]
         if op is None:
+            from . import refusals  # noqa: PLC0415 - most ufuncs are ops
+
             why = refusals.function(name) or f"{name} is not an op of bcastgen; `bcastgen ops` lists what there is"
             raise TraceError(f"numpy.{why}")
         return full, (op,)

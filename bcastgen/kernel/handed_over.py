@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import DTypeError
-from ..expr.free_extents import has_views
-from ..expr.nodes import Reduce, topological
+from ..expr.nodes import Reduce, has_views, topological
 from ..runtime.foreign import integration_of
 from ..runtime.slow_path import bind, overrides_numpy
 from ..runtime.strict import plain

@@ -1,4 +1,4 @@
-"""The checks that an op's indexing maps make of its operands' extents, and what they say.
+"""The checks that an op's indexing maps make of its operands' extents, and their messages.
 
 In: an op that is applied, with a shape function and maps.  Out: a check for each dim of an operand.
 
@@ -65,7 +65,7 @@ class Asked:
 
 
 def other_rank(op_name: str, rank: int) -> str:
-    """Return the message of a result of another rank than the op's maps have."""
+    """Return the message for a result whose rank is not that of the op's maps."""
     return f"the shape function of {op_name} gives another rank than its maps, {rank}"
 
 

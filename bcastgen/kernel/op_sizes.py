@@ -16,8 +16,19 @@ from typing import Any
 
 from ..core.dtypes import dtype
 from ..core.errors import BroadcastError
-from ..expr.free_extents import has_views
-from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, Sizing, children, topological
+from ..expr.nodes import (
+    Apply,
+    Constant,
+    Expression,
+    Node,
+    Operand,
+    Reduce,
+    Remap,
+    Sizing,
+    children,
+    has_views,
+    topological,
+)
 from ..loops.lowering.uses import ranks_of, resolve
 from ..ops.maps import read_maps, value_types
 from ..ops.row import Op

@@ -1,4 +1,4 @@
-"""The shape functions of the ops in an expression, as C for a module that stands alone.
+"""The shape functions of the ops in an expression, as C for modules of standalone C.
 
 In: an expression with ops that have shape functions, and its operands' types.  Out: :class:`Sizes`.
 """

@@ -14,8 +14,7 @@ import numpy as np
 
 from ..core.errors import BroadcastError
 from ..core.forks import undivided
-from ..expr.free_extents import has_views
-from ..expr.nodes import Expression
+from ..expr.nodes import Expression, has_views
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import Signature

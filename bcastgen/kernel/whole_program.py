@@ -1,4 +1,4 @@
-"""The shape function of a kernel with ops that have their own: theirs give extents, with which the guards go on.
+"""The shape function of a kernel with ops that have their own: these give extents, which the guards then read.
 
 In: the program of the ops' sizes, and that of the kernel's guards.  Out: one program, from a call's operands.
 

@@ -1,7 +1,7 @@
 """Floating-point errors of a call, reported as NumPy's ufuncs report theirs.
 
-In: the exceptions that a call raised, as bits of csrc/runtime/run.h.  Out: what `numpy.errstate` says: nothing, a
-warning, an exception, a call of the user's function.
+In: the exceptions that a call raised, as bits of csrc/runtime/run.h.  Out: the reaction that `numpy.errstate` asks for:
+nothing, a warning, an exception, a call of the user's function.
 
     report(log, DIVIDE)    RuntimeWarning: divide by zero encountered in log
 """

@@ -144,9 +144,9 @@ def _lower(
         for group in groups
     )
     joint.check()
-    nests, dropped = _asking(nests, groups)
+    nests, dropped = _keep_checked_claims(nests, groups)
     own = frozenset(name for name, _ in operands[len(operands) - constants :])
-    nests = tie(tuple(_without_own(nest, own) for nest in nests), operands, rules, own, places)
+    nests = tie(tuple(_drop_constant_checks(nest, own) for nest in nests), operands, rules, own, places)
     by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
     results = tuple(by_position[at] for at in range(len(expression.results)))
     guards = build_guards(operands, results, claims, nests, constants)
@@ -165,7 +165,7 @@ def _lower(
 
 
 def _verify(program: LoopProgram) -> None:
-    """Raise a BcastgenError if the guards let a nest read out of bounds, or if a reason is none."""
+    """Raise a BcastgenError if the guards let a nest read out of bounds, or if the reason of a proof does not hold."""
     from ..guards.listing import unproved  # noqa: PLC0415 - only BCASTGEN_DEBUG needs it
     from ..guards.verify import unguarded  # noqa: PLC0415 - only BCASTGEN_DEBUG needs it
 
@@ -226,8 +226,8 @@ def _claimed(group: Group, claims: Named, domain: Domain) -> tuple[Access, ...]:
     return tuple(_result_access(at, name, type_.dtype, domain.dims, domain.open, type_) for at, name, type_ in made)
 
 
-def _asking(nests: Sequence[Nest], groups: Sequence[Group]) -> tuple[tuple[Nest, ...], tuple[Nest, ...]]:
-    """Return the nests to keep, each with the claims that are still checked, and the other nests.
+def _keep_checked_claims(nests: Sequence[Nest], groups: Sequence[Group]) -> tuple[tuple[Nest, ...], tuple[Nest, ...]]:
+    """Return the nests to keep, each with only those claims that calls still check, and the other nests.
 
     A nest is kept if it has results or such claims, or if it checks a value that is broadcast explicitly.
     """
@@ -251,7 +251,7 @@ def _is_strict(nest: Nest) -> bool:
     return strict and any(isinstance(c, (Equals, Stretches)) for c in nest.domain.constraints)
 
 
-def _without_own(nest: Nest, constants: frozenset[str]) -> Nest:
+def _drop_constant_checks(nest: Nest, constants: frozenset[str]) -> Nest:
     """Return a nest that does not check the shapes of the kernel's own arrays."""
     decisions = tuple(
         Decision(decision.constraint, "proved")

@@ -1,6 +1,6 @@
 """Lowering of reductions: nests that combine elements, and the nests that read what these give.
 
-In: a typed expression with reductions.  Out: a :class:`LoopProgram`, whose first results are what is reduced.
+In: a typed expression with reductions.  Out: a :class:`LoopProgram`, whose first results are the reduced values.
 
     x - mean(x, axis=1)   ->   nest (d0, d1), reducing d1: mean_of_x = mean of x
                                nest (d0, d1): r = subtract(x, mean_of_x)
@@ -95,7 +95,7 @@ def _refuse(expression: Expression, types: Types, constants: int) -> None:
 def _reduced(
     parts: Split, typed: Typed, operand_types: Types, bound: set[str | None], flat: LowerFlat
 ) -> tuple[list[TensorType], list[Reducing]]:
-    """Return the type of what each reduction gives, and how it is made, one after the other."""
+    """Return the type of each reduced value, and how it is made, in order."""
     given = len(operand_types)
     types: list[TensorType] = []
     reduced: list[Reducing] = []
@@ -128,7 +128,7 @@ def _without_name(dim: Dim, bound: set[str | None]) -> Dim:
 
 
 def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgram:
-    """Return a program that knows which results it reduces, and asks nothing of the shapes that this gives."""
+    """Return a program that knows which results it reduces, without checks of the reduced values' shapes."""
     stored = program.guards.stored
     shapes = tuple(ReducedShape(one.operand, stored[one.value], one.axes, one.keepdims) for one in reduced)
     program = without_implied(replace(program, guards=replace(program.guards, reduced=shapes)))

@@ -1,4 +1,4 @@
-"""Ties the symbols of declared types across nests: one symbol is one extent, whichever nests read its operands.
+"""Ties symbols of declared types across nests: one symbol is one extent, whichever nests read its operands.
 
 In: a kernel's operands and its nests.  Out: the nests, some of which now look at the shape of another nest's operand.
 

@@ -17,8 +17,8 @@ from dataclasses import field, replace
 
 from ...core.errors import BroadcastError
 from ...core.frozen import dataclass
-from ...expr.free_extents import free_extents_of, has_views
-from ...expr.nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, children, topological
+from ...expr.free_extents import free_extents_of
+from ...expr.nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, children, has_views, topological
 from ...expr.views import Broadcast, Collapse, Resolved
 from ...shape.inference.operand_use import Target, Use
 from ...shape.types.dim import DYNAMIC, Dim

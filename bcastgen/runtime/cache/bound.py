@@ -1,4 +1,4 @@
-"""Keeps the cache within a number of bytes: what was not used for longest goes first, what is in use never.
+"""Keeps the cache within a number of bytes: the entry unused for longest goes first, one in use never.
 
 In: ``BCASTGEN_CACHE_SIZE``, and what was built.  Out: entries removed.
 
@@ -85,7 +85,7 @@ def _remove_oldest(directory: Path, limit: int, origin: str) -> None:
 
 
 def _age_of(entry: Path, origin: str) -> tuple[bool, float]:
-    """Return what entries are removed in the order of: those of this origin last, among equals the last used last."""
+    """Return the key that sorts entries for removal: this origin's come last, and the last used one last of all."""
     manifest = read_manifest(entry)
     try:
         return manifest is not None and manifest.origin == origin, (entry / MANIFEST).stat().st_mtime

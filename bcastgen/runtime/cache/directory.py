@@ -109,7 +109,7 @@ def _prepared(path: str) -> Path:
     try:
         str(real).encode()
     except UnicodeEncodeError:
-        # cffi opens libraries by paths that are text.
+        # Libraries are opened by paths that are text in UTF-8.
         raise OSError(errno.EILSEQ, "its path is no text in UTF-8", ascii(str(real))) from None
     os.makedirs(path, mode=0o700, exist_ok=True)
     status = real.stat()

@@ -125,7 +125,7 @@ def shards(directory: Path) -> Iterator[Path]:
 
 
 def entries(shard: Path) -> list[Path]:
-    """Return what is named as entries are in a directory of this user's; nothing of any other."""
+    """Return the paths in a directory that have an entry's name; none if the directory is another user's."""
     try:
         if is_our_directory(shard):
             return sorted(path for path in shard.iterdir() if re.fullmatch("[0-9a-f]{64}", path.name))

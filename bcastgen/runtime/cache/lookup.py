@@ -1,6 +1,6 @@
 """Finds kernels on disk.
 
-In: a key.  Out: what `load` makes of the path of a shared object, or None.
+In: a key.  Out: the result of `load` for the path of a shared object, or None.
 
     find(key, open_library) -> a library
 

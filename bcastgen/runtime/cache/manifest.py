@@ -59,7 +59,7 @@ def header(key: str, origin: str, about: str) -> str:
 
 
 def read_manifest(entry: Path) -> Manifest | None:
-    """Return what an entry says of itself, whether it is true or not; None if it says nothing."""
+    """Return an entry's manifest, whether it is true or not; None if it has none."""
     try:
         text = read_ours(entry / MANIFEST).decode()
     except (OSError, ValueError) as error:

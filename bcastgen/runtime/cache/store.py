@@ -1,6 +1,6 @@
 """Builds the kernels that are not on disk.
 
-In: a key, and a function that renders its C.  Out: what `load` makes of the path of a shared object.
+In: a key, and a function that renders its C.  Out: the result of `load` for the path of a shared object.
 
     build(key, render, tools, open_library, "add (a: f64)") -> (the library, whether the compiler ran)
 

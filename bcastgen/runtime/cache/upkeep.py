@@ -93,7 +93,7 @@ def kernels() -> list[StoredKernel]:
 
 
 def verify(load: Callable[[Path], object]) -> Iterator[Finding]:
-    """Yield what is wrong in the cache: entries that are damaged or cannot be loaded, remains, links, strange files.
+    """Yield the defects of the cache: entries that are damaged or cannot be loaded, remains, links, strange files.
 
     Parameters
     ----------

@@ -122,8 +122,8 @@ beside 3 in dim 0 of 'r'; declare it as ?, or widen the other types
 
     def _equation(self, text: str, node: Hashable) -> Equation:
         from ..types.computed import expression  # noqa: PLC0415 - few types have computed extents
-        from ..types.extent_expr import names_of  # noqa: PLC0415 - likewise
-        from .equations import Equation  # noqa: PLC0415 - likewise
+        from ..types.extent_expr import names_of  # noqa: PLC0415 - few types have computed extents
+        from .equations import Equation  # noqa: PLC0415 - few types have computed extents
 
         extent = expression(text)
         # A name that no dim has alone until here is a node of its own.
