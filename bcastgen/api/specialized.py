@@ -136,7 +136,7 @@ class SpecializedKernel:
 
 
 class ObjectView:
-    """What stands for the object while a method is traced: numbers and texts of the object, each noted as it is read."""
+    """What stands for the object while a method is traced: its numbers and texts, each noted as it is read."""
 
     __slots__ = ("_first", "_instance", "_name", "_read")
 
@@ -157,9 +157,7 @@ class ObjectView:
         if isinstance(known, staticmethod):
             return known.__func__
         if isinstance(known, SpecializedKernel):
-            raise TraceError(
-                f"{self._name}(): {shown} is a kernel of another method; write a function that both call"
-            )
+            raise TraceError(f"{self._name}(): {shown} is a kernel of another method; write a function that both call")
         value = getattr(instance, name)
         if isinstance(value, (Kernel, SpecializedKernel)) and name not in getattr(instance, "__dict__", ()):
             return value
@@ -172,7 +170,9 @@ class ObjectView:
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise TraceError(f"{self._name}(): {self._first}.{name} is set; a method that is compiled changes nothing, so return it")
+        raise TraceError(
+            f"{self._name}(): {self._first}.{name} is set; a method that is compiled changes nothing, so return it"
+        )
 
 
 def _is_plain(value: object) -> bool:
