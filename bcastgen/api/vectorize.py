@@ -126,7 +126,10 @@ def vectorize(
     if isfunction(function):
         return made.kernel(function, None)
     if callable(function) and not hasattr(function, "return_type"):
-        raise TraceError(f"{function!r} is no function written in Python, so that there is no source to read")
+        raise TraceError(
+            f"{function!r} is no function written in Python, so that there is no source to read; write one that calls "
+            "what is to be read, as in lambda x: obj.method(x)"
+        )
     return lambda decorated: made.kernel(decorated, function)
 
 

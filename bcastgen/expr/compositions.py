@@ -22,7 +22,16 @@ from ..ops.row import Op
 from ..ops.table import OPS
 from .views import Collapse, MoveAxes, NewAxes
 
-__all__ = ["COMPOSITIONS", "NUMPY_FUNCTIONS", "WITH_NUMBERS", "clipped", "rounded"]
+__all__ = [
+    "COMPOSITIONS",
+    "NUMPY_FUNCTIONS",
+    "WITH_NUMBERS",
+    "chosen",
+    "clipped",
+    "in_dtype_of",
+    "ones_like",
+    "rounded",
+]
 
 # The stand-in of an array, of `trace.Tracer`, which calls what is here.
 Tracer = Any
@@ -49,6 +58,16 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
         raise TraceError("numpy.where with a condition only has a shape that depends on values; give it three operands")
     return _applied(OPS["where"], (condition, x, y))
+
+
+def chosen(mask: Any, x: Any, other: Any, name: str) -> Any:
+    """Choose as `where` does, by the mask of a reduction of this name: typing checks that it has bools."""
+    return _applied(OPS["where"], (mask, x, other), (("mask", name),))
+
+
+def in_dtype_of(like: Any, value: Any) -> Any:
+    """Return the value, converted to the dtype of another one, of which nothing else is used."""
+    return _applied(OPS["full_like"], (like, value), (("dtype only", True),))
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:

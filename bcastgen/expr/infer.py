@@ -101,6 +101,13 @@ def infer(
     return _Inference(expression, types, declared or (None,) * len(types)).run()
 
 
+def _may_hold(target: DType, kind: Weak) -> bool:
+    """Whether a ufunc converts a Python number of this kind to a loop's dtype, if it fits."""
+    if target.kind == "bool" or kind is WEAK_COMPLEX:
+        return target.is_complex
+    return kind is not WEAK_FLOAT or target.is_inexact
+
+
 class _Inference:
     """Types one expression; `types` holds the type of each typed node, which may still be weak."""
 
@@ -175,21 +182,13 @@ class _Inference:
         kind = self.types[node]
         return self.convert(node, kind.default) if isinstance(kind, Weak) else node
 
-    def _apply(self, node: Apply, operands: tuple[Node, ...]) -> Node:  # noqa: PLR0911
+    def _apply(self, node: Apply, operands: tuple[Node, ...]) -> Node:
         if node.op.converts:
             return self._conversion(node, operands[0])
-        guard = dict(node.params).get("guard")
-        if guard is not None:
-            return self._guarded(node, operands, guard)
+        noted = self._noted(node, operands)
+        if noted is not None:
+            return noted
         op = node.op
-        notes = dict(node.params)
-        if "dtype only" in notes:
-            return self._as(operands[1], concrete(self._resolved(operands[0])))
-        if "mask" in notes:
-            check_mask(notes["mask"], self.types[operands[0]])
-        if ("method", True) in node.params and not getattr(self.types[operands[0]], "is_complex", True):
-            # Of what is real the method gives the array itself, and the function an int8 for bools.
-            return operands[0]
         if op.name == "round":
             decimals = dict(node.params).get("decimals", 0)
             # Integers stay as they are; later stages know rint only.
@@ -226,6 +225,19 @@ class _Inference:
             return self._typed(Apply(op, converted, params, result), result)
         made = self.builder.apply(op, converted, params, result)
         return self._typed(made, kept if numbers else result)
+
+    def _noted(self, node: Apply, operands: tuple[Node, ...]) -> Node | None:
+        """Return what an op's notes make of its operands, whatever the op; None if they leave it to the op."""
+        notes = dict(node.params)
+        if "guard" in notes:
+            return self._guarded(node, operands, notes["guard"])
+        if "dtype only" in notes:
+            return self._as(operands[1], concrete(self._resolved(operands[0])))
+        if "mask" in notes:
+            check_mask(notes["mask"], self.types[operands[0]])
+        # Of what is real the method gives the array itself, and the function an int8 for bools.
+        is_idle = "method" in notes and not getattr(self.types[operands[0]], "is_complex", True)
+        return operands[0] if is_idle else None
 
     def _reduced(self, node: Reduce, value: Node) -> Node:
         """Return a reduction of a value in the dtype that its elements are combined in, as a value of its result's."""
@@ -306,7 +318,7 @@ class _Inference:
         (_, target), *given = node.params
         notes = dict(given)
         kind = self.types[source]
-        if notes.get("meets") and isinstance(kind, Weak) and (target.is_float or kind is not WEAK_FLOAT):
+        if notes.get("meets") and isinstance(kind, Weak) and _may_hold(target, kind):
             if isinstance(source, Constant):
                 return self.convert(source, target)
             if target.is_integer and isinstance(source, Operand):

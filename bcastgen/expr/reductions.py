@@ -20,7 +20,7 @@ import numpy as np
 from ..core.errors import BroadcastError, TraceError
 from ..core.frozen import dataclass
 from ..ops.rows.reductions import REDUCTIONS
-from ..ops.table import OPS
+from .compositions import chosen, in_dtype_of, ones_like
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, topological
 
 __all__ = ["BY_NUMPY", "FUNCTIONS", "Split", "check_axes", "normal_axes", "split"]
@@ -39,6 +39,8 @@ def _reduced(
     axes = None if axis is None else _axes(name, axis)
     if axes is not None and len(axes) != 1 and name.startswith("arg"):
         raise TraceError(f"{name} takes one axis, or None for all, not {axis!r}")
+    if not (isinstance(keepdims, (bool, np.bool_)) or (isinstance(keepdims, int) and keepdims in (0, 1))):
+        raise TraceError(f"{name}: keepdims={keepdims!r} is neither True nor False")
     return x.reduced(Reduce(REDUCTIONS[name], x.node, axes, bool(keepdims), initial, ddof))
 
 
@@ -51,7 +53,7 @@ def _axes(name: str, axis: Any) -> tuple[int, ...]:
 
 def _chosen(name: str, x: Tracer, where: Any, other: Any) -> Tracer:
     """Return the elements that `where` chooses, and another value in place of those it leaves out."""
-    return x if where is True else x.applied(OPS["where"], (_mask(name, x, where), x, other), (("mask", name),))
+    return x if where is True else chosen(_mask(name, x, where), x, other, name)
 
 
 def _mask(name: str, x: Tracer, where: Any) -> Any:
@@ -119,8 +121,8 @@ def _extreme(name: str, combine: Callable[[Any, Any], Any]) -> Callable[..., Tra
         _no_out(name, out)
         if where is not True and initial is None:
             raise TraceError(f"{name}: where= needs initial=, the value of no elements; give one")
-        chosen = a if where is True else _chosen(name, a, where, _initial(a, initial))
-        made = _reduced(name, chosen, axis, keepdims, initial is not None)
+        values = a if where is True else _chosen(name, a, where, _initial(a, initial))
+        made = _reduced(name, values, axis, keepdims, initial is not None)
         return made if initial is None else combine(made, _initial(made, initial))
 
     function.__doc__ = REDUCTIONS[name].doc
@@ -154,16 +156,20 @@ def mean(
     return _in(_mean("mean", x, axis, keepdims, where), dtype)
 
 
-def _mean(name: str, x: Tracer, axis: Any, keepdims: bool, where: Any, ddof: int = 0) -> Tracer:
-    if where is True:
+def _mean(
+    name: str, x: Tracer, axis: Any, keepdims: bool, where: Any, ddof: int = 0, counted: Tracer | None = None
+) -> Tracer:
+    """Return a mean of the elements that `where` chooses; their number is that of another value, if one is given."""
+    if where is True and counted is None:
         return _reduced("mean", x, axis, keepdims, ddof=ddof)
+    counted = x if counted is None else counted
     # The quotient has the dtype of one by a number, and the sum is at least an f32.
     like = x / 1
     total = _reduced("sum", _chosen(name, like * np.float32(1), where, 0), axis, keepdims)
-    ones = x.applied(OPS["full_like"], (x, 1)) != 0
+    ones = ones_like(counted) != 0
     count = _reduced("sum", _chosen(name, ones, where, False), axis, keepdims)
     ratio = total / (np.maximum(count - ddof, 0) if ddof else count)
-    return x.applied(OPS["full_like"], (like, ratio), (("dtype only", True),))
+    return in_dtype_of(like, ratio)
 
 
 def var(
@@ -189,7 +195,10 @@ def var(
     apart = a - (_in(_mean("var", _in(a, dtype), axis, True, where), dtype) if mean is None else mean)
     # The product with the conjugate is real; of a real number it is the square.
     squares = _in(np.real(apart * np.conjugate(apart)), dtype)
-    return _in(_mean("var", squares, axis, keepdims, where, int(count)), dtype)
+    if mean is not None and dtype is None:
+        # A mean of integers is a float64, whatever dtype the one that is given has.
+        squares = squares * ones_like(np.real(a) / 1)
+    return _in(_mean("var", squares, axis, keepdims, where, int(count), None if mean is None else a), dtype)
 
 
 @wraps(var, assigned=())

@@ -39,7 +39,8 @@ def function(name: str) -> str | None:
         initial = {"max": ", initial=-numpy.inf", "min": ", initial=numpy.inf"}.get(own, "")
         return f"{name} is no reduction that kernels have; write numpy.{own}(x, where=~numpy.isnan(x){initial})"
     if name in _PRODUCTS:
-        return f"{name} is a product of vectors, and not element-wise; compute it outside, and pass its result as an operand"
+        why = "is a product of vectors, and not element-wise"
+        return f"{name} {why}; compute it outside, and pass its result as an operand"
     if name in _REDUCTIONS:
         return (
             f"{name} is not element-wise (its result depends on many elements), nor a reduction that kernels have; "

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from ..core.dtypes import DType, dtype, in_numpy_code
+from ..core.dtypes import BOOL, F64, DType, dtype, in_numpy_code
 from ..core.errors import BcastgenError, DTypeError, TraceError, placed
 from ..ops.row import Op
 from ..ops.table import CAST, OPS, SEVERAL
@@ -345,6 +345,9 @@ def _loop_asked_for(name: str, op: Op, others: list[Op], options: Mapping[str, A
     if options.get("dtype") is None:
         return None
     target = in_numpy_code(options["dtype"])
+    if target is BOOL and not others and _is_test(op):
+        # It is the dtype of the result, which tests have anyway: operands are not converted.
+        return None
     loops, result = op.types((target,) * op.arity)
     if others or result is not target or any(loop is not target for loop in loops):
         raise TraceError(
@@ -352,6 +355,14 @@ def _loop_asked_for(name: str, op: Op, others: list[Op], options: Mapping[str, A
             "convert operands by .astype"
         )
     return target
+
+
+def _is_test(op: Op) -> bool:
+    """Whether an op of floats gives bools."""
+    try:
+        return op.types((F64,) * op.arity)[1] is BOOL
+    except DTypeError:
+        return False
 
 
 def _numpy_function(function: Callable[..., Any]) -> Any:

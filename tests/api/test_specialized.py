@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 
 import numpy as np
@@ -143,3 +144,71 @@ def test_keywords_of_ufuncs_are_those_of_the_call():
     assert times(X, order=1.0).tolist() == [1, 3, 5]
     with pytest.raises(TypeError, match=r"times\(\) got an unexpected keyword argument 'mask'"):
         times(X, mask=True)
+
+
+class Renamed:
+    """Methods whose first parameters have other names."""
+
+    gain = 3.0
+
+    @bg.jit
+    def scaled(this, x):
+        return x * this.gain
+
+    @bg.jit(static="times")
+    def repeated(_, x, times=2):
+        return x * times
+
+    @bg.vectorize
+    def limited(me, x):
+        if x > me.gain:
+            return me.gain
+        return x
+
+    @classmethod
+    @bg.jit
+    def of_class(cls, x):
+        return x * cls.gain
+
+    @staticmethod
+    @bg.jit
+    def of_no_one(x):
+        return x.T + 1
+
+
+def test_methods_need_no_parameter_called_self():
+    one = Renamed()
+    assert one.scaled(X).tolist() == Renamed.scaled(one, X).tolist() == (3 * X).tolist()
+    one.gain = 2.0
+    assert one.scaled(X).tolist() == (2 * X).tolist()
+    assert one.repeated(X).tolist() == (2 * X).tolist() and one.repeated(X, times=5).tolist() == (5 * X).tolist()
+    assert one.limited(X + 2).max() == 2
+    assert one.of_class(X).tolist() == Renamed.of_class(X).tolist() == (3 * X).tolist()
+    assert one.of_no_one(X).tolist() == Renamed.of_no_one(X).tolist() == (X + 1).tolist()
+
+
+def test_a_classmethod_is_decorated_last():
+    with pytest.raises(bg.TraceError, match="f is a classmethod, which cannot be called yet; put @classmethod above"):
+
+        class _Wrong:
+            @bg.jit
+            @classmethod
+            def f(cls, x):
+                return x
+
+
+def test_partials_bound_methods_and_objects_are_functions():
+    class Times:
+        def __init__(self, factor):
+            self.factor = factor
+
+        def __call__(self, x):
+            return x * self.factor
+
+        def method(self, x):
+            return x * self.factor
+
+    for function in (Times(3), Times(3).method, functools.partial(lambda a, x: x * a, 3)):
+        assert bg.jit(function)(X).tolist() == (3 * X).tolist()
+    with pytest.raises(bg.TraceError, match=r"no function written in Python.*lambda"):
+        bg.vectorize(functools.partial(lambda a, x: x * a, 3))

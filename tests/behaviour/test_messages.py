@@ -161,7 +161,7 @@ USES = {
     "out of a ufunc": (jit(lambda x: np.add(x, x, out=x)), bg.TraceError, "numpy.add: out=", "at the call"),
     "mask of a ufunc": (jit(lambda x: np.divide(x, x, where=x > 0)), bg.TraceError, "numpy.divide: where=",
                         "numpy.where(mask"),
-    "option of a method": (jit(lambda x: x.var(mean=1.0)), bg.TraceError, "var: mean=", "leave it out"),
+    "option of a method": (jit(lambda x: x.var(dims=1.0)), bg.TraceError, "var: dims=", "leave it out"),
     "kind by an abc": (jit(lambda x: x if isinstance(x, numbers.Number) else -x), bg.TraceError, "array or a number",
                        "test_messages.py"),
     "matrix": (lambda: bg.add(A.view(np.matrix), 1), bg.DTypeError, "operand 'a' is a matrix of shape (2, 3) and dtype "

@@ -131,6 +131,63 @@ def test_no_elements():
         bg.from_text("(f32[?, ?] x) -> max(x)").result_shape((0, 3))
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["?", "i4", "f2", "f4", "F"])
+def test_means_of_chosen_elements_are_numpys(dtype):
+    """Whole numbers below 2**8, so that no order of additions shows; no element is chosen in the last row."""
+    x = (np.arange(12).reshape(3, 4) * (1j if dtype == "F" else 1)).astype(dtype)
+    mask = np.array([[True, False, True, True], [False, True, False, False], [False] * 4])
+    text = ", ".join(f"{name}(x, axis={axis}, where=m)" for name in ("mean", "var", "std") for axis in (None, 0, 1))
+    found = bg.evaluate(text, {"x": x, "m": mask})
+    expected = [f(x, axis=axis, where=mask) for f in (np.mean, np.var, np.std) for axis in (None, 0, 1)]
+    for got, wanted in zip(found, expected, strict=True):
+        assert got.dtype == wanted.dtype and got.shape == wanted.shape
+        np.testing.assert_allclose(got, wanted, rtol={"f2": 4e-3, "f4": 1e-6, "F": 1e-6}.get(dtype, 1e-14))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_masks_go_with_the_other_arguments():
+    x, mask = np.arange(12, dtype=np.float32).reshape(3, 4), np.array([True, False, True, True])
+    calls = (
+        lambda x, m: np.mean(x, axis=1, keepdims=True, where=m),
+        lambda x, m: x.mean(0, np.float64, where=m[None]),
+        lambda x, m: x.var(axis=1, ddof=2, where=m & (x > 5)),
+        lambda x, m: x.std(axis=1, dtype="f8", where=x > 5),
+        lambda x, m: np.mean(x - x.mean(), where=False),
+        lambda x, m: np.var(x, mean=np.mean(x, axis=1, keepdims=True), axis=1, where=m),
+        lambda x, m: np.std(x, axis=1, correction=1, where=True),
+        lambda x, m: np.add.reduce(x, axis=None, where=m),
+    )
+    found = bg.jit(lambda x, m: tuple(one(x, m) for one in calls))(x, mask)
+    for got, wanted in zip(found, (one(x, mask) for one in calls), strict=True):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+def test_masks_are_bools_and_stretch_no_operand():
+    x = np.ones((2, 1))
+    with pytest.raises(bg.DTypeError, match=r"sum: where= has dtype i64, expected bool; write where=mask != 0"):
+        bg.sum(x, where=np.ones((2, 1), int))
+    with pytest.raises(bg.BroadcastError, match="operand 'where' dim 1 has extent 3, expected 1"):
+        bg.mean(x, where=np.ones((2, 3), bool))
+    with pytest.raises(bg.BroadcastError, match="a value of rank 3 cannot be broadcast to rank 2"):
+        bg.any(x, where=np.ones((1, 2, 1), bool))
+    with pytest.raises(bg.TraceError, match=r"where=1\.5 is neither an operand of the kernel nor True or False"):
+        bg.jit(lambda x: np.sum(x, where=1.5))
+    with pytest.raises(bg.TraceError, match=r"keepdims=2\.0 is neither True nor False"):
+        bg.jit(lambda x: np.sum(x, keepdims=2.0))
+    with pytest.raises(bg.TraceError, match="two names of one number"):
+        bg.jit(lambda x: np.var(x, ddof=1, correction=1))
+    with pytest.raises(bg.TraceError, match=r"numpy.minimum.reduce: dtype= has no meaning inside a kernel"):
+        bg.jit(lambda x: np.minimum.reduce(x, dtype="f4"))
+
+
+def test_a_variance_of_integers_keeps_their_digits():
+    """As in NumPy the mean has the dtype, and the difference that of integers and the mean."""
+    x = np.array([2**31 + 1, 2**31 + 3], np.uint32)
+    assert bg.evaluate("var(x, dtype=float32)", {"x": x}) == np.var(x, dtype=np.float32) != 0
+
+
 def test_nan_and_ties():
     x = np.array([[1.0, np.nan, 0.0, np.nan], [2.0, 5.0, 5.0, 1.0]])
     assert np.isnan(value("max(x, axis=1)", x)[0])

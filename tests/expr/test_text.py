@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import bcastgen as bg
 from bcastgen.core.errors import BcastgenError, DomainError, ParseError, RangeError
 from bcastgen.expr.nodes import topological
 from bcastgen.expr.text import MAX_TEXT, parse
@@ -125,3 +126,17 @@ def test_a_tuple_is_several_results():
         parse("()")
     with pytest.raises(ParseError, match="Tuple"):
         parse("a, (a, b)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("astype(a, float32)", r"write x\.astype\(float32\)"),
+        ("scipy.special.erf(a)", r"what scipy\.special\.erf is, text does not say; write erf\(\.\.\.\)"),
+        ("max(a, b)", r"axis is a literal.*write maximum\(a, b\)"),
+        ("a.tolist()", "tolist needs the values of an operand"),
+    ],
+)
+def test_what_text_does_not_know_is_refused_with_the_cure(text, message):
+    with pytest.raises(bg.ParseError, match=message):
+        bg.from_text(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import bcastgen as bg
 from bcastgen.core.dtypes import F32
 from bcastgen.core.errors import TraceError
 from bcastgen.expr.infer import infer
@@ -111,7 +112,7 @@ def branch(a):
         (lambda a: a.astype(a.dtype), "declare it by signature="),
         (lambda a: a.flat, "flat is not element-wise"),
         (lambda a: a @ a, "matrix product"),
-        (lambda a: np.eye(2) @ a, "numpy.matmul is not an op"),
+        (lambda a: np.eye(2) @ a, "numpy.matmul is a product of vectors"),
         (lambda a: float(a), "keep to array operations"),
         (lambda a: list(a), "cannot be iterated"),
         (len, "the shape of an operand is not known"),
@@ -120,7 +121,7 @@ def branch(a):
         (lambda a: np.add(a, 1, where=a > 0), "where= has no meaning"),
         (lambda a: 1 in a, "x in y needs the values"),
         (round, "write numpy.round"),
-        (lambda a: np.vecdot(a, a), "numpy.vecdot is not an op"),
+        (lambda a: np.vecdot(a, a), "numpy.vecdot is a product of vectors"),
         (np.squeeze, "depends on extents"),
         (np.unwrap, "numpy.unwrap is not element-wise"),
         (lambda a: a + np.ones(3), "pass it in as an operand"),
@@ -150,3 +151,28 @@ def test_an_operand_of_another_trace_is_refused():
     trace(lambda a: leaked.append(a) or a, ("a",))
     with pytest.raises(TraceError, match="another kernel"):
         trace(lambda b: b + leaked[0], ("b",))
+
+
+def test_a_dtype_of_bool_is_that_of_a_test():
+    """As in NumPy: operands are not converted, and Python integers compare as they are."""
+    mask, values = np.array([False, True]), np.array([0.0, 2.5])
+    kernel = bg.jit(lambda a, b, n: (np.less(a, -5, dtype=bool), np.greater(b, n, dtype=bool), np.isnan(b, dtype=bool)))
+    assert [x.tolist() for x in kernel(mask, values, 2)] == [[False, False], [False, True], [False, False]]
+    for wrong in (lambda a: np.add(a, 2, dtype=bool), lambda a: np.multiply(a, 2j, dtype="f4")):
+        with pytest.raises(bg.DTypeError, match="cannot be cast to"):
+            bg.jit(wrong)(mask)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: np.nanmean(x), r"numpy\.nanmean .*; write numpy\.mean\(x, where=~numpy\.isnan\(x\)\)"),
+        (lambda x: np.nanmax(x), r"where=~numpy\.isnan\(x\), initial=-numpy\.inf\)"),
+        (lambda x: np.matmul(x, x), r"numpy\.matmul is a product of vectors"),
+        (lambda x: np.add.outer(x, x), r"write numpy\.add\(a\[:, None\], b\)"),
+    ],
+    ids="nanmean nanmax matmul outer".split(),
+)
+def test_what_is_no_part_of_a_kernel_is_refused_with_the_cure(function, message):
+    with pytest.raises(bg.TraceError, match=message):
+        bg.jit(function)

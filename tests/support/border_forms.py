@@ -41,7 +41,13 @@ np.logical_and({0}, {1}) | ({0} == {2})  {0} if np.ndim({0}) else -{0}  {0} if n
 {0}.sum(dtype='i8') if {0}.dtype.kind in 'biu' else {0}  {0}.max()  {0}.min(axis=0)  np.amax({0}, keepdims=True)
 {0}.any()  {0}.all(axis=-1)  np.any({0})  np.count_nonzero({0})  {0}.argmax()  {0}.argmin(axis=0)  np.argmax({0})
 {0}.max(initial=9)  {0}.max(initial=2.5)  {0}.max(initial=300)  {0}.sum(initial=2.5)
-{0}.min(where={0} > 1, initial=9)  np.maximum.reduce({0})  np.logical_or.reduce({0}, axis=None)
+{0}.min(where={0} > 1, initial=9)  np.mean(np.sign({0}), where={0} > 1)  np.sign({0}).std(axis=0, where={0} > {1})
+np.sign({0}).var(where={0} < 3, ddof=1, keepdims=True)  np.mean(np.sign({0}), -1, where={1})  np.any({0}, where={1})
+np.mean(np.sign({0}), dtype='f4', where={1})  np.sum(np.sign({0}), axis=0, where={1})
+np.prod(np.sign({0}), where={1} > 1)
+np.mean(np.sign({0}), where={0} > 1, keepdims={1})  np.std(np.sign({0}), mean={1})  np.var(np.sign({0}), correction=1)
+np.minimum.reduce({0}, 0, 'f8')  np.add.reduce(np.sign({0}), axis=None, where={1})  np.matmul({0}, {1})  np.nanmax({0})
+np.maximum.reduce({0})  np.logical_or.reduce({0}, axis=None)
 np.minimum.accumulate({0})  np.add.outer({0}, {1})  np.multiply.at({0}, 0, {1})  {0}[0]  {0}[{0} > 1]  {0}[::-1]
 {0}.flat  {0}.swapaxes(0, -1)  np.squeeze({0}, 0)  np.squeeze({0})  np.expand_dims({0}, -1)  np.moveaxis({0}, 0, -1)
 {0}.mT  {0}.reshape(-1)  {0}.ravel()  np.broadcast_to({0}, (2, 3))  np.broadcast_to({0}, (2, 3)) * {1}

@@ -80,6 +80,7 @@ SCALARS = (
     *("0.0 1.0 0.5 2.0 -1.5 3.7 1e10 -1e-3 1e300 float('inf') True False np.True_ np.False_".split()),
     *("np.int8(3) np.int16(-4) np.int32(5) np.int64(6) np.uint8(7) np.uint16(8) np.uint32(9) np.uint64(10)".split()),
     *("np.float16(1.5) np.float32(2.5) np.float64(0.25) np.array(2) np.array(1.5) np.array(True)".split()),
+    *("np.longlong(3) np.ulonglong(3) np.intc(2) np.uintc(3) np.half(2) np.double(2) np.str_(2)".split()),
     *("np.array(3,'u1') np.array(2,'f4') np.longdouble(1.5) np.complex64(1) 2j None 'x'".split()),
 )
 VIEWS = ("{0}.T", "{0}[None]", "{0}[..., None]", "{0}.copy()", "np.transpose({0})", "{0}[:]")
@@ -308,6 +309,9 @@ def check(program: Program, compiled: bool = False) -> str | None:
         return None
     if isinstance(program.error, TypeError) and "np.select" in program.source:
         # NumPy refuses Python ints beside arrays of fewer than 64 bits, by an error of its own inside.
+        return None
+    if "non-broadcastable operand" in str(program.error) and "where=" in program.source:
+        # The mask of a value that is computed from several operands may stretch it.
         return None
     if program.error is not None:
         return f"gives {result!r}, where NumPy raises"
