@@ -31,6 +31,7 @@ def emit_c(
     *,
     static: bool = False,
     pointers: bool = False,
+    unchecked: bool = False,
     freestanding: bool = False,
     openmp: bool = False,
     target: str | None = None,
@@ -50,6 +51,7 @@ def emit_c(
     variants : number of specialised inner loops; 0 for the one plain nest, None for as many as pay.
     static : all extents are known: plain nested loops over pointers, no descriptors.
     pointers : extents are known or have names, which are parameters: plain nested loops over pointers, no checks.
+    unchecked : each kernel has a function NAME_unchecked, too, which trusts its caller.
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.
     target : the machine that vectors are meant for, by name; None says nothing of it.
@@ -87,6 +89,7 @@ def emit_c(
         variants=variants,
         static=static,
         pointers=pointers,
+        unchecked=unchecked,
         freestanding=freestanding,
         openmp=openmp,
         target=target,

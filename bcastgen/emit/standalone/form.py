@@ -30,6 +30,7 @@ class CForm:
     pointers: bool = option(
         False, "extents are known or have names, which are parameters: plain nested loops over pointers, no checks."
     )
+    unchecked: bool = option(False, "each kernel has a function NAME_unchecked, too, which trusts its caller.")
     freestanding: bool = option(False, "no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.")
     openmp: bool = option(False, "threads by OpenMP, where the work pays.")
     target: str | None = option(
@@ -84,6 +85,8 @@ class CForm:
             raise BcastgenError(
                 "static= has all extents in the types, pointers= takes some from the caller; choose one"
             )
+        if self.is_plain and self.unchecked:
+            raise BcastgenError("functions of static= and pointers= check no array; leave unchecked= out")
         if self.pointers and (self.main or "cffi" in self.build):
             raise BcastgenError("pointers= has no checking program and no Python wrapper; leave main= and cffi out")
         if self.pointers and self.openmp:

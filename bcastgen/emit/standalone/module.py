@@ -132,6 +132,9 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
                 f"{part.name} has ops with shape functions, for which there is no static form, none of pointers, no "
                 "checking program and no Python wrapper; leave static=, pointers=, main= and cffi out"
             )
+        if form.unchecked and (part.sizes is not None or part.program.reduced):
+            what = "reductions" if part.program.reduced else "ops with shape functions"
+            raise BcastgenError(f"{part.name} has {what}, and no function without checks; leave unchecked= out")
         if part.program.reduced and form.pointers:
             raise BcastgenError(
                 f"{part.name} has reductions, which have no form of pointers; leave pointers= out, or give every "
@@ -178,7 +181,7 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
 
 def _bodies(module: ModuleView, target: Target | None, spell: Callable[[str], str] | None) -> list[str]:
     """Render the functions of each kernel."""
-    shared = {"threads": threads if module.form.openmp else None, "block": BLOCK}
+    shared = {"threads": threads if module.form.openmp else None, "block": BLOCK, "unchecked": module.form.unchecked}
     if module.statics:
         shared["marked"] = module.form.variants != 0
         bodies = [
