@@ -32,6 +32,7 @@ def emit_c(
     static: bool = False,
     pointers: bool = False,
     unchecked: bool = False,
+    export: bool = False,
     freestanding: bool = False,
     openmp: bool = False,
     target: str | None = None,
@@ -52,6 +53,7 @@ def emit_c(
     static : all extents are known: plain nested loops over pointers, no descriptors.
     pointers : extents are known or have names, which are parameters: plain nested loops over pointers, no checks.
     unchecked : each kernel has a function NAME_unchecked, too, which trusts its caller.
+    export : functions are marked as those that a shared library shows, on Windows, too.
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.
     target : the machine that vectors are meant for, by name; None says nothing of it.
@@ -90,6 +92,7 @@ def emit_c(
         static=static,
         pointers=pointers,
         unchecked=unchecked,
+        export=export,
         freestanding=freestanding,
         openmp=openmp,
         target=target,

@@ -31,6 +31,7 @@ class CForm:
         False, "extents are known or have names, which are parameters: plain nested loops over pointers, no checks."
     )
     unchecked: bool = option(False, "each kernel has a function NAME_unchecked, too, which trusts its caller.")
+    export: bool = option(False, "functions are marked as those that a shared library shows, on Windows, too.")
     freestanding: bool = option(False, "no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.")
     openmp: bool = option(False, "threads by OpenMP, where the work pays.")
     target: str | None = option(
