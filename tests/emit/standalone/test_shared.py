@@ -112,3 +112,55 @@ def test_names_of_users_are_none_of_the_header_s(tmp_path):
     assert [source.name, header.name] == ["v_bcastgen.c", "v_bcastgen.h"]
     command = ["gcc", *LANGUAGES["c"], *STRICT, "-fsyntax-only", source]
     subprocess.run(command, check=True)
+
+
+PARTS = """
+#include <string.h>
+#include "sum.h"
+
+enum { ROWS = 7, COLUMNS = 3 };
+
+int main(void)
+{
+    static float image[ROWS][COLUMNS], line[1][COLUMNS] = {{5, 6, 7}}, gain[COLUMNS] = {2, 3, 4};
+    static float whole[ROWS][COLUMNS], made[ROWS][COLUMNS];
+    const int64_t extents[] = {ROWS, COLUMNS}, one[] = {1, COLUMNS}, row[] = {COLUMNS};
+    int64_t strides[2], gain_strides[1], cut[4][2];
+    for (int at = 0; at < ROWS * COLUMNS; at++) image[at / COLUMNS][at % COLUMNS] = (float)at;
+    const bcastgen_array a = bcastgen_dense(image, extents, 2, strides, sizeof(float));
+    const bcastgen_array b = bcastgen_dense(line, one, 2, strides, sizeof(float));
+    const bcastgen_array c = bcastgen_dense(gain, row, 1, gain_strides, sizeof(float));
+    const bcastgen_array all = bcastgen_dense(whole, extents, 2, strides, sizeof(float));
+    const bcastgen_array r = bcastgen_dense(made, extents, 2, strides, sizeof(float));
+    if (sum(&a, &b, &c, &all, NULL) != BCASTGEN_OK) return 1;
+    for (int64_t first = 0; first < ROWS; first += 3) {
+        const int64_t end = first + 3 < ROWS ? first + 3 : ROWS;
+        const bcastgen_array of_a = bcastgen_part(&a, 2, first, end, cut[0]);
+        const bcastgen_array of_b = bcastgen_part(&b, 2, first, end, cut[1]);
+        const bcastgen_array of_c = bcastgen_part(&c, 2, first, end, cut[2]);
+        const bcastgen_array of_r = bcastgen_part(&r, 2, first, end, cut[3]);
+        if (sum(&of_a, &of_b, &of_c, &of_r, NULL) != BCASTGEN_OK) return 2;
+        sum_unchecked(&of_a, &of_b, &of_c, &of_r);
+    }
+    return memcmp(made, whole, sizeof made) == 0 && whole[6][2] != 0 ? 0 : 3;
+}
+"""
+
+
+def test_rows_are_computed_part_by_part(tmp_path):
+    """Of an operand of all rows, one whose row stretches, and one without rows; the last part is shorter."""
+    kernel = bg.from_text("(f32[?,?] a, f32[?,?] b, f32[?] c) -> a + b * c")
+    source, *_ = kernel.emit_c(tmp_path, "sum", unchecked=True)
+    (tmp_path / "main.c").write_text(PARTS)
+    command = [
+        compiler("gcc"),
+        *LANGUAGES["c"],
+        *STRICT,
+        *ADDRESS,
+        tmp_path / "main.c",
+        source,
+        "-o",
+        tmp_path / "main",
+    ]
+    subprocess.run(command, check=True)
+    subprocess.run([tmp_path / "main"], check=True)
