@@ -32,7 +32,6 @@ from .core.errors import (
     TraceError,
 )
 from .core.forks import undivided as _undivided
-from .core.version import __version__
 
 if TYPE_CHECKING:
     from .api.array_namespace import array_namespace
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from .api.strict_arrays import strict
     from .api.vectorize import vectorize
     from .api.views import broadcast_in_dim, broadcast_to, transpose
+    from .core.version import __version__
     from .kernel.kernel import Kernel
     from .runtime.settings import clear_memory, get_num_threads, set_num_threads
     from .shape.inference.broadcast import infer_broadcast
@@ -65,6 +65,7 @@ _HOMES = {
     "api.strict_arrays": ("strict",),
     "api.vectorize": ("vectorize",),
     "api.views": ("broadcast_in_dim", "broadcast_to", "transpose"),
+    "core.version": ("__version__",),
     "kernel.kernel": ("Kernel",),
     "runtime.settings": ("clear_memory", "get_num_threads", "set_num_threads"),
     "shape.inference.broadcast": ("infer_broadcast",),

@@ -16,7 +16,7 @@ from ..ops.table import find_op
 
 __all__ = ["ArrayNamespace", "array_namespace"]
 
-# What the standard has beside functions of elements, and is NumPy's: dtypes, constants, new arrays.
+# The standard's other names, which are NumPy's own: dtypes, constants, functions that make arrays.
 _NUMPYS = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128 e inf nan newaxis pi "
     "arange asarray empty empty_like eye full full_like linspace ones ones_like zeros zeros_like astype can_cast finfo "

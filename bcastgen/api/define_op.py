@@ -304,7 +304,7 @@ def _check_arity(op: str, what: str, function: Callable[..., Any], arity: int) -
     try:
         parameters = signature(function)
     except (TypeError, ValueError):
-        # What is written in C may not tell.
+        # A function written in C may have no signature.
         return
     try:
         parameters.bind(*range(arity))

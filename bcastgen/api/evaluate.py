@@ -97,4 +97,5 @@ def _look_up(name: str, local_dict: Mapping[str, Any], global_dict: Mapping[str,
         return local_dict[name]
     if global_dict is not None and name in global_dict:
         return global_dict[name]
-    raise ParseError(f"name '{name}' has no value: it is no variable of the caller; pass it in local_dict")
+    cure = f"write np.{name}" if name in ("pi", "e", "inf", "nan") else "pass it in local_dict"
+    raise ParseError(f"name '{name}' has no value: it is no variable of the caller; {cure}")

@@ -9,6 +9,7 @@ In: a function, an expression, a signature, an op.  Out: a :class:`Kernel`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -22,14 +23,13 @@ from ..expr.trace import trace
 from ..kernel.kernel import Kernel
 from ..pipeline.options import OPTIONS, Options, options_for
 from ..runtime.settings import check_threads
-from .by_parameters import specialized
-from .parameters import Parameters, check_names
+from .parameters import Make, Parameters, check_names
 
 if TYPE_CHECKING:
     from ..shape.inference.stretch_rules import Dynamic as DynamicMode
     from ..shape.types.tensor_type import Signature, TensorType
 
-__all__ = ["OPERAND_NAMES", "check_names", "from_text", "jit", "kernel_of"]
+__all__ = ["OPERAND_NAMES", "check_names", "from_text", "jit", "kernel_of", "specialized"]
 
 # The options that concern calls: threads, scalars, errors.
 _Calls = tuple[int | None, bool, str]
@@ -344,3 +344,14 @@ def _text_again(text: str, name: str, options: dict[str, Any]) -> Kernel:
 
 def _letter(at: int) -> str:
     return chr(ord("a") + at) if at < 26 else f"operand{at}"
+
+
+def specialized(function: Callable[..., Any], name: str, parameters: Parameters, make: Make) -> Any:
+    """Return the kernel of a function, or what picks one by the values of parameters that are no operands."""
+    if parameters.is_plain:
+        names = tuple(parameter.name for parameter in parameters.all)
+        defaults = tuple(p.default for p in parameters.all if p.default is not Parameter.empty)
+        return make(names, defaults, {})
+    with undivided:
+        from .specialized import SpecializedKernel  # noqa: PLC0415 - most functions have operands only
+    return SpecializedKernel(function, name, parameters, make)

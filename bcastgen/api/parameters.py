@@ -11,7 +11,10 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import BcastgenError, TraceError
+from ..core.forks import undivided
 from ..kernel.kernel import Kernel
 
 __all__ = ["Make", "Parameters", "check_names"]
@@ -31,6 +34,8 @@ class Parameters:
 
     def __init__(self, function: Callable[..., Any], static: str | tuple[str, ...] = ()) -> None:
         self.name = getattr(function, "__name__", "the function")
+        if isinstance(function, classmethod):
+            raise TraceError(f"{self.name} is a classmethod, which cannot be called yet; put @classmethod above")
         try:
             self.signature = signature(function)
         except (TypeError, ValueError) as error:
@@ -53,7 +58,7 @@ class Parameters:
         for parameter in self.all:
             if parameter.kind is Parameter.VAR_KEYWORD:
                 raise TraceError(f"parameter '{parameter}' has no places and names; name every operand")
-        self.is_method = self.all[0].name == "self" and _is_in_class(function)
+        self.is_method = _is_method(function, self.all[0].name)
 
     @property
     def is_plain(self) -> bool:
@@ -78,6 +83,35 @@ class Parameters:
         return args, keywords
 
 
-def _is_in_class(function: Callable[..., Any]) -> bool:
+def _is_method(function: Callable[..., Any], first: str) -> bool:
+    """Whether a function in a class takes the object, or the class, first: by its name, or what is done with it."""
     outer = getattr(function, "__qualname__", "").rpartition(".")[0]
-    return bool(outer) and not outer.endswith("<locals>")
+    if not outer or outer.endswith("<locals>"):
+        return False
+    return first in ("self", "cls") or not _is_array(function, first)
+
+
+def _is_array(function: Callable[..., Any], name: str) -> bool:
+    """Whether a function uses a parameter, and reads nothing from it that arrays do not have."""
+    code = getattr(function, "__code__", None)
+    if code is None or name in code.co_cellvars:
+        return True
+    with undivided:
+        from dis import get_instructions  # noqa: PLC0415 - most functions are in no class
+    steps = list(get_instructions(code))
+    # Newer versions load two at a time, the last of which is on top.
+    loads = [
+        (step.argval if isinstance(step.argval, tuple) else (step.argval,))
+        if step.opname.startswith("LOAD_FAST")
+        else ()
+        for step in steps
+    ]
+    read = {
+        step.argval
+        for names, step in zip(loads, steps[1:], strict=False)
+        if names[-1:] == (name,) and step.opname in ("LOAD_ATTR", "LOAD_METHOD")
+    }
+    return read <= _OF_ARRAYS and any(name in names for names in loads)
+
+
+_OF_ARRAYS = frozenset(dir(np.ndarray))

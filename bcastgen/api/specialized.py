@@ -31,8 +31,8 @@ _PLAIN = (bool, int, float, str, type(None), np.generic)
 class SpecializedKernel:
     """A function whose parameters are not all operands; see `static` of :func:`bcastgen.jit`.
 
-    Called as the function itself, with ``out=`` and the keywords of ufuncs. What kernels have beside (``explain``,
-    ``source``, ...) is that of the kernel of the latest call.
+    Called as the function itself, with ``out=`` and the keywords of ufuncs. A kernel's other attributes (``explain``,
+    ``source``, ...) are those of the kernel that the latest call ran.
     """
 
     def __init__(self, function: Callable[..., Any], name: str, parameters: Parameters, make: Make) -> None:
@@ -67,6 +67,10 @@ class SpecializedKernel:
         kernel = self._latest = self._kernel(tuple(operands), given)
         return kernel(*operands.values(), **keywords)
 
+    @property
+    def _first(self) -> str:
+        return self._parameters.all[0].name
+
     def _is_given(self, parameter: Parameter, value: object) -> bool:
         is_self = self._parameters.is_method and parameter is self._parameters.all[0]
         left_out = parameter.default is None and value is None
@@ -76,7 +80,7 @@ class SpecializedKernel:
         if not names:
             raise TypeError(f"{self.__name__}() takes at least one operand")
         own = dict(given)
-        instance = own.pop("self") if self._parameters.is_method else None
+        instance = own.pop(self._first) if self._parameters.is_method else None
         key = (names, tuple((name, self._mark(name, value)) for name, value in own.items()), type(instance))
         if instance is not None:
             return self._kernel_of_object(key, names, given, instance)
@@ -92,8 +96,8 @@ class SpecializedKernel:
         for read, kernel in known:
             if all(_marked(getattr(instance, name, _PLAIN)) == _marked(value) for name, value in read.items()):
                 return kernel
-        view = ObjectView(self.__name__, instance)
-        kernel = self._make(names, (), {**given, "self": view})
+        view = ObjectView(self.__name__, self._first, instance)
+        kernel = self._make(names, (), {**given, self._first: view})
         known.append((view._read, kernel))
         return kernel
 
@@ -132,18 +136,20 @@ class SpecializedKernel:
 
 
 class ObjectView:
-    """What stands for `self` while a method is traced: numbers and texts of the object, each noted as it is read."""
+    """A method's object while it is traced: gives the object's numbers and texts, and notes those that are read."""
 
-    __slots__ = ("_instance", "_name", "_read")
+    __slots__ = ("_first", "_instance", "_name", "_read")
 
-    def __init__(self, name: str, instance: Any) -> None:
+    def __init__(self, name: str, first: str, instance: Any) -> None:
         object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_first", first)
         object.__setattr__(self, "_instance", instance)
         object.__setattr__(self, "_read", {})
 
     def __getattr__(self, name: str) -> Any:
-        instance = self._instance
-        known = next((vars(kind)[name] for kind in type(instance).__mro__ if name in vars(kind)), None)
+        instance, shown = self._instance, f"{self._first}.{name}"
+        kinds = instance.__mro__ if isinstance(instance, type) else type(instance).__mro__
+        known = next((vars(kind)[name] for kind in kinds if name in vars(kind)), None)
         if isinstance(known, property) and known.fget is not None:
             return known.fget(self)
         if isinstance(known, FunctionType):
@@ -152,21 +158,21 @@ class ObjectView:
             return known.__func__
         if isinstance(known, SpecializedKernel):
             raise TraceError(
-                f"{self._name}(): self.{name} is a kernel of another method; write a function that both call"
+                f"{self._name}(): {shown} is a kernel of another method; write a function that both call"
             )
         value = getattr(instance, name)
         if isinstance(value, (Kernel, SpecializedKernel)) and name not in getattr(instance, "__dict__", ()):
             return value
         if not _is_plain(value):
             raise TraceError(
-                f"{self._name}(): self.{name} is a {type(value).__name__}; a method that is compiled reads numbers and "
+                f"{self._name}(): {shown} is a {type(value).__name__}; a method that is compiled reads numbers and "
                 "texts from its object, so pass this as an operand"
             )
         self._read[name] = value
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise TraceError(f"{self._name}(): self.{name} is set; a method that is compiled changes nothing, so return it")
+        raise TraceError(f"{self._name}(): {self._first}.{name} is set; a method that is compiled changes nothing, so return it")
 
 
 def _is_plain(value: object) -> bool:

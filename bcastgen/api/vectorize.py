@@ -20,7 +20,7 @@ from ..kernel.kernel import Kernel
 from ..kernel.loop_kernel import LoopKernel
 from ..pipeline.options import Options, options_for
 from ..runtime.settings import check_threads
-from .by_parameters import specialized
+from .functions import specialized
 from .parameters import Parameters
 
 __all__ = ["vectorize"]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BF16",
     "BOOL",
+    "BY_NAME",
     "C64",
     "C128",
     "COMPUTED",
@@ -220,14 +221,14 @@ DTYPES: tuple[DType, ...] = (
 # Those that ops compute in.
 COMPUTED = tuple(row for row in DTYPES if not row.is_storage)
 
-_BY_NAME = {row.name: row for row in DTYPES}
+BY_NAME = {row.name: row for row in DTYPES}
 
 
 def row_of(name: str) -> DType:
     """Return the row of our name."""
-    return _BY_NAME[name]
+    return BY_NAME[name]
 
 
-BOOL, I32, I64, U64 = (_BY_NAME[name] for name in ("bool", "i32", "i64", "u64"))
-F16, BF16, F32, F64 = (_BY_NAME[name] for name in ("f16", "bf16", "f32", "f64"))
-C64, C128 = _BY_NAME["c64"], _BY_NAME["c128"]
+BOOL, I32, I64, U64 = (BY_NAME[name] for name in ("bool", "i32", "i64", "u64"))
+F16, BF16, F32, F64 = (BY_NAME[name] for name in ("f16", "bf16", "f32", "f64"))
+C64, C128 = BY_NAME["c64"], BY_NAME["c128"]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .dtype_rows import BF16, BOOL, C64, C128, COMPUTED, DTYPES, F16, F32, F64, I32, I64, U64, DType
+from .dtype_rows import BF16, BOOL, BY_NAME, C64, C128, COMPUTED, DTYPES, F16, F32, F64, I32, I64, U64, DType
 from .errors import DTypeError, RangeError
 from .frozen import dataclass
 
@@ -50,11 +50,10 @@ __all__ = [
 ]
 
 
-_BY_NAME = {row.name: row for row in DTYPES}
 _BY_MLIR = {row.mlir: row for row in DTYPES}
 _BY_NUMPY = {row.numpy: row for row in DTYPES}
 
-# What to do about arrays of other dtypes, by NumPy's codes.
+# The end of the error for an array of another dtype, by NumPy's code: why not, and the cure.
 _CURES = {
     "g": " (no vectors have such floats); convert it by .astype(numpy.float64)",
     "G": " (no vectors have such floats); convert it by .astype(numpy.complex128)",
@@ -90,7 +89,7 @@ def dtype(spelling: object) -> DType:
     if isinstance(spelling, DType):
         return spelling
     if isinstance(spelling, str):
-        row = _BY_NAME.get(spelling) or _BY_MLIR.get(spelling) or _BY_NUMPY.get(spelling)
+        row = BY_NAME.get(spelling) or _BY_MLIR.get(spelling) or _BY_NUMPY.get(spelling)
         if row is not None:
             return row
         if meant := meant_by(spelling):
@@ -120,8 +119,8 @@ def meant_by(name: str) -> str | None:
     if found is None:
         return None
     # In MLIR i1 is a bool.
-    ours = _BY_NAME.get(name) or _BY_MLIR.get(name)
-    theirs = next((row for row in DTYPES[1:] if row.name == f"{found[1]}{int(found[2]) * 8}"), None)
+    ours = BY_NAME.get(name) or _BY_MLIR.get(name)
+    theirs = BY_NAME.get(f"{found[1]}{int(found[2]) * 8}")
     return " or ".join(row.numpy for row in (ours, theirs) if row is not None)
 
 

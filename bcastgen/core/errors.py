@@ -46,9 +46,9 @@ __all__ = [
 
 # Longer words of a text are cut in messages: a hostile one may be as long as all of the text.
 _LONGEST_WORD, _SHOWN = 400, 100
-_LONG_WORD = re.compile(rf"[^\s]{{{_LONGEST_WORD},}}")
+_LONG_WORD = rf"[^\s]{{{_LONGEST_WORD},}}"
 
-# What a shape function says that refuses operands without a reason.
+# The message where a shape function refuses operands without giving a reason.
 REFUSED = "a shape function refuses the operands"
 
 
@@ -64,7 +64,7 @@ class BcastgenError(Exception):
 
     @property
     def sentence(self) -> str:
-        """What is wrong, without where: the sentence that C gives for it, too."""
+        """The message without the place: the same sentence that C gives."""
         return str(self) if self._sentence is None else self._sentence
 
 
@@ -117,7 +117,7 @@ class ParseError(BcastgenError, ValueError):
     """Text is not an expression, a type or a signature; the message names the column, and shows no word at length."""
 
     def __init__(self, message: str = "", *more: object) -> None:
-        super().__init__(_LONG_WORD.sub(lambda word: f"{word[0][:_SHOWN]}...", message), *more)
+        super().__init__(re.sub(_LONG_WORD, lambda word: f"{word[0][:_SHOWN]}...", message), *more)
 
 
 class CompileError(BcastgenError, RuntimeError):
@@ -145,7 +145,7 @@ class CompilerWarning(RuntimeWarning):
 
 
 def placed(error: BcastgenError, place: str) -> BcastgenError:
-    """Return an error whose message also says where: once, by who knows it first and best.
+    """Return an error whose message also says where: once, by the first caller that knows.
 
     Examples
     --------

@@ -7,23 +7,24 @@ In: a class with annotated fields.  Out: what :func:`dataclasses.dataclass` make
 
 The standard one compiles seven functions for each class, which for a hundred classes takes a third of a first call's
 time. Here classes share all functions but ``__init__``, and that one is compiled when a class has some instances: to
-compile it takes as long as to set the fields of dozens one by one, and most classes have few.
+compile it takes as long as to set the fields of dozens one by one, and most classes have few. The standard module is
+imported when something asks for what only it has; a call of a kernel on disk does not, and the import would take as
+long as that of ten of our modules.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import sys
 from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, field
 from inspect import Signature, get_annotations, signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "replace"]
 
 if TYPE_CHECKING:
-    # Type checkers know the standard one.
-    from dataclasses import dataclass
+    # Type checkers know the standard ones.
+    from dataclasses import dataclass, replace
 else:
 
     def dataclass(*, frozen, slots, eq=True):
@@ -32,44 +33,98 @@ else:
             raise TypeError("not frozen, or without slots: use dataclasses.dataclass")
         return lambda cls: _made(cls, eq)
 
+    def replace(instance, /, **changes):
+        """Return a copy of an instance of such a class, with some fields changed; see `dataclasses.replace`."""
+        return type(instance)(**{**dict(zip(instance._fields.kinds, _state(instance), strict=True)), **changes})
 
-_FIELDS = "__dataclass_fields__"
+
 # How many instances of a class are made before its __init__ is compiled.
 _FEW = 32
-# The mark by which `dataclasses` tells plain fields from pseudo-fields.
-_PLAIN = dataclasses._FIELD  # type: ignore[attr-defined]
+# The argument of a field that a call leaves out, and whose default is made anew for each instance.
+_MISSING = object()
+
+
+class _Fields:
+    """The fields of a class, as its ``_fields``.
+
+    Attributes
+    ----------
+    kinds : name -> type, in order; those of base classes come first.
+    inherited : the names of those of base classes.
+    defaults, factories : name -> the default, or what makes it.
+    described : name -> the description that :func:`dataclasses.field` gave.
+    """
+
+    __slots__ = ("defaults", "described", "factories", "inherited", "kinds")
+
+    def __init__(self, cls: type) -> None:
+        self.kinds: dict[str, Any] = {}
+        self.defaults: dict[str, Any] = {}
+        self.factories: dict[str, Callable[[], Any]] = {}
+        self.described: dict[str, Any] = {}
+        for base in reversed(cls.__mro__[1:]):
+            known = base.__dict__.get("_fields")
+            if isinstance(known, _Fields):
+                self.kinds.update(known.kinds)
+                self.defaults.update(known.defaults)
+                self.factories.update(known.factories)
+                self.described.update(known.described)
+        self.inherited = frozenset(self.kinds)
+        own = get_annotations(cls)
+        self.kinds.update(own)
+        for name in own:
+            if name in cls.__dict__:
+                self._add(name, cls.__dict__[name])
+
+    def _add(self, name: str, default: Any) -> None:
+        """Note what a class says of a field: its default, or the description that `field` made."""
+        # A module that describes a field by `field` has imported this one.
+        standard = sys.modules.get("dataclasses")
+        if standard is None or not isinstance(default, standard.Field):
+            self.defaults[name] = default
+            return
+        self.described[name] = default
+        if default.default is not standard.MISSING:
+            self.defaults[name] = default.default
+        if default.default_factory is not standard.MISSING:
+            self.factories[name] = default.default_factory
+
+
+class _Standard:
+    """Gives `dataclasses.replace` and the like the standard descriptions of a class's fields."""
+
+    def __get__(self, _instance: Any, cls: Any) -> dict[str, Any]:
+        import dataclasses  # noqa: PLC0415 - most processes ask for no descriptions
+
+        fields: _Fields = cls._fields
+        made: dict[str, Any] = {}
+        for name, kind in fields.kinds.items():
+            default = fields.defaults.get(name, dataclasses.MISSING)
+            one: Any = fields.described.get(name) or dataclasses.field(default=default)
+            # The mark tells plain fields from pseudo-fields.
+            one.name, one.type, one._field_type = name, kind, dataclasses._FIELD  # type: ignore[attr-defined]
+            made[name] = one
+        return made
 
 
 def _made(cls: type, by_value: bool) -> type:
     """Return a copy of a class with slots for its fields and with the methods that it does not define itself."""
-    fields: dict[str, Field[Any]] = {}
-    for base in reversed(cls.__mro__[1:]):
-        fields.update(base.__dict__.get(_FIELDS, {}))
-    inherited = set(fields)
-    fields.update((name, _field(cls, name, kind)) for name, kind in get_annotations(cls).items())
-    members = {name: value for name, value in cls.__dict__.items() if name not in fields}
+    fields = _Fields(cls)
+    members = {name: value for name, value in cls.__dict__.items() if name not in fields.kinds}
     for name in ("__dict__", "__weakref__"):
         members.pop(name, None)
     if by_value and "__eq__" in members and members.get("__hash__") is None:
         # Python sets __hash__ to None in a class that defines __eq__.
         members.pop("__hash__", None)
     made_of = {"__init__": _first_init, **_SHARED, **(_by_value(fields) if by_value else {})}
+    made_of |= {"__match_args__": tuple(fields.kinds), "__dataclass_fields__": _Standard()}
     for name, value in made_of.items():
         members.setdefault(name, value)
-    members["__slots__"] = tuple(name for name in fields if name not in inherited)
-    members["__match_args__"] = tuple(name for name, field in fields.items() if field.init)
-    members[_FIELDS] = fields
+    members["__slots__"] = tuple(name for name in fields.kinds if name not in fields.inherited)
+    members["_fields"] = fields
     made = type(cls)(cls.__name__, cls.__bases__, members)
     made.__qualname__ = cls.__qualname__
     return made
-
-
-def _field(cls: type, name: str, kind: Any) -> Field[Any]:
-    """Return the standard description of a field, which `dataclasses.replace` and the like read."""
-    default = cls.__dict__.get(name, MISSING)
-    made: Any = default if isinstance(default, Field) else field(default=default)
-    made.name, made.type, made._field_type = name, kind, _PLAIN
-    return made  # type: ignore[no-any-return]
 
 
 # ---- functions that all classes share --------------------------------------------------------------------------------
@@ -80,7 +135,7 @@ def _first_init(self: Any, *given: Any, **by_name: Any) -> None:
     kind: Any = type(self)
     made = _made_of.get(kind, 0) + 1
     _made_of[kind] = made
-    if made <= _FEW and _set_fields(self, getattr(kind, _FIELDS), given, by_name):
+    if made <= _FEW and _set_fields(self, kind._fields, given, by_name):
         if hasattr(kind, "__post_init__"):
             self.__post_init__()
         return
@@ -95,37 +150,36 @@ def _first_init(self: Any, *given: Any, **by_name: Any) -> None:
 _made_of: dict[type, int] = {}
 
 
-def _set_fields(self: Any, fields: dict[str, Field[Any]], given: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
+def _set_fields(self: Any, fields: _Fields, given: tuple[Any, ...], by_name: dict[str, Any]) -> bool:
     """Set the fields of an instance; return False if the arguments are not its fields: the compiled one says why."""
-    values = dict(zip(fields, given, strict=False))
-    if len(given) > len(fields) or not (by_name.keys() <= fields.keys() - values.keys()):
+    kinds = fields.kinds
+    positional = dict(zip(kinds, given, strict=False))
+    if len(given) > len(kinds) or (by_name and not (by_name.keys() <= kinds.keys() - positional.keys())):
         return False
-    values.update(by_name)
-    for name, one in fields.items():
-        if name in values:
-            value = values[name]
-        elif one.default is not MISSING:
-            value = one.default
-        elif one.default_factory is not MISSING:
-            value = one.default_factory()
-        else:
-            return False
+    values = {**fields.defaults, **positional, **by_name}
+    for name, make in fields.factories.items():
+        if name not in values:
+            values[name] = make()
+    if len(values) < len(kinds):
+        return False
+    for name, value in values.items():
         object.__setattr__(self, name, value)
     return True
 
 
 def _init_of(cls: Any) -> Any:
     """Return an __init__ that sets the slots."""
-    known: dict[str, Any] = {"_MISSING": MISSING}
+    fields: _Fields = cls._fields
+    known: dict[str, Any] = {"_MISSING": _MISSING}
     parameters, lines = [], []
-    for name, one in getattr(cls, _FIELDS).items():
+    for name in fields.kinds:
         known[f"_set_{name}"] = getattr(cls, name).__set__
         value = name
-        if one.default is not MISSING:
-            known[f"_default_{name}"] = one.default
+        if name in fields.defaults:
+            known[f"_default_{name}"] = fields.defaults[name]
             parameters.append(f"{name}=_default_{name}")
-        elif one.default_factory is not MISSING:
-            known[f"_make_{name}"] = one.default_factory
+        elif name in fields.factories:
+            known[f"_make_{name}"] = fields.factories[name]
             parameters.append(f"{name}=_MISSING")
             value = f"_make_{name}() if {name} is _MISSING else {name}"
         else:
@@ -136,7 +190,7 @@ def _init_of(cls: Any) -> Any:
     exec("\n".join((f"def __init__({', '.join(('self', *parameters))}):", *lines, "    return None")), known)
     init = known["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
-    init.__annotations__ = {name: one.type for name, one in getattr(cls, _FIELDS).items()} | {"return": None}
+    init.__annotations__ = {**fields.kinds, "return": None}
     return init
 
 
@@ -149,24 +203,33 @@ class _SignatureOfInit:
 
 
 def _repr(self: Any) -> str:
-    shown = (f"{name}={getattr(self, name)!r}" for name, one in getattr(self, _FIELDS).items() if one.repr)
+    fields: _Fields = self._fields
+    shown = (
+        f"{name}={getattr(self, name)!r}"
+        for name in fields.kinds
+        if name not in fields.described or fields.described[name].repr
+    )
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
 def _refuse_set(self: Any, name: str, _value: Any) -> None:
+    from dataclasses import FrozenInstanceError  # noqa: PLC0415 - only an error needs it
+
     raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def _refuse_delete(self: Any, name: str) -> None:
+    from dataclasses import FrozenInstanceError  # noqa: PLC0415 - only an error needs it
+
     raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _state(self: Any) -> list[Any]:
-    return [getattr(self, name) for name in getattr(self, _FIELDS)]
+    return [getattr(self, name) for name in self._fields.kinds]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
-    for name, value in zip(getattr(self, _FIELDS), state, strict=True):
+    for name, value in zip(self._fields.kinds, state, strict=True):
         object.__setattr__(self, name, value)
 
 
@@ -180,9 +243,9 @@ _SHARED = {
 }
 
 
-def _by_value(fields: dict[str, Field[Any]]) -> dict[str, Any]:
+def _by_value(fields: _Fields) -> dict[str, Any]:
     """Return the methods that compare and hash the values of fields."""
-    names = [name for name, one in fields.items() if one.compare]
+    names = [name for name in fields.kinds if name not in fields.described or fields.described[name].compare]
     values: Callable[[Any], Any] = attrgetter(*names) if len(names) > 1 else _few(names)
 
     def __eq__(self: Any, other: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Says what happens, to those who have set up `logging`.
+"""Log messages, for programs that have set up `logging`.
 
 In: a message and what it is about.  Out: a record of the logger "bcastgen".
 

@@ -13,11 +13,10 @@ checks that signatures and docstrings, which editors show, agree with the rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields, replace
 from typing import Any
 
 from .errors import BcastgenError
-from .frozen import dataclass
+from .frozen import dataclass, replace
 
 __all__ = ["DYNAMIC", "VARIANTS", "Option", "option", "options_of"]
 
@@ -72,11 +71,15 @@ class Option:
 
 def option(default: Any, doc: str, **more: Any) -> Any:
     """Return the field of a dataclass that is an option of the field's name; see :class:`Option`."""
+    from dataclasses import field  # noqa: PLC0415 - kernels have their options in a table
+
     return field(default=default, metadata={"option": Option("", default, doc, **more)})
 
 
 def options_of(kind: Any) -> tuple[Option, ...]:
     """Return the options that a dataclass has as fields, in order."""
+    from dataclasses import fields  # noqa: PLC0415 - kernels have their options in a table
+
     return tuple(replace(one.metadata["option"], name=one.name) for one in fields(kind) if "option" in one.metadata)
 
 

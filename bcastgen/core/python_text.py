@@ -15,7 +15,7 @@ from typing import Any
 
 __all__ = ["parse_expression", "parse_module"]
 
-# Of threads that do nothing but parse, few texts in a thousand fail once.
+# Where all threads do nothing but parse, a few texts in a thousand fail once.
 _TRIES = 20
 
 

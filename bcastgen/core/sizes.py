@@ -1,6 +1,6 @@
 """Switches, and numbers of bytes, as environment variables spell them.
 
-In: the name of a variable.  Out: bytes, or an error that says what may stand there.
+In: the name of a variable.  Out: bytes, or an error that says what the variable may be.
 
     BCASTGEN_CACHE_SIZE=2G  ->  byte_size("BCASTGEN_CACHE_SIZE", "0 for no bound") == 2147483648
 """

@@ -82,7 +82,8 @@ class SmallFloat:
     def code_of(self, value: float) -> int:
         """Return the code of the nearest value; of two that are as near, the one whose code is even.
 
-        Of powers of two it is the larger one, and the second one for all numbers between the first two.
+        In a format of powers of two, a number halfway between two gets the larger one, and every number between the
+        two smallest gets the larger of them.
 
         Examples
         --------
@@ -132,7 +133,7 @@ _NAME = re.compile(r"f(?P<bits>\d)e(?P<exponent>\d)m(?P<mantissa>\d)(?:b(?P<bias
 def format_of(name: str) -> SmallFloat:
     """Return the format that a dtype's name tells, by the rules of the names of LLVM's APFloat.
 
-    Behind the widths stands ``fn`` where there is no infinity: one code with all bits set is NaN, or none in fewer than
+    ``fn`` behind the widths means that there is no infinity: one code with all bits set is NaN, or none in fewer than
     8 bits. With ``uz`` NaN is in the place of -0, and the bias is one more unless ``b`` gives it; ``fnu`` has no sign.
 
     Examples

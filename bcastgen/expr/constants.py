@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..core.dtypes import I32, U64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_HUGE, WEAK_INT, WEAK_UINT, DType, Weak
+from ..core.dtypes import BOOL, I32, U64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_HUGE, WEAK_INT, WEAK_UINT, DType, Weak
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..ops.table import CAST
 from .nodes import Apply, Constant, Node, Operand, Params
@@ -20,6 +20,7 @@ __all__ = [
     "CALLED",
     "OF_NUMBERS",
     "check_casting",
+    "check_mask",
     "converted",
     "is_weak_int",
     "may_be_weak",
@@ -91,6 +92,12 @@ def check_casting(kind: DType | Weak, target: DType, casting: str) -> None:
             f"astype: {source} cannot be cast to {target} by the rule {casting!r}; leave casting= out, or convert to "
             "what holds it"
         )
+
+
+def check_mask(name: str, kind: DType | Weak) -> None:
+    """Raise a DTypeError unless a reduction takes masks of this type: bools, or a Python int, as in NumPy."""
+    if kind is not BOOL and kind is not WEAK_INT:
+        raise DTypeError(f"{name}: where= has dtype {kind}, expected bool; write where=mask != 0")
 
 
 def refuse_negative_exponent(loop: DType, exponent: Node) -> None:

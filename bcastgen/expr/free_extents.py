@@ -10,10 +10,12 @@ Each becomes an operand of rank 1 without data, whose extent is the one the call
 
 from __future__ import annotations
 
-from ..core.errors import BroadcastError
-from .nodes import Node, Reduce, Remap, topological
+from collections.abc import Mapping
 
-__all__ = ["free_extent_names", "free_extents_of", "has_views"]
+from ..core.errors import BroadcastError
+from .nodes import Expression, Node, Reduce, Remap, topological
+
+__all__ = ["free_extent_names", "free_extents_again", "free_extents_of", "has_views"]
 
 
 def has_views(results: tuple[Node, ...]) -> bool:
@@ -60,6 +62,29 @@ def free_extents_of(results: tuple[Node, ...], bound: set[str | None]) -> dict[t
                 by_name[symbol] = count
             count += 1
     return numbers
+
+
+def free_extents_again(
+    results: tuple[Node, ...], whole: Expression, views: Mapping[Node, Node], bound: set[str | None]
+) -> tuple[int, ...]:
+    """Return `free_extents` of an expression that was made from some or all values of another one.
+
+    Parameters
+    ----------
+    results : of the new expression.
+    whole : the other one.
+    views : the view in `whole` that each view of the new expression was.
+    bound : the names that operands' types give an extent to.
+    """
+    if not whole.free_extents:
+        return ()
+    before = free_extents_of(whole.results, bound)
+    found: dict[int, int] = {}
+    for (node, dim), number in free_extents_of(results, bound).items():
+        view = views[node]
+        assert isinstance(view, Remap)
+        found[number] = whole.free_extents[before[(view, dim)]]
+    return tuple(found[number] for number in range(len(found)))
 
 
 def free_extent_names(results: tuple[Node, ...], bound: set[str | None]) -> tuple[str | None, ...]:

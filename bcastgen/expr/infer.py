@@ -39,6 +39,7 @@ from .build import Builder
 from .constants import (
     OF_NUMBERS,
     check_casting,
+    check_mask,
     converted,
     is_weak_int,
     power_of_ten,
@@ -181,6 +182,11 @@ class _Inference:
         if guard is not None:
             return self._guarded(node, operands, guard)
         op = node.op
+        notes = dict(node.params)
+        if "dtype only" in notes:
+            return self._as(operands[1], concrete(self._resolved(operands[0])))
+        if "mask" in notes:
+            check_mask(notes["mask"], self.types[operands[0]])
         if ("method", True) in node.params and not getattr(self.types[operands[0]], "is_complex", True):
             # Of what is real the method gives the array itself, and the function an int8 for bools.
             return operands[0]

@@ -14,7 +14,7 @@ through :func:`topological`, which does not recurse: expressions may be thousand
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DType, Weak
@@ -138,6 +138,9 @@ class Sizing:
     result: Node
 
 
+_NO_PLACES: Mapping[Node, Place] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Expression:
     """Named operands and the nodes that are the results, in order.
@@ -152,7 +155,7 @@ class Expression:
     free_extents: tuple[int, ...] = ()
     type_assertions: tuple[TypeAssertion, ...] = ()
     sizings: tuple[Sizing, ...] = ()
-    places: Mapping[Node, Place] = field(default_factory=dict)
+    places: Mapping[Node, Place] = _NO_PLACES
 
     @property
     def roots(self) -> tuple[Node, ...]:

@@ -20,6 +20,7 @@ import numpy as np
 from ..core.errors import BroadcastError, TraceError
 from ..core.frozen import dataclass
 from ..ops.rows.reductions import REDUCTIONS
+from ..ops.table import OPS
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, topological
 
 __all__ = ["BY_NUMPY", "FUNCTIONS", "Split", "check_axes", "normal_axes", "split"]
@@ -50,15 +51,31 @@ def _axes(name: str, axis: Any) -> tuple[int, ...]:
 
 def _chosen(name: str, x: Tracer, where: Any, other: Any) -> Tracer:
     """Return the elements that `where` chooses, and another value in place of those it leaves out."""
-    if where is True:
-        return x
-    return np.where(_mask(name, where), x, other)
+    return x if where is True else x.applied(OPS["where"], (_mask(name, x, where), x, other), (("mask", name),))
 
 
-def _mask(name: str, where: Any) -> Any:
+def _mask(name: str, x: Tracer, where: Any) -> Any:
+    """Return the mask of a value's elements, which is broadcast to the value, as in NumPy: it does not stretch it."""
     if not hasattr(where, "reduced"):
-        raise TraceError(f"{name}: where={where!r} is no operand of the kernel; pass the mask in as an operand")
-    return where
+        if isinstance(where, (bool, np.bool_)):
+            return where
+        raise TraceError(
+            f"{name}: where={where!r} is neither an operand of the kernel nor True or False; pass the mask in as an "
+            "operand"
+        )
+    own, others = _broadcast_from(x.node), _broadcast_from(where.node)
+    if own is None or len(own) != 1 or (others is not None and others <= own):
+        return where
+    (like,) = own
+    return where.broadcast(type(x)(x.builder, like))
+
+
+def _broadcast_from(node: Node) -> set[Operand] | None:
+    """Return the operands whose shapes are broadcast to a value's; None if views or reductions make it of others."""
+    nodes = topological((node,))
+    if any(isinstance(one, (Remap, Reduce)) for one in nodes):
+        return None
+    return {one for one in nodes if isinstance(one, Operand)}
 
 
 def _in(x: Tracer, dtype: Any) -> Tracer:
@@ -68,11 +85,6 @@ def _in(x: Tracer, dtype: Any) -> Tracer:
 def _initial(like: Tracer, value: Any) -> Tracer:
     """Return an initial value, which NumPy converts to the dtype of what it is combined with, whatever it was."""
     return np.full_like(like, value)
-
-
-def _no_where(name: str, where: Any) -> None:
-    if where is not True:
-        raise TraceError(f"{name}: where= is not supported in a kernel; divide sum(x, where=m) by the number chosen")
 
 
 def _no_out(name: str, out: Any) -> None:
@@ -138,8 +150,20 @@ def mean(
 ) -> Tracer:
     """Sum of elements, divided by their number."""
     _no_out("mean", out)
-    _no_where("mean", where)
-    return _in(_reduced("mean", _in(a, dtype), axis, keepdims), dtype)
+    x = _in(a, dtype)
+    return _in(_mean("mean", x, axis, keepdims, where), dtype)
+
+
+def _mean(name: str, x: Tracer, axis: Any, keepdims: bool, where: Any, ddof: int = 0) -> Tracer:
+    if where is True:
+        return _reduced("mean", x, axis, keepdims, ddof=ddof)
+    # The quotient has the dtype of one by a number, and the sum is at least an f32.
+    like = x / 1
+    total = _reduced("sum", _chosen(name, like * np.float32(1), where, 0), axis, keepdims)
+    ones = x.applied(OPS["full_like"], (x, 1)) != 0
+    count = _reduced("sum", _chosen(name, ones, where, False), axis, keepdims)
+    ratio = total / (np.maximum(count - ddof, 0) if ddof else count)
+    return x.applied(OPS["full_like"], (like, ratio), (("dtype only", True),))
 
 
 def var(
@@ -151,18 +175,21 @@ def var(
     keepdims: bool = False,
     *,
     where: Any = True,
+    mean: Any = None,
     correction: Any = None,
 ) -> Tracer:
     """Mean of the squared distances from the mean."""
     _no_out("var", out)
-    _no_where("var", where)
+    if correction is not None and ddof != 0:
+        raise TraceError("var: ddof= and correction= are two names of one number; give one of them")
     count = ddof if correction is None else correction
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
         raise TraceError(f"var: ddof={count!r} is no integer of 0 or more")
-    x = _in(a, dtype)
-    apart = x - _reduced("mean", x, axis, True)
+    # As in NumPy the operand keeps its dtype in the difference: that of the mean may hold fewer of its digits.
+    apart = a - (_in(_mean("var", _in(a, dtype), axis, True, where), dtype) if mean is None else mean)
     # The product with the conjugate is real; of a real number it is the square.
-    return _in(_reduced("mean", np.real(apart * np.conjugate(apart)), axis, keepdims, ddof=int(count)), dtype)
+    squares = _in(np.real(apart * np.conjugate(apart)), dtype)
+    return _in(_mean("var", squares, axis, keepdims, where, int(count)), dtype)
 
 
 @wraps(var, assigned=())
@@ -227,15 +254,25 @@ def normal_axes(node: Reduce, rank: int) -> tuple[int, ...]:
     """
     if node.axes is None:
         return tuple(range(rank))
-    found = []
+    dims = []
     for axis in node.axes:
         if not -rank <= axis < rank:
             cure = f"use {-rank} to {rank - 1}" if rank else "use None"
-            raise BroadcastError(f"{node.op.name}: axis {axis} is out of range for a value of rank {rank}; {cure}")
-        found.append(axis % rank)
-    if len(set(found)) != len(found):
-        raise BroadcastError(f"{node.op.name}: axes {list(node.axes)} name a dim twice; name each once")
-    return tuple(sorted(found))
+            found = f"axis {axis} is out of range for a value of rank {rank} ({_origin(node)})"
+            raise BroadcastError(f"{node.op.name}: {found}; {cure}")
+        dims.append(axis % rank)
+    if len(set(dims)) != len(dims):
+        which = f"axes {list(node.axes)} of a value of rank {rank} ({_origin(node)})"
+        raise BroadcastError(f"{node.op.name}: {which} name a dim twice; name each once")
+    return tuple(sorted(dims))
+
+
+def _origin(node: Reduce) -> str:
+    """Return which operand a reduction combines, or which ones its value is computed from."""
+    if isinstance(node.operand, Operand):
+        return f"operand '{node.operand.name}'"
+    names = [f"'{one.name}'" for one in topological((node.operand,)) if isinstance(one, Operand)]
+    return f"computed from {', '.join(names[:4])}{', ...' * (len(names) > 4)}"
 
 
 def check_axes(node: Reduce, rank: int) -> None:
@@ -247,13 +284,15 @@ def check_axes(node: Reduce, rank: int) -> None:
 class Split:
     """An expression without reductions, whose first results are the values that `reductions` reduce.
 
-    The last operands are what the reductions give, in the same order, which is that of `depths`: how many reductions
-    stand one on the other.
+    The last operands are what the reductions give, in the same order, which is that of `depths`: 1 for a
+    reduction whose value needs no other, 2 for one that reads such a reduction, and so on. `views` has for each view of
+    the expression the one that it was.
     """
 
     expression: Expression
     reductions: tuple[Reduce, ...]
     depths: tuple[int, ...]
+    views: dict[Node, Node]
 
 
 def split(expression: Expression) -> Split:
@@ -280,7 +319,8 @@ def split(expression: Expression) -> Split:
     values = tuple(here[node.operand] for node in found)
     results = (*values, *(here[node] for node in expression.results))
     made = Expression((*expression.operands, *temporaries), results, expression.free_extents)
-    return Split(made, tuple(found), tuple(depth[node] for node in found))
+    views: dict[Node, Node] = {here[node]: node for node in order if isinstance(node, Remap)}
+    return Split(made, tuple(found), tuple(depth[node] for node in found), views)
 
 
 def _below(node: Node) -> tuple[Node, ...]:

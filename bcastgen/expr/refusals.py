@@ -13,23 +13,34 @@ import numpy as np
 
 from ..ops.table import OPS
 
-__all__ = ["attribute", "function", "index", "keyword", "value"]
+__all__ = ["OF_ARRAYS", "attribute", "function", "index", "keyword", "method", "value"]
 
 _REDUCTIONS = frozenset(
-    "average nansum nanmax nanmin nanmean product median percentile quantile ptp cumsum cumprod trace dot vdot inner "
+    "average product median percentile quantile ptp cumsum cumprod trace dot vdot inner "
     "norm softmax".split()
 )
+# These skip NaN.
+_WITHOUT_NAN = frozenset("nansum nanprod nanmean nanvar nanstd nanmax nanmin".split())
+_PRODUCTS = frozenset("matmul matvec vecmat vecdot".split())
 _LAYOUTS = frozenset(
     "reshape ravel flatten resize repeat take put compress diagonal sort argsort partition searchsorted nonzero choose "
-    "concatenate stack hstack vstack tile roll flip pad matmul einsum outer tensordot flat".split()
+    "concatenate stack hstack vstack tile roll flip pad einsum outer tensordot flat".split()
 )
 _OF_CALLS = frozenset("shape ndim size dtype itemsize nbytes strides data flags base".split())
 _VALUES = frozenset("item tolist tobytes tofile dump dumps".split())
 _MEMORY = frozenset("view fill getfield setfield byteswap setflags".split())
+# Methods of arrays that no kernel has.
+OF_ARRAYS = _VALUES | _MEMORY
 
 
 def function(name: str) -> str | None:
     """Return why a function is no part of an expression, and the cure; None for a name that says nothing."""
+    if name in _WITHOUT_NAN:
+        own = name.removeprefix("nan")
+        initial = {"max": ", initial=-numpy.inf", "min": ", initial=numpy.inf"}.get(own, "")
+        return f"{name} is no reduction that kernels have; write numpy.{own}(x, where=~numpy.isnan(x){initial})"
+    if name in _PRODUCTS:
+        return f"{name} is a product of vectors, and not element-wise; compute it outside, and pass its result as an operand"
     if name in _REDUCTIONS:
         return (
             f"{name} is not element-wise (its result depends on many elements), nor a reduction that kernels have; "
@@ -38,7 +49,7 @@ def function(name: str) -> str | None:
     if name in _LAYOUTS:
         return f"{name} is not element-wise; apply it to the array before it comes into the kernel"
     row = OPS.get(name)
-    if row is not None and row.params:
+    if name == "astype" or (row is not None and row.params):
         return f"{name} takes a dtype, which is no operand; write x.astype(float32)"
     return None
 
@@ -60,6 +71,17 @@ def keyword(name: str) -> str:
     'leave it out'
     """
     return _KEYWORDS.get(name, "leave it out")
+
+
+def method(ufunc: str, name: str) -> str:
+    """Return what to do in place of a method of a ufunc.
+
+    Examples
+    --------
+    >>> method("numpy.add", "outer")
+    'write numpy.add(a[:, None], b) for vectors a and b'
+    """
+    return f"write {ufunc}(a[:, None], b) for vectors a and b" if name == "outer" else "call it outside the kernel"
 
 
 def attribute(name: str) -> str:

@@ -253,7 +253,7 @@ class _Reader:
 
     def _reduction(self, call: ReductionCall) -> Node:
         from .reductions import FUNCTIONS  # noqa: PLC0415 - most kernels reduce nothing
-        from .trace import Tracer  # noqa: PLC0415 - likewise
+        from .trace import Tracer  # noqa: PLC0415 - most kernels reduce nothing
 
         where = {} if call.where is None else {CHOICE: Tracer(self.builder, self.made[call.where])}
         made: Node = FUNCTIONS[call.name](Tracer(self.builder, self.made[call.value]), **call.options, **where).node
@@ -387,7 +387,10 @@ def _is_module(tree: ast.expr) -> bool:
 def _method(tree: ast.expr) -> str:
     """Return why a call of this is refused: `x.sum()`, `np.linalg.norm(x)`."""
     name = tree.attr if isinstance(tree, ast.Attribute) else ""
-    return refusals.function(name) or "only functions can be called; `bcastgen ops` lists what there is"
+    if find_op(name) is not None:
+        return f"what {ast.unparse(tree)} is, text does not say; write {name}(...) for the op of that name"
+    why = refusals.function(name) or (refusals.attribute(name) if name in refusals.OF_ARRAYS else None)
+    return why or "only functions can be called; `bcastgen ops` lists what there is"
 
 
 def _cure(tree: ast.AST) -> str:

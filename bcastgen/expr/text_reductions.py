@@ -100,6 +100,8 @@ def _literal(name: str, tree: ast.expr, refuse: Refusal) -> Any:
     try:
         value = ast.literal_eval(tree)
     except ValueError:
+        if name == "axis":
+            raise refuse(tree, "axis is a literal, as in axis=1; of two arrays, write maximum(a, b) or minimum(a, b)") from None
         raise refuse(tree, f"{name} is a literal, as in axis=1 or keepdims=True") from None
     if not isinstance(value, _LITERALS[name]) or (name in ("axis", "ddof") and isinstance(value, bool)):
         raise refuse(tree, f"{name} is a literal, as in axis=1 or keepdims=True")

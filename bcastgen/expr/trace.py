@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, wraps
+from functools import partial
 from inspect import CO_VARKEYWORDS, iscoroutinefunction, isfunction, isgeneratorfunction
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -24,7 +24,6 @@ from ..core.dtypes import DType, dtype, in_numpy_code
 from ..core.errors import BcastgenError, DTypeError, TraceError, placed
 from ..ops.row import Op
 from ..ops.table import CAST, OPS, SEVERAL
-from . import refusals
 from .build import Builder
 from .folding import constant_from
 from .kinds import Declared, asking
@@ -57,7 +56,6 @@ def noting(function: _Function) -> _Function:
     """Return a function of stand-ins whose errors the expression remembers, so that a `try` does not hide them."""
     name = function.__name__
 
-    @wraps(function)
     def noted(*args: Any, **options: Any) -> Any:
         try:
             if options and not name.startswith("_"):
@@ -70,7 +68,17 @@ def noting(function: _Function) -> _Function:
                 found.builder.refused.append(error)
             raise
 
+    # What functools.wraps sets and someone asks for; with it the hundred methods of Tracer take three times as long.
+    noted.__name__, noted.__qualname__, noted.__doc__ = name, function.__qualname__, function.__doc__
+    noted.__wrapped__ = function  # type: ignore[attr-defined]
     return noted  # type: ignore[return-value]
+
+
+def _refusals() -> Any:
+    """Return the module with the sentences of errors."""
+    from . import refusals  # noqa: PLC0415 - most functions are traced without an error
+
+    return refusals
 
 
 def _check_keywords(function: Callable[..., Any], name: str, given: Iterable[str]) -> None:
@@ -79,7 +87,7 @@ def _check_keywords(function: Callable[..., Any], name: str, given: Iterable[str
     known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     for key in given:
         if key not in known and not code.co_flags & CO_VARKEYWORDS:
-            raise TraceError(f"{name}: {key}= has no meaning inside a kernel; {refusals.keyword(key)}")
+            raise TraceError(f"{name}: {key}= has no meaning inside a kernel; {_refusals().keyword(key)}")
 
 
 class Tracer(Declared):
@@ -95,10 +103,12 @@ class Tracer(Declared):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         reduction = _reduction(ufunc) if method == "reduce" else None
         if reduction is not None:
-            return reduction(*inputs, **{"axis": 0, **options})
+            given = {key: value for key, value in options.items() if key == "axis" or value is not None}
+            _check_keywords(reduction, f"numpy.{ufunc.__name__}.reduce", given)
+            return reduction(*inputs, **{"axis": 0, **given})
         name, (op, *others) = rows_of(ufunc)
         if method != "__call__":
-            raise TraceError(f"{name}.{method} is not element-wise; call it outside the kernel")
+            raise TraceError(f"{name}.{method} is not element-wise; {_refusals().method(name, method)}")
         loop = _loop_asked_for(name, op, others, options)
         nodes = _nodes(self.builder, op, inputs)
         if loop is not None:
@@ -115,7 +125,7 @@ class Tracer(Declared):
         handler = _numpy_function(function)
         name = f"{function.__module__}.{function.__name__}"
         if handler is None:
-            why = refusals.function(function.__name__)
+            why = _refusals().function(function.__name__)
             raise TraceError(
                 f"{name} is not element-wise or not supported inside a kernel; call it outside, and pass its result as "
                 "an operand"
@@ -257,11 +267,11 @@ class Tracer(Declared):
     def __getitem__(self, key: object) -> Tracer:
         parts = (key,) if is_tracer(key) or not isinstance(key, tuple) else key
         if any(isinstance(part, (Tracer, np.ndarray, list)) for part in parts):
-            raise TraceError(refusals.index(is_array=True))
+            raise TraceError(_refusals().index(is_array=True))
         pattern = tuple("new" if part is None else "rest" if part is ... else "dim" for part in parts)
         whole = all(part is None or part is ... or part == slice(None) for part in parts)
         if not whole or pattern.count("rest") > 1:
-            raise TraceError(refusals.index(is_array=False))
+            raise TraceError(_refusals().index(is_array=False))
         from .views import NewAxes  # noqa: PLC0415 - most kernels have no views
 
         return _viewed(self, NewAxes(pattern))
@@ -286,7 +296,7 @@ class Tracer(Declared):
         reduction = _reduction(name)
         if reduction is not None:
             return partial(noting(reduction), self)
-        raise TraceError(refusals.attribute(name))
+        raise TraceError(_refusals().attribute(name))
 
     def __format__(self, spec: str) -> str:
         if not spec:
@@ -305,7 +315,7 @@ def _node(builder: Builder, value: object, where: str) -> Node:
     made = constant_from(value)
     if made is not None:
         return builder.keep(made)
-    raise TraceError(f"{where}: {refusals.value(value, name_of(value))}")
+    raise TraceError(f"{where}: {_refusals().value(value, name_of(value))}")
 
 
 def _nodes(builder: Builder, op: Op, values: tuple[object, ...]) -> tuple[Node, ...]:
@@ -331,7 +341,7 @@ def _loop_asked_for(name: str, op: Op, others: list[Op], options: Mapping[str, A
         # A kernel allocates its results, so the order of their memory and their class are not this call's.
         idle = value is None or key in ("order", "subok") or (key == "where" and value is True)
         if not (idle or key == "dtype" or (key == "casting" and value == "same_kind")):
-            raise TraceError(f"{name}: {key}= has no meaning inside a kernel; {refusals.keyword(key)}")
+            raise TraceError(f"{name}: {key}= has no meaning inside a kernel; {_refusals().keyword(key)}")
     if options.get("dtype") is None:
         return None
     target = in_numpy_code(options["dtype"])
@@ -413,7 +423,7 @@ def broadcast_in_dim(x: Any, shape: Any, dims: Any = None) -> Tracer:
 def _operator(op: Op, reflected: bool) -> Callable[..., Any]:
     def method(self: Tracer, *others: object) -> Any:
         if self._parameter is not None and any(type(other) is str or type(other) is bytes for other in others):
-            raise TraceError(f"{op.name}: {refusals.value(others[0], of=self._parameter)}")
+            raise TraceError(f"{op.name}: {_refusals().value(others[0], of=self._parameter)}")
         if any(hasattr(other, "__array_ufunc__") and not (_known(other) or _is_data(other)) for other in others):
             return NotImplemented
         values = (*others, self) if reflected else (self, *others)

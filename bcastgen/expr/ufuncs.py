@@ -14,6 +14,7 @@ import numpy as np
 from ..core.errors import TraceError
 from ..ops.row import Op
 from ..ops.table import OPS, SEVERAL, find_op
+from . import refusals
 
 __all__ = ["rows_of"]
 
@@ -35,7 +36,8 @@ def rows_of(ufunc: np.ufunc) -> tuple[str, tuple[Op, ...]]:
         if name in SEVERAL:
             return full, SEVERAL[name]
         if op is None:
-            raise TraceError(f"{full} is not an op of bcastgen; `bcastgen ops` lists what there is")
+            why = refusals.function(name) or f"{name} is not an op of bcastgen; `bcastgen ops` lists what there is"
+            raise TraceError(f"numpy.{why}")
         return full, (op,)
     # No import: a caller with a ufunc of SciPy has imported it already.
     special = sys.modules.get("scipy.special")

@@ -112,7 +112,7 @@ class SizedKernel(Kernel):
         """Return the guards as numbers; None if an extent of a result is left undetermined."""
         with undivided:
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
-            from ..loops.guard_ir import Const, Own  # noqa: PLC0415 - likewise
+            from ..loops.guard_ir import Const, Own  # noqa: PLC0415 - calls size results themselves
         program = self._sizing((*ranks, *(1 for _ in given)))
         names = self.slots
         beside = _beside(names, {name for name, flag in zip(names, given, strict=True) if flag}, program.columns)
@@ -160,14 +160,22 @@ class SizedKernel(Kernel):
         program = self._sizing((*map(len, shapes.values()), *(1 for _ in names)))
         found = _inferred(names, given, program.columns, shapes)
         for slot in program.slots:
-            name, target = names[slot.number], outs[slot.result] if slot.result < len(outs) else None
+            target = None if slot.result is None or slot.result >= len(outs) else outs[slot.result]
             if target is not None and slot.dim < np.ndim(target):
-                given.setdefault(name, np.shape(target)[slot.dim])
-            elif slot.open and name not in found and name not in given:
+                given.setdefault(names[slot.number], np.shape(target)[slot.dim])
+        for slot in program.slots:
+            name = names[slot.number]
+            if slot.open and name not in found and name not in given:
+                result = None if slot.result is None else self.results[slot.result]
+                dim = (
+                    f"dim {slot.dim} of a value that is reduced"
+                    if result is None
+                    else f"result '{result}' dim {slot.dim}"
+                )
                 raise BroadcastError(
-                    f"result '{self.results[slot.result]}' dim {slot.dim} has an extent that no operand determines; "
-                    f"pass extents={{{name!r}: ...}}, or out=",
-                    operand=self.results[slot.result],
+                    f"{dim} has an extent that no operand determines; pass extents={{{name!r}: ...}}"
+                    f"{'' if result is None else ', or out='}",
+                    operand=result,
                     dim=slot.dim,
                 )
         found = _inferred(names, given, program.columns, shapes)

@@ -25,7 +25,7 @@ __all__ = ["FunctionKernel"]
 class FunctionKernel(Kernel):
     """A kernel whose calls may give numbers behind its operands, and leave operands out by None."""
 
-    # What a call means; without it, as in kernels that are made of this one, a call gives operands alone.
+    # The function whose parameters a call has; None in kernels made of this one, whose calls give operands alone.
     _function: Callable[..., Any] | None = None
 
     def of(self, function: Callable[..., Any]) -> FunctionKernel:

@@ -1,4 +1,4 @@
-"""What a kernel is: what pickles hold of it, and what makes two kernels equal.
+"""The identity of a kernel: what a pickle holds of it, and when two kernels are equal.
 
 In: a kernel.  Out: what :mod:`pickle` calls to make it again, and a digest that equal kernels share in all processes.
 
@@ -9,7 +9,7 @@ In: a kernel.  Out: what :mod:`pickle` calls to make it again, and a digest that
 
 So kernels travel to processes that have no such function: those of joblib, of multiprocessing, of dask. Compiled code
 does not travel; the other process finds it on disk, or compiles it at its first call. Loading a pickle can run any
-code, whoever wrote it: never load one that you do not trust.
+code: never load one from a source that you do not trust.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ The file is long because every method that users call is here, with what it take
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ from ..core.errors import (
     placed,
 )
 from ..core.forks import undivided
+from ..core.frozen import replace
 from ..core.sizes import is_on
 from ..expr.build import Builder
 from ..expr.nodes import Expression, Reduce, topological
@@ -253,18 +253,8 @@ class Kernel(UfuncAttributes, KernelBase):
             asks = self._signature is not None or self._is_ranked or self._options.rules != _DEFAULT.rules
             if self._jobs.begin(key, compilation, asks, lambda: self._add(key, compilation, name, None)):
                 return True
-        try:
-            self._add(key, compilation, name, library)
-        except BroadcastError as error:
-            raise self._of_ranks(error, compilation.ranks) from None
+        self._add(key, compilation, name, library)
         return False
-
-    def _of_ranks(self, error: BroadcastError, ranks: tuple[int, ...] | None) -> BcastgenError:
-        """Return an error of types with the kernel it is of: of its declared types, or of those of these ranks."""
-        if ranks is not None:
-            return placed(error, self._shown_call([f"rank {rank}" for rank in ranks]))
-        types = () if self._signature is None else self._signature.operands
-        return placed(error, self._shown_call([type_ for _, type_ in types]) if types else f"in {self._name}()")
 
     def _add(self, key: bytes, compilation: Compilation, name: str, library: Library | None) -> None:
         """Register the binary of a key: the library found on disk, or else one that is compiled now."""
@@ -420,19 +410,14 @@ class Kernel(UfuncAttributes, KernelBase):
             with undivided:
                 from .sizing import sizing_program  # noqa: PLC0415 - calls size results themselves
             count = len(self.operands) + len(self._values)
-            try:
-                made = sizing_program(lambda types: self._compilation(types, key), self._signature, count)
-            except BroadcastError as error:
-                raise self._of_ranks(error, key) from None
-            self._sizings[key] = made
+            self._sizings[key] = sizing_program(lambda types: self._compilation(types, key), self._signature, count)
         return self._sizings[key]
 
     def _guard_code(self, ranks: bytes, _given: bytes) -> bytes | None:
         """Return the guards as numbers, for operands of these ranks; the extension runs them to size results."""
         with undivided:
             from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
-        guards = self._sizing(tuple(ranks)).guards
-        return None if guards.reduced else guard_code(guards)
+        return guard_code(self._sizing(tuple(ranks)).guards)
 
     def explain(self, *, html: bool = False) -> str:
         """Return every stage as text: the expression, its types, the loop nests, the inner loops, the kernel's own C.

@@ -27,7 +27,7 @@ class LoopKernel(Kernel):
 
     def __init__(self, expression: Expression, *args: Any, loops: tuple[Loop, ...], **options: Any) -> None:
         self._in_loop = {loop: _expression_in(expression, loop) for loop in loops}
-        # What another kernel calls, explains and prints: the only loop, else what all of them are made from.
+        # This expression is inlined, explained and printed: that of the only loop, else the one that all are made from.
         super().__init__(self._in_loop[loops[0]] if len(loops) == 1 else expression, *args, **options)
         self.loops = loops
 

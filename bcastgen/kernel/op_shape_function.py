@@ -48,7 +48,7 @@ def shape_program(
         If `shape` is no program, text or function.
     """
     if isinstance(shape, str):
-        from ..mlir.shape.read_program import program_from_text  # noqa: PLC0415 - most are written in Python
+        from ..mlir.shape.read_program import program_from_text  # noqa: PLC0415 - most shape functions are written in Python
 
         shape = program_from_text(shape, f"<shape of {name}>")
     if not isinstance(shape, Program) and not callable(shape):

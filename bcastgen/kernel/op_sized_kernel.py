@@ -16,7 +16,7 @@ import numpy as np
 from ..core.errors import BcastgenError, BroadcastError, rank_mismatch
 from ..core.forks import undivided
 from ..expr.free_extents import free_extent_names
-from ..expr.nodes import Operand, Sizing, has_reductions
+from ..expr.nodes import Operand, Sizing
 from ..expr.trace import is_tracer
 from ..runtime.slow_path import bind, clean_operand
 from ..runtime.strict import Strict, plain
@@ -24,7 +24,8 @@ from ..shape.dialect.program import Program
 from ..shape.types.dim import DYNAMIC
 from ..shape.types.tensor_type import TensorType
 from .caller_extents import SizedKernel, checked_extents
-from .op_sizes import asked_of, ranks_by_maps, size_program
+from .map_checks import asked_of
+from .op_sizes import ranks_by_maps, size_program
 from .value_operands import read_values, value_operands, values_of
 
 if TYPE_CHECKING:
@@ -46,12 +47,6 @@ class OpSizedKernel(SizedKernel):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if has_reductions(self.expression):
-            op = self.expression.sizings[0].op.name
-            raise BcastgenError(
-                f"{self._name}(): reductions do not go together with {op!r}, which has a shape function; compute one "
-                "of them in a kernel of its own"
-            )
         self._size_programs: dict[object, Program] = {}
         types = () if self._signature is None else self._signature.operands
         bound = {dim.symbol for _, type_ in types for dim in type_.dims}
@@ -137,7 +132,7 @@ class OpSizedKernel(SizedKernel):
         """Return the shape functions and the guards as numbers; None if the caller gives extents, too."""
         with undivided:
             from ..emit.shape_program.code import program_code  # noqa: PLC0415 - needed once the kernel is called
-            from ..loops.guard_code import guard_code  # noqa: PLC0415 - likewise
+            from ..loops.guard_code import guard_code  # noqa: PLC0415 - needed once the kernel is called
         extents = [[self.slots.index(self._slot_of[name]) for name in one.extents] for one in self.expression.sizings]
         others = len({slot for result in extents for slot in result}) < len(self.slots)
         if others or any(given) or self._values or max(self._values_read, default=0) >= _MOST_READ:
@@ -254,7 +249,7 @@ class OpSizedKernel(SizedKernel):
         """Raise an error with both numbers for the first extent that differs from its map; return if none does."""
         types = self._size_types(ranks)
         for count, sizing in enumerate(self.expression.sizings, 1):
-            # What a later op's shape function refuses comes after what the maps of this one ask for.
+            # The maps of this op are checked before the shape functions of later ones.
             program = size_program(self._name, self.expression, types, False, bounds=bounds, first=count)
             try:
                 found = _tuples(program.run(*given))[-len(sizing.operands) - 1 :]

@@ -16,96 +16,20 @@ from typing import Any
 
 from ..core.dtypes import dtype
 from ..core.errors import BroadcastError
-from ..core.frozen import dataclass
-from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, Sizing, children, topological
+from ..expr.free_extents import has_views
+from ..expr.nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, Sizing, children, topological
 from ..loops.lowering.uses import ranks_of, resolve
-from ..ops.maps import MapDim, read_maps, value_types
+from ..ops.maps import read_maps, value_types
 from ..ops.row import Op
 from ..shape.dialect.program import Program
 from ..shape.dialect.splice import spliced
 from ..shape.dialect.trace import op, program
 from ..shape.types.dim import DYNAMIC, Dim
 from ..shape.types.tensor_type import TensorType
+from .map_checks import Asked, above_bound, asked_of, other_rank
 from .value_operands import ValueOperand, role_of, value_operands, values_of
 
-__all__ = ["Asked", "asked_of", "comparisons_of", "own_operands", "ranks_by_maps", "shape_of_values", "size_program"]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A check of one dim of an op's operand: it has the extent that its map says (`place`), a result dim's or 1."""
-
-    sizing: Sizing
-    operand: int
-    dim: int
-    place: MapDim
-
-    def __str__(self) -> str:
-        if self.place.at is None:
-            return f"{self.named} dim {self.dim} is not 1, as its map says"
-        wanted = f"is neither 1 nor d{self.place.at}" if self.place.stretches else f"is not d{self.place.at}"
-        return f"{self.named} dim {self.dim} {wanted} of its result"
-
-    @property
-    def compared(self) -> str:
-        """What a message says before both extents."""
-        places = [f"d{self.place.at} of its result"] if self.place.at is not None else []
-        wanted = " or ".join(["1"] * (self.place.at is None or self.place.stretches) + places)
-        return f"{self.named} dim {self.dim}, by its map {wanted}, has extent"
-
-    @property
-    def named(self) -> str:
-        """The operand, as messages call it."""
-        return f"operand '{self.name}' of {self.sizing.op.name}"
-
-    @property
-    def name(self) -> str:
-        """The operand's name."""
-        assert self.sizing.op.definition is not None
-        return self.sizing.op.definition.operands[self.operand]
-
-    def told(self, shapes: Sequence[Sequence[int]], result: Sequence[int]) -> BroadcastError | None:
-        """Return the error with both extents, for these shapes of the op's operands and result; None if they agree."""
-        actual, at, stretches = shapes[self.operand][self.dim], self.place.at, self.place.stretches
-        expected = 1 if at is None else result[at]
-        if actual == expected or (stretches and actual == 1):
-            return None
-        origin = "" if at is None else f", d{at} of its result"
-        cure = f"; it does not stretch, unless its map says d{at}|0" if actual == 1 else ""
-        says = (
-            f"{self.named} dim {self.dim} has extent {actual}, expected {'1 or ' * stretches}{expected}{origin}{cure}"
-        )
-        return BroadcastError(says, operand=self.name, dim=self.dim, expected=expected, actual=actual)
-
-
-def _other_rank(op_name: str, rank: int) -> str:
-    return f"the shape function of {op_name} gives another rank than its maps, {rank}"
-
-
-def _above_bound(op_name: str, dim: int) -> str:
-    """Return the message of a result that exceeds its bound."""
-    return f"the shape function of {op_name} gives dim {dim} of the result an extent above its bound"
-
-
-def comparisons_of(sizing: Sizing) -> Iterator[tuple[str, str]]:
-    """Yield the messages of an op's checks, each with what is said before both extents."""
-    name = sizing.op.name
-    yield _other_rank(name, len(sizing.extents)), f"the shape function of {name} gives the rank"
-    yield from ((str(asked), asked.compared) for asked in asked_of(sizing))
-    definition = sizing.op.definition
-    assert definition is not None
-    for dim in range(len(sizing.extents)) if definition.bound is not None else ():
-        says = f"the shape function of {name} exceeds its bound: dim {dim} of the result has extent"
-        yield _above_bound(name, dim), says
-
-
-def asked_of(sizing: Sizing) -> Iterator[Asked]:
-    """Yield the checks that an op's maps make of its operands' extents, in order."""
-    assert sizing.op.definition is not None and sizing.op.definition.maps is not None
-    _, maps = read_maps(sizing.op.name, sizing.op.definition.maps, sizing.op.arity)
-    for operand, places in enumerate(maps):
-        for dim, place in enumerate(places):
-            yield Asked(sizing, operand, dim, place)
+__all__ = ["own_operands", "ranks_by_maps", "shape_of_values", "size_program"]
 
 
 def size_program(
@@ -217,7 +141,7 @@ def ranks_by_maps(sizing: Sizing) -> dict[int, int]:
     _, maps = read_maps(sizing.op.name, definition.maps, sizing.op.arity)
     for (_, node, type_), places in zip(values_of(sizing), maps, strict=True):
         read = [one for one in topological((node,)) if isinstance(one, Operand)]
-        if type_ is None and len(read) == 1 and not any(isinstance(one, Remap) for one in topological((node,))):
+        if type_ is None and len(read) == 1 and not has_views((node,)):
             found[read[0].index] = len(places)
     return found
 
@@ -286,7 +210,7 @@ class _Writer:
             given = [self._value(node) if type_ is not None else shape for (_, node, type_), shape in kept]
             result = _called(operator.definition.shape, given)
         rank = len(sizing.extents)
-        says = _other_rank(operator.name, rank)
+        says = other_rank(operator.name, rank)
         asked = [op("cstr_require")(op("cmpi")(op("rank")(result), rank, predicate="eq"), msg=says)]
         if checked:
             asked += [self._witness(one, values, result) for one in asked_of(sizing)]
@@ -307,7 +231,7 @@ class _Writer:
         """Write for each dim of an op's result that it does not exceed its bound."""
         for dim in range(rank):
             extent, most = (op("get_extent")(shape, dim) for shape in (result, limit))
-            says = _above_bound(operator.name, dim)
+            says = above_bound(operator.name, dim)
             yield op("cstr_require")(op("cmpi")(extent, most, predicate="sle"), msg=says)
 
     def _witness(self, asked: Asked, values: Sequence[Any], result: Any) -> Any:
@@ -345,9 +269,23 @@ class _Writer:
                 return self.shapes[like]
             case Remap():
                 return self._viewed(node)
+            case Reduce():
+                return self._reduced(node)
             case Operand(name=name):
                 raise BroadcastError(f"{name!r} is an extent that the caller gives, and has no shape")
         return op("const_shape")((), type="!shape.shape")
+
+    def _reduced(self, node: Reduce) -> Any:
+        from ..expr.reductions import normal_axes  # noqa: PLC0415 - most kernels have none
+
+        rank = self.ranks[node.operand]
+        if rank is None:
+            raise BroadcastError(f"{node.op.name} needs a value of known rank; declare it, as in f32[?, ?]")
+        axes, own = normal_axes(node, rank), self.shapes[node.operand]
+        if not node.keepdims:
+            return op("from_extents")(*(op("get_extent")(own, dim) for dim in range(rank) if dim not in axes))
+        one = op("const_size")(1)
+        return op("from_extents")(*(one if dim in axes else op("get_extent")(own, dim) for dim in range(rank)))
 
     def _viewed(self, node: Remap) -> Any:
         view, own = resolve(node, self.ranks), self.shapes[node.operand]

@@ -15,7 +15,8 @@ from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression
 from ..shape.dialect.values import MAX_RANK
 from ..shape.types.tensor_type import TensorType
-from .op_sizes import comparisons_of, own_operands, size_program
+from .map_checks import comparisons_of
+from .op_sizes import own_operands, size_program
 from .value_operands import ValueOperand, role_of, value_operands
 
 __all__ = ["sizes_of"]

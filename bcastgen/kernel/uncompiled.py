@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_without"]
 
-# What says which compiler there is: if one of these changes, the next call tries again.
+# The environment variables that decide which compiler there is: when one changes, the next call tries again.
 _VARIABLES = ("BCASTGEN_DISABLE", "BCASTGEN_CC", "BCASTGEN_CFLAGS", "BCASTGEN_CACHE_DIR", "PATH")
 # The causes that a warning has told of.
 _told: set[str] = set()

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["guard_code"]
 
-# How many registers csrc/runtime/guards.c has for computed extents.
-_REGISTERS = 64
+# How many registers csrc/runtime/guards.c has for computed extents, and how many operands that reductions give.
+_REGISTERS, _REDUCTIONS = 64, 16
 
 
 @cache
@@ -57,8 +57,8 @@ def _numbers(macro: str) -> dict[str, int]:
 
 def guard_code(
     program: GuardProgram, slots: Mapping[int, Sequence[Term]] | None = None, sizes: Sequence[int] = ()
-) -> bytes:
-    """Return the numbers of a guard program.
+) -> bytes | None:
+    """Return the numbers of a guard program; None if it has more reductions than the C runs.
 
     Parameters
     ----------
@@ -72,13 +72,19 @@ def guard_code(
     >>> array("q", guard_code(from_text("(f32[4] a) -> -a").compilation.program.guards))[0]  # one nest
     1
     """
-    numbers = [len(program.nests), len(program.stored), *program.stored]
+    count = len(program.reduced)
+    if count > _REDUCTIONS:
+        return None
+    numbers = [len(program.nests), len(program.stored) - count, *program.stored[count:], program.operands - count]
     for slot, terms in (slots or {}).items():
         numbers += _step("SLOT", slot, len(terms), *(number for term in terms for number in _term(term)))
     if sizes:
         numbers += _step("PROGRAM", len(sizes), *sizes)
     for at, nest in enumerate(program.nests):
         numbers += [number for step in _nest(at, nest) for number in step]
+        for number, one in enumerate(program.reduced):
+            if one.nest == at:
+                numbers += _step("REDUCED", number, one.keepdims, len(one.axes), *one.axes)
     for tie in program.ties:
         numbers += _check(tie)
     return array("q", [*numbers, *_step("END")]).tobytes()

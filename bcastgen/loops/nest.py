@@ -161,6 +161,10 @@ class Reducing:
     ddof: int | None
     needs_elements: bool
 
+    def sources(self, rank: int) -> tuple[int, ...]:
+        """Return the dim of the domain, which has this rank, that each dim of the reduced value comes from."""
+        return tuple(dim for dim in range(rank) if self.keepdims or dim not in self.axes)
+
 
 @dataclass(frozen=True, slots=True)
 class Nest:
@@ -255,7 +259,7 @@ def checked_line(checked: Sequence[str]) -> list[str]:
 
 
 def users_of(nest: Nest) -> dict[Value, set[int]]:
-    """Return the statements that use each value of a nest; ``~result`` stands for the store to that result.
+    """Return the statements that use each value of a nest; the number ``~result`` means the store to that result.
 
     Examples
     --------
@@ -290,11 +294,12 @@ def _shown(access: Access) -> str:
 class Slot:
     """A dim of a result whose extent the caller may give.
 
-    `number` is the number of the caller's extent; `open` is True if no operand determines the dim.
+    `number` is the number of the caller's extent; `open` is True if no operand determines the dim. `result` is None for
+    a value that is reduced, which a call does not get.
     """
 
     number: int
-    result: int
+    result: int | None
     dim: int
     open: bool
 

@@ -16,10 +16,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from ..core.dtypes import F32, DType
 from ..core.frozen import dataclass
 
-__all__ = ["CForms", "CTemplate", "RangeTest", "fill", "template_of"]
+__all__ = [
+    "FAR_QUOTIENT",
+    "NORMAL",
+    "CForms",
+    "CTemplate",
+    "RangeTest",
+    "between",
+    "fill",
+    "template_of",
+    "up_to",
+]
 
 # For all dtypes, by name of the dtype computed in or kind of the loop dtype, or made from the dtypes.
 CTemplate = str | Mapping[str, str] | Callable[[tuple[DType, ...], DType], str]
@@ -111,3 +123,24 @@ def fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
     for name, text in facts.items():
         template = template.replace("{" + name + "}", text)
     return template
+
+
+# ---- the tests that rows share ---------------------------------------------------------------------------------------
+
+NORMAL = RangeTest("{W}", "bcg_above_normal_{t}({0})", "BCG_MOST_NORMAL_{N}")
+
+# True where a quotient of floats has more digits than a float, or the divisor is infinite.
+_FAR = "(fabs{f}({0}) >= BCG_NEAR_QUOTIENT_{N} * fabs{f}({1})) | (fabs{f}({1}) > {huge})"
+FAR_QUOTIENT = {"float": (RangeTest("int", _FAR, "0"),)}
+
+
+def up_to(most: str) -> tuple[RangeTest, ...]:
+    """Return the test that a magnitude is at most this; NaN fails it, since its bits are those of a larger number."""
+    return (RangeTest("{W}", "bcg_bits_{t}(fabs{f}({0}))", f"bcg_bits_{{t}}({most})"),)
+
+
+def between(least: float, below: float, row: DType = F32, operand: str = "fabs{f}({0})") -> RangeTest:
+    """Return the test that a number is in [least, below); any other value has the bits of a larger number and fails."""
+    low, high = (int(np.array(end, row.np).view(f"u{row.bytes}")) for end in (least, below))
+    number = f"bcg_bits_{{t}}({operand})" + f" - {low:#x}u" * bool(low)
+    return RangeTest("{W}", number, f"{high - 1 - low:#x}u")

@@ -24,7 +24,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from ..core.dtypes import DType, Weak
-from ..core.errors import BcastgenError
+from ..core.errors import BcastgenError, BroadcastError, placed
 from ..core.forks import undivided
 from ..expr.infer import Typed, infer
 from ..expr.nodes import Expression
@@ -157,11 +157,27 @@ class Compilation:
         from ..loops.lowering.lower import lower
 
         results, names, rules = self.result_types, self.result_names, self.options.rules
-        return self._dump("nest", lower(self.typed, self.operand_types, results, names, rules, self.constants))
+        try:
+            lowered = lower(self.typed, self.operand_types, results, names, rules, self.constants)
+        except BroadcastError as error:
+            raise placed(error, self._shown) from None
+        return self._dump("nest", lowered)
+
+    @property
+    def _shown(self) -> str:
+        """The kernel as errors of types show it: its name, and each operand with its type or rank."""
+        operands = self.expression.operands[: len(self.expression.operands) - self.constants]
+        own = [at for at in range(len(operands)) if at not in self.expression.free_extents]
+        types: list[str] = []
+        if self.ranks is not None:
+            types = [f"{operands[at].name}: rank {self.ranks[at]}" for at in own]
+        elif self.declared is not None:
+            types = [f"{operands[at].name}: {self.declared[at]}" for at in own]
+        return f"in {self.options.name}({', '.join(types[:8])}{', ...' * (len(types) > 8)})"
 
     @made
     def constraints(self) -> str:
-        """What stage 3 asks of shapes: each constraint with its fate and the reason."""
+        """Each constraint that stage 3 puts on shapes, whether it is proved or checked, and why."""
         from ..loops.guards.listing import listing
 
         return listing(self.program)

@@ -49,7 +49,8 @@ def explain(stages: Mapping[str, str], name: str) -> str:
 
 def own_c(text: str, name: str) -> tuple[int, str]:
     """Return how many lines of types and helpers a kernel's C begins with, and the C after them: its own functions."""
-    first = re.search(rf"^static [^\n]*\b{re.escape(name)}", text, re.MULTILINE)
+    # The names of its functions begin with its own; helpers may have parameters that begin with the same letters.
+    first = re.search(rf"^static [^\n]*\b{re.escape(name)}_\w+\(", text, re.MULTILINE)
     if first is None:
         return 0, text
     return text[: first.start()].count("\n"), text[first.start() :]

@@ -11,9 +11,14 @@ Setuptools runs this file by its path, outside of the package, so it imports not
 from __future__ import annotations
 
 import re
-import zlib
 from pathlib import Path
 from typing import Any
+
+# The module beneath hashlib, as in `cache.identity`, which needs it anyway.
+try:
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 __all__ = ["declarations", "ffibuilder", "fingerprint", "header"]
 
@@ -28,7 +33,7 @@ def header() -> str:
 
 def fingerprint(text: str) -> int:
     """Return the number that `_ffi.py` keeps to show which headers it was written from."""
-    return zlib.crc32(text.encode())
+    return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "little")
 
 
 def declarations(text: str) -> str:
@@ -37,7 +42,7 @@ def declarations(text: str) -> str:
     Examples
     --------
     >>> print(declarations("#define BCG_MAX_RANK 64").splitlines()[0])
-    enum bcg_constants { BCG_MAX_RANK = 64, BCG_FINGERPRINT = 893511615 };
+    enum bcg_constants { BCG_MAX_RANK = 64, BCG_FINGERPRINT = 1979305386 };
     """
     numbers = [number.replace(" ", " = ") for number in re.findall(r"^#define (\w+ \d+)$", text, re.MULTILINE)]
     numbers.append(f"BCG_FINGERPRINT = {fingerprint(text)}")

@@ -2,16 +2,18 @@
 
 In: the path of a shared object.  Out: a :class:`Library`, which holds it open and knows where its entry lies.
 
-    open_library(Path("kernel.so")).entry.operands -> 2
+    open_library(Path("kernel.so")).address -> 140245102866912
 
-cffi's declarations come from `_ffi.py`, written when the package was built, so that loading a kernel parses no C.
-A checkout without it, or whose headers have changed since (their fingerprints tell), parses the header instead.
+The C extension opens it where it was built. All else goes through cffi, whose declarations come from `_ffi.py`,
+written when the package was built, so that no C is parsed. A checkout without it, or whose headers have changed since
+(their fingerprints tell), parses the headers instead.
 """
 
 from __future__ import annotations
 
 import contextlib
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,10 @@ from ..core.errors import CacheError
 from ..core.forks import undivided
 from ..core.frozen import dataclass
 from ..core.system_errors import pass_on
-from . import ffi_build
 
-# Every kernel needs it, so it comes with the package; what is wrong with it, `ffi` finds out.
+_extension: Any = None
 with contextlib.suppress(ImportError):
-    from . import _ffi  # noqa: F401
+    _extension = import_module("bcastgen._dispatch")
 
 __all__ = ["Library", "constant", "ffi", "open_library", "open_shared"]
 
@@ -35,25 +36,25 @@ class Library:
     Attributes
     ----------
     path : where it was loaded from.
-    address : address of its `bcg_entry`.
-    entry : the same as a cffi pointer, `const bcg_kernel *`.
-    handle : what cffi holds it open by.
+    address : address of its `bcg_entry`, a `const bcg_kernel *`.
+    handle : what holds it open.
     """
 
     path: Path
     address: int
-    entry: Any
     handle: Any
 
 
 @cache
 def ffi() -> Any:
     """Return the cffi FFI that knows bcg_abi.h and run.h."""
-    try:
-        with undivided:
+    with undivided:
+        from . import ffi_build  # noqa: PLC0415 - the extension opens kernels without cffi
+
+        try:
             from ._ffi import ffi as built  # noqa: PLC0415 - the build may not have written it
-    except ImportError:
-        return ffi_build.ffibuilder()
+        except ImportError:
+            return ffi_build.ffibuilder()
     fresh = _constants(built).get("BCG_FINGERPRINT") == ffi_build.fingerprint(ffi_build.header())
     return built if fresh else ffi_build.ffibuilder()
 
@@ -99,8 +100,12 @@ def open_shared(path: Path) -> Any:
     try:
         return ffi().dlopen(str(path.resolve()))
     except OSError as error:
-        pass_on(error)
-        raise CacheError(f"cannot load the kernel {path}: {error}") from error
+        raise _unloadable(path, error) from error
+
+
+def _unloadable(path: Path, error: OSError) -> CacheError:
+    pass_on(error)
+    return CacheError(f"cannot load the kernel {path}: {error}")
 
 
 def open_library(path: Path) -> Library:
@@ -111,13 +116,27 @@ def open_library(path: Path) -> Library:
     CacheError
         If it cannot be loaded, exports no kernel, or one of another ABI version.
     """
+    handle, address, version = _opened_by_cffi(path) if _extension is None else _opened(path)
+    if not address:
+        raise CacheError(f"{path} exports no bcg_entry, so it is not a kernel")
+    ours = constant("BCG_ABI_VERSION") if _extension is None else _extension.BCG_ABI_VERSION
+    if version != ours:
+        raise CacheError(f"the kernel {path} has ABI version {version}, this bcastgen {ours}")
+    return Library(path, address, handle)
+
+
+def _opened(path: Path) -> tuple[Any, int, int]:
+    try:
+        return _extension.open_kernel(str(path.resolve()))  # type: ignore[no-any-return]
+    except OSError as error:
+        raise _unloadable(path, error) from error
+
+
+def _opened_by_cffi(path: Path) -> tuple[Any, int, int]:
     handle = open_shared(path)
     absent: tuple[type[Exception], ...] = (AttributeError, *_errors(ffi()))
     try:
         entry = ffi().addressof(handle, "bcg_entry")
-    except absent as error:
-        raise CacheError(f"{path} exports no bcg_entry, so it is not a kernel: {error}") from error
-    version = constant("BCG_ABI_VERSION")
-    if entry.abi_version != version:
-        raise CacheError(f"the kernel {path} has ABI version {entry.abi_version}, this bcastgen {version}")
-    return Library(path, int(ffi().cast("uintptr_t", entry)), entry, handle)
+    except absent:
+        return handle, 0, 0
+    return handle, int(ffi().cast("uintptr_t", entry)), entry.abi_version

@@ -5,23 +5,23 @@ In: a command and a directory.  Out: what went wrong, and what was printed.
     run(["/usr/bin/cc", "-c", "kernel.c"], directory) -> ("failed with exit status 1", "kernel.c:3: error: ...")
 
 A program runs in a session of its own and is stopped with all that it starts: when it takes too long, when an exception
-comes (Ctrl-C), and when this process is killed.
+comes (Ctrl-C), and when this process is killed. A process that finds its kernels on disk never imports this module.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import selectors
+import signal
+import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..core.forks import undivided
 from ..core.system_errors import pass_on, system_errors_ignored
-
-if TYPE_CHECKING:
-    import subprocess
 
 __all__ = ["run"]
 
@@ -40,9 +40,6 @@ def _environment(directory: Path) -> dict[str, str]:
 
 def run(command: list[str], directory: Path) -> tuple[str, str]:
     """Run a command and return what went wrong ("" for nothing) and what it printed."""
-    with undivided:
-        import subprocess  # noqa: PLC0415 - a kernel found on disk needs no compiler
-
     try:
         # A session of its own, so that the programs a driver starts can be stopped with it.
         process = _started(
@@ -78,8 +75,6 @@ def _started(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
     for ever.
     """
     with undivided:
-        import subprocess  # noqa: PLC0415 - a kernel found on disk needs no compiler
-
         return subprocess.Popen(command, **options)
 
 
@@ -89,8 +84,6 @@ def _watched(group: int) -> Iterator[None]:
 
     A pipe tells the shell: a line is written to it at the end, and it closes without one where this process dies.
     """
-    import subprocess  # noqa: PLC0415 - a kernel found on disk needs no compiler
-
     quiet = subprocess.DEVNULL
     try:
         command = ("/bin/sh", "-c", 'read -r line || kill -s KILL -- "-$0"', str(group))
@@ -134,9 +127,6 @@ def _follow(process: subprocess.Popen[bytes], printed: _Printed, deadline: float
     subprocess.TimeoutExpired
         If it has not ended by then.
     """
-    with undivided:
-        import selectors  # noqa: PLC0415 - a kernel found on disk needs no compiler
-        import subprocess  # noqa: PLC0415 - a kernel found on disk needs no compiler
     assert process.stdout is not None
     with selectors.DefaultSelector() as selector, process.stdout as pipe:
         selector.register(pipe, selectors.EVENT_READ)
@@ -155,9 +145,6 @@ def _follow(process: subprocess.Popen[bytes], printed: _Printed, deadline: float
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    with undivided:
-        import signal  # noqa: PLC0415 - a kernel found on disk needs no compiler
-
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -168,9 +155,6 @@ def _verdict(status: int) -> str:
         return ""
     if status > 0:
         return f"failed with exit status {status}"
-    with undivided:
-        import signal  # noqa: PLC0415 - a kernel found on disk needs no compiler
-
     try:
         name = signal.Signals(-status).name
     except ValueError:

@@ -32,7 +32,8 @@ _CPUINFO = "/proc/cpuinfo"
 # How the line begins that has the CPU's features: on x86, on Arm, on RISC-V, on POWER.
 _CPU_LINES = (b"flags", b"Features", b"isa", b"cpu")
 
-# What a compiler may emit unasked. Linux lists much else under "flags" that microcode, kernel or hypervisor change.
+# The features that a compiler may use unasked. Linux lists others under "flags" that microcode, kernel or hypervisor
+# change.
 _X86_ISA = tuple(
     "3dnow abm adx aes amx apx avx bmi cmov cmpccxadd cx f16c fma gfni lahf lm lzcnt mmx mov pclmul pni popcnt raoint "
     "sha sm3 sm4 sse ssse tbm vaes vpclmul xop".split()

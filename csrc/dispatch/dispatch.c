@@ -16,6 +16,7 @@
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <dlfcn.h>
 #include <structmember.h>
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
@@ -497,7 +498,34 @@ static PyObject *module_clear_memory(PyObject *module, PyObject *none)
     return PyLong_FromSize_t(memory_clear());
 }
 
+PyDoc_STRVAR(open_kernel_doc, "open_kernel(path)\n--\n\n"
+                              "Load a shared object; return what holds it open, and the address and the ABI version of\n"
+                              "its bcg_entry, both 0 if it exports none.");
+
+static void module_close(PyObject *capsule)
+{
+    dlclose(PyCapsule_GetPointer(capsule, NULL));
+}
+
+static PyObject *module_open_kernel(PyObject *module, PyObject *path)
+{
+    (void)module;
+    const char *name = PyUnicode_AsUTF8(path);
+    if (name == NULL) return NULL;
+    void *const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) return PyErr_Format(PyExc_OSError, "%s", dlerror());
+    PyObject *capsule = PyCapsule_New(handle, NULL, module_close);
+    if (capsule == NULL) {
+        dlclose(handle);
+        return NULL;
+    }
+    const bcg_kernel *const entry = dlsym(handle, "bcg_entry");
+    const long version = entry == NULL ? 0 : (long)entry->abi_version;
+    return Py_BuildValue("(NKl)", capsule, (unsigned long long)(uintptr_t)entry, version);
+}
+
 static PyMethodDef module_methods[] = {
+    {"open_kernel", module_open_kernel, METH_O, open_kernel_doc},
     {"set_threads", module_set_threads, METH_O, set_threads_doc},
     {"cpus", module_cpus, METH_NOARGS, cpus_doc},
     {"set_memory_bound", module_set_memory_bound, METH_O, set_memory_bound_doc},
@@ -528,6 +556,7 @@ PyMODINIT_FUNC PyInit__dispatch(void)
     kernel_type = (PyTypeObject *)PyType_FromSpec(&kernel_spec);
     Py_XINCREF(kernel_type);
     if (str_out == NULL || kernel_type == NULL || evaluate_init(module) < 0 ||
+        PyModule_AddIntMacro(module, BCG_ABI_VERSION) < 0 ||
         PyModule_AddObject(module, "KernelBase", (PyObject *)kernel_type) < 0) {
         Py_XDECREF(kernel_type);
         Py_DECREF(module);

@@ -32,10 +32,18 @@ enum {
 };
 
 /* As many as guard_code.py uses. */
-enum { REGISTERS = 64 };
+enum { REGISTERS = 64, REDUCTIONS = 16 };
+
+/* What a reduction gives: an operand of the nests after it. */
+typedef struct {
+    bcg_array array;
+    int64_t extents[BCG_MAX_RANK];
+} guards_reduction;
 
 typedef struct {
     const bcg_array *operands;
+    int64_t given; /* how many of them a call has; those after them are `reductions` */
+    guards_reduction reductions[REDUCTIONS];
     bcg_shape *domains, *domain; /* all, and that of the nest at hand */
     int32_t from[BCG_MAX_RANK];  /* the operands that set its extents */
     bcg_diagnostic *why;
@@ -44,15 +52,20 @@ typedef struct {
 
 static inline int32_t guards_dim(int32_t rank, int64_t dim) { return (int32_t)(dim < 0 ? rank + dim : dim); }
 
+static inline const bcg_array *guards_operand(const guards *g, int64_t number)
+{
+    return number < g->given ? &g->operands[number] : &g->reductions[number - g->given].array;
+}
+
 static inline int32_t guards_own(const guards *g, const int64_t *at)
 {
-    return guards_dim(g->operands[at[0]].rank, at[1]);
+    return guards_dim(guards_operand(g, at[0])->rank, at[1]);
 }
 
 static int64_t guards_extent(const guards *g, const int64_t *term)
 {
     if (term[0] == TERM_CONST) return term[1];
-    if (term[0] == TERM_OWN) return g->operands[term[1]].extents[guards_own(g, term + 1)];
+    if (term[0] == TERM_OWN) return guards_operand(g, term[1])->extents[guards_own(g, term + 1)];
     if (term[0] == TERM_REGISTER) return g->registers[term[1]];
     const bcg_shape *const domain = &g->domains[term[1]];
     return domain->extents[guards_dim(domain->rank, term[2])];
@@ -73,7 +86,7 @@ static int guards_slot(const bcg_array *operands, int64_t *slot, int64_t count, 
     return found;
 }
 
-static const int64_t *guards_steps(const int64_t *code) { return code + 2 + code[1]; }
+static const int64_t *guards_steps(const int64_t *code) { return code + 3 + code[1]; }
 
 int guards_guesses(const int64_t *code) { return *guards_steps(code) == STEP_SLOT; }
 
@@ -106,7 +119,7 @@ static void guards_begin(guards *g, int64_t nest, int64_t open, int64_t least, i
 
 static bcg_status guards_rank(const guards *g, int64_t operand, int64_t rank, int64_t exact)
 {
-    const int32_t own = g->operands[operand].rank;
+    const int32_t own = guards_operand(g, operand)->rank;
     if (exact ? own == rank : own >= rank) return BCG_OK;
     return bcg_fail(g->why, exact ? BCG_RANK : BCG_RANK_AT_LEAST, (int32_t)operand, -1, -1, rank, own);
 }
@@ -114,7 +127,7 @@ static bcg_status guards_rank(const guards *g, int64_t operand, int64_t rank, in
 /* Checks that the operand has the domain's rank; a scalar has every rank. */
 static bcg_status guards_domain_rank(const guards *g, int64_t operand)
 {
-    const int32_t own = g->operands[operand].rank;
+    const int32_t own = guards_operand(g, operand)->rank;
     if (own == 0 || own == g->domain->rank) return BCG_OK;
     return bcg_fail(g->why, BCG_RANK, (int32_t)operand, -1, -1, g->domain->rank, own);
 }
@@ -130,7 +143,7 @@ static bcg_status guards_result_rank(const guards *g, int64_t subject, int64_t r
 static bcg_status guards_not_negative(const guards *g, const int64_t *own)
 {
     const int32_t dim = guards_own(g, own);
-    const int64_t extent = g->operands[own[0]].extents[dim];
+    const int64_t extent = guards_operand(g, own[0])->extents[dim];
     return extent >= 0 ? BCG_OK : bcg_fail(g->why, BCG_NEGATIVE, (int32_t)own[0], dim, -1, 0, extent);
 }
 
@@ -152,7 +165,7 @@ static bcg_status guards_check(guards *g, const int64_t *step)
     const int64_t *const actual = step + 1, *const expected = step + 4;
     const int64_t one = guards_extent(g, actual), other = guards_extent(g, expected);
     if (guards_holds(step[0], one, other)) return BCG_OK;
-    const int32_t rank = actual[0] == TERM_OWN ? g->operands[actual[1]].rank : g->domains[actual[1]].rank;
+    const int32_t rank = actual[0] == TERM_OWN ? guards_operand(g, actual[1])->rank : g->domains[actual[1]].rank;
     const int32_t against = step[11] ? g->from[guards_dim(g->domain->rank, step[10])] : (int32_t)step[10];
     const int64_t wanted = step[0] == TEST_COUNTABLE ? INT64_MAX : step[12] ? one : other;
     return bcg_fail(g->why, (bcg_status)step[7], (int32_t)step[8], guards_dim(rank, step[9]), against, wanted,
@@ -176,7 +189,7 @@ static void guards_calc(guards *g, const int64_t *step)
 
 static bcg_status guards_front(guards *g, int64_t how, int64_t operand, int64_t known)
 {
-    const bcg_array *const array = &g->operands[operand];
+    const bcg_array *const array = guards_operand(g, operand);
     const int32_t end = array->rank - (int32_t)known, rank = g->domain->rank, number = (int32_t)operand;
     int64_t *const extents = g->domain->extents;
     if (how == STEP_FRONT_MEET) return bcg_meet(array, number, 0, end, rank, extents, g->from, g->why);
@@ -186,8 +199,8 @@ static bcg_status guards_front(guards *g, int64_t how, int64_t operand, int64_t 
 
 static bcg_status guards_meet(guards *g, const int64_t *own, int64_t at)
 {
-    return bcg_meet_dim(&g->operands[own[0]], (int32_t)own[0], guards_own(g, own), guards_dim(g->domain->rank, at),
-                        g->domain->extents, g->from, g->why);
+    return bcg_meet_dim(guards_operand(g, own[0]), (int32_t)own[0], guards_own(g, own),
+                        guards_dim(g->domain->rank, at), g->domain->extents, g->from, g->why);
 }
 
 static void guards_define(guards *g, int64_t at, const int64_t *term, int64_t setter)
@@ -195,6 +208,18 @@ static void guards_define(guards *g, int64_t at, const int64_t *term, int64_t se
     const int32_t dim = guards_dim(g->domain->rank, at);
     g->domain->extents[dim] = guards_extent(g, term);
     g->from[dim] = (int32_t)setter;
+}
+
+static void guards_reduce(guards *g, int64_t number, int64_t keepdims, int64_t count, const int64_t *axes)
+{
+    guards_reduction *const made = &g->reductions[number];
+    made->array = (bcg_array){NULL, made->extents, NULL, 0};
+    for (int32_t dim = 0; dim < g->domain->rank; dim++) {
+        int is_reduced = 0;
+        for (int64_t at = 0; at < count; at++) is_reduced |= axes[at] == dim;
+        if (is_reduced && !keepdims) continue;
+        made->extents[made->array.rank++] = is_reduced ? 1 : g->domain->extents[dim];
+    }
 }
 
 static bcg_status guards_bytes(const guards *g, int64_t subject, int64_t size)
@@ -208,6 +233,7 @@ int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slot
 {
     guards g;
     g.operands = operands;
+    g.given = code[2 + code[1]];
     g.domains = g.domain = domains;
     g.why = why;
     bcg_status status = BCG_OK;
@@ -223,7 +249,7 @@ int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slot
         case STEP_DEFINE: guards_define(&g, at[0], at + 1, at[4]), at += 5; break;
         case STEP_MEET: status = guards_meet(&g, at, at[2]), at += 3; break;
         case STEP_WIDEN:
-            bcg_widen(&operands[at[0]], (int32_t)at[0], guards_own(&g, at), guards_dim(g.domain->rank, at[2]),
+            bcg_widen(guards_operand(&g, at[0]), (int32_t)at[0], guards_own(&g, at), guards_dim(g.domain->rank, at[2]),
                       g.domain->extents, g.from);
             at += 3;
             break;
@@ -233,6 +259,7 @@ int32_t guards_run(const int64_t *code, const bcg_array *operands, int64_t *slot
         case STEP_CHECK: status = guards_check(&g, at), at += 13; break;
         case STEP_RESULT_RANK: status = guards_result_rank(&g, at[0], at[1], at[2]), at += 3; break;
         case STEP_CALC: guards_calc(&g, at), at += 8; break;
+        case STEP_REDUCED: guards_reduce(&g, at[0], at[1], at[2], at + 3), at += 3 + at[2]; break;
         case STEP_OVERFLOW: status = guards_bytes(&g, at[0], at[1]), at += 2; break;
         default: return BCG_OK; /* STEP_END */
         }

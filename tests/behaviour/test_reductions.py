@@ -12,6 +12,7 @@ import bcastgen as bg
 from bcastgen.core.dtypes import COMPUTED, DTYPES
 from bcastgen.core.errors import BcastgenError, DomainError
 from tests.support import sum_errors
+from tests.support.long_runs import many
 from tests.support.reduction_programs import Program
 
 NAMES = ("sum", "prod", "mean", "var", "std", "min", "max", "any", "all", "argmin", "argmax", "count_nonzero")
@@ -33,7 +34,7 @@ def test_random_programs_give_what_numpy_gives():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_many_random_programs_give_what_numpy_gives():
-    programs(400, 2)
+    programs(many(250, 4_000), 2)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -116,6 +116,14 @@ def test_they_agree(call, few, monkeypatch):
     assert cheap == standard
 
 
+def test_a_copy_with_other_values():
+    copied = frozen.replace(CHEAP.named(1, tags=["a"]), x=5, name="m")
+    assert copied == dataclasses.replace(CHEAP.named(1, tags=["a"]), x=5, name="m")
+    assert (copied.x, copied.tags, copied.name) == (5, ["a"], "m")
+    with pytest.raises(TypeError, match="z"):
+        frozen.replace(CHEAP.named(1), z=1)
+
+
 def test_positions_match():
     match CHEAP.named(1, 2.0):
         case CHEAP.point(x, y, secret=text):

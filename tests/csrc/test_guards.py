@@ -26,6 +26,7 @@ from bcastgen.loops.guard_ir import GuardProgram
 from bcastgen.shape.dialect.program import Program
 from bcastgen.shape.dialect.values import Shape
 from csrc_includes import CSRC_FLAGS
+from reduction_programs import Program as ReductionProgram
 from shape_kernels import make_calls, make_kernel
 from shape_sides import outcome, product
 
@@ -124,7 +125,10 @@ def answers(program, cases):
 
 
 def check(program, seed, kernels, calls):
-    cases = list(drawn(seed, kernels, calls))
+    hold(program, list(drawn(seed, kernels, calls)))
+
+
+def hold(program, cases):
     said, at, refused = answers(program, cases), 0, 0
     for case in cases:
         wanted = case.wanted()
@@ -143,6 +147,27 @@ def test_random_kernels(program):
 @pytest.mark.parametrize("seed", range(2))
 def test_many_random_kernels(program, seed):
     check(program, 100 + seed, 250, 20)
+
+
+def drawn_with_reductions(seed, count):
+    """Cases of random programs with reductions: their own shapes, others, and hostile ones."""
+    chance, arrays = random.Random(seed), np.random.default_rng(seed)
+    while count:
+        program = ReductionProgram(arrays)
+        kernel = program.kernel()
+        shapes = tuple(x.shape for x in program.operands)
+        other = tuple(tuple(chance.choice((extent, 1, 2, 0)) for extent in shape) for shape in shapes)
+        for tried in (shapes, other, tuple(hostile(chance, shape) for shape in shapes)):
+            ranks = tuple(map(len, tried))
+            case = outcome(lambda k=kernel, r=ranks, t=tried: Case(k, r, (), t))
+            if not isinstance(case, str):
+                assert case.guards.reduced and case.code is not None
+                yield case
+        count -= 1
+
+
+def test_random_reductions(program):
+    hold(program, list(drawn_with_reductions(3, 60)))
 
 
 # ---- shape programs --------------------------------------------------------------------------------------------------

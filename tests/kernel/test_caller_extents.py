@@ -285,3 +285,29 @@ def test_a_type_computes_with_an_extent_of_the_caller():
             ask(np.ones(2), np.ones(5), extents={"k": 3})
     with pytest.raises(bg.BroadcastError, match=r"is m \+ n, which no operand's type says"):
         bg.jit(lambda x: bg.broadcast_to(x, ("n + m",)))
+
+
+def test_extents_of_values_that_are_reduced():
+    """The caller's names are numbered as in the expression, whatever order its parts are lowered in."""
+    both = bg.jit(
+        lambda x: (
+            bg.broadcast_in_dim(x, (None, "k"), (0,)).sum(axis=0),
+            bg.broadcast_in_dim(x, ("m", None), (1,)).sum(),
+            bg.broadcast_in_dim(x, (None, "k"), (0,)) * 2,
+        )
+    )
+    found = both(X, extents={"k": 2, "m": 4})
+    assert [one.tolist() for one in found] == [[3.0, 3.0], 12.0, [[0.0, 0.0], [2.0, 2.0], [4.0, 4.0]]]
+    assert both.result_shape((3,), extents={"k": 2, "m": 4}) == ((2,), (), (3, 2))
+    outs = np.empty(5), np.empty(()), np.empty((3, 5))
+    assert both(X, out=outs, extents={"m": 1})[2].shape == (3, 5)
+    with pytest.raises(bg.BroadcastError, match=r"dim 0 of a value that is reduced has an extent .*\{'m': \.\.\.\}"):
+        both(X, extents={"k": 2})
+
+
+def test_a_name_beside_an_operand_that_is_reduced():
+    kernel = bg.jit(lambda x, y: (bg.broadcast_in_dim(x, (None, "k"), (0,)) * y).sum(axis=0))
+    assert kernel(X, np.ones((3, 2))).tolist() == [3.0, 3.0]
+    assert kernel(X, np.ones((3, 1)), extents={"k": 3}).tolist() == [3.0, 3.0, 3.0]
+    with pytest.raises(bg.BroadcastError, match=r"extent 'k' is 3, expected 1 or 2 \(from 'y'\)"):
+        kernel(X, np.ones((3, 2)), extents={"k": 3})

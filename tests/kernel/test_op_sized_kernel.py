@@ -196,17 +196,31 @@ def test_strict_arrays_and_out(outer):
         kernel(a, b, bg.strict(np.ones((1, 3)), 0))
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda op, a, b: op(op(a, b).sum(axis=1), b),
-        lambda op, a, b: op(a, b).sum(axis=0),
-        lambda op, a, b: op(a, b) - b.sum(),
-    ],
-)
-def test_reductions_beside_a_shape_function_are_refused_by_its_name(function, outer):
-    with pytest.raises(bg.BcastgenError, match="reductions do not go together with 'outer_difference'"):
-        bg.jit(lambda a, b: function(outer, a, b))(np.ones(2), np.ones(3))
+# The second function is of NumPy's; both take the op and two operands.
+REDUCED = [
+    lambda op, a, b: op(a, b).sum(axis=0),
+    lambda op, a, b: op(a * 2, b + 1).max(axis=1) + a,
+    lambda op, a, b: op(op(a, b).sum(axis=1), b),
+    lambda op, a, b: op(a, b) - op(a, b).mean(axis=0),
+    lambda op, a, b: op(op(a, b).min(axis=1), b).sum() - b.sum(),
+    lambda op, a, b: (op(a, b).argmax(axis=1), op(b, a).any(axis=0, keepdims=True)),
+]
+
+
+@pytest.mark.parametrize("function", REDUCED)
+def test_reductions_beside_a_shape_function(function, outer):
+    kernel = bg.jit(lambda a, b: function(outer, a, b))
+    a, b = np.array([3.0, 1.0]), np.array([5.0, 0.5, 2.0])
+    found, wanted = kernel(a, b), function(lambda x, y: x[:, None] - y, a, b)
+    several = isinstance(wanted, tuple)
+    for one, other in zip(found if several else (found,), wanted if several else (wanted,), strict=True):
+        assert np.array_equal(one, other) and one.dtype == other.dtype
+    shapes = tuple(map(np.shape, wanted)) if several else np.shape(wanted)
+    assert kernel.result_shape((2,), (3,)) == kernel._result_shape(((2,), (3,))) == shapes
+    run = kernel.shape_function.run((2,), (3,))
+    assert [getattr(one, "extents", one) for one in run] == list(shapes) if several else run == shapes
+    with pytest.raises(bg.BroadcastError, match=r"rank 2, expected 1|has rank 2"):
+        kernel(np.ones((2, 2)), b)
 
 
 def test_a_kernel_shows_no_operand_that_is_not_passed(outer):

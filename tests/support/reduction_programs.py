@@ -137,6 +137,9 @@ class Program:
                 return "accepted, but NumPy refuses it"
             if found.dtype != expected.dtype or found.shape != expected.shape:
                 return f"{found.dtype}{found.shape}, expected {expected.dtype}{expected.shape}"
+            sized = self.kernel().result_shape(*(x.shape for x in self.operands))
+            if sized != expected.shape:
+                return f"result_shape says {sized}, expected {expected.shape}"
             if expected.dtype.kind not in "fc":
                 return "" if np.array_equal(found, expected) else f"{found}, expected {expected}"
             return self._floats(found)

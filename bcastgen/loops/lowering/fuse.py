@@ -53,7 +53,7 @@ def groups_of(
 ) -> tuple[Group, ...]:
     """Return the groups that share a nest: groups without results first, then by the order of their first members.
 
-    Of the first results `apart` has something each that keeps them apart: they share a nest only where it is equal.
+    `apart` has an object for each of the first results: two of these share a nest only if their objects are equal.
     """
     groups: dict[object, Group] = {}
     met = [spanned for spanned in broadcast_values if len(spanned.all_uses) > 1]

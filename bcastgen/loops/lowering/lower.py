@@ -166,7 +166,7 @@ def _lower(
 def _verify(program: LoopProgram) -> None:
     """Raise a BcastgenError if the guards let a nest read out of bounds, or if a reason is none."""
     from ..guards.listing import unproved  # noqa: PLC0415 - only BCASTGEN_DEBUG needs it
-    from ..guards.verify import unguarded  # noqa: PLC0415 - as above
+    from ..guards.verify import unguarded  # noqa: PLC0415 - only BCASTGEN_DEBUG needs it
 
     unfounded = (*unguarded(program), *unproved(program))
     if unfounded:

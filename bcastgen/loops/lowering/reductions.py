@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from ...core.errors import BcastgenError
+from ...expr.free_extents import free_extents_again
 from ...expr.infer import Typed
 from ...expr.nodes import Expression
 from ...expr.reductions import Split, normal_axes, split
@@ -24,7 +25,7 @@ from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from ..guard_ir import Check, Const, DomainDim, HasRank, NestGuards, NotNegative, Own, ReducedShape, Step
 from ..guards.earlier import without_implied
-from ..nest import LoopProgram, Nest, Reducing
+from ..nest import LoopProgram, Nest, Reducing, Slot
 
 __all__ = ["lower_reductions"]
 
@@ -54,23 +55,34 @@ def lower_reductions(
     expression = typed.expression
     _refuse(expression, operand_types, constants)
     parts = split(expression)
-    types, reduced = _reduced(parts, typed, operand_types, flat)
-    count = len(parts.reductions)
+    bound = {dim.symbol for type_ in operand_types for dim in type_.dims}
+    types, reduced = _reduced(parts, typed, operand_types, bound, flat)
+    count, whole = len(parts.reductions), parts.expression
+    free = free_extents_again(whole.results, expression, parts.views, bound)
     given: tuple[TensorType | None, ...] = (None,) * len(expression.results) if result_types is None else result_types
     program = flat(
-        Typed(parts.expression, (*typed.limits, *(None,) * count)),
+        Typed(replace(whole, free_extents=free), (*typed.limits, *(None,) * count)),
         (*operand_types, *types),
         (*(None,) * count, *given),
         (*(f"{one.name}_values" for one in reduced), *result_names),
         tuple((depth, one.axes) for depth, one in zip(parts.depths, reduced, strict=True)),
     )
-    return _combined(program, tuple(reduced))
+    # The caller's extents are numbered as in the expression, and his results follow those that are reduced.
+    slots = tuple(
+        Slot(
+            expression.free_extents.index(free[slot.number]),
+            slot.result - count if slot.result is not None and slot.result >= count else None,
+            slot.dim,
+            slot.open,
+        )
+        for slot in program.slots
+    )
+    return _combined(replace(program, slots=slots, extents=expression.free_extents), tuple(reduced))
 
 
 def _refuse(expression: Expression, types: Types, constants: int) -> None:
     """Refuse what reductions do not go together with yet."""
     found = (
-        (bool(expression.free_extents), "extents that the caller gives; write the extents, or broadcast outside"),
         (bool(expression.type_assertions), "claims on the types of intermediate values; leave them out"),
         (bool(constants), "constant arrays; pass them as operands"),
         (any(type_.unranked for type_ in types), "operands of unknown rank; declare the rank, as in f32[?, ?]"),
@@ -81,7 +93,7 @@ def _refuse(expression: Expression, types: Types, constants: int) -> None:
 
 
 def _reduced(
-    parts: Split, typed: Typed, operand_types: Types, flat: LowerFlat
+    parts: Split, typed: Typed, operand_types: Types, bound: set[str | None], flat: LowerFlat
 ) -> tuple[list[TensorType], list[Reducing]]:
     """Return the type of what each reduction gives, and how it is made, one after the other."""
     given = len(operand_types)
@@ -90,20 +102,29 @@ def _reduced(
     for at, node in enumerate(parts.reductions):
         # The operands that stand for later reductions are left out.
         whole = parts.expression
-        part = Expression(whole.operands[: given + at], (whole.results[at],))
+        value = (whole.results[at],)
+        free = free_extents_again(value, typed.expression, parts.views, bound)
+        part = Expression(whole.operands[: given + at], value, free)
         limits = (*typed.limits, *(None,) * at)
         name = whole.operands[given + at].name
         nest = flat(Typed(part, limits), (*operand_types, *types), None, (f"{name}_values",), ()).nests[-1]
         dims = nest.domain.dims
         axes = normal_axes(node, len(dims))
         left = tuple(
-            Dim(1) if dim in axes else extent for dim, extent in enumerate(dims) if node.keepdims or dim not in axes
+            Dim(1) if dim in axes else _without_name(extent, bound)
+            for dim, extent in enumerate(dims)
+            if node.keepdims or dim not in axes
         )
         types.append(TensorType(node.dtype, left))
         asks = node.op.identity is None and not node.initial
         ddof = node.ddof if node.op.divides else None
         reduced.append(Reducing(node.op, name, at, given + at, axes, node.keepdims, ddof, asks))
     return types, reduced
+
+
+def _without_name(dim: Dim, bound: set[str | None]) -> Dim:
+    """Return a dim without a name that only the caller's extents have: no operand's type says it."""
+    return dim if dim.is_static or dim.symbol in bound else Dim.within(None, dim.range)
 
 
 def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgram:

@@ -18,7 +18,7 @@ from dataclasses import field, replace
 from ...core.errors import BroadcastError
 from ...core.frozen import dataclass
 from ...expr.free_extents import free_extents_of, has_views
-from ...expr.nodes import Apply, Constant, Expression, Node, Operand, Remap, children, topological
+from ...expr.nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, children, topological
 from ...expr.views import Broadcast, Collapse, Resolved
 from ...shape.inference.operand_use import Target, Use
 from ...shape.types.dim import DYNAMIC, Dim
@@ -148,6 +148,11 @@ def ranks_of(results: tuple[Node, ...], types: tuple[TensorType, ...]) -> dict[N
                 ranks[node] = None if None in known else max((rank or 0 for rank in known), default=0)
             case Remap():
                 ranks[node] = resolve(node, ranks).rank
+            case Reduce(operand=operand, keepdims=keepdims):
+                from ...expr.reductions import normal_axes  # noqa: PLC0415 - most kernels have none
+
+                rank = ranks[operand]
+                ranks[node] = rank if rank is None or keepdims else rank - len(normal_axes(node, rank))
     return ranks
 
 

@@ -83,7 +83,7 @@ def _note(nest: Nest, at: int, new: Apply, bounds: list[Bounds]) -> str:
     became = f"{nest.spell(new)} instead of {nest.spell(nest.body[at])}"
     if new.op.name in (TRUNCATE[True, True].name, TRUNCATE[False, True].name):
         return f"{became}: the conversion clips, so no clip or check of its range is needed" + (
-            "" if new.op is TRUNCATE[True, True] else ", nor of NaN, which it never is"
+            "; NaN still gives 0" if new.op is TRUNCATE[True, True] else ", nor of NaN, which it never is"
         )
     if x is not None and new.op in TRUNCATE.values():
         nan = "" if x.is_number else " or NaN"

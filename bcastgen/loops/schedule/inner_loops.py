@@ -56,7 +56,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What a variant's loop does where a condition is one value along it.
+    """The two loops of a variant along which a condition is one value: one for each outcome.
 
     Attributes
     ----------
@@ -110,7 +110,8 @@ def _schedule_text(scheduled: Schedule) -> str:
     if staged is not None:
         if scheduled.run_time:
             whole = nanoseconds(inline.cost_tenths_ns)
-            lines.append(f"staged in calls where that is less work than {whole} a point, each over its own points:")
+            where = f"in calls where that is less work than {whole} a point"
+            lines.append(f"staged {where}, each value once for the points of its own operands:")
         else:
             lines.append("staged, because outer dims only repeat what depends on the last dim alone:")
         for stage in scheduled.stages:

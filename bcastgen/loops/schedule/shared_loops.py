@@ -8,6 +8,9 @@ What a reduction gives is then one value inside the shared loops, and needs no m
 reads it elsewhere: `in_memory` has these. Shared loops are the dims that reductions keep. Another nest joins them if it
 reads what they give at the loops' own point, and if its dims are known to have the same extents: those of the same
 operands' dims.
+
+Standalone C has shared loops. The run time, which finds out at a call whether a row fits in a cache, lets nests share
+passes over some rows instead: see `shared_rows`.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from ..nest import Access, LoopProgram, Nest, Reducing
 
 __all__ = ["Group", "Member", "Sharing", "extent_keys", "kept_dims", "shared_loops"]
 
-# What decides an extent: the number itself, or the places (operand, own dim) that meet there; None is known of nothing.
+# Equal keys mean equal extents: the number itself, or the places (operand, own dim) that meet there; None if unknown.
 ExtentKey: TypeAlias = "int | frozenset[tuple[int, int]] | None"
 
 
@@ -73,7 +76,7 @@ def kept_dims(nest: Nest) -> tuple[int, ...]:
 
 
 def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
-    """Return, for each dim of each nest, what decides its extent: dims with equal keys have equal extents."""
+    """Return the key of the extent of each dim of each nest."""
     made = {one.operand: (at, one) for at, nest in enumerate(program.nests) for one in nest.reduced}
     keys: list[tuple[ExtentKey, ...]] = []
     for nest in program.nests:
@@ -85,7 +88,7 @@ def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
                 key: ExtentKey = frozenset({(access.position, own)})
                 if access.position in made:
                     source, one = made[access.position]
-                    key = keys[source][_source_dims(program.nests[source], one)[own]]
+                    key = keys[source][one.sources(len(program.nests[source].domain.dims))[own]]
                 places[index.dim] |= key if isinstance(key, frozenset) else set()
         keys.append(
             tuple(
@@ -94,11 +97,6 @@ def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
             )
         )
     return tuple(keys)
-
-
-def _source_dims(nest: Nest, one: Reducing) -> tuple[int, ...]:
-    """Return the dim of the reducing nest's domain that each dim of what it gives comes from."""
-    return tuple(at for at in range(len(nest.domain.dims)) if one.keepdims or at not in one.axes)
 
 
 class _Grouping:
@@ -115,7 +113,7 @@ class _Grouping:
         """Put a nest into the first group that it can join, or into one of its own."""
         nest = self.program.nests[at]
         read = [access for access in nest.operands if access.position in self.made]
-        # What it reads has to be complete: a group before the last one it reads from is too early.
+        # The reduced values that it reads have to be complete, so a group before the last that gives one is too early.
         earliest = max((self.made[access.position][0] for access in read), default=0)
         for group in range(earliest, len(self.groups)):
             dims = self._dims_in(group, at, nest, read)
@@ -150,7 +148,7 @@ class _Grouping:
         """Return the reader's dim for each loop in which what it reads is made; -1 for none."""
         _, source, one = self.made[access.position]
         nest = self.program.nests[source]
-        owns = {dim: own for own, dim in enumerate(_source_dims(nest, one))}
+        owns = {dim: own for own, dim in enumerate(one.sources(len(nest.domain.dims)))}
         found = (access.map.indices[owns[dim]].dim for dim in kept_dims(nest))
         return tuple(-1 if dim is None else dim for dim in found)
 

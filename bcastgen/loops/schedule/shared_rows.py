@@ -6,7 +6,8 @@ In: the nests of a kernel with reductions.  Out: a :class:`SharedRows` for each 
 
 A nest that reads what an earlier one gives needs only the rows that it computes itself if it reads it along the very
 dims that the earlier nest keeps. So such nests can run one after the other over a few rows that stay in a cache. The
-run time does so where a row fits in a cache and all rows do not.
+run time does so where a row fits in a cache and all rows do not. Standalone C, where a reduced value is one variable,
+has `shared_loops` instead.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class SharedRows:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What a nest of the run gives: how it is made, and the rows of its domain."""
+    """A value that a nest of the run reduces: how, and which dims of the nest's domain are the rows."""
 
     made: Reducing
     rank: int
@@ -170,7 +171,7 @@ def _rows_of(nest: Nest, count: int, given: dict[int, _Given]) -> tuple[tuple[in
 def _read_along(access: Access, given: _Given) -> tuple[int, ...] | None:
     """Return the dims along which an access reads the rows of what a reduction gave; None if it misses one."""
     made = given.made
-    own = [dim for dim in range(given.rank) if made.keepdims or dim not in made.axes]
+    own = made.sources(given.rank)
     if len(own) != len(access.map.indices):
         return None
     found = dict(zip(own, (index.dim for index in access.map.indices), strict=True))

@@ -91,8 +91,8 @@ def _decisive(nest: Nest) -> Iterator[Value]:
 def _is_value_kept(nest: Nest, at: int) -> bool:
     """Whether the users of a selection compute the same with either of its sides in its place.
 
-    An op may have other C for a last operand that is a constant, so no constant comes to stand there; selections have
-    not.
+    An op may have other C where its last operand is a constant, so a side that is a constant may not become a last
+    operand, except of a selection, whose C is the same.
     """
     statement = nest.body[at]
     if set(statement.operand_dtypes[1:]) != {statement.dtype}:

@@ -67,7 +67,7 @@ class _Out:
 def _outs(nest: Nest, one: Reducing, access: Access, domain: Sequence[Extent], shapes: Shapes) -> list[_Out]:
     """Write the tensors that a reduction begins with: of its value, and of an index."""
     rank = len(domain)
-    dims = tuple(None if dim in one.axes else dim for dim in range(rank) if one.keepdims or dim not in one.axes)
+    dims = tuple(None if dim in one.axes else dim for dim in one.sources(rank))
     start = one.op.neutral(access.dtype)
     if start is not True and start == 0 and access.dtype.is_inexact:
         # Unlike 0.0 it leaves a sum of negative zeros what it is.

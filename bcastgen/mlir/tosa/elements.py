@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from ...core.dtypes import BOOL, DTYPES, DType
+from ...core.dtypes import BOOL, DTYPES, I32, DType
 from ...core.errors import DTypeError
 from ...ops.dtype_rules import compare
 from ...ops.table import OPS
@@ -19,7 +19,7 @@ from ..ir import Operation, Type, Value
 from .meeting import tensor_of
 from .table import TosaOp
 
-__all__ = ["check_elements", "check_supported", "element_of"]
+__all__ = ["check_elements", "check_strict", "check_supported", "element_of"]
 
 _SHAPED = re.compile(r"(?:tensor|vector|memref)<(?:(?:\?|\d+|\*)x)*(.*)>", re.DOTALL)
 _CURE = "insert a tosa.cast"
@@ -85,7 +85,7 @@ def check_elements(operation: Operation, row: TosaOp, strict: bool) -> None:
         raise DTypeError(f"operand '{alike[0]}' has element type {first.mlir}, for which it is not defined; {_CURE}")
     _check_result(row, first, result)
     if strict:
-        _check_strict(row, operands, result)
+        check_strict(row, operands, result)
 
 
 def _check_result(row: TosaOp, first: DType, result: Value) -> None:
@@ -98,7 +98,7 @@ def _check_result(row: TosaOp, first: DType, result: Value) -> None:
     if OPS[row.row].rule is compare:
         expected: tuple[DType, ...] = (BOOL,)
     elif row.name == "mul" and first.kind == "signed" and first.bits < 32:
-        expected = (first, next(dtype for dtype in DTYPES if dtype.name == "i32"))
+        expected = (first, I32)
     else:
         expected = (first,)
     if actual not in expected:
@@ -106,7 +106,14 @@ def _check_result(row: TosaOp, first: DType, result: Value) -> None:
         raise DTypeError(f"result '{result}' has element type {actual.mlir}, expected {wanted}; {_CURE}")
 
 
-def _check_strict(row: TosaOp, operands: tuple[Value, ...], result: Value) -> None:
+def check_strict(row: TosaOp, operands: tuple[Value, ...], result: Value) -> None:
+    """Refuse element types that the specification's table does not have.
+
+    Raises
+    ------
+    DTypeError
+        If it has not; the message lists those that it has.
+    """
     given = tuple(element_of(value).mlir for value in operands)
     if (given, element_of(result).mlir) in row.strict:
         return

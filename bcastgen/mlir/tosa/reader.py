@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ...core.dtypes import DTYPES, DType
+from ...core.dtype_rows import row_of
+from ...core.dtypes import DType
 from ...core.errors import BroadcastError, DTypeError, ParseError
 from ...expr.build import Builder
 from ...expr.nodes import Constant, Node
@@ -26,9 +27,9 @@ from .elements import check_elements, check_supported, element_of
 from .meeting import fits, tensor_of
 from .table import TosaOp
 
-__all__ = ["check_counts", "constant_of", "read_tosa"]
+__all__ = ["check_counts", "check_form", "constant_of", "read_tosa"]
 
-_I8, _I32 = (next(dtype for dtype in DTYPES if dtype.name == name) for name in ("i8", "i32"))
+_I8, _I32 = row_of("i8"), row_of("i32")
 
 
 class FunctionReader(Protocol):
@@ -84,6 +85,23 @@ def check_counts(operation: Operation, operands: tuple[int, ...], last: tuple[st
         raise ParseError("has a region, expected none")
 
 
+def check_form(operation: Operation, row: TosaOp) -> None:
+    """Refuse an operation whose operands, results, regions or attributes are not those of its row.
+
+    Raises
+    ------
+    DTypeError, ParseError
+        If it has others; the message says which.
+    """
+    check_counts(operation, (row.arity, row.arity + len(row.extra)), row.extra)
+    for value in (*operation.operands, *operation.results):
+        check_supported(value)
+    for name in operation.attributes:
+        if name not in row.attributes and "." not in name:
+            known = f"it has {', '.join(row.attributes)}" if row.attributes else "it has none"
+            raise ParseError(f"attribute '{name}' is unknown; {known}")
+
+
 def read_tosa(operation: Operation, row: TosaOp, function: FunctionReader) -> bool:
     """Verify an op and add the node of its result to the function.
 
@@ -97,14 +115,8 @@ def read_tosa(operation: Operation, row: TosaOp, function: FunctionReader) -> bo
     BroadcastError, DTypeError, ParseError
         If the op is wrong; the message has no location yet.
     """
-    check_counts(operation, (row.arity, row.arity + len(row.extra)), row.extra)
-    for value in (*operation.operands, *operation.results):
-        check_supported(value)
+    check_form(operation, row)
     check_elements(operation, row, function.options.strict_types)
-    for name in operation.attributes:
-        if name not in row.attributes and "." not in name:
-            known = f"it has {', '.join(row.attributes)}" if row.attributes else "it has none"
-            raise ParseError(f"attribute '{name}' is unknown; {known}")
     operands, result = operation.operands[: row.arity], operation.results[0]
     proved = fits(operands, result, function.options.rank_expansion)
     nodes = tuple(function.value(value, operands) for value in operands)
@@ -157,7 +169,7 @@ def _to_element(operation: Operation, nodes: tuple[Node, ...], function: Functio
     source, target = element_of(operation.operands[0]), element_of(operation.results[0])
     node = nodes[0]
     if flag(operation, "input_unsigned", False) and source.kind == "signed":
-        unsigned = next(dtype for dtype in DTYPES if (dtype.kind, dtype.bits) == ("unsigned", source.bits))
+        unsigned = row_of(f"u{source.bits}")
         node = _cast(function, "cast", node, unsigned)
     return _cast(function, "tosa_cast", node, target)
 

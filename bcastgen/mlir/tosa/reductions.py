@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from ...core.dtypes import DTYPES, DType
+from ...core.dtypes import I32, I64, DType
 from ...core.errors import BcastgenError, BroadcastError, DTypeError, ParseError
 from ...expr.nodes import Constant, Reduce
 from ...ops.rows.reductions import REDUCTIONS
@@ -21,9 +21,9 @@ from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from ..ir import Operation, Value
 from .attributes import keyword, number
-from .elements import check_supported, element_of
+from .elements import check_strict, element_of
 from .meeting import tensor_of
-from .reader import FunctionReader, check_counts
+from .reader import FunctionReader, check_form
 from .table import TOSA_REDUCTIONS, TosaOp
 from .values import FunctionText, Tensor
 
@@ -43,13 +43,8 @@ def read_reduction(operation: Operation, row: TosaOp, function: FunctionReader) 
     BroadcastError, DTypeError, ParseError
         If the op is wrong; the message has no location yet.
     """
-    check_counts(operation, (1,))
+    check_form(operation, row)
     operand, result = operation.operands[0], operation.results[0]
-    for value in (operand, result):
-        check_supported(value)
-    for name in operation.attributes:
-        if name not in row.attributes and "." not in name:
-            raise ParseError(f"attribute '{name}' is unknown; it has {', '.join(row.attributes)}")
     axis, reduced = _axis(operation), REDUCTIONS[row.row]
     _check_elements(row, operand, result, function.options.strict_types)
     proved = _check_dims(operation, axis, drops=reduced.gives_index)
@@ -88,14 +83,13 @@ def _check_elements(row: TosaOp, operand: Value, result: Value, strict: bool) ->
     if last not in wanted:
         shown = " or ".join(dtype.mlir for dtype in wanted)
         raise DTypeError(f"result '{result}' has element type {last.mlir}, expected {shown}")
-    if strict and ((first.mlir,), last.mlir) not in row.strict:
-        table = "; ".join(f"{', '.join(left)} -> {right}" for left, right in row.strict)
-        raise DTypeError(f"({first.mlir}) -> {last.mlir} is not in the specification's table; there are {table}")
+    if strict:
+        check_strict(row, (operand,), result)
 
 
 def _results(row: TosaOp, first: DType) -> tuple[DType, ...]:
     if REDUCTIONS[row.row].gives_index:
-        return tuple(dtype for dtype in DTYPES if dtype.name in ("i32", "i64"))
+        return I32, I64
     return (first,)
 
 
@@ -148,7 +142,7 @@ def print_reduction(text: FunctionText, node: Reduce, value: Tensor, dtype: DTyp
     if node.op.gives_index:
         if len(axes) != 1:
             raise BcastgenError(f"tosa.{row.name} is of one dim, and this one is of {len(axes)}; give axis=")
-        index = TensorType(next(one for one in DTYPES if one.name == "i32"), reduced_dims(value.type, axes[0], True))
+        index = TensorType(I32, reduced_dims(value.type, axes[0], True))
         made = _line(text, row.name, value, axes[0], index)
         wide = TensorType(dtype, index.dims)
         made = text.line(f"tosa.cast {made.name} : ({index.mlir}) -> {wide.mlir}", wide)

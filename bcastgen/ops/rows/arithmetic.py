@@ -14,10 +14,9 @@ import numpy as np
 
 from ...core.dtypes import DType
 from .. import dtype_rules as rules
-from ..c_forms import CForms, RangeTest
+from ..c_forms import FAR_QUOTIENT, NORMAL, CForms, RangeTest
 from ..facts import UNCHANGED, FloatFacts, IntegerFacts, Mlir
 from ..row import Op
-from .range_tests import FAR_QUOTIENT, NORMAL
 
 __all__ = ["ARITHMETIC"]
 

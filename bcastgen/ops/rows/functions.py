@@ -15,10 +15,9 @@ import numpy as np
 
 from ...core.dtypes import F64
 from .. import dtype_rules as rules
-from ..c_forms import CForms, RangeTest
+from ..c_forms import NORMAL, CForms, RangeTest, between, up_to
 from ..facts import Mlir
 from ..row import Op
-from .range_tests import NORMAL, between, up_to
 
 __all__ = ["FUNCTIONS", "as_float", "function"]
 

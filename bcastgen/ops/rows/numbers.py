@@ -16,11 +16,10 @@ import numpy as np
 
 from ...core.dtypes import BF16, F16, F32, F64, DType, dtype
 from .. import dtype_rules as rules
-from ..c_forms import CForms, CTemplate
+from ..c_forms import FAR_QUOTIENT, CForms, CTemplate
 from ..casts import cast_c, cast_reference
 from ..facts import UNCHANGED, Mlir
 from ..row import Op
-from .range_tests import FAR_QUOTIENT
 
 __all__ = ["NUMBERS"]
 

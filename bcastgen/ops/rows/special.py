@@ -10,12 +10,12 @@ NumPy lacks most of them; their references compute in a wider dtype as far as it
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...core.dtypes import F64, DType
+from ...core.frozen import replace
 from .. import dtype_rules as rules
 from ..c_forms import CForms
 from ..facts import Mlir

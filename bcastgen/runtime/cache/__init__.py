@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...core.forks import undivided
 from .directory import cache_directory
 from .identity import cache_key, digest_of
 from .lookup import find
@@ -39,8 +40,6 @@ def __getattr__(name: str) -> Any:
     # A kernel that is found needs nothing of what builds one: locks, the running of a compiler.
     if name != "build":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ...core.forks import undivided  # noqa: PLC0415 - only where a kernel is built
-
     with undivided:
         from .store import build  # noqa: PLC0415 - only where a kernel is built
     return build

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,7 +73,6 @@ def private_directory(reason: str) -> Path:
         with undivided:
             import atexit  # noqa: PLC0415 - only where nothing can be kept
             import tempfile  # noqa: PLC0415 - only where nothing can be kept
-            import warnings  # noqa: PLC0415 - only where nothing can be kept
 
         place = next(_places(tempfile.gettempdir()), None)
         directory = _PRIVATE[owner] = Path(tempfile.mkdtemp(prefix="bcastgen-", dir=place))

@@ -28,7 +28,7 @@ __all__ = ["FAILED", "LOCK", "compiled_aside", "discard", "entries", "publish", 
 LOCK = "lock"
 FAILED = "failed."
 _STALE_SECONDS = 6 * 3600
-# What a compiler says of a full disk.
+# A compiler's message when the disk is full contains this.
 _FULL = os.strerror(errno.ENOSPC)
 
 

@@ -1,4 +1,4 @@
-"""What decides a binary, as digests: its key, and the origin that it shares with all others of this installation.
+"""Digests of all that decides a binary: its key, and the origin that it shares with all others of this installation.
 
 In: texts, the toolchain, the package's files.  Out: digests of 64 hexadecimal digits.
 

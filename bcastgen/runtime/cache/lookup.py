@@ -10,6 +10,7 @@ nothing of it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,4 @@ def loaded_from(entry: Path, load: Callable[[Path], Any]) -> Any:
 
 
 def _warn(message: str) -> None:
-    import warnings  # noqa: PLC0415 - hardly ever
-
     warnings.warn(message, CacheWarning, stacklevel=4)

@@ -1,4 +1,4 @@
-"""What an entry of the cache says of itself: the digests of its files, whose text is the file ``digest``.
+"""The manifest of a cache entry, its file ``digest``: whom it was made for, and the digests of its other files.
 
 In: an entry's path.  Out: its :class:`Manifest`, and whether the entry is whole.
 
@@ -27,7 +27,7 @@ _HEADER = ("# bcastgen ", "# origin ", "# about ")
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What the digest file of an entry says.
+    """The content of an entry's digest file.
 
     Attributes
     ----------

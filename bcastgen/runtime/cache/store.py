@@ -32,7 +32,7 @@ from .manifest import entry_of, is_whole
 
 __all__ = ["build"]
 
-# What a system says that runs no programs of a directory, whatever its mount says.
+# The loader's message where the system runs no programs from a directory, though its mount allows it, contains this.
 _NOEXEC = "failed to map segment"
 
 
@@ -68,7 +68,7 @@ def build(
         If kernels are kept in a private directory, since the usual one cannot be written to.
     """
     directory, may_be_removed = build_directory(), True
-    # What was once built elsewhere is there.
+    # A kernel that this process has built in its private directory is found there.
     directory = next((own for own in own_directory() if is_whole(entry_of(own, key))), directory)
     while True:
         entry = entry_of(directory, key)

@@ -65,7 +65,7 @@ class StoredKernel:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What is wrong with something in the cache."""
+    """A defect of something in the cache."""
 
     path: Path
     problem: str
@@ -121,8 +121,8 @@ def verify(load: Callable[[Path], object]) -> Iterator[Finding]:
 def clear() -> int:
     """Remove every entry, and the remains of killed or failed builds; return how many entries there were.
 
-    Loaded kernels go on working, and a build under way finishes. What is not ours is left alone, but for what stands in
-    the way of entries: a link, or a file, with the name of a directory of entries is removed.
+    Loaded kernels go on working, and a build under way finishes. Files that are not ours stay, except links and files
+    that have the name of a directory of entries and so block it.
     """
     directory = cache_directory()
     removed = 0

@@ -13,13 +13,13 @@ refused) is always true.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from ...core.frozen import dataclass
 from ..types.facts import Facts, Range
 
-__all__ = ["Alternative", "Atom", "Clause", "Work", "breakable", "known", "possible"]
+__all__ = ["Alternative", "Atom", "Clause", "Solvable", "Work", "breakable", "known", "possible"]
 
 # How many choices are tried before the answer is "possible".
 _LIMIT = 200
@@ -52,6 +52,11 @@ class Atom:
 
 Alternative: TypeAlias = tuple[Atom, ...]
 Clause: TypeAlias = tuple[Alternative, ...]
+Solvable: TypeAlias = Callable[[Facts], bool]
+
+
+def _anything(_: Facts) -> bool:
+    return True
 
 
 class Work:
@@ -116,9 +121,16 @@ def known(facts: Facts, clauses: Iterable[Clause], work: Work) -> tuple[Facts, l
     return facts, left
 
 
-def possible(facts: Facts, clauses: Sequence[Clause], work: Work) -> bool:
-    """Tell whether clauses may hold together: False only if they certainly cannot."""
-    return _search(facts, clauses, [_LIMIT], work)
+def possible(facts: Facts, clauses: Sequence[Clause], work: Work, solvable: Solvable = _anything) -> bool:
+    """Tell whether clauses may hold together: False only if they certainly cannot.
+
+    Parameters
+    ----------
+    facts, clauses : what has to hold.
+    work : what is left of the budget.
+    solvable : whether what else has to hold may, once every choice is made: False only if it certainly cannot.
+    """
+    return _search(facts, clauses, [_LIMIT], work, solvable)
 
 
 def breakable(facts: Facts, clauses: Sequence[Clause], broken: Clause, work: Work) -> bool:
@@ -140,7 +152,9 @@ def _nodes(clause: Clause) -> frozenset[Hashable]:
     return frozenset((*(atom.node for atom in atoms), *others))
 
 
-def _search(facts: Facts, clauses: Sequence[Clause], budget: list[int], work: Work) -> bool:
+def _search(
+    facts: Facts, clauses: Sequence[Clause], budget: list[int], work: Work, solvable: Solvable = _anything
+) -> bool:
     budget[0] -= 1
     if budget[0] < 0 or work.is_over():
         work.gave_up = True
@@ -150,8 +164,8 @@ def _search(facts: Facts, clauses: Sequence[Clause], budget: list[int], work: Wo
         return False
     facts, left = reached
     if not left:
-        return True
+        return solvable(facts)
     chosen = min(left, key=len)
     rest = [clause for clause in left if clause is not chosen]
     ways = (more for statements in chosen if (more := _told(facts, statements, work)) is not None)
-    return any(_search(more, rest, budget, work) for more in ways)
+    return any(_search(more, rest, budget, work, solvable) for more in ways)

@@ -10,15 +10,20 @@ all results restrict each other.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 from ...core.errors import BroadcastError
+from ...core.frozen import dataclass
 from ..types.dim import Dim
 from ..types.facts import Facts, Range
 from ..types.tensor_type import TensorType
 from .broadcast import BroadcastInfo
 from .entailment import Atom, Clause, Work, possible
+
+if TYPE_CHECKING:
+    from .equations import Equation
 
 __all__ = ["Joint"]
 
@@ -42,16 +47,20 @@ class Joint:
 or widen what else is declared
     """
 
-    __slots__ = ("_asked", "_declared", "_domains", "_symbols")
+    __slots__ = ("_asked", "_declared", "_domains", "_equations", "_symbols")
 
     def __init__(self, operands: Named) -> None:
         self._symbols: dict[str, Hashable] = {}
         self._asked: list[Clause] = []
-        self._declared: list[tuple[str, int, Dim, Clause]] = []
+        self._declared: list[_Declared] = []
+        self._equations: list[_Declared] = []
         self._domains = 0
         for name, type_ in operands:
             for _, own, dim in type_.aligned:
-                self._asked += (((atom,),) for atom in self._said(dim, (name, own)))
+                clauses, equation = self._said(dim, (name, own))
+                self._asked += clauses
+                if equation is not None:
+                    self._equations.append(_Declared("operand", name, own, dim, (), equation))
 
     def add(self, info: BroadcastInfo, declared: Sequence[tuple[str, TensorType | None]]) -> None:
         """Add a nest: its constraints, and the results and claims that have its domain's extents."""
@@ -60,41 +69,70 @@ or widen what else is declared
         self._asked += (_of_domain(clause, at) for clause in info.clauses)
         for name, type_ in declared:
             for position, own, dim in type_.aligned if type_ is not None else ():
-                for atom in self._said(dim, (at, position)):
-                    self._declared.append((name, own, dim, ((atom,),)))
+                clauses, equation = self._said(dim, (at, position))
+                self._declared.append(_Declared("result", name, own, dim, clauses, equation))
 
     def check(self) -> None:
-        """Raise if no extents satisfy everything, for the first result or claim that contradicts those before it.
+        """Raise if no extents satisfy everything, for the first declaration that contradicts those before it.
 
         Raises
         ------
         BroadcastError
             For a certain contradiction; a search that takes too long counts as none.
         """
-        clauses = [clause for *_, clause in self._declared]
-        if not clauses or possible(Facts(), [*self._asked, *clauses], Work()):
+        rows = [*self._equations, *self._declared]
+        if not rows or self._may_hold(rows):
             return
-        for count, (name, own, dim, _) in enumerate(self._declared, 1):
-            if possible(Facts(), [*self._asked, *clauses[:count]], Work()):
+        for count, row in enumerate(rows, 1):
+            if self._may_hold(rows[:count]):
                 continue
             raise BroadcastError(
-                f"result '{name}' dim {own} is declared as {dim}, which what else is declared forbids; "
+                f"{row.kind} '{row.name}' dim {row.own} is declared as {row.dim}, which what else is declared forbids; "
                 "declare it as ?, or widen what else is declared",
-                operand=name,
-                dim=own,
-                actual=dim.extent,
+                operand=row.name,
+                dim=row.own,
+                actual=row.dim.extent,
             )
 
-    def _said(self, dim: Dim, node: Hashable) -> Iterator[Atom]:
-        """Yield what a type says of a dim, whose extent is `node` in facts."""
+    def _may_hold(self, rows: Sequence[_Declared]) -> bool:
+        clauses = [*self._asked, *(clause for row in rows for clause in row.clauses)]
+        equations = [row.equation for row in rows if row.equation is not None]
+        if not equations:
+            return possible(Facts(), clauses, Work())
+        from .equations import solvable  # noqa: PLC0415 - few types have computed extents
+
+        return possible(Facts(), clauses, Work(), lambda facts: solvable(facts, equations))
+
+    def _said(self, dim: Dim, node: Hashable) -> tuple[tuple[Clause, ...], Equation | None]:
+        """Return what a type says of a dim, whose extent is `node` in facts."""
         if dim.extent is not None:
-            yield Atom("same", node, Range(dim.extent, dim.extent))
-            return
-        yield Atom("within", node, dim.range)
-        if dim.symbol is not None:
-            home = self._symbols.setdefault(dim.symbol, node)
-            if home != node:
-                yield Atom("same", node, home)
+            return (((Atom("same", node, Range(dim.extent, dim.extent)),),),), None
+        within: Clause = ((Atom("within", node, dim.range),),)
+        home = node if dim.symbol is None else self._symbols.setdefault(dim.symbol, node)
+        if home != node:
+            return (within, ((Atom("same", node, home),),)), None
+        return (within,), self._equation(dim.symbol, node) if dim.symbol is not None and dim.is_computed else None
+
+    def _equation(self, text: str, node: Hashable) -> Equation:
+        from ..types.computed import expression  # noqa: PLC0415 - few types have computed extents
+        from ..types.extent_expr import names_of  # noqa: PLC0415 - likewise
+        from .equations import Equation  # noqa: PLC0415 - likewise
+
+        extent = expression(text)
+        # A name that no dim has alone until here is a node of its own.
+        return Equation(node, extent, {name: self._symbols.setdefault(name, name) for name in names_of(extent)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """A dim that an operand, a result or a claim declares, and what that says of extents."""
+
+    kind: Literal["operand", "result"]
+    name: str
+    own: int
+    dim: Dim
+    clauses: tuple[Clause, ...]
+    equation: Equation | None
 
 
 def _of_domain(clause: Clause, at: int) -> Clause:

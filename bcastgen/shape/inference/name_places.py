@@ -34,7 +34,7 @@ def name_places(text: str, homes: Mapping[str, Place], array: str, dim: int, kin
     (('m', 'b', 1), ('n', 'a', 0))
     """
     from ..types.computed import expression  # noqa: PLC0415 - few types have computed extents
-    from ..types.extent_expr import names_of  # noqa: PLC0415 - likewise
+    from ..types.extent_expr import names_of  # noqa: PLC0415 - few types have computed extents
 
     found = []
     for name in names_of(expression(text)):

@@ -247,7 +247,7 @@ def _range(shown: str, low: int | None, high: int | None, step: int | None) -> R
 def _implied(value: int | str | None) -> Range:
     if not isinstance(value, str) or value.isidentifier():
         return ANY_EXTENT
-    from .computed import range_of  # noqa: PLC0415 - likewise
+    from .computed import range_of  # noqa: PLC0415 - few types have sums
 
     return range_of(value)
 

@@ -91,7 +91,7 @@ def _value(cursor: Cursor) -> int | str | None:
 
 def _computed(cursor: Cursor) -> int | str:
     from .computed import normal  # noqa: PLC0415 - few types have sums
-    from .extent_sum import parse_sum  # noqa: PLC0415 - likewise
+    from .extent_sum import parse_sum  # noqa: PLC0415 - few types have sums
 
     at = cursor.rest
     made = parse_sum(cursor)

@@ -115,7 +115,8 @@ class Facts:
         facts._apart, facts._odd = self._apart, self._odd
         return facts
 
-    def _root(self, node: Hashable) -> Hashable:
+    def root(self, node: Hashable) -> Hashable:
+        """Return the node that stands for all nodes which certainly have one extent with this one."""
         while node in self._parents:
             node = self._parents[node]
         return node
@@ -127,7 +128,7 @@ class Facts:
 
     def range(self, node: Hashable) -> Range:
         """Return the range that a node's extent lies in; a range is a node as well, and lies in itself."""
-        return node if isinstance(node, Range) else self._ranges.get(self._root(node), ANY_EXTENT)
+        return node if isinstance(node, Range) else self._ranges.get(self.root(node), ANY_EXTENT)
 
     def extent(self, node: Hashable) -> int | None:
         """Return a node's extent if it is known."""
@@ -136,7 +137,7 @@ class Facts:
     def same(self, a: Hashable, b: Hashable) -> bool:
         """Tell whether two nodes certainly have one extent."""
         only = self.extent(a)
-        return self._root(a) == self._root(b) or (only is not None and only == self.extent(b))
+        return self.root(a) == self.root(b) or (only is not None and only == self.extent(b))
 
     def can_be(self, node: Hashable, extent: int) -> bool:
         """Tell whether a node may have an extent."""
@@ -146,7 +147,7 @@ class Facts:
         """Return these facts plus that two nodes have one extent; None if they cannot."""
         if self.same(a, b):
             return self
-        kept, gone = self._root(a), self._root(b)
+        kept, gone = self.root(a), self.root(b)
         both = self.range(kept).meet(self.range(gone))
         if both is None:
             return None
@@ -165,7 +166,7 @@ class Facts:
         if both == known:
             return self
         facts = self._copy()
-        facts._ranges[self._root(node)] = both
+        facts._ranges[self.root(node)] = both
         return facts._settled()
 
     def equals(self, node: Hashable, extent: int) -> Facts | None:
@@ -192,7 +193,7 @@ class Facts:
         while changed:
             changed = False
             for a, b in self._apart:
-                one, two = self._root(a), self._root(b)
+                one, two = self.root(a), self.root(b)
                 if one == two:
                     return None
                 for root, other in ((one, two), (two, one)):
@@ -208,13 +209,13 @@ class Facts:
                 if after is None:
                     return None
                 changed |= after != self.range(node)
-                self._ranges[self._root(node)] = after
+                self._ranges[self.root(node)] = after
         return self
 
     def __str__(self) -> str:
         classes: dict[Hashable, list[str]] = {}
         for node in dict.fromkeys([*self._ranges, *self._parents]):
-            classes.setdefault(self._root(node), []).append(_text(node))
+            classes.setdefault(self.root(node), []).append(_text(node))
         lines = []
         for root, members in classes.items():
             known = self.range(root)

@@ -20,7 +20,7 @@ from long_runs import many
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 100 + many(2, 4)))
+@pytest.mark.parametrize("seed", range(100, 100 + many(1, 4)))
 def test_functions(seed, corpus, tmp_path):
     many = corpus(seed, 30, functions=True, faults=1)
     many.check(tmp_path / "native", NATIVE)

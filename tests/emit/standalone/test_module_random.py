@@ -18,8 +18,8 @@ from c_corpus import SANITIZED, USERS, Build
 from c_harness import ADDRESS, Case, Harness, emit_module
 from long_runs import many
 
-# With the static ones and those of test_module_agreement.py 500 and some; in a long run 1,000 and some.
-CHUNKS, PER_CHUNK = many(4, 10), 80
+# With the static ones and those of test_module_agreement.py 300 and some; in a long run 1,000 and some.
+CHUNKS, PER_CHUNK = many(2, 10), 80
 
 
 def test_a_sample_of_kernels_under_sanitizers(corpus, tmp_path):

@@ -102,6 +102,28 @@ def test_values_on_the_way_several_ops_and_several_results(outer, tmp_path):
     assert other.call.status == "OK"
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda op, a, b: op(a, b).sum(axis=1),
+        lambda op, a, b: op(a, b).sum(axis=0) + op(a * 2, b).max(axis=0),
+        lambda op, a, b: op(op(a, b).sum(axis=1), b) - op(a, b).min(),
+    ],
+)
+def test_reductions(function, outer, tmp_path):
+    kernel = bg.jit(lambda a, b: function(outer, a, b), signature="(f64[?] a, f64[?] b)", name="reduced")
+    (emitted,) = emit_module([kernel], "reduced")
+    program = Harness([emitted], tmp_path).build("gcc", FAST)
+    a, b = np.array([3.0, 1.0]), np.array([5.0, 0.5, 2.0])
+    wanted = kernel(a, b)
+    good = Case(emitted).array(a).array(b).array(np.zeros(wanted.shape))
+    wrong = Case(emitted).array(a).array(b).array(np.zeros((7,) * wanted.ndim))
+    got, refused = program.run(good, wrong)
+    assert got.call.status == "OK" and got.extents == (wanted.shape,)
+    assert np.array_equal(got.values(2, np.float64), wanted)
+    assert refused.shape.status == "OK" and refused.call.status == "RESULT"
+
+
 def test_descriptors_are_checked_before_shape_functions_read_them(outer, tmp_path):
     kernel = bg.from_text("(f64[?] a, f64[?] b) -> emitted_outer(a, b)", "placed")
     (emitted,) = emit_module([kernel], "placed")

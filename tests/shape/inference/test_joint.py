@@ -10,15 +10,21 @@ import pytest
 import bcastgen as bg
 from long_runs import slow_seeds
 
-DIMS = ("?", "n", "n", "m", "k", "1", "3", "2", "n>=2", "?>=2", "?<=1", "m!", "n%2", "bcast")
-DECLARED = ("?", "n", "m", "k", "1", "3", "2", "n>=2", "?>=2", "t", "t")
-SMALL = range(6)
+DIMS = ("?", "n", "n", "m", "k", "1", "3", "2", "n>=2", "?>=2", "?<=1", "m!", "n%2", "bcast", "n + 1", "2*m", "m + n")
+DECLARED = ("?", "n", "m", "k", "1", "3", "2", "n>=2", "?>=2", "t", "t", "n + 1", "2*n", "m + 2")
+SMALL = range(7)
+
+
+def is_computed(dim):
+    return "+" in dim or "*" in dim
 
 
 def parsed(dim):
-    """A dim's extent, name, bounds, multiple and whether it never stretches."""
+    """A dim's extent, name, bounds, multiple and whether it never stretches; of a computed one its expression."""
     if dim == "bcast":
         return 1, None, 0, None, 1, False
+    if is_computed(dim):
+        return None, dim, 0, None, 1, False
     value, low, high, step, stiff = re.fullmatch(r"([a-z?]|\d)(?:>=(\d))?(?:<=(\d))?(?:%(\d))?(!)?", dim).groups()
     extent, name = (int(value) if value.isdigit() else None), (value if value.isalpha() else None)
     return extent, name, int(low or 0), int(high) if high else None, int(step or 1), bool(stiff)
@@ -28,6 +34,11 @@ def admits(dim, extent, names):
     known, name, low, high, step, _ = dim
     within = known in (None, extent) and low <= extent and (high is None or extent <= high) and extent % step == 0
     return within and (name is None or names.setdefault(name, extent) == extent)
+
+
+def agree(names):
+    """Whether computed extents are what their names make them; a name that is not there may be any extent."""
+    return all(value == eval(text, {}, names) for text, value in names.items() if is_computed(text))
 
 
 def is_legal(operands, results, extents, names):
@@ -41,7 +52,7 @@ def is_legal(operands, results, extents, names):
                 return False
             if not admits(declared[-position], domain, names):
                 return False
-    return True
+    return agree(names)
 
 
 def has_legal_call(operands, results):
@@ -68,6 +79,10 @@ def drawn(chance):
         read = sorted(chance.sample(range(count), chance.randint(1, count)))
         rank = max(len(operands[at]) for at in read)
         results.append((read, [chance.choice(DECLARED) for _ in range(rank)]))
+    alone = {parsed(dim)[1] for dims in operands for dim in dims}
+    for dims in (*operands, *(declared for _, declared in results)):
+        # A name that is computed with is the extent of an operand's dim.
+        dims[:] = ["?" if is_computed(dim) and not alone.issuperset(re.findall("[a-z]", dim)) else dim for dim in dims]
     return operands, results
 
 
@@ -107,6 +122,9 @@ def test_exactly_what_no_call_is_legal_for_is_refused(seed):
     [
         ("(f32[n] a, f32[n, n] b) -> f32[3, 4]", lambda a, b: a + b, "result 'r' dim 1 is declared as 4"),
         ("(f32[n] a, f32[n] b) -> (f32[3], f32[4])", lambda a, b: (a + 1, b + 1), "result 'r1' dim 0 is declared as 4"),
+        ("(f32[n] a) -> f32[n + 1]", lambda a: a + 1, r"result 'r' dim 0 is declared as n \+ 1"),
+        ("(f32[n>=2] a, f32[n + 2] b)", lambda a, b: a + b, r"operand 'b' dim 0 is declared as n \+ 2"),
+        ("(f32[n, m, n + m] a) -> f32[3, 3, 7]", lambda a: a + 1, "result 'r' dim 2 is declared as 7"),
     ],
 )
 def test_the_error_names_the_first_declaration_that_does_not_hold(signature, function, dim):
