@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import subprocess
 
 import pytest
@@ -164,3 +165,55 @@ def test_rows_are_computed_part_by_part(tmp_path):
     ]
     subprocess.run(command, check=True)
     subprocess.run([tmp_path / "main"], check=True)
+
+
+RUST = """
+use std::ptr::null_mut;
+
+#[repr(C)]
+struct Array {
+    data: *const f32,
+    extents: *const i64,
+    byte_strides: *const i64,
+    rank: i32,
+}
+
+extern "C" {
+    fn scaled(a: *const Array, b: *const Array, r: *const Array, why: *mut u8) -> u32;
+    fn total(x: *const Array, r: *const Array, why: *mut u8) -> u32;
+}
+
+fn main() {
+    let (image, gain) = ([1f32, 2., 3., 4., 5., 6.], [10f32, 100., 1000.]);
+    let (mut made, mut twice) = ([0f32; 6], [0f32; 6]);
+    let (extents, strides) = ([2i64, 3], [12i64, 4]);
+    let matrix = |data: *const f32| Array { data, extents: extents.as_ptr(), byte_strides: strides.as_ptr(), rank: 2 };
+    let a = matrix(image.as_ptr());
+    let b = Array { data: gain.as_ptr(), extents: &extents[1], byte_strides: &strides[1], rank: 1 };
+    let (r, s) = (matrix(made.as_mut_ptr()), matrix(twice.as_mut_ptr()));
+    let wrong = Array { data: gain.as_ptr(), extents: &extents[0], byte_strides: &strides[1], rank: 1 };
+    unsafe {
+        assert_eq!(scaled(&a, &b, &r, null_mut()), 0);
+        assert_eq!(total(&r, &s, null_mut()), 0);
+        println!("{} {} {}", *s.data, *s.data.add(5), scaled(&a, &wrong, &r, null_mut()));
+    }
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_program_in_rust_uses_two_modules(tmp_path):
+    if shutil.which("rustc") is None:
+        pytest.skip("there is no rustc on the PATH (apt install rustc)")
+    objects = []
+    for name, kernel in (("scaled", SCALED), ("total", TOTAL)):
+        source, *_ = kernel.emit_c(tmp_path, name)
+        objects.append(source.with_suffix(".o"))
+        subprocess.run(["gcc", *LANGUAGES["c"], *STRICT, "-O1", "-fPIC", "-c", source, "-o", objects[-1]], check=True)
+    (tmp_path / "main.rs").write_text(RUST)
+    linked = (word for path in objects for word in ("-C", f"link-arg={path}"))
+    command = ["rustc", "--edition", "2021", "main.rs", *linked, "-o", "main"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    assert said == "22 12002 3\n"
