@@ -30,6 +30,9 @@ def emit_c(
     variants: int | None = None,
     *,
     static: bool = False,
+    pointers: bool = False,
+    unchecked: bool = False,
+    export: bool = False,
     freestanding: bool = False,
     openmp: bool = False,
     target: str | None = None,
@@ -48,6 +51,9 @@ def emit_c(
     name : the module's name: that of its files, and the prefix of every name in them.
     variants : number of specialised inner loops; 0 for the one plain nest, None for as many as pay.
     static : all extents are known: plain nested loops over pointers, no descriptors.
+    pointers : extents are known or have names, which are parameters: plain nested loops over pointers, no checks.
+    unchecked : each kernel has a function NAME_unchecked, too, which trusts its caller.
+    export : functions are marked as those that a shared library shows, on Windows, too.
     freestanding : no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.
     openmp : threads by OpenMP, where the work pays.
     target : the machine that vectors are meant for, by name; None says nothing of it.
@@ -81,7 +87,21 @@ def emit_c(
     ...     "bcastgen_status sums(" in header.read_text()
     True
     """
-    form = CForm(variants, static, freestanding, openmp, target, single_file, helper_file, license, main, tuple(build))
+    form = CForm(
+        variants=variants,
+        static=static,
+        pointers=pointers,
+        unchecked=unchecked,
+        export=export,
+        freestanding=freestanding,
+        openmp=openmp,
+        target=target,
+        single_file=single_file,
+        helper_file=helper_file,
+        license=license,
+        main=main,
+        build=tuple(build),
+    )
     return write_sources(module_source(kernels, name, form), Path(directory))
 
 

@@ -94,6 +94,23 @@ static inline bcastgen_array bcastgen_dense_operand(const void *data, const int6
     return bcastgen_dense((void *)(uintptr_t)data, extents, rank, byte_strides, element_bytes);
 }
 
+/* Describes the indices [first, end) of a dim, counted from the last, which is 1: each thread computes a part of the
+ * result from parts of the operands. An array without this dim, or with an extent of 1 there, stays whole: its elements
+ * are read for every index. `extents` gets the part's own, and is part of what is returned. */
+/* NOLINTNEXTLINE(bugprone-easily-swappable-parameters) */
+static inline bcastgen_array bcastgen_part(const bcastgen_array *array, int32_t from_last, int64_t first, int64_t end,
+                                           int64_t *extents)
+{
+    bcastgen_array part = *array;
+    const int32_t cut = array->rank - from_last;
+    for (int32_t dim = 0; dim < array->rank; dim++) extents[dim] = array->extents[dim];
+    part.extents = extents;
+    if (cut < 0 || extents[cut] == 1) return part;
+    extents[cut] = end - first;
+    if (array->data != NULL) part.data = (char *)array->data + first * array->byte_strides[cut];
+    return part;
+}
+
 #endif
 
 #if defined(BCASTGEN_CHECKS) && !defined(BCASTGEN_CHECKS_H)

@@ -82,7 +82,7 @@ _TAKEN_PREFIX = re.compile(
 )
 # The endings of the names of a kernel's own functions and data.
 _OF_KERNEL = re.compile(
-    r"(?:shape|message|domain|check|loops|admits|holds|placed|sized|sizes|unit|any|zero|tile|stage|data|extents"
+    r"(?:shape|message|unchecked|domain|check|loops|admits|holds|placed|sized|sizes|unit|any|zero|tile|stage|data|extents"
     r"|strides|[0-9])"
 )
 _MAX_LENGTH = 48

@@ -27,6 +27,11 @@ class CForm:
 
     variants: int | None = field(default=VARIANTS.default, metadata={"option": VARIANTS})
     static: bool = option(False, "all extents are known: plain nested loops over pointers, no descriptors.")
+    pointers: bool = option(
+        False, "extents are known or have names, which are parameters: plain nested loops over pointers, no checks."
+    )
+    unchecked: bool = option(False, "each kernel has a function NAME_unchecked, too, which trusts its caller.")
+    export: bool = option(False, "functions are marked as those that a shared library shows, on Windows, too.")
     freestanding: bool = option(False, "no library: only <stdint.h>, <stddef.h> and <stdbool.h>, and maths of its own.")
     openmp: bool = option(False, "threads by OpenMP, where the work pays.")
     target: str | None = option(
@@ -50,6 +55,11 @@ class CForm:
     main: bool = option(False, "a program that checks the module against a reference goes with it.")
     build: tuple[str, ...] = option((), f"what goes with it beside that: {_NAMES}.", parts=BUILDS)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether functions take pointers to dense arrays, and no descriptors."""
+        return self.static or self.pointers
+
     def checked(self) -> CForm:
         """Return the form itself; refuse options that are wrong.
 
@@ -72,4 +82,14 @@ class CForm:
             raise BcastgenError(
                 f"license={self.license!r} is no SPDX expression; write one such as 'MIT OR Apache-2.0'"
             )
+        if self.static and self.pointers:
+            raise BcastgenError(
+                "static= has all extents in the types, pointers= takes some from the caller; choose one"
+            )
+        if self.is_plain and self.unchecked:
+            raise BcastgenError("functions of static= and pointers= check no array; leave unchecked= out")
+        if self.pointers and (self.main or "cffi" in self.build):
+            raise BcastgenError("pointers= has no checking program and no Python wrapper; leave main= and cffi out")
+        if self.pointers and self.openmp:
+            raise BcastgenError("pointers= has no threads; leave openmp= out, and share the rows among calls")
         return self

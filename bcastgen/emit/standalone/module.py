@@ -81,7 +81,7 @@ class ModuleView:
     macros : the prefix of constants.
     kernels : in the given order; `parts` has the part of each.
     form : the options.
-    statics : the kernels in the static form, if the options ask for it.
+    statics : the kernels in the static form or that of pointers, if the options ask for it.
     reduced : for each kernel its loops, if it has reductions.
     """
 
@@ -111,12 +111,12 @@ class ModuleView:
     @property
     def shared_types(self) -> frozenset[str]:
         """The names that all modules' headers share; a function of the static form takes no descriptors."""
-        return frozenset() if self.form.static else shared_types()
+        return frozenset() if self.form.is_plain else shared_types()
 
     @property
     def shared(self) -> frozenset[str]:
         """The names that all modules' sources share."""
-        return self.shared_types if self.form.static or self.form.single_file else shared_types() | shared_functions()
+        return self.shared_types if self.form.is_plain or self.form.single_file else shared_types() | shared_functions()
 
     @property
     def users(self) -> tuple[tuple[str, str], ...]:
@@ -127,10 +127,18 @@ class ModuleView:
 def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleView:
     """Decide every name and line of a module."""
     for part in parts:
-        if part.sizes is not None and (form.static or form.main or "cffi" in form.build):
+        if part.sizes is not None and (form.is_plain or form.main or "cffi" in form.build):
             raise BcastgenError(
-                f"{part.name} has ops with shape functions, for which there is no static form, no checking program and "
-                "no Python wrapper; leave static=, main= and cffi out"
+                f"{part.name} has ops with shape functions, for which there is no static form, none of pointers, no "
+                "checking program and no Python wrapper; leave static=, pointers=, main= and cffi out"
+            )
+        if form.unchecked and (part.sizes is not None or part.program.reduced):
+            what = "reductions" if part.program.reduced else "ops with shape functions"
+            raise BcastgenError(f"{part.name} has {what}, and no function without checks; leave unchecked= out")
+        if part.program.reduced and form.pointers:
+            raise BcastgenError(
+                f"{part.name} has reductions, which have no form of pointers; leave pointers= out, or give every "
+                "extent and use static="
             )
         if part.program.reduced and (form.main or "cffi" in form.build):
             raise BcastgenError(
@@ -159,21 +167,21 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
         sized = part.sizes
         if sized is not None:
             sized = replace(sized, text=sized.text.replace(SIZES_FUNCTION, f"{view.name}_sizes"))
-        shared = reduced_view(view, part.program, form.static, form.openmp) if part.program.reduced else None
+        shared = reduced_view(view, part.program, form.is_plain, form.openmp) if part.program.reduced else None
         if shared is not None:
             workspace = shared.workspace if shared.kept else ""
             view = replace(view, places=shared.in_place, workspace=workspace, users=(*view.users, *rows))
         views.append(replace(view, sized=sized))
         loops.append(shared)
     taken: set[str] = set()
-    triples = tuple(zip(views, parts, loops, strict=True)) if form.static else ()
-    statics = tuple(static_view(view, part.program, taken, shared) for view, part, shared in triples)
+    triples = tuple(zip(views, parts, loops, strict=True)) if form.is_plain else ()
+    statics = tuple(static_view(view, part.program, taken, shared, form.pointers) for view, part, shared in triples)
     return ModuleView(prefix, constant_prefix(prefix), tuple(views), tuple(parts), form, statics, tuple(loops))
 
 
 def _bodies(module: ModuleView, target: Target | None, spell: Callable[[str], str] | None) -> list[str]:
     """Render the functions of each kernel."""
-    shared = {"threads": threads if module.form.openmp else None, "block": BLOCK}
+    shared = {"threads": threads if module.form.openmp else None, "block": BLOCK, "unchecked": module.form.unchecked}
     if module.statics:
         shared["marked"] = module.form.variants != 0
         bodies = [
@@ -223,7 +231,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
             [part.program for part in module.parts], code + helper_text(code, module.public, module.users)
         ),
         "vectors": "" if target is None or "BCG_VECTORS" not in names(code) else vector_words(target),
-        "given": () if module.statics else ("stddef.h",),
+        "given": ("stddef.h",) if form.pointers or not module.statics else (),
     }
     # Text that is inserted at the end is neither renamed nor broken.
     inserted = {f" @{at}@": lay_out_comment(comment_text(text))[2:] for at, text in _comments(module).items()}

@@ -1,9 +1,11 @@
-"""The static form: every extent is known, so a kernel is plain nested loops over dense arrays.
+"""The forms of dense arrays: a kernel is plain nested loops over pointers, and every extent is known or has a name.
 
 In: a kernel's view and its program.  Out: a :class:`StaticView` for the templates.
 
     (f32[3,1] a, f32[1,4] b) -> a * b   ->   void outer(const float *a, const float *b, float *r);
                                              ... r[i0 * 4 + i1] = a[i0] * b[i1] ...
+
+Extents with names are parameters, in the form of pointers: `void outer(..., float *r, size_t m, size_t n)`.
 """
 
 from __future__ import annotations
@@ -13,12 +15,19 @@ from collections.abc import Iterator
 from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
 from ...loops.nest import Access, LoopProgram, Nest
+from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
+from ..c_text.names import c_identifier
+from ..c_text.references import names
 from ..kernel.loop_model import ArrayView
 from ..kernel.model import ConstantView, KernelView, NestView
 from .reduced_model import ReducedView
 
 __all__ = ["StaticNest", "StaticView", "static_sentences", "static_view"]
+
+
+# An extent: a number, or the parameter that has it.
+Extent = int | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +37,7 @@ class StaticNest:
     `check` are the lines before the test of whether the operations are defined at a point; `condition` is the test.
     """
 
-    extents: tuple[int, ...]
+    extents: tuple[Extent, ...]
     lines: tuple[str, ...]
     check: tuple[str, ...]
     condition: str
@@ -51,12 +60,15 @@ class StaticView:
     apart : whether no result may be an operand.
     kept : the declarations of arrays for what reductions give, which are the last parameters.
     reduced : the loops of a kernel with reductions, in place of nests.
+    sizes : the parameters for extents, which `parameters` and `names` end with.
+    facts : what types say of these.
+    index : the type of loops' indices.
     """
 
     function: str
     parameters: tuple[str, ...]
     names: tuple[str, ...]
-    shapes: tuple[tuple[str, tuple[int, ...], str], ...]
+    shapes: tuple[tuple[str, tuple[Extent, ...], str], ...]
     macros: tuple[tuple[str, int], ...]
     nests: tuple[StaticNest, ...]
     constants: tuple[ConstantView, ...]
@@ -65,6 +77,9 @@ class StaticView:
     given: int
     kept: tuple[str, ...] = ()
     reduced: ReducedView | None = None
+    sizes: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    index: str = "ptrdiff_t"
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -77,30 +92,36 @@ class StaticView:
         return tuple(_declared(name, extents) for name, extents, _ in self.shapes[self.given :])
 
 
-def _declared(name: str, extents: tuple[int, ...]) -> str:
+def _declared(name: str, extents: tuple[Extent, ...]) -> str:
     return name + "".join(f"[{extent}]" for extent in extents)
 
 
 def static_view(
-    view: KernelView, program: LoopProgram, taken: set[str], reduced: ReducedView | None = None
+    view: KernelView,
+    program: LoopProgram,
+    taken: set[str],
+    reduced: ReducedView | None = None,
+    pointers: bool = False,
 ) -> StaticView:
-    """Return the static form of a kernel.
+    """Return the static form of a kernel, or that of pointers.
 
     Parameters
     ----------
     view, program : the kernel.
     taken : names of the macros of the module's other kernels; this kernel's are added.
     reduced : its loops, if it has reductions.
+    pointers : whether extents may be unknown: those with names are parameters.
 
     Raises
     ------
     BcastgenError
-        If an extent is not known; the message names the first one.
+        If an extent is not known, and may not be; the message names the first one.
     """
-    _refuse_unknown(view, program)
+    sizes = _sizes(view, program) if pointers else {}
+    _refuse_unknown(view, program, pointers)
     nests = [(v, nest) for v, nest in zip(view.nests, program.nests, strict=True) if nest.results]
     c_types = {array.position: array.c for v, _ in nests for array in v.arrays}
-    shapes = _shapes(view, program)
+    shapes = _shapes(view, program, sizes)
     apart = not any(operands for _, operands in view.in_place)
     parameters = []
     for index, (name, _) in enumerate(shapes):
@@ -113,13 +134,13 @@ def static_view(
     constants = {constant.position: constant.data for constant in view.constants}
     kept = reduced.kept if reduced is not None else ()
     nests = [] if reduced is not None else nests
-    made = [(v, _nest(v, nest, constants)) for v, nest in nests]
+    made = [(v, _nest(v, nest, constants, sizes)) for v, nest in nests]
     some = [(v, nest) for v, nest in made if 0 not in nest.extents]
     read = {array.position for v, _ in some for array in v.operands}
     return StaticView(
         view.function,
-        (*parameters, *(f"{one.c} *{one.array}" for one in kept)),
-        (*(name for name, _ in shapes), *(one.array for one in kept)),
+        (*parameters, *(f"{one.c} *{one.array}" for one in kept), *(f"size_t {name}" for name in sizes.values())),
+        (*(name for name, _ in shapes), *(one.array for one in kept), *sizes.values()),
         tuple(
             (name, extents, text.rsplit(" *", 1)[0].removeprefix("const "))
             for (name, extents), text in zip(shapes, parameters, strict=True)
@@ -132,6 +153,9 @@ def static_view(
         len(view.given),
         tuple(f"{one.c.replace('bcg_', f'{view.module}_')} {_declared(one.array, one.static_extents)}" for one in kept),
         reduced,
+        tuple(sizes.values()),
+        tuple(_facts(program, sizes)),
+        "size_t" if pointers else "ptrdiff_t",
     )
 
 
@@ -156,38 +180,81 @@ def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
         f"Arrays are not null, aligned to their elements and dense, the last dim fastest: {arrays}.",
         room if static.kept else "",
         f"{', '.join(places)}; otherwise {apart}." if places else f"{apart.capitalize()}.",
+        "Nothing is checked: where this does not hold, behaviour is undefined." if static.sizes else "",
+        f"On trust, too: {', '.join(static.facts)}." if static.facts else "",
         f"{returned} Nothing is allocated or kept.".strip(),
     )
 
 
-def _refuse_unknown(view: KernelView, program: LoopProgram) -> None:
-    """Raise an error that names the first extent that is not known."""
+def _sizes(view: KernelView, program: LoopProgram) -> dict[str, str]:
+    """Return the parameter of each extent with a name, in the order of operands."""
+    types = (*(type_ for _, type_ in program.operands[: len(view.given)]), *(type_ for _, type_ in program.results))
+    symbols = dict.fromkeys(dim.symbol for type_ in types for dim in type_.dims or () if dim.symbol is not None)
+    taken = names("\n".join(line for nest in view.nests for line in (*nest.body, *nest.demand_body)))
+    taken |= {*view.arrays, *(array.load for nest in view.nests for array in nest.operands)}
+    taken |= {f"i{dim}" for nest in view.nests for dim in range(nest.rank or 0)}
+    found: dict[str, str] = {}
+    for symbol in symbols:
+        # `n` is a word of other forms' loops, not of these.
+        name = symbol if symbol in ("m", "n", "k") else c_identifier(symbol)
+        if name.lower().startswith(f"{view.module}_".lower()):
+            name = f"v_{name}"
+        while name in taken:
+            name = f"{name}_extent"
+        taken |= {name}
+        found[symbol] = name
+    return found
+
+
+def _facts(program: LoopProgram, sizes: dict[str, str]) -> Iterator[str]:
+    """Say what types say of the extents that are parameters."""
+    dims = (dim for _, type_ in program.operands for dim in type_.dims or ())
+    for dim in dict.fromkeys(dim for dim in dims if dim.symbol is not None):
+        name = sizes.get(dim.symbol or "", "")
+        for what, fact in (("at least", dim.min), ("at most", dim.max), ("a multiple of", dim.multiple_of)):
+            if name and fact is not None:
+                yield f"{name} is {what} {fact}"
+
+
+def _extent(dim: Dim, sizes: dict[str, str]) -> Extent:
+    """Return a dim's extent: a number or a parameter."""
+    return dim.extent if dim.extent is not None else sizes.get(dim.symbol or "", 0)
+
+
+def _refuse_unknown(view: KernelView, program: LoopProgram, pointers: bool) -> None:
+    """Raise an error that names the first extent that is not known, or, in the form of pointers, that has no name."""
     cure = "the static form needs every extent: give it in the type"
+    if pointers:
+        cure = "the form of pointers needs every extent, or a name for it: f32[m, n]"
     for name, type_ in program.operands:
-        _refuse_type(view.function, f"operand '{name}'", type_, cure)
+        _refuse_type(view.function, f"operand '{name}'", type_, cure, pointers)
     for nest in program.nests:
-        if nest.domain.open or any(dim.extent is None for dim in nest.domain.dims):
+        if nest.domain.open or any(_is_unknown(dim, pointers) for dim in nest.domain.dims):
             named = ", ".join(f"'{access.name}'" for access in nest.named)
             raise BcastgenError(f"{view.function}: the extents of {named} are not known; {cure}")
 
 
-def _refuse_type(function: str, what: str, type_: TensorType, cure: str) -> None:
+def _is_unknown(dim: Dim, pointers: bool) -> bool:
+    return dim.extent is None and not (pointers and dim.symbol is not None)
+
+
+def _refuse_type(function: str, what: str, type_: TensorType, cure: str, pointers: bool) -> None:
     if type_.unranked:
         raise BcastgenError(f"{function}: {what} has any rank; {cure}")
     for number, dim in enumerate(type_.dims):
-        if dim.extent is None:
+        if _is_unknown(dim, pointers):
             raise BcastgenError(f"{function}: {what} dim {number} is {dim}; {cure}")
 
 
-def _shapes(view: KernelView, program: LoopProgram) -> list[tuple[str, tuple[int, ...]]]:
+def _shapes(view: KernelView, program: LoopProgram, sizes: dict[str, str]) -> list[tuple[str, tuple[Extent, ...]]]:
     """Return name and extents of each array that a caller passes, in order."""
     operands = program.operands[: len(view.given)]
     given = [
-        (name, tuple(dim.extent or 0 for dim in type_.dims))
+        (name, tuple(_extent(dim, sizes) for dim in type_.dims))
         for name, (_, type_) in zip(view.given, operands, strict=True)
     ]
     domains = {
-        access.position: tuple(dim.extent or 0 for dim in nest.domain.dims)
+        access.position: tuple(_extent(dim, sizes) for dim in nest.domain.dims)
         for nest in program.nests
         for access in nest.results
     }
@@ -195,7 +262,9 @@ def _shapes(view: KernelView, program: LoopProgram) -> list[tuple[str, tuple[int
     return [*given, *((result.name, domains[reduced + index]) for index, result in enumerate(view.outputs))]
 
 
-def _macros(view: KernelView, shapes: list[tuple[str, tuple[int, ...]]], taken: set[str]) -> Iterator[tuple[str, int]]:
+def _macros(
+    view: KernelView, shapes: list[tuple[str, tuple[Extent, ...]]], taken: set[str]
+) -> Iterator[tuple[str, int]]:
     """Return the macros of all extents; a number keeps names apart that differ only in case."""
     for name, extents in shapes:
         stem, count = f"{view.name}_{name}".upper(), 1
@@ -203,34 +272,45 @@ def _macros(view: KernelView, shapes: list[tuple[str, tuple[int, ...]]], taken: 
             count += 1
             stem = f"{view.name}_{name}_{count}".upper()
         taken.add(stem)
-        for dim, extent in enumerate(extents):
+        known = ((dim, extent) for dim, extent in enumerate(extents) if isinstance(extent, int))
+        for dim, extent in known:
             yield f"{stem}_EXTENT_{dim}", extent
 
 
-def _nest(view: NestView, nest: Nest, constants: dict[int, str]) -> StaticNest:
-    extents = tuple(dim.extent or 0 for dim in nest.domain.dims)
+def _nest(view: NestView, nest: Nest, constants: dict[int, str], sizes: dict[str, str]) -> StaticNest:
+    extents = tuple(_extent(dim, sizes) for dim in nest.domain.dims)
     accesses = (*nest.operands, *nest.results)
-    names = [_element(array, access, extents, constants) for array, access in zip(view.arrays, accesses, strict=True)]
+    elements = [
+        _element(array, access, extents, constants, sizes) for array, access in zip(view.arrays, accesses, strict=True)
+    ]
     count = view.operand_count
     loads = [
         f"const {array.value_c} {array.load} = {array.loaded.format(name)};"
-        for array, name in zip(view.operands, names[:count], strict=True)
+        for array, name in zip(view.operands, elements[:count], strict=True)
     ]
-    stores = [f"{name} = {value};" for name, value in zip(names[count:], view.stores, strict=True)]
+    stores = [f"{name} = {value};" for name, value in zip(elements[count:], view.stores, strict=True)]
     checked = [loads[array.nest_index] for array in view.demand_arrays]
     return StaticNest(extents, (*loads, *view.body, *stores), (*checked, *view.demand_body), view.demand, view)
 
 
-def _element(array: ArrayView, access: Access, domain: tuple[int, ...], constants: dict[int, str]) -> str:
+def _element(
+    array: ArrayView, access: Access, domain: tuple[Extent, ...], constants: dict[int, str], sizes: dict[str, str]
+) -> str:
     """Return an array's element at a point; the array is dense, with the last of its own dims fastest."""
-    own_extents = domain if array.is_result else tuple(dim.extent or 0 for dim in access.type.dims)
-    strides = [1] * len(own_extents)
+    own_extents = domain if array.is_result else tuple(_extent(dim, sizes) for dim in access.type.dims)
+    for dim in array.dims:
+        if dim.own_dim is not None and own_extents[dim.own_dim] != domain[dim.domain]:
+            raise BcastgenError(
+                f"operand '{access.name}' dim {dim.own_dim} is {own_extents[dim.own_dim]}, and the result has "
+                f"{domain[dim.domain]} there; no dim stretches at run time in the form of pointers: give both one "
+                "name, or the dim the extent 1"
+            )
+    known, named = [1] * len(own_extents), [""] * len(own_extents)
     for own_dim in range(len(own_extents) - 2, -1, -1):
-        strides[own_dim] = strides[own_dim + 1] * own_extents[own_dim + 1]
-    terms = [
-        f"i{dim.domain}" if strides[dim.own_dim] == 1 else f"i{dim.domain} * {strides[dim.own_dim]}"
-        for dim in array.dims
-        if dim.own_dim is not None
-    ]
+        extent = own_extents[own_dim + 1]
+        known[own_dim] = known[own_dim + 1] * (extent if isinstance(extent, int) else 1)
+        named[own_dim] = (f" * {extent}" if isinstance(extent, str) else "") + named[own_dim + 1]
+    strides = [("" if number == 1 else f" * {number}") + text for number, text in zip(known, named, strict=True)]
+    terms = [f"i{dim.domain}{strides[dim.own_dim]}" for dim in array.dims if dim.own_dim is not None]
     name = array.owner if array.is_result else constants.get(array.position, array.owner)
     return f"{name}[{' + '.join(terms) or 0}]"

@@ -41,6 +41,7 @@ GOLDENS = {
     "plain": ({"plain": bg.from_text(AXPB)}, {"variants": 0}),
     "specialised": ({"specialised": bg.from_text(AXPB)}, {}),
     "outer": ({"outer": bg.from_text("(f32[3,1] a, f32[1,4] b) -> a * b")}, {"static": True}),
+    "pointers": ({"pointers": bg.from_text("(f32[m,n] a, f32[n] b) -> a + b*2")}, {"pointers": True}),
     "gelu": ({"gelu": gelu()}, {"freestanding": True}),
     "threaded": (
         {"threaded": bg.from_text("(f32[?,n] x, f32[n] bias) -> maximum(x + bias, 0)")},
@@ -82,7 +83,7 @@ def test_files_are_as_the_cases_say(name, tmp_path):
     if os.environ.get("BCASTGEN_UPDATE_CASES"):
         for file, text in got.items():
             (CASES / file).write_text(text)
-    shared = () if GOLDENS[name][1].get("static") or GOLDENS[name][1].get("single_file") else (CASES / "bcastgen.h",)
+    shared = () if GOLDENS[name][1].keys() & {"static", "pointers", "single_file"} else (CASES / "bcastgen.h",)
     cases = *CASES.glob(f"{name}.[ch]"), *CASES.glob(f"{name}_*.h"), *shared
     assert got == {path.name: path.read_text() for path in cases}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 import subprocess
 
 import pytest
@@ -112,3 +113,107 @@ def test_names_of_users_are_none_of_the_header_s(tmp_path):
     assert [source.name, header.name] == ["v_bcastgen.c", "v_bcastgen.h"]
     command = ["gcc", *LANGUAGES["c"], *STRICT, "-fsyntax-only", source]
     subprocess.run(command, check=True)
+
+
+PARTS = """
+#include <string.h>
+#include "sum.h"
+
+enum { ROWS = 7, COLUMNS = 3 };
+
+int main(void)
+{
+    static float image[ROWS][COLUMNS], line[1][COLUMNS] = {{5, 6, 7}}, gain[COLUMNS] = {2, 3, 4};
+    static float whole[ROWS][COLUMNS], made[ROWS][COLUMNS];
+    const int64_t extents[] = {ROWS, COLUMNS}, one[] = {1, COLUMNS}, row[] = {COLUMNS};
+    int64_t strides[2], gain_strides[1], cut[4][2];
+    for (int at = 0; at < ROWS * COLUMNS; at++) image[at / COLUMNS][at % COLUMNS] = (float)at;
+    const bcastgen_array a = bcastgen_dense(image, extents, 2, strides, sizeof(float));
+    const bcastgen_array b = bcastgen_dense(line, one, 2, strides, sizeof(float));
+    const bcastgen_array c = bcastgen_dense(gain, row, 1, gain_strides, sizeof(float));
+    const bcastgen_array all = bcastgen_dense(whole, extents, 2, strides, sizeof(float));
+    const bcastgen_array r = bcastgen_dense(made, extents, 2, strides, sizeof(float));
+    if (sum(&a, &b, &c, &all, NULL) != BCASTGEN_OK) return 1;
+    for (int64_t first = 0; first < ROWS; first += 3) {
+        const int64_t end = first + 3 < ROWS ? first + 3 : ROWS;
+        const bcastgen_array of_a = bcastgen_part(&a, 2, first, end, cut[0]);
+        const bcastgen_array of_b = bcastgen_part(&b, 2, first, end, cut[1]);
+        const bcastgen_array of_c = bcastgen_part(&c, 2, first, end, cut[2]);
+        const bcastgen_array of_r = bcastgen_part(&r, 2, first, end, cut[3]);
+        if (sum(&of_a, &of_b, &of_c, &of_r, NULL) != BCASTGEN_OK) return 2;
+        sum_unchecked(&of_a, &of_b, &of_c, &of_r);
+    }
+    return memcmp(made, whole, sizeof made) == 0 && whole[6][2] != 0 ? 0 : 3;
+}
+"""
+
+
+def test_rows_are_computed_part_by_part(tmp_path):
+    """Of an operand of all rows, one whose row stretches, and one without rows; the last part is shorter."""
+    kernel = bg.from_text("(f32[?,?] a, f32[?,?] b, f32[?] c) -> a + b * c")
+    source, *_ = kernel.emit_c(tmp_path, "sum", unchecked=True)
+    (tmp_path / "main.c").write_text(PARTS)
+    command = [
+        compiler("gcc"),
+        *LANGUAGES["c"],
+        *STRICT,
+        *ADDRESS,
+        tmp_path / "main.c",
+        source,
+        "-o",
+        tmp_path / "main",
+    ]
+    subprocess.run(command, check=True)
+    subprocess.run([tmp_path / "main"], check=True)
+
+
+RUST = """
+use std::ptr::null_mut;
+
+#[repr(C)]
+struct Array {
+    data: *const f32,
+    extents: *const i64,
+    byte_strides: *const i64,
+    rank: i32,
+}
+
+extern "C" {
+    fn scaled(a: *const Array, b: *const Array, r: *const Array, why: *mut u8) -> u32;
+    fn total(x: *const Array, r: *const Array, why: *mut u8) -> u32;
+}
+
+fn main() {
+    let (image, gain) = ([1f32, 2., 3., 4., 5., 6.], [10f32, 100., 1000.]);
+    let (mut made, mut twice) = ([0f32; 6], [0f32; 6]);
+    let (extents, strides) = ([2i64, 3], [12i64, 4]);
+    let matrix = |data: *const f32| Array { data, extents: extents.as_ptr(), byte_strides: strides.as_ptr(), rank: 2 };
+    let a = matrix(image.as_ptr());
+    let b = Array { data: gain.as_ptr(), extents: &extents[1], byte_strides: &strides[1], rank: 1 };
+    let (r, s) = (matrix(made.as_mut_ptr()), matrix(twice.as_mut_ptr()));
+    let wrong = Array { data: gain.as_ptr(), extents: &extents[0], byte_strides: &strides[1], rank: 1 };
+    unsafe {
+        assert_eq!(scaled(&a, &b, &r, null_mut()), 0);
+        assert_eq!(total(&r, &s, null_mut()), 0);
+        println!("{} {} {}", *s.data, *s.data.add(5), scaled(&a, &wrong, &r, null_mut()));
+    }
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_program_in_rust_uses_two_modules(tmp_path):
+    if shutil.which("rustc") is None:
+        pytest.skip("there is no rustc on the PATH (apt install rustc)")
+    objects = []
+    for name, kernel in (("scaled", SCALED), ("total", TOTAL)):
+        source, *_ = kernel.emit_c(tmp_path, name)
+        objects.append(source.with_suffix(".o"))
+        subprocess.run(["gcc", *LANGUAGES["c"], *STRICT, "-O1", "-fPIC", "-c", source, "-o", objects[-1]], check=True)
+    (tmp_path / "main.rs").write_text(RUST)
+    linked = (word for path in objects for word in ("-C", f"link-arg={path}"))
+    command = ["rustc", "--edition", "2021", "main.rs", *linked, "-o", "main"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    assert said == "22 12002 3\n"

@@ -50,6 +50,7 @@ def build_text(module: ModuleView, files: Mapping[str, str], kind: str) -> str:
         public=[file for file in (f"{name}.h", HEADER) if file in files],
         flags=(*_target_flags(module), *RESULT_FLAGS),
         main=module.form.main,
+        export=module.form.export,
         openmp=" ".join(OPENMP_FLAGS) if module.form.openmp else "",
         needs_math=any("#include <math.h>" in text for text in files.values()),
     )

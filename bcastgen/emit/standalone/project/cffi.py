@@ -97,7 +97,7 @@ def _declarations(header: str, shared: str = "") -> str:
     text = re.sub(r"^static inline .*?^}\n", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r'#ifdef __cplusplus\n(?:extern "C" {|})\n#endif\n', "", text)
     text = re.sub(r"^#(?!define \w+ \d+$).*\n?", "", text, flags=re.MULTILINE)
-    text = re.sub(r"\b(?:\w+_)?(?:restrict|RESTRICT)\b ?", "", text)
+    text = re.sub(r"\b(?:\w+_)?(?:restrict|RESTRICT|API)\b ?", "", text)
     return re.sub(r"\n\s*\n+", "\n", text).strip()
 
 
