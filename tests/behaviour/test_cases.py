@@ -45,7 +45,8 @@ def sections(case: Path, directory: Path) -> str:
         schedules = standalone_schedules(kernel.declared_compilation.rewritten.program, variants)
         stages[f"schedule of {case.stem}.c"] = "\n".join(map(str, schedules))
         for path in kernel.emit_c(directory, case.stem, variants):
-            stages[path.name] = path.read_text()
+            # What all modules share is a golden file of its own.
+            stages |= {path.name: path.read_text()} if path.stem == case.stem else {}
     shown = "\n".join(f"== {stage}\n{text.rstrip()}\n" for stage, text in stages.items())
     return f"{first}\n\n{shown}"
 

@@ -186,8 +186,8 @@ def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...]) -> list[Check]:
         first = next(one for one in own if one.needs_elements and dim in one.axes)
         if nest.domain.dims[dim].range.high < 1:
             raise BroadcastError(
-                f"{first.op.name} of no elements has no value, and types say that dim {dim} of what it combines has none; "
-                "declare another extent, or give min or max initial="
+                f"{first.op.name} of no elements has no value, and types say that dim {dim} of what it combines has "
+                "none; declare another extent, or give min or max initial="
             )
         subject, own_dim = first.operand, dim
         read = [
