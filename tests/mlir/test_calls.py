@@ -147,7 +147,7 @@ def test_private_functions_that_are_called_are_none_of_a_module_s_own(tmp_path):
     (file := tmp_path / "m.mlir").write_text(HALVES)
     out = tmp_path / "out"
     assert main(["emit", str(file), "-o", str(out)]) == 0
-    assert sorted(path.name for path in out.iterdir()) == ["f.c", "f.h"]
+    assert sorted(path.name for path in out.iterdir()) == ["bcastgen.h", "f.c", "f.h"]
     assert bg.from_mlir(HALVES, "once")(TWO, ONE)[1].shape == (2,)
 
 
