@@ -120,7 +120,6 @@ NAMES_ALLOWED = {
     "expr/text.py": "Python's operators by the dunder of their row; a chain of comparisons is a logical_and",
     "expr/source": "Python's logic, branches and functions, and math's, as rows",
     "expr/ufuncs.py": "what NumPy and SciPy call a row",
-    "expr/reductions.py": "the ops that NumPy's reductions are made of, as of elements that a mask chooses",
     "expr/text_reductions.py": "an argument of NumPy's reductions is called where",
     "expr/refusals.py": "arguments of NumPy's ufuncs, `where` among them",
     "expr/text_calls.py": "which methods and arguments of NumPy's text may give",

@@ -175,7 +175,7 @@ def test_a_missing_file_is_told(capsys):
 @pytest.mark.parametrize(("arguments", "name"), [([], "model"), (["--name=one"], "one")])
 def test_emit_writes_every_function(model, tmp_path, capsys, arguments, name):
     assert main(["emit", str(model), "-o", str(tmp_path / "out"), *arguments]) == 0
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"{name}.c", f"{name}.h"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["bcastgen.h", f"{name}.c", f"{name}.h"]
     header = (tmp_path / "out" / f"{name}.h").read_text()
     assert f"{name}_scaled(" in header and f"{name}_other(" in header
     subprocess.run(
