@@ -560,7 +560,9 @@ static inline size_t bcastgen_write(const char *sentence, const char *const *nam
             else if (field == 'm') words = why->against >= 0 && why->against < say_count ? says[why->against] : "?";
             else words = array >= 0 && array < count ? names[array] : "?";
         }
-        for (; *words != '\0'; words++) if (++length < size) text[length - 1] = *words;
+        for (; *words != '\0'; words++) {
+            if (++length < size) text[length - 1] = *words;
+        }
     }
     if (size > 0) text[length < size ? length : size - 1] = '\0';
     return length;

@@ -143,7 +143,9 @@ bcastgen_status distance(const bcastgen_array *x, const bcastgen_array *y, const
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = r->extents[0];
     if (d0 == 0) return BCASTGEN_OK;
-    for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) status = bcastgen_check_data(arrays[at], at, 8, why);
+    for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
+        status = bcastgen_check_data(arrays[at], at, 8, why);
+    }
     if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 8, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0); /* x.0 is 1 or d0 */

@@ -219,7 +219,9 @@ bcastgen_status hoisted(const bcastgen_array *x, const bcastgen_array *s, const 
     }
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
-    for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) status = bcastgen_check_data(arrays[at], at, 4, why);
+    for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
+        status = bcastgen_check_data(arrays[at], at, 4, why);
+    }
     if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d1 = bcastgen_stride(x, 1); /* x.1 is 1 or d1 */

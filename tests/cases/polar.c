@@ -132,8 +132,9 @@ bcastgen_status polar(const bcastgen_array *x, const bcastgen_array *y, const bc
     const int64_t d0 = r0->extents[0], d1 = r0->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     static const int32_t bytes[] = {8, 8, 8, 8, 1};
-    for (int32_t at = 0; status == BCASTGEN_OK && at < 5; at++) status =
-        bcastgen_check_data(arrays[at], at, bytes[at], why);
+    for (int32_t at = 0; status == BCASTGEN_OK && at < 5; at++) {
+        status = bcastgen_check_data(arrays[at], at, bytes[at], why);
+    }
     if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r0, 2, 8, why);
     if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r1, 3, 8, why);
     if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r2, 4, 1, why);

@@ -125,7 +125,9 @@ bcastgen_status power(const bcastgen_array *base, const bcastgen_array *exponent
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = r->extents[0];
     if (d0 == 0) return BCASTGEN_OK;
-    for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) status = bcastgen_check_data(arrays[at], at, 4, why);
+    for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
+        status = bcastgen_check_data(arrays[at], at, 4, why);
+    }
     if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t base_d0 = bcastgen_stride(base, 0); /* base.0 is 1 or d0 */

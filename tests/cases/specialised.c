@@ -129,7 +129,9 @@ bcastgen_status specialised(const bcastgen_array *a, const bcastgen_array *b, co
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
-    for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) status = bcastgen_check_data(arrays[at], at, 4, why);
+    for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
+        status = bcastgen_check_data(arrays[at], at, 4, why);
+    }
     if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t a_d0 = bcastgen_stride(a, 0); /* a.0 is 1 or d0 */
