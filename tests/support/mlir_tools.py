@@ -61,6 +61,12 @@ def _run(command, text=""):
     assert done.returncode == 0, f"{command[0]}: {done.stderr[:4000]}"
 
 
+def _sixteen():
+    """The library of MLIR that rounds to bf16, which libgcc has from 13 on only; CPUs with AVX512-BF16 need none."""
+    found = shutil.which(RUNNER)
+    return sorted((Path(found).resolve().parents[1] / "lib").glob("libmlir_float16_utils.so*")) if found else []
+
+
 class Native:
     """Functions on tensors, compiled by LLVM; operands and results are ndarrays.
 
@@ -77,9 +83,10 @@ class Native:
         made, library = Path(stem).with_suffix(".o"), Path(stem).with_suffix(".so")
         # The runner keeps the object it makes of a module to run one function, which does nothing.
         lowered = checked_opt(f"{text}\nfunc.func @main() {{ return }}", *lowering)
-        run = [RUNNER, "-e", "main", "--entry-point-result=void", "-O1"]
+        run = [RUNNER, "-e", "main", "--entry-point-result=void", "-O1", *(f"--shared-libs={one}" for one in _sixteen())]
         _run([*run, "--dump-object-file", f"--object-filename={made}"], lowered)
-        _run([LINKER, "-shared", str(made), "-o", str(library), "-lm"])
+        linked = [f"-Wl,--no-as-needed,-rpath,{one.parent},{one}" for one in _sixteen()]
+        _run([LINKER, "-shared", str(made), *linked, "-o", str(library), "-lm"])
         return cls(library)
 
     def refusals(self, calls):
