@@ -258,8 +258,19 @@ class _Loops:
                 ends.append(f"const {self._c_of(one)} {name} = {_ended(tree, so_far, one)};")
             if one.operand in self.kept:
                 ends.append(f"{self._kept_element(at, one, points)} = {name};")
+            elif not self._is_read(one):
+                ends.append(f"(void){name}; /* only results without elements are computed with it */")
         self._point(at, inner, points, adds)
         self.out.add(*ends)
+
+    def _is_read(self, one: Reducing) -> bool:
+        """Whether loops read what a reduction gives: nests that reduce it further, or that store elements."""
+        return any(
+            access.position == one.operand
+            for nest in self.program.nests
+            if nest.reduced or not any(dim.extent == 0 for dim in nest.domain.dims)
+            for access in nest.operands
+        )
 
     def _c_of(self, one: Reducing) -> str:
         dtype = self.program.operands[one.operand][1].dtype

@@ -39,6 +39,13 @@ def test_random_programs_in_every_build(build, tmp_path):
     assert not differences(programs(60, 2), tmp_path, build)
 
 
+@pytest.mark.parametrize("text", ["(i16[0, 3] x) -> x - mean(x)", "(i16[0, 3] x) -> x - sum(x)"])
+@pytest.mark.parametrize("kind", ["gcc", pytest.param("clang", marks=pytest.mark.slow)])
+def test_what_is_computed_for_results_without_elements_is_no_warning(text, kind, compile_strictly, tmp_path):
+    (emitted,) = emit_module([bg.from_text(text, "k")], "k", CForm(static=True))
+    compile_strictly(emitted.files, tmp_path, kind, "c")
+
+
 def run(text, arrays, out, tmp_path, form=USUAL, kind="gcc", flags=FAST, places=None, change=("", "")):
     """Call a kernel's C; `places` are the arrays that share memory with an earlier one."""
     kernel = bg.from_text(text, "k")
