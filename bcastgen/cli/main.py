@@ -29,7 +29,7 @@ __all__ = ["COMMANDS", "main", "parser_of"]
 COMMANDS = {
     "demo": "great-circle distances between the world's capitals, checked against NumPy and timed",
     "run": "evaluate an expression over .npy files",
-    "emit": "write standalone C: one .c and one .h",
+    "emit": "write standalone C: a .c, a .h, and bcastgen.h, which modules share",
     "explain": "print every stage: expression, types, loop nests, inner loops, C",
     "opt": "read MLIR and print a stage, or verify it",
     "ops": "list the ops: name, operands, operator, accuracy, meaning",

@@ -458,7 +458,7 @@ class Kernel(UfuncAttributes, KernelBase):
     def emit_c(
         self, directory: str | Path, name: str | None = None, variants: int | None = None, **form: Any
     ) -> tuple[Path, ...]:
-        """Write standalone C11: one .c and one .h, without Python or any header of ours.
+        """Write standalone C11: a .c, a .h, and bcastgen.h, which modules share; it needs no Python and no bcastgen.
 
         Parameters
         ----------

@@ -2,7 +2,7 @@
 
 In: the text of each stage by name, in order, and the kernel's name in C.  Out: what `bcastgen explain` prints.
 
-    == nest: the loops; d0|0 is 0 where the operand's extent is 1
+    == nest: the loops, and the element of each operand that a point reads; d0|0 is 0 where ...
     nest (d0)
       a : tensor<?xf32>  (d0) -> (d0|0)
 
@@ -24,7 +24,7 @@ MEANINGS = {
     "constraints": "what shapes have to fulfil; what is proved costs nothing at run time",
     "shape": "the program that computes the shapes of the results, and nothing else",
     "other_rewrites": "those that found nothing to change",
-    "schedule": "the inner loops, by how arrays go along one: unit: element by element, zero: the same element again",
+    "schedule": "the inner loops; along each, an array is unit (element by element) or zero (one element for all)",
 }
 
 

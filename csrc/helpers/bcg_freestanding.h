@@ -7,7 +7,7 @@
 #ifndef BCG_FREESTANDING_H
 #define BCG_FREESTANDING_H
 
-/* Copies as many bytes as the number of the same size that is read has, which compilers make a single move. */
+/* Copies the bytes of one number to another of the same size; compilers make it one move. */
 #if defined __GNUC__
 #define BCG_COPY(to, from, bytes) __builtin_memcpy(to, from, bytes)
 #else

@@ -18,7 +18,7 @@
 
 #include "bcg_vmath_core.h"
 
-/* All bits where it holds, else none. */
+/* A mask: all bits if it holds, else none. */
 static inline uint32_t bcg_mask(int holds) { return 0u - (uint32_t)holds; }
 
 static inline float bcg_f16_to_f32(uint16_t bits)

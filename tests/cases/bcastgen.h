@@ -30,7 +30,8 @@ typedef struct {
     int64_t actual;
 } bcastgen_diagnostic;
 
-/* The status of a call, and what it says of a diagnostic's operand 'o' and dim d: it has n where m is expected. */
+/* The status of a call, with its sentence: 'o' and 'p' are a diagnostic's `operand` and `against`, d is its `dim`, n is
+ * `actual`, m is `expected`. */
 typedef enum {
     BCASTGEN_OK = 0,                    /* no error */
     BCASTGEN_RANK = 1,                  /* operand 'o' has rank n, expected m */
@@ -62,7 +63,7 @@ typedef enum {
     BCASTGEN_REPEATS = 26,              /* result 'o' dim d has a stride of n bytes, expected m or more, so that no two
                                          * elements share memory */
     BCASTGEN_RESULT_RANK_AT_LEAST = 27, /* result 'o' has rank n, expected at least m, as declared */
-    BCASTGEN_SIZES = 28,                /* an op says: */
+    BCASTGEN_SIZES = 28,                /* <the op's own message> */
     BCASTGEN_COMPUTED = 29,             /* operand 'o' dim d has extent n, expected m (p) */
     BCASTGEN_RESULT_COMPUTED = 30,      /* result 'o' dim d has extent n, expected m (p); results do not broadcast */
     BCASTGEN_UNCOUNTABLE = 31,          /* 'o' dim d has extent n, expected p, whose computation exceeds m */
@@ -71,7 +72,7 @@ typedef enum {
                                          * break where the rounds behind do not count */
     BCASTGEN_EMPTY = 33,                /* operand 'o' dim d has extent n, expected m or more: min, max, argmin and
                                          * argmax of no elements have no value; give min or max initial= */
-    BCASTGEN_MAPPED = 34                /* an op says: n, expected m */
+    BCASTGEN_MAPPED = 34                /* <the op's own message> n, expected m */
 } bcastgen_status;
 
 /* Describes a dense array, row by row, and fills in its strides. The descriptor points to both; nothing is copied. */

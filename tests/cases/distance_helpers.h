@@ -19,8 +19,8 @@
 #define DISTANCE_INDEPENDENT
 #endif
 
-/* Part of every loop that calls it: else compilers leave large functions apart, and the loops scalar. Some are for
- * machines without an instruction. */
+/* Inlined into every loop that calls it: compilers would not inline large functions, and would leave such loops scalar.
+ * Some are unused: they are for machines without an instruction. */
 #if defined(__GNUC__)
 #define DISTANCE_INLINE inline __attribute__((always_inline, unused))
 #else

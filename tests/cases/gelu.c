@@ -4,7 +4,7 @@
 #include "bcastgen.h"
 #include "gelu.h"
 
-/* Results are made of the order of operations, and of the type that each is rounded to. */
+/* Results depend on the order of operations, and on the type that each is rounded to. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error "results would be wrong: compile without -ffast-math and the flags that are part of it"
@@ -25,15 +25,15 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 #define GELU_INDEPENDENT
 #endif
 
-/* Part of every loop that calls it: else compilers leave large functions apart, and the loops scalar. Some are for
- * machines without an instruction. */
+/* Inlined into every loop that calls it: compilers would not inline large functions, and would leave such loops scalar.
+ * Some are unused: they are for machines without an instruction. */
 #if defined(__GNUC__)
 #define GELU_INLINE inline __attribute__((always_inline, unused))
 #else
 #define GELU_INLINE inline
 #endif
 
-/* Copies as many bytes as the number of the same size that is read has, which compilers make a single move. */
+/* Copies the bytes of one number to another of the same size; compilers make it one move. */
 #if defined __GNUC__
 #define GELU_COPY(to, from, bytes) __builtin_memcpy(to, from, bytes)
 #else
@@ -88,9 +88,9 @@ static GELU_INLINE float gelu_erf_less_f32(float p, float slope)
 #endif
 }
 
-/* Up to 1 x + x p with a polynomial p of x^2 - 1/2, beyond 1 - (3/4 + p)^6 with one of |x| - 17/16: one chain, whose
- * coefficients are selected. The cube as (27/16 + p (9/4 + p)) p + 27/64 keeps the digits of p. A NaN is not far.
- * Minimax fit erf_near_f32: error 2^-27.6; erf_far_f32: 2^-26.1 */
+/* For |x| < 1: x + x p with a polynomial p of x^2 - 1/2; beyond: 1 - (3/4 + p)^6 with one of |x| - 17/16. One chain,
+ * whose coefficients are selected. The cube as (27/16 + p (9/4 + p)) p + 27/64 keeps the digits of p. NaN takes the near form,
+ * and stays NaN. Minimax fit erf_near_f32: error 2^-27.6; erf_far_f32: 2^-26.1 */
 static GELU_INLINE float gelu_erf_f32(float x)
 {
     const float size = gelu_fabs_f32(x);

@@ -35,7 +35,7 @@ extern "C" {
 #define OUTER_R_EXTENT_0 3
 #define OUTER_R_EXTENT_1 4
 
-/* Computes r[3][4] of a[3][1], b[1][4]. */
+/* Computes r[3][4] from a[3][1], b[1][4]. */
 void outer(const float *a, const float *b, float *r);
 
 #ifdef __cplusplus

@@ -5,11 +5,11 @@
  * Contract
  *   In a diagnostic 0 = a, 1 = b, 2 = r.
  *   An index `d0|0` is d0, or 0 where the extent turns out to be 1: the element is read again, never copied.
- *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
- *   r may be a or b itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); interwoven arrays,
- *       such as two colours of an image, are apart.
- *   A result's strides nest: each is beyond what smaller ones reach (BCASTGEN_REPEATS).
+ *   Descriptors are not null; their extents and strides may be null where the rank is 0. Strides are in bytes and have
+ *       any sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
+ *   r may be a or b itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); arrays that
+ *       interleave, such as two colours of an image, count as separate.
+ *   In a result each stride is larger than what the smaller ones span (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
@@ -31,7 +31,7 @@
 
 #include "bcastgen.h"
 #if BCASTGEN_H < 1
-#error "what modules share is of an older version: emit all modules of a program with one version of bcastgen"
+#error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 
 #ifdef __cplusplus
@@ -42,7 +42,7 @@ extern "C" {
  * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
  * BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE, BCASTGEN_SPAN, BCASTGEN_REPEATS. */
 
-/* Gives the extents of r, to size them before the call. Reads no data. */
+/* Gives the extents of r, so that the caller can allocate them. Reads no data. */
 bcastgen_status plain_shape(const bcastgen_array *a, const bcastgen_array *b, int64_t r_extents[2],
                             bcastgen_diagnostic *why);
 
@@ -50,8 +50,8 @@ bcastgen_status plain_shape(const bcastgen_array *a, const bcastgen_array *b, in
 bcastgen_status plain(const bcastgen_array *a, const bcastgen_array *b, const bcastgen_array *r,
                       bcastgen_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
- * `why` is null, "?" stands for names and numbers. */
+/* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
+ * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */
 size_t plain_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

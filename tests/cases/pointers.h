@@ -31,7 +31,7 @@
 extern "C" {
 #endif
 
-/* Computes r[m][n] of a[m][n], b[n]. */
+/* Computes r[m][n] from a[m][n], b[n]. */
 void pointers(const float *a, const float *b, float *r, size_t m, size_t n);
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@
 #include "bcastgen.h"
 #include "polar.h"
 
-/* Results are made of the order of operations, and of the type that each is rounded to. */
+/* Results depend on the order of operations, and on the type that each is rounded to. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error "results would be wrong: compile without -ffast-math and the flags that are part of it"
@@ -19,8 +19,8 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 #include <stdbool.h>
 #include <string.h>
 
-/* Part of every loop that calls it: else compilers leave large functions apart, and the loops scalar. Some are for
- * machines without an instruction. */
+/* Inlined into every loop that calls it: compilers would not inline large functions, and would leave such loops scalar.
+ * Some are unused: they are for machines without an instruction. */
 #if defined(__GNUC__)
 #define POLAR_INLINE inline __attribute__((always_inline, unused))
 #else

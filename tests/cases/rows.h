@@ -5,7 +5,7 @@
 
 #include "bcastgen.h"
 #if BCASTGEN_H < 1
-#error "what modules share is of an older version: emit all modules of a program with one version of bcastgen"
+#error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 
 #ifdef __cplusplus
@@ -22,11 +22,11 @@ extern "C" {
  *
  * Contract
  *   In a diagnostic 0 = x, 1 = mean, 2 = r.
- *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
- *   r may be x itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); interwoven arrays, such as
- *       two colours of an image, are apart.
- *   A result's strides nest: each is beyond what smaller ones reach (BCASTGEN_REPEATS).
+ *   Descriptors are not null; their extents and strides may be null where the rank is 0. Strides are in bytes and have
+ *       any sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); arrays that interleave,
+ *       such as two colours of an image, count as separate.
+ *   In a result each stride is larger than what the smaller ones span (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
@@ -43,7 +43,7 @@ extern "C" {
  *   checked at run time: x.rank = 2; mean.rank = 1; mean.0 = x.1 (n)
  */
 
-/* Gives the extents of r, to size them before the call. Reads no data. */
+/* Gives the extents of r, so that the caller can allocate them. Reads no data. */
 bcastgen_status rows_centre_shape(const bcastgen_array *x, const bcastgen_array *mean, int64_t r_extents[2],
                                   bcastgen_diagnostic *why);
 
@@ -51,8 +51,8 @@ bcastgen_status rows_centre_shape(const bcastgen_array *x, const bcastgen_array 
 bcastgen_status rows_centre(const bcastgen_array *x, const bcastgen_array *mean, const bcastgen_array *r,
                             bcastgen_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
- * `why` is null, "?" stands for names and numbers. */
+/* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
+ * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */
 size_t rows_centre_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 /* rows_scale
@@ -61,11 +61,11 @@ size_t rows_centre_message(bcastgen_status status, const bcastgen_diagnostic *wh
  *
  * Contract
  *   In a diagnostic 0 = x, 1 = deviation, 2 = r.
- *   Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have any
- *       sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
- *   r may be x itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); interwoven arrays, such as
- *       two colours of an image, are apart.
- *   A result's strides nest: each is beyond what smaller ones reach (BCASTGEN_REPEATS).
+ *   Descriptors are not null; their extents and strides may be null where the rank is 0. Strides are in bytes and have
+ *       any sign; they (BCASTGEN_STRIDE) and the data (BCASTGEN_ALIGNMENT) are multiples of the element size.
+ *   r may be x itself; otherwise no byte of a result is another array's (BCASTGEN_OVERLAP); arrays that interleave,
+ *       such as two colours of an image, count as separate.
+ *   In a result each stride is larger than what the smaller ones span (BCASTGEN_REPEATS).
  *   What is wrong with the arrays is found before anything is written, and returned as a status; `why`, if not null,
  *       then says where. Nothing is allocated or kept.
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for
@@ -82,7 +82,7 @@ size_t rows_centre_message(bcastgen_status status, const bcastgen_diagnostic *wh
  *   checked at run time: x.rank = 2; deviation.rank = 1; deviation.0 = x.1 (n)
  */
 
-/* Gives the extents of r, to size them before the call. Reads no data. */
+/* Gives the extents of r, so that the caller can allocate them. Reads no data. */
 bcastgen_status rows_scale_shape(const bcastgen_array *x, const bcastgen_array *deviation, int64_t r_extents[2],
                                  bcastgen_diagnostic *why);
 
@@ -90,8 +90,8 @@ bcastgen_status rows_scale_shape(const bcastgen_array *x, const bcastgen_array *
 bcastgen_status rows_scale(const bcastgen_array *x, const bcastgen_array *deviation, const bcastgen_array *r,
                            bcastgen_diagnostic *why);
 
-/* Writes what a status of these two says to `size` bytes of text, as snprintf does; returns the length of all of it. If
- * `why` is null, "?" stands for names and numbers. */
+/* Writes the sentence of a status that one of these two returned to `text`, of `size` bytes, as snprintf does; returns
+ * the length of the whole sentence. If `why` is null, "?" stands for names and numbers. */
 size_t rows_scale_message(bcastgen_status status, const bcastgen_diagnostic *why, char *text, size_t size);
 
 #ifdef __cplusplus

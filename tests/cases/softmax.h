@@ -5,7 +5,7 @@
  *   r may be x itself; otherwise no result shares memory with another array.
  *   Nothing is allocated or kept.
  *   Floats are reduced in one order, whatever the strides and the number of threads: element k of a block of 128 goes
- *       to lane k % 16, lanes are combined in pairs, then blocks in pairs, then pairs of these. Of n elements each
+ *       to lane k % 16, lanes are combined in pairs, then blocks in pairs, then pairs of these. Each of n elements
  *       takes part in at most 13 + log2(n / 128) additions.
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine, but for
  *       functions, which keep within their errors: their last bits differ where the machine multiplies and adds with
@@ -47,7 +47,7 @@ extern "C" {
 #define SOFTMAX_R_EXTENT_0 8
 #define SOFTMAX_R_EXTENT_1 16
 
-/* Computes r[8][16] of x[8][16]. */
+/* Computes r[8][16] from x[8][16]. */
 void softmax(const float *x, float *r);
 
 #ifdef __cplusplus

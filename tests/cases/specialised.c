@@ -4,7 +4,7 @@
 #include "bcastgen.h"
 #include "specialised.h"
 
-/* Results are made of the order of operations, and of the type that each is rounded to. */
+/* Results depend on the order of operations, and on the type that each is rounded to. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || defined(_M_FP_FAST) || \
     defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || defined(__NO_SIGNED_ZEROS__)
 #error "results would be wrong: compile without -ffast-math and the flags that are part of it"

@@ -83,7 +83,14 @@ class Native:
         made, library = Path(stem).with_suffix(".o"), Path(stem).with_suffix(".so")
         # The runner keeps the object it makes of a module to run one function, which does nothing.
         lowered = checked_opt(f"{text}\nfunc.func @main() {{ return }}", *lowering)
-        run = [RUNNER, "-e", "main", "--entry-point-result=void", "-O1", *(f"--shared-libs={one}" for one in _sixteen())]
+        run = [
+            RUNNER,
+            "-e",
+            "main",
+            "--entry-point-result=void",
+            "-O1",
+            *(f"--shared-libs={one}" for one in _sixteen()),
+        ]
         _run([*run, "--dump-object-file", f"--object-filename={made}"], lowered)
         linked = [f"-Wl,--no-as-needed,-rpath,{one.parent},{one}" for one in _sixteen()]
         _run([LINKER, "-shared", str(made), *linked, "-o", str(library), "-lm"])

@@ -4,8 +4,8 @@ In: C text that calls helpers.  Out: their definitions, with what they use thems
 
     "const double t0 = bcg_exp_f64(a0);"  ->  "static inline double bcg_exp_f64(double x) { return exp(x); }"
 
-Generated files include no header of ours: they stand alone, compile fast, and show what they use. The headers keep each
-definition between blank lines (their contracts say so), which is all this module relies on.
+Helpers are copied into generated files, not included: the files compile fast, and show what they use. The headers keep
+each definition between blank lines (their contracts say so), which is all this module relies on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Standalone C: one .c and one .h that need neither Python nor any header of ours.
+"""Standalone C: a .c, a .h, and bcastgen.h, which modules share; none needs Python or bcastgen.
 
 In: loop programs.  Out: a :class:`CSource` of two files or more; and these files on disk.
 

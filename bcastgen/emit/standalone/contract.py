@@ -25,7 +25,7 @@ __all__ = ["contract", "guards", "renamed"]
 # What is said of reductions whose results depend on the order of elements.
 ORDER = (
     "Floats are reduced in one order, whatever the strides and the number of threads: element k of a block of 128 goes "
-    "to lane k % 16, lanes are combined in pairs, then blocks in pairs, then pairs of these. Of n elements each takes "
+    "to lane k % 16, lanes are combined in pairs, then blocks in pairs, then pairs of these. Each of n elements takes "
     "part in at most 13 + log2(n / 128) additions."
 )
 # The flags that csrc/helpers/bcg_flags.h refuses, as far as compilers reveal them.
@@ -115,11 +115,11 @@ def _descriptor_sentences(view: KernelView, program: LoopProgram) -> tuple[str, 
         if selects
         else "",
         f"Shapes align on the right; ranks go up to {MACROS}_MAX_RANK." if ranks else "",
-        "Descriptors are not null; their extents and strides may be where the rank is 0. Strides are in bytes and have "
-        f"any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element "
+        "Descriptors are not null; their extents and strides may be null where the rank is 0. Strides are in bytes and "
+        f"have any sign; they ({MACROS}_STRIDE) and the data ({MACROS}_ALIGNMENT) are multiples of the element "
         "size.",
-        f"{in_place} ({MACROS}_OVERLAP); interwoven arrays, such as two colours of an image, are apart.",
-        f"A result's strides nest: each is beyond what smaller ones reach ({MACROS}_REPEATS)." if strides else "",
+        f"{in_place} ({MACROS}_OVERLAP); arrays that interleave, such as two colours of an image, count as separate.",
+        f"In a result each stride is larger than what the smaller ones span ({MACROS}_REPEATS)." if strides else "",
         f"On trust, and not checked: {'; '.join(map(str, trusted))}. Where it does not hold, behaviour is undefined."
         if trusted
         else "",

@@ -31,7 +31,7 @@ _SHOWN = {
     "dim": "d",
     "expected": "m",
     "actual": "n",
-    "message": "an op says:",
+    "message": "<the op's own message>",
 }
 
 

@@ -56,7 +56,7 @@ class ModulePart:
     typed : the expression, which the header shows.
     constants : the values of the program's constants: static data that callers do not pass.
     fast : whether functions take their fast forms.
-    lowered : its nests before integers were narrowed, if available; references are made from them.
+    lowered : its nests before all rewrites, if available; references are made from them.
     sizes : what computes the extents of ops that have shape functions.
     text : the user's own expression, if the kernel was made from text.
     """

@@ -24,7 +24,7 @@ _START_TENTHS_NS, _MIN_POINT_TENTHS_NS = 200_000, 2
 # A loop of this many iterations is enough for several threads.
 _MIN_ITERATIONS = 8
 
-SENTENCE = "Compiled with -fopenmp, threads share large loops; results are the same."
+SENTENCE = "Compiled with -fopenmp, large loops are divided among threads; results are the same."
 
 
 @dataclass(frozen=True, slots=True)

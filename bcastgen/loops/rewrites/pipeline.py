@@ -46,7 +46,7 @@ REWRITES = (
     Rewrite(
         "saturating_sums",
         saturating_sums,
-        "Let sums saturate instead of widening and clipping them: machines have such sums for every lane.",
+        "Use saturating sums instead of widening and clipping: the lanes stay narrow.",
     ),
     Rewrite(
         "narrow",

@@ -1,8 +1,8 @@
-"""Strength reduction: divisions by powers of two as shifts, masks and products.
+"""Strength reduction: divisions of integers by powers of two as shifts and masks.
 
 In: a nest.  Out: one of the same results, bit for bit, whose integers are shifted and masked instead of divided.
 
-    a // 8, a % 8 : u16   ->   a >> 3, a & 7              x / 8 : f32   ->   x * 0.125
+    a // 8, a % 8 : u16   ->   a >> 3, a & 7
 
 Compilers do this too, but not everywhere: gcc does not vectorise the loop of an unsigned quotient, which is then ten
 times as slow. All of them do it for floats, whose divisions stay as they are; only their cost is that of a product.

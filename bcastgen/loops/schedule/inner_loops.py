@@ -124,7 +124,8 @@ def _schedule_text(scheduled: Schedule) -> str:
         labels = (*nest.labels, *(access.name for access in nest.results))
         accesses = zip(labels, (*nest.operands, *nest.results), strict=True)
         names = ", ".join(label for label, access in accesses if access.dtype is F16)
-        lines.append(f"f16 of {names}: {BLOCK} at a time are converted beside the loops, or gcc converts one by one")
+        why = "since gcc would convert them one by one inside"
+        lines.append(f"f16 of {names}: converted {BLOCK} at a time outside the loops, {why}")
     if scheduled.light:
         lines.append("light: memory decides how long it takes; if all nests are light, vectors of 256 bits are enough")
     return "\n".join(("schedule", *(f"  {line}" for line in lines)))

@@ -99,7 +99,7 @@ def shared_lines(nests: Sequence[Nest]) -> list[str]:
             are = "is" if len(names) == 1 else "are"
             lines.append(
                 f"nests {run.first} to {last} share a pass over the rows ({dims}): {', '.join(names)} {are} read along "
-                "these dims only; where a row stays in a cache, and all do not, each is read once"
+                "these dims only; where one row fits in a cache but all together do not, each is read once"
             )
         if ended and _reads_again(nests[run.first : last + 2]):
             lines.append(f"nest {last + 1} begins a pass of its own: {ended}")

@@ -248,7 +248,7 @@ def test_the_memory_of_values_is_checked_before_it_is_read(copies, tiles, tmp_pa
     (emitted,) = emit_module([kernel], "taken")
     header = " ".join(emitted.files["taken.h"].split())
     assert re.search(
-        r"Gives the extents of r, to size them before the call\. Reads the data of \w*n, m alone\.", header
+        r"Gives the extents of r, so that the caller can allocate them\. Reads the data of \w*n, m alone\.", header
     )
     program = Harness([emitted], tmp_path).build("gcc", FAST)
     x, result, two = np.ones(3), np.zeros((2, 2, 3)), np.int64([2, 2])

@@ -75,7 +75,7 @@ def test_the_outermost_loop_is_shared(tmp_path):
     text = source_of(tmp_path, "matrix")
     pragma = "#ifdef _OPENMP\n#pragma omp parallel for if (d0 * d1 > 131072)\n#endif\n    for (int64_t i0 = 0;"
     assert text.count("#pragma omp") == 1 and pragma in text
-    assert "threads share large loops" in (tmp_path / "matrix.h").read_text()
+    assert "large loops are divided among threads" in (tmp_path / "matrix.h").read_text()
 
 
 def test_dear_points_are_shared_from_fewer_on(tmp_path):
