@@ -40,7 +40,7 @@ DECISIONS = {
     "pairs": ("(f32[*] x) -> tanh(x)", "pairs: points i and i + 32 are computed side by side", "BCG_PAIRS &&"),
     "words": ("(u8[*] a) -> ((a.astype(u16) * 3) >> 2).astype(uint8)", "byte words in unit: 2 bytes", "bcg_word_16("),
     "deinterleaved": ("(u8[*] a) -> a.astype(f32) * 0.5", "byte words in unit: 4 bytes 16 apart", "bcg_deinterleave("),
-    "f16": ("(f16[*] a, f32[*] b) -> f16(a + b)", "f16 of a, r: 256 at a time", "bcg_f16_block_to_f32("),
+    "f16": ("(f16[*] a, f32[*] b) -> f16(a + b)", "f16 of a, r: converted 256 at a time", "bcg_f16_block_to_f32("),
 }
 
 
