@@ -8,6 +8,8 @@ import border_calls
 from border_calls import Script, check
 from long_runs import many
 
+pytestmark = pytest.mark.filterwarnings("ignore:the matrix subclass is not:PendingDeprecationWarning")
+
 
 def lines_of(seeds):
     """Check scripts, and return how many lines gave NumPy's results."""

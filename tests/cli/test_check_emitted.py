@@ -114,7 +114,7 @@ def test_command_reports_and_fails_if_anything_did(stand_in, capsys, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [["--freestanding"], ["--no-single-file", "--variants=0"]], ids=str)
+@pytest.mark.parametrize("options", [["--freestanding"], ["--helper-file", "--variants=0"]], ids=str)
 def test_what_is_emitted_passes(options, capsys, tmp_path, monkeypatch):
     # zig compiles a C library for itself first, which takes minutes.
     monkeypatch.setattr(compilers, "_zig", lambda: ())
