@@ -120,5 +120,5 @@ def test_goldens_are_short():
         name: sum(len((CASES / f"{name}.{end}").read_text().splitlines()) for end in "ch")
         for name in ("plain", "specialised")
     }
-    assert lengths["plain"] < 385
-    assert lengths["specialised"] < 465
+    assert lengths["plain"] < 180
+    assert lengths["specialised"] < 245
