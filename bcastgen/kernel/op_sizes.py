@@ -211,7 +211,7 @@ class _Writer:
         """
         operator = sizing.op
         assert operator.definition is not None and operator.definition.shape is not None
-        values, bound = [self._shape(node) for node in sizing.operands], operator.definition.bound
+        values, bound = [_whole(self._shape(node)) for node in sizing.operands], operator.definition.bound
         kept = zip(values_of(sizing), values, strict=True)
         elements = [shape for (_, _, type_), shape in kept if type_ is None]
         if bounds and bound is not None:
@@ -274,6 +274,8 @@ class _Writer:
             case Apply(op=operator, operands=operands):
                 read = [self.shapes[one] for one in operands if not isinstance(one, Constant)]
                 given = list(dict.fromkeys(read)) or [self.shapes[operands[0]]]
+                if len(given) > 1:
+                    given = [_whole(shape) for shape in given]
                 says = f"operands of {operator.name} do not broadcast"
                 return op("broadcast")(*given, error=says) if len(given) > 1 else given[0]
             case Remap(like=like) if like is not None:
@@ -293,20 +295,16 @@ class _Writer:
         if rank is None:
             raise BroadcastError(f"{node.op.name} needs a value of known rank; declare it, as in f32[?, ?]")
         axes, own = normal_axes(node, rank), self.shapes[node.operand]
-        if not node.keepdims:
-            return op("from_extents")(*(op("get_extent")(own, dim) for dim in range(rank) if dim not in axes))
-        one = op("const_size")(1)
-        return op("from_extents")(*(one if dim in axes else op("get_extent")(own, dim) for dim in range(rank)))
+        dims = [dim for dim in range(rank) if node.keepdims or dim not in axes]
+        return _from_extents([op("const_size")(1) if dim in axes else _extent(own, dim) for dim in dims], own)
 
     def _viewed(self, node: Remap) -> Any:
         view, own = resolve(node, self.ranks), self.shapes[node.operand]
         extents = [None if dim is None else self._declared(node, dim) for dim in view.shape]
         for dim, at in enumerate(view.dims):
-            if at is not None and extents[at] is None:
-                extents[at] = op("get_extent")(own, dim)
-        if None in extents:
-            raise _open(node)
-        return op("from_extents")(*extents)
+            if at is not None and view.shape[at] is None:
+                extents[at] = _extent(own, dim)
+        return _from_extents(extents, own if isinstance(own, _Partly) else node)
 
     def _declared(self, node: Remap, dim: Dim) -> Any:
         if dim.is_static:
@@ -314,7 +312,7 @@ class _Writer:
         if dim.symbol in self.extents:
             return self.extents[dim.symbol]
         if dim.symbol not in self.places:
-            raise _open(node)
+            return None
         operand, own = self.places[dim.symbol]
         return op("get_extent")(self.shapes[operand], own)
 
@@ -330,8 +328,43 @@ def _called(shape_function: Program, given: Sequence[Any]) -> Any:
     return result if result.type.kind == "extents" else op("to_extent_tensor")(result)
 
 
-def _open(node: Remap) -> BroadcastError:
-    return BroadcastError(
-        f"the shape of {node.view} is the caller's to give, and a shape function depends on it; name a dim of an "
-        "operand, or compute that value outside of the kernel"
-    )
+class _Partly:
+    """A shape with extents that the caller gives, which are None; a reduction over those dims leaves a whole shape.
+
+    Attributes
+    ----------
+    extents : the written extents, or None.
+    by : the view that has such a dim.
+    """
+
+    def __init__(self, extents: Sequence[Any], by: Remap) -> None:
+        self.extents = extents
+        self.by = by
+
+
+def _from_extents(extents: Sequence[Any], open_by: Any) -> Any:
+    """Write the shape of these extents; where one is None, `open_by` is the view whose dim it is, or a shape of one."""
+    if None not in extents:
+        return op("from_extents")(*extents)
+    return _Partly(extents, open_by.by if isinstance(open_by, _Partly) else open_by)
+
+
+def _extent(shape: Any, dim: int) -> Any:
+    """Write an extent of a shape; None if it is the caller's to give."""
+    return shape.extents[dim] if isinstance(shape, _Partly) else op("get_extent")(shape, dim)
+
+
+def _whole(shape: Any) -> Any:
+    """Return a shape that no extent is missing of.
+
+    Raises
+    ------
+    BroadcastError
+        If the caller gives one.
+    """
+    if isinstance(shape, _Partly):
+        raise BroadcastError(
+            f"the shape of {shape.by.view} is the caller's to give, and a shape function depends on it; name a dim of "
+            "an operand, or compute that value outside of the kernel"
+        )
+    return shape

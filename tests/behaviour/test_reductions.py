@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 
@@ -129,6 +130,37 @@ def test_no_elements():
             value(text, x)
     with pytest.raises(bg.BroadcastError, match="'x' dim 0 has extent 0"):
         bg.from_text("(f32[?, ?] x) -> max(x)").result_shape((0, 3))
+
+
+@pytest.mark.parametrize(
+    "operands", ["f64[?] a, f64[?] b, f64[?] c", "f64[n] a, f64[?] b, f64[?] c", "f64[n] a, f64[n] b, f64[n] c"]
+)
+@pytest.mark.parametrize(
+    "value", ["a * 2 + b + c", "a + sum(b, keepdims=True) + c", "a + (b + c) * sum(a, keepdims=True)"]
+)
+def test_no_elements_names_an_operand_that_has_none(operands, value):
+    """Whichever of the operands that may stretch has no elements, the message names it, and no value of the kernel."""
+    kernel = bg.from_text(f"({operands}) -> max({value})")
+    for extents in itertools.product((0, 1, 3), repeat=3):
+        arrays = [np.ones(extent) for extent in extents]
+        names = dict(zip("abc", arrays, strict=True))
+        try:
+            expected = eval(value, {"sum": np.sum}, names).max(initial=-1)
+            if "n] b" in operands and len(set(extents)) > 1:
+                expected = None
+        except ValueError:
+            expected = None
+        if expected is None:
+            with pytest.raises(bg.BroadcastError, match=r"operand '[abc]' dim 0 has extent \d, expected"):
+                kernel(*arrays)
+        elif expected >= 0:
+            assert kernel(*arrays) == expected
+        else:
+            with pytest.raises(bg.BroadcastError, match=r"'[abc]' dim 0 has extent 0, expected 1 or more") as caught:
+                kernel(*arrays)
+            assert names[caught.value.operand].size == 0
+            with pytest.raises(bg.BroadcastError, match="dim 0 has extent 0, expected 1 or more"):
+                kernel.result_shape(*((extent,) for extent in extents))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -223,6 +223,24 @@ def test_reductions_beside_a_shape_function(function, outer):
         kernel(np.ones((2, 2)), b)
 
 
+@pytest.mark.parametrize("op", ["sum", "max"])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_a_dim_of_the_caller_s_that_is_reduced_below_a_shape_function(op, keepdims, outer):
+    """The shape of what is left depends on the operands alone."""
+
+    def repeated(a, b):
+        copies = getattr(bg.broadcast_to(a, ("k", "n")), op)(axis=0, keepdims=keepdims)
+        return outer(copies.squeeze(0) if keepdims else copies, b)
+
+    kernel = bg.jit(repeated, signature="(f64[n] a, f64[m] b)", name="repeated")
+    a, b = np.array([3.0, 1.0]), np.array([5.0, 0.5, 2.0])
+    factor = 4 if op == "sum" else 1
+    assert np.array_equal(kernel(a, b, extents={"k": 4}), factor * a[:, None] - b)
+    if op == "max":
+        with pytest.raises(bg.BroadcastError, match="extent 'k' is 0, expected 1 or more"):
+            kernel(a, b, extents={"k": 0})
+
+
 def test_a_kernel_shows_no_operand_that_is_not_passed(outer):
     assert repr(outer) == "<kernel outer_difference(a, b)>"
 

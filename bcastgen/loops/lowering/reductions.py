@@ -145,7 +145,7 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
                 asked,
                 entry=tuple(step for step in asked.entry if not _is_of(step, made)),
                 steps=tuple(step for step in asked.steps if not _is_of(step, made)),
-                results=(*asked.results, *_not_empty(nest, at, own)),
+                results=(*asked.results, *_not_empty(nest, at, own, made)),
             )
         )
     return replace(program, nests=tuple(nests), guards=replace(program.guards, nests=tuple(guards)), reduced=reduced)
@@ -175,7 +175,7 @@ def _refuse_demands(nest: Nest, given: dict[int, Reducing]) -> None:
             )
 
 
-def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...]) -> list[Check]:
+def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...], made: frozenset[int]) -> list[Check]:
     """Return the checks that dims have elements where a reduction of none has no value."""
     asked = dict.fromkeys(dim for one in own if one.needs_elements for dim in one.axes)
     found = []
@@ -189,15 +189,30 @@ def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...]) -> list[Check]:
                 f"{first.op.name} of no elements has no value, and types say that dim {dim} of what it combines has "
                 "none; declare another extent, or give min or max initial="
             )
-        subject, own_dim = first.operand, dim
-        read = [
-            (access.position, at)
-            for access in nest.operands
-            for at, index in enumerate(access.map.indices)
-            if index.dim == dim and (len(nest.operands) == 1 or not index.stretches)
-        ]
-        if len(read) == 1:
-            subject, own_dim = read[0]
-        says = f"d{dim} >= 1 ({first.op.name})"
-        found.append(Check("ge", DomainDim(at, dim), Const(1), "EMPTY", subject, own_dim, -1, says))
+        found += _has_elements(nest, at, dim, first, made)
     return found
+
+
+def _has_elements(nest: Nest, at: int, dim: int, reducing: Reducing, made: frozenset[int]) -> list[Check]:
+    """Return the checks that a dim that a reduction combines has elements; they name arrays that the caller gave.
+
+    A dim without elements is one of each operand that may not stretch along it, and of one that may, which is not told
+    before the call; then each of them is asked.
+    """
+    readers = [
+        (access.position, own, index.stretches, access.name)
+        for access in (*nest.operands, *nest.shapes)
+        if access.position not in made
+        for own, index in enumerate(access.map.indices)
+        if index.dim == dim
+    ]
+    rigid = [reader for reader in readers if not reader[2]]
+    asked = rigid[:1] or readers
+    says = f"d{dim} >= 1 ({reducing.op.name})"
+    if len(asked) <= 1:
+        position, own, *_ = asked[0] if asked else (reducing.operand, dim)
+        return [Check("ge", DomainDim(at, dim), Const(1), "EMPTY", position, own, -1, says)]
+    return [
+        Check("ge", Own(position, own), Const(1), "EMPTY", position, own, -1, f"{name}.{own} >= 1 ({reducing.op.name})")
+        for position, own, _, name in asked
+    ]
