@@ -310,11 +310,11 @@ class LoopProgram:
 
     `guards` is the program of all run-time checks; the C and every other form of the checks are printed from it.
     `claims` are the declared types of values that are not stored. `dropped` are nests of claims that types prove: they
-    have neither loops nor checks. The last `constants` operands are the kernel's own arrays, of static types. `columns`
-    are groups of extents, known ones or operands' dims, that meet in one dim: an extent that the caller leaves out is
-    the one among them that is not 1. `extents` are the numbers of the operands that stand for extents which the caller
-    gives. `reduced` are the reductions: the first results are what they reduce, the last operands what they give, and a
-    call neither passes nor gets any of these.
+    have neither loops nor checks. The last `constants` operands that no reduction gives are the kernel's own arrays, of
+    static types. `columns` are groups of extents, known ones or operands' dims, that meet in one dim: an extent that
+    the caller leaves out is the one among them that is not 1. `extents` are the numbers of the operands that stand for
+    extents which the caller gives. `reduced` are the reductions: the first results are what they reduce, the last
+    operands what they give, and a call neither passes nor gets any of these.
     """
 
     operands: tuple[tuple[str, TensorType], ...]

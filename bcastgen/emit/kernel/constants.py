@@ -57,7 +57,7 @@ def constant_views(
     prefix: str,
     operands: Sequence[str],
     names: Sequence[str],
-    constants: Sequence[tuple[np.ndarray[Any, Any], DType]],
+    constants: Sequence[tuple[int, np.ndarray[Any, Any], DType]],
     namer: Namer,
     read: frozenset[str],
 ) -> tuple[ConstantView, ...]:
@@ -66,14 +66,13 @@ def constant_views(
     Parameters
     ----------
     prefix : the prefix of names outside of functions. No function's name continues it like these names do.
-    operands, names : C names of all operands, the last of which are the constants, and the users' names.
-    constants : values and dtype of each constant.
+    operands, names : C names of all operands, and the users' names.
+    constants : the number, values and dtype of each constant.
     namer : the kernel's namer.
     read : the C names of the operands whose elements a nest reads.
     """
-    first = len(operands) - len(constants)
     views = []
-    for at, (values, dtype) in enumerate(constants, first):
+    for at, values, dtype in constants:
         if operands[at] not in read:
             continue
         c_order = np.empty(values.shape, np.uint8).strides

@@ -67,11 +67,11 @@ class Members:
     operands: tuple[str, ...]
     results: tuple[str, ...]
     separate: bool
-    constants: int = 0
+    constants: frozenset[int] = frozenset()
 
     def is_constant(self, position: int) -> bool:
         """Whether an operand is a constant array of the kernel, which needs no checks."""
-        return position >= len(self.operands) - self.constants
+        return position in self.constants
 
     def pointer(self, position: int, is_result: bool = False) -> str:
         """Return the address of an operand's or result's descriptor."""

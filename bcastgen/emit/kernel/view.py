@@ -63,7 +63,7 @@ def kernel_view(
     namer = Namer(module, words_of(program))
     operands = tuple(namer.take(operand) for operand, _ in program.operands)
     results = tuple(namer.take(result) for result, _ in program.results)
-    members = Members(operands, results, separate, program.constants)
+    members = Members(operands, results, separate, program.guards.constants)
     shared = {run.first + at: run for run in shared_rows(program.nests) for at in range(len(run.rows))}
     nests = tuple(
         _nest_view(
@@ -116,11 +116,12 @@ def _constants(
     namer: Namer,
 ) -> tuple[ConstantView, ...]:
     """Return the constants that are part of the C, and that a nest reads."""
-    own = program.operands[len(operands) - len(values) :]
-    dtypes = [type_.dtype for _, type_ in own if type_.dtype is not None]
+    own = sorted(program.guards.constants)
+    given = [(at, one, program.operands[at][1].dtype) for at, one in zip(own, values, strict=False)]
+    rows = [(at, one, dtype) for at, one, dtype in given if dtype is not None]
     shown = [name for name, _ in program.operands]
     read = frozenset(array.owner for nest in nests for array in nest.operands)
-    return constant_views(prefix, operands, shown, list(zip(values, dtypes, strict=True)), namer, read)
+    return constant_views(prefix, operands, shown, rows, namer, read)
 
 
 def _is_aligned(access: Access) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...core.frozen import dataclass
 from ..kernel.loop_model import ArrayView
-from ..kernel.model import NestView
+from ..kernel.model import ConstantView, NestView
 
 __all__ = ["Given", "Kept", "Overlap", "ReducedView"]
 
@@ -69,6 +69,7 @@ class ReducedView:
     extents, strides : C names with their values.
     lines : the loops.
     demand_lines : the loops that look at elements before anything is written.
+    constants : the constant arrays that the loops read.
     """
 
     nests: tuple[tuple[NestView, tuple[Given, ...]], ...]
@@ -80,6 +81,7 @@ class ReducedView:
     strides: tuple[tuple[str, str], ...]
     lines: tuple[str, ...]
     demand_lines: tuple[str, ...]
+    constants: tuple[ConstantView, ...]
 
     @property
     def stored(self) -> tuple[NestView, ...]:

@@ -63,6 +63,8 @@ class _Loops:
         taken = {*view.operands, *(name for one in view.results for name in (one.name, one.extents, one.rank_name))}
         self.namer = Namer(view.module, words_of(program), frozenset(taken))
         self.given = {one.operand: one for one in program.reduced}
+        self.constants = {constant.position: constant for constant in view.constants}
+        self.looked_up: set[int] = set()
         self.extents: dict[ExtentKey | tuple[int, int], tuple[str, str]] = {}
         self.strides: dict[tuple[str, int], tuple[str, str]] = {}
         self.so_far: dict[int, str] = {}
@@ -92,6 +94,7 @@ class _Loops:
             tuple(self.strides.values()),
             tuple(self.out.lines),
             demands,
+            tuple(one for position, one in self.constants.items() if position in self.looked_up),
         )
 
     # ---- what reductions give
@@ -142,7 +145,7 @@ class _Loops:
             array.position: array
             for view in self.view.nests
             for array in view.arrays
-            if array.position not in self.given and not (array.is_result and view.reductions)
+            if array.position not in self.given and not array.is_constant and not (array.is_result and view.reductions)
         }
         return tuple(found[at] for at in sorted(found))
 
@@ -338,6 +341,9 @@ class _Loops:
         ]
         kept = self.kept.get(access.position) if not array.is_result else None
         owner = kept.array if kept else array.owner
+        if array.is_constant:
+            self.looked_up.add(array.position)
+            return _dense(self.constants[array.position].data, places, tuple(dim.extent or 0 for dim in dims))
         if self.static:
             return _dense(owner, places, tuple(dim.extent or 0 for dim in dims))
         pointer, member = (f"&{owner}", f"{owner}.") if kept else (array.pointer, array.member)

@@ -147,7 +147,9 @@ def static_view(
         ),
         tuple(_macros(view, [*shapes, *((one.array, one.static_extents) for one in kept)], taken)),
         tuple(nest for _, nest in some),
-        tuple(constant for constant in view.constants if constant.position in read),
+        tuple(constant for constant in view.constants if constant.position in read)
+        if reduced is None
+        else reduced.constants,
         bool(view.demands),
         apart,
         len(view.given),

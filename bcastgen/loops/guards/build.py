@@ -13,7 +13,7 @@ The file is long because the order of all steps is decided here and nowhere else
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ...core.errors import BcastgenError
 from ...shape.computed_constraints import computed_texts
@@ -71,7 +71,7 @@ _OperandStep = HasDomainRank | NotNegative | Meet | Widen | MeetFront | Check
 
 
 def build_guards(
-    operands: Named, results: Named, claims: Named, nests: Sequence[Nest], constants: int = 0
+    operands: Named, results: Named, claims: Named, nests: Sequence[Nest], constants: Collection[int] = ()
 ) -> GuardProgram:
     """Return the guards of a kernel.
 
@@ -79,7 +79,7 @@ def build_guards(
     ----------
     operands, results, claims : their names and types.
     nests : the kernel's nests.
-    constants : how many of the last operands are the kernel's own arrays.
+    constants : the numbers of the operands that are the kernel's own arrays.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def build_guards(
     """
     arrays = (*operands, *results, *claims)
     names = (*(name for name, _ in arrays), *computed_texts(type_ for _, type_ in arrays))
-    own = frozenset(range(len(operands) - constants, len(operands)))
+    own = frozenset(constants)
     builders = _builders(operands, names, nests, own)
     made = tuple(builder.build() for builder in builders)
     ties = tuple(tie for builder in builders for tie in builder.ties())

@@ -76,7 +76,7 @@ def _without(program: LoopProgram, at: int, constraint: Constraint) -> LoopProgr
     )
     nest = replace(nest, domain=replace(nest.domain, decisions=decisions))
     nests = (*program.nests[:at], nest, *program.nests[at + 1 :])
-    guards = build_guards(program.operands, program.results, program.claims, nests, program.constants)
+    guards = build_guards(program.operands, program.results, program.claims, nests, program.guards.constants)
     return replace(program, nests=nests, guards=replace(guards, reduced=program.guards.reduced))
 
 

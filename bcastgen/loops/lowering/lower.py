@@ -73,16 +73,18 @@ def lower(
     BroadcastError
         If the operands, a declared result type or a claim cannot fit.
     """
+    count = len(typed.expression.operands)
+    own = range(count - constants, count)
     if has_reductions(typed.expression):
         from .reductions import lower_reductions  # noqa: PLC0415 - most kernels have none
 
         def flat(
             part: Typed, types: Types, declared: Declared, names: tuple[str, ...], apart: tuple[object, ...]
         ) -> LoopProgram:
-            return _lower(part, types, declared, names, rules, 0, apart)
+            return _lower(part, types, declared, names, rules, own, apart)
 
-        return lower_reductions(typed, operand_types, result_types, result_names, constants, flat)
-    return _lower(typed, operand_types, result_types, result_names, rules, constants)
+        return lower_reductions(typed, operand_types, result_types, result_names, flat)
+    return _lower(typed, operand_types, result_types, result_names, rules, own)
 
 
 def _lower(
@@ -91,7 +93,7 @@ def _lower(
     result_types: Declared,
     result_names: tuple[str, ...],
     rules: Rules,
-    constants: int,
+    constants: range,
     apart: tuple[object, ...] = (),
 ) -> LoopProgram:
     expression = typed.expression
@@ -145,7 +147,7 @@ def _lower(
     )
     joint.check()
     nests, dropped = _keep_checked_claims(nests, groups)
-    own = frozenset(name for name, _ in operands[len(operands) - constants :])
+    own = frozenset(operands[at][0] for at in constants)
     nests = tie(tuple(_drop_constant_checks(nest, own) for nest in nests), operands, rules, own, places)
     by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
     results = tuple(by_position[at] for at in range(len(expression.results)))
@@ -153,7 +155,7 @@ def _lower(
     slots = _slots(typed, nests, reads)
     free = tuple(expression.free_extents)
     columns = columns_of(reads, dict(homes)) if slots else ()
-    program = LoopProgram(operands, results, nests, guards, slots, claims, dropped, constants, columns, free)
+    program = LoopProgram(operands, results, nests, guards, slots, claims, dropped, len(constants), columns, free)
     if len(nests) > 1 and not apart:
         # Where values are reduced, this waits for what is known of their shapes.
         from ..guards.earlier import without_implied  # noqa: PLC0415 - few kernels have several nests

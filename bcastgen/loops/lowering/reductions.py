@@ -40,7 +40,6 @@ def lower_reductions(
     operand_types: Types,
     result_types: Types | None,
     result_names: tuple[str, ...],
-    constants: int,
     flat: LowerFlat,
 ) -> LoopProgram:
     """Return the nests of an expression with reductions.
@@ -53,7 +52,7 @@ def lower_reductions(
         If the kernel also has what reductions do not go together with yet: the message names it.
     """
     expression = typed.expression
-    _refuse(expression, operand_types, constants)
+    _refuse(expression, operand_types)
     parts = split(expression)
     bound = {dim.symbol for type_ in operand_types for dim in type_.dims}
     types, reduced = _reduced(parts, typed, operand_types, bound, flat)
@@ -80,11 +79,10 @@ def lower_reductions(
     return _combined(replace(program, slots=slots, extents=expression.free_extents), tuple(reduced))
 
 
-def _refuse(expression: Expression, types: Types, constants: int) -> None:
+def _refuse(expression: Expression, types: Types) -> None:
     """Refuse what reductions do not go together with yet."""
     found = (
         (bool(expression.type_assertions), "claims on the types of intermediate values; leave them out"),
-        (bool(constants), "constant arrays; pass them as operands"),
         (any(type_.unranked for type_ in types), "operands of unknown rank; declare the rank, as in f32[?, ?]"),
     )
     for is_there, what in found:
