@@ -11,7 +11,19 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..core.dtypes import BOOL, I32, U64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_HUGE, WEAK_INT, WEAK_UINT, DType, Weak
+from ..core.dtypes import (
+    BOOL,
+    I32,
+    U64,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_HUGE,
+    WEAK_INT,
+    WEAK_UINT,
+    DType,
+    Weak,
+    in_wider,
+)
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..ops.table import CAST
 from .nodes import Apply, Constant, Node, Operand, Params
@@ -70,18 +82,15 @@ def converted(node: Constant, target: DType) -> Constant:
         return Constant(bool(value), target)
     if isinstance(node.dtype, Weak):
         if not target.min <= value <= target.max:
-            raise RangeError(f"Python integer {value} out of bounds for {target.numpy}{_wider(value)}")
+            raise RangeError(
+                f"Python integer {value} out of bounds for {target.numpy}; write {in_wider(value, target)} to compute "
+                "in a wider dtype"
+            )
         return Constant(int(value), target)
     if isinstance(value, int):
         return Constant(target.wrapped(value), target)
     whole = CAST.evaluate(node.dtype.computed_in.np.type(value), I32 if target.is_storage else target)
     return Constant(target.wrapped(int(whole)), target)
-
-
-def _wider(value: int) -> str:
-    """Return what to write where an integer of Python's does not fit; nothing where no dtype holds it."""
-    kind = np.min_scalar_type(value)
-    return f"; write numpy.{kind}({value}) to compute in a wider dtype" if kind.kind in "iu" else ""
 
 
 def check_casting(kind: DType | Weak, target: DType, casting: str) -> None:

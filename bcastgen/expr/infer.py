@@ -202,7 +202,7 @@ class _Inference:
             op, operands = self._simpler_power(op, operands, not is_called)
         if op.name == "clip" or ("array", True) in node.params:
             operands = (self._as_array(operands[0]), *operands[1:])
-        if op.name == "clip":
+        if op.name == "clip" or ("array", True) in node.params:
             op, operands = self._without_idle_bounds(op, operands)
         if op.rule is compare:
             operands = self._with_infinities(operands)
@@ -368,17 +368,19 @@ class _Inference:
 
         They bound nothing then, but where the other bound is of a wider dtype: its values are not limited, either.
         """
-        value, low, high = operands
+        value, *bounds = operands
         kind = self.types[value]
         if not isinstance(kind, DType) or not kind.is_integer:
             return op, operands
-        has_low = not (is_weak_int(low) and low.value <= kind.min)
-        has_high = not (is_weak_int(high) and high.value >= kind.max)
+        low = None if op.name in ("minimum", "positive") else bounds[0]
+        high = None if op.name in ("maximum", "positive") else bounds[-1]
+        has_low = low is not None and not (is_weak_int(low) and low.value <= kind.min)
+        has_high = high is not None and not (is_weak_int(high) and high.value >= kind.max)
         if has_low and has_high:
             return op, operands
         if has_low:
-            return OPS["maximum"], (value, low)
-        return (OPS["minimum"], (value, high)) if has_high else (OPS["positive"], (value,))
+            return OPS["maximum"], (value, bounds[0])
+        return (OPS["minimum"], (value, bounds[-1])) if has_high else (OPS["positive"], (value,))
 
     def _with_infinities(self, operands: tuple[Node, ...]) -> tuple[Node, ...]:
         """Replace Python ints beyond 64 bits beside integers by infinities, which compare with these as they do."""
