@@ -26,14 +26,16 @@ from ..core.dtypes import (
 )
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..ops.table import CAST
-from .nodes import Apply, Constant, Node, Operand, Params
+from .nodes import Apply, Constant, Node, Operand, Params, Reduce
 
 __all__ = [
     "CALLED",
     "OF_NUMBERS",
     "check_casting",
     "check_mask",
+    "check_mean",
     "converted",
+    "is_scalar",
     "is_weak_int",
     "may_be_weak",
     "power_of_ten",
@@ -65,6 +67,21 @@ def weak_of(result: DType) -> Weak:
 def is_weak_int(node: Node) -> TypeGuard[Constant]:
     """Tell whether a node is an integer of Python's."""
     return isinstance(node, Constant) and isinstance(node.dtype, Weak) and isinstance(node.value, int)
+
+
+def is_scalar(node: Node) -> bool:
+    """Tell whether a value is computed from what reductions of all dims give, and from numbers alone."""
+    left, seen = [node], {node}
+    while left:
+        match left.pop():
+            case Reduce(axes=None, keepdims=False) | Constant():
+                continue
+            case Apply(operands=operands):
+                left += [one for one in operands if one not in seen]
+                seen.update(operands)
+            case _:
+                return False
+    return True
 
 
 def converted(node: Constant, target: DType) -> Constant:
@@ -107,6 +124,12 @@ def check_mask(name: str, kind: DType | Weak) -> None:
     """Raise a DTypeError unless a reduction takes masks of this type: bools, or a Python int, as in NumPy."""
     if kind is not BOOL and kind is not WEAK_INT:
         raise DTypeError(f"{name}: where= has dtype {kind}, expected bool; write where=mask != 0")
+
+
+def check_mean(kind: DType, mean: DType) -> None:
+    """Raise a DTypeError for a complex mean of real values, whose distances NumPy squares as complex numbers."""
+    if mean.is_complex and not kind.is_complex:
+        raise DTypeError(f"var: mean= has dtype {mean}, and the values {kind}; write mean=numpy.real(mean)")
 
 
 def refuse_negative_exponent(loop: DType, exponent: Node) -> None:

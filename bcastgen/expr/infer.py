@@ -40,7 +40,9 @@ from .constants import (
     OF_NUMBERS,
     check_casting,
     check_mask,
+    check_mean,
     converted,
+    is_scalar,
     is_weak_int,
     power_of_ten,
     refuse_negative_exponent,
@@ -233,6 +235,8 @@ class _Inference:
             return self._guarded(node, operands, notes["guard"])
         if "dtype only" in notes:
             return self._as(operands[1], concrete(self._resolved(operands[0])))
+        if "deviation" in notes:
+            check_mean(concrete(self._resolved(operands[0])), concrete(self._resolved(operands[1])))
         if "mask" in notes:
             check_mask(notes["mask"], self.types[operands[0]])
         # Of what is real the method gives the array itself, and the function an int8 for bools.
@@ -349,7 +353,11 @@ class _Inference:
         # A float exponent turns an integer base into a float.
         keeps = exponent.dtype is WEAK_INT or is_float or kind is WEAK_FLOAT
         is_bool = isinstance(kind, DType) and kind.kind == "bool"
-        if self._is_weak(exponent, 2) and keeps and (is_operator or not is_bool):
+        if is_bool and is_operator and isinstance(exponent, Operand) and by in (WEAK_INT, WEAK_UINT):
+            why = "NumPy gives an int8 for 2, else an int64; convert the bools by .astype(numpy.int8) or numpy.int64"
+            raise refuse(op.name, (BOOL, by), why)
+        # NumPy's shorter form is for arrays; what a reduction of all dims gives is a scalar.
+        if self._is_weak(exponent, 2) and keeps and (not is_bool or (is_operator and not is_scalar(base))):
             return OPS["square"], (base,)
         if is_float and self._is_weak(exponent, 0.5):
             return OPS["sqrt"], (base,)

@@ -104,7 +104,9 @@ class Tracer(Declared):
         forget(self.builder.refused)
         reduction = _reduction(ufunc) if method == "reduce" else None
         if reduction is not None:
-            given = {key: value for key, value in options.items() if key == "axis" or value is not None}
+            # Of these None says that there is none; where=None would be a mask, of the value False.
+            idle = ("dtype", "out", "initial")
+            given = {key: value for key, value in options.items() if value is not None or key not in idle}
             _check_keywords(reduction, f"numpy.{ufunc.__name__}.reduce", given)
             return reduction(*inputs, **{"axis": 0, **given})
         name, (op, *others) = rows_of(ufunc)
