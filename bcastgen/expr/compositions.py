@@ -28,6 +28,7 @@ __all__ = [
     "COMPOSITIONS",
     "NUMPY_FUNCTIONS",
     "WITH_NUMBERS",
+    "apart_from",
     "chosen",
     "clipped",
     "in_dtype_of",
@@ -73,6 +74,11 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 def chosen(mask: Any, x: Any, other: Any, name: str) -> Any:
     """Choose as `where` does, by the mask of a reduction of this name: typing checks that it has bools."""
     return _applied(OPS["where"], (mask, x, other), (("mask", name),))
+
+
+def apart_from(x: Any, mean: Any) -> Any:
+    """Return how far a value is from a mean: typing checks that this is no complex one of real values."""
+    return _applied(OPS["subtract"], (x, mean), (("deviation", True),))
 
 
 def in_dtype_of(like: Any, value: Any) -> Any:

@@ -20,9 +20,8 @@ import numpy as np
 from ..core.errors import AxisError, BroadcastError, TraceError
 from ..core.frozen import dataclass
 from ..ops.rows.reductions import REDUCTIONS
-from ..ops.table import OPS
 from . import refusals
-from .compositions import chosen, in_dtype_of, ones_like
+from .compositions import apart_from, chosen, in_dtype_of, ones_like
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, topological
 from .views import NewAxes
 
@@ -216,7 +215,7 @@ def var(
         raise TraceError(f"var: ddof={count!r} is no integer of 0 or more")
     # As in NumPy the operand keeps its dtype in the difference: that of the mean may hold fewer of its digits.
     middle = _in(_mean("var", _in(a, dtype), axis, True, where), dtype) if mean is None else mean
-    apart = a.applied(OPS["subtract"], (a, middle), (("deviation", True),))  # the product with its conjugate is real
+    apart = apart_from(a, middle)  # the product with its conjugate is real
     squares = _in(np.real(apart * np.conjugate(apart)), dtype)
     if mean is not None and dtype is None:
         # A mean of integers is a float64, whatever dtype the one that is given has.
