@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from .api import functions as _api  # noqa: F401
 from .core.errors import (
     ArgumentError,
+    AxisError,
     BcastgenError,
     BroadcastError,
     CacheError,
@@ -77,6 +78,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ArgumentError",
+    "AxisError",
     "BcastgenError",
     "BroadcastError",
     "CacheError",

@@ -78,7 +78,14 @@ class SpecializedKernel:
 
     def _kernel(self, names: tuple[str, ...], given: dict[str, Any]) -> Kernel:
         if not names:
-            raise TypeError(f"{self.__name__}() takes at least one operand")
+            raise TypeError(
+                f"{self.__name__}{self._parameters.signature}: a kernel takes at least one operand, and this call has "
+                + (
+                    f"none; pass what it reads from '{self._first}' as a parameter"
+                    if self._parameters.is_method
+                    else "none; give one a value other than None, or leave it out of static="
+                )
+            )
         own = dict(given)
         instance = own.pop(self._first) if self._parameters.is_method else None
         key = (names, tuple((name, self._mark(name, value)) for name, value in own.items()), type(instance))

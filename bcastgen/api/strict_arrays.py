@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import BroadcastError, DTypeError, TraceError
+from ..core.errors import AxisError, BroadcastError, DTypeError, TraceError
 from ..expr.trace import is_tracer
 from ..runtime.strict import Strict
 
@@ -49,8 +49,10 @@ def strict(array: np.ndarray[Any, Any], dims: int | Sequence[int] | None = None)
         Inside a function that is traced, where ``!`` in the signature does this for an operand.
     DTypeError
         If `array` is no array.
+    AxisError
+        If a dim is out of range.
     BroadcastError
-        If a dim is out of range or named twice.
+        If a dim is named twice.
 
     Examples
     --------
@@ -79,7 +81,7 @@ bcastgen.strict says; pass the whole extent, or leave dim 0 out of dims=
         number = _index(dim)
         if not -rank <= number < rank:
             cure = f"use {-rank} to {rank - 1}" if rank else "name none"
-            raise BroadcastError(f"strict: dim {number} is out of range for rank {rank}; {cure}", dim=number)
+            raise AxisError(f"strict: dim {number} is out of range for rank {rank}; {cure}", axis=number, ndim=rank)
         if number % rank in found:
             raise BroadcastError(f"strict: dim {number % rank} is named twice in {dims}; name each once", dim=number)
         found.add(number % rank)

@@ -44,6 +44,7 @@ __all__ = [
     "from_key",
     "in_bytes",
     "in_numpy_code",
+    "in_wider",
     "meant_by",
     "promote",
     "resolve_weak",
@@ -220,6 +221,23 @@ _WEAK_BY_KEY = {weak.key: weak for weak in (WEAK_INT, WEAK_UINT, WEAK_FLOAT, WEA
 def from_key(byte: int) -> DType | Weak:
     """Return the dtype or weak type that one byte of a binary's key means."""
     return _WEAK_BY_KEY[byte] if byte in _WEAK_BY_KEY else DTYPES[byte]
+
+
+def in_wider(value: int, met: DType | None = None) -> str:
+    """Return what to write for an integer of Python's that does not fit the dtype beside it.
+
+    Examples
+    --------
+    >>> in_wider(300, dtype("int8")), in_wider(300, dtype("uint8")), in_wider(2**70)
+    ('numpy.int16(300)', 'numpy.uint16(300)', 'float(1180591620717411303424)')
+    """
+    # The same sign, so that the two do not make a dtype that is wider than either.
+    alike = [row for row in COMPUTED if met is not None and row.kind == met.kind == "signed"]
+    found = next((row for row in alike if row.min <= value <= row.max), None)
+    if found is not None:
+        return f"{found.in_python}({value})"
+    kind = np.min_scalar_type(value)
+    return f"numpy.{kind}({value})" if kind.kind in "iu" else f"float({value})"
 
 
 def resolve_weak(types: tuple[DType | Weak, ...]) -> tuple[DType, ...]:

@@ -12,10 +12,14 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 __all__ = [
     "REFUSED",
     "ArgumentError",
+    "AxisError",
     "BcastgenError",
     "BroadcastError",
     "CacheError",
@@ -93,6 +97,40 @@ class BroadcastError(BcastgenError, ValueError):
         self.operand, self.dim, self.expected, self.actual, self.against = operand, dim, expected, actual, against
 
 
+class AxisError(BroadcastError, np.exceptions.AxisError):
+    """A dim that an argument names is not one of a value's: NumPy's error of this name, and an IndexError.
+
+    Attributes
+    ----------
+    axis : the dim, as it was given.
+    ndim : the value's rank.
+
+    Examples
+    --------
+    >>> error = AxisError("sum: axis 2 is out of range for a value of rank 2", axis=2, ndim=2)
+    >>> isinstance(error, np.exceptions.AxisError), error.axis, str(error)
+    (True, 2, 'sum: axis 2 is out of range for a value of rank 2')
+    """
+
+    def __init__(self, message: str, *, axis: int | None = None, ndim: int | None = None) -> None:
+        BroadcastError.__init__(self, message, dim=axis)
+        self.axis, self.ndim = axis, ndim
+
+    # NumPy's own makes the message of the numbers.
+    __str__ = Exception.__str__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """NumPy's class keeps the numbers in slots, which exceptions do not pickle."""
+        return _axis_error, (type(self), self.args, self.__dict__, self.axis, self.ndim)
+
+
+def _axis_error(kind: type[AxisError], args: tuple[Any, ...], state: dict[str, Any], axis: Any, ndim: Any) -> AxisError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    error.axis, error.ndim = axis, ndim
+    return error
+
+
 class ArgumentError(BcastgenError, TypeError, ValueError):
     """An argument of a call that says how to compute has no such value: ``casting="saef"``, an ``out=`` too many."""
 
@@ -159,7 +197,7 @@ def placed(error: BcastgenError, place: str) -> BcastgenError:
 
 
 # Tracebacks and pickles then use the public names.
-for _face in (BcastgenError, *BcastgenError.__subclasses__(), CompilerWarning):
+for _face in (BcastgenError, *BcastgenError.__subclasses__(), AxisError, CompilerWarning):
     _face.__module__ = "bcastgen"
 
 

@@ -20,12 +20,15 @@ import numpy as np
 from ..core.errors import TraceError
 from ..ops.row import Op
 from ..ops.table import OPS
+from . import refusals
+from .folding import constant_from
 from .views import Collapse, MoveAxes, NewAxes
 
 __all__ = [
     "COMPOSITIONS",
     "NUMPY_FUNCTIONS",
     "WITH_NUMBERS",
+    "apart_from",
     "chosen",
     "clipped",
     "in_dtype_of",
@@ -53,6 +56,14 @@ def _is_number(value: Any) -> bool:
     return not hasattr(value, "applied") and isinstance(value, (bool, int, float))
 
 
+def _number(value: Any) -> Any:
+    """Return a number from outside as NumPy's array of it."""
+    made = constant_from(value)
+    if made is None:
+        raise TraceError(refusals.value(value))
+    return np.asarray(value)
+
+
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Choose x where the condition is true, else y."""
     if x is None or y is None:
@@ -63,6 +74,11 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 def chosen(mask: Any, x: Any, other: Any, name: str) -> Any:
     """Choose as `where` does, by the mask of a reduction of this name: typing checks that it has bools."""
     return _applied(OPS["where"], (mask, x, other), (("mask", name),))
+
+
+def apart_from(x: Any, mean: Any) -> Any:
+    """Return how far a value is from a mean: typing checks that this is no complex one of real values."""
+    return _applied(OPS["subtract"], (x, mean), (("deviation", True),))
 
 
 def in_dtype_of(like: Any, value: Any) -> Any:
@@ -164,7 +180,13 @@ def isneginf(x: Any) -> Any:
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Is as close to b as rtol times its magnitude plus atol; infinities equal only themselves."""
     # NumPy makes a float of b, with the dtype that it has beside a Python float.
-    y = float(b) if _is_number(b) else b * 1.0
+    y = (
+        float(b)
+        if _is_number(b)
+        else _applied(OPS["multiply"], (b, 1.0))
+        if hasattr(b, "applied")
+        else _number(b) * 1.0
+    )
     close = np.less_equal(abs(a - y), atol + rtol * abs(y)) & np.isfinite(y) | (a == y)
     return close | (np.isnan(a) & np.isnan(y)) if equal_nan else close
 
@@ -271,6 +293,47 @@ def iscomplex(x: Any) -> Any:
     return imag(x) != 0
 
 
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Any:
+    """Is equal to one of these numbers."""
+    if hasattr(test_elements, "applied"):
+        raise TraceError("numpy.isin: the elements are known at the call only; write (x[..., None] == y).any(axis=-1)")
+    numbers = _numbers("isin", test_elements)
+    found = full_like(element, False, dtype=bool)
+    for number in numbers:
+        found = found | (element == number)
+    return ~found if invert else found
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """Evaluate a polynomial, by its coefficients from the highest power down."""
+    if hasattr(p, "applied"):
+        raise TraceError("numpy.polyval: the coefficients are known at the call only; write (p2 * x + p1) * x + p0")
+    x = copied(x)
+    y = zeros_like(x)
+    for number in _numbers("polyval", p):
+        y = y * x + number
+    return y
+
+
+_MOST_NUMBERS = 64
+
+
+def _numbers(name: str, values: Any) -> tuple[Any, ...]:
+    """Return numbers from outside as NumPy's, in the dtype that NumPy gives all of them."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise TraceError(f"numpy.{name}: what it is given is no array of numbers: {error}") from None
+    if array.size > _MOST_NUMBERS:
+        raise TraceError(
+            f"numpy.{name} with {array.size} numbers: a kernel holds up to {_MOST_NUMBERS}; call it outside, and pass "
+            "its result as an operand"
+        )
+    return tuple(_number(value) for value in array.ravel())
+
+
 # What text and the package know by name: functions of as many operands, and of numbers behind these.
 COMPOSITIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "fix": (1, fix),
@@ -307,6 +370,8 @@ NUMPY_FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.iscomplex: iscomplex,
     np.isclose: isclose,
     np.nan_to_num: nan_to_num,
+    np.isin: isin,
+    np.polyval: polyval,
     np.astype: astype,
     np.copy: copied,
     np.full_like: full_like,

@@ -11,17 +11,31 @@ from typing import TypeGuard
 
 import numpy as np
 
-from ..core.dtypes import BOOL, I32, U64, WEAK_COMPLEX, WEAK_FLOAT, WEAK_HUGE, WEAK_INT, WEAK_UINT, DType, Weak
+from ..core.dtypes import (
+    BOOL,
+    I32,
+    U64,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_HUGE,
+    WEAK_INT,
+    WEAK_UINT,
+    DType,
+    Weak,
+    in_wider,
+)
 from ..core.errors import DomainError, DTypeError, RangeError
 from ..ops.table import CAST
-from .nodes import Apply, Constant, Node, Operand, Params
+from .nodes import Apply, Constant, Node, Operand, Params, Reduce
 
 __all__ = [
     "CALLED",
     "OF_NUMBERS",
     "check_casting",
     "check_mask",
+    "check_mean",
     "converted",
+    "is_scalar",
     "is_weak_int",
     "may_be_weak",
     "power_of_ten",
@@ -55,6 +69,21 @@ def is_weak_int(node: Node) -> TypeGuard[Constant]:
     return isinstance(node, Constant) and isinstance(node.dtype, Weak) and isinstance(node.value, int)
 
 
+def is_scalar(node: Node) -> bool:
+    """Tell whether a value is computed from what reductions of all dims give, and from numbers alone."""
+    left, seen = [node], {node}
+    while left:
+        match left.pop():
+            case Reduce(axes=None, keepdims=False) | Constant():
+                continue
+            case Apply(operands=operands):
+                left += [one for one in operands if one not in seen]
+                seen.update(operands)
+            case _:
+                return False
+    return True
+
+
 def converted(node: Constant, target: DType) -> Constant:
     """Return a constant in a dtype.
 
@@ -70,18 +99,15 @@ def converted(node: Constant, target: DType) -> Constant:
         return Constant(bool(value), target)
     if isinstance(node.dtype, Weak):
         if not target.min <= value <= target.max:
-            raise RangeError(f"Python integer {value} out of bounds for {target.numpy}{_wider(value)}")
+            raise RangeError(
+                f"Python integer {value} out of bounds for {target.numpy}; write {in_wider(value, target)} to compute "
+                "in a wider dtype"
+            )
         return Constant(int(value), target)
     if isinstance(value, int):
         return Constant(target.wrapped(value), target)
     whole = CAST.evaluate(node.dtype.computed_in.np.type(value), I32 if target.is_storage else target)
     return Constant(target.wrapped(int(whole)), target)
-
-
-def _wider(value: int) -> str:
-    """Return what to write where an integer of Python's does not fit; nothing where no dtype holds it."""
-    kind = np.min_scalar_type(value)
-    return f"; write numpy.{kind}({value}) to compute in a wider dtype" if kind.kind in "iu" else ""
 
 
 def check_casting(kind: DType | Weak, target: DType, casting: str) -> None:
@@ -98,6 +124,12 @@ def check_mask(name: str, kind: DType | Weak) -> None:
     """Raise a DTypeError unless a reduction takes masks of this type: bools, or a Python int, as in NumPy."""
     if kind is not BOOL and kind is not WEAK_INT:
         raise DTypeError(f"{name}: where= has dtype {kind}, expected bool; write where=mask != 0")
+
+
+def check_mean(kind: DType, mean: DType) -> None:
+    """Raise a DTypeError for a complex mean of real values, whose distances NumPy squares as complex numbers."""
+    if mean.is_complex and not kind.is_complex:
+        raise DTypeError(f"var: mean= has dtype {mean}, and the values {kind}; write mean=numpy.real(mean)")
 
 
 def refuse_negative_exponent(loop: DType, exponent: Node) -> None:

@@ -40,7 +40,9 @@ from .constants import (
     OF_NUMBERS,
     check_casting,
     check_mask,
+    check_mean,
     converted,
+    is_scalar,
     is_weak_int,
     power_of_ten,
     refuse_negative_exponent,
@@ -202,7 +204,7 @@ class _Inference:
             op, operands = self._simpler_power(op, operands, not is_called)
         if op.name == "clip" or ("array", True) in node.params:
             operands = (self._as_array(operands[0]), *operands[1:])
-        if op.name == "clip":
+        if op.name == "clip" or ("array", True) in node.params:
             op, operands = self._without_idle_bounds(op, operands)
         if op.rule is compare:
             operands = self._with_infinities(operands)
@@ -233,6 +235,8 @@ class _Inference:
             return self._guarded(node, operands, notes["guard"])
         if "dtype only" in notes:
             return self._as(operands[1], concrete(self._resolved(operands[0])))
+        if "deviation" in notes:
+            check_mean(concrete(self._resolved(operands[0])), concrete(self._resolved(operands[1])))
         if "mask" in notes:
             check_mask(notes["mask"], self.types[operands[0]])
         # Of what is real the method gives the array itself, and the function an int8 for bools.
@@ -349,7 +353,11 @@ class _Inference:
         # A float exponent turns an integer base into a float.
         keeps = exponent.dtype is WEAK_INT or is_float or kind is WEAK_FLOAT
         is_bool = isinstance(kind, DType) and kind.kind == "bool"
-        if self._is_weak(exponent, 2) and keeps and (is_operator or not is_bool):
+        if is_bool and is_operator and isinstance(exponent, Operand) and by in (WEAK_INT, WEAK_UINT):
+            why = "NumPy gives an int8 for 2, else an int64; convert the bools by .astype(numpy.int8) or numpy.int64"
+            raise refuse(op.name, (BOOL, by), why)
+        # NumPy's shorter form is for arrays; what a reduction of all dims gives is a scalar.
+        if self._is_weak(exponent, 2) and keeps and (not is_bool or (is_operator and not is_scalar(base))):
             return OPS["square"], (base,)
         if is_float and self._is_weak(exponent, 0.5):
             return OPS["sqrt"], (base,)
@@ -368,17 +376,19 @@ class _Inference:
 
         They bound nothing then, but where the other bound is of a wider dtype: its values are not limited, either.
         """
-        value, low, high = operands
+        value, *bounds = operands
         kind = self.types[value]
         if not isinstance(kind, DType) or not kind.is_integer:
             return op, operands
-        has_low = not (is_weak_int(low) and low.value <= kind.min)
-        has_high = not (is_weak_int(high) and high.value >= kind.max)
+        low = None if op.name in ("minimum", "positive") else bounds[0]
+        high = None if op.name in ("maximum", "positive") else bounds[-1]
+        has_low = low is not None and not (is_weak_int(low) and low.value <= kind.min)
+        has_high = high is not None and not (is_weak_int(high) and high.value >= kind.max)
         if has_low and has_high:
             return op, operands
         if has_low:
-            return OPS["maximum"], (value, low)
-        return (OPS["minimum"], (value, high)) if has_high else (OPS["positive"], (value,))
+            return OPS["maximum"], (value, bounds[0])
+        return (OPS["minimum"], (value, bounds[-1])) if has_high else (OPS["positive"], (value,))
 
     def _with_infinities(self, operands: tuple[Node, ...]) -> tuple[Node, ...]:
         """Replace Python ints beyond 64 bits beside integers by infinities, which compare with these as they do."""

@@ -11,6 +11,7 @@ type's `__eq__` where types are compared; for ``type(x) is float`` a function th
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable
 from math import prod
 from types import CodeType, FunctionType
@@ -18,14 +19,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ..core.errors import TraceError
+from ..core.errors import BcastgenError, TraceError, placed
+from .places import users_place
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
     from .build import Builder
     from .nodes import Node
 
-__all__ = ["Declared", "Kind", "asked", "asking", "unknown"]
+__all__ = ["AskedError", "Declared", "Kind", "asked", "asking", "forget", "unknown"]
 
 
 def asked() -> TraceError:
@@ -35,6 +37,36 @@ def asked() -> TraceError:
         "would be taken once for all calls; leave the test out (numpy's functions take both), test before the call, or "
         "make it a parameter that static= names"
     )
+
+
+class AskedError(TraceError, AttributeError):
+    """A stand-in's class was asked for: `isinstance` takes this error for "no", and the expression remembers it.
+
+    So does NumPy where it orders the arguments of its functions. These hand the stand-in over next, in the same
+    instruction, and :func:`forget` then drops the error.
+    """
+
+    def __init__(self, message: str = "", at: object = None) -> None:
+        super().__init__(message)
+        self.at = at
+
+
+# Tracebacks show the public name.
+AskedError.__name__, AskedError.__qualname__, AskedError.__module__ = "TraceError", "TraceError", "bcastgen"
+
+
+def _instruction(depth: int) -> object:
+    """Return which instruction the caller at a depth runs."""
+    frame = sys._getframe(depth + 1)
+    return id(frame), frame.f_code, frame.f_lasti
+
+
+def forget(refused: list[BcastgenError]) -> None:
+    """Drop the errors of a stand-in whose class was asked for by the function of NumPy that hands it over."""
+    # The frames between are those of the stand-in's method, and of what notes its errors.
+    now = _instruction(3)
+    while refused and isinstance(refused[-1], AskedError) and refused[-1].at == now:
+        refused.pop()
 
 
 class Kind(type):
@@ -114,8 +146,9 @@ class Declared(metaclass=Kind):
 
     @property  # type: ignore[misc]
     def __class__(self) -> NoReturn:  # type: ignore[override]
-        error = asked()
-        self.builder.refused.append(error)
+        file, line = users_place()
+        error = AskedError(str(asked()), _instruction(1))
+        self.builder.refused.append(placed(error, f"at {file}:{line}") if file else error)
         raise error
 
     def _declared(self, what: str) -> TensorType:

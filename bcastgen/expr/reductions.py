@@ -17,11 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import BroadcastError, TraceError
+from ..core.errors import AxisError, BroadcastError, TraceError
 from ..core.frozen import dataclass
 from ..ops.rows.reductions import REDUCTIONS
-from .compositions import chosen, in_dtype_of, ones_like
+from . import refusals
+from .compositions import apart_from, chosen, in_dtype_of, ones_like
 from .nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, topological
+from .views import NewAxes
 
 __all__ = ["BY_NUMPY", "FUNCTIONS", "Split", "check_axes", "normal_axes", "split"]
 
@@ -39,8 +41,9 @@ def _reduced(
     axes = None if axis is None else _axes(name, axis)
     if axes is not None and len(axes) != 1 and name.startswith("arg"):
         raise TraceError(f"{name} takes one axis, or None for all, not {axis!r}")
-    if not (isinstance(keepdims, (bool, np.bool_)) or (isinstance(keepdims, int) and keepdims in (0, 1))):
-        raise TraceError(f"{name}: keepdims={keepdims!r} is neither True nor False")
+    # NumPy takes integers of Python's alone here.
+    if not (isinstance(keepdims, int) and keepdims in (0, 1)):
+        raise TraceError(f"{name}: keepdims={keepdims!r} is neither True nor False; write bool(...)")
     return x.reduced(Reduce(REDUCTIONS[name], x.node, axes, bool(keepdims), initial, ddof))
 
 
@@ -66,18 +69,37 @@ def _mask(name: str, x: Tracer, where: Any) -> Any:
             "operand"
         )
     own, others = _broadcast_from(x.node), _broadcast_from(where.node)
-    if own is None or len(own) != 1 or (others is not None and others <= own):
+    if others is not None and own is not None and others <= own:
         return where
-    (like,) = own
-    return where.broadcast(type(x)(x.builder, like))
+    if own is not None and len(own) == 1:
+        (like,) = own
+        return where.broadcast(type(x)(x.builder, like))
+    raise TraceError(
+        f"{name}: the mask may stretch a value that is computed from several operands, which NumPy refuses; write "
+        "where=numpy.broadcast_to(mask, x), with x for an operand of the value's shape"
+    )
 
 
 def _broadcast_from(node: Node) -> set[Operand] | None:
-    """Return the operands whose shapes are broadcast to a value's; None if views or reductions make it of others."""
-    nodes = topological((node,))
-    if any(isinstance(one, (Remap, Reduce)) for one in nodes):
-        return None
-    return {one for one in nodes if isinstance(one, Operand)}
+    """Return the operands whose shapes are broadcast to a value's; None if a view or a reduction has another shape."""
+    found: dict[Node, set[Operand] | None] = {}
+    for one in topological((node,)):
+        match one:
+            case Operand():
+                found[one] = {one}
+            case Remap(like=Operand() as like):
+                found[one] = {like}
+            case Reduce(axes=None, keepdims=False):
+                found[one] = set()
+            case Reduce(keepdims=False):
+                found[one] = None
+            case Remap(view=view) if not (isinstance(view, NewAxes) and "new" not in view.pattern):
+                found[one] = None
+            case _:
+                # A dim that a reduction keeps has extent 1, and stretches nothing.
+                below = [found[child] for child in _below(one)]
+                found[one] = None if None in below else {each for some in below for each in some or ()}
+    return found[node]
 
 
 def _in(x: Tracer, dtype: Any) -> Tracer:
@@ -192,8 +214,8 @@ def var(
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
         raise TraceError(f"var: ddof={count!r} is no integer of 0 or more")
     # As in NumPy the operand keeps its dtype in the difference: that of the mean may hold fewer of its digits.
-    apart = a - (_in(_mean("var", _in(a, dtype), axis, True, where), dtype) if mean is None else mean)
-    # The product with the conjugate is real; of a real number it is the square.
+    middle = _in(_mean("var", _in(a, dtype), axis, True, where), dtype) if mean is None else mean
+    apart = apart_from(a, middle)  # the product with its conjugate is real
     squares = _in(np.real(apart * np.conjugate(apart)), dtype)
     if mean is not None and dtype is None:
         # A mean of integers is a float64, whatever dtype the one that is given has.
@@ -205,6 +227,21 @@ def var(
 def std(a: Tracer, *args: Any, **options: Any) -> Tracer:
     """Square root of the variance."""
     return np.sqrt(var(a, *args, **options))
+
+
+def ptp(a: Tracer, axis: Any = None, out: Any = None, keepdims: bool = False) -> Tracer:
+    """Range of values: the largest less the smallest."""
+    _no_out("ptp", out)
+    return np.subtract(_reduced("max", a, axis, keepdims), _reduced("min", a, axis, keepdims))
+
+
+def average(
+    a: Tracer, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+) -> Tracer:
+    """Sum of elements, divided by their number."""
+    if weights is not None or returned:
+        raise TraceError(f"numpy.{refusals.function('average')}")
+    return mean(a, axis, keepdims=keepdims)
 
 
 def logsumexp(a: Tracer, axis: Any = None, b: Any = None, keepdims: bool = False) -> Tracer:
@@ -245,6 +282,8 @@ _UFUNCS = ("add sum", "multiply prod", "minimum min", "maximum max", "logical_or
 # By NumPy's function, by the ufunc whose `reduce` it is, and by the name of the method of arrays.
 BY_NUMPY: dict[object, Callable[..., Tracer]] = {
     **{getattr(np, name): function for name, function in FUNCTIONS.items() if hasattr(np, name)},
+    np.ptp: ptp,
+    np.average: average,
     **{getattr(np, ufunc): FUNCTIONS[name] for ufunc, name in map(str.split, _UFUNCS)},
     **{name: FUNCTIONS[name] for name in _METHODS},
 }
@@ -258,8 +297,10 @@ def normal_axes(node: Reduce, rank: int) -> tuple[int, ...]:
 
     Raises
     ------
+    AxisError
+        If an axis is out of range.
     BroadcastError
-        If an axis is out of range, or named twice.
+        If an axis is named twice.
     """
     if node.axes is None:
         return tuple(range(rank))
@@ -268,7 +309,7 @@ def normal_axes(node: Reduce, rank: int) -> tuple[int, ...]:
         if not -rank <= axis < rank:
             cure = f"use {-rank} to {rank - 1}" if rank else "use None"
             found = f"axis {axis} is out of range for a value of rank {rank} ({_origin(node)})"
-            raise BroadcastError(f"{node.op.name}: {found}; {cure}")
+            raise AxisError(f"{node.op.name}: {found}; {cure}", axis=axis, ndim=rank)
         dims.append(axis % rank)
     if len(set(dims)) != len(dims):
         which = f"axes {list(node.axes)} of a value of rank {rank} ({_origin(node)})"

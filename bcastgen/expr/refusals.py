@@ -16,18 +16,66 @@ from ..ops.table import OPS
 __all__ = ["OF_ARRAYS", "attribute", "function", "index", "keyword", "method", "value"]
 
 _REDUCTIONS = frozenset(
-    "average product median percentile quantile ptp cumsum cumprod trace dot vdot inner norm softmax".split()
+    "product median percentile quantile cumsum cumprod cumulative_sum cumulative_prod trace softmax".split()
 )
 # These skip NaN.
 _WITHOUT_NAN = frozenset("nansum nanprod nanmean nanvar nanstd nanmax nanmin".split())
-_PRODUCTS = frozenset("matmul matvec vecmat vecdot".split())
+_PRODUCTS = frozenset("matmul matvec vecmat".split())
 _LAYOUTS = frozenset(
-    "reshape ravel flatten resize repeat take put compress diagonal sort argsort partition searchsorted nonzero choose "
-    "concatenate stack hstack vstack tile roll flip pad einsum outer tensordot flat".split()
+    "reshape ravel flatten resize repeat take put compress diagonal sort argsort partition searchsorted choose "
+    "concatenate stack hstack vstack tile roll flip pad einsum tensordot flat append array_split block delete diag "
+    "fliplr flipud insert rot90 split tril triu".split()
 )
 _OF_CALLS = frozenset("shape ndim size dtype itemsize nbytes strides data flags base".split())
 _VALUES = frozenset("item tolist tobytes tofile dump dumps".split())
 _MEMORY = frozenset("view fill getfield setfield byteswap setflags".split())
+_MASKED = frozenset("mask _mask _data filled fill_value compressed".split())
+# What says the same with what kernels have.
+_REWRITES = {
+    "allclose": "numpy.isclose(a, b).all()",
+    "array_equal": "(a == b).all()",
+    "array_equiv": "(a == b).all()",
+    "average": "(x * w).sum(axis=0) / w.sum(axis=0) for weights w",
+    "broadcast_arrays": "the operators themselves, which broadcast",
+    "copyto": "numpy.where(mask, y, x), and pass out=x at the call",
+    "dot": "(a * b).sum() for vectors",
+    "empty_like": "numpy.zeros_like(x)",
+    "inner": "(a * b).sum() for vectors",
+    "nanargmax": "numpy.where(numpy.isnan(x), -numpy.inf, x).argmax()",
+    "nanargmin": "numpy.where(numpy.isnan(x), numpy.inf, x).argmin()",
+    "outer": "a[:, None] * b for vectors",
+    "place": "numpy.where(mask, value, x), and pass out=x at the call",
+    "ptp": "x.max() - x.min()",
+    "putmask": "numpy.where(mask, value, x), and pass out=x at the call",
+    "norm": "numpy.sqrt((x * x).sum())",
+    "rollaxis": "numpy.moveaxis",
+    "vdot": "(numpy.conj(a) * b).sum() for vectors",
+    "vecdot": "(numpy.conj(a) * b).sum(axis=-1)",
+}
+# Their results' shapes depend on values.
+_CHOICES = frozenset("argwhere extract flatnonzero nonzero trim_zeros union1d unique unique_values".split())
+_OF_DTYPES = frozenset("can_cast common_type iscomplexobj isrealobj min_scalar_type result_type".split())
+_SHOWN = frozenset("array2string array_repr array_str datetime_as_string save savetxt".split())
+_OUTSIDE = "compute it outside, and pass its result as an operand"
+_GROUPS = (
+    (
+        _CHOICES,
+        "gives a shape that depends on values; write numpy.where(mask, x, other), or call it outside, and pass its "
+        "result as an operand",
+    ),
+    (
+        _OF_DTYPES,
+        "asks for dtypes, which are known at the call only; convert by x.astype(...), or make it a parameter that "
+        "static= names",
+    ),
+    (_SHOWN, "needs the values of an operand, which are known at the call only; call it outside"),
+    (_PRODUCTS, f"is a product of vectors, and not element-wise; {_OUTSIDE}"),
+    (
+        _REDUCTIONS,
+        f"is not element-wise (its result depends on many elements), nor a reduction that kernels have; {_OUTSIDE}",
+    ),
+    (_LAYOUTS, "is not element-wise; apply it to the array before it comes into the kernel"),
+)
 # Methods of arrays that no kernel has.
 OF_ARRAYS = _VALUES | _MEMORY
 
@@ -38,16 +86,11 @@ def function(name: str) -> str | None:
         own = name.removeprefix("nan")
         initial = {"max": ", initial=-numpy.inf", "min": ", initial=numpy.inf"}.get(own, "")
         return f"{name} is no reduction that kernels have; write numpy.{own}(x, where=~numpy.isnan(x){initial})"
-    if name in _PRODUCTS:
-        why = "is a product of vectors, and not element-wise"
-        return f"{name} {why}; compute it outside, and pass its result as an operand"
-    if name in _REDUCTIONS:
-        return (
-            f"{name} is not element-wise (its result depends on many elements), nor a reduction that kernels have; "
-            "compute it outside, and pass its result as an operand"
-        )
-    if name in _LAYOUTS:
-        return f"{name} is not element-wise; apply it to the array before it comes into the kernel"
+    if name in _REWRITES:
+        return f"{name} is not element-wise; write {_REWRITES[name]}"
+    sentence = next((sentence for names, sentence in _GROUPS if name in names), None)
+    if sentence is not None:
+        return f"{name} {sentence}"
     row = OPS.get(name)
     if name == "astype" or (row is not None and row.params):
         return f"{name} takes a dtype, which is no operand; write x.astype(float32)"
@@ -99,6 +142,11 @@ def attribute(name: str) -> str:
         )
     if name in _VALUES:
         return f"{name} needs the values of an operand, which are known at the call only; keep to array operations"
+    if name in _MASKED:
+        return (
+            f"an operand has no attribute {name!r} while tracing: its mask is not part of the kernel; pass the mask in "
+            "as an operand, and write where=~mask or numpy.where(mask, x, y)"
+        )
     if name in _MEMORY:
         return f"{name} is about an array's memory, and what is traced has none; call it on the array, outside"
     return function(name) or (

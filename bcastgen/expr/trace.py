@@ -26,7 +26,7 @@ from ..ops.row import Op
 from ..ops.table import CAST, OPS, SEVERAL
 from .build import Builder
 from .folding import constant_from
-from .kinds import Declared, asking
+from .kinds import AskedError, Declared, asking, forget
 from .nodes import Expression, Node, Operand, Params, Reduce
 from .places import last_place, name_of, users_place
 from .ufuncs import rows_of
@@ -101,9 +101,12 @@ class Tracer(Declared):
         self.node = node
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        forget(self.builder.refused)
         reduction = _reduction(ufunc) if method == "reduce" else None
         if reduction is not None:
-            given = {key: value for key, value in options.items() if key == "axis" or value is not None}
+            # Of these None says that there is none; where=None would be a mask, of the value False.
+            idle = ("dtype", "out", "initial")
+            given = {key: value for key, value in options.items() if value is not None or key not in idle}
             _check_keywords(reduction, f"numpy.{ufunc.__name__}.reduce", given)
             return reduction(*inputs, **{"axis": 0, **given})
         name, (op, *others) = rows_of(ufunc)
@@ -122,6 +125,7 @@ class Tracer(Declared):
         return Tracer(self.builder, self.builder.call(op, nodes))
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        forget(self.builder.refused)
         handler = _numpy_function(function)
         name = f"{function.__module__}.{function.__name__}"
         if handler is None:
@@ -518,7 +522,9 @@ def trace(
             raise _hidden(builder.refused[0])
     except Exception as error:
         # Other libraries put an error of their own in the place of what a stand-in refuses.
-        refused = error if isinstance(error, BcastgenError) else next(iter(builder.refused), None)
+        # What follows a test of a stand-in's kind is the wrong branch.
+        first = next((one for one in builder.refused if isinstance(one, AskedError)), None)
+        refused = first or (error if isinstance(error, BcastgenError) else next(iter(builder.refused), None))
         if refused is None:
             raise
         place = last_place(refused.__traceback__)
@@ -528,11 +534,22 @@ def trace(
     values = tuple(returned) if not is_tracer(returned) and isinstance(returned, (tuple, list)) else (returned,)
     if not values:
         raise TraceError("the function returns an empty tuple; return at least one array")
+    if not is_tracer(returned) and isinstance(returned, (tuple, list)):
+        _check_tuple(returned)
     strange = next((type(value) for value in values if not is_tracer(value) and isinstance(value, _CONTAINERS)), None)
     if strange is not None:
         shown = "None" if strange is type(None) else f"a {strange.__name__}"
         raise TraceError(f"the function returns {shown}; return the resulting array, or a tuple of arrays")
     return builder.finish(tuple(_node(builder, value, "return") for value in values))
+
+
+def _check_tuple(returned: tuple[object, ...] | list[object]) -> None:
+    """Refuse what calls do not return as the function does: they return one array, or a tuple of several."""
+    kind = type(returned).__name__
+    if len(returned) == 1:
+        raise TraceError(f"the function returns a {kind} of one array, and a call would return the array; return it")
+    if type(returned) is not tuple:
+        raise TraceError(f"the function returns a {kind}, and a call would return a tuple; return tuple(...) of it")
 
 
 _CONTAINERS = (dict, set, frozenset, str, bytes, type(None))
@@ -541,6 +558,8 @@ _LATER = {"a generator": isgeneratorfunction, "asynchronous": iscoroutinefunctio
 
 def _hidden(error: BcastgenError) -> BcastgenError:
     """Return an error that the function caught: what it does then would be done in every call."""
+    if isinstance(error, AskedError):
+        return error
     error.args = (
         f"{error}; the function catches this error, and what it does instead would hold for every call: leave the try "
         "out, or decide before the call",

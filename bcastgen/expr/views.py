@@ -12,7 +12,7 @@ Seed 004: the choice among t[i][j][k] = a[i][j], a[i][k], ..., a[j][i] is known 
 
 from __future__ import annotations
 
-from ..core.errors import BroadcastError
+from ..core.errors import AxisError, BroadcastError
 from ..core.frozen import dataclass
 from ..shape.types.dim import Dim, check_rank
 
@@ -136,7 +136,8 @@ class NewAxes:
         """Return the view of a value of this rank."""
         rest = rank - self.pattern.count("dim")
         if rest < 0:
-            raise BroadcastError(f"{self} of a value of rank {rank}: too many dims; leave some out")
+            last = self.pattern.count("dim") - 1
+            raise AxisError(f"{self} of a value of rank {rank}: too many dims; leave some out", axis=last, ndim=rank)
         pattern = self.pattern if "rest" in self.pattern else (*self.pattern, "rest")
         kinds = [kind for part in pattern for kind in (("dim",) * rest if part == "rest" else (part,))]
         dims = tuple(view_dim for view_dim, kind in enumerate(kinds) if kind == "dim")
@@ -192,7 +193,7 @@ def _normal(dims: tuple[int, ...], rank: int, name: str) -> tuple[int, ...]:
     for dim in dims:
         if not -rank <= dim < rank:
             cure = f"use 0 to {rank - 1}" if rank else "name none"
-            raise BroadcastError(f"{name}: dim {dim} is out of range for rank {rank}; {cure}")
+            raise AxisError(f"{name}: dim {dim} is out of range for rank {rank}; {cure}", axis=dim, ndim=rank)
     return tuple(dim % rank for dim in dims) if rank else ()
 
 

@@ -269,8 +269,9 @@ def _masked_call(
         return _selected_call(kernel, operands, outs, asked)
     codes = variant_of(kernel).result_codes(bytes(map(operand_code, operands)))
     made = None
+    # Elements that share memory are written where the mask selects them, and only there.
     if codes is not None and all(
-        out is None or operand_code(out) == code for out, code in zip(outs, codes, strict=True)
+        out is None or (operand_code(out) == code and all(out.strides)) for out, code in zip(outs, codes, strict=True)
     ):
         made = conditional(kernel, codes, tuple(out is not None for out in outs))
     if made is None:

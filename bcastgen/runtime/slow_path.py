@@ -20,7 +20,7 @@ import numpy as np
 from bcastgen.core.subclasses import own_meaning
 
 from ..core import errors
-from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype
+from ..core.dtypes import DTYPES, WEAK_INT, WEAK_UINT, dtype, in_wider
 from .argument_errors import missing_arguments, too_many, unexpected
 from .foreign import integration_of
 from .keys import NO_CODE, Array, Limit, Named, has_code, operand_code, register_dtype
@@ -234,12 +234,10 @@ def raise_status(
 def raise_limit(kernel: Named, operand: int, value: int, limit: Limit) -> NoReturn:
     """Raise the error for a Python int that does not fit the dtype beside it."""
     name, (low, high) = kernel.operands[operand], limit
-    dtype_name = next(
-        (row.numpy for row in DTYPES if row.is_integer and (row.min, row.max) == limit), "the dtype it meets"
-    )
+    met = next((row for row in DTYPES if row.is_integer and (row.min, row.max) == limit), None)
     raise errors.RangeError(
-        f"Python integer {value} out of bounds for {dtype_name} (operand '{name}' takes {low} to {high}), "
-        f"in {kernel._name}()"
+        f"Python integer {value} out of bounds for {met.numpy if met else 'the dtype it meets'} (operand '{name}' "
+        f"takes {low} to {high}); pass {in_wider(value, met)} to compute in a wider dtype, in {kernel._name}()"
     )
 
 

@@ -599,7 +599,9 @@ def caught_kind(x):
 @pytest.mark.parametrize("function", [caught_branch, caught_dtype, caught_kernel, caught_kind])
 def test_a_refusal_that_the_function_catches_is_an_error_all_the_same(function):
     # What it does instead would be done in every call, also where NumPy raises nothing.
-    with pytest.raises(BcastgenError, match=r"the function catches this error.*test_border\.py:\d+ in caught_"):
+    # A test of a kind raises nothing that could be caught: it is refused when the function has run.
+    cure = "leave the test out" if function is caught_kind else "the function catches this error"
+    with pytest.raises(BcastgenError, match=rf"{cure}.*test_border\.py:\d+ in caught_"):
         bg.jit(function)
 
     # Errors of something else are the function's own business.
@@ -740,3 +742,35 @@ def test_functions_of_scipy_are_refused_of_complex_numbers_by_their_own_names():
             bg.DTypeError, match=rf"scipy\.special\.{function.__name__}\(c64\): .*complex.*; pass \.real"
         ):
             bg.jit(lambda x, function=function: function(x), static="function")(np.complex64([1j]))
+
+
+def test_the_square_of_bools_is_an_int8_of_arrays_and_an_int64_of_scalars():
+    b = np.array([True, False])
+    for function in (
+        lambda a: a**2,
+        lambda a: a.any() ** 2,
+        lambda a: (a.all() | a.any()) ** 2,
+        lambda a: a[None] ** 2,
+    ):
+        assert bg.jit(function)(b).dtype == function(b).dtype
+    with pytest.raises(DTypeError, match=r"power\(bool, int\): NumPy gives an int8 for 2.*\.astype\(numpy\.int8\)"):
+        bg.jit(lambda a, n: a**n)(b, 2)
+    assert bg.jit(lambda a, n: np.power(a, n))(b, 2).dtype == np.power(b, 2).dtype
+
+
+def test_a_mean_of_another_kind_and_masks_of_none_are_refused():
+    x = np.arange(4.0)
+    with pytest.raises(DTypeError, match=r"var: mean= has dtype c128, and the values f64; write mean=numpy\.real"):
+        bg.jit(lambda a: np.std(a, mean=2j))(x)
+    for function in (np.add.reduce, np.sum, np.multiply.reduce):
+        with pytest.raises(TraceError, match="where=None is neither"):
+            bg.jit(lambda a, function=function: function(a, where=None), static="function")(x)
+    with pytest.raises(TraceError, match=r"keepdims=.*neither True nor False"):
+        bg.jit(lambda a: np.sum(a, keepdims=np.True_))
+    assert bg.jit(lambda a: np.add.reduce(a, axis=None, dtype=None, out=None, initial=None))(x) == 6
+
+
+def test_an_out_whose_elements_share_memory_is_written_where_the_mask_selects():
+    shared = np.lib.stride_tricks.as_strided(np.zeros(1), (2, 3), (0, 0))
+    bg.fmin(np.full((2, 3), -3.0), -1.0, out=shared, where=[[True], [False]])
+    assert shared[0, 0] == -3

@@ -1,5 +1,6 @@
 """Wrong uses, and what their errors say: which kernel, which operand, where, and what to do instead."""
 
+import collections
 import fractions
 import math
 import numbers
@@ -53,9 +54,17 @@ class Wave:
     table = OUTSIDE
 
     @bg.jit
+    def own(self):
+        """Compute."""
+        return self.table
+
+    @bg.jit
     def at(self, x):
         """Compute."""
         return x * self.table
+
+
+Pair = collections.namedtuple("Pair", "left right")
 
 
 class Column:
@@ -187,6 +196,20 @@ USES = {
     "operands": (text("exp(a, b)"), bg.ParseError, "exp takes 1 operand, got 2", "column 1"),
     "signature": (jit(lambda x: x, signature=3), bg.ParseError, "signature=3", "'(f32[?] x) -> f32[?]'"),
     "no text": (lambda: bg.evaluate(b"x"), bg.ParseError, "an expression is text, not bytes"),
+    "AxisError": (jit(lambda x: np.expand_dims(x, 4)), np.exceptions.AxisError, "rank 2", "too many dims"),
+    "axes": (jit(lambda x: np.moveaxis(x, 0, 2)), np.exceptions.AxisError, "dim 2 is out of range", "use 0 to 1"),
+    "mask of several": (jit(lambda x, y, m: (x * y).sum(where=m), A, A, A > 1), bg.TraceError, "may stretch a value",
+                        "where=numpy.broadcast_to(mask, x)"),
+    "integer of a selection": (jit(lambda x: np.where(x > 0, x, 300), np.int8([1])), bg.RangeError, "300 out of bounds",
+                               "write numpy.int16(300)"),
+    "integer operand of a selection": (lambda: bg.where(True, np.int8([1]), 300), bg.RangeError, "'c' takes -128",
+                                       "pass numpy.int16(300)"),
+    "huge integer": (jit(lambda x: x + 2**70, np.int8([1])), bg.RangeError, "write float(1180591620717411303424)"),
+    "only self": (lambda: Wave().own(), TypeError, "own(self)", "pass what it reads from 'self' as a parameter"),
+    "list of results": (jit(lambda x: [x, x]), bg.TraceError, "returns a list", "return tuple(...)"),
+    "tuple of one": (jit(lambda x: (x,)), bg.TraceError, "a tuple of one array", "return it"),
+    "named tuple": (jit(lambda x: Pair(x, x)), bg.TraceError, "returns a Pair", "return tuple(...)"),
+    "weights": (jit(lambda x: np.average(x, weights=x)), bg.TraceError, "numpy.average", "w.sum(axis=0)"),
     "dtype": (jit(lambda x: x.astype("U3")), bg.DTypeError, "it is text", "test_messages.py", "kernel(x)"),
 }  # fmt: skip
 

@@ -123,12 +123,18 @@ def applications(kinds):
     return tuple(found)
 
 
+def several(values):
+    """What a function returns: several values as a tuple, one as it is."""
+    made = tuple(values)
+    return made if len(made) > 1 else made[0]
+
+
 def kernel_of(rows, arity):
     """One kernel that returns the result of each row."""
     functions = {
-        1: lambda a: tuple(row.trace(a) for row in rows),
-        2: lambda a, b: tuple(row.trace(a, b) for row in rows),
-        3: lambda a, b, c: tuple(row.trace(a, b, c) for row in rows),
+        1: lambda a: several(row.trace(a) for row in rows),
+        2: lambda a, b: several(row.trace(a, b) for row in rows),
+        3: lambda a, b, c: several(row.trace(a, b, c) for row in rows),
     }
     return jit(functions[arity], name="rows")
 

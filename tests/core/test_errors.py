@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
+import numpy as np
 import pytest
 
 from bcastgen.core import errors
@@ -37,6 +39,14 @@ def test_the_sentence_of_a_mismatch():
     assert str(errors.result_rank_mismatch("r", 2, 1)) == "result 'r' has rank 2, expected 1; results do not broadcast"
 
 
+def test_numpy_s_axis_error_is_pickled_with_its_numbers():
+    error = errors.placed(errors.AxisError("sum: axis 2 is out of range", axis=2, ndim=1), "in f(x)")
+    copy = pickle.loads(pickle.dumps(error))
+    for each in (error, copy):
+        assert isinstance(each, IndexError) and str(each) == "sum: axis 2 is out of range, in f(x)"
+        assert (each.axis, each.ndim, each.dim, each.sentence) == (2, 1, 2, "sum: axis 2 is out of range")
+
+
 def test_an_unknown_status_says_what_to_do():
     assert "cache clear" in str(errors.from_status(999, (), -1, -1, -1, 0, 0))
 
@@ -44,6 +54,7 @@ def test_an_unknown_status_says_what_to_do():
 def test_every_exception_derives_from_the_base_and_from_one_of_pythons():
     pythons = {
         "ArgumentError": ValueError,
+        "AxisError": np.exceptions.AxisError,
         "BroadcastError": ValueError,
         "DTypeError": TypeError,
         "RangeError": OverflowError,

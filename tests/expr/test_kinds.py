@@ -102,3 +102,42 @@ def test_type_of_other_values_is_pythons():
 
     assert asking(function) is not function
     assert "multiply(x, 2)" in str(trace(function, ("x",)))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.where(x > 2, np.array(1.5), x),
+        lambda x: np.where(np.array(True), np.array(1.5), x),
+        lambda x: np.isclose(np.array(2.0), x),
+        lambda x: np.clip(x, np.array(1.0), np.array(2.0)),
+        lambda x: np.polyval(np.array([1.0, 2.0]), x),
+        lambda x: np.select([x > 2, x > 1], [np.array(1.5), x], np.array(0.0)),
+    ],
+)
+def test_arrays_of_one_number_beside_an_operand_are_numbers(function):
+    """NumPy asks for the class of each argument to find whose function it is; that is no test of the user's."""
+    x = np.arange(6.0)
+    np.testing.assert_array_equal(bg.jit(function)(x), function(x))
+
+
+def by_kind_then_wrong(x):
+    if isinstance(x, np.ndarray):
+        return x
+    y = np.where(np.array(True), np.array(1.0), x)
+    return float(y)
+
+
+def test_the_test_of_a_kind_is_told_and_not_what_its_wrong_branch_does():
+    with pytest.raises(bg.TraceError, match=r"array or a number .* at .*test_kinds\.py:") as caught:
+        bg.jit(by_kind_then_wrong)
+    first = by_kind_then_wrong.__code__.co_firstlineno
+    assert f"test_kinds.py:{first + 1} in by_kind_then_wrong(x)" in str(caught.value)
+    assert type(caught.value).__name__ == "TraceError"
+
+
+def test_an_array_from_outside_is_named_beside_an_operand():
+    with pytest.raises(bg.TraceError, match=r"^numpy\.interp is not element-wise"):
+        bg.jit(lambda x: np.interp(x, np.arange(2.0), np.arange(2.0)))
+    with pytest.raises(bg.TraceError, match=r"an array of shape \(3,\) from outside"):
+        bg.jit(lambda x: np.clip(np.ones(3), x, 2))

@@ -121,7 +121,7 @@ def branch(a):
         (lambda a: np.add(a, 1, where=a > 0), "where= has no meaning"),
         (lambda a: 1 in a, "x in y needs the values"),
         (round, "write numpy.round"),
-        (lambda a: np.vecdot(a, a), "numpy.vecdot is a product of vectors"),
+        (lambda a: np.vecdot(a, a), "numpy.vecdot is not element-wise; write "),
         (np.squeeze, "depends on extents"),
         (np.unwrap, "numpy.unwrap is not element-wise"),
         (lambda a: a + np.ones(3), "pass it in as an operand"),

@@ -361,11 +361,25 @@ def _differs(got: Any, wanted: Any, rounded: bool) -> str | None:
         same = (a == b) | ((a != a) & (b != b))
         if rounded and a.dtype.kind in "fc":
             same |= np.isclose(a, b, rtol=4 * np.finfo(a.dtype).eps, atol=0)
+            if a.dtype == np.complex64:
+                # NumPy's powers are cpowf's, whose error grows with the exponent: 1j**100 has 3e-6 for its part of 0.
+                same |= abs(a - b) <= 64 * np.finfo(a.dtype).eps * abs(b)
     if not np.all(same):
         return f"{got!r}, not {wanted!r}"
     if isinstance(got, np.ndarray) and min(a.shape, default=0) > 1 and a.strides != b.strides:
         return f"strides {a.strides}, not {b.strides}"
     return None
+
+
+def _left_out(old: Any, got: Any, wanted: Any) -> bool:
+    """Whether results differ only where ours keeps what was there, and NumPy's has it converted.
+
+    Of an out that overlaps an operand NumPy converts the elements that the mask leaves out as well: to the dtype of
+    the loop's result, and back.
+    """
+    with np.errstate(all="ignore"):
+        other = (got != wanted) & ((got == got) | (wanted == wanted))
+        return bool(np.all(~other | (got == old) & (wanted == old.astype(bool))))
 
 
 def check(script: Script) -> tuple[str | None, int, list[BaseException]]:
@@ -390,13 +404,22 @@ def check(script: Script) -> tuple[str | None, int, list[BaseException]]:
                     return f"{line}: {error!r} is no error of ours", agreed, []
                 return None, agreed, [error]
             return None, agreed, []
-        if isinstance(wanted, OverflowError) and getattr(ours[line.split()[0]], "dtype", None) == np.bool_:
+        truth = "m.logical_" in line or getattr(ours[line.split()[0]], "dtype", None) == np.bool_
+        if isinstance(wanted, OverflowError) and truth:
             # NumPy compares integers of any size with integers, but not with bools; kernels do that, too.
             return None, agreed, []
         if wanted is not None:
             return f"{line}: gives {ours[line.split()[0]]!r}, where NumPy raises {wanted!r}", agreed, []
+        if "where=" in line and any(f"out={name}" in line and theirs[name] is None for name in ("o", "p")):
+            # Without an out nobody says what is where the mask leaves elements out.
+            return None, agreed, []
         for name in (line.split()[0], *before):
             found = _differs(ours[name], theirs[name], rounded)
+            if found and "where=" in line and "o[" in line and _left_out(before["o"], ours["o"], theirs["o"]):
+                return None, agreed, []
+            if found and "out=(None" in line and found.startswith("strides"):
+                # NumPy orders a new result as the outs beside it, too; ours is ordered as the operands.
+                return None, agreed, []
             if found:
                 return f"{line}: {name} is {found}", agreed, []
         for name in ("o", "p", "a"):

@@ -59,13 +59,19 @@ def batches(call_types):
     ]
 
 
+def several(values):
+    """What a function returns: several values as a tuple, one as it is."""
+    made = tuple(values)
+    return made if len(made) > 1 else made[0]
+
+
 def row_kernels(call_types):
     """The rows that accept operands of these dtypes, as kernels."""
     names = tuple("abc"[: len(call_types)])
     types = tuple(parse_type(f"{kind}[{', '.join('?' * len(call_types))}]") for kind in call_types)
     signature = Signature(tuple(zip(names, types, strict=True)), None, None)
     for at, rows in enumerate(batches(call_types)):
-        expression = trace(lambda *xs, rows=rows: tuple(apply(*row, xs) for row in rows), names)
+        expression = trace(lambda *xs, rows=rows: several(apply(*row, xs) for row in rows), names)
         yield Kernel(expression, f"k{at}", names, len(rows), (), signature, Options(f"k{at}"))
 
 
