@@ -242,7 +242,7 @@ def _tile_view(nest: Nest, value: int, nest_index: int, namer: Namer) -> ArrayVi
     return ArrayView(
         name=name,
         owner=name,
-        position=-1,
+        number=-1,
         nest_index=nest_index,
         pointer="",
         member="",

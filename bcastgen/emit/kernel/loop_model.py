@@ -43,7 +43,7 @@ class DimView:
 class ArrayView:
     """An operand or result as one indexing map of a nest sees it.
 
-    `nest_index` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's
+    `nest_index` counts the nest's arrays, `number` the kernel's. `name` is its own in the nest, `owner` the kernel's
     name of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
     descriptor's address, `member` what goes in front of a field of it. `loaded` is the C of the value of an element
     `{}`, of type `c` in memory and of type `value_c` then; `load`, `step` and `map_name` name that value, its
@@ -53,7 +53,7 @@ class ArrayView:
 
     name: str
     owner: str
-    position: int
+    number: int
     nest_index: int
     pointer: str
     member: str

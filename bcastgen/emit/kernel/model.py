@@ -18,10 +18,10 @@ __all__ = [
     "KernelView",
     "NestView",
     "OverlapView",
-    "PlaceView",
     "ReductionView",
     "ResultView",
     "TieView",
+    "TiedDimView",
 ]
 
 # Bytes for all tiles of a nest, which standalone C keeps on its stack.
@@ -109,8 +109,8 @@ class NestView:
         return self.rank is not None and in_a_row(self.whole_arrays)
 
     def may_be(self, result: int, operand: int) -> bool:
-        """Whether a result and an operand, by their positions, may be the same array."""
-        return any(o.same and (o.result.position, o.other.position) == (result, operand) for o in self.overlaps)
+        """Whether a result and an operand, by their numbers, may be the same array."""
+        return any(o.same and (o.result.number, o.other.number) == (result, operand) for o in self.overlaps)
 
     @property
     def tile_points(self) -> int:
@@ -167,7 +167,7 @@ class NestView:
     @property
     def whole_arrays(self) -> tuple[ArrayView, ...]:
         """Its arrays, each once even if it is read through several maps."""
-        return tuple({array.position: array for array in reversed(self.arrays)}.values())[::-1]
+        return tuple({array.number: array for array in reversed(self.arrays)}.values())[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +184,11 @@ class ResultView:
 class ConstantView:
     """A constant array in standalone C: the operand that it is, and the static arrays that hold it.
 
-    `position` and `name` are the operand's, `shown` is the user's name; `data`, `extents_name` and `strides_name` name
+    `number` and `name` are the operand's, `shown` is the user's name; `data`, `extents_name` and `strides_name` name
     static arrays; `lines` hold the data, of type `c`; `local` names a function's own descriptor.
     """
 
-    position: int
+    number: int
     name: str
     shown: str
     c: str
@@ -203,7 +203,7 @@ class ConstantView:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceView:
+class TiedDimView:
     """A dim of a result, or of a type assertion: its number in a diagnostic, and the nest whose extents it has.
 
     `result` counts the results, -1 for a type assertion's; a negative `dim` counts from the end.
@@ -219,8 +219,8 @@ class PlaceView:
 class TieView:
     """Two dims of results, or of type assertions, of different nests that must have the same extent."""
 
-    place: PlaceView
-    other: PlaceView
+    place: TiedDimView
+    other: TiedDimView
     symbol: str
 
 
@@ -369,8 +369,8 @@ class KernelView:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """By position, the bytes of an element of each array that a caller passes and a nest accesses; 0 for others."""
-        found = {array.position: array.bytes for nest in self.nests for array in nest.arrays if not array.is_constant}
+        """By number, the bytes of an element of each array that a caller passes and a nest accesses; 0 for others."""
+        found = {array.number: array.bytes for nest in self.nests for array in nest.arrays if not array.is_constant}
         return tuple(found.get(at, 0) for at in range(len(self.arrays)))
 
     @property

@@ -78,7 +78,7 @@ def kernel_view(
         )
         for at in range(len(program.nests))
     )
-    ranks = {access.position: v.rank for v, nest in zip(nests, program.nests, strict=True) for access in nest.results}
+    ranks = {access.number: v.rank for v, nest in zip(nests, program.nests, strict=True) for access in nest.results}
     given_count = len(operands) + len(results)
     given = (*(operand for operand, _ in program.operands), *(result for result, _ in program.results))
     return KernelView(
@@ -98,7 +98,7 @@ def kernel_view(
         ties_of(program.guards, nests),
         not program.reduced and all(_is_aligned(access) for nest in program.nests for access in nest.operands),
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
-        claims=tuple((given_count + c.position, c.name) for nest in program.nests for c in nest.claims),
+        claims=tuple((given_count + c.number, c.name) for nest in program.nests for c in nest.claims),
         constants=_constants(prefix, program, operands, nests, constants, namer),
         constant_count=program.constants if separate else 0,
         shown=(*given, *program.guards.named[len(given) :]),
@@ -157,7 +157,7 @@ def _nest_view(
     # The runtime converts f16 by the block, so the loops have floats in their place.
     own = in_floats(nest, arrays) if scheduled.f16_blocks else arrays
     stages, staged = stage_loops(name, scheduled, own, fast, namer)
-    later = {access.position for after in program.nests[place + 1 :] for access in after.operands}
+    later = {access.number for after in program.nests[place + 1 :] for access in after.operands}
     guards = program.guards.nests[place]
     if members.separate and program.reduced:
         guards = _without_given(guards, frozenset(one.operand for one in program.reduced))
@@ -180,9 +180,9 @@ def _nest_view(
         shapes=_shapes(guards, members),
         ranks=tuple(map(members.member, guards.spanning)),
         overlaps=tuple(
-            _overlap_view(nest, result, others, namer, others[0].position in later)
+            _overlap_view(nest, result, others, namer, others[0].number in later)
             for result in results
-            for others in _by_position(arrays[: result.nest_index])
+            for others in _by_number(arrays[: result.nest_index])
             if not others[0].is_constant
         ),
         demand_body=tuple(demand_body),
@@ -246,11 +246,11 @@ def _reduction_view(nest: Nest, at: int, one: Reducing) -> ReductionView:
     )
 
 
-def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:
-    """Group arrays by position: the views of an operand that is read through several maps are one group."""
+def _by_number(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:
+    """Group arrays by their number: the views of an operand that is read through several maps are one group."""
     groups: dict[int, list[ArrayView]] = {}
     for array in arrays:
-        groups.setdefault(array.position, []).append(array)
+        groups.setdefault(array.number, []).append(array)
     return tuple(map(tuple, groups.values()))
 
 
@@ -263,8 +263,8 @@ def _array_view(
     nest: Nest, access: Access, nest_index: int, is_result: bool, members: Members, namer: Namer
 ) -> ArrayView:
     """Return the view of an operand or result: how C reaches its elements, and its stride along each dim."""
-    owner = (members.results if is_result else members.operands)[access.position]
-    again = any(other.position == access.position for other in nest.operands[:nest_index]) and not is_result
+    owner = (members.results if is_result else members.operands)[access.number]
+    again = any(other.number == access.number for other in nest.operands[:nest_index]) and not is_result
     name = namer.take(f"{owner}_again") if again else owner
     last = access.map.domain_rank - 1
     owns = {index.dim: own for own, index in enumerate(access.map.indices) if index.dim is not None}
@@ -282,10 +282,10 @@ def _array_view(
     return ArrayView(
         name=name,
         owner=owner,
-        position=access.position + (len(members.operands) if is_result else 0),
+        number=access.number + (len(members.operands) if is_result else 0),
         nest_index=nest_index,
-        pointer=members.pointer(access.position, is_result),
-        member=members.member(access.position, is_result),
+        pointer=members.pointer(access.number, is_result),
+        member=members.member(access.number, is_result),
         rank=None if access.type.unranked or (nest.domain.open and is_result) else len(access.map.indices),
         c=storage_type(access.dtype),
         value_c=access.dtype.c,
@@ -297,7 +297,7 @@ def _array_view(
         map_name=namer.take(f"{name}_dims"),
         dims=tuple(dims),
         mapped=not _is_aligned(access),
-        is_constant=not is_result and members.is_constant(access.position),
+        is_constant=not is_result and members.is_constant(access.number),
     )
 
 
@@ -337,11 +337,11 @@ def _overlaps_across(nests: tuple[NestView, ...]) -> tuple[OverlapView, ...]:
     """Return the pairs of a result and an array that another nest reads or writes, each once."""
     found: dict[tuple[int, int], OverlapView] = {}
     for nest in nests:
-        own = {array.position for array in nest.arrays}
+        own = {array.number for array in nest.arrays}
         for other_nest in nests:
             for result in nest.results:
                 for other in other_nest.arrays:
-                    pair = (min(result.position, other.position), max(result.position, other.position))
-                    if other.position not in own and not other.is_constant:
+                    pair = (min(result.number, other.number), max(result.number, other.number))
+                    if other.number not in own and not other.is_constant:
                         found.setdefault(pair, OverlapView(result, other, "", ""))
     return tuple(found.values())

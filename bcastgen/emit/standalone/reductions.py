@@ -70,7 +70,7 @@ class _Loops:
 
     def made(self) -> ReducedView:
         kept = tuple(map(self._kept, sorted(self.sharing.in_memory)))
-        self.kept = {one.position: one for one in kept}
+        self.kept = {one.number: one for one in kept}
         nests = tuple(
             (view, tuple(map(self._given, nest.reduced)))
             for view, nest in zip(self.view.nests, self.program.nests, strict=True)
@@ -112,20 +112,18 @@ class _Loops:
         name = self.view.operands[one.operand]
         return Given(name, self._shape(one), f"{name}_extents")
 
-    def _kept(self, position: int) -> Kept:
-        one = self.given[position]
-        name, shape = self.view.operands[position], self._shape(one)
-        dtype = next(
-            access.dtype for nest in self.program.nests for access in nest.operands if access.position == position
-        )
+    def _kept(self, number: int) -> Kept:
+        one = self.given[number]
+        name, shape = self.view.operands[number], self._shape(one)
+        dtype = next(access.dtype for nest in self.program.nests for access in nest.operands if access.number == number)
         factors = ((str(dtype.bytes), *(e for e in shape[dim + 1 :] if e != "1")) for dim in range(len(shape)))
-        dims = self.program.operands[position][1].dims
+        dims = self.program.operands[number][1].dims
         known = tuple(dim.extent for dim in dims if dim.extent is not None)
         array = self.namer.take(f"{name}_kept")
         return Kept(
             name,
             array,
-            position,
+            number,
             shape,
             self.namer.take(f"{array}_extents"),
             self.namer.take(f"{array}_strides"),
@@ -139,22 +137,22 @@ class _Loops:
 
     def _arrays(self) -> tuple[ArrayView, ...]:
         found = {
-            array.position: array
+            array.number: array
             for view in self.view.nests
             for array in view.arrays
-            if array.position not in self.given and not (array.is_result and view.reductions)
+            if array.number not in self.given and not (array.is_result and view.reductions)
         }
         return tuple(found[at] for at in sorted(found))
 
     def _overlaps(self) -> tuple[Overlap, ...]:
         arrays = self._arrays()
-        stored = {array.position: at for at, v in enumerate(self.view.nests) if not v.reductions for array in v.results}
+        stored = {array.number: at for at, v in enumerate(self.view.nests) if not v.reductions for array in v.results}
         return tuple(
-            Overlap(result, other, not other.is_result and self._may_be(stored[result.position], result, other))
+            Overlap(result, other, not other.is_result and self._may_be(stored[result.number], result, other))
             for result in arrays
             if result.is_result
             for other in arrays
-            if other.position < result.position
+            if other.number < result.number
         )
 
     def _may_be(self, at: int, result: ArrayView, other: ArrayView) -> bool:
@@ -163,9 +161,9 @@ class _Loops:
         later = self.sharing.groups[self.sharing.groups.index(group) + 1 :]
         place = next(place for place, member in enumerate(group.members) if member.nest == at)
         after = [m.nest for m in group.members[place + 1 :]] + [m.nest for one in later for m in one.members]
-        if other.c != result.c or any(self._reads(nest, other.position) for nest in after):
+        if other.c != result.c or any(self._reads(nest, other.number) for nest in after):
             return False
-        own = self._reads(at, other.position)
+        own = self._reads(at, other.number)
         rank = len(self.program.nests[at].domain.dims)
         if not own or any(self._owns(access) != list(range(rank)) for access in own):
             return False
@@ -174,11 +172,11 @@ class _Loops:
             [self._owns(access).index(dim) if dim in self._owns(access) else -1 for dim in member.dims]
             == list(group.members[place].dims)
             for member in group.members[:place]
-            for access in self._reads(member.nest, other.position)
+            for access in self._reads(member.nest, other.number)
         )
 
-    def _reads(self, nest: int, position: int) -> list[Access]:
-        return [access for access in self.program.nests[nest].operands if access.position == position]
+    def _reads(self, nest: int, number: int) -> list[Access]:
+        return [access for access in self.program.nests[nest].operands if access.number == number]
 
     def _owns(self, access: Access) -> list[int | None]:
         return [index.dim for index in access.map.indices]
@@ -266,7 +264,7 @@ class _Loops:
     def _is_read(self, one: Reducing) -> bool:
         """Whether loops read what a reduction gives: nests that reduce it further, or that store elements."""
         return any(
-            access.position == one.operand
+            access.number == one.operand
             for nest in self.program.nests
             if nest.reduced or not any(dim.extent == 0 for dim in nest.domain.dims)
             for access in nest.operands
@@ -284,7 +282,7 @@ class _Loops:
         view, nest = self.view.nests[at], self.program.nests[at]
         lines, renamed = [], {}
         for array, access in zip(view.operands, nest.operands, strict=True):
-            if access.position in self.given and access.position not in self._kept_elsewhere(at):
+            if access.number in self.given and access.number not in self._kept_elsewhere(at):
                 renamed[array.load] = array.owner
             else:
                 element = self._element(array, access, points, at)
@@ -336,7 +334,7 @@ class _Loops:
             for own, index in enumerate(access.map.indices)
             if index.dim is not None and index.dim in points and dims[own].extent != 1
         ]
-        kept = self.kept.get(access.position) if not array.is_result else None
+        kept = self.kept.get(access.number) if not array.is_result else None
         owner = kept.array if kept else array.owner
         if self.static:
             return _dense(owner, places, tuple(dim.extent or 0 for dim in dims))

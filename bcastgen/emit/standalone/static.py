@@ -120,7 +120,7 @@ def static_view(
     sizes = _sizes(view, program) if pointers else {}
     _refuse_unknown(view, program, pointers)
     nests = [(v, nest) for v, nest in zip(view.nests, program.nests, strict=True) if nest.results]
-    c_types = {array.position: array.c for v, _ in nests for array in v.arrays}
+    c_types = {array.number: array.c for v, _ in nests for array in v.arrays}
     shapes = _shapes(view, program, sizes)
     apart = not any(operands for _, operands in view.in_place)
     parameters = []
@@ -131,12 +131,12 @@ def static_view(
         c = c_types.get(array_index, "void")
         restrict = "BCG_RESTRICT " if is_result and apart else ""
         parameters.append(f"{'' if is_result else 'const '}{c} *{restrict}{name}")
-    constants = {constant.position: constant.data for constant in view.constants}
+    constants = {constant.number: constant.data for constant in view.constants}
     kept = reduced.kept if reduced is not None else ()
     nests = [] if reduced is not None else nests
     made = [(v, _nest(v, nest, constants, sizes)) for v, nest in nests]
     some = [(v, nest) for v, nest in made if 0 not in nest.extents]
-    read = {array.position for v, _ in some for array in v.operands}
+    read = {array.number for v, _ in some for array in v.operands}
     return StaticView(
         view.function,
         (*parameters, *(f"{one.c} *{one.array}" for one in kept), *(f"size_t {name}" for name in sizes.values())),
@@ -147,7 +147,7 @@ def static_view(
         ),
         tuple(_macros(view, [*shapes, *((one.array, one.static_extents) for one in kept)], taken)),
         tuple(nest for _, nest in some),
-        tuple(constant for constant in view.constants if constant.position in read),
+        tuple(constant for constant in view.constants if constant.number in read),
         bool(view.demands),
         apart,
         len(view.given),
@@ -254,7 +254,7 @@ def _shapes(view: KernelView, program: LoopProgram, sizes: dict[str, str]) -> li
         for name, (_, type_) in zip(view.given, operands, strict=True)
     ]
     domains = {
-        access.position: tuple(_extent(dim, sizes) for dim in nest.domain.dims)
+        access.number: tuple(_extent(dim, sizes) for dim in nest.domain.dims)
         for nest in program.nests
         for access in nest.results
     }
@@ -312,5 +312,5 @@ def _element(
         named[own_dim] = (f" * {extent}" if isinstance(extent, str) else "") + named[own_dim + 1]
     strides = [("" if number == 1 else f" * {number}") + text for number, text in zip(known, named, strict=True)]
     terms = [f"i{dim.domain}{strides[dim.own_dim]}" for dim in array.dims if dim.own_dim is not None]
-    name = array.owner if array.is_result else constants.get(array.position, array.owner)
+    name = array.owner if array.is_result else constants.get(array.number, array.owner)
     return f"{name}[{' + '.join(terms) or 0}]"

@@ -132,13 +132,13 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
     stored = program.guards.stored
     shapes = tuple(ReducedShape(one.operand, stored[one.value], one.axes, one.keepdims) for one in reduced)
     program = without_implied(replace(program, guards=replace(program.guards, reduced=shapes)))
-    by_position = {one.value: one for one in reduced}
+    by_number = {one.value: one for one in reduced}
     made = frozenset(one.operand for one in reduced)
     nests: list[Nest] = []
     guards: list[NestGuards] = []
     for at, (nest, asked) in enumerate(zip(program.nests, program.guards.nests, strict=True)):
         _refuse_demands(nest, {one.operand: one for one in reduced})
-        own = tuple(by_position[access.position] for access in nest.results if access.position in by_position)
+        own = tuple(by_number[access.number] for access in nest.results if access.number in by_number)
         nests.append(replace(nest, reduced=own))
         guards.append(
             replace(
@@ -161,7 +161,7 @@ def _is_of(step: Step, made: frozenset[int]) -> bool:
 
 def _refuse_demands(nest: Nest, given: dict[int, Reducing]) -> None:
     """Refuse ops that ask something of elements where a reduction is read: they ask before anything is computed."""
-    read = next((given[access.position] for access in (*nest.operands, *nest.shapes) if access.position in given), None)
+    read = next((given[access.number] for access in (*nest.operands, *nest.shapes) if access.number in given), None)
     for statement in nest.body:
         if (
             read is not None
@@ -191,7 +191,7 @@ def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...]) -> list[Check]:
             )
         subject, own_dim = first.operand, dim
         read = [
-            (access.position, at)
+            (access.number, at)
             for access in nest.operands
             for at, index in enumerate(access.map.indices)
             if index.dim == dim and (len(nest.operands) == 1 or not index.stretches)

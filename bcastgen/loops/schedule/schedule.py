@@ -17,7 +17,7 @@ from .costs import costs_of
 from .function_loops import block_loops
 from .inner_loops import InnerLoop, Schedule
 from .staging import Stage, Staging, hoisted, stage
-from .still_conditions import masks, two_sided
+from .unswitching import masks, two_sided
 from .variants import ANY, MAX_VARIANTS, UNIT, ZERO, Variant, classes_of, planned, specialised, usual_count
 
 __all__ = ["nested_loops", "schedule", "standalone_schedules"]

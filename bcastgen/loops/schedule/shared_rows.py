@@ -79,7 +79,7 @@ def _meaning(nest: Nest, value: Value) -> object:
     match value:
         case Load():
             access = nest.operands[value.access]
-            return access.position, access.map, access.positions
+            return access.number, access.map, access.positions
         case Let():
             statement = nest.body[value.index]
             operands = tuple(_meaning(nest, operand) for operand in statement.operands)
@@ -136,7 +136,7 @@ def _reads_again(nests: Sequence[Nest]) -> bool:
     given = {one.operand for nest in nests for one in nest.reduced}
     read: set[int] = set()
     for nest in nests:
-        own = {access.position for access in nest.operands} - given
+        own = {access.number for access in nest.operands} - given
         if own & read:
             return True
         read |= own
@@ -155,9 +155,9 @@ def _rows_of(nest: Nest, count: int, given: dict[int, _Given]) -> tuple[tuple[in
         return None, "it computes nothing" if not nest.results else "its rank is not known"
     rows = _own_rows(nest) if nest.reduced else None
     for access in nest.operands:
-        if access.position not in given:
+        if access.number not in given:
             continue
-        read = _read_along(access, given[access.position])
+        read = _read_along(access, given[access.number])
         if read is None or (rows is not None and read != rows):
             return None, f"it reads {access.name} along other dims than those it was computed along"
         rows = read

@@ -26,7 +26,7 @@ from ..types.tensor_type import TensorType, parse_type
 from .dim_uses import AlignedDims
 from .entailment import Clause
 from .obligations import Problem
-from .operand_use import Place, Use
+from .operand_use import OperandDim, Use
 from .solve import check_ranks, solve
 from .stretch_rules import Rules
 
@@ -73,8 +73,8 @@ class BroadcastInfo:
     mode: Mode
     uses: tuple[Use, ...] = ()
     stretching_at: frozenset[tuple[str, int, int]] = frozenset()
-    places: tuple[Place | None, ...] = ()
-    unknown_places: tuple[tuple[Place, ...], ...] = ()
+    places: tuple[OperandDim | None, ...] = ()
+    unknown_places: tuple[tuple[OperandDim, ...], ...] = ()
     decisions: tuple[Decision, ...] = ()
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
     clauses: tuple[Clause, ...] = field(default=(), compare=False, repr=False)
@@ -168,7 +168,7 @@ def broadcast(
     mode: Mode = "sound",
     entry: bool = False,
     rules: Rules | None = None,
-    homes: tuple[tuple[str, Place], ...] = (),
+    homes: tuple[tuple[str, OperandDim], ...] = (),
 ) -> BroadcastInfo:
     """Infer the iteration domain of operands.
 
@@ -229,7 +229,7 @@ def _setter(problem: Problem, position: int) -> str | None:
     return domain_dim.dim_uses[0].name if problem.extent(position) is not None and domain_dim.dim_uses else None
 
 
-def _place(problem: Problem, position: int) -> Place | None:
+def _place(problem: Problem, position: int) -> OperandDim | None:
     """Return the array dim that has a domain dim's unknown extent in every call, or None if there is none."""
     domain_dim = problem.domain_dims[position]
     if problem.extent(position) is not None:
@@ -244,7 +244,7 @@ def _place(problem: Problem, position: int) -> Place | None:
     )
 
 
-def _met(domain_dim: AlignedDims) -> tuple[Place, ...]:
+def _met(domain_dim: AlignedDims) -> tuple[OperandDim, ...]:
     return tuple(dict.fromkeys(dim.place for dim in domain_dim.live if not (dim.dim.is_static or dim.front)))
 
 

@@ -49,7 +49,7 @@ class TypeView:
 class ConstantData:
     """A constant array in the program: its index among the arrays, and its elements row by row."""
 
-    position: int
+    number: int
     c: str
     extents: tuple[int, ...]
     byte_strides: tuple[int, ...]

@@ -88,7 +88,7 @@ def _reference(
     """Return the view of the function that computes one point of a nest; `first` is the number of the first result."""
     reads = tuple(
         AccessView(
-            access.position,
+            access.number,
             _dims(access),
             array.value_c,
             array.load,
@@ -97,7 +97,7 @@ def _reference(
         for number, (access, array) in enumerate(zip(operands, view.operands, strict=True))
     )
     writes = tuple(
-        AccessView(first + access.position, None, array.c, array.load, store)
+        AccessView(first + access.number, None, array.c, array.load, store)
         for access, array, store in zip(results, view.results, view.stores, strict=True)
     )
     return ReferenceView(
