@@ -146,7 +146,7 @@ def _any_strides(reads: tuple[Load | Let, ...]) -> tuple[str, ...]:
 
 
 def _names(nest: Nest, staging: Staging) -> tuple[str, ...]:
-    return tuple(nest.operands[r.access].name if isinstance(r, Load) else f"t{r.index}" for r in staging.reads)
+    return tuple(nest.operands[r.access].name if isinstance(r, Load) else f"t{r.index}_tile" for r in staging.reads)
 
 
 def _is_light(nest: Nest, cost: float) -> bool:

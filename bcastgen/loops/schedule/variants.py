@@ -11,8 +11,10 @@ stationary (one value along the loop) and no variant is made for that. Standalon
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice, pairwise, product
 
+from ...core.c_names import spelled
 from ...core.frozen import dataclass
 from ..nest import Access
 
@@ -36,7 +38,10 @@ _IN_MASK = 64
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One inner loop: a stride class for each of its operands, and one for all results."""
+    """One inner loop: a stride class for each of its operands, and one for all results.
+
+    `name` is ASCII and its own among the variants of a loop, so C functions are called by it.
+    """
 
     name: str
     operands: tuple[str, ...]
@@ -71,7 +76,7 @@ def usual_count(
 def specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
     """Return at most `limit` likely variants in which at least one operand moves."""
     likely = (classes for classes in _likely(possible) if UNIT in classes or not names)
-    return tuple(_variant(names, classes) for classes in islice(likely, limit))
+    return _named(names, islice(likely, limit))
 
 
 def planned(
@@ -93,7 +98,7 @@ def planned(
     )
     each = dict.fromkeys((*deciding, *_likely(possible)))
     likely = (c for c in each if c != unit and UNIT in c and ZERO not in c[_IN_MASK:])
-    return tuple(_variant(names, classes) for classes in (unit, *islice(likely, limit)))
+    return _named(names, (unit, *islice(likely, limit)))
 
 
 def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
@@ -141,6 +146,19 @@ def classes_of(access: Access, ranked: bool) -> tuple[str, ...]:
     return (UNIT, ZERO) if stays else (UNIT,)
 
 
-def _variant(names: tuple[str, ...], classes: tuple[str, ...]) -> Variant:
-    stationary = [name for name, kind in zip(names, classes, strict=True) if kind == ZERO]
-    return Variant("_".join((ZERO, *stationary)) if stationary else UNIT, classes, UNIT)
+def _named(names: tuple[str, ...], several: Iterable[tuple[str, ...]]) -> tuple[Variant, ...]:
+    """Return a variant for each combination of classes, called after the operands that are stationary in it.
+
+    An operand's second map is `a_again`. Names joined by underscores may be equal, such as those of `a` and `b`
+    together and of `a_b`; a number then keeps the variants apart.
+    """
+    own = [spelled(name) + "_again" * (name in names[:at]) for at, name in enumerate(names)]
+    made: dict[str, Variant] = {}
+    for classes in several:
+        stationary = [name for name, kind in zip(own, classes, strict=True) if kind == ZERO]
+        base = "_".join((ZERO, *stationary)) if stationary else UNIT
+        name, count = base, 2
+        while name in made:
+            name, count = f"{base}_{count}", count + 1
+        made[name] = Variant(name, classes, UNIT)
+    return tuple(made.values())
