@@ -35,7 +35,10 @@ from .loop_model import (
     WordsView,
 )
 
-__all__ = ["inline_loop", "stage_loops"]
+__all__ = ["INDEPENDENT", "VECTORS", "inline_loop", "stage_loops"]
+
+# The macros of the hints on loops.
+INDEPENDENT, VECTORS = "BCG_INDEPENDENT", "BCG_VECTORS"
 
 
 def inline_loop(name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool) -> LoopView:
@@ -60,7 +63,6 @@ def inline_loop(name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], f
         tuple(body_lines(nest, loads, loop.statements, fast)),
         _stores(nest, arrays),
         cost_tenths_ns=whole_tenths(loop.cost_tenths_ns),
-        widest=_widest(nest),
         block_loops=_block_loops(nest, loop, loads, fast),
         words=None if loop.words is None else _words(nest, loop.words, loads, fast),
     )
@@ -111,12 +113,6 @@ def _bytes(dtype: DType, bits: int) -> tuple[str, tuple[str, ...]]:
         shifted = ("{}", *(f"({{}} >> {8 * at})" for at in range(1, bits // 8)))
         return own, tuple(f"({own})({word} & 0xff)" for word in shifted)
     return own, tuple(f"({own})(({own})({{}} << {bits - 8 - 8 * at}) >> {bits - 8})" for at in range(bits // 8))
-
-
-def _widest(nest: Nest) -> int:
-    accesses, lets = (*nest.operands, *nest.results), nest.body
-    dtypes = (*(access.dtype for access in accesses), *(let.dtype for let in lets))
-    return max((dtype.computed_in.bytes for dtype in dtypes), default=1)
 
 
 def stage_loops(
@@ -272,5 +268,6 @@ def _variant_views(loop: InnerLoop, arrays: tuple[ArrayView, ...]) -> tuple[Vari
             if kind in (UNIT, ZERO)
         )
         in_words = loop.words is not None and variant in loop.words.variants
-        views.append(VariantView(variant.name, kinds, strides, in_words))
+        hint = f"{VECTORS}({variant.lanes})" if variant.lanes else INDEPENDENT
+        views.append(VariantView(variant.name, kinds, strides, hint, variant.moves, in_words))
     return tuple(views)

@@ -8,6 +8,8 @@ In: nothing.  Out: the values that :func:`.view.kernel_view` makes; templates on
 from __future__ import annotations
 
 from ...core.frozen import dataclass
+from ...loops.schedule.shared_rows import SharedPass
+from ...loops.schedule.threads import Threads
 from ..c_text.names import constant_prefix
 from .alike import in_a_row
 from .loop_model import ArrayView, LoopView, VariantView
@@ -23,9 +25,6 @@ __all__ = [
     "TieView",
     "TiedDimView",
 ]
-
-# Bytes for all tiles of a nest, which standalone C keeps on its stack.
-TILE_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,7 @@ class NestView:
     alike : whether loops over its arrays make all checks of their extents.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
     reductions : how each result is reduced, where results are not stored.
-    shared, rows : how many nests from this one on may share a pass, and the dims that are its rows; 0 where none do.
-    saved : which reduction's values those of its only stage are, from 1 on; 0 where they are computed.
+    shared_pass, tile_points, threads : as its schedule has them.
     """
 
     name: str
@@ -99,9 +97,9 @@ class NestView:
     claims: tuple[str, ...] = ()
     alike: bool = False
     reductions: tuple[ReductionView, ...] = ()
-    shared: int = 0
-    rows: tuple[int, ...] = ()
-    saved: int = 0
+    shared_pass: SharedPass | None = None
+    tile_points: int = 0
+    threads: Threads | None = None
 
     @property
     def in_a_row(self) -> bool:
@@ -113,10 +111,9 @@ class NestView:
         return any(o.same and (o.result.number, o.other.number) == (result, operand) for o in self.overlaps)
 
     @property
-    def tile_points(self) -> int:
-        """How many points the tiles of its stages have room for."""
-        bytes_a_point = sum(stage.results[0].bytes for stage in self.stages)
-        return 1 << ((TILE_BYTES // bytes_a_point).bit_length() - 1)
+    def points(self) -> str:
+        """The C of the number of its points."""
+        return " * ".join(f"d{at}" for at, extent in enumerate(self.extents) if extent != 1)
 
     @property
     def loops(self) -> tuple[LoopView, ...]:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
 from ...loops.guard_ir import Check, Const, HasRank, NestGuards, NotNegative, Own
-from ...loops.nest import Access, Let, Load, LoopProgram, Nest, Reducing
+from ...loops.nest import Access, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
-from ...loops.schedule.shared_rows import SharedRows, saved_value, shared_rows
 from ..c_text.body import demand_lines, demand_status, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
 from ..c_text.references import names
@@ -64,7 +63,6 @@ def kernel_view(
     operands = tuple(namer.take(operand) for operand, _ in program.operands)
     results = tuple(namer.take(result) for result, _ in program.results)
     members = Members(operands, results, separate, program.constants)
-    shared = {run.first + at: run for run in shared_rows(program.nests) for at in range(len(run.rows))}
     nests = tuple(
         _nest_view(
             program,
@@ -74,7 +72,6 @@ def kernel_view(
             members,
             namer,
             fast,
-            shared.get(at),
         )
         for at in range(len(program.nests))
     )
@@ -143,7 +140,6 @@ def _nest_view(
     members: Members,
     kernel_namer: Namer,
     fast: bool,
-    shared: SharedRows | None,
 ) -> NestView:
     """Return the view of one nest: with names in C, and with loops and checks as C text."""
     nest, namer = program.nests[place], kernel_namer.within()
@@ -190,25 +186,18 @@ def _nest_view(
         demand_status=demand_status(nest),
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.nest_index in demanded),
         claims=tuple(claim.name for claim in nest.claims),
-        reductions=tuple(_reduction_view(nest, at, one) for at, one in enumerate(nest.reduced)),
-        shared=0 if shared is None or shared.first != place else len(shared.rows),
-        rows=() if shared is None else shared.rows[place - shared.first],
-        saved=_saved(program, place, scheduled, shared),
+        reductions=tuple(
+            map(_reduction_view, nest.reduced, nest.results, scheduled.direct or (None,) * len(nest.reduced))
+        ),
+        shared_pass=scheduled.shared_pass,
+        tile_points=scheduled.tile_points,
+        threads=scheduled.threads,
     )
     if not members.separate:
         return view
     alike = view.in_a_row
     count = len(view.whole_arrays) - len(results)
     return replace(view, alike=alike and all_alike(count, guards))
-
-
-def _saved(program: LoopProgram, place: int, scheduled: Schedule, shared: SharedRows | None) -> int:
-    """Return which reduction's values are those of a nest's only stage, from 1 on; 0 where they are computed."""
-    if shared is None or scheduled.f16_blocks or len(scheduled.stages) != 1:
-        return 0
-    (value,) = scheduled.stages[0].gives
-    one = saved_value(program.nests, shared, place, value) if isinstance(value, Let) else None
-    return 0 if one is None else one.value + 1
 
 
 def _without_given(guards: NestGuards, given: frozenset[int]) -> NestGuards:
@@ -229,10 +218,7 @@ def _without_given(guards: NestGuards, given: frozenset[int]) -> NestGuards:
     return replace(left, operands=read)
 
 
-def _reduction_view(nest: Nest, at: int, one: Reducing) -> ReductionView:
-    access, value = nest.results[at], nest.stores[at]
-    # A bool in memory may be any byte, and 16-bit floats are converted.
-    direct = isinstance(value, Load) and access.dtype.kind != "bool"
+def _reduction_view(one: Reducing, access: Access, direct: int | None) -> ReductionView:
     dims = sum(1 << dim for dim in one.axes)
     return ReductionView(
         f"BCG_STEP_{one.op.step}",
@@ -240,7 +226,7 @@ def _reduction_view(nest: Nest, at: int, one: Reducing) -> ReductionView:
         int(one.keepdims),
         -1 if one.ddof is None else one.ddof,
         one.value,
-        value.access if direct and isinstance(value, Load) else -1,
+        -1 if direct is None else direct,
         f"UINT64_C({dims:#x})",
         f"{one.name} = {one.op.name} over {list(one.axes)}",
     )

@@ -11,26 +11,25 @@ loops, it is in memory that the caller passes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 
 from ...loops.nest import Access, LoopProgram, Nest, Reducing
-from ...loops.schedule.shared_loops import ExtentKey, Group, Member, Sharing, extent_keys, shared_loops
+from ...loops.schedule.shared_loops import ExtentKey, Group, Member, Sharing, extent_keys
 from ..c_text.body import storage_type
 from ..c_text.names import Namer
 from ..kernel.loop_model import ArrayView
 from ..kernel.model import KernelView
 from ..kernel.view import words_of
-from .openmp import threads
 from .reduced_model import Given, Kept, Overlap, ReducedView
 from .trees import Tree, tree_of
 
 __all__ = ["reduced_view"]
 
 
-def reduced_view(view: KernelView, program: LoopProgram, static: bool = False, openmp: bool = False) -> ReducedView:
-    """Decide every line of the loops of a kernel with reductions; `static` ones are over dense arrays."""
-    return _Loops(view, program, static, openmp).made()
+def reduced_view(view: KernelView, program: LoopProgram, sharing: Sharing, static: bool = False) -> ReducedView:
+    """Return every line of the loops of a kernel with reductions; `static` ones are over dense arrays."""
+    return _Loops(view, program, sharing, static).made()
 
 
 class _Lines:
@@ -56,10 +55,9 @@ class _Lines:
 class _Loops:
     """The loops of one kernel, and the names in them."""
 
-    def __init__(self, view: KernelView, program: LoopProgram, static: bool, openmp: bool) -> None:
-        self.view, self.program, self.static, self.openmp = view, program, static, openmp
+    def __init__(self, view: KernelView, program: LoopProgram, sharing: Sharing, static: bool) -> None:
+        self.view, self.program, self.sharing, self.static = view, program, sharing, static
         self.keys = extent_keys(program)
-        self.sharing: Sharing = shared_loops(program)
         taken = {*view.operands, *(name for one in view.results for name in (one.name, one.extents, one.rank_name))}
         self.namer = Namer(view.module, words_of(program), frozenset(taken))
         self.given = {one.operand: one for one in program.reduced}
@@ -198,17 +196,14 @@ class _Loops:
         c = "ptrdiff_t" if self.static else "int64_t"
         return f"for ({c} {index} = 0; {index} < {self._extent(at, dim)}; {index}++)"
 
-    def _share(self, at: int, dims: Sequence[int]) -> None:
-        """Let threads share the loop that is opened next: over the first of these dims of a nest."""
-        shared = threads(self.view.nests[at]) if self.openmp and dims else None
+    def _share(self, at: int) -> None:
+        """Let threads share the loop that is opened next, if the schedule of a nest says so."""
+        shared = self.view.nests[at].threads
         if shared is None:
             return
         extents = [self._extent(at, dim) for dim in range(len(self.program.nests[at].domain.dims))]
-        terms = [text for text in extents if text != "1"]
-        decided = all(text.isdigit() for text in terms)
-        if decided and prod(map(int, terms)) <= shared.points:
-            return
-        condition = "" if decided else f" if ({' * '.join(terms)} > {shared.points})"
+        points = " * ".join(text for text in extents if text != "1")
+        condition = f" if ({points} > {shared.points})" if shared.asks else ""
         self.out.lines += ["#ifdef _OPENMP", f"#pragma omp parallel for{condition}", "#endif"]
 
     def _group(self, group: Group) -> None:
@@ -216,7 +211,7 @@ class _Loops:
         if any(self.program.nests[first.nest].domain.dims[dim].extent == 0 for dim in first.dims):
             return
         names = [f"i{dim}" for dim in first.dims]
-        self._share(first.nest, first.dims)
+        self._share(first.nest)
         for index, dim in zip(names, first.dims, strict=True):
             self.out.open(self._loop(index, first.nest, dim))
         for member in group.members:
@@ -233,7 +228,7 @@ class _Loops:
             self._reduce(at, nest, inner, points)
         elif not any(own.extent == 0 for own in nest.domain.dims):
             if not shared:
-                self._share(at, inner)
+                self._share(at)
             self._point(at, inner, points, list(self._stores(at, points)))
 
     def _reduce(self, at: int, nest: Nest, inner: list[int], points: dict[int, str]) -> None:

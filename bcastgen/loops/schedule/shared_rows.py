@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from ...core.frozen import dataclass
 from ..nest import Access, Let, Load, Nest, Reducing, Value
 
-__all__ = ["SharedRows", "saved_value", "shared_lines", "shared_rows"]
+__all__ = ["SharedPass", "SharedRows", "saved_value", "shared_lines", "shared_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,23 @@ class SharedRows:
 
     first: int
     rows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPass:
+    """A nest's part in a pass that nests share.
+
+    Attributes
+    ----------
+    rows : the dims of its domain that are the rows.
+    count : how many nests share the pass, in the first one of them; 0 in the others.
+    saved : the reduction of an earlier nest of the pass that combines the values of this nest's only stage, so that
+        they are kept instead of computed again; None if there is none.
+    """
+
+    rows: tuple[int, ...]
+    count: int
+    saved: Reducing | None = None
 
 
 @dataclass(frozen=True, slots=True)

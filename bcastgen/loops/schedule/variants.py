@@ -6,7 +6,7 @@ In: the stride classes that operands may have.  Out: a few likely combinations, 
 
 Every call has a loop that serves it: the run time copies arrays into tiles if they are not adjacent, or if they are
 stationary (one value along the loop) and no variant is made for that. Standalone C copies nothing; its last variant,
-`any`, takes any strides.
+`any`, takes any strides. Where types say every stride of arrays, there is one variant, `dense`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,20 @@ from ...core.c_names import spelled
 from ...core.frozen import dataclass
 from ..nest import Access
 
-__all__ = ["ANY", "MAX_VARIANTS", "UNIT", "ZERO", "Variant", "classes_of", "planned", "specialised", "usual_count"]
+__all__ = [
+    "ANY",
+    "DENSE",
+    "MAX_VARIANTS",
+    "UNIT",
+    "ZERO",
+    "Variant",
+    "classes_of",
+    "planned",
+    "specialised",
+    "usual_count",
+]
 
-UNIT, ZERO, ANY = "unit", "zero", "any"
+UNIT, ZERO, ANY, DENSE = "unit", "zero", "any", "dense"
 
 # More inner loops cost compile time for strides that hardly occur; beyond this many, tiles or `any` serve the calls.
 MAX_VARIANTS, MAX_LIKELY = 8, 8
@@ -40,15 +51,26 @@ _IN_MASK = 64
 class Variant:
     """One inner loop: a stride class for each of its operands, and one for all results.
 
-    `name` is ASCII and its own among the variants of a loop, so C functions are called by it.
+    Attributes
+    ----------
+    name : ASCII, and no other variant's of the loop, so that C functions are called by it.
+    operands, results : the classes.
+    lanes : how many of the loop's widest values a vector of the target machine holds; 0 if the loop does not say.
     """
 
     name: str
     operands: tuple[str, ...]
     results: str
+    lanes: int = 0
+
+    @property
+    def moves(self) -> bool:
+        """Whether no operand is one value along the loop, so that it may compute points in pairs."""
+        return ZERO not in self.operands
 
     def __str__(self) -> str:
-        return f"{self.name}: operands ({', '.join(self.operands)}), results {self.results}"
+        lanes = f", {self.lanes} values a vector" if self.lanes else ""
+        return f"{self.name}: operands ({', '.join(self.operands)}), results {self.results}{lanes}"
 
 
 def usual_count(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.loops.schedule.schedule import standalone_schedules
+from bcastgen.loops.schedule.program_schedule import standalone_schedule
 
 # Operands whose names, joined, are those of others; of parts of generated names; of spellings of each other.
 HOSTILE = {
@@ -64,7 +64,7 @@ def test_standalone_c_calls_each_variant_by_its_name(name, tmp_path):
     kernel = bg.from_text(HOSTILE[name], name="k")
     source = kernel.emit_c(tmp_path, "k")[0].read_text()
     functions = [one for one in defined(source, "k") if re.match(r"(unit|zero|any)", one)]
-    (scheduled,) = standalone_schedules(kernel.compilation.rewritten.program)
+    (scheduled,) = standalone_schedule(kernel.compilation.rewritten.program).nests
     assert functions == [variant.name for variant in scheduled.inline.variants]
     assert all(source.count(f"k_{one}(") == 2 for one in functions), "a function that nothing calls, or calls twice"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ....core.frozen import dataclass
 from ....loops.nest import Access, LoopProgram
-from ....loops.schedule.schedule import standalone_schedules
+from ....loops.schedule.program_schedule import standalone_schedule
 from ...kernel.model import NestView
 from ...kernel.view import kernel_view
 
@@ -72,7 +72,7 @@ def references(stem: str, program: LoopProgram, fast: bool) -> tuple[ReferenceVi
     program : its nests.
     fast : whether functions take their fast forms.
     """
-    schedules = standalone_schedules(program, 0)
+    schedules = standalone_schedule(program, 0).nests
     view = kernel_view(stem, program, schedules, "", separate=True, fast=fast)
     pairs = enumerate(zip(program.nests, view.nests, strict=True))
     return tuple(
