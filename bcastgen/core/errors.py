@@ -30,6 +30,7 @@ __all__ = [
     "RefusedFlagsError",
     "TraceError",
     "broadcast_mismatch",
+    "element_sentence",
     "extent_mismatch",
     "from_shape_status",
     "from_status",
@@ -294,6 +295,17 @@ def from_status(
         names[against] if against >= 0 else None,
         operand >= 0 and names[operand] in extents,
     )
+
+
+def element_sentence(status: str) -> str:
+    """Return the sentence of a status that elements cause, without the cure.
+
+    Examples
+    --------
+    >>> element_sentence("ENDLESS").partition(", or ")[0]
+    'a loop is not over for an element after the most rounds that it makes'
+    """
+    return next(sentence for name, sentence in statuses().values() if name == status).partition(";")[0]
 
 
 def from_shape_status(

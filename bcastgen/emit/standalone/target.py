@@ -10,6 +10,7 @@ last bits of functions depend on whether a product and a sum are rounded once (`
 
 from __future__ import annotations
 
+from ...core.c_flags import WIDEST
 from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
 from ..kernel.inner import INDEPENDENT, VECTORS
@@ -51,10 +52,10 @@ TARGETS: dict[str, Target] = {
         Target(
             "x86-64-v4",
             "AVX-512",
-            ("-march=x86-64-v4", "-mprefer-vector-width=512"),
+            ("-march=x86-64-v4", WIDEST),
             64,
             True,
-            ("x86_64-linux-musl", "-mcpu=x86_64_v4", "-mprefer-vector-width=512"),
+            ("x86_64-linux-musl", "-mcpu=x86_64_v4", WIDEST),
         ),
         Target("x86-64-windows", "any, SSE2", ("-march=x86-64",), 16, False, ("x86_64-windows-gnu",)),
         Target("aarch64", "NEON", ("-march=armv8-a",), 16, True, ("aarch64-linux-musl",)),

@@ -100,7 +100,8 @@ _SHAPE_ROWS = (
     ),
     Row(
         "shape.concat",
-        "Returns the dims of lhs followed by those of rhs. Chosen: unranked if one is; more than 64 dims are invalid.",
+        "Returns the dims of lhs followed by those of rhs. Chosen: unranked if one is; "
+        f"more than {MAX_RANK} dims are invalid.",
         rules.two(rules.SHAPES),
         (rules.SHAPES,),
         rules.shape_type,
