@@ -120,6 +120,10 @@ def test_a_case_shows_what_each_rewrite_does(name):
         "a loop for each function",
         "f16 of",
         "256 bits",
+        "saved:",
+        "share a pass",
+        "without a loop",
+        "a row reads",
     ],
 )
 def test_a_case_shows_each_decision_of_the_schedule(decision):

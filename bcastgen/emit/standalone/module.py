@@ -24,7 +24,7 @@ from ...loops.schedule.threads import BLOCK
 from ..c_text.helpers import helper_names, helper_text
 from ..c_text.names import comment_text, constant_prefix, module_identifiers
 from ..c_text.references import names
-from ..c_text.wrap import lay_out, lay_out_comment
+from ..c_text.wrap import NO_BREAK, lay_out, lay_out_comment
 from ..kernel.model import SIZES_FUNCTION, KernelView, Sizes
 from ..kernel.view import kernel_view
 from ..templating.render import render_template
@@ -232,7 +232,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
         "given": ("stddef.h",) if form.pointers or not module.statics else (),
     }
     # Text that is inserted at the end is neither renamed nor broken.
-    inserted = {f" @{at}@": lay_out_comment(comment_text(text))[2:] for at, text in _comments(module).items()}
+    inserted = {f" @{at}@": _comment(text) for at, text in _comments(module).items()}
     for at, kernel in enumerate(module.kernels):
         if kernel.sized is not None:
             inserted[f"        @says_{at}@"] = ",\n".join(kernel.sized.messages)
@@ -252,6 +252,11 @@ def module_files(module: ModuleView) -> dict[str, str]:
     source, header, *others = files
     shared = {HEADER: shared_header(_licensed("", form).strip())} if includes else {}
     return {name: files[name] for name in (source, header)} | shared | {name: files[name] for name in others}
+
+
+def _comment(text: str) -> str:
+    """Return the lines of a comment, from behind the mark of its first line on."""
+    return lay_out_comment(NO_BREAK.join(map(comment_text, text.split(NO_BREAK))))[2:]
 
 
 def _comments(module: ModuleView) -> dict[str, str]:

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.errors import BcastgenError
+from ...core.errors import BcastgenError, element_sentence
 from ...core.frozen import dataclass
 from ...loops.nest import Access, LoopProgram, Nest
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from ..c_text.names import c_identifier
 from ..c_text.references import names
+from ..c_text.wrap import NO_BREAK
 from ..kernel.loop_model import ArrayView
 from ..kernel.model import ConstantView, KernelView, NestView
 from .reduced_model import ReducedView
@@ -159,21 +160,15 @@ def static_view(
     )
 
 
-# When the statuses of elements are returned.
-_WHEN = {
-    "DOMAIN": "an integer is raised to a negative power",
-    "ENDLESS": "a loop is not over for an element after its most rounds, or an integer is raised to a negative power",
-}
-
-
 def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
     """Return the contract with callers, as sentences of the header."""
     own = f"{view.module}_"
-    arrays = ", ".join(f"{c.replace('bcg_', own)} {_declared(name, extents)}" for name, extents, c in static.shapes)
+    declared = (f"{c.replace('bcg_', own)} {_declared(name, extents)}" for name, extents, c in static.shapes)
+    arrays = ", ".join(one.replace(" ", NO_BREAK) for one in declared)
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
     apart = "no result shares memory with another array"
     statuses = dict.fromkeys(nest.demand_status for nest in view.demands)
-    refused = [f"or {view.macros}_{status}, with nothing written, if {_WHEN[status]}" for status in statuses]
+    refused = [f"or {view.macros}_{status}, with nothing written, if {element_sentence(status)}" for status in statuses]
     returned = f"Returns {view.macros}_OK; {', '.join(refused)}." if refused else ""
     room = f"Room for what reductions give, of no array's and with any contents: {', '.join(static.kept)}."
     return (

@@ -143,7 +143,9 @@ def _schedule_text(scheduled: Schedule) -> str:
             lines.append(f"{one.name} combines the elements of {nest.labels[operand]} where they are, without a loop")
     if scheduled.shared_pass is not None and scheduled.shared_pass.saved is not None:
         given, name = _given(nest, scheduled.stages[0]), scheduled.shared_pass.saved.name
-        lines.append(f"saved: in the pass that nests share, {given} is not computed, but kept from where {name} was")
+        lines.append(
+            f"saved: the pass that nests share keeps {given}, which {name} combined, and does not compute it again"
+        )
     if scheduled.threads is not None:
         lines.append(str(scheduled.threads))
     if scheduled.light:
