@@ -2,7 +2,7 @@
 
 In: operand names, dims and sizes.  Out: an exception whose message names them and the cure.
 
-    extent_mismatch("b", 1, 2, 3, "a") -> BroadcastError("operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')")
+    broadcast_mismatch("b", 1, 2, 3, "a")  ->  operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')
 
 The sentences of run-time statuses are in ``csrc/abi/bcg_status.def``; compile-time errors use the same ones.
 """
@@ -31,7 +31,6 @@ __all__ = [
     "TraceError",
     "broadcast_mismatch",
     "element_sentence",
-    "extent_mismatch",
     "from_shape_status",
     "from_status",
     "operand_refused",
@@ -222,11 +221,6 @@ def _shape_error(
 def broadcast_mismatch(operand: str, dim: int, actual: int, expected: int, against: str) -> BroadcastError:
     """Two operands have different extents in a dim, and neither is 1."""
     return _shape_error("BROADCAST", operand, dim, actual, expected, against)
-
-
-def extent_mismatch(operand: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:
-    """An operand's extent differs from its declared type."""
-    return _shape_error("EXTENT", operand, dim, actual, expected, against)
 
 
 def result_mismatch(result: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:

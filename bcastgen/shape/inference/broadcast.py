@@ -30,7 +30,7 @@ from .operand_use import OperandDim, Use
 from .solve import check_ranks, solve
 from .stretch_rules import Rules
 
-__all__ = ["BroadcastInfo", "Mode", "broadcast", "infer_broadcast", "infer_dim", "operand_names"]
+__all__ = ["BroadcastInfo", "Mode", "broadcast", "infer_broadcast", "operand_names"]
 
 Mode: TypeAlias = Literal["sound", "document"]
 
@@ -134,33 +134,6 @@ class BroadcastInfo:
     def __str__(self) -> str:
         checks = ", ".join(map(str, self.constraints))
         return f"{TensorType(None, self.dims, self.unranked)}{' with ' if checks else ''}{checks}"
-
-
-def infer_dim(a: Dim, b: Dim) -> Dim:
-    """Return the dim that two operands' dims span together (InferDim of the trait's pseudo-code).
-
-    Parameters
-    ----------
-    a, b : the dims, in either order.
-
-    Raises
-    ------
-    BroadcastError
-        If both extents are known, differ, and neither is 1, or if their facts say as much.
-
-    Examples
-    --------
-    >>> str(infer_dim(Dim(), Dim(4))), str(infer_dim(Dim("n"), Dim(1))), str(infer_dim(Dim("n"), Dim("m")))
-    ('4', 'n', '?')
-    >>> str(infer_dim(Dim(0), Dim(1))), str(infer_dim(Dim(0), Dim())), str(infer_dim(Dim("n", min=2), Dim("m")))
-    ('0', '0', 'n>=2')
-    """
-    if a.is_plain and b.is_plain and (a == b or a.is_one or b.is_one):
-        return a if b.is_one else b
-    if a.is_plain and b.is_plain and not (a.is_static and b.is_static):
-        # Either of two unknown extents may be the 1 that stretches, so the result has neither name.
-        return a if a.is_static else b if b.is_static else DYNAMIC
-    return broadcast([("dim0", TensorType(None, (a,))), ("dim1", TensorType(None, (b,)))]).dims[0]
 
 
 def broadcast(
