@@ -8,6 +8,8 @@ In: the decisions of `schedule`.  Out: a :class:`Schedule`, and its lines of tex
 
 from __future__ import annotations
 
+import re
+
 from ...core.dtypes import F16
 from ...core.frozen import dataclass
 from ..nest import Let, Load, Nest, Value
@@ -201,7 +203,12 @@ def _test_text(nest: Nest, test: BlockTest) -> str:
     text = test.number
     for place in test.places:
         text = text.replace(f"{{{place}}}", nest.show(nest.body[test.statement].operands[place]))
-    return f"not ({text})" if test.limit == "0" else f"{text} <= {test.limit}"
+    return f"not ({text})" if test.limit == "0" else f"{_compared(text)} <= {_compared(test.limit)}"
+
+
+def _compared(c: str) -> str:
+    """Return a number as a reader sees it: C compares the bits of magnitudes, whose order is that of the numbers."""
+    return re.sub(r"\bfabsf?\((\w+)\)", r"|\1|", re.sub(r"^bcg_bits_f\d+\((.*)\)$", r"\1", c))
 
 
 def _word_lines(words: ByteWords) -> list[str]:
