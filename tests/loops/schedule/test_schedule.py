@@ -119,7 +119,7 @@ def test_a_nest_that_only_checks_computes_nothing():
         "(f64[*] a, f64[m] b) -> log(a + b)",
     ],
 )
-def test_what_types_know_to_stand_still_moves_in_no_loop(text):
+def test_what_types_know_to_be_stationary_moves_in_no_loop(text):
     for nest, found in zip(
         (program := compiled(text).rewritten.program).nests, standalone_schedule(program).nests, strict=True
     ):

@@ -86,7 +86,7 @@ def names_of(*given, **options):
         ("n + 1", ["f64[]"], ["unit"]),
         ("n + m", ["f64[]"] * 2, ["unit"]),
         ("sqrt(a + b)", ["f32[*]"] * 2, ["unit", "zero_b", "zero_a"]),
-        # What stands still has a stage.
+        # A stationary operand has a stage.
         ("exp(a) * b", ["f32[*]"] * 2, ["unit"]),
         ("exp(a) * n", ["f32[*]", "f64[]"], ["unit", "zero_n"]),
         ("a * b / exp(a * b)", ["f32[*]"] * 2, ["unit", "zero_b", "zero_a"]),
