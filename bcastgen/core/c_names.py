@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["spelled"]
+__all__ = ["MAX_LENGTH", "spelled"]
 
-_MAX_LENGTH = 48
+MAX_LENGTH = 48
 
 
 def spelled(name: str) -> str:
@@ -27,7 +27,7 @@ def spelled(name: str) -> str:
     """
     plain = name if name.isascii() else _composed(name)
     ascii_name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):04x}" for c in plain)
-    return re.sub(r"_+", "_", ascii_name).strip("_")[:_MAX_LENGTH].rstrip("_")
+    return re.sub(r"_+", "_", ascii_name).strip("_")[:MAX_LENGTH].rstrip("_")
 
 
 def _composed(name: str) -> str:

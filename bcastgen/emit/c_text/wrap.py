@@ -71,8 +71,9 @@ def _comments_broken(lines: Iterable[str]) -> Iterator[str]:
             yield from _split(f"{start}{rest}", start)
             rest = ""
         begins = body.startswith("/*")
-        is_comment = in_comment or begins
-        in_comment = is_comment and "*/" not in given
+        # A comment that code follows, such as the name of an op in front of its C, is no line of a comment.
+        is_comment = (in_comment or begins) and "*/" not in body.rstrip()[:-2]
+        in_comment = (in_comment or begins) and "*/" not in body
         if not is_comment or len(line) <= _COLUMNS:
             yield line
             continue

@@ -29,6 +29,13 @@ def test_what_is_too_long_goes_on_below(text, laid_out):
     assert lay_out(text) == laid_out
 
 
+@pytest.mark.parametrize("before", ["", "/* of two\n * lines\n"])
+def test_code_behind_a_comment_is_code(before):
+    end = " * */" if before else "/* op */"
+    text = f"{before}{end} ({' + '.join(f'x{at}' for at in range(60))});\n"
+    assert lay_out(text) == text
+
+
 def test_words_and_code_stay():
     """Of random comments between statements, some of which begin with a star, as pointers do."""
     chance = random.Random(7)
