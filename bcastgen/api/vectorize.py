@@ -14,10 +14,10 @@ from typing import Any
 
 from ..core.errors import BcastgenError, TraceError
 from ..expr.nodes import Expression
-from ..expr.source.loops import Loop, read_loops
+from ..expr.source.numba_signatures import Signature, read_signatures
 from ..expr.source.reader import read
 from ..kernel.kernel import Kernel
-from ..kernel.loop_kernel import LoopKernel
+from ..kernel.signature_kernel import SignatureKernel
 from ..pipeline.options import Options, options_for
 from ..runtime.settings import check_threads
 from .functions import specialized
@@ -158,9 +158,9 @@ class _Maker:
         label = label if label.isidentifier() else "kernel"
 
         def make(names: tuple[str, ...], defaults: tuple[object, ...], given: Mapping[str, object]) -> Kernel:
-            loops = () if signatures in (None, (), []) else read_loops(signatures, len(names))
+            declared = () if signatures in (None, (), []) else read_signatures(signatures, len(names))
             expression = read(function, names, given, self.max_iterations)
-            return self._finished(function, expression, loops, label, names, defaults)
+            return self._finished(function, expression, declared, label, names, defaults)
 
         return specialized(function, label, parameters, make)
 
@@ -168,13 +168,15 @@ class _Maker:
         self,
         function: Callable[..., Any],
         expression: Expression,
-        loops: tuple[Loop, ...],
+        signatures: tuple[Signature, ...],
         label: str,
         names: tuple[str, ...],
         defaults: tuple[object, ...],
     ) -> Kernel:
         given = (label, names, len(expression.results), defaults, None, self.options)
-        kernel = LoopKernel(expression, *given, loops=loops) if loops else Kernel(expression, *given)
+        kernel = (
+            SignatureKernel(expression, *given, signatures=signatures) if signatures else Kernel(expression, *given)
+        )
         kernel.threads = self.threads
         if self.background is not None:
             kernel.background = self.background

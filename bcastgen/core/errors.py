@@ -2,7 +2,7 @@
 
 In: operand names, dims and sizes.  Out: an exception whose message names them and the cure.
 
-    extent_mismatch("b", 1, 2, 3, "a") -> BroadcastError("operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')")
+    broadcast_mismatch("b", 1, 2, 3, "a")  ->  operand 'b' dim 1 has extent 2, expected 1 or 3 (from 'a')
 
 The sentences of run-time statuses are in ``csrc/abi/bcg_status.def``; compile-time errors use the same ones.
 """
@@ -34,7 +34,7 @@ __all__ = [
     "RefusedFlagsError",
     "TraceError",
     "broadcast_mismatch",
-    "extent_mismatch",
+    "element_sentence",
     "from_shape_status",
     "from_status",
     "operand_refused",
@@ -261,11 +261,6 @@ def broadcast_mismatch(operand: str, dim: int, actual: int, expected: int, again
     return _shape_error("BROADCAST", operand, dim, actual, expected, against)
 
 
-def extent_mismatch(operand: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:
-    """An operand's extent differs from its declared type."""
-    return _shape_error("EXTENT", operand, dim, actual, expected, against)
-
-
 def result_mismatch(result: str, dim: int, actual: int, expected: int, against: str | None = None) -> BroadcastError:
     """A result's extent differs from the inferred one; result dims never broadcast."""
     return _shape_error("RESULT", result, dim, actual, expected, against)
@@ -332,6 +327,17 @@ def from_status(
         names[against] if against >= 0 else None,
         operand >= 0 and names[operand] in extents,
     )
+
+
+def element_sentence(status: str) -> str:
+    """Return the sentence of a status that elements cause, without the cure.
+
+    Examples
+    --------
+    >>> element_sentence("ENDLESS").partition(", or ")[0]
+    'a loop is not over for an element after the most rounds that it makes'
+    """
+    return next(sentence for name, sentence in statuses().values() if name == status).partition(";")[0]
 
 
 def from_shape_status(

@@ -27,10 +27,10 @@ from .nodes import (
     Node,
     Operand,
     Params,
-    Place,
     Reduce,
     Remap,
     Sizing,
+    SourceLine,
     TypeAssertion,
     topological,
 )
@@ -56,8 +56,8 @@ class Builder:
         # Declared types, for stand-ins that are asked for what these say.
         self.types: dict[Node, TensorType] = {}
         # Says where in the user's source an op is applied, and what it has said.
-        self.place: Callable[[], Place] | None = None
-        self._places: dict[Node, Place] = {}
+        self.line: Callable[[], SourceLine] | None = None
+        self._lines: dict[Node, SourceLine] = {}
         # Errors of stand-ins, which the function that is being traced may have caught.
         self.refused: list[BcastgenError] = []
         self.operands: list[Operand] = []
@@ -106,8 +106,8 @@ class Builder:
             params += op.identity(tuple(node.dtype for node in operands if isinstance(node.dtype, DType)), dtype)
         key = (op.name, operands, params, dtype)
         node = self._made.setdefault(key, Apply(op, operands, params, dtype))
-        if self.place is not None and node not in self._places:
-            self._places[node] = self.place()
+        if self.line is not None and node not in self._lines:
+            self._lines[node] = self.line()
         return node
 
     def call(self, op: Op, operands: tuple[Node, ...]) -> Node:
@@ -222,7 +222,7 @@ class Builder:
         if sizings:
             used = set(topological((*results, *(claim.node for claim in claims))))
             sizings = tuple(one for one in sizings if one.result in used)
-        return Expression(tuple(self.operands), results, free_extents, claims, sizings, self._places)
+        return Expression(tuple(self.operands), results, free_extents, claims, sizings, self._lines)
 
 
 def _check_value(op: Op, name: str, node: Node) -> None:

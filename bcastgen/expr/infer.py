@@ -142,7 +142,7 @@ class _Inference:
                     try:
                         here[node] = self._apply(node, tuple(here[child] for child in node.operands))
                     except BcastgenError as error:
-                        place = self.source.places.get(node)
+                        place = self.source.lines.get(node)
                         if place is None:
                             raise
                         where, number = place

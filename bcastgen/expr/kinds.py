@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ..core.errors import BcastgenError, TraceError, placed
-from .places import users_place
+from .source_lines import users_line
 
 if TYPE_CHECKING:
     from ..shape.types.tensor_type import TensorType
@@ -146,7 +146,7 @@ class Declared(metaclass=Kind):
 
     @property  # type: ignore[misc]
     def __class__(self) -> NoReturn:  # type: ignore[override]
-        file, line = users_place()
+        file, line = users_line()
         error = AskedError(str(asked()), _instruction(1))
         self.builder.refused.append(placed(error, f"at {file}:{line}") if file else error)
         raise error

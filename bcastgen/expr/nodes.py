@@ -33,10 +33,10 @@ __all__ = [
     "Node",
     "Operand",
     "Params",
-    "Place",
     "Reduce",
     "Remap",
     "Sizing",
+    "SourceLine",
     "TypeAssertion",
     "children",
     "concrete",
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 # A file, or "column" for a text; and the line or the column.
-Place = tuple[str, int]
+SourceLine = tuple[str, int]
 # The row's own parameters, then notes for typing, which removes them.
 Params = tuple[tuple[str, Any], ...]
 
@@ -139,7 +139,7 @@ class Sizing:
     result: Node
 
 
-_NO_PLACES: Mapping[Node, Place] = MappingProxyType({})
+_NO_LINES: Mapping[Node, SourceLine] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +148,7 @@ class Expression:
 
     `free_extents` are the indices of the operands that have an extent only, which the caller gives: see the module of
     that name. `type_assertions` are types of intermediate values. `sizings` tell free extents from the values' shapes.
-    `places` say for messages where in a user's source ops are applied.
+    `lines` say for messages where in a user's source ops are applied.
     """
 
     operands: tuple[Operand, ...]
@@ -156,7 +156,7 @@ class Expression:
     free_extents: tuple[int, ...] = ()
     type_assertions: tuple[TypeAssertion, ...] = ()
     sizings: tuple[Sizing, ...] = ()
-    places: Mapping[Node, Place] = _NO_PLACES
+    lines: Mapping[Node, SourceLine] = _NO_LINES
 
     @property
     def roots(self) -> tuple[Node, ...]:

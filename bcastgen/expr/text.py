@@ -130,7 +130,7 @@ class _Reader:
         self.reductions: dict[ast.expr, ReductionCall] = {}
         self.several: dict[ast.expr, tuple[Node, ...]] = {}
         self.column = 0
-        self.builder.place = lambda: ("column", self.column)
+        self.builder.line = lambda: ("column", self.column)
 
     def read(self, body: ast.expr) -> Expression:
         # A tuple at the top is several results.

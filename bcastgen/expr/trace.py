@@ -28,7 +28,7 @@ from .build import Builder
 from .folding import constant_from
 from .kinds import AskedError, Declared, asking, forget
 from .nodes import Expression, Node, Operand, Params, Reduce
-from .places import last_place, name_of, users_place
+from .source_lines import last_line, name_of, users_line
 from .ufuncs import rows_of
 
 if TYPE_CHECKING:
@@ -515,7 +515,7 @@ def trace(
         raise TraceError(f"the function is {kind}, which runs later; return the resulting array")
     builder = Builder(names)
     builder.types.update(zip(builder.operands, types or (), strict=False))
-    builder.place = users_place
+    builder.line = users_line
     try:
         returned = asking(function)(*(Tracer(builder, operand) for operand in builder.operands))
         if builder.refused:
@@ -527,7 +527,7 @@ def trace(
         refused = first or (error if isinstance(error, BcastgenError) else next(iter(builder.refused), None))
         if refused is None:
             raise
-        place = last_place(refused.__traceback__)
+        place = last_line(refused.__traceback__)
         if place is None or refused.sentence != str(refused):
             raise refused from error.__cause__
         raise placed(refused, f"at {place[0]}:{place[1]}") from error.__cause__

@@ -30,13 +30,13 @@ from .kernel import Kernel
 
 if TYPE_CHECKING:
     from ..loops.lowering.columns import Column
-    from ..shape.inference.operand_use import Place
+    from ..shape.inference.operand_use import OperandDim
 
 __all__ = ["SizedKernel", "checked_extents", "with_slots"]
 
 Shapes: TypeAlias = dict[str, tuple[int, ...]]
 # For each name, the extents (numbers or operands' dims) that share a column with it, in order.
-Beside: TypeAlias = "dict[str, tuple[int | Place, ...]]"
+Beside: TypeAlias = "dict[str, tuple[int | OperandDim, ...]]"
 
 
 def with_slots(expression: Expression, signature: Signature | None) -> tuple[Expression, Signature | None]:
@@ -214,7 +214,7 @@ def _beside(names: tuple[str, ...], given: Container[str], columns: Iterable[Col
         if name in given or name in found:
             continue
         joined, met = {name}, [column for column in columns if (name, 0) in column]
-        items: list[int | Place] = []
+        items: list[int | OperandDim] = []
         for column in met:
             for item in column:
                 if isinstance(item, int) or item[0] not in names or item[0] in given:

@@ -4,7 +4,8 @@ In: an expression, or a function to trace.  Out: a callable :class:`Kernel`.
 
     kernel(a, b)  ->  dtypes of a and b  ->  a binary (found on disk, or compiled)  ->  the result
 
-The file is long because every method that users call is here, with what it takes, returns and raises.
+The file is long because it has the methods that only our kernels have, each with what it takes, returns and raises;
+`ufunc_attributes` has those of NumPy's ufuncs, and `runtime` the call itself.
 """
 
 from __future__ import annotations

@@ -39,10 +39,10 @@ def check_strict(program: LoopProgram, shapes: Sequence[Shape], strict: Mapping[
     if isinstance(found, Failure):
         return
     for nest, domain in zip(program.nests, found, strict=True):
-        read = [access for access in (*nest.operands, *nest.shapes) if access.position < len(shapes)]
-        for access in sorted(read, key=lambda access: access.position):
-            shape = shapes[access.position]
-            for own in strict.get(access.position, ()):
+        read = [access for access in (*nest.operands, *nest.shapes) if access.number < len(shapes)]
+        for access in sorted(read, key=lambda access: access.number):
+            shape = shapes[access.number]
+            for own in strict.get(access.number, ()):
                 place = _place(access, own, len(shape), len(domain))
                 if place is not None and shape[own] == 1 != domain[place]:
                     against = _setter(read, shapes, place, domain)
@@ -61,7 +61,7 @@ def _place(access: Access, own: int, rank: int, domain_rank: int) -> int | None:
 def _setter(read: Sequence[Access], shapes: Sequence[Shape], place: int, domain: Shape) -> str | None:
     """Return the name of an operand that has the extent of a dim of the domain; None if only types give it."""
     for access in read:
-        shape = shapes[access.position]
+        shape = shapes[access.number]
         for own, extent in enumerate(shape):
             if extent == domain[place] and _place(access, own, len(shape), len(domain)) == place:
                 return access.name

@@ -44,7 +44,7 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
     results: dict[int, Array] = {}
     spanned = _domains(program, [np.shape(operand) for operand in operands])
     for nest, domain in zip(program.nests, spanned, strict=True):
-        arrays = [np.asarray(operands[access.position]) for access in nest.operands]
+        arrays = [np.asarray(operands[access.number]) for access in nest.operands]
         if not nest.results:
             continue
         outs = [np.empty(domain, access.dtype.np) for access in nest.results]
@@ -56,7 +56,7 @@ def interpret(program: LoopProgram, operands: Sequence[Array]) -> tuple[Array, .
             values = _values(nest, read)
             for out, value in zip(outs, nest.stores, strict=True):
                 out[point] = _value(value, read, values)
-        results.update((access.position, out) for access, out in zip(nest.results, outs, strict=True))
+        results.update((access.number, out) for access, out in zip(nest.results, outs, strict=True))
     return tuple(results[at] for at in range(len(program.results)))
 
 

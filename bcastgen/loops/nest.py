@@ -83,10 +83,11 @@ class Domain:
 class Access:
     """An operand or result of a nest: its number in the program, its name, its type and its indexing map.
 
-    `positions` has the position in the domain of each of its dims, from the end; None aligns them on the right.
+    `positions` has for each of its dims the position in the domain, counted from the end, from 1; None aligns them all
+    on the right.
     """
 
-    position: int
+    number: int
     name: str
     type: TensorType
     map: AffineMap
@@ -200,7 +201,7 @@ class Nest:
         """The operands' names in the dump: an operand that is read through a second map is ``a'`` there."""
         labels: list[str] = []
         for access in self.operands:
-            before = sum(other.position == access.position for other in self.operands[: len(labels)])
+            before = sum(other.number == access.number for other in self.operands[: len(labels)])
             labels.append(access.name + "'" * before)
         return tuple(labels)
 
@@ -306,7 +307,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class LoopProgram:
-    """All nests of a kernel; operands and results by position, with their declared types.
+    """All nests of a kernel; operands and results by number, with their declared types.
 
     `guards` is the program of all run-time checks; the C and every other form of the checks are printed from it.
     `claims` are the declared types of values that are not stored. `dropped` are nests of claims that types prove: they

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import BOOL, DType, dtype, resolve_weak
+from ..core.errors import element_sentence
 from . import dtype_rules as rules
 from .facts import FloatFacts
 from .row import Op
@@ -89,7 +90,7 @@ def _ended(_op: str, operands: rules.Types) -> rules.Converted:
 
 def _refuse_more_rounds(value: Any, goes_on: Any) -> Any:
     if np.any(goes_on):
-        raise ValueError("a loop is not over for an element after the most rounds that it makes")
+        raise ValueError(element_sentence("ENDLESS"))
     return value
 
 

@@ -19,7 +19,7 @@ from ..emit.templating.render import render_template
 from ..loops.guards.listing import Listed, listed
 from ..loops.nest import Access, LoopProgram, Nest
 from ..pipeline.compilation import Compilation
-from ..pipeline.explanation import MEANINGS, own_c
+from ..pipeline.explanation import own_c
 from .boxes import Box, boxes_of
 from .lines import InnerLoop, Line, c_lines, inner_loops, node_id
 
@@ -70,7 +70,6 @@ class PageView:
     ----------
     name, call : the kernel's name in messages, and its operands with their types.
     stages : each stage's text, by name.
-    meanings : what each stage is, in a sentence.
     nests, constraints, rewrites : the parts with a form of their own.
     unchanged : the rewrites that found nothing.
     front, lines : how many lines the C begins with before the kernel's own functions, and these functions.
@@ -80,7 +79,6 @@ class PageView:
     name: str
     call: str
     stages: Mapping[str, str]
-    meanings: Mapping[str, str]
     nests: tuple[NestPart, ...]
     constraints: tuple[Listed, ...]
     rewrites: tuple[RewritePart, ...]
@@ -111,7 +109,6 @@ def page(compilation: Compilation, stages: Mapping[str, str], assembly: str = ""
         compilation.options.name,
         ", ".join(f"{name}: {type_}" for name, type_ in zip(operands, compilation.operand_types, strict=True)),
         stages,
-        MEANINGS,
         tuple(_nest_part(at, nest, before[at]) for at, nest in enumerate(nests)),
         listed(compilation.program),
         _rewrite_parts(compilation),

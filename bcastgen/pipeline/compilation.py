@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ..loops.nest import LoopProgram
     from ..loops.rewrites.pipeline import Rewritten
     from ..loops.schedule.inner_loops import Schedule
+    from ..loops.schedule.program_schedule import ProgramSchedule
     from ..mlir.linalg.sizes import Sizes
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import TensorType
@@ -197,13 +198,17 @@ class Compilation:
         return self._dump("rewrite", rewrite(self.program))
 
     @made
-    def schedules(self) -> tuple[Schedule, ...]:
-        """Stage 5: the inner loops of each nest."""
-        from ..loops.schedule.schedule import schedule
+    def schedule(self) -> ProgramSchedule:
+        """Stage 5: the inner loops of each nest, and what nests do together."""
+        from ..loops.schedule.program_schedule import run_time_schedule
 
-        nests = self.rewritten.program.nests
-        variants, fast = self.options.variants, self.options.math == "fast"
-        return tuple(self._dump("schedule", schedule(nest, variants, fast)) for nest in nests)
+        made = run_time_schedule(self.rewritten.program, self.options.variants, self.options.math == "fast")
+        return self._dump("schedule", made)
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """The schedule of each nest."""
+        return self.schedule.nests
 
     @made
     def source(self) -> CSource:
@@ -253,18 +258,9 @@ class Compilation:
             "constraints": self.constraints,
             "shape": str(self.shape_function),
             **self._rewrites,
-            "schedule": "\n".join((*map(str, self.schedules), *self._passes)),
+            "schedule": str(self.schedule),
             "c": str(self.source),
         }
-
-    @property
-    def _passes(self) -> list[str]:
-        """Return the lines that say which nests share a pass over memory."""
-        if not self.program.reduced:
-            return []
-        from ..loops.schedule.shared_rows import shared_lines
-
-        return shared_lines(self.rewritten.program.nests)
 
     @property
     def _rewrites(self) -> dict[str, str]:

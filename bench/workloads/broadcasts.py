@@ -87,7 +87,7 @@ _BROADCAST = (
     _row("pairwise_f32", _pairwise2, matrix("f4", "r1", "r1", "1c", "1c")),
     _row("pairwise3_f32", _pairwise3, matrix("f4", "r1", "r1", "r1", "1c", "1c", "1c")),
     _row("pairwise3_f64", _pairwise3, matrix("f8", "r1", "r1", "r1", "1c", "1c", "1c")),
-    _row("still_mask_f32", _chosen_product, matrix(("?", "f4", "f4", "f4"), "r1", "rc", "rc", "rc")),
+    _row("unswitched_mask_f32", _chosen_product, matrix(("?", "f4", "f4", "f4"), "r1", "rc", "rc", "rc")),
     # Channels of images, heads of attention, a batch of matrices.
     _row(
         "channels_f32",

@@ -335,8 +335,8 @@ static inline int bcastgen_empty(const bcastgen_array *array)
     return 0;
 }
 
-/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power of
- * two, and reaches no further than an object can. */
+/* An array that is going to be read or written has data and strides that are multiples of its elements' size, a power
+ * of two, and reaches no further than an object can. */
 static inline bcastgen_status bcastgen_check_data(const bcastgen_array *array, int32_t position, int32_t bytes,
                                                   bcastgen_diagnostic *why)
 {
@@ -469,8 +469,9 @@ static inline int bcastgen_next(int32_t rank, const int64_t *extents, const int6
     return 0;
 }
 
-/* The sentence of a status, in which %o and %g stand for the names of a diagnostic's `operand` and `against`, and %d, %e
- * and %a for `dim`, `expected` and `actual`. A part in [] is there if `against` is, one in <> unless `expected` is 1. %m is what a shape function says. */
+/* The sentence of a status, in which %o and %g stand for the names of a diagnostic's `operand` and `against`, and %d,
+ * %e and %a for `dim`, `expected` and `actual`. A part in [] is there if `against` is, one in <> unless `expected` is
+ * 1. %m is what a shape function says. */
 static inline const char *bcastgen_sentence(bcastgen_status status, int is_extent)
 {
     switch (status) {

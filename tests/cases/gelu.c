@@ -89,8 +89,8 @@ static GELU_INLINE float gelu_erf_less_f32(float p, float slope)
 }
 
 /* For |x| < 1: x + x p with a polynomial p of x^2 - 1/2; beyond: 1 - (3/4 + p)^6 with one of |x| - 17/16. One chain,
- * whose coefficients are selected. The cube as (27/16 + p (9/4 + p)) p + 27/64 keeps the digits of p. NaN takes the near form,
- * and stays NaN. Minimax fit erf_near_f32: error 2^-27.6; erf_far_f32: 2^-26.1 */
+ * whose coefficients are selected. The cube as (27/16 + p (9/4 + p)) p + 27/64 keeps the digits of p. NaN takes the
+ * near form, and stays NaN. Minimax fit erf_near_f32: error 2^-27.6; erf_far_f32: 2^-26.1 */
 static GELU_INLINE float gelu_erf_f32(float x)
 {
     const float size = gelu_fabs_f32(x);

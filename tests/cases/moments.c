@@ -25,7 +25,8 @@ typedef struct {
     double block[128], whole[57];
 } moments_sum_f64;
 
-/* The values of a block go round 16 lanes, one after the other; then the lanes are combined in pairs, half with half. */
+/* The values of a block go round 16 lanes, one after the other; then the lanes are combined in pairs, half with
+ * half. */
 static double moments_sum_f64_block(double *block, int64_t count)
 {
     for (int64_t at = 16; at < count; at++) block[at % 16] = block[at % 16] + block[at];
@@ -72,7 +73,8 @@ static double moments_sum_f64_mean(moments_sum_f64 *so_far, int64_t less)
     return total / n;
 }
 
-/* The extents of mean_of_x_values, mean_of_x_1_values and the operand that set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of mean_of_x_values, mean_of_x_1_values and the operand that set each, or which operand and dim forbid
+ * them. Reads no data. */
 static bcastgen_status moments_0_domain(const bcastgen_array *x, int64_t *extents, int32_t *from,
                                         bcastgen_diagnostic *why)
 {
@@ -126,7 +128,8 @@ static bcastgen_status moments_3_domain(const bcastgen_array *mean_of, int64_t *
     return BCASTGEN_OK;
 }
 
-/* The extents of each nest's loops, and the operand that set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of each nest's loops, and the operand that set each, or which operand and dim forbid them. Reads no
+ * data. */
 static bcastgen_status moments_domains(const bcastgen_array *x, int64_t *moments_0_extents, int64_t *moments_1_extents,
                                        int64_t *moments_2_extents, int32_t *moments_2_from, int64_t *moments_3_extents,
                                        int32_t *moments_3_from, bcastgen_diagnostic *why)

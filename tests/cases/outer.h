@@ -3,8 +3,8 @@
  *   (f32[3,1] a, f32[1,4] b) -> a * b
  *
  * Contract
- *   Arrays are not null, aligned to their elements and dense, the last dim fastest: float a[3][1], float b[1][4], float
- *       r[3][4].
+ *   Arrays are not null, aligned to their elements and dense, the last dim fastest: float a[3][1], float b[1][4],
+ *       float r[3][4].
  *   No result shares memory with another array.
  *   Nothing is allocated or kept.
  *   Compile with -ffp-contract=off: results then have the same bits for every other flag, compiler and machine. Not for

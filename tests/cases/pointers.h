@@ -3,8 +3,8 @@
  *   (f32[m,n] a, f32[n] b) -> a + b*2
  *
  * Contract
- *   Arrays are not null, aligned to their elements and dense, the last dim fastest: float a[m][n], float b[n], float
- *       r[m][n].
+ *   Arrays are not null, aligned to their elements and dense, the last dim fastest: float a[m][n], float b[n],
+ *       float r[m][n].
  *   r may be a itself; otherwise no result shares memory with another array.
  *   Nothing is checked: where this does not hold, behaviour is undefined.
  *   Nothing is allocated or kept.

@@ -74,7 +74,8 @@ static POLAR_INLINE double polar_hypot_f64(double x, double y)
     return second == INFINITY ? INFINITY : number;
 }
 
-/* The extents of r0, r1, r2, or which array and dim forbid them; the last 3 arrays have to have these. Reads no data. */
+/* The extents of r0, r1, r2, or which array and dim forbid them; the last 3 arrays have to have these. Reads no
+ * data. */
 static bcastgen_status polar_domain(const bcastgen_array *const *arrays, int32_t count, int64_t *extents,
                                     bcastgen_diagnostic *why)
 {

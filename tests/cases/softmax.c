@@ -113,7 +113,8 @@ typedef struct {
     float block[128], whole[57];
 } softmax_max_f32;
 
-/* The values of a block go round 16 lanes, one after the other; then the lanes are combined in pairs, half with half. */
+/* The values of a block go round 16 lanes, one after the other; then the lanes are combined in pairs, half with
+ * half. */
 static float softmax_max_f32_block(float *block, int64_t count)
 {
     for (int64_t at = 16; at < count; at++) block[at % 16] = softmax_max_f32_of(block[at % 16], block[at]);
@@ -160,7 +161,8 @@ typedef struct {
     float block[128], whole[57];
 } softmax_sum_f32;
 
-/* The values of a block go round 16 lanes, one after the other; then the lanes are combined in pairs, half with half. */
+/* The values of a block go round 16 lanes, one after the other; then the lanes are combined in pairs, half with
+ * half. */
 static float softmax_sum_f32_block(float *block, int64_t count)
 {
     for (int64_t at = 16; at < count; at++) block[at % 16] = block[at % 16] + block[at];

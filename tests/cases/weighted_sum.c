@@ -25,7 +25,8 @@ typedef struct {
     float block[128], whole[57];
 } weighted_sum_sum_f32;
 
-/* The values of a block go round 16 lanes, one after the other; then the lanes are combined in pairs, half with half. */
+/* The values of a block go round 16 lanes, one after the other; then the lanes are combined in pairs, half with
+ * half. */
 static float weighted_sum_sum_f32_block(float *block, int64_t count)
 {
     for (int64_t at = 16; at < count; at++) block[at % 16] = block[at % 16] + block[at];
@@ -95,7 +96,8 @@ static bcastgen_status weighted_sum_1_domain(const bcastgen_array *sum_of, int64
     return BCASTGEN_OK;
 }
 
-/* The extents of each nest's loops, and the operand that set each, or which operand and dim forbid them. Reads no data. */
+/* The extents of each nest's loops, and the operand that set each, or which operand and dim forbid them. Reads no
+ * data. */
 static bcastgen_status weighted_sum_domains(const bcastgen_array *a, const bcastgen_array *b,
                                             int64_t *weighted_sum_0_extents, int64_t *weighted_sum_1_extents,
                                             int32_t *weighted_sum_1_from, bcastgen_diagnostic *why)

@@ -162,7 +162,7 @@ class Spoilt:
         program = self.subject.compilation.rewritten.program
         accesses = [access for nest in program.nests for access in (*nest.operands, *nest.shapes)]
         # Of an operand of unknown rank that no result reads, dims are looked at where its type knows them only.
-        mine = [access for access in accesses if access.position == self.at]
+        mine = [access for access in accesses if access.number == self.at]
         return self.is_result or any(not (access.stands_by and access.type.unranked) for access in mine)
 
     def case(self, **options):

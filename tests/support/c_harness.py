@@ -103,7 +103,7 @@ def result_ranks(compilation: Compilation) -> tuple[int | None, ...]:
     """The rank of each result, None where it is not known."""
     reduced = len(compilation.program.reduced)
     ranks = {
-        access.position - reduced: None if nest.domain.open else len(nest.domain.dims)
+        access.number - reduced: None if nest.domain.open else len(nest.domain.dims)
         for nest in compilation.program.nests
         for access in nest.results
         if not nest.reduced
@@ -246,7 +246,7 @@ def _static_wrapper(at, kernel):
     """C that hands the data of dense arrays to a kernel that knows their extents."""
     reduced = len(kernel.compilation.program.reduced)
     types = {
-        access.position - reduced: access.type
+        access.number - reduced: access.type
         for nest in kernel.compilation.program.nests
         for access in nest.results
         if not nest.reduced

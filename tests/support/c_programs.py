@@ -168,9 +168,9 @@ class Subject:
     def reads(self, at):
         """Return whether the data of an operand is read for these shapes."""
         return any(
-            access.position == at and not access.stands_by
+            access.number == at and not access.stands_by
             for nest in self.compilation.rewritten.program.nests
-            if nest.results and 0 not in self.shapes[nest.results[0].position]
+            if nest.results and 0 not in self.shapes[nest.results[0].number]
             for access in nest.operands
         )
 

@@ -25,7 +25,7 @@ from shape_model import Refusal, check_results, indexed, infer_names, order_of, 
 from shape_model_kernel import Apply, Const, Dim, NewAxes, Read, Spread, Transpose, children
 
 # An operand's number and its dim.
-Place = tuple[int, int]
+OperandDim = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Seen:
 
     extent: int
     stiff: str
-    places: frozenset[Place]
+    places: frozenset[OperandDim]
 
 
 def blame(kernel, arrays, extents=None):
@@ -115,11 +115,11 @@ class _Faults:
         self.numbers = {operand.name: at for at, operand in enumerate(kernel.operands)}
         self.said = [dim for operand in kernel.operands for dim in operand.type.dims]
         self.names = dict(extents or {})
-        self.homes: dict[str, Place] = {}
-        self.declared: list[Place] = []
-        self.unmet: set[Place] = set()
-        self.columns: dict[Place, Place] = {}
-        self.ties: dict[Place, Place] = {}
+        self.homes: dict[str, OperandDim] = {}
+        self.declared: list[OperandDim] = []
+        self.unmet: set[OperandDim] = set()
+        self.columns: dict[OperandDim, OperandDim] = {}
+        self.ties: dict[OperandDim, OperandDim] = {}
         self._declarations()
         try:
             infer_names(kernel, self.arrays, self.names)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from ...core.c_names import spelled
+
 __all__ = [
     "Namer",
     "c_identifier",
@@ -85,7 +87,6 @@ _OF_KERNEL = re.compile(
     r"(?:shape|message|unchecked|domain|check|loops|admits|holds|placed|sized|sizes|unit|any|zero|tile|stage|data|extents"
     r"|strides|[0-9])"
 )
-_MAX_LENGTH = 48
 
 
 def c_identifier(name: str) -> str:
@@ -96,9 +97,9 @@ def c_identifier(name: str) -> str:
     >>> c_identifier("x"), c_identifier("for"), c_identifier("_hidden"), c_identifier("t0")
     ('x', 'v_for', 'v_hidden', 'v_t0')
     """
-    spelled = _spelled(name)
-    reserved = is_word_of_c(spelled) or _GENERATED.fullmatch(spelled)
-    return f"v_{spelled}" if reserved else spelled
+    found = _spelled(name)
+    reserved = is_word_of_c(found) or _GENERATED.fullmatch(found)
+    return f"v_{found}" if reserved else found
 
 
 def is_word_of_c(name: str) -> bool:
@@ -179,20 +180,11 @@ def _is_function_of(name: str, kernel: str) -> bool:
     return name == kernel or (name.startswith(f"{kernel}_") and _OF_KERNEL.match(name[len(kernel) + 1 :]) is not None)
 
 
-def _composed(name: str) -> str:
-    # Imported here: few names need it.
-    import unicodedata  # noqa: PLC0415 - most names are ASCII
-
-    return unicodedata.normalize("NFC", name)
-
-
 def _spelled(name: str) -> str:
-    plain = name if name.isascii() else _composed(name)
-    spelled = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):04x}" for c in plain)
-    core = re.sub(r"_+", "_", spelled).strip("_")[:_MAX_LENGTH].rstrip("_")
+    core = spelled(name)
     # Our own names are renamed after rendering, or shared by modules, so a user's name may not look like one of them.
     ours = re.match(r"(?:bcg|bcastgen)(?:_|\Z)", core, re.IGNORECASE)
-    plain_start = spelled[:1] != "_" and core[:1].isalpha() and not ours
+    plain_start = not name.startswith("_") and core[:1].isalpha() and not ours
     return core if plain_start else f"v_{core}".rstrip("_")
 
 

@@ -13,8 +13,12 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable, Iterator
 
-__all__ = ["lay_out", "lay_out_comment"]
+__all__ = ["NO_BREAK", "lay_out", "lay_out_comment"]
+
+# Between two words that stay on one line of a comment.
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 _COLUMNS = 120
 _BREAK = re.compile(r", | && | \|\| | \| | \+ | << | \? | (?=: )| = ")
@@ -34,18 +38,65 @@ def lay_out(text: str) -> str:
         return x;
     }
     """
-    lines = (broken for line in _joined(text) for broken in _broken(line))
+    lines = _comments_broken(broken for line in _joined(text) for broken in _broken(line))
     return re.sub(r"\n{2,}(?= *})", "\n", re.sub(r"\n{3,}", "\n\n", "\n".join(lines))).lstrip("\n")
 
 
 def lay_out_comment(text: str, start: str = " * ", hang: str = "    ") -> str:
-    """Return the lines of a block comment; long ones go on below, indented further by `hang`."""
+    """Return the lines of a block comment; long ones go on below, indented further by `hang`.
+
+    No line is broken at a `NO_BREAK`, which becomes a space.
+
+    Examples
+    --------
+    >>> print(lay_out_comment("An array: " + "float" + NO_BREAK + "a[3]", start=" * "))
+     * An array: float a[3]
+    """
     lines: list[str] = []
     for line in text.split("\n"):
         indent = line[: len(line) - len(line.lstrip())]
         width = _COLUMNS - len(start)
         lines += textwrap.wrap(line, width, subsequent_indent=indent + hang, break_on_hyphens=False) or [""]
-    return "\n".join(f"{start}{line}".rstrip() for line in lines)
+    return "\n".join(f"{start}{line}".rstrip() for line in lines).replace(NO_BREAK, " ")
+
+
+def _comments_broken(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines; what is too long in a block comment goes on in the comment's next line."""
+    rest, start, in_comment = "", "", False
+    for given in lines:
+        line, body = given, given.lstrip()
+        if rest and body.startswith("* ") and not body.startswith("*  "):
+            line, rest = f"{start}{rest} {body[2:]}", ""
+        elif rest:
+            yield from _split(f"{start}{rest}", start)
+            rest = ""
+        begins = body.startswith("/*")
+        # A comment that code follows, such as the name of an op in front of its C, is no line of a comment.
+        is_comment = (in_comment or begins) and "*/" not in body.rstrip()[:-2]
+        in_comment = (in_comment or begins) and "*/" not in body
+        if not is_comment or len(line) <= _COLUMNS:
+            yield line
+            continue
+        start = f"{given[: len(given) - len(body)]}{' ' * begins}* "
+        *made, rest = _split(line, start)
+        yield from made
+        rest = rest.removeprefix(start)
+        if not in_comment:
+            yield f"{start}{rest}"
+            rest = ""
+
+
+def _split(line: str, start: str) -> Iterator[str]:
+    """Yield the lines that a long line of a comment becomes; those behind the first one begin with `start`."""
+    ends = line.endswith(" */")
+    while len(line) > _COLUMNS:
+        # The mark of the end stays behind a word.
+        at = line.rfind(" ", len(start) + 1, min(_COLUMNS + 1, len(line) - 3 * ends))
+        if at < 0:
+            break
+        yield line[:at].rstrip()
+        line = start + line[at + 1 :]
+    yield line
 
 
 def _joined(text: str) -> list[str]:

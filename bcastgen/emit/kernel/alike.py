@@ -39,10 +39,10 @@ def all_alike(operands: int, nest: NestGuards) -> bool:
 
 
 def in_a_row(arrays: Sequence[ArrayView]) -> bool:
-    """Whether the arrays of a nest are the kernel's first ones, in order, so that a place is a position.
+    """Whether the arrays of a nest are the kernel's first ones, in order, so that their indices are their numbers.
 
     False for few arrays, or arrays of different ranks, which C handles one by one.
     """
     ranks = {array.rank for array in arrays}
-    positions = [array.position for array in arrays]
-    return positions == list(range(len(arrays))) and len(arrays) > 2 and len(ranks) == 1 and not ranks & {None, 0}
+    numbers = [array.number for array in arrays]
+    return numbers == list(range(len(arrays))) and len(arrays) > 2 and len(ranks) == 1 and not ranks & {None, 0}

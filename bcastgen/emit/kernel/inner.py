@@ -35,7 +35,10 @@ from .loop_model import (
     WordsView,
 )
 
-__all__ = ["inline_loop", "stage_loops"]
+__all__ = ["INDEPENDENT", "VECTORS", "inline_loop", "stage_loops"]
+
+# The macros of the hints on loops.
+INDEPENDENT, VECTORS = "BCG_INDEPENDENT", "BCG_VECTORS"
 
 
 def inline_loop(name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], fast: bool) -> LoopView:
@@ -54,13 +57,12 @@ def inline_loop(name: str, scheduled: Schedule, arrays: tuple[ArrayView, ...], f
         arrays,
         len(nest.operands),
         tuple(
-            replace(view, sides=_sides(f"{name}_{view.name}", nest, variant, loop, arrays, fast))
+            replace(view, sides=_sides(name, nest, variant, loop, arrays, fast))
             for view, variant in zip(_variant_views(loop, arrays), loop.variants, strict=True)
         ),
         tuple(body_lines(nest, loads, loop.statements, fast)),
         _stores(nest, arrays),
         cost_tenths_ns=whole_tenths(loop.cost_tenths_ns),
-        widest=_widest(nest),
         block_loops=_block_loops(nest, loop, loads, fast),
         words=None if loop.words is None else _words(nest, loop.words, loads, fast),
     )
@@ -85,10 +87,12 @@ def _sides(
 
 
 def _side(name: str, side: Side, arrays: tuple[ArrayView, ...], fast: bool) -> LoopView:
-    """Return the loop of a side, over the arrays that it reads."""
+    """Return the loop of a side, over the arrays that it reads.
+
+    What tells a side is in front of the variant's name, since an operand may be called anything.
+    """
     results, loads = arrays[len(side.nest.operands) :], _loads(side.nest, arrays)
-    made = _loop(name, side.nest, side.loop, arrays, {}, results, _stores(side.nest, arrays), loads, fast)
-    return replace(made, variants=tuple(replace(view, name="row") for view in made.variants))
+    return _loop(name, side.nest, side.loop, arrays, {}, results, _stores(side.nest, arrays), loads, fast)
 
 
 def _words(nest: Nest, words: ByteWords, loads: tuple[str, ...], fast: bool) -> WordsView:
@@ -109,12 +113,6 @@ def _bytes(dtype: DType, bits: int) -> tuple[str, tuple[str, ...]]:
         shifted = ("{}", *(f"({{}} >> {8 * at})" for at in range(1, bits // 8)))
         return own, tuple(f"({own})({word} & 0xff)" for word in shifted)
     return own, tuple(f"({own})(({own})({{}} << {bits - 8 - 8 * at}) >> {bits - 8})" for at in range(bits // 8))
-
-
-def _widest(nest: Nest) -> int:
-    accesses, lets = (*nest.operands, *nest.results), nest.body
-    dtypes = (*(access.dtype for access in accesses), *(let.dtype for let in lets))
-    return max((dtype.computed_in.bytes for dtype in dtypes), default=1)
 
 
 def stage_loops(
@@ -242,7 +240,7 @@ def _tile_view(nest: Nest, value: int, nest_index: int, namer: Namer) -> ArrayVi
     return ArrayView(
         name=name,
         owner=name,
-        position=-1,
+        number=-1,
         nest_index=nest_index,
         pointer="",
         member="",
@@ -261,7 +259,7 @@ def _tile_view(nest: Nest, value: int, nest_index: int, namer: Namer) -> ArrayVi
 
 
 def _variant_views(loop: InnerLoop, arrays: tuple[ArrayView, ...]) -> tuple[VariantView, ...]:
-    views: dict[str, VariantView] = {}
+    views = []
     for variant in loop.variants:
         kinds = (*variant.operands, *((variant.results,) * (len(arrays) - len(loop.reads))))
         strides = tuple(
@@ -269,14 +267,7 @@ def _variant_views(loop: InnerLoop, arrays: tuple[ArrayView, ...]) -> tuple[Vari
             for array, kind in zip(arrays, kinds, strict=True)
             if kind in (UNIT, ZERO)
         )
-        name = _variant_name(variant, arrays)
-        # Names may clash: with operands a, b and a_b, two variants would be called zero_a_b.
-        name = name if name not in views else f"{name}_{len(views)}"
-        views[name] = VariantView(name, kinds, strides, loop.words is not None and variant in loop.words.variants)
-    return tuple(views.values())
-
-
-def _variant_name(variant: Variant, arrays: tuple[ArrayView, ...]) -> str:
-    if ZERO not in variant.operands:
-        return variant.name
-    return "_".join((ZERO, *(a.name for a, kind in zip(arrays, variant.operands, strict=False) if kind == ZERO)))
+        in_words = loop.words is not None and variant in loop.words.variants
+        hint = f"{VECTORS}({variant.lanes})" if variant.lanes else INDEPENDENT
+        views.append(VariantView(variant.name, kinds, strides, hint, variant.moves, in_words))
+    return tuple(views)

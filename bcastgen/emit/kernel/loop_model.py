@@ -43,7 +43,7 @@ class DimView:
 class ArrayView:
     """An operand or result as one indexing map of a nest sees it.
 
-    `nest_index` counts the nest's arrays, `position` the kernel's. `name` is its own in the nest, `owner` the kernel's
+    `nest_index` counts the nest's arrays, `number` the kernel's. `name` is its own in the nest, `owner` the kernel's
     name of the descriptor: they differ where an operand is read through two maps. `pointer` is the C expression of the
     descriptor's address, `member` what goes in front of a field of it. `loaded` is the C of the value of an element
     `{}`, of type `c` in memory and of type `value_c` then; `load`, `step` and `map_name` name that value, its
@@ -53,7 +53,7 @@ class ArrayView:
 
     name: str
     owner: str
-    position: int
+    number: int
     nest_index: int
     pointer: str
     member: str
@@ -86,12 +86,16 @@ class ArrayView:
 class VariantView:
     """One inner loop: what each array does along it, and the strides (array's place, bytes) that pick it.
 
-    `in_words` says that it goes a word of bytes at a time. If a condition is one value along it, it is two `sides`.
+    `hint` is in front of its loops: that iterations are independent, and with a target how many a vector holds. It
+    computes blocks that go in pairs so if all operands are `moving`, and a word of bytes at a time if it is `in_words`.
+    If a condition is one value along it, it is two `sides`.
     """
 
     name: str
     kinds: tuple[str, ...]
     strides: tuple[tuple[int, int], ...]
+    hint: str
+    moving: bool
     in_words: bool = False
     sides: SidesView | None = None
 
@@ -180,8 +184,8 @@ class LoopView:
 
     `block_loops`, if there are any, compute the same as the body, `block` points at a time, or `group` in pairs.
     `reads` are the numbers of the values it reads: those of the nest's arrays and, after these, of stages.
-    `cost_tenths_ns` is the cost of a point, in whole tenths of a nanosecond; its largest values have `widest` bytes.
-    `words` is the body of the variants that are `in_words`.
+    `cost_tenths_ns` is the cost of a point, in whole tenths of a nanosecond. `words` is the body of the variants that
+    are `in_words`.
     """
 
     name: str
@@ -192,7 +196,6 @@ class LoopView:
     stores: tuple[str, ...]
     reads: tuple[int, ...] = ()
     cost_tenths_ns: int = 1
-    widest: int = 8
     block_loops: tuple[BlockLoopView, ...] = ()
     words: WordsView | None = None
     block: int = BLOCK

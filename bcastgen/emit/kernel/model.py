@@ -8,6 +8,8 @@ In: nothing.  Out: the values that :func:`.view.kernel_view` makes; templates on
 from __future__ import annotations
 
 from ...core.frozen import dataclass
+from ...loops.schedule.shared_rows import SharedPass
+from ...loops.schedule.threads import Threads
 from ..c_text.names import constant_prefix
 from .alike import in_a_row
 from .loop_model import ArrayView, LoopView, VariantView
@@ -18,14 +20,11 @@ __all__ = [
     "KernelView",
     "NestView",
     "OverlapView",
-    "PlaceView",
     "ReductionView",
     "ResultView",
     "TieView",
+    "TiedDimView",
 ]
-
-# Bytes for all tiles of a nest, which standalone C keeps on its stack.
-TILE_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,7 @@ class NestView:
     alike : whether loops over its arrays make all checks of their extents.
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
     reductions : how each result is reduced, where results are not stored.
-    shared, rows : how many nests from this one on may share a pass, and the dims that are its rows; 0 where none do.
-    saved : which reduction's values those of its only stage are, from 1 on; 0 where they are computed.
+    shared_pass, tile_points, threads : as its schedule has them.
     """
 
     name: str
@@ -99,9 +97,9 @@ class NestView:
     claims: tuple[str, ...] = ()
     alike: bool = False
     reductions: tuple[ReductionView, ...] = ()
-    shared: int = 0
-    rows: tuple[int, ...] = ()
-    saved: int = 0
+    shared_pass: SharedPass | None = None
+    tile_points: int = 0
+    threads: Threads | None = None
 
     @property
     def in_a_row(self) -> bool:
@@ -109,14 +107,13 @@ class NestView:
         return self.rank is not None and in_a_row(self.whole_arrays)
 
     def may_be(self, result: int, operand: int) -> bool:
-        """Whether a result and an operand, by their positions, may be the same array."""
-        return any(o.same and (o.result.position, o.other.position) == (result, operand) for o in self.overlaps)
+        """Whether a result and an operand, by their numbers, may be the same array."""
+        return any(o.same and (o.result.number, o.other.number) == (result, operand) for o in self.overlaps)
 
     @property
-    def tile_points(self) -> int:
-        """How many points the tiles of its stages have room for."""
-        bytes_a_point = sum(stage.results[0].bytes for stage in self.stages)
-        return 1 << ((TILE_BYTES // bytes_a_point).bit_length() - 1)
+    def points(self) -> str:
+        """The C of the number of its points."""
+        return " * ".join(f"d{at}" for at, extent in enumerate(self.extents) if extent != 1)
 
     @property
     def loops(self) -> tuple[LoopView, ...]:
@@ -167,7 +164,7 @@ class NestView:
     @property
     def whole_arrays(self) -> tuple[ArrayView, ...]:
         """Its arrays, each once even if it is read through several maps."""
-        return tuple({array.position: array for array in reversed(self.arrays)}.values())[::-1]
+        return tuple({array.number: array for array in reversed(self.arrays)}.values())[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +181,11 @@ class ResultView:
 class ConstantView:
     """A constant array in standalone C: the operand that it is, and the static arrays that hold it.
 
-    `position` and `name` are the operand's, `shown` is the user's name; `data`, `extents_name` and `strides_name` name
+    `number` and `name` are the operand's, `shown` is the user's name; `data`, `extents_name` and `strides_name` name
     static arrays; `lines` hold the data, of type `c`; `local` names a function's own descriptor.
     """
 
-    position: int
+    number: int
     name: str
     shown: str
     c: str
@@ -203,7 +200,7 @@ class ConstantView:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceView:
+class TiedDimView:
     """A dim of a result, or of a type assertion: its number in a diagnostic, and the nest whose extents it has.
 
     `result` counts the results, -1 for a type assertion's; a negative `dim` counts from the end.
@@ -219,8 +216,8 @@ class PlaceView:
 class TieView:
     """Two dims of results, or of type assertions, of different nests that must have the same extent."""
 
-    place: PlaceView
-    other: PlaceView
+    place: TiedDimView
+    other: TiedDimView
     symbol: str
 
 
@@ -369,8 +366,8 @@ class KernelView:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """By position, the bytes of an element of each array that a caller passes and a nest accesses; 0 for others."""
-        found = {array.position: array.bytes for nest in self.nests for array in nest.arrays if not array.is_constant}
+        """By number, the bytes of an element of each array that a caller passes and a nest accesses; 0 for others."""
+        found = {array.number: array.bytes for nest in self.nests for array in nest.arrays if not array.is_constant}
         return tuple(found.get(at, 0) for at in range(len(self.arrays)))
 
     @property

@@ -69,27 +69,27 @@ class Members:
     separate: bool
     constants: frozenset[int] = frozenset()
 
-    def is_constant(self, position: int) -> bool:
+    def is_constant(self, number: int) -> bool:
         """Whether an operand is a constant array of the kernel, which needs no checks."""
-        return position in self.constants
+        return number in self.constants
 
-    def pointer(self, position: int, is_result: bool = False) -> str:
+    def pointer(self, number: int, is_result: bool = False) -> str:
         """Return the address of an operand's or result's descriptor."""
         names, table = (self.results, "results") if is_result else (self.operands, "operands")
-        return names[position] if self.separate else f"&{table}[{position}]"
+        return names[number] if self.separate else f"&{table}[{number}]"
 
-    def member(self, position: int, is_result: bool = False) -> str:
+    def member(self, number: int, is_result: bool = False) -> str:
         """Return the C in front of a descriptor's field."""
         names, table = (self.results, "results") if is_result else (self.operands, "operands")
-        return f"{names[position]}->" if self.separate else f"{table}[{position}]."
+        return f"{names[number]}->" if self.separate else f"{table}[{number}]."
 
-    def dim(self, position: int, dim: int) -> str:
+    def dim(self, number: int, dim: int) -> str:
         """Return the number of an operand's dim, counted from the end where it is negative."""
-        return str(dim) if dim >= 0 else f"{self.member(position)}rank - {-dim}"
+        return str(dim) if dim >= 0 else f"{self.member(number)}rank - {-dim}"
 
-    def extent(self, position: int, dim: int) -> str:
+    def extent(self, number: int, dim: int) -> str:
         """Return an operand's extent."""
-        return f"{self.member(position)}extents[{self.dim(position, dim)}]"
+        return f"{self.member(number)}extents[{self.dim(number, dim)}]"
 
     def term(self, term: Term) -> str:
         """Return an extent."""

@@ -8,7 +8,7 @@ In: a guard program and the views of its nests.  Out: :class:`TieView` values.
 from __future__ import annotations
 
 from ...loops.guard_ir import DomainDim, GuardProgram
-from .model import NestView, PlaceView, TieView
+from .model import NestView, TiedDimView, TieView
 
 __all__ = ["ties_of"]
 
@@ -25,6 +25,6 @@ def ties_of(guards: GuardProgram, nests: tuple[NestView, ...]) -> tuple[TieView,
     return tuple(found)
 
 
-def _place(guards: GuardProgram, nests: tuple[NestView, ...], number: int, dim: DomainDim) -> PlaceView:
+def _place(guards: GuardProgram, nests: tuple[NestView, ...], number: int, dim: DomainDim) -> TiedDimView:
     result = number - guards.operands
-    return PlaceView(number, result if result < len(guards.stored) else -1, dim.at, nests[dim.nest].name)
+    return TiedDimView(number, result if result < len(guards.stored) else -1, dim.at, nests[dim.nest].name)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
 from ...loops.guard_ir import Check, Const, HasRank, NestGuards, NotNegative, Own
-from ...loops.nest import Access, Let, Load, LoopProgram, Nest, Reducing
+from ...loops.nest import Access, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
-from ...loops.schedule.shared_rows import SharedRows, saved_value, shared_rows
 from ..c_text.body import demand_lines, demand_status, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
 from ..c_text.references import names
@@ -64,7 +63,6 @@ def kernel_view(
     operands = tuple(namer.take(operand) for operand, _ in program.operands)
     results = tuple(namer.take(result) for result, _ in program.results)
     members = Members(operands, results, separate, program.guards.constants)
-    shared = {run.first + at: run for run in shared_rows(program.nests) for at in range(len(run.rows))}
     nests = tuple(
         _nest_view(
             program,
@@ -74,11 +72,10 @@ def kernel_view(
             members,
             namer,
             fast,
-            shared.get(at),
         )
         for at in range(len(program.nests))
     )
-    ranks = {access.position: v.rank for v, nest in zip(nests, program.nests, strict=True) for access in nest.results}
+    ranks = {access.number: v.rank for v, nest in zip(nests, program.nests, strict=True) for access in nest.results}
     given_count = len(operands) + len(results)
     given = (*(operand for operand, _ in program.operands), *(result for result, _ in program.results))
     return KernelView(
@@ -98,7 +95,7 @@ def kernel_view(
         ties_of(program.guards, nests),
         not program.reduced and all(_is_aligned(access) for nest in program.nests for access in nest.operands),
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
-        claims=tuple((given_count + c.position, c.name) for nest in program.nests for c in nest.claims),
+        claims=tuple((given_count + c.number, c.name) for nest in program.nests for c in nest.claims),
         constants=_constants(prefix, program, operands, nests, constants, namer),
         constant_count=program.constants if separate else 0,
         shown=(*given, *program.guards.named[len(given) :]),
@@ -144,7 +141,6 @@ def _nest_view(
     members: Members,
     kernel_namer: Namer,
     fast: bool,
-    shared: SharedRows | None,
 ) -> NestView:
     """Return the view of one nest: with names in C, and with loops and checks as C text."""
     nest, namer = program.nests[place], kernel_namer.within()
@@ -158,7 +154,7 @@ def _nest_view(
     # The runtime converts f16 by the block, so the loops have floats in their place.
     own = in_floats(nest, arrays) if scheduled.f16_blocks else arrays
     stages, staged = stage_loops(name, scheduled, own, fast, namer)
-    later = {access.position for after in program.nests[place + 1 :] for access in after.operands}
+    later = {access.number for after in program.nests[place + 1 :] for access in after.operands}
     guards = program.guards.nests[place]
     if members.separate and program.reduced:
         guards = _without_given(guards, frozenset(one.operand for one in program.reduced))
@@ -181,9 +177,9 @@ def _nest_view(
         shapes=_shapes(guards, members),
         ranks=tuple(map(members.member, guards.spanning)),
         overlaps=tuple(
-            _overlap_view(nest, result, others, namer, others[0].position in later)
+            _overlap_view(nest, result, others, namer, others[0].number in later)
             for result in results
-            for others in _by_position(arrays[: result.nest_index])
+            for others in _by_number(arrays[: result.nest_index])
             if not others[0].is_constant
         ),
         demand_body=tuple(demand_body),
@@ -191,25 +187,18 @@ def _nest_view(
         demand_status=demand_status(nest),
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.nest_index in demanded),
         claims=tuple(claim.name for claim in nest.claims),
-        reductions=tuple(_reduction_view(nest, at, one) for at, one in enumerate(nest.reduced)),
-        shared=0 if shared is None or shared.first != place else len(shared.rows),
-        rows=() if shared is None else shared.rows[place - shared.first],
-        saved=_saved(program, place, scheduled, shared),
+        reductions=tuple(
+            map(_reduction_view, nest.reduced, nest.results, scheduled.direct or (None,) * len(nest.reduced))
+        ),
+        shared_pass=scheduled.shared_pass,
+        tile_points=scheduled.tile_points,
+        threads=scheduled.threads,
     )
     if not members.separate:
         return view
     alike = view.in_a_row
     count = len(view.whole_arrays) - len(results)
     return replace(view, alike=alike and all_alike(count, guards))
-
-
-def _saved(program: LoopProgram, place: int, scheduled: Schedule, shared: SharedRows | None) -> int:
-    """Return which reduction's values are those of a nest's only stage, from 1 on; 0 where they are computed."""
-    if shared is None or scheduled.f16_blocks or len(scheduled.stages) != 1:
-        return 0
-    (value,) = scheduled.stages[0].gives
-    one = saved_value(program.nests, shared, place, value) if isinstance(value, Let) else None
-    return 0 if one is None else one.value + 1
 
 
 def _without_given(guards: NestGuards, given: frozenset[int]) -> NestGuards:
@@ -230,10 +219,7 @@ def _without_given(guards: NestGuards, given: frozenset[int]) -> NestGuards:
     return replace(left, operands=read)
 
 
-def _reduction_view(nest: Nest, at: int, one: Reducing) -> ReductionView:
-    access, value = nest.results[at], nest.stores[at]
-    # A bool in memory may be any byte, and 16-bit floats are converted.
-    direct = isinstance(value, Load) and access.dtype.kind != "bool"
+def _reduction_view(one: Reducing, access: Access, direct: int | None) -> ReductionView:
     dims = sum(1 << dim for dim in one.axes)
     return ReductionView(
         f"BCG_STEP_{one.op.step}",
@@ -241,17 +227,17 @@ def _reduction_view(nest: Nest, at: int, one: Reducing) -> ReductionView:
         int(one.keepdims),
         -1 if one.ddof is None else one.ddof,
         one.value,
-        value.access if direct and isinstance(value, Load) else -1,
+        -1 if direct is None else direct,
         f"UINT64_C({dims:#x})",
         f"{one.name} = {one.op.name} over {list(one.axes)}",
     )
 
 
-def _by_position(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:
-    """Group arrays by position: the views of an operand that is read through several maps are one group."""
+def _by_number(arrays: tuple[ArrayView, ...]) -> tuple[tuple[ArrayView, ...], ...]:
+    """Group arrays by their number: the views of an operand that is read through several maps are one group."""
     groups: dict[int, list[ArrayView]] = {}
     for array in arrays:
-        groups.setdefault(array.position, []).append(array)
+        groups.setdefault(array.number, []).append(array)
     return tuple(map(tuple, groups.values()))
 
 
@@ -264,8 +250,8 @@ def _array_view(
     nest: Nest, access: Access, nest_index: int, is_result: bool, members: Members, namer: Namer
 ) -> ArrayView:
     """Return the view of an operand or result: how C reaches its elements, and its stride along each dim."""
-    owner = (members.results if is_result else members.operands)[access.position]
-    again = any(other.position == access.position for other in nest.operands[:nest_index]) and not is_result
+    owner = (members.results if is_result else members.operands)[access.number]
+    again = any(other.number == access.number for other in nest.operands[:nest_index]) and not is_result
     name = namer.take(f"{owner}_again") if again else owner
     last = access.map.domain_rank - 1
     owns = {index.dim: own for own, index in enumerate(access.map.indices) if index.dim is not None}
@@ -283,10 +269,10 @@ def _array_view(
     return ArrayView(
         name=name,
         owner=owner,
-        position=access.position + (len(members.operands) if is_result else 0),
+        number=access.number + (len(members.operands) if is_result else 0),
         nest_index=nest_index,
-        pointer=members.pointer(access.position, is_result),
-        member=members.member(access.position, is_result),
+        pointer=members.pointer(access.number, is_result),
+        member=members.member(access.number, is_result),
         rank=None if access.type.unranked or (nest.domain.open and is_result) else len(access.map.indices),
         c=storage_type(access.dtype),
         value_c=access.dtype.c,
@@ -298,7 +284,7 @@ def _array_view(
         map_name=namer.take(f"{name}_dims"),
         dims=tuple(dims),
         mapped=not _is_aligned(access),
-        is_constant=not is_result and members.is_constant(access.position),
+        is_constant=not is_result and members.is_constant(access.number),
     )
 
 
@@ -338,11 +324,11 @@ def _overlaps_across(nests: tuple[NestView, ...]) -> tuple[OverlapView, ...]:
     """Return the pairs of a result and an array that another nest reads or writes, each once."""
     found: dict[tuple[int, int], OverlapView] = {}
     for nest in nests:
-        own = {array.position for array in nest.arrays}
+        own = {array.number for array in nest.arrays}
         for other_nest in nests:
             for result in nest.results:
                 for other in other_nest.arrays:
-                    pair = (min(result.position, other.position), max(result.position, other.position))
-                    if other.position not in own and not other.is_constant:
+                    pair = (min(result.number, other.number), max(result.number, other.number))
+                    if other.number not in own and not other.is_constant:
                         found.setdefault(pair, OverlapView(result, other, "", ""))
     return tuple(found.values())

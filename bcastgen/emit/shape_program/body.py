@@ -111,26 +111,26 @@ class Body:
         if checks:
             self._line("if (status != BCG_OK) return status;")
 
-    def _check(self, value: Value, position: int) -> list[str]:
+    def _check(self, value: Value, number: int) -> list[str]:
         """Return the calls that check an operand of any bits; a tensor's shape becomes a variable."""
         name, count = self._c[value], len(self._messages)
         match value.type.kind:
             case "shape" | "value_shape":
-                return [f"bcg_check_shape({name}, {position}, {count}, why)"]
+                return [f"bcg_check_shape({name}, {number}, {count}, why)"]
             case "size" | "witness":
-                return [f"bcg_check_{value.type.kind}({name}, {position}, {count}, why)"]
+                return [f"bcg_check_{value.type.kind}({name}, {number}, {count}, why)"]
             case "i1":
-                return [f"bcg_check_predicate({name}, {position}, why)"]
+                return [f"bcg_check_predicate({name}, {number}, why)"]
             case "extents":
                 length = -1 if value.type.length is None else value.type.length
-                return [f"bcg_check_extents({name}, {position}, {length}, why)"]
+                return [f"bcg_check_extents({name}, {number}, {length}, why)"]
             case "tensor" if value.type.tensor is not None:
                 self._c[value] = shape = self._variable(self._namer.take(f"{name}_shape"))
                 rank = -1 if value.type.tensor.unranked else len(value.type.tensor.dims)
                 extents = [(dim, d.extent) for dim, d in enumerate(value.type.tensor.dims) if d.extent is not None]
                 return [
-                    f"bcg_check_tensor({name}, {position}, {rank}, {shape}, why)",
-                    *(f"bcg_check_extent({shape}, {position}, {dim}, {extent}, why)" for dim, extent in extents),
+                    f"bcg_check_tensor({name}, {number}, {rank}, {shape}, why)",
+                    *(f"bcg_check_extent({shape}, {number}, {dim}, {extent}, why)" for dim, extent in extents),
                 ]
         return []
 

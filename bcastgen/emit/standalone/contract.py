@@ -14,7 +14,7 @@ from ...expr.infer import Typed
 from ...loops.nest import LoopProgram, checked_line
 from ..c_text.references import names
 from ..kernel.model import KernelView
-from . import freestanding, openmp
+from . import freestanding
 from .form import CForm
 from .shared import MACROS
 from .static import StaticView, static_sentences
@@ -28,6 +28,7 @@ ORDER = (
     "to lane k % 16, lanes are combined in pairs, then blocks in pairs, then pairs of these. Each of n elements takes "
     "part in at most 13 + log2(n / 128) additions."
 )
+_THREADS = "Compiled with -fopenmp, large loops are divided among threads; results are the same."
 # The flags that csrc/helpers/bcg_flags.h refuses, as far as compilers reveal them.
 _NEVER = "Not for -ffast-math, any flag that is part of it, or x87 registers (-mfpmath=387)."
 
@@ -61,7 +62,7 @@ def contract(
         else "",
         _accuracy(program, fast),
         freestanding.SENTENCE if form.freestanding else "",
-        openmp.SENTENCE if form.openmp else "",
+        _THREADS if form.openmp else "",
         f"Meant for {find_target(form.target)}." if form.target is not None else "",
     )
     said = "Contract\n" + "\n".join(f"  {sentence}" for sentence in sentences if sentence)

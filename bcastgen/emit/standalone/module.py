@@ -19,11 +19,12 @@ from ...core.frozen import dataclass
 from ...core.version import __version__
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
-from ...loops.schedule.schedule import standalone_schedules
+from ...loops.schedule.program_schedule import standalone_schedule
+from ...loops.schedule.threads import BLOCK
 from ..c_text.helpers import helper_names, helper_text
 from ..c_text.names import comment_text, constant_prefix, module_identifiers
 from ..c_text.references import names
-from ..c_text.wrap import lay_out, lay_out_comment
+from ..c_text.wrap import NO_BREAK, lay_out, lay_out_comment
 from ..kernel.model import SIZES_FUNCTION, KernelView, Sizes
 from ..kernel.view import kernel_view
 from ..templating.render import render_template
@@ -31,12 +32,11 @@ from .contract import contract, guards
 from .form import CForm
 from .freestanding import refuse_library, without_library
 from .message import brackets, cases, constants, returned
-from .openmp import BLOCK, threads
 from .reduced_model import ReducedView
 from .reductions import reduced_view
 from .shared import HEADER, MACROS, VERSION, shared_functions, shared_header, shared_types, spelled, types
 from .static import StaticView, static_view
-from .target import Target, find_target, vector_words, with_vectors
+from .target import find_target, vector_words
 from .trees import definitions
 
 if TYPE_CHECKING:
@@ -151,13 +151,14 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
     of_trees = (tree_name.removeprefix("bcg_") for rows in trees for tree_name, _ in rows)
     others = (*helper_names(), "status", "sentence", "write", *constants, *of_trees)
     prefix, identifiers = module_identifiers(name, [part.name for part in parts], others)
+    vector_bytes = 0 if form.target is None else find_target(form.target).vector_bytes
     views, loops = [], []
     for part, rows, (stem, function) in zip(parts, trees, identifiers, strict=True):
-        schedules = standalone_schedules(part.program, form.variants)
+        scheduled = standalone_schedule(part.program, form.variants, form.is_plain, form.openmp, vector_bytes)
         view = kernel_view(
             part.name,
             part.program,
-            schedules,
+            scheduled.nests,
             "",
             separate=True,
             constants=part.constants,
@@ -167,7 +168,7 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
         sized = part.sizes
         if sized is not None:
             sized = replace(sized, text=sized.text.replace(SIZES_FUNCTION, f"{view.name}_sizes"))
-        shared = reduced_view(view, part.program, form.is_plain, form.openmp) if part.program.reduced else None
+        shared = reduced_view(view, part.program, scheduled.sharing, form.is_plain) if scheduled.sharing else None
         if shared is not None:
             workspace = shared.workspace if shared.kept else ""
             view = replace(view, places=shared.in_place, workspace=workspace, users=(*view.users, *rows))
@@ -179,11 +180,10 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
     return ModuleView(prefix, constant_prefix(prefix), tuple(views), tuple(parts), form, statics, tuple(loops))
 
 
-def _bodies(module: ModuleView, target: Target | None, spell: Callable[[str], str] | None) -> list[str]:
+def _bodies(module: ModuleView, spell: Callable[[str], str] | None) -> list[str]:
     """Render the functions of each kernel."""
-    shared = {"threads": threads if module.form.openmp else None, "block": BLOCK, "unchecked": module.form.unchecked}
+    shared = {"block": BLOCK, "unchecked": module.form.unchecked}
     if module.statics:
-        shared["marked"] = module.form.variants != 0
         bodies = [
             render_template("standalone/static.c.j2", kernel=kernel, static=static, **shared)
             for kernel, static in zip(module.kernels, module.statics, strict=True)
@@ -195,8 +195,6 @@ def _bodies(module: ModuleView, target: Target | None, spell: Callable[[str], st
             else render_template("standalone/reduced.c.j2", kernel=kernel, reduced=reduced)
             for kernel, reduced in zip(module.kernels, module.reduced, strict=True)
         ]
-    if target is not None:
-        bodies = [with_vectors(*pair, target) for pair in zip(bodies, module.kernels, strict=True)]
     if spell is not None:
         bodies = [spell(body) for body in bodies]
         refuse_library("\n".join((*bodies, *(spell(text) for _, text in module.users))))
@@ -208,7 +206,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
     form = module.form
     target = None if form.target is None else find_target(form.target)
     spell = without_library if form.freestanding else None
-    bodies = _bodies(module, target, spell)
+    bodies = _bodies(module, spell)
     checks = "\n\n".join(bodies)
     found = returned(checks + helper_text(checks, module.public, module.users))
     marks, includes = brackets(found), not (module.statics or form.single_file)
@@ -234,7 +232,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
         "given": ("stddef.h",) if form.pointers or not module.statics else (),
     }
     # Text that is inserted at the end is neither renamed nor broken.
-    inserted = {f" @{at}@": lay_out_comment(comment_text(text))[2:] for at, text in _comments(module).items()}
+    inserted = {f" @{at}@": _comment(text) for at, text in _comments(module).items()}
     for at, kernel in enumerate(module.kernels):
         if kernel.sized is not None:
             inserted[f"        @says_{at}@"] = ",\n".join(kernel.sized.messages)
@@ -254,6 +252,11 @@ def module_files(module: ModuleView) -> dict[str, str]:
     source, header, *others = files
     shared = {HEADER: shared_header(_licensed("", form).strip())} if includes else {}
     return {name: files[name] for name in (source, header)} | shared | {name: files[name] for name in others}
+
+
+def _comment(text: str) -> str:
+    """Return the lines of a comment, from behind the mark of its first line on."""
+    return lay_out_comment(NO_BREAK.join(map(comment_text, text.split(NO_BREAK))))[2:]
 
 
 def _comments(module: ModuleView) -> dict[str, str]:

@@ -36,7 +36,7 @@ class Kept:
 
     name: str
     array: str
-    position: int
+    number: int
     extents: tuple[str, ...]
     extents_name: str
     strides_name: str

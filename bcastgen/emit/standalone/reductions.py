@@ -11,26 +11,25 @@ loops, it is in memory that the caller passes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import prod
 
 from ...loops.nest import Access, LoopProgram, Nest, Reducing
-from ...loops.schedule.shared_loops import ExtentKey, Group, Member, Sharing, extent_keys, shared_loops
+from ...loops.schedule.shared_loops import ExtentKey, Group, Member, Sharing, extent_keys
 from ..c_text.body import storage_type
 from ..c_text.names import Namer
 from ..kernel.loop_model import ArrayView
 from ..kernel.model import KernelView
 from ..kernel.view import words_of
-from .openmp import threads
 from .reduced_model import Given, Kept, Overlap, ReducedView
 from .trees import Tree, tree_of
 
 __all__ = ["reduced_view"]
 
 
-def reduced_view(view: KernelView, program: LoopProgram, static: bool = False, openmp: bool = False) -> ReducedView:
-    """Decide every line of the loops of a kernel with reductions; `static` ones are over dense arrays."""
-    return _Loops(view, program, static, openmp).made()
+def reduced_view(view: KernelView, program: LoopProgram, sharing: Sharing, static: bool = False) -> ReducedView:
+    """Return every line of the loops of a kernel with reductions; `static` ones are over dense arrays."""
+    return _Loops(view, program, sharing, static).made()
 
 
 class _Lines:
@@ -56,14 +55,13 @@ class _Lines:
 class _Loops:
     """The loops of one kernel, and the names in them."""
 
-    def __init__(self, view: KernelView, program: LoopProgram, static: bool, openmp: bool) -> None:
-        self.view, self.program, self.static, self.openmp = view, program, static, openmp
+    def __init__(self, view: KernelView, program: LoopProgram, sharing: Sharing, static: bool) -> None:
+        self.view, self.program, self.sharing, self.static = view, program, sharing, static
         self.keys = extent_keys(program)
-        self.sharing: Sharing = shared_loops(program)
         taken = {*view.operands, *(name for one in view.results for name in (one.name, one.extents, one.rank_name))}
         self.namer = Namer(view.module, words_of(program), frozenset(taken))
         self.given = {one.operand: one for one in program.reduced}
-        self.constants = {constant.position: constant for constant in view.constants}
+        self.constants = {constant.number: constant for constant in view.constants}
         self.looked_up: set[int] = set()
         self.extents: dict[ExtentKey | tuple[int, int], tuple[str, str]] = {}
         self.strides: dict[tuple[str, int], tuple[str, str]] = {}
@@ -72,7 +70,7 @@ class _Loops:
 
     def made(self) -> ReducedView:
         kept = tuple(map(self._kept, sorted(self.sharing.in_memory)))
-        self.kept = {one.position: one for one in kept}
+        self.kept = {one.number: one for one in kept}
         nests = tuple(
             (view, tuple(map(self._given, nest.reduced)))
             for view, nest in zip(self.view.nests, self.program.nests, strict=True)
@@ -115,20 +113,18 @@ class _Loops:
         name = self.view.operands[one.operand]
         return Given(name, self._shape(one), f"{name}_extents")
 
-    def _kept(self, position: int) -> Kept:
-        one = self.given[position]
-        name, shape = self.view.operands[position], self._shape(one)
-        dtype = next(
-            access.dtype for nest in self.program.nests for access in nest.operands if access.position == position
-        )
+    def _kept(self, number: int) -> Kept:
+        one = self.given[number]
+        name, shape = self.view.operands[number], self._shape(one)
+        dtype = next(access.dtype for nest in self.program.nests for access in nest.operands if access.number == number)
         factors = ((str(dtype.bytes), *(e for e in shape[dim + 1 :] if e != "1")) for dim in range(len(shape)))
-        dims = self.program.operands[position][1].dims
+        dims = self.program.operands[number][1].dims
         known = tuple(dim.extent for dim in dims if dim.extent is not None)
         array = self.namer.take(f"{name}_kept")
         return Kept(
             name,
             array,
-            position,
+            number,
             shape,
             self.namer.take(f"{array}_extents"),
             self.namer.take(f"{array}_strides"),
@@ -142,22 +138,22 @@ class _Loops:
 
     def _arrays(self) -> tuple[ArrayView, ...]:
         found = {
-            array.position: array
+            array.number: array
             for view in self.view.nests
             for array in view.arrays
-            if array.position not in self.given and not array.is_constant and not (array.is_result and view.reductions)
+            if array.number not in self.given and not array.is_constant and not (array.is_result and view.reductions)
         }
         return tuple(found[at] for at in sorted(found))
 
     def _overlaps(self) -> tuple[Overlap, ...]:
         arrays = self._arrays()
-        stored = {array.position: at for at, v in enumerate(self.view.nests) if not v.reductions for array in v.results}
+        stored = {array.number: at for at, v in enumerate(self.view.nests) if not v.reductions for array in v.results}
         return tuple(
-            Overlap(result, other, not other.is_result and self._may_be(stored[result.position], result, other))
+            Overlap(result, other, not other.is_result and self._may_be(stored[result.number], result, other))
             for result in arrays
             if result.is_result
             for other in arrays
-            if other.position < result.position
+            if other.number < result.number
         )
 
     def _may_be(self, at: int, result: ArrayView, other: ArrayView) -> bool:
@@ -166,9 +162,9 @@ class _Loops:
         later = self.sharing.groups[self.sharing.groups.index(group) + 1 :]
         place = next(place for place, member in enumerate(group.members) if member.nest == at)
         after = [m.nest for m in group.members[place + 1 :]] + [m.nest for one in later for m in one.members]
-        if other.c != result.c or any(self._reads(nest, other.position) for nest in after):
+        if other.c != result.c or any(self._reads(nest, other.number) for nest in after):
             return False
-        own = self._reads(at, other.position)
+        own = self._reads(at, other.number)
         rank = len(self.program.nests[at].domain.dims)
         if not own or any(self._owns(access) != list(range(rank)) for access in own):
             return False
@@ -177,11 +173,11 @@ class _Loops:
             [self._owns(access).index(dim) if dim in self._owns(access) else -1 for dim in member.dims]
             == list(group.members[place].dims)
             for member in group.members[:place]
-            for access in self._reads(member.nest, other.position)
+            for access in self._reads(member.nest, other.number)
         )
 
-    def _reads(self, nest: int, position: int) -> list[Access]:
-        return [access for access in self.program.nests[nest].operands if access.position == position]
+    def _reads(self, nest: int, number: int) -> list[Access]:
+        return [access for access in self.program.nests[nest].operands if access.number == number]
 
     def _owns(self, access: Access) -> list[int | None]:
         return [index.dim for index in access.map.indices]
@@ -203,17 +199,14 @@ class _Loops:
         c = "ptrdiff_t" if self.static else "int64_t"
         return f"for ({c} {index} = 0; {index} < {self._extent(at, dim)}; {index}++)"
 
-    def _share(self, at: int, dims: Sequence[int]) -> None:
-        """Let threads share the loop that is opened next: over the first of these dims of a nest."""
-        shared = threads(self.view.nests[at]) if self.openmp and dims else None
+    def _share(self, at: int) -> None:
+        """Let threads share the loop that is opened next, if the schedule of a nest says so."""
+        shared = self.view.nests[at].threads
         if shared is None:
             return
         extents = [self._extent(at, dim) for dim in range(len(self.program.nests[at].domain.dims))]
-        terms = [text for text in extents if text != "1"]
-        decided = all(text.isdigit() for text in terms)
-        if decided and prod(map(int, terms)) <= shared.points:
-            return
-        condition = "" if decided else f" if ({' * '.join(terms)} > {shared.points})"
+        points = " * ".join(text for text in extents if text != "1")
+        condition = f" if ({points} > {shared.points})" if shared.asks else ""
         self.out.lines += ["#ifdef _OPENMP", f"#pragma omp parallel for{condition}", "#endif"]
 
     def _group(self, group: Group) -> None:
@@ -221,7 +214,7 @@ class _Loops:
         if any(self.program.nests[first.nest].domain.dims[dim].extent == 0 for dim in first.dims):
             return
         names = [f"i{dim}" for dim in first.dims]
-        self._share(first.nest, first.dims)
+        self._share(first.nest)
         for index, dim in zip(names, first.dims, strict=True):
             self.out.open(self._loop(index, first.nest, dim))
         for member in group.members:
@@ -238,7 +231,7 @@ class _Loops:
             self._reduce(at, nest, inner, points)
         elif not any(own.extent == 0 for own in nest.domain.dims):
             if not shared:
-                self._share(at, inner)
+                self._share(at)
             self._point(at, inner, points, list(self._stores(at, points)))
 
     def _reduce(self, at: int, nest: Nest, inner: list[int], points: dict[int, str]) -> None:
@@ -269,7 +262,7 @@ class _Loops:
     def _is_read(self, one: Reducing) -> bool:
         """Whether loops read what a reduction gives: nests that reduce it further, or that store elements."""
         return any(
-            access.position == one.operand
+            access.number == one.operand
             for nest in self.program.nests
             if nest.reduced or not any(dim.extent == 0 for dim in nest.domain.dims)
             for access in nest.operands
@@ -287,7 +280,7 @@ class _Loops:
         view, nest = self.view.nests[at], self.program.nests[at]
         lines, renamed = [], {}
         for array, access in zip(view.operands, nest.operands, strict=True):
-            if access.position in self.given and access.position not in self._kept_elsewhere(at):
+            if access.number in self.given and access.number not in self._kept_elsewhere(at):
                 renamed[array.load] = array.owner
             else:
                 element = self._element(array, access, points, at)
@@ -339,11 +332,11 @@ class _Loops:
             for own, index in enumerate(access.map.indices)
             if index.dim is not None and index.dim in points and dims[own].extent != 1
         ]
-        kept = self.kept.get(access.position) if not array.is_result else None
+        kept = self.kept.get(access.number) if not array.is_result else None
         owner = kept.array if kept else array.owner
         if array.is_constant:
-            self.looked_up.add(array.position)
-            return _dense(self.constants[array.position].data, places, tuple(dim.extent or 0 for dim in dims))
+            self.looked_up.add(array.number)
+            return _dense(self.constants[array.number].data, places, tuple(dim.extent or 0 for dim in dims))
         if self.static:
             return _dense(owner, places, tuple(dim.extent or 0 for dim in dims))
         pointer, member = (f"&{owner}", f"{owner}.") if kept else (array.pointer, array.member)

@@ -15,6 +15,7 @@ from functools import cache
 
 from ...core.errors import statuses
 from ...core.version import __version__
+from ...shape.types.facts import MAX_RANK
 from ..c_text.helpers import functions_of, helper_text
 from ..c_text.wrap import lay_out, lay_out_comment
 from ..templating.render import render_template
@@ -90,7 +91,9 @@ def spelled(text: str, name: str, macros: str, shared: frozenset[str] = frozense
 @cache
 def types() -> str:
     """Return the C of what callers see: what is shared stands in it, final."""
-    text = render_template("standalone/shared_types.h.j2", types=helper_text(_TYPES), version=VERSION)
+    text = render_template(
+        "standalone/shared_types.h.j2", types=helper_text(_TYPES), version=VERSION, max_rank=MAX_RANK
+    )
     return _finished(text).replace("@statuses@", constants(_all(), MACROS))
 
 

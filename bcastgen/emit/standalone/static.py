@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...core.errors import BcastgenError
+from ...core.errors import BcastgenError, element_sentence
 from ...core.frozen import dataclass
 from ...loops.nest import Access, LoopProgram, Nest
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
 from ..c_text.names import c_identifier
 from ..c_text.references import names
+from ..c_text.wrap import NO_BREAK
 from ..kernel.loop_model import ArrayView
 from ..kernel.model import ConstantView, KernelView, NestView
 from .reduced_model import ReducedView
@@ -120,7 +121,7 @@ def static_view(
     sizes = _sizes(view, program) if pointers else {}
     _refuse_unknown(view, program, pointers)
     nests = [(v, nest) for v, nest in zip(view.nests, program.nests, strict=True) if nest.results]
-    c_types = {array.position: array.c for v, _ in nests for array in v.arrays}
+    c_types = {array.number: array.c for v, _ in nests for array in v.arrays}
     shapes = _shapes(view, program, sizes)
     apart = not any(operands for _, operands in view.in_place)
     parameters = []
@@ -131,12 +132,12 @@ def static_view(
         c = c_types.get(array_index, "void")
         restrict = "BCG_RESTRICT " if is_result and apart else ""
         parameters.append(f"{'' if is_result else 'const '}{c} *{restrict}{name}")
-    constants = {constant.position: constant.data for constant in view.constants}
+    constants = {constant.number: constant.data for constant in view.constants}
     kept = reduced.kept if reduced is not None else ()
     nests = [] if reduced is not None else nests
     made = [(v, _nest(v, nest, constants, sizes)) for v, nest in nests]
     some = [(v, nest) for v, nest in made if 0 not in nest.extents]
-    read = {array.position for v, _ in some for array in v.operands}
+    read = {array.number for v, _ in some for array in v.operands}
     return StaticView(
         view.function,
         (*parameters, *(f"{one.c} *{one.array}" for one in kept), *(f"size_t {name}" for name in sizes.values())),
@@ -147,7 +148,7 @@ def static_view(
         ),
         tuple(_macros(view, [*shapes, *((one.array, one.static_extents) for one in kept)], taken)),
         tuple(nest for _, nest in some),
-        tuple(constant for constant in view.constants if constant.position in read)
+        tuple(constant for constant in view.constants if constant.number in read)
         if reduced is None
         else reduced.constants,
         bool(view.demands),
@@ -161,21 +162,15 @@ def static_view(
     )
 
 
-# When the statuses of elements are returned.
-_WHEN = {
-    "DOMAIN": "an integer is raised to a negative power",
-    "ENDLESS": "a loop is not over for an element after its most rounds, or an integer is raised to a negative power",
-}
-
-
 def static_sentences(static: StaticView, view: KernelView) -> tuple[str, ...]:
     """Return the contract with callers, as sentences of the header."""
     own = f"{view.module}_"
-    arrays = ", ".join(f"{c.replace('bcg_', own)} {_declared(name, extents)}" for name, extents, c in static.shapes)
+    declared = (f"{c.replace('bcg_', own)} {_declared(name, extents)}" for name, extents, c in static.shapes)
+    arrays = ", ".join(one.replace(" ", NO_BREAK) for one in declared)
     places = [f"{result} may be {' or '.join(operands)} itself" for result, operands in view.in_place if operands]
     apart = "no result shares memory with another array"
     statuses = dict.fromkeys(nest.demand_status for nest in view.demands)
-    refused = [f"or {view.macros}_{status}, with nothing written, if {_WHEN[status]}" for status in statuses]
+    refused = [f"or {view.macros}_{status}, with nothing written, if {element_sentence(status)}" for status in statuses]
     returned = f"Returns {view.macros}_OK; {', '.join(refused)}." if refused else ""
     room = f"Room for what reductions give, of no array's and with any contents: {', '.join(static.kept)}."
     return (
@@ -256,7 +251,7 @@ def _shapes(view: KernelView, program: LoopProgram, sizes: dict[str, str]) -> li
         for name, (_, type_) in zip(view.given, operands, strict=True)
     ]
     domains = {
-        access.position: tuple(_extent(dim, sizes) for dim in nest.domain.dims)
+        access.number: tuple(_extent(dim, sizes) for dim in nest.domain.dims)
         for nest in program.nests
         for access in nest.results
     }
@@ -314,5 +309,5 @@ def _element(
         named[own_dim] = (f" * {extent}" if isinstance(extent, str) else "") + named[own_dim + 1]
     strides = [("" if number == 1 else f" * {number}") + text for number, text in zip(known, named, strict=True)]
     terms = [f"i{dim.domain}{strides[dim.own_dim]}" for dim in array.dims if dim.own_dim is not None]
-    name = array.owner if array.is_result else constants.get(array.position, array.owner)
+    name = array.owner if array.is_result else constants.get(array.number, array.owner)
     return f"{name}[{' + '.join(terms) or 0}]"

@@ -1,9 +1,8 @@
 """The target machines of standalone C: the width of their vectors, and their compiler flags.
 
-In: a name.  Out: a :class:`Target`; the hints on loops.
+In: a name.  Out: a :class:`Target`; the macro of the hints on loops, of which the schedule says the numbers.
 
     find_target("x86-64-v3")  ->  Target("x86-64-v3", ("-march=x86-64-v3",), 32, ...)
-    BCG_INDEPENDENT, in a loop over f32  ->  BCG_VECTORS(8)
 
 A target changes only hints, so the C compiles for any other machine. It gives the same results there, except that the
 last bits of functions depend on whether a product and a sum are rounded once (`fma`).
@@ -11,12 +10,12 @@ last bits of functions depend on whether a product and a sum are rounded once (`
 
 from __future__ import annotations
 
+from ...core.c_flags import WIDEST
 from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
-from ...loops.schedule.variants import ANY
-from ..kernel.model import KernelView
+from ..kernel.inner import INDEPENDENT, VECTORS
 
-__all__ = ["TARGETS", "Target", "find_target", "vector_words", "with_vectors"]
+__all__ = ["TARGETS", "Target", "find_target", "vector_words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,10 @@ TARGETS: dict[str, Target] = {
         Target(
             "x86-64-v4",
             "AVX-512",
-            ("-march=x86-64-v4", "-mprefer-vector-width=512"),
+            ("-march=x86-64-v4", WIDEST),
             64,
             True,
-            ("x86_64-linux-musl", "-mcpu=x86_64_v4", "-mprefer-vector-width=512"),
+            ("x86_64-linux-musl", "-mcpu=x86_64_v4", WIDEST),
         ),
         Target("x86-64-windows", "any, SSE2", ("-march=x86-64",), 16, False, ("x86_64-windows-gnu",)),
         Target("aarch64", "NEON", ("-march=armv8-a",), 16, True, ("aarch64-linux-musl",)),
@@ -83,37 +82,13 @@ def find_target(name: str) -> Target:
     return TARGETS[name]
 
 
-_INDEPENDENT = "BCG_INDEPENDENT"
-
-
-def with_vectors(body: str, kernel: KernelView, target: Target) -> str:
-    """Write into every loop over adjacent elements how many of its widest values a vector holds."""
-    heads = {f"static void {nest.name}_{variant.name}(" for nest in kernel.nests for variant in nest.variants}
-    if not any(head in body for head in heads):
-        # In the static form one function has all the loops, and every array is dense.
-        return body.replace(_INDEPENDENT, _hint(target, max(nest.inline.widest for nest in kernel.nests)))
-    for nest in kernel.nests:
-        for variant in nest.variants:
-            if ANY in variant.kinds:
-                continue
-            before, head, after = body.partition(f"static void {nest.name}_{variant.name}(")
-            function, end, rest = after.partition("\n}\n")
-            hinted = function.replace(_INDEPENDENT, _hint(target, nest.inline.widest))
-            body = before + head + hinted + end + rest
-    return body
-
-
-def _hint(target: Target, widest: int) -> str:
-    return f"BCG_VECTORS({max(target.vector_bytes // widest, 1)})"
-
-
 def vector_words(target: Target) -> str:
     """Return the macros of the hints; gcc has no such hint, and takes the width from its flags."""
     return f"""\
 /* A vector has so many values of a loop: {target.vector_bytes} bytes, as {target.name} has them. */
 #if defined(__clang__)
 #define BCG_PRAGMA(words) _Pragma(#words)
-#define BCG_VECTORS(lanes) BCG_PRAGMA(clang loop vectorize(assume_safety) vectorize_width(lanes))
+#define {VECTORS}(lanes) BCG_PRAGMA(clang loop vectorize(assume_safety) vectorize_width(lanes))
 #else
-#define BCG_VECTORS(lanes) {_INDEPENDENT}
+#define {VECTORS}(lanes) {INDEPENDENT}
 #endif"""

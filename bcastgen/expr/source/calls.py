@@ -27,7 +27,7 @@ from ..nodes import Node
 from ..trace import Tracer, is_tracer
 from .expressions import Scope, parts_of
 from .function_text import text_of
-from .loops import numba_dtype
+from .numba_signatures import numba_dtype
 from .values import Missing, Static, Value
 
 __all__ = ["called"]

@@ -37,7 +37,7 @@ from ...shape.constraints import (
     Stretches,
     StretchesAll,
 )
-from ...shape.inference.operand_use import Place
+from ...shape.inference.operand_use import OperandDim
 from ...shape.types.tensor_type import TensorType
 from ..guard_ir import (
     Check,
@@ -103,7 +103,7 @@ def build_guards(
     ties = tuple(tie for builder in builders for tie in builder.ties())
     for builder in builders:
         builder.check_all_asked()
-    stored = {access.position: at for at, nest in enumerate(nests) for access in nest.results}
+    stored = {access.number: at for at, nest in enumerate(nests) for access in nest.results}
     return GuardProgram(names, len(operands), tuple(stored[at] for at in range(len(results))), own, made, ties)
 
 
@@ -145,11 +145,11 @@ class Builder:
         self.constants = constants
         self.constraints = nest.domain.constraints
         self.left: dict[Constraint, None] = dict.fromkeys(self.constraints)
-        self.asked: set[Place] = set()
-        self.placed: set[tuple[Place | str, int]] = set()
+        self.asked: set[OperandDim] = set()
+        self.placed: set[tuple[OperandDim | str, int]] = set()
         self.met: set[tuple[str, int]] = set()
-        self.accesses = sorted((*nest.operands, *nest.shapes), key=lambda access: access.position)
-        self.first = tuple({a.position: a for a in reversed(self.accesses)}.values())[::-1]
+        self.accesses = sorted((*nest.operands, *nest.shapes), key=lambda access: access.number)
+        self.first = tuple({a.number: a for a in reversed(self.accesses)}.values())[::-1]
         self.defined = {define.at: define for define in self._defines()}
         self.homes = homes
         self.checks = Checks(at, nest, types, numbers, homes, self.defined)
@@ -165,8 +165,8 @@ class Builder:
         return NestGuards(
             len(domain.dims),
             domain.open,
-            tuple(access.position for access in self.first),
-            tuple(a.position for a in self.first if not (a.stands_by or a.position in self.constants)),
+            tuple(access.number for access in self.first),
+            tuple(a.number for a in self.first if not (a.stands_by or a.number in self.constants)),
             self._whole(),
             entry,
             tuple(self.defined.values()),
@@ -185,7 +185,7 @@ class Builder:
             return ()
         if not domain.open and any(source is not None for source in domain.sources):
             return ()
-        return tuple(dict.fromkeys(access.position for access in met))
+        return tuple(dict.fromkeys(access.number for access in met))
 
     def check_all_asked(self) -> None:
         """Raise a BcastgenError if a run-time constraint became no step, because then nothing would check it."""
@@ -200,10 +200,10 @@ class Builder:
 
     def _entry(self) -> Iterator[HasRank | NotNegative | Check]:
         for access in self.first:
-            if access.position in self.constants:
+            if access.number in self.constants:
                 continue
             rank, exact = len(access.type.dims), not access.type.unranked
-            yield HasRank(access.position, rank, exact)
+            yield HasRank(access.number, rank, exact)
             self.left.pop(RankIs(access.name, rank) if exact else RankAtLeast(access.name, rank), None)
         yield from self._sources()
 
@@ -216,7 +216,7 @@ class Builder:
         last = max((self.numbers[name] for name in bounded), default=-1)
         # All steps go in operand order, so the operands before these are checked first, too.
         for access in self.first:
-            for own in [own for _, own, _ in access.type.aligned if access.position <= last]:
+            for own in [own for _, own, _ in access.type.aligned if access.number <= last]:
                 for c in [
                     c for c in self.left if isinstance(c, _DECLARED) and (c.operand, c.dim) == (access.name, own)
                 ]:
@@ -270,21 +270,21 @@ class Builder:
             if isinstance(decision.constraint, EqualsAll) and decision.constraint.operand == access.name:
                 self.left.pop(decision.constraint, None)
                 how: Front = "take" if decision.fate == "trusted" else "match"
-                return MeetFront(access.position, known, how, str(decision.constraint))
-        return MeetFront(access.position, known, "meet", str(whole) if whole in self.constraints else "")
+                return MeetFront(access.number, known, how, str(decision.constraint))
+        return MeetFront(access.number, known, "meet", str(whole) if whole in self.constraints else "")
 
-    def _checks(self, place: Place) -> Iterator[_OperandStep]:
+    def _checks(self, place: OperandDim) -> Iterator[_OperandStep]:
         """Yield the checks of the dim itself, once for all maps it is read through."""
         if place in self.asked:
             return
         yield from self._asked(OWN, place)
 
-    def _asked(self, kinds: tuple[type[OwnConstraint], ...], place: Place) -> Iterator[Check]:
+    def _asked(self, kinds: tuple[type[OwnConstraint], ...], place: OperandDim) -> Iterator[Check]:
         for constraint in [c for c in self.left if isinstance(c, kinds) and (c.operand, c.dim) == place]:
             del self.left[constraint]
             yield from self.checks.of_operand(constraint)
 
-    def _lie(self, place: Place, where: int, aligned: bool) -> Iterator[_OperandStep]:
+    def _lie(self, place: OperandDim, where: int, aligned: bool) -> Iterator[_OperandStep]:
         """Yield the steps by which an operand's dim meets, widens or only fits the dim of the domain it lies in."""
         if (place, where) in self.placed:
             return
@@ -321,7 +321,7 @@ class Builder:
         dim = DomainDim(self.at, where)
         return Check("one_or_eq", term, dim, "BROADCAST", term.operand, term.dim, dim, str(constraint))
 
-    def _stretch(self, place: Place, where: int, aligned: bool) -> Constraint | None:
+    def _stretch(self, place: OperandDim, where: int, aligned: bool) -> Constraint | None:
         """Return the run-time constraint that a dim is 1 or has the extent of its dim of the domain, or None."""
         whole = StretchesAll(place[0])
         if whole in self.constraints and self._is_loose(place):
@@ -333,7 +333,7 @@ class Builder:
                 return c
         return None
 
-    def _is_loose(self, place: Place) -> bool:
+    def _is_loose(self, place: OperandDim) -> bool:
         name, own = place
         type_ = self.types[name]
         if type_.dims[own].is_static:
@@ -342,7 +342,7 @@ class Builder:
         asked = (decision.constraint for decision in self.nest.domain.decisions if decision.fate != "proved")
         return not any(isinstance(c, Equals) and (c.operand, c.dim) == place for c in asked)
 
-    def _symbol(self, place: Place) -> str:
+    def _symbol(self, place: OperandDim) -> str:
         """Return the symbol of a dim, or "" if its equality with another dim of that symbol is proved.
 
         The proof may rest on a check that the symbol would make superfluous.
@@ -352,13 +352,13 @@ class Builder:
             return ""
         return self.types[place[0]].dims[place[1]].symbol or ""
 
-    def _may_set(self, place: Place, where: int) -> bool:
+    def _may_set(self, place: OperandDim, where: int) -> bool:
         """Whether this dim may be the one that sets the extent of a dim of the domain."""
         if where in self.defined or place not in self.nest.domain.unknown_places[where]:
             return False
         return (self._symbol(place), where) not in self.placed
 
-    def _remember(self, place: Place, where: int, says: bool) -> None:
+    def _remember(self, place: OperandDim, where: int, says: bool) -> None:
         self.placed.add((place, where))
         if says and self._symbol(place):
             self.placed.add((self._symbol(place), where))
@@ -400,13 +400,13 @@ class Builder:
     def _strict_one(self, define: Define) -> Own | None:
         """Return the operand's dim of extent 1 that does not stretch and so sets a dim of the domain, or None."""
         for access in self.accesses:
-            if access.position == define.setter:
+            if access.number == define.setter:
                 found = [at for at, _ in enumerate(access.type.aligned) if self._where(access, at) == define.at]
-                return Own(access.position, access.type.aligned[found[0]][1]) if found else None
+                return Own(access.number, access.type.aligned[found[0]][1]) if found else None
         return None
 
     def _name(self, number: int) -> str:
-        return next(access.name for access in self.accesses if access.position == number)
+        return next(access.name for access in self.accesses if access.number == number)
 
     def _not_negative(self, steps: Sequence[object]) -> Iterator[NotNegative]:
         """Yield a check that an extent is not negative for each extent of which no other step proves it."""
@@ -418,8 +418,8 @@ class Builder:
                 known |= _nonnegative(step, known, self.defined)
         for access in self.first:
             for _, own, _ in access.type.aligned:
-                if Own(access.position, own) not in known and self._is_foreign(access.name):
-                    yield NotNegative(Own(access.position, own))
+                if Own(access.number, own) not in known and self._is_foreign(access.name):
+                    yield NotNegative(Own(access.number, own))
 
     # ---- results
 

@@ -23,7 +23,7 @@ from ...shape.constraints import (
     shown_domain_dim,
 )
 from ...shape.inference.entailment import Alternative, Clause
-from ...shape.inference.operand_use import Place
+from ...shape.inference.operand_use import OperandDim
 from ...shape.types.facts import Facts, Range
 from ..guard_ir import Check, Const, Define, HasDomainRank, HasRank, Meet, MeetFront, Own, ReducedShape, ResultHasRank
 from .premises import Constant, GuardFacts, Identity, Premise, Vouched
@@ -226,5 +226,5 @@ def _name(facts: GuardFacts, own: Own) -> str:
     return f"{facts.program.operands[own.operand][0]}.{own.dim}"
 
 
-def _place(facts: GuardFacts, own: Own) -> Place:
+def _place(facts: GuardFacts, own: Own) -> OperandDim:
     return facts.program.operands[own.operand][0], own.dim

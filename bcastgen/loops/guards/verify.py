@@ -49,7 +49,7 @@ def _of_nest(at: int, nest: Nest, clauses: list[Clause]) -> Iterator[str]:
     for access in nest.operands:
         for own, index in enumerate(access.map.indices):
             dim = own - len(access.map.indices) if access.type.unranked else own
-            term = _node(Own(access.position, dim))
+            term = _node(Own(access.number, dim))
             if index.dim is None:
                 expected = None
             elif nest.domain.open:

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ...shape.inference.operand_use import Place, Target, Use
+from ...shape.inference.operand_use import OperandDim, Target, Use
 from ...shape.types.dim import Dim
 from .uses import Reads
 
 __all__ = ["Column", "columns_of"]
 
-Column = tuple[int | Place, ...]
+Column = tuple[int | OperandDim, ...]
 
 
-def columns_of(reads: Iterable[Reads], homes: Mapping[str, Place]) -> tuple[Column, ...]:
+def columns_of(reads: Iterable[Reads], homes: Mapping[str, OperandDim]) -> tuple[Column, ...]:
     """Return the columns of all results; `homes` maps each symbol to the operand's dim that binds it."""
     found: dict[Column, None] = {}
     for read in reads:
-        met: dict[int, dict[int | Place, None]] = {}
+        met: dict[int, dict[int | OperandDim, None]] = {}
         for use in read.all_uses:
             for position, item, target in _items(use, homes):
                 if target is None:
@@ -33,7 +33,9 @@ def columns_of(reads: Iterable[Reads], homes: Mapping[str, Place]) -> tuple[Colu
     return tuple(found)
 
 
-def _items(use: Use, homes: Mapping[str, Place]) -> Iterator[tuple[int, int | Place, int | Place | None]]:
+def _items(
+    use: Use, homes: Mapping[str, OperandDim]
+) -> Iterator[tuple[int, int | OperandDim, int | OperandDim | None]]:
     """Yield the position, the extent and the target of each dim of a use, except dropped dims."""
     for position, own, dim in use.aligned:
         item = _item(dim, homes) if use.is_target_shape else None
@@ -41,7 +43,7 @@ def _items(use: Use, homes: Mapping[str, Place]) -> Iterator[tuple[int, int | Pl
         yield position, known if item is None else item, _item(use.target(own), homes)
 
 
-def _item(target: Target, homes: Mapping[str, Place]) -> int | Place | None:
+def _item(target: Target, homes: Mapping[str, OperandDim]) -> int | OperandDim | None:
     match target:
         case Dim(value=int(extent)):
             return extent

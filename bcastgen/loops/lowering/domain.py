@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from ...shape.inference.broadcast import broadcast
 from ...shape.inference.joint import Joint
-from ...shape.inference.operand_use import Place, Use
+from ...shape.inference.operand_use import OperandDim, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.inference.verify import Bound, decide_result
 from ...shape.types.dim import Dim
@@ -28,7 +28,7 @@ def iteration_domain(
     rules: Rules,
     bound: Bound,
     joint: Joint,
-    homes: tuple[tuple[str, Place], ...] = (),
+    homes: tuple[tuple[str, OperandDim], ...] = (),
 ) -> Domain:
     """Return the domain of operands that meet, with the declared results verified against it.
 

@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from ...core.errors import BroadcastError
 from ...shape.inference.broadcast import broadcast
-from ...shape.inference.operand_use import Place, Use
+from ...shape.inference.operand_use import OperandDim, Use
 from .uses import Reads, Spanned
 
 __all__ = ["Group", "groups_of"]
@@ -42,7 +42,7 @@ class Group:
 
 
 # The key of a domain: its extents (known ones or operands' dims), or else its rank and the uses that span it.
-_Key: TypeAlias = tuple[int | Place, ...] | tuple[int | None, frozenset[Use]]
+_Key: TypeAlias = tuple[int | OperandDim, ...] | tuple[int | None, frozenset[Use]]
 
 
 def groups_of(
@@ -81,7 +81,7 @@ def _group(
     return group
 
 
-def _extents(rank: int | None, uses: tuple[Use, ...]) -> tuple[int | Place, ...] | None:
+def _extents(rank: int | None, uses: tuple[Use, ...]) -> tuple[int | OperandDim, ...] | None:
     """Return a domain's extents, known ones or operands' dims; None if the dim that sets one differs between calls."""
     if not uses or any(use.is_target_shape or use.targets is not None or use.type.unranked for use in uses):
         return None
@@ -89,7 +89,7 @@ def _extents(rank: int | None, uses: tuple[Use, ...]) -> tuple[int | Place, ...]
         info = broadcast(uses)
     except BroadcastError:
         return None  # The error is raised when the nest is made.
-    found: list[int | Place] = []
+    found: list[int | OperandDim] = []
     for dim, place in zip(info.dims, info.places, strict=True):
         extent = dim.extent if dim.extent is not None else place
         if extent is None:

@@ -25,7 +25,7 @@ from ...shape.constraints import OF_RESULTS, Equals, ExtentIs, RankIs, ResultSam
 from ...shape.decision import Decision
 from ...shape.inference.joint import Joint
 from ...shape.inference.name_places import name_places
-from ...shape.inference.operand_use import Place, Use
+from ...shape.inference.operand_use import OperandDim, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.inference.verify import Bound
 from ...shape.types.dim import DYNAMIC, Dim, check_rank
@@ -44,7 +44,7 @@ __all__ = ["lower"]
 _NUMPY = Rules()
 
 Named = tuple[tuple[str, TensorType], ...]
-Homes = tuple[tuple[str, Place], ...]
+Homes = tuple[tuple[str, OperandDim], ...]
 Types = tuple[TensorType, ...]
 Declared = tuple[TensorType | None, ...] | None
 
@@ -149,8 +149,8 @@ def _lower(
     nests, dropped = _keep_checked_claims(nests, groups)
     own = frozenset(operands[at][0] for at in constants)
     nests = tie(tuple(_drop_constant_checks(nest, own) for nest in nests), operands, rules, own, places)
-    by_position = {access.position: (access.name, access.type) for nest in nests for access in nest.results}
-    results = tuple(by_position[at] for at in range(len(expression.results)))
+    by_number = {access.number: (access.name, access.type) for nest in nests for access in nest.results}
+    results = tuple(by_number[at] for at in range(len(expression.results)))
     guards = build_guards(operands, results, claims, nests, constants)
     slots = _slots(typed, nests, reads)
     free = tuple(expression.free_extents)
@@ -204,7 +204,7 @@ def _symbols(types: tuple[TensorType, ...]) -> set[str | None]:
     return {dim.symbol for type_ in types for dim in type_.dims}
 
 
-def _check_names(types: Iterable[tuple[str, str, TensorType | None]], homes: dict[str, Place]) -> None:
+def _check_names(types: Iterable[tuple[str, str, TensorType | None]], homes: dict[str, OperandDim]) -> None:
     """Raise if a computed extent in types, each with what it is of and a name, has a name that no operand binds."""
     for kind, name, type_ in types:
         for _, own, dim in () if type_ is None else type_.aligned:
@@ -325,10 +325,10 @@ def _map_of(use: Use, domain: Domain) -> AffineMap:
 
 
 def _result_access(
-    position: int, name: str, dtype: DType | None, dims: tuple[Dim, ...], open: bool, declared: TensorType | None
+    number: int, name: str, dtype: DType | None, dims: tuple[Dim, ...], open: bool, declared: TensorType | None
 ) -> Access:
     type_ = declared if declared is not None else TensorType(dtype, dims, open)
-    return Access(position, name, type_, identity_map(len(dims), open))
+    return Access(number, name, type_, identity_map(len(dims), open))
 
 
 def _body(below: dict[Seen, tuple[Seen, ...]], values: dict[Seen, Value]) -> tuple[Apply, ...]:
@@ -353,9 +353,9 @@ def _slots(typed: Typed, nests: tuple[Nest, ...], reads: tuple[Reads, ...]) -> t
     own = {typed.expression.operands[at].name for at in typed.expression.free_extents}
     for nest in nests:
         for access in nest.results:
-            for number, position in reads[access.position].slots:
+            for number, position in reads[access.number].slots:
                 dim = len(nest.domain.dims) - position
-                uses = [use for use in reads[access.position].all_uses if use.name not in own]
+                uses = [use for use in reads[access.number].all_uses if use.name not in own]
                 claimed = any(at == position and not d.is_one for use in uses for at, _, d in use.aligned)
-                found.append(Slot(number, access.position, dim, not claimed))
+                found.append(Slot(number, access.number, dim, not claimed))
     return tuple(found)

@@ -130,13 +130,13 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
     stored = program.guards.stored
     shapes = tuple(ReducedShape(one.operand, stored[one.value], one.axes, one.keepdims) for one in reduced)
     program = without_implied(replace(program, guards=replace(program.guards, reduced=shapes)))
-    by_position = {one.value: one for one in reduced}
+    by_number = {one.value: one for one in reduced}
     made = frozenset(one.operand for one in reduced)
     nests: list[Nest] = []
     guards: list[NestGuards] = []
     for at, (nest, asked) in enumerate(zip(program.nests, program.guards.nests, strict=True)):
         _refuse_demands(nest, {one.operand: one for one in reduced})
-        own = tuple(by_position[access.position] for access in nest.results if access.position in by_position)
+        own = tuple(by_number[access.number] for access in nest.results if access.number in by_number)
         nests.append(replace(nest, reduced=own))
         guards.append(
             replace(
@@ -159,7 +159,7 @@ def _is_of(step: Step, made: frozenset[int]) -> bool:
 
 def _refuse_demands(nest: Nest, given: dict[int, Reducing]) -> None:
     """Refuse ops that ask something of elements where a reduction is read: they ask before anything is computed."""
-    read = next((given[access.position] for access in (*nest.operands, *nest.shapes) if access.position in given), None)
+    read = next((given[access.number] for access in (*nest.operands, *nest.shapes) if access.number in given), None)
     for statement in nest.body:
         if (
             read is not None
@@ -198,19 +198,22 @@ def _has_elements(nest: Nest, at: int, dim: int, reducing: Reducing, made: froze
     before the call; then each of them is asked.
     """
     readers = [
-        (access.position, own, index.stretches, access.name)
+        (access.number, own, index.stretches, access.name)
         for access in (*nest.operands, *nest.shapes)
-        if access.position not in made
+        if access.number not in made
         for own, index in enumerate(access.map.indices)
         if index.dim == dim
     ]
     rigid = [reader for reader in readers if not reader[2]]
     asked = rigid[:1] or readers
-    says = f"d{dim} >= 1 ({reducing.op.name})"
-    if len(asked) <= 1:
-        position, own, *_ = asked[0] if asked else (reducing.operand, dim)
-        return [Check("ge", DomainDim(at, dim), Const(1), "EMPTY", position, own, -1, says)]
-    return [
-        Check("ge", Own(position, own), Const(1), "EMPTY", position, own, -1, f"{name}.{own} >= 1 ({reducing.op.name})")
-        for position, own, _, name in asked
+    others = not rigid and any(i.dim == dim for a in nest.operands if a.number in made for i in a.map.indices)
+    text = f"d{dim} >= 1 ({reducing.op.name})"
+    if len(asked) == 1 and not others:
+        number, own, *_ = asked[0]
+        return [Check("ge", DomainDim(at, dim), Const(1), "EMPTY", number, own, -1, text)]
+    found = [
+        Check("ge", Own(number, own), Const(1), "EMPTY", number, own, -1, f"{name}.{own} >= 1 ({reducing.op.name})")
+        for number, own, _, name in asked
     ]
+    whole = Check("ge", DomainDim(at, dim), Const(1), "EMPTY", reducing.operand, dim, -1, text)
+    return [*found, whole] if others or not asked else found

@@ -32,7 +32,7 @@ from ...shape.constraints import (
 from ...shape.decision import Decision
 from ...shape.inference.broadcast import broadcast
 from ...shape.inference.obligations import same_extent
-from ...shape.inference.operand_use import Place, Use
+from ...shape.inference.operand_use import OperandDim, Use
 from ...shape.inference.stretch_rules import Rules
 from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap
@@ -41,13 +41,13 @@ from ..nest import Access, Nest
 __all__ = ["first_places", "tie"]
 
 Operands = Sequence[tuple[str, TensorType]]
-Places = dict[str, Place]
+Homes = dict[str, OperandDim]
 # Constraints on operands that do not depend on the domain the operands meet in.
 _ALONE = (ExtentIs, SameExtent, AtLeast, AtMost, MultipleOf, Computed, Fits, EqualsExtent)
 
 
 def tie(
-    nests: tuple[Nest, ...], operands: Operands, rules: Rules, constants: frozenset[str], homes: Places
+    nests: tuple[Nest, ...], operands: Operands, rules: Rules, constants: frozenset[str], homes: Homes
 ) -> tuple[Nest, ...]:
     """Return the nests with the constraints that tie their operands' symbols to each other.
 
@@ -66,9 +66,7 @@ def tie(
     return _once((_with_declared(tied[0], operands, unread, first, rules, homes), *tied[1:]))
 
 
-def _with_declared(
-    nest: Nest, operands: Operands, unread: Operands, first: Places, rules: Rules, homes: Places
-) -> Nest:
+def _with_declared(nest: Nest, operands: Operands, unread: Operands, first: Homes, rules: Rules, homes: Homes) -> Nest:
     """Return a nest that also checks the declared types of the operands that no nest reads."""
     decisions: list[Decision] = []
     for name, type_ in unread:
@@ -115,9 +113,9 @@ def _without_idle(nest: Nest) -> Nest:
     return replace(nest, shapes=shapes)
 
 
-def first_places(operands: Operands) -> Places:
+def first_places(operands: Operands) -> Homes:
     """Return the place where each symbol occurs first, whichever nest reads that operand."""
-    places: Places = {}
+    places: Homes = {}
     for name, type_ in operands:
         for _, own, dim in type_.aligned:
             if dim.symbol is not None:
@@ -125,7 +123,7 @@ def first_places(operands: Operands) -> Places:
     return places
 
 
-def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
+def _tied(nest: Nest, operands: Operands, first: Homes) -> Nest:
     own = {access.name for access in (*nest.operands, *nest.shapes)}
     mine = first_places([(name, type_) for name, type_ in operands if name in own])
     decisions = [_same(place, first[symbol], symbol) for symbol, place in mine.items() if first[symbol] != place]
@@ -140,7 +138,7 @@ def _tied(nest: Nest, operands: Operands, first: Places) -> Nest:
     return _looking_at(nest, others - own, operands, decisions)
 
 
-def _at_first(decision: Decision, homes: dict[Place, Place]) -> Decision:
+def _at_first(decision: Decision, homes: dict[OperandDim, OperandDim]) -> Decision:
     """Move a bound on a symbol's extent to the place where it occurs first; other places are compared with that one.
 
     An explicit broadcast to a symbol is one to the extent that the symbol has there.
@@ -155,7 +153,7 @@ def _at_first(decision: Decision, homes: dict[Place, Place]) -> Decision:
     return decision
 
 
-def _same(place: Place, first: Place, symbol: str) -> Decision:
+def _same(place: OperandDim, first: OperandDim, symbol: str) -> Decision:
     return Decision(same_extent(place, first, symbol), "checked", f"{symbol} is bound in another nest")
 
 

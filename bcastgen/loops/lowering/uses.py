@@ -36,8 +36,7 @@ __all__ = [
     "spans_of",
 ]
 
-Places = tuple[int | None, ...]
-Positions = Places | None
+Positions = tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Seen:
     """
 
     node: Node
-    positions: Positions = None
+    positions: Positions | None = None
     targets: tuple[Target, ...] | None = None
 
 
@@ -284,7 +283,7 @@ class _Walk:
                 )
             yield Seen(child, positions[lead:], targets[lead:])
 
-    def _through(self, node: Remap, view: Resolved, positions: Places, targets: tuple[Target, ...]) -> Seen:
+    def _through(self, node: Remap, view: Resolved, positions: Positions, targets: tuple[Target, ...]) -> Seen:
         said = self._said(node, view, positions, targets)
         return Seen(
             node.operand,
@@ -292,7 +291,9 @@ class _Walk:
             tuple(None if at is None else said[at] or targets[at] for at in view.dims),
         )
 
-    def _said(self, node: Remap, view: Resolved, positions: Places, targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    def _said(
+        self, node: Remap, view: Resolved, positions: Positions, targets: tuple[Target, ...]
+    ) -> tuple[Target, ...]:
         """Record the shapes and free extents that a view names, and return the target of each of its dims."""
         if node.like is not None:
             self.shapes[Use(node.like.name, self.types[node.like.index], positions, targets, shape_only=True)] = None

@@ -8,6 +8,8 @@ In: the decisions of `schedule`.  Out: a :class:`Schedule`, and its lines of tex
 
 from __future__ import annotations
 
+import re
+
 from ...core.dtypes import F16
 from ...core.frozen import dataclass
 from ..nest import Let, Load, Nest, Value
@@ -15,6 +17,8 @@ from .byte_words import ByteWords
 from .common_cases import BlockTest, CommonCase
 from .costs import nanoseconds
 from .function_loops import BLOCK, GROUP, BlockLoop
+from .shared_rows import SharedPass
+from .threads import Threads
 from .variants import Variant
 
 __all__ = ["InnerLoop", "Schedule", "Side", "Sides"]
@@ -85,6 +89,11 @@ class Schedule:
     run_time : whether the run time plans the loops, and picks between `inline` and `staged` for each call.
     f16_blocks : whether 16-bit floats are converted a block at a time outside the loops, which compute with f32.
     light : whether memory bounds the loops' time, so that 512-bit vectors gain nothing.
+    tile_points : where standalone C has stages, the points of the last dim whose values are computed at a time.
+    threads : in standalone C, the loop that threads share, or None.
+    shared_pass : the nest's part in a pass over memory that nests share, or None.
+    direct : for each reduction that the run time makes, the number of the operand whose elements it combines where they
+        are in memory, without an inner loop; None if the loop computes what is combined.
     """
 
     nest: Nest
@@ -94,6 +103,10 @@ class Schedule:
     run_time: bool = False
     f16_blocks: bool = False
     light: bool = False
+    tile_points: int = 0
+    threads: Threads | None = None
+    shared_pass: SharedPass | None = None
+    direct: tuple[int | None, ...] = ()
 
     def __str__(self) -> str:
         return _schedule_text(self)
@@ -113,7 +126,8 @@ def _schedule_text(scheduled: Schedule) -> str:
             where = f"in calls where that is less work than {whole} a point"
             lines.append(f"staged {where}, each value once for the points of its own operands:")
         else:
-            lines.append("staged, because outer dims only repeat what depends on the last dim alone:")
+            lines.append("staged, because outer dims only repeat what depends on the last dim alone,")
+            lines.append(f"for {scheduled.tile_points} points of it at a time:")
         for stage in scheduled.stages:
             lines.append(f"  {_given(nest, stage)} from {_reads(nest, stage)}: {nanoseconds(stage.cost_tenths_ns)}")
             lines += [f"    {line}" for line in _block_lines(nest, stage.blocks)]
@@ -126,6 +140,16 @@ def _schedule_text(scheduled: Schedule) -> str:
         names = ", ".join(label for label, access in accesses if access.dtype is F16)
         why = "since gcc would convert them one by one inside"
         lines.append(f"f16 of {names}: converted {BLOCK} at a time outside the loops, {why}")
+    for one, operand in zip(nest.reduced, scheduled.direct, strict=False):
+        if operand is not None:
+            lines.append(f"{one.name} combines the elements of {nest.labels[operand]} where they are, without a loop")
+    if scheduled.shared_pass is not None and scheduled.shared_pass.saved is not None:
+        given, name = _given(nest, scheduled.stages[0]), scheduled.shared_pass.saved.name
+        lines.append(
+            f"saved: the pass that nests share keeps {given}, which {name} combined, and does not compute it again"
+        )
+    if scheduled.threads is not None:
+        lines.append(str(scheduled.threads))
     if scheduled.light:
         lines.append("light: memory decides how long it takes; if all nests are light, vectors of 256 bits are enough")
     return "\n".join(("schedule", *(f"  {line}" for line in lines)))
@@ -163,10 +187,8 @@ def _block_lines(nest: Nest, blocks: tuple[BlockLoop, ...]) -> list[str]:
         if loop.common_case is not None:
             lines += [f"{indent}{line}" for line in _case_lines(nest, loop.common_case)]
         if loop.pairs:
-            apart = GROUP // 2
-            lines.append(
-                f"{indent}pairs: points i and i + {apart} are computed side by side, as each is one long chain"
-            )
+            pair = f"points i and i + {GROUP // 2} are computed side by side, as each is one long chain"
+            lines.append(f"{indent}pairs: where every operand moves, {pair}")
     return lines
 
 
@@ -181,7 +203,12 @@ def _test_text(nest: Nest, test: BlockTest) -> str:
     text = test.number
     for place in test.places:
         text = text.replace(f"{{{place}}}", nest.show(nest.body[test.statement].operands[place]))
-    return f"not ({text})" if test.limit == "0" else f"{text} <= {test.limit}"
+    return f"not ({text})" if test.limit == "0" else f"{_compared(text)} <= {_compared(test.limit)}"
+
+
+def _compared(c: str) -> str:
+    """Return a number as a reader sees it: C compares the bits of magnitudes, whose order is that of the numbers."""
+    return re.sub(r"\bfabsf?\((\w+)\)", r"|\1|", re.sub(r"^bcg_bits_f\d+\((.*)\)$", r"\1", c))
 
 
 def _word_lines(words: ByteWords) -> list[str]:

@@ -11,19 +11,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.dtypes import BOOL, F16
-from ..nest import Let, Load, LoopProgram, Nest, Value
+from ..nest import Let, Load, Nest, Value
 from .byte_words import byte_words
 from .costs import costs_of
 from .function_loops import block_loops
 from .inner_loops import InnerLoop, Schedule
 from .staging import Stage, Staging, hoisted, stage
-from .still_conditions import masks, two_sided
-from .variants import ANY, MAX_VARIANTS, UNIT, ZERO, Variant, classes_of, planned, specialised, usual_count
+from .unswitching import masks, two_sided
+from .variants import ANY, DENSE, MAX_VARIANTS, UNIT, ZERO, Variant, classes_of, planned, specialised, usual_count
 
-__all__ = ["nested_loops", "schedule", "standalone_schedules"]
+__all__ = ["nested_loops", "plain_loops", "schedule"]
 
 # Up to this cost a point, 256-bit vectors are as fast as 512-bit ones in a cache, and 2 to 6% faster outside.
 _LIGHT_TENTHS_NS = 2.0
+# Bytes for all tiles of a nest, which standalone C keeps on its stack.
+_TILE_BYTES = 16 * 1024
 
 
 def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Schedule:
@@ -59,7 +61,7 @@ def schedule(nest: Nest, variants: int | None = None, fast: bool = False) -> Sch
     return Schedule(nest, inline, stages, staged, run_time=True, f16_blocks=f16, light=light)
 
 
-def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) -> Schedule:
+def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False, vector_bytes: int = 0) -> Schedule:
     """Return the schedule of a nest in standalone C; its last variant, `any`, serves every call.
 
     Parameters
@@ -67,19 +69,22 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) 
     nest : the nest.
     variants : how many specialised variants to make beside `any`; 0 for one plain loop, None for as many as pay.
     ranked : True if the innermost loop is the domain's last dim, as in nested loops; False if the plan picks the dim.
+    vector_bytes : the size of the target's vectors; 0 if loops say nothing of it.
     """
     if not nest.results:
         return Schedule(nest, _whole(nest, (), 0.0))
     costs = costs_of(nest)
     total = sum(costs)
     count = len(nest.operands)
-    limit = MAX_VARIANTS - 1 if variants is None else variants
+    # Without dims there is no loop that could have variants.
+    limit = 0 if ranked and not nest.domain.dims else MAX_VARIANTS - 1 if variants is None else variants
     possible = tuple(classes_of(access, ranked) for access in nest.operands)
     plain = Variant(ANY, (ANY,) * count, ANY)
     staging = hoisted(nest, costs) if ranked and limit else None
     if staging is None:
         names = tuple(access.name for access in nest.operands)
-        return Schedule(nest, _whole(nest, (*specialised(names, possible, limit), plain), total))
+        whole = _whole(nest, (*specialised(names, possible, limit), plain), total)
+        return Schedule(nest, _with_lanes(nest, whole, vector_bytes))
     behind = _read_classes(possible, staging.reads)
     last = Variant(ANY, _any_strides(staging.reads), ANY)
     made = (*specialised(_names(nest, staging), behind, limit), last)
@@ -98,12 +103,50 @@ def nested_loops(nest: Nest, variants: int | None = None, ranked: bool = False) 
         for part in staging.stages
     )
     staged = InnerLoop(staging.reads, staging.statements, nest.stores, made, staging.cost_tenths_ns)
-    return Schedule(nest, _whole(nest, (plain,), total), stages, staged)
+    bytes_a_point = sum(nest.body[part.value].dtype.computed_in.bytes for part in staging.stages)
+    return Schedule(
+        nest,
+        _whole(nest, (plain,), total),
+        tuple(_with_lanes(nest, part, vector_bytes) for part in stages),
+        _with_lanes(nest, staged, vector_bytes),
+        tile_points=1 << ((_TILE_BYTES // bytes_a_point).bit_length() - 1),
+    )
 
 
-def standalone_schedules(program: LoopProgram, variants: int | None = None) -> tuple[Schedule, ...]:
-    """Return the schedules of a program's nests in standalone C: nested loops where the rank is known."""
-    return tuple(nested_loops(nest, variants, ranked=not nest.domain.open) for nest in program.nests)
+def plain_loops(nest: Nest, dense: bool, marked: bool, vector_bytes: int = 0) -> Schedule:
+    """Return the schedule of a nest in standalone C whose loops are written out, in one variant.
+
+    Parameters
+    ----------
+    nest : the nest.
+    dense : whether types say the stride of each array.
+    marked : whether the innermost loop says that its iterations are independent, and how many a vector holds.
+    vector_bytes : the size of the target's vectors; 0 if loops say nothing of it.
+    """
+    if not nest.results:
+        return Schedule(nest, _whole(nest, (), 0.0))
+    plain = Variant(ANY, (ANY,) * len(nest.operands), ANY)
+    if dense and marked:
+        plain = Variant(DENSE, tuple(classes_of(access, ranked=True)[0] for access in nest.operands), UNIT)
+    return Schedule(nest, _with_lanes(nest, _whole(nest, (plain,), sum(costs_of(nest))), vector_bytes))
+
+
+def _with_lanes(nest: Nest, loop: InnerLoop, vector_bytes: int) -> InnerLoop:
+    """Return a loop whose variants over adjacent elements say how many of its widest values a vector holds."""
+    if not vector_bytes:
+        return loop
+    lanes = max(vector_bytes // _widest(nest, loop), 1)
+    adjacent = (one if ANY in (*one.operands, one.results) else replace(one, lanes=lanes) for one in loop.variants)
+    return replace(loop, variants=tuple(adjacent))
+
+
+def _widest(nest: Nest, loop: InnerLoop) -> int:
+    """Return the bytes of the largest value that a loop reads, computes or writes."""
+    values = (*loop.reads, *loop.gives, *map(Let, loop.statements))
+    dtypes = [nest.operands[value.access].dtype for value in values if isinstance(value, Load)]
+    dtypes += [nest.body[value.index].dtype for value in values if isinstance(value, Let)]
+    dtypes += [access.dtype for access in nest.results] if loop.gives == nest.stores else []
+    return max((dtype.computed_in.bytes for dtype in dtypes), default=1)
 
 
 def _whole(
@@ -146,7 +189,7 @@ def _any_strides(reads: tuple[Load | Let, ...]) -> tuple[str, ...]:
 
 
 def _names(nest: Nest, staging: Staging) -> tuple[str, ...]:
-    return tuple(nest.operands[r.access].name if isinstance(r, Load) else f"t{r.index}" for r in staging.reads)
+    return tuple(nest.operands[r.access].name if isinstance(r, Load) else f"t{r.index}_tile" for r in staging.reads)
 
 
 def _is_light(nest: Nest, cost: float) -> bool:

@@ -85,9 +85,9 @@ def extent_keys(program: LoopProgram) -> tuple[tuple[ExtentKey, ...], ...]:
             for own, index in enumerate(access.map.indices):
                 if index.dim is None or access.type.dims[own].extent == 1:
                     continue
-                key: ExtentKey = frozenset({(access.position, own)})
-                if access.position in made:
-                    source, one = made[access.position]
+                key: ExtentKey = frozenset({(access.number, own)})
+                if access.number in made:
+                    source, one = made[access.number]
                     key = keys[source][one.sources(len(program.nests[source].domain.dims))[own]]
                 places[index.dim] |= key if isinstance(key, frozenset) else set()
         keys.append(
@@ -112,9 +112,9 @@ class _Grouping:
     def add(self, at: int) -> None:
         """Put a nest into the first group that it can join, or into one of its own."""
         nest = self.program.nests[at]
-        read = [access for access in nest.operands if access.position in self.made]
+        read = [access for access in nest.operands if access.number in self.made]
         # The reduced values that it reads have to be complete, so a group before the last that gives one is too early.
-        earliest = max((self.made[access.position][0] for access in read), default=0)
+        earliest = max((self.made[access.number][0] for access in read), default=0)
         for group in range(earliest, len(self.groups)):
             dims = self._dims_in(group, at, nest, read)
             if dims is not None:
@@ -124,9 +124,9 @@ class _Grouping:
             self.groups.append([])
         self.groups[group].append(Member(at, dims))
         for access in read:
-            own, source, _ = self.made[access.position]
+            own, source, _ = self.made[access.number]
             if own != group and kept_dims(self.program.nests[source]):
-                self.in_memory.add(access.position)
+                self.in_memory.add(access.number)
         for one in nest.reduced:
             self.made[one.operand] = (group, at, one)
 
@@ -134,7 +134,7 @@ class _Grouping:
         """Return the nest's dim for each loop of a group; None if it cannot run inside of them."""
         first = self.groups[group][0]
         loops = [self.keys[first.nest][dim] for dim in first.dims]
-        own = [access for access in read if self.made[access.position][0] == group]
+        own = [access for access in read if self.made[access.number][0] == group]
         if nest.reduced:
             dims: tuple[int, ...] = kept_dims(nest)
         elif own:
@@ -146,7 +146,7 @@ class _Grouping:
 
     def _point(self, access: Access) -> tuple[int, ...]:
         """Return the reader's dim for each loop in which what it reads is made; -1 for none."""
-        _, source, one = self.made[access.position]
+        _, source, one = self.made[access.number]
         nest = self.program.nests[source]
         owns = {dim: own for own, dim in enumerate(one.sources(len(nest.domain.dims)))}
         found = (access.map.indices[owns[dim]].dim for dim in kept_dims(nest))

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from ...core.frozen import dataclass
 from ..nest import Access, Let, Load, Nest, Reducing, Value
 
-__all__ = ["SharedRows", "saved_value", "shared_lines", "shared_rows"]
+__all__ = ["SharedPass", "SharedRows", "saved_value", "shared_lines", "shared_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,23 @@ class SharedRows:
 
     first: int
     rows: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPass:
+    """A nest's part in a pass that nests share.
+
+    Attributes
+    ----------
+    rows : the dims of its domain that are the rows.
+    count : how many nests share the pass, in the first one of them; 0 in the others.
+    saved : the reduction of an earlier nest of the pass that combines the values of this nest's only stage, so that
+        they are kept instead of computed again; None if there is none.
+    """
+
+    rows: tuple[int, ...]
+    count: int
+    saved: Reducing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +96,7 @@ def _meaning(nest: Nest, value: Value) -> object:
     match value:
         case Load():
             access = nest.operands[value.access]
-            return access.position, access.map, access.positions
+            return access.number, access.map, access.positions
         case Let():
             statement = nest.body[value.index]
             operands = tuple(_meaning(nest, operand) for operand in statement.operands)
@@ -136,7 +153,7 @@ def _reads_again(nests: Sequence[Nest]) -> bool:
     given = {one.operand for nest in nests for one in nest.reduced}
     read: set[int] = set()
     for nest in nests:
-        own = {access.position for access in nest.operands} - given
+        own = {access.number for access in nest.operands} - given
         if own & read:
             return True
         read |= own
@@ -155,9 +172,9 @@ def _rows_of(nest: Nest, count: int, given: dict[int, _Given]) -> tuple[tuple[in
         return None, "it computes nothing" if not nest.results else "its rank is not known"
     rows = _own_rows(nest) if nest.reduced else None
     for access in nest.operands:
-        if access.position not in given:
+        if access.number not in given:
             continue
-        read = _read_along(access, given[access.position])
+        read = _read_along(access, given[access.number])
         if read is None or (rows is not None and read != rows):
             return None, f"it reads {access.name} along other dims than those it was computed along"
         rows = read

@@ -6,19 +6,32 @@ In: the stride classes that operands may have.  Out: a few likely combinations, 
 
 Every call has a loop that serves it: the run time copies arrays into tiles if they are not adjacent, or if they are
 stationary (one value along the loop) and no variant is made for that. Standalone C copies nothing; its last variant,
-`any`, takes any strides.
+`any`, takes any strides. Where types say every stride of arrays, there is one variant, `dense`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice, pairwise, product
 
+from ...core.c_names import spelled
 from ...core.frozen import dataclass
 from ..nest import Access
 
-__all__ = ["ANY", "MAX_VARIANTS", "UNIT", "ZERO", "Variant", "classes_of", "planned", "specialised", "usual_count"]
+__all__ = [
+    "ANY",
+    "DENSE",
+    "MAX_VARIANTS",
+    "UNIT",
+    "ZERO",
+    "Variant",
+    "classes_of",
+    "planned",
+    "specialised",
+    "usual_count",
+]
 
-UNIT, ZERO, ANY = "unit", "zero", "any"
+UNIT, ZERO, ANY, DENSE = "unit", "zero", "any", "dense"
 
 # More inner loops cost compile time for strides that hardly occur; beyond this many, tiles or `any` serve the calls.
 MAX_VARIANTS, MAX_LIKELY = 8, 8
@@ -36,14 +49,28 @@ _IN_MASK = 64
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One inner loop: a stride class for each of its operands, and one for all results."""
+    """One inner loop: a stride class for each of its operands, and one for all results.
+
+    Attributes
+    ----------
+    name : ASCII, and no other variant's of the loop, so that C functions are called by it.
+    operands, results : the classes.
+    lanes : how many of the loop's widest values a vector of the target machine holds; 0 if the loop does not say.
+    """
 
     name: str
     operands: tuple[str, ...]
     results: str
+    lanes: int = 0
+
+    @property
+    def moves(self) -> bool:
+        """Whether no operand is one value along the loop, so that it may compute points in pairs."""
+        return ZERO not in self.operands
 
     def __str__(self) -> str:
-        return f"{self.name}: operands ({', '.join(self.operands)}), results {self.results}"
+        lanes = f", {self.lanes} values a vector" if self.lanes else ""
+        return f"{self.name}: operands ({', '.join(self.operands)}), results {self.results}{lanes}"
 
 
 def usual_count(
@@ -71,7 +98,7 @@ def usual_count(
 def specialised(names: tuple[str, ...], possible: tuple[tuple[str, ...], ...], limit: int) -> tuple[Variant, ...]:
     """Return at most `limit` likely variants in which at least one operand moves."""
     likely = (classes for classes in _likely(possible) if UNIT in classes or not names)
-    return tuple(_variant(names, classes) for classes in islice(likely, limit))
+    return _named(names, islice(likely, limit))
 
 
 def planned(
@@ -93,7 +120,7 @@ def planned(
     )
     each = dict.fromkeys((*deciding, *_likely(possible)))
     likely = (c for c in each if c != unit and UNIT in c and ZERO not in c[_IN_MASK:])
-    return tuple(_variant(names, classes) for classes in (unit, *islice(likely, limit)))
+    return _named(names, (unit, *islice(likely, limit)))
 
 
 def _likely(possible: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
@@ -141,6 +168,19 @@ def classes_of(access: Access, ranked: bool) -> tuple[str, ...]:
     return (UNIT, ZERO) if stays else (UNIT,)
 
 
-def _variant(names: tuple[str, ...], classes: tuple[str, ...]) -> Variant:
-    stationary = [name for name, kind in zip(names, classes, strict=True) if kind == ZERO]
-    return Variant("_".join((ZERO, *stationary)) if stationary else UNIT, classes, UNIT)
+def _named(names: tuple[str, ...], several: Iterable[tuple[str, ...]]) -> tuple[Variant, ...]:
+    """Return a variant for each combination of classes, called after the operands that are stationary in it.
+
+    An operand's second map is `a_again`. Names joined by underscores may be equal, such as those of `a` and `b`
+    together and of `a_b`; a number then keeps the variants apart.
+    """
+    own = [spelled(name) + "_again" * (name in names[:at]) for at, name in enumerate(names)]
+    made: dict[str, Variant] = {}
+    for classes in several:
+        stationary = [name for name, kind in zip(own, classes, strict=True) if kind == ZERO]
+        base = "_".join((ZERO, *stationary)) if stationary else UNIT
+        name, count = base, 2
+        while name in made:
+            name, count = f"{base}_{count}", count + 1
+        made[name] = Variant(name, classes, UNIT)
+    return tuple(made.values())

@@ -116,9 +116,9 @@ class Generic:
     def _mapped(self, operand_index: int) -> str:
         """Read an operand through its indexing map; none of its dims stretches at run time."""
         access = self.nest.operands[operand_index]
-        still = frozenset() if self._version is None else self._version.still
+        stretched = frozenset() if self._version is None else self._version.stretched
         dims = [
-            None if (access.name, dim, index.dim) in still else index.dim
+            None if (access.name, dim, index.dim) in stretched else index.dim
             for dim, index in enumerate(access.map.indices)
         ]
         self._ins.append(self._known(access, dims))

@@ -160,7 +160,7 @@ def _write_nest(nest: Nest, shapes: Shapes, versions: int) -> dict[int, str]:
         # A declared type may know more or fewer extents than the domain.
         declared = declared_type(access.type)
         cast = f"tensor.cast {part} : {type_} to {declared}"
-        stored[access.position] = part if declared == type_ else block.op(access.name, cast)
+        stored[access.number] = part if declared == type_ else block.op(access.name, cast)
     return stored
 
 

@@ -20,10 +20,10 @@ from ...core.frozen import dataclass
 from ...loops.nest import Nest
 from .shapes import Shapes, Test
 
-__all__ = ["Place", "Version", "versions_of"]
+__all__ = ["MappedDim", "Version", "versions_of"]
 
 # An operand's dim as one map sees it: the operand's name, its dim, the dim of the domain.
-Place = tuple[str, int, int]
+MappedDim = tuple[str, int, int]
 # The answers multiply with each question; a nest with more questions gets only the version without stretching.
 _MOST_ASKED = 12
 
@@ -34,11 +34,11 @@ class Version:
 
     Attributes
     ----------
-    still : the dims that stretch, and have extent 1.
+    stretched : the dims that stretch, and have extent 1.
     test : the test that selects it for a call; None if no other version is left.
     """
 
-    still: frozenset[Place]
+    stretched: frozenset[MappedDim]
     test: Test | None
 
 
@@ -46,7 +46,7 @@ class Version:
 class _Question:
     """Whether some dims that have one extent stretch: the dims, and the test that they do not."""
 
-    places: tuple[Place, ...]
+    dims: tuple[MappedDim, ...]
     same: str
 
 
@@ -64,18 +64,18 @@ def versions_of(nest: Nest, shapes: Shapes, most: int) -> tuple[Version, ...]:
     questions = _questions(nest, shapes)
     if len(questions) > _MOST_ASKED:
         return (Version(frozenset(), _test(questions, frozenset(), shapes)),)
-    answers = sorted(_answers(questions, nest, shapes), key=lambda still: _order(questions, still))
+    answers = sorted(_answers(questions, nest, shapes), key=lambda stretched: _order(questions, stretched))
     found = []
-    for at, still in enumerate(answers[:most]):
+    for at, stretched in enumerate(answers[:most]):
         is_last = at + 1 == len(answers)
-        places = frozenset(place for one in still for place in questions[one].places)
-        found.append(Version(places, None if is_last else _test(questions, still, shapes)))
+        places = frozenset(place for one in stretched for place in questions[one].dims)
+        found.append(Version(places, None if is_last else _test(questions, stretched, shapes)))
     return tuple(found)
 
 
 def _questions(nest: Nest, shapes: Shapes) -> tuple[_Question, ...]:
     """Return the questions of a nest: none about dims whose maps say whether they stretch."""
-    grouped: dict[object, list[Place]] = {}
+    grouped: dict[object, list[MappedDim]] = {}
     for access in nest.operands:
         for dim, index in enumerate(access.map.indices):
             if index.stretches and index.dim is not None:
@@ -96,31 +96,31 @@ def _answers(questions: tuple[_Question, ...], nest: Nest, shapes: Shapes) -> It
     """Yield the sets of questions whose dims may stretch together: if all that meet in a dim are 1, none stretches."""
     asked: dict[int, set[int]] = {}
     for at, question in enumerate(questions):
-        asked.setdefault(question.places[0][2], set()).add(at)
+        asked.setdefault(question.dims[0][2], set()).add(at)
     # One of the dims that meet has the domain's extent: if there are questions about all of them, not all can stretch.
     together = []
     for at, members in asked.items():
-        places = {place[:2] for one in members for place in questions[one].places if place[2] == at}
+        places = {place[:2] for one in members for place in questions[one].dims if place[2] == at}
         meeting = shapes.meeting(nest, at)
         together += [members] * (bool(meeting) and meeting <= places)
     for count in range(len(questions) + 1):
         for chosen in itertools.combinations(range(len(questions)), count):
-            still = frozenset(chosen)
-            if not any(members <= still for members in together):
-                yield still
+            stretched = frozenset(chosen)
+            if not any(members <= stretched for members in together):
+                yield stretched
 
 
-def _order(questions: tuple[_Question, ...], still: frozenset[int]) -> tuple[int, int, list[tuple[int, int]]]:
+def _order(questions: tuple[_Question, ...], stretched: frozenset[int]) -> tuple[int, int, list[tuple[int, int]]]:
     """Return the sort key of an answer: few stretching operands, few dims, outer dims, later operands come first."""
-    operands = {place[0] for at in still for place in questions[at].places}
-    return len(operands), len(still), sorted((questions[at].places[0][2], -at) for at in still)
+    operands = {place[0] for at in stretched for place in questions[at].dims}
+    return len(operands), len(stretched), sorted((questions[at].dims[0][2], -at) for at in stretched)
 
 
-def _test(questions: tuple[_Question, ...], still: frozenset[int], shapes: Shapes) -> Test:
+def _test(questions: tuple[_Question, ...], stretched: frozenset[int], shapes: Shapes) -> Test:
     block, found = shapes.block, None
     for at, question in enumerate(questions):
         one = question.same
-        if at in still:
+        if at in stretched:
             one = block.op("stretches", f"arith.xori {one}, {block.constant(True, 'i1')} : i1")
         found = one if found is None else block.op("version", f"arith.andi {found}, {one} : i1")
     return True if found is None else found

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .ir import Operation, Value
-from .row import Facts, Rewrite
+from .row import Facts, Rewrite, stated
 from .types import WITNESS
-from .values import LatticeValue, Shape, Size, Witness
+from .values import LatticeValue, Shape, Witness
 
 __all__ = [
     "assuming_all",
@@ -32,10 +32,6 @@ __all__ = [
 ]
 
 Canonicalise = Callable[[Operation, Facts], Rewrite]
-
-
-def _number(value: LatticeValue) -> LatticeValue:
-    return value.value if isinstance(value, Size) else value
 
 
 def _forward(operation: Operation, value: Value) -> Rewrite:
@@ -59,9 +55,9 @@ def neutral(number: int, both: bool = True) -> Canonicalise:
 
     def rule(operation: Operation, facts: Facts) -> Rewrite:
         a, b = operation.operands
-        if _number(facts.known(b)) == number and facts.certain(b):
+        if stated(facts.known(b)) == number and facts.certain(b):
             return _forward(operation, a)
-        return _forward(operation, b) if both and _number(facts.known(a)) == number and facts.certain(a) else None
+        return _forward(operation, b) if both and stated(facts.known(a)) == number and facts.certain(a) else None
 
     return rule
 

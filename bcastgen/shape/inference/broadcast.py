@@ -26,11 +26,11 @@ from ..types.tensor_type import TensorType, parse_type
 from .dim_uses import AlignedDims
 from .entailment import Clause
 from .obligations import Problem
-from .operand_use import Place, Use
+from .operand_use import OperandDim, Use
 from .solve import check_ranks, solve
 from .stretch_rules import Rules
 
-__all__ = ["BroadcastInfo", "Mode", "broadcast", "infer_broadcast", "infer_dim", "operand_names"]
+__all__ = ["BroadcastInfo", "Mode", "broadcast", "infer_broadcast", "operand_names"]
 
 Mode: TypeAlias = Literal["sound", "document"]
 
@@ -73,8 +73,8 @@ class BroadcastInfo:
     mode: Mode
     uses: tuple[Use, ...] = ()
     stretching_at: frozenset[tuple[str, int, int]] = frozenset()
-    places: tuple[Place | None, ...] = ()
-    unknown_places: tuple[tuple[Place, ...], ...] = ()
+    places: tuple[OperandDim | None, ...] = ()
+    unknown_places: tuple[tuple[OperandDim, ...], ...] = ()
     decisions: tuple[Decision, ...] = ()
     facts: Facts = field(default_factory=Facts, compare=False, repr=False)
     clauses: tuple[Clause, ...] = field(default=(), compare=False, repr=False)
@@ -136,39 +136,12 @@ class BroadcastInfo:
         return f"{TensorType(None, self.dims, self.unranked)}{' with ' if checks else ''}{checks}"
 
 
-def infer_dim(a: Dim, b: Dim) -> Dim:
-    """Return the dim that two operands' dims span together (InferDim of the trait's pseudo-code).
-
-    Parameters
-    ----------
-    a, b : the dims, in either order.
-
-    Raises
-    ------
-    BroadcastError
-        If both extents are known, differ, and neither is 1, or if their facts say as much.
-
-    Examples
-    --------
-    >>> str(infer_dim(Dim(), Dim(4))), str(infer_dim(Dim("n"), Dim(1))), str(infer_dim(Dim("n"), Dim("m")))
-    ('4', 'n', '?')
-    >>> str(infer_dim(Dim(0), Dim(1))), str(infer_dim(Dim(0), Dim())), str(infer_dim(Dim("n", min=2), Dim("m")))
-    ('0', '0', 'n>=2')
-    """
-    if a.is_plain and b.is_plain and (a == b or a.is_one or b.is_one):
-        return a if b.is_one else b
-    if a.is_plain and b.is_plain and not (a.is_static and b.is_static):
-        # Either of two unknown extents may be the 1 that stretches, so the result has neither name.
-        return a if a.is_static else b if b.is_static else DYNAMIC
-    return broadcast([("dim0", TensorType(None, (a,))), ("dim1", TensorType(None, (b,)))]).dims[0]
-
-
 def broadcast(
     operands: Sequence[Use | tuple[str, TensorType | str]],
     mode: Mode = "sound",
     entry: bool = False,
     rules: Rules | None = None,
-    homes: tuple[tuple[str, Place], ...] = (),
+    homes: tuple[tuple[str, OperandDim], ...] = (),
 ) -> BroadcastInfo:
     """Infer the iteration domain of operands.
 
@@ -229,7 +202,7 @@ def _setter(problem: Problem, position: int) -> str | None:
     return domain_dim.dim_uses[0].name if problem.extent(position) is not None and domain_dim.dim_uses else None
 
 
-def _place(problem: Problem, position: int) -> Place | None:
+def _place(problem: Problem, position: int) -> OperandDim | None:
     """Return the array dim that has a domain dim's unknown extent in every call, or None if there is none."""
     domain_dim = problem.domain_dims[position]
     if problem.extent(position) is not None:
@@ -244,7 +217,7 @@ def _place(problem: Problem, position: int) -> Place | None:
     )
 
 
-def _met(domain_dim: AlignedDims) -> tuple[Place, ...]:
+def _met(domain_dim: AlignedDims) -> tuple[OperandDim, ...]:
     return tuple(dict.fromkeys(dim.place for dim in domain_dim.live if not (dim.dim.is_static or dim.front)))
 
 

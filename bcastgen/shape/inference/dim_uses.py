@@ -17,13 +17,13 @@ from ...core.errors import BroadcastError
 from ...core.frozen import dataclass
 from ..types.dim import DYNAMIC, Dim
 from ..types.facts import ANY_EXTENT, Facts, Range
-from .operand_use import Place, Target, Use
+from .operand_use import OperandDim, Target, Use
 from .stretch_rules import Rules, StretchMode
 
 __all__ = ["AlignedDims", "DimUse", "Symbols", "dim_uses_of", "domain_dims_of", "first_occurrences", "symbol_facts"]
 
 # Symbol -> where it occurs first: operand, its dim.
-Symbols: TypeAlias = Mapping[str, Place]
+Symbols: TypeAlias = Mapping[str, OperandDim]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class DimUse:
     dim: Dim
     stretch_mode: StretchMode
     target: Target
-    place: Place
+    place: OperandDim
     is_target_shape: bool = False
     front: bool = False
 
@@ -93,7 +93,7 @@ class AlignedDims:
         return len(self.keys) > 1
 
 
-def first_occurrences(uses: Sequence[Use], rules: Rules, homes: Symbols) -> dict[str, Place]:
+def first_occurrences(uses: Sequence[Use], rules: Rules, homes: Symbols) -> dict[str, OperandDim]:
     """Return the first occurrence of each symbol, preferring dims that are checked; `homes` are in operands not in use.
 
     Raises
@@ -101,8 +101,8 @@ def first_occurrences(uses: Sequence[Use], rules: Rules, homes: Symbols) -> dict
     BroadcastError
         For a symbol in a shape without an array that no operand has.
     """
-    symbols: dict[str, Place] = {}
-    vouched: dict[str, Place] = {}
+    symbols: dict[str, OperandDim] = {}
+    vouched: dict[str, OperandDim] = {}
     for use in uses:
         for _, own, dim in () if use.is_target_shape else use.aligned:
             if dim.symbol is not None:

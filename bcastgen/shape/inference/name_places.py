@@ -9,12 +9,12 @@ from collections.abc import Mapping
 
 from ...core.errors import BroadcastError
 from ..computed_constraints import NamePlaces
-from .operand_use import Place
+from .operand_use import OperandDim
 
 __all__ = ["name_places"]
 
 
-def name_places(text: str, homes: Mapping[str, Place], array: str, dim: int, kind: str = "operand") -> NamePlaces:
+def name_places(text: str, homes: Mapping[str, OperandDim], array: str, dim: int, kind: str = "operand") -> NamePlaces:
     """Return the place that binds each name of a computed extent.
 
     Parameters

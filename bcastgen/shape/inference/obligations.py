@@ -37,7 +37,7 @@ from ..types.facts import MAX_EXTENT, Facts, Range
 from .dim_uses import AlignedDims, DimUse, Symbols
 from .entailment import Alternative, Atom, Clause
 from .name_places import name_places
-from .operand_use import Place, Use
+from .operand_use import OperandDim, Use
 
 __all__ = ["Candidate", "Problem", "candidates", "rank_candidates", "same_extent"]
 
@@ -167,7 +167,7 @@ def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candid
         yield Candidate(constraint, (((Atom("within", node, said),),),), (broken_by,), dim_use, trusted)
 
 
-def same_extent(place: Place, first: Place, symbol: str) -> SameExtent:
+def same_extent(place: OperandDim, first: OperandDim, symbol: str) -> SameExtent:
     """Return the constraint on a dim of a symbol that occurs first elsewhere, be it in this broadcast or in another."""
     return SameExtent(*place, *first, symbol)
 
@@ -197,7 +197,7 @@ def _target(dim_use: DimUse, problem: Problem) -> Iterator[Candidate]:
         yield Candidate(fits, *says, dim_use=dim_use, trusted=trusted)
 
 
-def _known_target(dim_use: DimUse, problem: Problem) -> Place | int | None:
+def _known_target(dim_use: DimUse, problem: Problem) -> OperandDim | int | None:
     """Return what a dim is broadcast to: an extent that types know, or else its place; None if to nothing."""
     match dim_use.target:
         case None | Dim(value=None):

@@ -19,12 +19,12 @@ from ...core.frozen import dataclass
 from ..types.dim import Dim
 from ..types.tensor_type import TensorType
 
-__all__ = ["Place", "Target", "Use"]
+__all__ = ["OperandDim", "Target", "Use"]
 
 # An operand's name and the number of its dim.
-Place: TypeAlias = tuple[str, int]
+OperandDim: TypeAlias = tuple[str, int]
 # The target of a dim's explicit broadcast: an extent or a symbol, another operand's dim, or None without a target.
-Target: TypeAlias = Dim | Place | None
+Target: TypeAlias = Dim | OperandDim | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from .decide import Axioms, Proofs, axioms, decide, stretching, tied
 from .dim_uses import AlignedDims, DimUse, dim_uses_of, domain_dims_of, first_occurrences, symbol_facts
 from .entailment import Clause, Work, known, possible
 from .obligations import Candidate, Problem, candidates, rank_candidates
-from .operand_use import Place, Use
+from .operand_use import OperandDim, Use
 from .stretch_rules import Rules
 
 __all__ = ["Solution", "check_ranks", "solve"]
@@ -56,7 +56,7 @@ def check_ranks(uses: Sequence[Use]) -> None:
 
 # Each declared result of a call repeats the inference for the same operands.
 @lru_cache(maxsize=256)
-def solve(uses: tuple[Use, ...], rules: Rules, entry: bool, homes: tuple[tuple[str, Place], ...] = ()) -> Solution:
+def solve(uses: tuple[Use, ...], rules: Rules, entry: bool, homes: tuple[tuple[str, OperandDim], ...] = ()) -> Solution:
     """Infer the domain and decide all constraints; `homes` has the places of symbols that no use has.
 
     Raises

@@ -35,7 +35,7 @@ from ..types.tensor_type import TensorType, parse_type
 from .broadcast import BroadcastInfo, Mode, broadcast, operand_names
 from .joint import Joint
 from .name_places import name_places
-from .operand_use import Place
+from .operand_use import OperandDim
 
 __all__ = ["Bound", "decide_result", "verify_broadcast", "verify_result"]
 
@@ -141,7 +141,7 @@ def decide_result(
     for symbol, operand, dim in info.symbols:
         bound.setdefault(symbol, (operand, dim, Dim.within(symbol, info.facts.range((operand, dim)))))
     for position, own, declared in result.aligned:
-        place = _Place(name, own, info.domain_index(position), info.at(position))
+        place = _ResultDim(name, own, info.domain_index(position), info.at(position))
         known = place.inferred.range
         if declared.extent is not None:
             decisions.append(_extent_decision(info, place, declared.extent, position))
@@ -159,7 +159,7 @@ def decide_result(
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ResultDim:
     """A dim of a result: the result's name, the dim's number, the domain dim it has to equal, and that one's facts."""
 
     name: str
@@ -192,7 +192,7 @@ def _why(fate: Fate) -> str:
     return "" if fate == "proved" else "types leave it open"
 
 
-def _extent_decision(info: BroadcastInfo, place: _Place, declared: int, position: int) -> Decision:
+def _extent_decision(info: BroadcastInfo, place: _ResultDim, declared: int, position: int) -> Decision:
     inferred = place.inferred
     constraint = ResultExtent(place.name, place.dim, place.domain_dim, declared)
     if inferred.extent == declared:
@@ -212,16 +212,16 @@ def _extent_decision(info: BroadcastInfo, place: _Place, declared: int, position
     )
 
 
-def _computed_decision(declared: Dim, place: _Place, bound: Bound, info: BroadcastInfo) -> Decision:
+def _computed_decision(declared: Dim, place: _ResultDim, bound: Bound, info: BroadcastInfo) -> Decision:
     """Return the check of a computed extent that no operand's type says."""
     text = declared.symbol or ""
-    places: dict[str, Place] = {name: first[:2] for name, first in bound.items() if first[0] != place.name}
+    places: dict[str, OperandDim] = {name: first[:2] for name, first in bound.items() if first[0] != place.name}
     own = name_places(text, places, place.name, place.dim, "result")
     constraint = ResultComputed(place.name, place.dim, place.domain_dim, text, own)
     return Decision(constraint, "checked", "it is a claim of the caller's")
 
 
-def _symbol_decisions(symbol: str, place: _Place, first: tuple[str, int, Dim], same: bool) -> tuple[Decision, ...]:
+def _symbol_decisions(symbol: str, place: _ResultDim, first: tuple[str, int, Dim], same: bool) -> tuple[Decision, ...]:
     """Compare what is inferred for a dim with its symbol's first occurrence: name, dim, and what is known there."""
     other, other_dim, expected = first
     inferred = place.inferred
@@ -238,7 +238,7 @@ def _symbol_decisions(symbol: str, place: _Place, first: tuple[str, int, Dim], s
     return (Decision(constraint, "checked", f"{symbol} is bound where it occurs first"),)
 
 
-def _range_decisions(place: _Place, declared: Dim, known: Range) -> list[Decision]:
+def _range_decisions(place: _ResultDim, declared: Dim, known: Range) -> list[Decision]:
     """Compare the range that is declared for a dim with what is known of it."""
     wanted = declared.range
     if known.meet(wanted) is None:
@@ -256,7 +256,7 @@ def _range_decisions(place: _Place, declared: Dim, known: Range) -> list[Decisio
     return [Decision(constraint, fate, _why(fate)) for (constraint, _), fate in zip(rows, fates, strict=True)]
 
 
-def _out_of_range(place: _Place, declared: str, actual: int | None) -> BroadcastError:
+def _out_of_range(place: _ResultDim, declared: str, actual: int | None) -> BroadcastError:
     return BroadcastError(
         f"result '{place.name}' dim {place.dim} is declared as {declared}, expected {place.inferred} (inferred from "
         "the operands); declare it as ?, or widen what the operands' types declare",

@@ -21,7 +21,7 @@ def test_loops_have_floats_and_their_caller_converts():
     text = source("(f16[n] a, f32[n] b) -> f16(a + b)")
     assert "static void kernel_unit(const float *a, const float *b, float *r, int64_t n)" in text
     text = text.replace("(const void *)", "")
-    assert text.count("bcg_f16_block_to_f32((const uint16_t *)(at[0]") == 2  # unit, and where b stands still
+    assert text.count("bcg_f16_block_to_f32((const uint16_t *)(at[0]") == 2  # unit, and where b is stationary
     assert "kernel_unit(a_block, (const float *)(at[1] + row * steps[1]) + first, r_block, count);" in text
     assert "const float a_block[] = {bcg_f16_to_f32(*(const uint16_t *)(at[0] + row * steps[0]))};" in text
 

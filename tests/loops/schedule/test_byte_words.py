@@ -110,7 +110,7 @@ def test_results_of_32_bits(kind, to):
     scale = np.array([2], names[to])
     x, y = a.astype(names[to]), b.astype(names[to])
     np.testing.assert_array_equal(kernel(a, b, scale), x * 3 + y * scale, strict=True)
-    # Operands that move beside the bytes, and bytes that stand still.
+    # Operands that move beside the bytes, and bytes that are stationary.
     c = np.arange(a.size).astype(names[to])
     np.testing.assert_array_equal(kernel(a, b, c), x * 3 + y * c, strict=True)
     np.testing.assert_array_equal(kernel(a, b[5:6], scale), x * 3 + y[5:6] * scale, strict=True)

@@ -10,7 +10,8 @@ from bcastgen import from_text
 from bcastgen.emit.kernel.view import kernel_view
 from bcastgen.emit.templating.render import render_kernel
 from bcastgen.loops.nest import Load
-from bcastgen.loops.schedule.schedule import schedule, standalone_schedules
+from bcastgen.loops.schedule.program_schedule import standalone_schedule
+from bcastgen.loops.schedule.schedule import schedule
 from bcastgen.loops.schedule.variants import ANY, UNIT, classes_of
 
 
@@ -37,7 +38,7 @@ DECISIONS = {
         "t0_block[i - first] = t0;",
     ),
     "common case": ("(f32[*] x) -> log(x)", "common case: t0 = log(x) takes its short form", "most0"),
-    "pairs": ("(f32[*] x) -> tanh(x)", "pairs: points i and i + 32 are computed side by side", "BCG_PAIRS &&"),
+    "pairs": ("(f32[*] x) -> tanh(x)", "pairs: where every operand moves, points i and i + 32 are", "BCG_PAIRS &&"),
     "words": ("(u8[*] a) -> ((a.astype(u16) * 3) >> 2).astype(uint8)", "byte words in unit: 2 bytes", "bcg_word_16("),
     "deinterleaved": ("(u8[*] a) -> a.astype(f32) * 0.5", "byte words in unit: 4 bytes 16 apart", "bcg_deinterleave("),
     "f16": ("(f16[*] a, f32[*] b) -> f16(a + b)", "f16 of a, r: converted 256 at a time", "bcg_f16_block_to_f32("),
@@ -56,7 +57,7 @@ def test_what_the_schedule_says_is_how_the_c_goes(name):
 
 @pytest.mark.parametrize("text", [text for text, *_ in DECISIONS.values()])
 def test_standalone_c_has_variants_and_hoisted_stages_only(text):
-    (found,) = standalone_schedules(compiled(text).rewritten.program)
+    (found,) = standalone_schedule(compiled(text).rewritten.program).nests
     loops = (found.inline, *found.stages, *([found.staged] if found.staged else []))
     assert not any(loop.blocks or loop.words for loop in loops)
     assert not (found.run_time or found.f16_blocks or found.light)
@@ -104,7 +105,7 @@ def test_a_nest_that_only_checks_computes_nothing():
     program = compiled("(f32[?] a) -> a + 1").program
     (nest,) = program.nests
     checks = replace(nest, results=(), stores=(), body=())
-    for found in (schedule(checks), *standalone_schedules(replace(program, nests=(checks,)))):
+    for found in (schedule(checks), *standalone_schedule(replace(program, nests=(checks,))).nests):
         assert str(found) == "schedule\n  nothing is computed"
 
 
@@ -118,9 +119,9 @@ def test_a_nest_that_only_checks_computes_nothing():
         "(f64[*] a, f64[m] b) -> log(a + b)",
     ],
 )
-def test_what_types_know_to_stand_still_moves_in_no_loop(text):
+def test_what_types_know_to_be_stationary_moves_in_no_loop(text):
     for nest, found in zip(
-        (program := compiled(text).rewritten.program).nests, standalone_schedules(program), strict=True
+        (program := compiled(text).rewritten.program).nests, standalone_schedule(program).nests, strict=True
     ):
         ranked = not nest.domain.open
         for loop in (found.inline, *found.stages, *([found.staged] if found.staged else [])):

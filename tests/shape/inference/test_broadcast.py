@@ -19,7 +19,7 @@ import pytest
 
 from bcastgen.core.errors import BcastgenError, BroadcastError, ParseError
 from bcastgen.shape.constraints import Stretches
-from bcastgen.shape.inference.broadcast import BroadcastInfo, broadcast, infer_broadcast, infer_dim, operand_names
+from bcastgen.shape.inference.broadcast import BroadcastInfo, broadcast, infer_broadcast, operand_names
 from bcastgen.shape.types.dim import Dim
 from bcastgen.shape.types.tensor_type import TensorType, parse_type
 
@@ -252,6 +252,11 @@ def test_symbols(ranks: range, values: tuple[int | str | None, ...], operands: i
             if expected is not None and bound is not None:
                 inferred = [bound[dim.symbol] if dim.symbol is not None else dim.extent for dim in info.dims]
                 assert all(dim in (None, extent) for dim, extent in zip(inferred, expected, strict=True))
+
+
+def infer_dim(a: Dim, b: Dim) -> Dim:
+    """Return the dim that two operands' dims span together: InferDim of the trait's pseudo-code."""
+    return broadcast([("dim0", TensorType(None, (a,))), ("dim1", TensorType(None, (b,)))]).dims[0]
 
 
 @pytest.mark.parametrize(

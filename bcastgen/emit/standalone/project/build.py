@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ....core.c_flags import OPENMP_FLAGS, RESULT_FLAGS, Flag
+from ....core.c_flags import C_LANGUAGE, OPENMP_FLAGS, OPTIMISED, RESULT_FLAGS, Flag
 from ...templating.render import render_template
 from ..shared import HEADER
 from ..target import find_target
@@ -48,6 +48,8 @@ def build_text(module: ModuleView, files: Mapping[str, str], kind: str) -> str:
         sources=[file for file in files if file.endswith(".c")],
         headers=[file for file in files if file.endswith(".h")],
         public=[file for file in (f"{name}.h", HEADER) if file in files],
+        optimised=OPTIMISED,
+        standard=C_LANGUAGE[0],
         flags=(*_target_flags(module), *RESULT_FLAGS),
         main=module.form.main,
         export=module.form.export,

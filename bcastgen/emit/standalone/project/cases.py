@@ -135,7 +135,7 @@ def _positions(program: LoopProgram) -> list[tuple[int, ...] | None]:
             if access.positions is not None:
                 # A dropped dim has no position, so it gets a negative one of its own.
                 unique = tuple(position or -own_dim - 1 for own_dim, position in enumerate(access.positions))
-                found.setdefault(access.position, unique)
+                found.setdefault(access.number, unique)
     return [found.get(operand_index) for operand_index in range(len(program.operands))]
 
 

@@ -22,7 +22,6 @@ from ...kernel.constants import data_lines
 from ...kernel.model import KernelView
 from ...templating.render import render_template
 from ..freestanding import without_library
-from ..openmp import threads
 from ..shared import spelled
 from .cases import Case, cases
 from .reference import ReferenceView, references
@@ -49,7 +48,7 @@ class TypeView:
 class ConstantData:
     """A constant array in the program: its index among the arrays, and its elements row by row."""
 
-    position: int
+    number: int
     c: str
     extents: tuple[int, ...]
     byte_strides: tuple[int, ...]
@@ -107,7 +106,7 @@ def main_program(module: ModuleView, header: str) -> str:
     header : the header's text.
     """
     triples = [
-        (kernel, part, cases(part.lowered or part.program, _points(kernel) if module.form.openmp else 0))
+        (kernel, part, cases(part.lowered or part.program, _points(kernel)))
         for kernel, part in zip(module.kernels, module.parts, strict=True)
     ]
     shapes = [shape for _, _, found in triples for case in found for shape in (*case.operands, *case.results)]
@@ -128,7 +127,7 @@ def main_program(module: ModuleView, header: str) -> str:
 
 def _points(kernel: KernelView) -> int:
     """Return a number of points beyond which threads share every loop that they may share."""
-    return max((shared.points for shared in map(threads, kernel.computed) if shared is not None), default=0)
+    return max((nest.threads.points for nest in kernel.computed if nest.threads is not None), default=0)
 
 
 def _checked(kernel: KernelView, part: ModulePart, found: tuple[Case, ...]) -> CheckedKernel:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ....core.frozen import dataclass
 from ....loops.nest import Access, LoopProgram
-from ....loops.schedule.schedule import standalone_schedules
+from ....loops.schedule.program_schedule import standalone_schedule
 from ...kernel.model import NestView
 from ...kernel.view import kernel_view
 
@@ -72,7 +72,7 @@ def references(stem: str, program: LoopProgram, fast: bool) -> tuple[ReferenceVi
     program : its nests.
     fast : whether functions take their fast forms.
     """
-    schedules = standalone_schedules(program, 0)
+    schedules = standalone_schedule(program, 0).nests
     view = kernel_view(stem, program, schedules, "", separate=True, fast=fast)
     pairs = enumerate(zip(program.nests, view.nests, strict=True))
     return tuple(
@@ -88,7 +88,7 @@ def _reference(
     """Return the view of the function that computes one point of a nest; `first` is the number of the first result."""
     reads = tuple(
         AccessView(
-            access.position,
+            access.number,
             _dims(access),
             array.value_c,
             array.load,
@@ -97,7 +97,7 @@ def _reference(
         for number, (access, array) in enumerate(zip(operands, view.operands, strict=True))
     )
     writes = tuple(
-        AccessView(first + access.position, None, array.c, array.load, store)
+        AccessView(first + access.number, None, array.c, array.load, store)
         for access, array, store in zip(results, view.results, view.stores, strict=True)
     )
     return ReferenceView(

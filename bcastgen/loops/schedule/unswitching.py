@@ -1,4 +1,4 @@
-"""Still conditions: selections whose condition is one value along a loop become two loops, one for each side.
+"""Unswitching: a selection whose condition is one value along a loop becomes two loops, one for each side.
 
 In: a nest, and a variant of its loop.  Out: :class:`.Sides`, or None where no selection has such a condition.
 
@@ -52,16 +52,16 @@ def two_sided(
     nest: Nest, variants: tuple[Variant, ...], found: tuple[frozenset[int], ...], fast: bool
 ) -> tuple[Sides, ...]:
     """Return the sides of the first variant along which the operands of one of the `found` masks are stationary."""
-    still = ({at for at, kind in enumerate(variant.operands) if kind == ZERO} for variant in variants)
-    chosen = [variant for variant, own in zip(variants, still, strict=True) if any(one <= own for one in found)]
+    stationary = ({at for at, kind in enumerate(variant.operands) if kind == ZERO} for variant in variants)
+    chosen = [variant for variant, own in zip(variants, stationary, strict=True) if any(one <= own for one in found)]
     return tuple(sides for variant in chosen[:_MAX_TWO_SIDED] if (sides := _sides(nest, variant, fast)) is not None)
 
 
 def _sides(nest: Nest, variant: Variant, fast: bool) -> Sides | None:
     """Return the sides of the first selection whose condition is one value along a variant's loop, or None."""
-    still = {at for at, kind in enumerate(variant.operands) if kind == ZERO}
+    stationary = {at for at, kind in enumerate(variant.operands) if kind == ZERO}
     for condition in _decisive(nest):
-        if _operands_of(nest, condition) <= still:
+        if _operands_of(nest, condition) <= stationary:
             holds, fails = (_side(_decided(nest, condition, place), variant, fast) for place in (1, 2))
             return Sides(variant, condition, statements_of(nest, (condition,), frozenset()), holds, fails)
     return None

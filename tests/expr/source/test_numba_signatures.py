@@ -7,7 +7,7 @@ import pytest
 
 from bcastgen.core.dtypes import WEAK_FLOAT, WEAK_INT, dtype
 from bcastgen.core.errors import DTypeError, ParseError
-from bcastgen.expr.source.loops import chosen_loop, numba_dtype, read_loops
+from bcastgen.expr.source.numba_signatures import chosen_signature, numba_dtype, read_signatures
 
 
 @pytest.mark.parametrize(
@@ -23,22 +23,22 @@ from bcastgen.expr.source.loops import chosen_loop, numba_dtype, read_loops
     ],
 )
 def test_a_signature_in_text(text, shown):
-    assert [str(loop) for loop in read_loops([text], 1)] == [shown]
+    assert [str(loop) for loop in read_signatures([text], 1)] == [shown]
 
 
 @pytest.mark.parametrize("text", ["float64[:](float64[:])", "void(", "float64(float64", "float64(,)", 3])
 def test_what_is_no_signature(text):
     with pytest.raises(ParseError, match="no signature"):
-        read_loops([text], 1)
+        read_signatures([text], 1)
 
 
 def test_dtypes_that_are_not_there():
     with pytest.raises(DTypeError, match="complex256"):
-        read_loops(["complex256(complex256)"], 1)
+        read_signatures(["complex256(complex256)"], 1)
 
 
 def test_the_exact_loop_then_the_first_safe_one():
-    loops = read_loops(["float64(float64, float64)", "int32(int32, int32)", "int64(int64, int64)"], 2)
+    loops = read_signatures(["float64(float64, float64)", "int32(int32, int32)", "int64(int64, int64)"], 2)
     i8, i32, i64, f32, u64 = map(dtype, ("i8", "i32", "i64", "f32", "u64"))
     for types, found in {
         (i32, i32): "int32",
@@ -47,9 +47,9 @@ def test_the_exact_loop_then_the_first_safe_one():
         (f32, WEAK_INT): "float64",
         (i32, WEAK_FLOAT): "float64",
     }.items():
-        assert str(chosen_loop("f", loops, types)).startswith(found), types
+        assert str(chosen_signature("f", loops, types)).startswith(found), types
     with pytest.raises(DTypeError, match=r"f\(uint64, uint64\): none of its signatures"):
-        chosen_loop("f", loops[1:], (u64, u64))
+        chosen_signature("f", loops[1:], (u64, u64))
 
 
 def test_other_objects_are_no_types_of_numba():

@@ -12,7 +12,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen.core.c_flags import CHECKED, OPENMP_FLAGS
-from bcastgen.emit.standalone.openmp import BLOCK
+from bcastgen.loops.schedule.threads import BLOCK
 from c_harness import LANGUAGES, STRICT, compiler
 from compile_flags import SHARED, WARNED
 

@@ -13,7 +13,7 @@ import pytest
 import bcastgen as bg
 from bcastgen import from_text
 from bcastgen.loops.schedule.schedule import schedule
-from bcastgen.loops.schedule.still_conditions import masks
+from bcastgen.loops.schedule.unswitching import masks
 from bcastgen.loops.schedule.variants import MAX_VARIANTS, classes_of
 
 

@@ -1,4 +1,4 @@
-"""Places in the user's source: the file and line that an op was applied at, or that an error came through.
+"""Lines of the user's source: the file and line that an op was applied at, or that an error came through.
 
 In: the frames of a running function, or an error's traceback.  Out: the innermost that is neither ours nor NumPy's.
 
@@ -13,9 +13,9 @@ from types import FrameType, TracebackType
 
 import numpy as np
 
-from .nodes import Place
+from .nodes import SourceLine
 
-__all__ = ["last_place", "name_of", "users_place"]
+__all__ = ["last_line", "name_of", "users_line"]
 
 # Frames of these folders, and those of Python's own frozen modules, are not the user's.
 _FOLDERS = tuple(os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), np.__file__))
@@ -24,7 +24,7 @@ _OURS = (*_FOLDERS, "<frozen ")
 _MOST_FRAMES = 8
 
 
-def users_place() -> Place:
+def users_line() -> SourceLine:
     """Return the file and line of the innermost frame of the user's."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
@@ -47,7 +47,7 @@ def name_of(value: object) -> str | None:
     return None
 
 
-def last_place(traceback: TracebackType | None) -> Place | None:
+def last_line(traceback: TracebackType | None) -> SourceLine | None:
     """Return the file and line of the user's that an error comes through last."""
     found = None
     while traceback is not None:

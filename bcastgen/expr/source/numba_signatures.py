@@ -1,11 +1,11 @@
-"""Loops: the signatures that Numba's decorator takes, as dtypes.
+"""Numba's signatures: the dtypes that a function is declared to compute in.
 
-In: text, or Numba's own objects, which are read by their names.  Out: :class:`Loop` s.
+In: text, or Numba's own objects, which are read by their names.  Out: :class:`Signature` values.
 
-    "float64(float64, int32)"   ->   Loop((f64, i32), f64)          float64(float64)   ->   Loop((f64,), f64)
+    "float64(float64, int32)"   ->   Signature((f64, i32), f64)          float64(float64)   ->   Signature((f64,), f64)
 
-As for a ufunc, the loop is taken whose operands have exactly the dtypes of a call, else the first one that they convert
-to without loss.
+As with the loops of a ufunc, a call takes the signature that has exactly its operands' dtypes, else the first one that
+they convert to without loss.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...core.dtypes import DType, Weak, in_numpy_code, resolve_weak
 from ...core.errors import DTypeError, ParseError
 from ...core.frozen import dataclass
 
-__all__ = ["Loop", "chosen_loop", "numba_dtype", "read_loops"]
+__all__ = ["Signature", "chosen_signature", "numba_dtype", "read_signatures"]
 
 _SIGNATURE = re.compile(r"\s*(?:(?P<result>[\w.]+)?\s*(?P<open>\())?(?P<operands>[\w.,\s]*)(?(open)\))\s*")
 # Numba's names that are neither NumPy's nor ours.
@@ -52,7 +52,7 @@ _NUMBA = {
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class Signature:
     """The dtypes that a function computes in: its operands are converted to them, and its result, if it is declared."""
 
     operands: tuple[DType, ...]
@@ -63,8 +63,8 @@ class Loop:
         return f"{self.result.numpy}({names})" if self.result is not None else f"({names})"
 
 
-def read_loops(signatures: Any, count: int) -> tuple[Loop, ...]:
-    """Return the loops of a list of signatures, for a function of so many operands.
+def read_signatures(signatures: Any, count: int) -> tuple[Signature, ...]:
+    """Read a list of signatures, for a function of so many operands.
 
     Raises
     ------
@@ -73,16 +73,16 @@ def read_loops(signatures: Any, count: int) -> tuple[Loop, ...]:
 
     Examples
     --------
-    >>> print(read_loops("float32(float32, float32)", 2)[0])
+    >>> print(read_signatures("float32(float32, float32)", 2)[0])
     float32(float32, float32)
     """
     several = [signatures] if isinstance(signatures, str) or not isinstance(signatures, Iterable) else list(signatures)
     if not isinstance(signatures, (str, list, tuple)) or _is_one(signatures):
         several = [signatures]
     found = tuple(map(_read, several))
-    for loop, said in zip(found, several, strict=True):
-        if len(loop.operands) != count:
-            raise ParseError(f"the signature {said} has {len(loop.operands)} operands, the function {count}")
+    for signature, said in zip(found, several, strict=True):
+        if len(signature.operands) != count:
+            raise ParseError(f"the signature {said} has {len(signature.operands)} operands, the function {count}")
     return found
 
 
@@ -93,12 +93,12 @@ def _is_one(signatures: Any) -> bool:
     )
 
 
-def _read(signature: Any) -> Loop:
+def _read(signature: Any) -> Signature:
     if hasattr(signature, "return_type") and hasattr(signature, "args"):
         result = signature.return_type
-        return Loop(tuple(map(_dtype_of, signature.args)), None if result is None else _dtype_of(result))
+        return Signature(tuple(map(_dtype_of, signature.args)), None if result is None else _dtype_of(result))
     if isinstance(signature, tuple):
-        return Loop(tuple(map(_dtype_of, signature)))
+        return Signature(tuple(map(_dtype_of, signature)))
     if not isinstance(signature, str):
         raise ParseError(f"{signature!r} is no signature; write as in 'float64(float64, float64)'")
     found = _SIGNATURE.fullmatch(signature)
@@ -108,7 +108,7 @@ def _read(signature: Any) -> Loop:
             f"{signature!r} is no signature of numbers; write as in 'float64(float64, float64)', and leave signatures "
             "out to serve every dtype"
         )
-    return Loop(tuple(map(_named, words)), None if found["result"] is None else _named(found["result"]))
+    return Signature(tuple(map(_named, words)), None if found["result"] is None else _named(found["result"]))
 
 
 def _named(word: str) -> DType:
@@ -128,23 +128,23 @@ def numba_dtype(kind: object) -> DType | None:
     return _named(str(kind.name))  # type: ignore[attr-defined]
 
 
-def chosen_loop(name: str, loops: Sequence[Loop], types: tuple[DType | Weak, ...]) -> Loop:
-    """Return the loop that serves operands of these types.
+def chosen_signature(name: str, signatures: Sequence[Signature], types: tuple[DType | Weak, ...]) -> Signature:
+    """Return the signature that serves operands of these types.
 
     Raises
     ------
     DTypeError
-        If they convert to those of no loop without loss.
+        If they convert to those of no signature without loss.
     """
     given = resolve_weak(types)
-    exact = (loop for loop in loops if loop.operands == given)
-    safe = (loop for loop in loops if all(map(_is_safe, given, loop.operands)))
+    exact = (one for one in signatures if one.operands == given)
+    safe = (one for one in signatures if all(map(_is_safe, given, one.operands)))
     found = next(exact, None) or next(safe, None)
     if found is None:
         shown = ", ".join(row.numpy for row in given)
         raise DTypeError(
-            f"{name}({shown}): none of its signatures takes these without loss: {'; '.join(map(str, loops))}; convert "
-            "the operands, or leave signatures out"
+            f"{name}({shown}): none of its signatures takes these without loss: {'; '.join(map(str, signatures))}; "
+            "convert the operands, or leave signatures out"
         )
     return found
 

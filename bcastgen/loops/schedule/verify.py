@@ -1,0 +1,100 @@
+"""The verifier of schedules: checks that the loops of a schedule compute what their nest stores.
+
+In: a schedule.  Out: nothing, or the error that names what is wrong.
+
+    staged: loop of {t1} reads b   ->   t1 needs t0, which the loop neither reads nor computes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...core.errors import BcastgenError
+from ..nest import Let, Load, Nest, Value
+from .inner_loops import InnerLoop, Schedule
+
+__all__ = ["verify_schedule"]
+
+
+def verify_schedule(scheduled: Schedule) -> None:
+    """Verify that each loop has its values, that its variants fit its arrays, and that decisions name what there is.
+
+    Raises
+    ------
+    BcastgenError
+        For the first fault found.
+
+    Examples
+    --------
+    >>> from bcastgen import from_text
+    >>> verify_schedule(from_text("(f32[*] a, f32[*] b) -> exp(a) * sin(b)").compilation.schedules[0])
+    """
+    nest, staged = scheduled.nest, scheduled.staged
+    if not scheduled.inline.variants:
+        _require(not nest.results, "a nest with results has no inner loop")
+        return
+    _verify_loop(nest, scheduled.inline, nest.stores, "the loop")
+    for number, stage in enumerate(scheduled.stages):
+        _verify_loop(nest, stage, stage.gives, f"stage {number}")
+    _require(bool(scheduled.stages) == (staged is not None), "stages without a loop that reads them, or the reverse")
+    if staged is not None:
+        tiles = {value for stage in scheduled.stages for value in stage.gives}
+        read = {value for value in staged.reads if isinstance(value, Let)}
+        _require(read <= tiles, "the loop after the stages reads a tile that none of them gives")
+        _verify_loop(nest, staged, nest.stores, "the loop after the stages")
+    for sides in scheduled.inline.sides:
+        _require(sides.variant in scheduled.inline.variants, "two sides are of no variant of the loop")
+        for side in (sides.holds, sides.fails):
+            _verify_loop(side.nest, side.loop, side.nest.stores, f"a side of {sides.variant.name}")
+    _verify_decisions(scheduled)
+
+
+def _verify_loop(nest: Nest, loop: InnerLoop, stored: Iterable[Value], name: str) -> None:
+    names = [variant.name for variant in loop.variants]
+    _require(len(set(names)) == len(names), f"{name} has two variants of one name: {', '.join(names)}")
+    for variant in loop.variants:
+        count = len(variant.operands)
+        _require(count == len(loop.reads), f"{name} reads {len(loop.reads)} arrays, its variant {variant.name} {count}")
+    _require(tuple(loop.gives) == tuple(stored), f"{name} does not give what is stored")
+    _verify_values(nest, loop.reads, loop.statements, loop.gives, name)
+    tiles: set[Value] = set()
+    for number, block in enumerate(loop.blocks, 1):
+        own = f"{name}, block loop {number},"
+        given: tuple[Value, ...] = tuple(map(Let, block.gives))
+        _require(set(block.reads) <= {*loop.reads, *tiles}, f"{own} reads what neither the loop nor an earlier one has")
+        is_last = number == len(loop.blocks)
+        _verify_values(nest, block.reads, block.statements, (*given, *(loop.gives if is_last else ())), own)
+        tiles |= set(given)
+    if loop.words is not None:
+        _require(set(loop.words.variants) <= set(loop.variants), f"{name} has words in a variant that it has not")
+
+
+def _verify_values(
+    nest: Nest, reads: Iterable[Value], statements: frozenset[int], gives: Iterable[Value], name: str
+) -> None:
+    """Verify that statements read only what is read, what is computed before them, and constants."""
+    known = {value for value in reads if isinstance(value, Load | Let)}
+    for at in sorted(statements):
+        for value in nest.body[at].operands:
+            known_here = not isinstance(value, Load | Let) or value in known
+            _require(known_here, f"{name} computes t{at} from {nest.show(value)}, which it neither reads nor computes")
+        known.add(Let(at))
+    for value in gives:
+        known_here = not isinstance(value, Load | Let) or value in known
+        _require(known_here, f"{name} gives {nest.show(value)}, which it neither reads nor computes")
+
+
+def _verify_decisions(scheduled: Schedule) -> None:
+    rank, threads, shared = len(scheduled.nest.domain.dims), scheduled.threads, scheduled.shared_pass
+    is_standalone = not scheduled.run_time
+    _require(threads is None or is_standalone, "the run time shares loops among threads itself")
+    _require(threads is None or scheduled.nest.domain.open or 0 <= threads.dim < rank, "threads share a loop of no dim")
+    _require((scheduled.tile_points > 0) == (is_standalone and bool(scheduled.stages)), "tiles are of no size")
+    if shared is not None:
+        _require(set(shared.rows) <= set(range(rank)), f"the rows {shared.rows} are no dims of the nest")
+        _require(shared.saved is None or len(scheduled.stages) == 1, "saved values are those of no stage")
+
+
+def _require(holds: bool, fault: str) -> None:
+    if not holds:
+        raise BcastgenError(f"schedule: {fault}")
