@@ -157,3 +157,33 @@ def test_kernels_of_a_module_share_trees(tmp_path):
     source, header, *_ = bg.emit_c(kernels, tmp_path, "m")
     assert len(re.findall(r"^} m_sum_f32;$", source.read_text(), re.MULTILINE)) == 1
     assert "m_v_sum_f32(" in header.read_text()
+
+
+# Weights in the C are read in loops that reduce, in loops that store, and in both.
+WEIGHTED = """func.func @k(%x: tensor<{rows}x5xf32>) -> (tensor<{rows}x5xf32>, tensor<{rows}x1xf32>) {{
+  %w = "tosa.const"() {{values = dense<[[1.0, -2.0, 0.5, 3.0, 0.25]]> : tensor<1x5xf32>}} : () -> tensor<1x5xf32>
+  %v = "tosa.const"() {{values = dense<[[4.0, 1.0, 0.5, -3.0, 2.0]]> : tensor<1x5xf32>}} : () -> tensor<1x5xf32>
+  %a = tosa.add %x, %w : (tensor<{rows}x5xf32>, tensor<1x5xf32>) -> tensor<{rows}x5xf32>
+  %m = tosa.reduce_sum %a {{axis = 1 : i32}} : (tensor<{rows}x5xf32>) -> tensor<{rows}x1xf32>
+  %b = tosa.sub %a, %m : (tensor<{rows}x5xf32>, tensor<{rows}x1xf32>) -> tensor<{rows}x5xf32>
+  %r = tosa.add %b, %v : (tensor<{rows}x5xf32>, tensor<1x5xf32>) -> tensor<{rows}x5xf32>
+  return %r, %m : tensor<{rows}x5xf32>, tensor<{rows}x1xf32>
+}}"""
+
+
+@pytest.mark.parametrize(
+    "form", [CForm(), CForm(single_file=True), CForm(static=True)], ids=["usual", "single", "static"]
+)
+@pytest.mark.parametrize("kind", ["gcc", pytest.param("clang", marks=pytest.mark.slow)])
+def test_weights_are_data_of_the_c(form, kind, compile_strictly, tmp_path):
+    kernel = bg.from_mlir(WEIGHTED.format(rows=6 if form.static else "?"))
+    (emitted,) = emit_module([kernel], "k", form)
+    compile_strictly(emitted.files, tmp_path / "strict", kind, "c")
+    case = Case(emitted)
+    x = np.random.default_rng(5).normal(size=(6, 5)).astype(np.float32)
+    for array in (x, np.zeros((6, 5), np.float32), np.zeros((6, 1), np.float32)):
+        case.array(array)
+    flags = ("-O1",) if kind == "gcc" else ("-O0", *ADDRESS)
+    (outcome,) = Harness([emitted], tmp_path).build(kind, flags).run(case)
+    for at, expected in enumerate(kernel(x), 1):
+        assert (outcome.values(at, np.float32) == expected).all()

@@ -113,3 +113,71 @@ def test_texts_are_verified():
         "(bool[4, ?] x) -> any(x, axis=0), all(x, axis=1)",
     )
     mlir_tools.checked_opt("\n".join(bg.from_text(text, f"k{at}").to_mlir("tosa") for at, text in enumerate(texts)))
+
+
+def layer_norm(rows, columns):
+    """A layer norm with the network's weights in its text; the second result reads a weight before it reduces."""
+    x, row = f"tensor<{rows}x{columns}xf32>", f"tensor<{rows}x1xf32>"
+    weights = f"tensor<1x{columns}xf32>"
+
+    def literal(values):
+        return f"dense<[[{', '.join(f'{value:.6f}' for value in values)}]]> : {weights}"
+
+    scale, shift = np.linspace(0.5, 2, columns), np.linspace(-1, 1, columns)
+    return f"""
+func.func @norm(%x: {x}) -> ({x}, {row}) {{
+  %zero = "tosa.const"() {{values = dense<0> : tensor<1xi8>}} : () -> tensor<1xi8>
+  %scale = "tosa.const"() {{values = {literal(scale)}}} : () -> {weights}
+  %shift = "tosa.const"() {{values = {literal(shift)}}} : () -> {weights}
+  %count = "tosa.const"() {{values = dense<{1 / columns:.9f}> : tensor<1x1xf32>}} : () -> tensor<1x1xf32>
+  %sum = tosa.reduce_sum %x {{axis = 1 : i32}} : ({x}) -> {row}
+  %mean = tosa.mul %sum, %count, %zero : ({row}, tensor<1x1xf32>, tensor<1xi8>) -> {row}
+  %apart = tosa.sub %x, %mean : ({x}, {row}) -> {x}
+  %square = tosa.mul %apart, %apart, %zero : ({x}, {x}, tensor<1xi8>) -> {x}
+  %squares = tosa.reduce_sum %square {{axis = 1 : i32}} : ({x}) -> {row}
+  %over = tosa.rsqrt %squares : ({row}) -> {row}
+  %unit = tosa.mul %apart, %over, %zero : ({x}, {row}, tensor<1xi8>) -> {x}
+  %scaled = tosa.mul %unit, %scale, %zero : ({x}, {weights}, tensor<1xi8>) -> {x}
+  %shifted = tosa.add %scaled, %shift : ({x}, {weights}) -> {x}
+  %weighted = tosa.mul %x, %shift, %zero : ({x}, {weights}, tensor<1xi8>) -> {x}
+  %most = tosa.reduce_max %weighted {{axis = 1 : i32}} : ({x}) -> {row}
+  return %shifted, %most : {x}, {row}
+}}"""
+
+
+def normed(x):
+    scale, shift = np.linspace(0.5, 2, x.shape[1]), np.linspace(-1, 1, x.shape[1])
+    apart = x.astype(float) - x.mean(axis=1, keepdims=True, dtype=float)
+    unit = apart / np.sqrt((apart**2).sum(axis=1, keepdims=True))
+    return unit * scale + shift, (x * shift).max(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("rows", ["?", 7])
+def test_weights_go_together_with_reductions(rows):
+    kernel = bg.from_mlir(layer_norm(rows, 9))
+    x = np.random.default_rng(2).normal(size=(7, 9)).astype(np.float32)
+    for got, expected in zip(kernel(x), normed(x), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+    assert kernel.result_shape((7, 9)) == ((7, 9), (7, 1))
+    assert [getattr(one, "extents", one) for one in kernel.shape_function.run((7, 9))] == [(7, 9), (7, 1)]
+    again = bg.from_mlir(kernel.to_mlir("tosa"))
+    assert all((one == other).all() for one, other in zip(again(x), kernel(x), strict=True))
+    with pytest.raises(bg.BroadcastError, match="operand 'x' dim 1 has extent 8, expected 9"):
+        kernel(x[:, :8])
+
+
+@mlir_tools.needs_mlir
+def test_texts_with_weights_are_verified():
+    kernel = bg.from_mlir(layer_norm("?", 9))
+    mlir_tools.checked_opt(kernel.to_mlir("tosa"))
+    mlir_tools.checked_opt(kernel.to_mlir("linalg"))
+
+
+@pytest.mark.slow
+@mlir_tools.needs_native
+def test_llvm_computes_with_weights_what_kernels_give(tmp_path):
+    kernel = bg.from_mlir(layer_norm("?", 9))
+    native = mlir_tools.Native.compile(kernel.to_mlir("linalg"), tmp_path / "norm")
+    x = np.random.default_rng(4).normal(size=(5, 9)).astype(np.float32)
+    for got, expected in zip(native.call("norm", [x], [(np.float32, 2)] * 2), kernel(x), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
