@@ -110,7 +110,8 @@ def test_array_api_names():
 def test_no_room_of_the_package_hides_a_public_name():
     rooms = {path.stem for path in Path(bg.__file__).parent.iterdir()}
     assert len(rooms) > 12
-    assert not rooms & {*bg.__all__, *(op.name for op in known_ops())}
+    own = [op.name for op in known_ops() if op.definition is None]  # other tests define ops, which users may, too
+    assert not rooms & {*bg.__all__, *own}
 
 
 IMPORTED = """

@@ -68,6 +68,8 @@ def blame(kernel, arrays, extents=None):
         found |= tied
         if tied == {fault}:
             break  # Nothing that is wrong implies it, so that it is asked.
+        # Asked in its place is one that comes later, behind dims that do not meet.
+        found |= {place for place in unmet if place < max(tied)}
     return faults.named(found)
 
 
