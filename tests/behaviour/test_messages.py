@@ -119,7 +119,7 @@ USES = {
     "empty": (jit(lambda x: x.min(), A[:0]), bg.BroadcastError, "'x' dim 0 has extent 0", "initial=", "kernel(x: ["),
     "mask of a sum": (jit(lambda x: x.min(where=x > 0), A), bg.TraceError, "min: where= needs initial="),
     "sum of any rank in C": (lambda: bg.from_text("sum(a)").emit_c("."), bg.BcastgenError, "declare the rank"),
-    "a sum's name": (typed_minimum, bg.BroadcastError, "operand 'min_of' dim 1 has extent 0", "(x: [", "initial="),
+    "a minimum of nothing": (typed_minimum, bg.BroadcastError, "operand 'x' dim 1 has extent 0", "(x: [", "initial="),
     "norm": (jit(lambda x: np.linalg.norm(x)), bg.TraceError, "numpy.linalg.norm is not element-wise"),
     "norm of text": (text("norm(a)"), bg.ParseError, "column 1", "norm is not element-wise", "(in 'norm(a)')"),
     "median in text": (text("b - median(a)"), bg.ParseError, "column 5", "not element-wise", "compute it outside"),

@@ -18,7 +18,7 @@ from bcastgen.expr.build import Builder
 from bcastgen.expr.folding import constant_from
 from bcastgen.expr.nodes import Operand, topological
 from bcastgen.ops.table import OPS
-from op_rows import ALIKE, MIXED, applications, apply, batches
+from op_rows import ALIKE, MIXED, applications, apply, batches, several
 
 # Which zero comes out of (0.0, -0.0) is free.
 EITHER_ZERO = {"minimum", "maximum", "fmin", "fmax", "clip"}
@@ -37,7 +37,9 @@ def op_kernels(emit):
             name = "_".join(["ops", *map(str, kinds), str(at)])
             made.append(
                 (
-                    emit(name, lambda *xs, rows=rows: tuple(apply(*row, xs) for row in rows), types, variants=variants),
+                    emit(
+                        name, lambda *xs, rows=rows: several(apply(*row, xs) for row in rows), types, variants=variants
+                    ),
                     rows,
                 )
             )
