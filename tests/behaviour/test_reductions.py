@@ -12,7 +12,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.core.dtypes import COMPUTED, DTYPES
 from bcastgen.core.errors import BcastgenError, DomainError
-from tests.support import sum_errors
+from tests.support import reduction_shapes, sum_errors
 from tests.support.long_runs import many
 from tests.support.reduction_programs import Program
 
@@ -130,6 +130,23 @@ def test_no_elements():
             value(text, x)
     with pytest.raises(bg.BroadcastError, match="'x' dim 0 has extent 0"):
         bg.from_text("(f32[?, ?] x) -> max(x)").result_shape((0, 3))
+
+
+def test_every_answer_of_random_kernels_is_one_shape():
+    """Kernels whose callers give extents, and whose reductions stand beside ops with shape functions, among them."""
+    figures, differences = reduction_shapes.run(many(60, 2000), 3)
+    assert not differences
+    assert figures["shapes"] > 40
+
+
+def test_an_extent_that_the_caller_leaves_out_is_that_of_a_reduced_value_or_what_it_meets():
+    kernel = bg.from_text("(f64[p, n] a, f64[?] c) -> broadcast_to(sum(a, axis=0), (k,)) + c")
+    assert kernel(np.ones((2, 3)), np.ones(1)).shape == (3,) == kernel.result_shape((2, 3), (1,))
+    assert kernel(np.ones((2, 1)), np.ones(4)).shape == (4,) == kernel.result_shape((2, 1), (4,))
+    deep = bg.from_text("(f64[p, n] a) -> broadcast_to(max(sum(a, axis=0, keepdims=True) * 2, axis=0), (3, k))")
+    assert deep(np.ones((2, 5))).shape == (3, 5)
+    with pytest.raises(bg.BroadcastError, match="operand 'b' dim 0 has extent 0, expected 1 or more"):
+        bg.evaluate("max(a + sum(b, axis=1, keepdims=True), axis=0)", {"a": np.ones((1, 3)), "b": np.ones((0, 3))})
 
 
 @pytest.mark.parametrize(

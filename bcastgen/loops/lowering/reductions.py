@@ -12,11 +12,12 @@ nest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
 from ...core.errors import BcastgenError, BroadcastError
+from ...core.frozen import dataclass
 from ...expr.free_extents import free_extents_again
 from ...expr.infer import Typed
 from ...expr.nodes import Expression
@@ -26,10 +27,13 @@ from ...shape.types.tensor_type import TensorType
 from ..guard_ir import Check, Const, DomainDim, HasRank, NestGuards, NotNegative, Own, ReducedShape, Step
 from ..guards.earlier import without_implied
 from ..nest import LoopProgram, Nest, Reducing, Slot
+from .columns import Column
 
 __all__ = ["lower_reductions"]
 
 Types = tuple[TensorType, ...]
+# What reductions give, by the number of the operand that it is for later nests.
+Made: TypeAlias = Mapping[int, Reducing]
 # Lowers an expression without reductions: its operands' types, how many results are reduced, what keeps these apart.
 _Declared: TypeAlias = "tuple[TensorType | None, ...] | None"
 LowerFlat: TypeAlias = Callable[[Typed, Types, _Declared, "tuple[str, ...]", "tuple[object, ...]"], LoopProgram]
@@ -131,11 +135,11 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
     shapes = tuple(ReducedShape(one.operand, stored[one.value], one.axes, one.keepdims) for one in reduced)
     program = without_implied(replace(program, guards=replace(program.guards, reduced=shapes)))
     by_number = {one.value: one for one in reduced}
-    made = frozenset(one.operand for one in reduced)
+    made = {one.operand: one for one in reduced}
     nests: list[Nest] = []
     guards: list[NestGuards] = []
     for at, (nest, asked) in enumerate(zip(program.nests, program.guards.nests, strict=True)):
-        _refuse_demands(nest, {one.operand: one for one in reduced})
+        _refuse_demands(nest, made)
         own = tuple(by_number[access.number] for access in nest.results if access.number in by_number)
         nests.append(replace(nest, reduced=own))
         guards.append(
@@ -143,13 +147,15 @@ def _combined(program: LoopProgram, reduced: tuple[Reducing, ...]) -> LoopProgra
                 asked,
                 entry=tuple(step for step in asked.entry if not _is_of(step, made)),
                 steps=tuple(step for step in asked.steps if not _is_of(step, made)),
-                results=(*asked.results, *_not_empty(nest, at, own, made)),
+                results=(*asked.results, *_not_empty(program, at, own, made)),
             )
         )
-    return replace(program, nests=tuple(nests), guards=replace(program.guards, nests=tuple(guards)), reduced=reduced)
+    checked = replace(program.guards, nests=tuple(guards))
+    columns = _columns_of_operands(program, made)
+    return replace(program, nests=tuple(nests), guards=checked, columns=columns, reduced=reduced)
 
 
-def _is_of(step: Step, made: frozenset[int]) -> bool:
+def _is_of(step: Step, made: Made) -> bool:
     """Whether a step asks what a reduction gives for its rank, or whether its extents are those of an array."""
     match step:
         case HasRank(operand=operand) | NotNegative(term=Own(operand=operand)):
@@ -173,10 +179,11 @@ def _refuse_demands(nest: Nest, given: dict[int, Reducing]) -> None:
             )
 
 
-def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...], made: frozenset[int]) -> list[Check]:
+def _not_empty(program: LoopProgram, at: int, own: tuple[Reducing, ...], made: Made) -> list[Check]:
     """Return the checks that dims have elements where a reduction of none has no value."""
+    nest = program.nests[at]
     asked = dict.fromkeys(dim for one in own if one.needs_elements for dim in one.axes)
-    found = []
+    found: list[Check] = []
     for dim in asked:
         extent = nest.domain.dims[dim].extent
         if extent is not None and extent > 0:
@@ -187,33 +194,76 @@ def _not_empty(nest: Nest, at: int, own: tuple[Reducing, ...], made: frozenset[i
                 f"{first.op.name} of no elements has no value, and types say that dim {dim} of what it combines has "
                 "none; declare another extent, or give min or max initial="
             )
-        found += _has_elements(nest, at, dim, first, made)
+        found += _has_elements(program, at, dim, first, made)
     return found
 
 
-def _has_elements(nest: Nest, at: int, dim: int, reducing: Reducing, made: frozenset[int]) -> list[Check]:
+def _has_elements(program: LoopProgram, at: int, dim: int, reducing: Reducing, made: Made) -> list[Check]:
     """Return the checks that a dim that a reduction combines has elements; they name arrays that the caller gave.
 
     A dim without elements is one of each operand that may not stretch along it, and of one that may, which is not told
     before the call; then each of them is asked.
     """
-    readers = [
-        (access.number, own, index.stretches, access.name)
-        for access in (*nest.operands, *nest.shapes)
-        if access.number not in made
-        for own, index in enumerate(access.map.indices)
-        if index.dim == dim
-    ]
-    rigid = [reader for reader in readers if not reader[2]]
+    readers = list(dict.fromkeys(_read_along(program, made, at, dim)))
+    rigid = [reader for reader in readers if not reader.stretches]
     asked = rigid[:1] or readers
-    others = not rigid and any(i.dim == dim for a in nest.operands if a.number in made for i in a.map.indices)
     text = f"d{dim} >= 1 ({reducing.op.name})"
-    if len(asked) == 1 and not others:
-        number, own, *_ = asked[0]
+    if len(asked) <= 1:
+        number, own = (asked[0].number, asked[0].dim) if asked else (reducing.operand, dim)
         return [Check("ge", DomainDim(at, dim), Const(1), "EMPTY", number, own, -1, text)]
-    found = [
-        Check("ge", Own(number, own), Const(1), "EMPTY", number, own, -1, f"{name}.{own} >= 1 ({reducing.op.name})")
-        for number, own, _, name in asked
+    texts = (f"{one.name}.{one.dim} >= 1 ({reducing.op.name})" for one in asked)
+    return [
+        Check("ge", Own(one.number, one.dim), Const(1), "EMPTY", one.number, one.dim, -1, says)
+        for one, says in zip(asked, texts, strict=True)
     ]
-    whole = Check("ge", DomainDim(at, dim), Const(1), "EMPTY", reducing.operand, dim, -1, text)
-    return [*found, whole] if others or not asked else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """A dim of an array that is no reduction's, and whether it stretches along the dim of a domain that it lies in."""
+
+    number: int
+    dim: int
+    stretches: bool
+    name: str
+
+
+def _read_along(program: LoopProgram, made: Made, at: int, dim: int) -> Iterator[_Reader]:
+    """Yield what lies in a dim of a nest's domain, also by way of what reductions give."""
+    nest = program.nests[at]
+    for access in (*nest.operands, *nest.shapes):
+        for own, index in enumerate(access.map.indices):
+            if index.dim != dim:
+                continue
+            if access.number not in made:
+                yield _Reader(access.number, own, index.stretches, access.name)
+                continue
+            for one in _behind(program, made, access.number, own):
+                yield replace(one, stretches=one.stretches or index.stretches)
+
+
+def _behind(program: LoopProgram, made: Made, number: int, own: int) -> Iterator[_Reader]:
+    """Yield what a dim of a reduced value has its extent from; nothing of a dim that was reduced."""
+    one = made[number]
+    source = program.guards.stored[one.value]
+    dim = one.sources(len(program.nests[source].domain.dims))[own]
+    if dim not in one.axes:
+        yield from _read_along(program, made, source, dim)
+
+
+def _columns_of_operands(program: LoopProgram, made: Made) -> tuple[Column, ...]:
+    """Return the columns of a program, of operands instead of what reductions give."""
+    numbers = {name: number for number, (name, _) in enumerate(program.operands)}
+    columns = []
+    for column in program.columns:
+        items: list[int | tuple[str, int]] = []
+        for item in column:
+            if isinstance(item, tuple) and numbers[item[0]] in made:
+                behind = _behind(program, made, numbers[item[0]], item[1])
+                items += [(one.name, one.dim) for one in behind if one.number not in program.extents]
+                known = program.operands[numbers[item[0]]][1].dims[item[1]].extent
+                items += [known] if known is not None else []
+            else:
+                items.append(item)
+        columns.append(tuple(dict.fromkeys(items)))
+    return tuple(columns)
