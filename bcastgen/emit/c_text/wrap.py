@@ -79,6 +79,10 @@ def _comments_broken(lines: Iterable[str]) -> Iterator[str]:
             continue
         start = f"{given[: len(given) - len(body)]}{' ' * begins}* "
         *made, rest = _split(line, start)
+        if not made:  # a single word, which is not broken
+            yield line
+            rest = ""
+            continue
         yield from made
         rest = rest.removeprefix(start)
         if not in_comment:

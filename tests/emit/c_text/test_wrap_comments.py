@@ -23,6 +23,9 @@ WORDS = " ".join(f"word{at}" for at in range(40))
         (f"/* {WORDS[:110]} longest\n * next. */\n", f"/* {WORDS[:110]}\n * longest next. */\n"),
         (f"/* {WORDS[:110]} longest\n *   a = b\n */\n", f"/* {WORDS[:110]}\n * longest\n *   a = b\n */\n"),
         (f"/* {WORDS[:110]} longest\n */\n", f"/* {WORDS[:110]}\n * longest\n */\n"),
+        # A word that no line holds stays whole, and the comment is one.
+        (f"    /* {'x' * 130}.0 is 1 */\n", f"    /* {'x' * 130}.0 is 1 */\n"),
+        (f"    /* {'x' * 130}\n     * next */\n", f"    /* {'x' * 130}\n     * next */\n"),
     ],
 )
 def test_what_is_too_long_goes_on_below(text, laid_out):
