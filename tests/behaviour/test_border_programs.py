@@ -30,7 +30,7 @@ def test_some_programs():
 
 @pytest.mark.slow
 def test_many_programs():
-    count = many(1500, 5000)
+    count = many(600, 5000)
     values, refused = outcomes(range(250, 250 + count), compiled=30)
     assert values > 0.45 * count and refused > count // 10
 

@@ -19,6 +19,7 @@ from bcastgen.core.errors import DTypeError
 from bcastgen.core.resources import bench_module
 from bcastgen.ops.table import OPS
 from bcastgen.shape.types.tensor_type import parse_type
+from long_runs import many
 
 truth = bench_module("complex_truth")
 KINDS = pytest.mark.parametrize("kind", [C64, C128], ids=str)
@@ -171,7 +172,7 @@ def test_errors_are_within_the_row_s_bound(kind, functions):
 @pytest.mark.slow
 @KINDS
 def test_errors_of_many_samples_are_within_the_row_s_bound(kind, functions):
-    check_accuracy(kind, functions, 900, 2)
+    check_accuracy(kind, functions, many(250, 900), 2)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

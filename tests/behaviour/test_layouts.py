@@ -12,6 +12,7 @@ import pytest
 
 from bcastgen import from_text, jit
 from layouts import random_array, random_operand_shape, random_shape
+from long_runs import many
 
 
 def _many(a: Any, b: Any, c: Any, d: Any, e: Any) -> Any:
@@ -81,7 +82,7 @@ def test_many_random_layouts(place: int) -> None:
     function, dtypes = PROGRAMS[place]
     rng = np.random.default_rng(1000 + place)
     kernel = jit(function)
-    for _ in range(5000):
+    for _ in range(many(1500, 5000)):
         _check(function, dtypes, rng, kernel)
 
 

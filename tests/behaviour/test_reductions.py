@@ -35,7 +35,7 @@ def test_random_programs_give_what_numpy_gives():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_many_random_programs_give_what_numpy_gives():
-    programs(many(250, 4_000), 2)
+    programs(many(150, 4_000), 2)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -111,7 +111,7 @@ def test_random_kernels_do_what_the_model_says(seed, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 100 + many(4, 10)))
+@pytest.mark.parametrize("seed", range(100, 100 + many(2, 10)))
 def test_many_random_kernels_do_what_the_model_says(seed, tmp_path):
     checked(seed, PER_MODULE, 250, tmp_path)
 

@@ -26,6 +26,7 @@ from bcastgen.loops.guard_ir import GuardProgram
 from bcastgen.shape.dialect.program import Program
 from bcastgen.shape.dialect.values import Shape
 from csrc_includes import CSRC_FLAGS
+from long_runs import many
 from reduction_programs import Program as ReductionProgram
 from shape_kernels import make_calls, make_kernel
 from shape_sides import outcome, product
@@ -146,7 +147,7 @@ def test_random_kernels(program):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_many_random_kernels(program, seed):
-    check(program, 100 + seed, 250, 20)
+    check(program, 100 + seed, many(100, 250), 20)
 
 
 def drawn_with_reductions(seed, count):

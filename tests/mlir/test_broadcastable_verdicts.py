@@ -61,7 +61,7 @@ def test_llvm_differs_where_the_docs_say_so(difference):
 @mlir_tools.needs_mlir
 @pytest.mark.parametrize(
     ("draw", "count", "seed"),
-    [(verdicts.broadcastable, many(4_000, 10_000), 22), (verdicts.tosa, many(2_000, 5_000), 23)],
+    [(verdicts.broadcastable, many(1_500, 10_000), 22), (verdicts.tosa, many(1_000, 5_000), 23)],
     ids=["broadcastable", "tosa"],
 )
 def test_verdicts_agree_with_llvm(draw, count, seed):

@@ -65,7 +65,7 @@ def test_calls_and_the_ops_they_fail_at_are_the_model_s(dynamic):
 @pytest.mark.parametrize("dynamic", ["numpy", "strict"])
 def test_many_calls_and_the_ops_they_fail_at_are_the_model_s(dynamic):
     rng = random.Random(f"many {dynamic}")
-    count = many(500, 1500)
+    count = many(200, 1500)
     allowed, refused = np.sum([agree(written(rng, 3, 7), rng, dynamic) for _ in range(count)], 0)
     assert min(allowed, refused) > count // 3
 

@@ -11,13 +11,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from long_runs import many
+
 HERE = Path(__file__).resolve().parent
 spec = importlib.util.spec_from_file_location("suites_run", HERE / "run.py")
 run = sys.modules["suites_run"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(run)
 
-# Every n-th test of a file, so that all together take about a minute of one core.
-EVERY = {"test_umath": 12, "test_ufunc": 8, "test_umath_complex": 4, "test_nep50_promotions": 4, "test_mem_overlap": 5}
+# Every n-th test of a file: all together take half a minute of one core, and a few of it in a long run.
+EVERY = {
+    "test_umath": many(40, 12),
+    "test_ufunc": many(24, 8),
+    "test_umath_complex": many(12, 4),
+    "test_nep50_promotions": many(12, 4),
+    "test_mem_overlap": 5,
+}
 
 
 @pytest.mark.slow
@@ -35,7 +43,11 @@ def test_numpys_own_tests(suite):
 
 
 # As above, of NumExpr's tests and of pandas' about eval and query.
-OTHERS = {"test_numexpr": ("numexpr", 60), "test_eval": ("pandas", 200), "test_query_eval": ("pandas", 15)}
+OTHERS = {
+    "test_numexpr": ("numexpr", many(150, 60)),
+    "test_eval": ("pandas", many(400, 200)),
+    "test_query_eval": ("pandas", many(20, 15)),
+}
 
 
 @pytest.mark.slow

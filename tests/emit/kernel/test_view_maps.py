@@ -10,6 +10,7 @@ import pytest
 from bcastgen.core.c_flags import OPTIMISED
 from bcastgen.expr.trace import Tracer, is_tracer
 from bcastgen.expr.views import Collapse
+from long_runs import many
 
 F64 = np.dtype("f8")
 NAMES = "ab"
@@ -106,7 +107,7 @@ def test_views_are_numpys_under_sanitizers(check, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "optimise"), [("gcc", OPTIMISED), ("clang", "-O0"), ("clang", OPTIMISED)])
 def test_many_views_are_numpys_with_every_compiler(kind, optimise, check, tmp_path):
-    check(80, 1, tmp_path, kind, optimise)
+    check(many(30, 80), 1, tmp_path, kind, optimise)
 
 
 def test_a_mapped_result_is_not_its_operand(emit, build, new_case, tmp_path):

@@ -15,6 +15,7 @@ from bcastgen.emit.shape_program.program import messages, render_shape, shape_fu
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import Shape, Size, Witness
 from c_harness import TERSE, compiler
+from long_runs import many
 
 GOLDEN = Path(__file__).parents[2] / "cases" / "batched.shape"
 SANITIZE = [*C_LANGUAGE, "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -323,7 +324,7 @@ def fuzz_unit(made):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind, optimise", [("gcc", "-O0"), ("gcc", OPTIMISED), ("clang", "-O0")])
 def test_any_bits_end_in_a_status_and_nothing_else_is_read(kind, optimise, tmp_path):
-    made = [batched(), nasty(), *(one for one, _ in agreement.drawn(1000))]
+    made = [batched(), nasty(), *(one for one, _ in agreement.drawn(many(300, 1000)))]
     (tmp_path / "fuzz.c").write_text(fuzz_unit(made))
     # Optimised, checks that say nothing but stop are compiled in half the time.
     flags = [*SANITIZE, *(["-g1"] if optimise == "-O0" else TERSE[kind])]

@@ -22,11 +22,11 @@ from long_runs import many
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 100 + many(1, 4)))
 def test_functions(seed, corpus, tmp_path):
-    many = corpus(seed, 30, functions=True, faults=1)
-    many.check(tmp_path / "native", NATIVE)
-    many.check(tmp_path / "plain", PLAIN, expected=False)
+    kernels = corpus(seed, many(10, 30), functions=True, faults=1)
+    kernels.check(tmp_path / "native", NATIVE)
+    kernels.check(tmp_path / "plain", PLAIN, expected=False)
     # What sanitizers look for does not depend on the last bit.
-    many.check(tmp_path / "sanitized", SANITIZED, expected=False)
+    kernels.check(tmp_path / "sanitized", SANITIZED, expected=False)
 
 
 # Rounded to the second type between two operations of the first one, so many elements side by side; in the last chain

@@ -19,7 +19,7 @@ from c_harness import ADDRESS, Case, Harness, emit_module
 from long_runs import many
 
 # With the static ones and those of test_module_agreement.py 300 and some; in a long run 1,000 and some.
-CHUNKS, PER_CHUNK = many(2, 10), 80
+CHUNKS, PER_CHUNK = many(2, 10), many(30, 80)
 
 
 def test_a_sample_of_kernels_under_sanitizers(corpus, tmp_path):
@@ -55,7 +55,9 @@ def test_kernels_in_every_build(seed, corpus, compile_strictly, tmp_path):
 
 @pytest.mark.slow
 def test_kernels_that_know_all_extents(corpus, compile_strictly, tmp_path):
-    many = corpus(500, 80, forms=(CForm(static=True), CForm(0, static=True), CForm(static=True, freestanding=True)))
+    many = corpus(
+        500, PER_CHUNK, forms=(CForm(static=True), CForm(0, static=True), CForm(static=True, freestanding=True))
+    )
     many.check(tmp_path / "builds", (*SANITIZED, *USERS))
     for kind in ("gcc", "clang"):
         compile_strictly(many.files, tmp_path / kind, kind, "c++", ("-fsyntax-only",))

@@ -14,6 +14,7 @@ import pytest
 
 from bcastgen.emit.standalone import CForm
 from c_harness import emit_module
+from long_runs import many, some
 from op_rows import all_row_kernels, golden_kernels
 
 CHECKS = "-*,bugprone-*,cert-*,clang-diagnostic-*"
@@ -45,7 +46,7 @@ def test_golden_cases(tmp_path):
 @pytest.mark.parametrize("form", [CForm(0), CForm(0, freestanding=True)], ids=["plain", "freestanding"])
 def test_every_op(form, tmp_path):
     files = {}
-    for at, kernels in enumerate(all_row_kernels()):
+    for at, kernels in enumerate(some(all_row_kernels(), 9)):
         files |= emit_module(kernels, f"ops{at}", form)[0].files
     tidy(tmp_path, files)
 
@@ -53,4 +54,4 @@ def test_every_op(form, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("functions", [False, True], ids=["exact", "functions"])
 def test_random_kernels(functions, corpus, tmp_path):
-    tidy(tmp_path, corpus(2000, 100, functions=functions, faults=None).files)
+    tidy(tmp_path, corpus(2000, many(40, 100), functions=functions, faults=None).files)

@@ -11,6 +11,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.emit.standalone import CForm
 from c_harness import ADDRESS, MEMORY, Case, Harness, emit_module
+from long_runs import many
 from reduction_c import differences
 from reduction_programs import Program
 
@@ -36,7 +37,7 @@ def test_random_programs_have_the_run_times_bits(tmp_path):
 @pytest.mark.parametrize("build", [("gcc", ("-O2",)), ("clang", ("-O0", *ADDRESS)), ("clang", ("-O0", *MEMORY))])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_random_programs_in_every_build(build, tmp_path):
-    assert not differences(programs(60, 2), tmp_path, build)
+    assert not differences(programs(many(30, 60), 2), tmp_path, build)
 
 
 @pytest.mark.parametrize("text", ["(i16[0, 3] x) -> x - mean(x)", "(i16[0, 3] x) -> x - sum(x)"])

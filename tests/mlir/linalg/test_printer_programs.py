@@ -22,6 +22,7 @@ from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.dim import Dim
 from bcastgen.shape.types.tensor_type import Signature, TensorType
 from expression_programs import EITHER_ZERO, Value, as_written, by_numpy, make_program
+from long_runs import many
 
 pytestmark = [pytest.mark.slow, mlir_tools.needs_native]
 
@@ -179,7 +180,7 @@ def calls_of(chance, found, native, samples):
     assert printed == said
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(many(2, 6)))
 def test_exact_programs(seed, tmp_path, samples, differences):
     """Bit for bit what kernels compute."""
     chance, found, native = batch(seed, True, 7, tmp_path)
@@ -193,7 +194,7 @@ def test_exact_programs(seed, tmp_path, samples, differences):
     assert count > BATCH
 
 
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", range(100, 100 + many(2, 4)))
 def test_programs_of_any_ops(seed, tmp_path, samples, differences):
     """Each step within its bound of what NumPy makes of the values before it."""
     chance, found, native = batch(seed, False, 5, tmp_path)

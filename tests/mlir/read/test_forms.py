@@ -8,6 +8,7 @@ from bcastgen.core.errors import ParseError
 from bcastgen.mlir.read.parser import parse_module
 from bcastgen.mlir.tosa.table import TOSA_OPS
 from bcastgen.shape.dialect.ops import ROWS
+from long_runs import many
 from mlir_texts import outline
 
 F, G, I32, B, C, S, Z = (
@@ -336,6 +337,6 @@ def test_every_attribute_reads_as_llvm_prints_it():
 
 @pytest.mark.slow
 @mlir_tools.needs_mlir
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(many(3, 8)))
 def test_random_modules_read_as_llvm_prints_them(seed):
     compare(mlir_texts.random_module(seed, functions=30, lines=25))

@@ -10,6 +10,7 @@ import bcastgen as bg
 import mlir_tools
 from bcastgen.core.errors import ParseError
 from bcastgen.mlir.shape.affine import parse_map
+from long_runs import many
 
 MEANINGS = {
     "+": lambda a, b: a + b,
@@ -68,7 +69,7 @@ def test_maps_compute_what_integers_do(seed):
 @mlir_tools.needs_mlir
 def test_llvm_prints_the_same_maps():
     """It simplifies maps and gives them names; what it prints computes the same, in generic form too."""
-    cases = [(line, operands, value) for seed in range(40) for line, operands, value in same_seed(seed)]
+    cases = [(line, operands, value) for seed in range(many(12, 40)) for line, operands, value in same_seed(seed)]
     text = "\n".join(made(line, f"f{at}") for at, (line, _, _) in enumerate(cases))
     for flags in ((), ("--mlir-print-op-generic",), ("--canonicalize",), ("--lower-affine",)):
         printed = mlir_tools.checked_opt(text, *flags)

@@ -20,6 +20,7 @@ from bcastgen.mlir.shape.read_program import read_program
 from bcastgen.shape.dialect.ops import ROWS
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import Shape, Size, Witness
+from long_runs import many
 from shape_lines import LINES, one_op
 from shape_reading import read, renamed
 from shape_upstream import conflicting, has_errors, ran, surviving
@@ -60,10 +61,10 @@ def test_random_programs_read_back(chance):
 
 
 @pytest.mark.slow
-def test_two_thousand_random_programs_read_back():
+def test_many_random_programs_read_back():
     chance = random.Random(0)
     seen = set()
-    for _ in range(2_000):
+    for _ in range(many(800, 2_000)):
         built = shape_programs.make_program(chance)
         assert read(str(built)) == [built]
         assert read(str(built.fold())) == [built.fold()]
@@ -115,8 +116,8 @@ def upstream_programs(count):
 
 @pytest.mark.slow
 @mlir_tools.needs_mlir
-def test_what_mlir_opt_prints_of_two_thousand_programs_reads_back():
-    drawn = upstream_programs(2_000)
+def test_what_mlir_opt_prints_of_many_programs_reads_back():
+    drawn = upstream_programs(many(600, 2_000))
     text = "\n".join(map(str, drawn))
     wanted = list(map(renamed, drawn))
     for flags in ((), ("--mlir-print-op-generic",), ("--mlir-print-debuginfo",)):
@@ -140,7 +141,7 @@ def rounds_up(machine):
 @mlir_tools.needs_mlir
 def test_what_mlir_opt_makes_of_programs_runs_alike():
     """Its folds, read and run: the same results where nothing is invalid, but for what docs/shape-dialect.md lists."""
-    drawn, chance = upstream_programs(1_000), random.Random(1)
+    drawn, chance = upstream_programs(many(500, 1_000)), random.Random(1)
     operands = {built.name: shape_programs.make_operands(chance, built)[0] for built in drawn}
     programs = surviving(drawn, "--canonicalize")
     module = parse_module(mlir_tools.checked_opt("\n".join(map(str, programs)), "--canonicalize"), "m.mlir")

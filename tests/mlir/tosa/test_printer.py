@@ -21,6 +21,7 @@ from bcastgen.mlir.tosa.table import TOSA_OPS
 from bcastgen.ops.rows.complex_parts import COMPLEX_PARTS
 from bcastgen.ops.table import OPS
 from expression_programs import EITHER_ZERO, as_written, make_program
+from long_runs import many
 
 TO_LINALG = "builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))"
 
@@ -286,7 +287,7 @@ def random_kernels(count, seed):
 @pytest.mark.parametrize("seed", range(2))
 def test_random_programs_are_verified_and_read_back(seed, samples, differences):
     draw, texts = np.random.default_rng(seed), []
-    for kernel, call_types, shapes in random_kernels(150, seed):
+    for kernel, call_types, shapes in random_kernels(many(50, 150), seed):
         texts.append(printed(kernel))
         again = bg.from_mlir(texts[-1])
         operands = [draw.choice(samples(kind, 5, seed), shape) for kind, shape in zip(call_types, shapes, strict=True)]

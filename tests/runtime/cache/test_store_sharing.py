@@ -21,6 +21,7 @@ from bcastgen.runtime.cache import build, cache_key, find
 from bcastgen.runtime.cache.upkeep import clear, info
 from bcastgen.runtime.toolchain import Toolchain, toolchain
 from cache_entries import SOURCE, answer, litter, made
+from long_runs import many
 
 
 @pytest.fixture
@@ -162,7 +163,7 @@ def test_a_build_can_be_killed_at_any_instant(compiler: Callable[[str], Path], d
     usual = time.monotonic() - begin
     clear()
     dice = random.Random(7)
-    for _ in range(60):
+    for _ in range(many(20, 60)):
         kill_after(dice.uniform(0, 1.2 * usual))
     # The last orphaned compilers may still be writing into what is being removed.
     deadline = time.monotonic() + 10

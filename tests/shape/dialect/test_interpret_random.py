@@ -139,7 +139,7 @@ def test_compile_time_promises_what_runs_keep(chance):
 
 
 @pytest.mark.slow
-@settings(RELAXED, max_examples=many(2_000, 10_000))
+@settings(RELAXED, max_examples=many(800, 10_000))
 @given(chance=st.randoms(use_true_random=True))
 def test_compile_time_promises_what_runs_keep_in_thousands_of_programs(chance):
     verify_random(chance)

@@ -27,6 +27,7 @@ from bcastgen.shape.inference.solve import solve
 from bcastgen.shape.inference.stretch_rules import Rules
 from bcastgen.shape.types.dim import Dim
 from bcastgen.shape.types.tensor_type import TensorType, parse_type
+from long_runs import many
 
 Extents = tuple[int, ...]
 Call = Mapping[str, Extents]
@@ -303,7 +304,7 @@ def test_random_situations(semantics: Any, situation: tuple[list[Use], Rules], r
 
 
 @pytest.mark.slow
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=many(1_000, 3_000), deadline=None)
 @given(situation=situations(), random=st.randoms(use_true_random=True))
 def test_many_random_situations(semantics: Any, situation: tuple[list[Use], Rules], random: Any) -> None:
     check_situation(semantics, situation, random)
