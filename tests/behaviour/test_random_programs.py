@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from bcastgen.core.errors import DomainError
 from bcastgen.expr.infer import infer
 from bcastgen.loops.interpret import interpret
+from bcastgen.ops.table import OPS
 from expression_programs import EITHER_ZERO, Value, by_numpy, by_references, make_operands, make_program
 from long_runs import many
 
@@ -87,6 +88,13 @@ def check_steps(samples, layouts, differences):
                 follow(interpret(kernel.compilation.program, operands), operands, "the interpreter", program)
 
     return check
+
+
+def test_programs_have_steps_of_every_op():
+    """What a step may not be is left out, so that a fault of the generator leaves nothing, and no test fails."""
+    programs = [make_program(random.Random(seed), seed % 2 == 0, 12) for seed in range(600)]
+    assert sum(len(program.steps) > 2 for program in programs) > 500
+    assert len({step.op.name for program in programs for step in program.steps}) > 0.95 * len(OPS)
 
 
 fixed = settings(

@@ -43,10 +43,8 @@ from bcastgen.ops.row import Op
 from bcastgen.ops.rows.numbers import NUMBERS
 from bcastgen.ops.rows.special import SPECIAL
 from bcastgen.ops.table import OPS
+from expression_programs import EITHER_ZERO
 from long_runs import LONG, many, some
-
-# Which zero these return for (0.0, -0.0) is free, as it is in NumPy.
-EITHER_ZERO = {"minimum", "maximum", "fmin", "fmax", "clip"}
 
 
 @dataclass(frozen=True)

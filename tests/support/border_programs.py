@@ -41,6 +41,7 @@ from bcastgen.expr.nodes import has_reductions
 from bcastgen.loops.interpret import interpret
 from bcastgen.runtime.slow_path import clean_operand
 from border_forms import FORMS, STATEMENTS
+from expression_programs import EITHER_ZERO
 
 __all__ = ["Program", "check", "make"]
 
@@ -84,8 +85,6 @@ SCALARS = (
     *("np.array(3,'u1') np.array(2,'f4') np.longdouble(1.5) np.complex64(1) 2j None 'x'".split()),
 )
 VIEWS = ("{0}.T", "{0}[None]", "{0}[..., None]", "{0}.copy()", "np.transpose({0})", "{0}[:]")
-# Which of two equal zeros, or NaNs, these give is not promised.
-EITHER_ZERO = ("minimum", "maximum", "fmin", "fmax", "clip")
 # These are exact to a unit in the last place only, NumPy's as well as ours.
 ROUNDED = ("power", "**", "pow(", "var(", "std(")
 MODULES = {"np": np, "math": math, "operator": operator}

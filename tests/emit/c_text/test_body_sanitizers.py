@@ -18,11 +18,10 @@ from bcastgen.expr.build import Builder
 from bcastgen.expr.folding import constant_from
 from bcastgen.expr.nodes import Operand, topological
 from bcastgen.ops.table import OPS
+from expression_programs import EITHER_ZERO
 from long_runs import many, some
 from op_rows import ALIKE, MIXED, applications, apply, batches, several
 
-# Which zero comes out of (0.0, -0.0) is free.
-EITHER_ZERO = {"minimum", "maximum", "fmin", "fmax", "clip"}
 # Beside the row's bound, since NumPy's own functions are not exact either.
 SLACK = 4
 
