@@ -45,7 +45,7 @@ def bound(op, dtype):
 
 @pytest.mark.parametrize(("op", "dtype"), TYPED)
 def test_errors_are_within_the_row_s_bound(op, dtype):
-    error, values = worst(op, dtype, 1000)
+    error, values = worst(op, dtype, many(500, 1000))
     assert error <= bound(op, dtype), f"{op.name}{values} is {error:.2f} ULP off, more than {bound(op, dtype)}"
 
 

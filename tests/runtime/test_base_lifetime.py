@@ -68,7 +68,7 @@ def test_no_references_and_no_memory_leak(kernels: Any, at: int) -> None:
     before = [sys.getrefcount(value) for value in held]
     levels = []
     tracemalloc.start()
-    for _ in range(6):
+    for _ in range(4):
         for _ in range(200):
             attempt(kernel, args, by_name)
         gc.collect()
