@@ -20,7 +20,7 @@ spec.loader.exec_module(run)
 
 # Every n-th test of a file: all together take half a minute of one core, and a few of it in a long run.
 EVERY = {
-    "test_umath": many(40, 12),
+    "test_umath": many(60, 12),
     "test_ufunc": many(24, 8),
     "test_umath_complex": many(12, 4),
     "test_nep50_promotions": many(12, 4),

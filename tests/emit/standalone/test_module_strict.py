@@ -60,7 +60,7 @@ def test_golden_cases(form, compile_strictly, tmp_path):
 
 @pytest.mark.slow
 def test_every_op(compile_strictly, tmp_path):
-    every = some(all_row_kernels(), 9)
+    every = some(all_row_kernels(), 5)
     for form in ("helpers apart", "freestanding"):
         asked, flags = FORMS[form]
         files = {}
