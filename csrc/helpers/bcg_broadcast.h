@@ -80,10 +80,11 @@ static inline bcg_status bcg_take(const bcg_array *operand, int32_t position, in
     return BCG_OK;
 }
 
-/* Effective stride: 0 where the extent is 1, so that the one element is read again and never copied. */
+/* Effective stride: 0 where the extent is 1, so that the one element is read again and never copied. An array without
+ * elements may have no strides. */
 static inline int64_t bcg_stride(const bcg_array *array, int32_t dim)
 {
-    return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
+    return array->extents[dim] == 1 || array->byte_strides == NULL ? 0 : array->byte_strides[dim];
 }
 
 /* The number of points of a domain, or -1 if 63 bits do not hold it; an extent of 0 makes it 0. */

@@ -288,7 +288,7 @@ def _workspace(kernel, operands):
     return made, "free(workspace);"
 
 
-def _wrapper(at, kernel):
+def wrapper(at, kernel):
     """C that hands the harness's arrays to a kernel."""
     if kernel.static:
         return _static_wrapper(at, kernel)
@@ -307,7 +307,10 @@ def _wrapper(at, kernel):
     message_function = kernel.message_function or f"{name}_message"
     room, after_call = _workspace(kernel, operands)
     arrays += ", workspace" if room else ""
-    message = f"(void){message_function}(done, &why, got->message, sizeof got->message);"
+    # Without a diagnostic, and of no size, the length is told all the same.
+    message = f"""const bcastgen_diagnostic *const where = told ? &why : NULL;
+    const size_t length = {message_function}(done, where, got->message, sizeof got->message);
+    if (length == 0 || length != {message_function}(done, where, NULL, 0)) abort();"""
     return f"""
 static void run_{at}(const harness_array *given, int told, harness_answer *got)
 {{
@@ -339,7 +342,7 @@ static void run_{at}(const harness_array *given, int told, harness_answer *got)
     const bcastgen_status done = {kernel.function}({arrays}, told ? &why : NULL);
     {after_call}
     got->call = (harness_outcome){copy % "done"};
-    {f"if (told && done != 0) {message}" if f"{message_function}(" in kernel.text else ""}
+    {message if f"{message_function}(" in kernel.text else ""}
 }}
 """
 
@@ -358,7 +361,7 @@ def _read(case, stream):
 class Harness:
     """The files of kernels and of a program that runs them; built in any number of ways."""
 
-    def __init__(self, kernels, directory):
+    def __init__(self, kernels, directory, wrapped=wrapper):
         self.directory = Path(directory)
         self._places = {id(kernel): at for at, kernel in enumerate(kernels)}
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -368,7 +371,7 @@ class Harness:
         shutil.copy(Path(__file__).parent / "harness.c", self.directory)
         most = max(len(kernel.operands) + len(kernel.results) for kernel in kernels)
         includes = "".join(f'#include "{name}"\n' for name in files if name.endswith(".c"))
-        wrappers = "".join(_wrapper(at, kernel) for at, kernel in enumerate(kernels))
+        wrappers = "".join(wrapped(at, kernel) for at, kernel in enumerate(kernels))
         table = ", ".join(f"run_{at}" for at in range(len(kernels)))
         (self.directory / "cases.inc").write_text(
             f"#define MOST_ARRAYS {most}\n{includes}{wrappers}\n"
