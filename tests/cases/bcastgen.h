@@ -97,18 +97,23 @@ static inline bcastgen_array bcastgen_dense_operand(const void *data, const int6
 
 /* Describes the indices [first, end) of a dim, counted from the last, which is 1: each thread computes a part of the
  * result from parts of the operands. An array without this dim, or with an extent of 1 there, stays whole: its elements
- * are read for every index. `extents` gets the part's own, and is part of what is returned. */
+ * are read for every index; so leave out the call for a part without indices. `extents` gets the part's own, and is
+ * part of what is returned. */
 /* NOLINTNEXTLINE(bugprone-easily-swappable-parameters) */
 static inline bcastgen_array bcastgen_part(const bcastgen_array *array, int32_t from_last, int64_t first, int64_t end,
                                            int64_t *extents)
 {
     bcastgen_array part = *array;
     const int32_t cut = array->rank - from_last;
-    for (int32_t dim = 0; dim < array->rank; dim++) extents[dim] = array->extents[dim];
+    int is_empty = 0; /* has neither data nor strides that may be read */
+    for (int32_t dim = 0; dim < array->rank; dim++) {
+        extents[dim] = array->extents[dim];
+        if (extents[dim] == 0) is_empty = 1;
+    }
     part.extents = extents;
     if (cut < 0 || extents[cut] == 1) return part;
     extents[cut] = end - first;
-    if (array->data != NULL) part.data = (char *)array->data + first * array->byte_strides[cut];
+    if (!is_empty && array->data != NULL) part.data = (char *)array->data + first * array->byte_strides[cut];
     return part;
 }
 
@@ -210,10 +215,11 @@ static inline bcastgen_status bcastgen_take(const bcastgen_array *operand, int32
     return BCASTGEN_OK;
 }
 
-/* Effective stride: 0 where the extent is 1, so that the one element is read again and never copied. */
+/* Effective stride: 0 where the extent is 1, so that the one element is read again and never copied. An array without
+ * elements may have no strides. */
 static inline int64_t bcastgen_stride(const bcastgen_array *array, int32_t dim)
 {
-    return array->extents[dim] == 1 ? 0 : array->byte_strides[dim];
+    return array->extents[dim] == 1 || array->byte_strides == NULL ? 0 : array->byte_strides[dim];
 }
 
 /* The number of points of a domain, or -1 if 63 bits do not hold it; an extent of 0 makes it 0. */
