@@ -155,7 +155,7 @@ def test_what_mlir_opt_makes_of_programs_runs_alike():
             folded = read_program(function, module.source)
             assert verdicts(ran(folded, operands[built.name])[1]) == verdicts(results), f"{built}\n{folded}"
         compared += 1
-    assert compared > 300
+    assert compared > 0.3 * len(drawn)
 
 
 # ---- names, places, spellings ----------------------------------------------------------------------------------------
