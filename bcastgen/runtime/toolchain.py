@@ -49,7 +49,7 @@ _REFUSED: tuple[tuple[str, str], ...] = (
     (r"-funsafe-math-optimizations|-menable-unsafe-fp-math|-fassociative-math|-freciprocal-math", _REORDERS),
     (r"-ffinite-math-only|-fno-honor-(nans|infinities)|-fno-signed-zeros|-fapprox-func|-mrecip(=.*)?", _REORDERS),
     (r"-mdaz-ftz|-fdenormal-fp-math(-f32)?=.*", _FLUSHES),
-    (r"-frounding-math|-fsingle-precision-constant|-fexcess-precision=fast|-mfpmath=.*387.*", _ROUNDS),
+    (r"-frounding-math|-fsingle-precision-constant|-fexcess-precision=fast|-mfpmath=(?!sse$).*", _ROUNDS),
     (r"@.*|--?specs(=.*)?|-Wp,.*|-Xpreprocessor|-Xclang|-mllvm|--config(=.*)?", _HIDES),
 )
 # Where compilers look for their own parts, for headers and for libraries.

@@ -79,7 +79,6 @@ def test_products_are_rounded_before_they_are_added(tmp_path: Path, monkeypatch:
 HIDDEN = {
     "--optimize=fast": "without -ffast-math",
     "-fno-associative-math --optimize=fast": "without -ffast-math",
-    "-mfpmath=both": "registers wider than the types",
     "-m32": "registers wider than the types|pointers have another size",
     "-mx32": "pointers have another size",
     "-fpack-struct": "structs have another layout",
