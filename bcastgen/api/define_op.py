@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.dtypes import DTYPES, DType, dtype
 from ..core.errors import BcastgenError, DTypeError, ParseError
 from ..core.forks import undivided
+from ..core.operand_names import operand_names
 from ..emit.c_text.helpers import helper_text
 from ..emit.c_text.names import is_word_of_c
 from ..kernel.identity import same_definition
@@ -282,7 +283,7 @@ def _operand_names(
         case None:
             names = tuple(dict.fromkeys(word for text in texts for word in unknown_words(text, own)))
         case int():
-            names = tuple(chr(ord("a") + at) if at < 26 else f"operand{at}" for at in range(given))
+            names = operand_names(given)
         case str():
             names = tuple(given.replace(",", " ").split())
         case _:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.errors import BcastgenError, ParseError, placed
 from ..core.forks import undivided
+from ..core.operand_names import operand_names
 from ..expr.kinds import asking
 from ..expr.nodes import Expression, has_views
 from ..expr.trace import trace
@@ -307,7 +308,7 @@ def from_text(
     signature = parse_signature(text)
     if signature.expression is None:
         raise ParseError("a signature alone computes nothing; end it in an expression: (f32[?] a) -> a + 1")
-    names = tuple(declared or _letter(at) for at, (declared, _) in enumerate(signature.operands))
+    names = operand_names([declared for declared, _ in signature.operands])
     check_names(names, ParseError)
     expression = parse(signature.expression, names, tuple(type_ for _, type_ in signature.operands))
     declared_types = Signature(
@@ -339,10 +340,6 @@ def _called(kernel: Kernel, threads: int | None, scalars: bool, errors: str) -> 
 def _text_again(text: str, name: str, options: dict[str, Any]) -> Kernel:
     """Return the kernel of a text that comes from a pickle."""
     return from_text(text, name, **options)
-
-
-def _letter(at: int) -> str:
-    return chr(ord("a") + at) if at < 26 else f"operand{at}"
 
 
 def specialized(function: Callable[..., Any], name: str, parameters: Parameters, make: Make) -> Any:

@@ -102,7 +102,7 @@ class SizedKernel(Kernel):
         """Return the results' shapes for operands of these shapes and the caller's extents."""
         with undivided:
             from .sizing import shapes_of, sized  # noqa: PLC0415 - calls size results themselves
-        given = checked_extents(extents)
+        given = checked_extents(self._name, extents)
         names = self.operands[: len(self.operands) - len(self.slots)]
         known = shapes_of(self, names, shapes)
         found = self._complete(dict(zip(names, known, strict=True)), given)
@@ -137,7 +137,7 @@ class SizedKernel(Kernel):
     def _given(
         self, args: tuple[Any, ...], by_name: dict[str, Any], out: Any, extents: Mapping[str, int] | None
     ) -> dict[str, Any]:
-        given = dict(checked_extents(extents))
+        given = dict(checked_extents(self._name, extents))
         outs = out if isinstance(out, tuple) else (None if out is ... else out,) * (len(self.results) == 1)
         values = bind(self, args, {**by_name, **dict.fromkeys(self.slots, _empty(1))})
         clean = (clean_operand(name, plain(value)) for name, value in zip(self.operands, values, strict=True))
@@ -227,15 +227,17 @@ def _beside(names: tuple[str, ...], given: Container[str], columns: Iterable[Col
     return found
 
 
-def checked_extents(extents: Mapping[str, int] | None) -> Mapping[str, int]:
+def checked_extents(kernel: str, extents: Mapping[str, int] | None) -> Mapping[str, int]:
     """Return the extents that a caller gives, {} for None; raise BroadcastError for a non-dict or a bad extent."""
     if extents is not None and not isinstance(extents, Mapping):
-        raise BroadcastError(f"extents is {extents!r}, expected a dict from names to integers")
+        raise BroadcastError(f"{kernel}(): extents is {extents!r}, expected a dict from names to integers")
     found: dict[str, int] = {}
     for name, given in (extents or {}).items():
         extent = as_extent(given)
         if extent is None:
-            raise BroadcastError(f"extents gives {name!r} as {given!r}, expected an integer from 0 to {MAX_EXTENT}")
+            raise BroadcastError(
+                f"{kernel}(): extents gives {name!r} as {given!r}, expected an integer from 0 to {MAX_EXTENT}"
+            )
         found[name] = extent
     return found
 

@@ -213,7 +213,7 @@ class OpSizedKernel(SizedKernel):
         return declared
 
     def _with(self, extents: Mapping[str, int] | None, sized: dict[str, int]) -> dict[str, int]:
-        given = dict(checked_extents(extents))
+        given = dict(checked_extents(self._name, extents))
         twice = [name for name in given if name in sized]
         if twice:
             raise BroadcastError(

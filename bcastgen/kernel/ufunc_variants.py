@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.dtypes import DTYPES, DType, from_key
 from ..core.errors import DTypeError, RangeError
+from ..core.operand_names import operand_names
 from ..expr.build import Builder
 from ..expr.nodes import Apply, Node, topological
 from ..expr.text import parse
@@ -123,7 +124,7 @@ def _raised(builder: Builder, result: Node) -> Node | None:
 
 def _raised_by(builder: Builder, node: Apply) -> Node:
     """Return the node of one op's errors: a pole is a division by 0, another infinity an overflow, a NaN invalid."""
-    names = [chr(ord("a") + at) for at in range(len(node.operands))]
+    names = operand_names(len(node.operands))
     finite, nan = (f" {word} ".join(f"{test}({name})" for name in names) for word, test in _TESTS)
     overflow = f"where(isinf(r) & {finite}, over, where(isnan(r) & ~({nan}), invalid, none))"
     text = f"where(({node.op.pole}) & {finite} & ~isnan(r), pole, {overflow})" if node.op.pole else overflow

@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias, get_args
 
 from ...core.errors import BcastgenError, BroadcastError
 from ...core.frozen import dataclass
+from ...core.operand_names import operand_names
 from ..constraints import Constraint
 from ..decision import Decision
 from ..range_constraints import Extents, extent_of
@@ -30,7 +31,7 @@ from .operand_use import OperandDim, Use
 from .solve import check_ranks, solve
 from .stretch_rules import Rules
 
-__all__ = ["BroadcastInfo", "Mode", "broadcast", "infer_broadcast", "operand_names"]
+__all__ = ["BroadcastInfo", "Mode", "broadcast", "infer_broadcast"]
 
 Mode: TypeAlias = Literal["sound", "document"]
 
@@ -255,11 +256,6 @@ def infer_broadcast(*types: TensorType | str, mode: Mode = "sound") -> TensorTyp
     element = parsed[0].dtype if len({type_.dtype for type_ in parsed}) == 1 else None
     vectors = element is not None and all(type_.container == "vector" for type_ in parsed)
     return TensorType(element, info.dims, info.unranked, "vector" if vectors else "tensor")
-
-
-def operand_names(count: int) -> tuple[str, ...]:
-    """Return names for operands that have none: a, b, ..., z, operand26, ..."""
-    return tuple(chr(ord("a") + index) if index < 26 else f"operand{index}" for index in range(count))
 
 
 def _considered(uses: list[Use], mode: Mode) -> list[Use]:

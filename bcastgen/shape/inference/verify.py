@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from ...core.errors import BroadcastError, result_mismatch, result_rank_mismatch
 from ...core.frozen import dataclass
+from ...core.operand_names import operand_names
 from ..constraints import (
     Constraint,
     ResultAtLeast,
@@ -32,7 +33,7 @@ from ..decision import Decision, Fate
 from ..types.dim import Dim
 from ..types.facts import MAX_EXTENT, Range
 from ..types.tensor_type import TensorType, parse_type
-from .broadcast import BroadcastInfo, Mode, broadcast, operand_names
+from .broadcast import BroadcastInfo, Mode, broadcast
 from .joint import Joint
 from .name_places import name_places
 from .operand_use import OperandDim

@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from bcastgen.shape.inference.broadcast import broadcast, operand_names
+from bcastgen.core.operand_names import operand_names
+from bcastgen.shape.inference.broadcast import broadcast
 from bcastgen.shape.types.dim import Dim
 from bcastgen.shape.types.tensor_type import TensorType
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from bcastgen.core.errors import BroadcastError
+from bcastgen.core.operand_names import operand_names
 from bcastgen.shape.constraints import RankAtLeast, StretchesAll
-from bcastgen.shape.inference.broadcast import broadcast, operand_names
+from bcastgen.shape.inference.broadcast import broadcast
 from bcastgen.shape.inference.operand_use import Use
 from bcastgen.shape.inference.stretch_rules import Rules
 from bcastgen.shape.types.dim import Dim

@@ -19,9 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bcastgen.core.errors import BroadcastError
+from bcastgen.core.operand_names import operand_names
 from bcastgen.shape.constraints import Constraint, RankAtLeast, RankIs, SameRank
 from bcastgen.shape.inference import entailment
-from bcastgen.shape.inference.broadcast import BroadcastInfo, broadcast, operand_names
+from bcastgen.shape.inference.broadcast import BroadcastInfo, broadcast
 from bcastgen.shape.inference.operand_use import Use
 from bcastgen.shape.inference.solve import solve
 from bcastgen.shape.inference.stretch_rules import Rules

@@ -37,6 +37,7 @@ TEXTS = {
     "scalar": "(f64[] a, f64[] b) -> a - b",
     "named": "(i32[n,m] a, i32[m] b, i32[n,m] c) -> a * b + c",
     "facts": "(f32[n>=2<=8%2, 3] a, f32[n!, m!] b) -> a + b",
+    "number": "() -> 2.5",
     "nothing": "(f32[0] a, f32[?] b) -> a + b",
     "power": "(i32[?] a, i32[?] b) -> a ** b",
     "wildpower": "(i16[*] a, i8[*] b) -> a ** b",
