@@ -141,7 +141,7 @@ def dim_uses_of(uses: Sequence[Use], rules: Rules, symbols: Symbols, rank: int) 
     return rows
 
 
-def symbol_facts(dim_uses: Sequence[Sequence[DimUse]], symbols: Symbols) -> Facts:
+def symbol_facts(dim_uses: Sequence[Sequence[DimUse]]) -> Facts:
     """Return the declared facts on extents, with all occurrences of a symbol as one extent.
 
     Raises

@@ -124,7 +124,7 @@ def candidates(problem: Problem, entry: bool) -> list[Candidate]:
             for candidate in (*declared, *_target(dim_use, problem), *_meeting(dim_use, problem, is_whole)):
                 found.setdefault(candidate.constraint, candidate)
         if use.type.unranked:
-            candidate = _front(use, dim_uses, problem)
+            candidate = _front(use, dim_uses)
             found.setdefault(candidate.constraint, candidate)
     return list(found.values())
 
@@ -242,7 +242,7 @@ def _meeting(dim_use: DimUse, problem: Problem, is_whole: bool) -> Iterator[Cand
     yield Candidate(Equals(*place, domain_dim, extent), *says, dim_use, dim_use.stretch_mode == "trusted", True)
 
 
-def _front(use: Use, dim_uses: Sequence[DimUse], problem: Problem) -> Candidate:
+def _front(use: Use, dim_uses: Sequence[DimUse]) -> Candidate:
     """Return the constraint on an unranked operand's dims in front and, if these may stretch, on all dims that may."""
     front = [dim_use for dim_use in dim_uses if dim_use.front]
     if front[0].stretch_mode != "numpy":

@@ -151,7 +151,7 @@ def decide_result(
             first = bound.setdefault(declared.symbol, (name, own, _narrowed(place.inferred, met)))
             same = info.facts.same(position, first[:2])
             if declared.is_computed and first[:2] == (name, own):
-                decisions.append(_computed_decision(declared, place, bound, info))
+                decisions.append(_computed_decision(declared, place, bound))
             decisions += _symbol_decisions(declared.symbol, place, first, same)
             known = known if first[:2] == (name, own) else known.meet(first[2].range) or known
         decisions += _range_decisions(place, declared, known)
@@ -212,7 +212,7 @@ def _extent_decision(info: BroadcastInfo, place: _ResultDim, declared: int, posi
     )
 
 
-def _computed_decision(declared: Dim, place: _ResultDim, bound: Bound, info: BroadcastInfo) -> Decision:
+def _computed_decision(declared: Dim, place: _ResultDim, bound: Bound) -> Decision:
     """Return the check of a computed extent that no operand's type says."""
     text = declared.symbol or ""
     places: dict[str, OperandDim] = {name: first[:2] for name, first in bound.items() if first[0] != place.name}
