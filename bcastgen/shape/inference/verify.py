@@ -218,7 +218,7 @@ def _computed_decision(declared: Dim, place: _ResultDim, bound: Bound) -> Decisi
     places: dict[str, OperandDim] = {name: first[:2] for name, first in bound.items() if first[0] != place.name}
     own = name_places(text, places, place.name, place.dim, "result")
     constraint = ResultComputed(place.name, place.dim, place.domain_dim, text, own)
-    return Decision(constraint, "checked", "it is a claim of the caller's")
+    return Decision(constraint, "checked", "its type declares it")
 
 
 def _symbol_decisions(symbol: str, place: _ResultDim, first: tuple[str, int, Dim], same: bool) -> tuple[Decision, ...]:
