@@ -34,8 +34,6 @@ __all__ = ["OPERAND_NAMES", "check_names", "from_text", "jit", "kernel_of", "spe
 # The options that concern calls: threads, scalars, errors.
 _Calls = tuple[int | None, bool, str]
 OPERAND_NAMES = ("a", "b", "c", "d")
-# The options of from_text that decide a binary.
-_TEXT_OPTIONS = ("variants", "dynamic", "rank_expansion", "stretch", "math")
 
 
 @overload
@@ -320,7 +318,9 @@ def from_text(
 def _of_text(kernel: Kernel, text: str) -> Kernel:
     options = kernel._options
     kernel._text = text
-    kernel._recipe = _text_again, (text, options.name, {name: getattr(options, name) for name in _TEXT_OPTIONS})
+    # Those that decide the binary: the others are the call's, and the name is beside them.
+    given = {name: getattr(options, name) for name in OPTIONS if name != "name" and hasattr(options, name)}
+    kernel._recipe = _text_again, (text, options.name, given)
     return kernel
 
 

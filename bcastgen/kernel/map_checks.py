@@ -50,7 +50,7 @@ class Asked:
         assert self.sizing.op.definition is not None
         return self.sizing.op.definition.operands[self.operand]
 
-    def told(self, shapes: Sequence[Sequence[int]], result: Sequence[int]) -> BroadcastError | None:
+    def violation(self, shapes: Sequence[Sequence[int]], result: Sequence[int]) -> BroadcastError | None:
         """Return the error with both extents, for these shapes of the op's operands and result; None if they agree."""
         actual, at, stretches = shapes[self.operand][self.dim], self.place.at, self.place.stretches
         expected = 1 if at is None else result[at]

@@ -257,7 +257,7 @@ class OpSizedKernel(SizedKernel):
                 return
             *shapes, result = found
             for asked in asked_of(sizing):
-                error = asked.told(shapes, result)
+                error = asked.violation(shapes, result)
                 if error is not None:
                     raise error from None
             elements = [shape for (_, _, type_), shape in zip(values_of(sizing), shapes, strict=True) if not type_]

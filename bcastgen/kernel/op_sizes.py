@@ -300,13 +300,13 @@ class _Writer:
 
     def _viewed(self, node: Remap) -> Any:
         view, own = resolve(node, self.ranks), self.shapes[node.operand]
-        extents = [None if dim is None else self._declared(node, dim) for dim in view.shape]
+        extents = [None if dim is None else self._declared(dim) for dim in view.shape]
         for dim, at in enumerate(view.dims):
             if at is not None and view.shape[at] is None:
                 extents[at] = _extent(own, dim)
         return _from_extents(extents, own if isinstance(own, _Partly) else node)
 
-    def _declared(self, node: Remap, dim: Dim) -> Any:
+    def _declared(self, dim: Dim) -> Any:
         if dim.is_static:
             return op("const_size")(dim.extent)
         if dim.symbol in self.extents:

@@ -37,7 +37,7 @@ __all__ = ["answer_without"]
 # The environment variables that decide which compiler there is: when one changes, the next call tries again.
 _VARIABLES = ("BCASTGEN_DISABLE", "BCASTGEN_CC", "BCASTGEN_CFLAGS", "BCASTGEN_CACHE_DIR", "PATH")
 # The causes that a warning has told of.
-_told: set[str] = set()
+_warned_of: set[str] = set()
 
 
 class _Uncompiled(Job):
@@ -97,8 +97,8 @@ def answer_without(
     if isinstance(error, RefusedFlagsError) or not can_answer(compilation):
         raise error
     cause = str(error).partition("\n")[0]
-    if cause not in _told and not isinstance(error, DisabledError):
-        _told.add(cause)
+    if cause not in _warned_of and not isinstance(error, DisabledError):
+        _warned_of.add(cause)
         warnings.warn(
             f"kernel '{name}' has no binary, so NumPy computes it, slower; as do further kernels: {error}",
             CompilerWarning,

@@ -1,7 +1,7 @@
 """The guard program of a kernel: checks the operands' extents and computes those of the results.
 
 In: the decisions of lowering.  Out: a :class:`GuardProgram`, which prints; C, the shape dialect's program and linalg's
-assertions are printed from it, and `interpret` runs it.
+assertions are printed from it, and `guard_interpret` runs it.
 
     guards of (f32[?, 4] a, f32[?] b) -> a + b
       a.rank = 2

@@ -8,8 +8,8 @@ In C templates ``{0}``, ``{1}``, ... are operands, ``{T}`` is the result's C typ
 operand after conversion, and f32 for 16-bit floats, whose values are C floats that the caller rounds: ``{t}`` its name,
 ``{V}`` its C type, ``{W}`` the unsigned type its arithmetic wraps in (at least as wide as ``unsigned int``, so that
 nothing promotes to a signed overflow) and ``{w}`` the name of that in helpers, ``{h}`` the 32- or 64-bit integer helper
-that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's names, ``{N}`` its name in macros, ``{huge}`` its
-largest finite value. Templates use each operand as a name, never as an expression.
+that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's names and of literals, ``{N}`` its name in macros,
+``{huge}`` its largest finite value. Templates use each operand as a name, never as an expression.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from ..core.frozen import dataclass
 from ..loops.nest import Nest
 
-__all__ = ["InnerLoop", "Line", "c_lines", "inner_loops", "node_id"]
+__all__ = ["AssemblyLoop", "Line", "c_lines", "inner_loops", "node_id"]
 
 _DEFINED = re.compile(r"\b(t\d+)(?:_\w+)? = ")
 _STORED = re.compile(r"^\s+(\w+)\[\w+\] = ")
@@ -35,7 +35,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class InnerLoop:
+class AssemblyLoop:
     """A loop of the assembly: the C function it is of, its instructions, and the bytes of its widest vectors."""
 
     function: str
@@ -77,7 +77,7 @@ def _computed(line: str, nest: Nest) -> Iterator[str]:
         yield loaded[1]
 
 
-def inner_loops(assembly: str, lines: Sequence[Line], name: str, results: int) -> tuple[InnerLoop, ...]:
+def inner_loops(assembly: str, lines: Sequence[Line], name: str, results: int) -> tuple[AssemblyLoop, ...]:
     """Return for each nest the loop that its usual calls are spent in: of those that store a result, the widest.
 
     Parameters
@@ -98,7 +98,7 @@ def inner_loops(assembly: str, lines: Sequence[Line], name: str, results: int) -
         if loops:
             best = max(loops, key=lambda loop: (_vector_bytes(loop), len(loop)))
             shown = tuple(Line(at, text, known[at].nodes if at in known else ()) for at, text in best)
-            found.append(InnerLoop(f"{prefix}_unit", shown, _vector_bytes(best)))
+            found.append(AssemblyLoop(f"{prefix}_unit", shown, _vector_bytes(best)))
     return tuple(found)
 
 

@@ -21,7 +21,7 @@ from ..loops.nest import Access, LoopProgram, Nest
 from ..pipeline.compilation import Compilation
 from ..pipeline.explanation import own_c
 from .boxes import Box, boxes_of
-from .lines import InnerLoop, Line, c_lines, inner_loops, node_id
+from .lines import AssemblyLoop, Line, c_lines, inner_loops, node_id
 
 __all__ = ["page"]
 
@@ -85,7 +85,7 @@ class PageView:
     unchanged: tuple[str, ...]
     front: int
     lines: tuple[Line, ...]
-    loops: tuple[InnerLoop, ...]
+    loops: tuple[AssemblyLoop, ...]
     no_loops: str
 
 

@@ -69,7 +69,7 @@ def _dumped(text: str) -> frozenset[str]:
     return stages
 
 
-class made(Generic[Stage]):
+class computed_once(Generic[Stage]):
     """A property that is computed once, without the lock that `functools.cached_property` has before Python 3.12.
 
     A forked child could find that lock held by a thread that it does not have.
@@ -80,10 +80,10 @@ class made(Generic[Stage]):
         self.__doc__ = make.__doc__
 
     @overload
-    def __get__(self, instance: None, owner: type) -> made[Stage]: ...
+    def __get__(self, instance: None, owner: type) -> computed_once[Stage]: ...
     @overload
     def __get__(self, instance: object, owner: type) -> Stage: ...
-    def __get__(self, instance: object | None, owner: type) -> made[Stage] | Stage:
+    def __get__(self, instance: object | None, owner: type) -> computed_once[Stage] | Stage:
         if instance is None:
             return self
         with undivided:
@@ -128,13 +128,13 @@ class Compilation:
         self.ranks = ranks
         self.constants = constants
 
-    @made
+    @computed_once
     def typed(self) -> Typed:
         """Stage 2: every node has a dtype."""
         declared = tuple(t.dtype for t in self.declared) if self.declared is not None else None
         return self._dump("typed", infer(self.expression, self.call_types, declared))
 
-    @made
+    @computed_once
     def operand_types(self) -> tuple[TensorType, ...]:
         """The types that operands are lowered with: the declared ones, or of any rank; a Python scalar has rank 0."""
         return tuple(self._operand_type(at) for at in range(len(self.call_types)))
@@ -152,7 +152,7 @@ class Compilation:
         added = max(self.ranks[at] - len(type_.dims), 0)
         return TensorType(dtype, (DYNAMIC,) * added + type_.dims)
 
-    @made
+    @computed_once
     def program(self) -> LoopProgram:
         """Stage 3: loop nests with their maps and constraints."""
         from ..loops.lowering.lower import lower
@@ -176,28 +176,28 @@ class Compilation:
             types = [f"{operands[at].name}: {self.declared[at]}" for at in own]
         return f"in {self.options.name}({', '.join(types[:8])}{', ...' * (len(types) > 8)})"
 
-    @made
+    @computed_once
     def constraints(self) -> str:
         """Each constraint that stage 3 puts on shapes, whether it is proved or checked, and why."""
         from ..loops.guards.listing import listing
 
         return listing(self.program)
 
-    @made
+    @computed_once
     def shape_function(self) -> Program:
         """The shape program that sizes the results: derived from stage 3's constraints, and simplified by them."""
         from ..loops.shape_function import shape_function
 
         return self._dump("shape", shape_function(self.program, self.options.name))
 
-    @made
+    @computed_once
     def rewritten(self) -> Rewritten:
         """Stage 4: the nests that C is rendered from, and the text of each rewrite that led to them."""
         from ..loops.rewrites.pipeline import rewrite
 
         return self._dump("rewrite", rewrite(self.program))
 
-    @made
+    @computed_once
     def schedule(self) -> ProgramSchedule:
         """Stage 5: the inner loops of each nest, and what nests do together."""
         from ..loops.schedule.program_schedule import run_time_schedule
@@ -210,7 +210,7 @@ class Compilation:
         """The schedule of each nest."""
         return self.schedule.nests
 
-    @made
+    @computed_once
     def source(self) -> CSource:
         """Stage 6: the C of the kernel that serves every rank, shape and layout these types allow."""
         from ..emit.kernel.view import kernel_view

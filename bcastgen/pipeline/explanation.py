@@ -37,13 +37,13 @@ def explain(stages: Mapping[str, str], name: str) -> str:
     == typed: the dtype of every value, by NumPy's rules; conversions are casts
     expr (a: f32)
     """
-    told = {stage: (MEANINGS.get(stage, ""), text) for stage, text in stages.items()}
+    shown = {stage: (MEANINGS.get(stage, ""), text) for stage, text in stages.items()}
     if "c" in stages:
         front, own = own_c(stages["c"], name)
         left_out = f"{front} lines of types and helpers stand in front (--stage c shows them)"
-        told["c"] = (f"the kernel's own functions; {left_out}" if front else "", own)
+        shown["c"] = (f"the kernel's own functions; {left_out}" if front else "", own)
     return "\n\n".join(
-        f"== {stage}{': ' if meaning else ''}{meaning}\n{text}" for stage, (meaning, text) in told.items()
+        f"== {stage}{': ' if meaning else ''}{meaning}\n{text}" for stage, (meaning, text) in shown.items()
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from compile_flags import QUICK
 from long_runs import many
 from random_calls import early
 from shape_differences import answers, by_class, difference, drawn, found, reported
@@ -85,7 +86,7 @@ def test_about_half_of_the_calls_are_legal(chance):
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     """Loops are compiled as they stand: their speed is not looked at."""
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
 
 
 def test_cases(tmp_path):

@@ -43,6 +43,7 @@ from bcastgen.ops.row import Op
 from bcastgen.ops.rows.numbers import NUMBERS
 from bcastgen.ops.rows.special import SPECIAL
 from bcastgen.ops.table import OPS
+from compile_flags import QUICK
 from expression_programs import EITHER_ZERO
 from long_runs import LONG, many, some
 
@@ -263,7 +264,7 @@ OTHER_PAIRS = [kinds for kinds in MIXED[0] if kinds not in SAMPLE and not has_co
 @pytest.mark.parametrize("kinds", named(some(OTHER_PAIRS, 30)))
 def test_values_for_every_mix_of_two_dtypes(kinds, check_all, monkeypatch):
     # What differs from mix to mix is the C, not what the compiler makes of it; optimised, it compiles for minutes.
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     check_all(kinds)
 
 
@@ -281,7 +282,7 @@ def test_any_two_dtypes_meet_in_any_two_of_three_operands():
 @pytest.mark.slow
 @pytest.mark.parametrize("first", REAL, ids=str)
 def test_values_for_mixes_of_three_dtypes(first, check_all, monkeypatch):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     for second in some(REAL, 3):
         for last in last_kinds((first, second)):
             check_all((first, second, last))
@@ -300,7 +301,7 @@ def test_dtypes_for_every_mix_of_three_dtypes():
 @pytest.mark.parametrize("arity", [2, 3])
 def test_values_for_mixes_with_complex_dtypes(arity, check_all, monkeypatch):
     # Real operands become complex by one cast each, so that a part of the mixes has all of these.
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     for kinds in random.Random(1).sample([kinds for kinds in MIXED[arity - 2] if has_complex(kinds)], many(8, 25)):
         check_all(kinds)
 
@@ -499,14 +500,14 @@ def check_scalars(samples, differences):
 @pytest.mark.parametrize("kind", COMPUTED, ids=str)
 def test_values_beside_python_scalars(kind, check_scalars, monkeypatch):
     # What differs is the C, not what the compiler makes of it.
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     check_scalars(random.Random(kind.name).sample(list(beside_scalars(kind)), 40), kind)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", COMPUTED, ids=str)
 def test_values_beside_every_python_scalar(kind, check_scalars, monkeypatch):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     cases = list(beside_scalars(kind))
     for at in some(range(0, len(cases), 80), 2):
         check_scalars(cases[at : at + 80], kind)
@@ -561,14 +562,14 @@ def check_at_run_time(samples, differences):
 
 @pytest.mark.parametrize("kinds", named(SOME_WEAK))
 def test_python_scalars_handed_in(kinds, check_at_run_time, monkeypatch):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     check_at_run_time(*kinds)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kinds", named(some((kinds for kinds in WEAK_MIXES if kinds not in SOME_WEAK), 12)))
 def test_python_scalars_handed_in_beside_every_dtype(kinds, check_at_run_time, monkeypatch):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     check_at_run_time(*kinds)
 
 

@@ -16,7 +16,7 @@ from bcastgen.pipeline.compilation import Compilation
 from bcastgen.pipeline.options import Options
 from bcastgen.shape.types.tensor_type import parse_signature, parse_type
 from c_harness import ADDRESS, LANGUAGES, STRICT, UNTOLD, Case, Emitted, Harness, compiler, result_ranks
-from compile_flags import WARNED
+from compile_flags import QUICK, WARNED
 
 
 @pytest.fixture(scope="session")
@@ -86,15 +86,15 @@ def together():
 
 @pytest.fixture(scope="session")
 def build():
-    """Call ``build(kernels, directory, kind="gcc", optimise="-O0")`` for a program that runs cases of them.
+    """Call ``build(kernels, directory, kind="gcc", optimise=QUICK)`` for a program that runs cases of them.
 
     Not optimised, nothing that is wrong has gone: it is built with address and undefined-behaviour sanitizers.
     Optimised, it is built as users have it, and memory is between guard pages: sanitizers keep an optimiser from most
     of what it does, and take it minutes.
     """
 
-    def program(kernels, directory, kind="gcc", optimise="-O0"):
-        sanitized = optimise == "-O0"
+    def program(kernels, directory, kind="gcc", optimise=QUICK):
+        sanitized = optimise == QUICK
         return Harness(kernels, directory).build(kind, (optimise, *ADDRESS * sanitized), guarded=not sanitized)
 
     return program

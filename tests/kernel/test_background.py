@@ -146,7 +146,7 @@ def test_what_a_signature_asks_is_asked(held):
 
 
 def test_after_a_failure_numpy_answers_until_the_environment_names_another_compiler(held, monkeypatch):
-    monkeypatch.setattr(uncompiled, "_told", set())
+    monkeypatch.setattr(uncompiled, "_warned_of", set())
     build, failing = store.build, [True]
 
     def fail(*args):

@@ -9,6 +9,7 @@ import pytest
 
 import bcastgen as bg
 from bcastgen import shape as s
+from compile_flags import QUICK
 
 TWO = ["(d0, d1) -> (d0)", "(d0, d1) -> (d1)"]
 SAME = ["(d0, d1) -> (d0, d1)"]
@@ -106,7 +107,7 @@ SHAPES = [(), (0,), (1,), (2,), (3,), (2, 3), (3, 3), (3, 1), (1, 1, 2)]
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_calls_answer_as_python_does(name, monkeypatch, capfd):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     kernel, count = make(name)
     for shapes in itertools.product(SHAPES, repeat=count):
         arrays = [np.arange(np.prod(shape)).reshape(shape) + 1.0 for shape in shapes]
@@ -194,7 +195,7 @@ def test_large_results_and_many_ranks():
 
 
 def test_extents_are_given_by_the_extension_too(monkeypatch):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     spread = bg.jit(
         lambda x: bg.broadcast_in_dim(x, (None, "k"), dims=(0,)) + bg.broadcast_in_dim(x, ("k", None), (1,))
     )

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from compile_flags import QUICK
 from long_runs import many
 from shape_kernels import arrays, make_calls, make_kernel
 from shape_sides import product
@@ -87,20 +88,20 @@ def test_both_ways_say_the_same_of_random_kernels():
 
 
 def test_a_call_says_the_same_of_random_kernels(monkeypatch):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     check(8, 5, 40, called=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_a_call_says_the_same_of_many_random_kernels(monkeypatch, seed):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     check(20 + seed, many(10, 25), 60, called=True)
     check(30 + seed, many(80, 200), 40, called=False)
 
 
 def test_who_matched_first_is_told_in_a_call_too(monkeypatch):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     strict = bg.from_text("(f64[?, ?] a, f64[*] b, f64[*] c) -> a + b + c", dynamic="strict")
     wrong = (2, 3), (2, 3), (2, 4)
     told = answer(lambda: strict.result_shape(*wrong))

@@ -71,7 +71,7 @@ def test_calls_end_as_with_a_compiler(path, compiler, tmp_path):
 
 @pytest.fixture
 def untold(monkeypatch, tmp_path):
-    monkeypatch.setattr(uncompiled, "_told", set())
+    monkeypatch.setattr(uncompiled, "_warned_of", set())
     monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path / "kernels"))
 
 

@@ -14,6 +14,7 @@ from bcastgen import shape as s
 from bcastgen.mlir.read.parser import parse_module
 from bcastgen.mlir.shape.read_program import read_program
 from bcastgen.shape.dialect.values import Shape
+from compile_flags import QUICK
 
 
 def sized(name, operands, shape, *maps, bound=None):
@@ -95,7 +96,7 @@ def test_the_program_says_what_result_shape_says(name):
 
 
 def test_calls_agree(monkeypatch):
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     chance = random.Random(3)
     for name, (kernel, choices) in KERNELS.items():
         for call in chance.sample(CALLS[name], min(8, len(CALLS[name]))):

@@ -33,7 +33,6 @@ class Expected:
     operand: int | None = None
     dim: int | None = None
     message: str | None = None
-    or_results: bool = False
 
     def fault(self, subject, got, first, differences):
         """Describe what is wrong with an outcome, or return None; `first` counts the arrays before the results."""

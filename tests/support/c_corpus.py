@@ -18,6 +18,7 @@ from bcastgen.emit.standalone import CForm
 from c_calls import Expected, bad_call, good_call, static_call
 from c_harness import ADDRESS, MEMORY, Case, Emitted, Harness, emit_module
 from c_programs import Subject, random_subject
+from compile_flags import QUICK
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,10 @@ class Build:
 
 
 # Not optimised: nothing that is wrong has gone, and compiling takes a third of the time.
-SANITIZED = (Build("gcc", ("-O0", *ADDRESS)), Build("clang", ("-O0", *ADDRESS)), Build("clang", ("-O0", *MEMORY)))
+SANITIZED = (Build("gcc", (QUICK, *ADDRESS)), Build("clang", (QUICK, *ADDRESS)), Build("clang", (QUICK, *MEMORY)))
 # For users. Plain code that is not optimised is that of the sanitizers without their checks.
 USERS = tuple(Build(kind, (OPTIMISED,)) for kind in ("gcc", "clang"))
-PLAIN = tuple(Build(build.kind, (level,)) for build in USERS for level in ("-O0", *build.flags))
+PLAIN = tuple(Build(build.kind, (level,)) for build in USERS for level in (QUICK, *build.flags))
 # The machine whose instructions the JIT takes.
 NATIVE = tuple(Build(build.kind, (*build.flags, "-march=native")) for build in PLAIN)
 

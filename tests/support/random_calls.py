@@ -28,6 +28,7 @@ import numpy as np
 
 import mlir_tools
 import shape_agreement
+from compile_flags import QUICK
 from shape_differences import answers, by_class, difference, drawn, reported
 from shape_kernels import arrays, expected
 from shape_model import Refusal
@@ -163,7 +164,7 @@ def main():
     parser.add_argument("--patience", type=int, default=80, help="kernels tried to shrink one class")
     parser.add_argument("--examples", type=int, default=1, help="of each class")
     options = parser.parse_args()
-    os.environ.setdefault("BCASTGEN_CFLAGS", "-O0")  # The speed of loops is not looked at.
+    os.environ.setdefault("BCASTGEN_CFLAGS", QUICK)  # The speed of loops is not looked at.
     tools = mlir_tools.missing(mlir_tools.OPT, mlir_tools.RUNNER, mlir_tools.LINKER)
     if tools is not None:
         print(f"without linalg: {tools} is missing", file=sys.stderr)

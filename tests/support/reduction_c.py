@@ -21,6 +21,7 @@ import numpy as np
 import bcastgen as bg
 from bcastgen.core.dtypes import dtype
 from bcastgen.emit.standalone import CForm
+from compile_flags import QUICK
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -37,7 +38,7 @@ FORMS = (
 )
 # This many kernels are one program in C.
 _BATCH = 60
-BUILD = ("gcc", ("-O0", *ADDRESS))
+BUILD = ("gcc", (QUICK, *ADDRESS))
 
 
 class _Kernels:

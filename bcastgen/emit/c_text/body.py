@@ -41,7 +41,9 @@ def storage_type(dtype: DType) -> str:
 
     A bool is a byte, since foreign memory may hold more than 0 and 1; a 16-bit float is its bits.
     """
-    return {"bool": "uint8_t", "f16": "uint16_t", "bf16": "uint16_t"}.get(dtype.name, dtype.c)
+    if dtype.kind == "bool":
+        return "uint8_t"
+    return "uint16_t" if dtype.is_float16 else dtype.c
 
 
 def loaded(element: str, dtype: DType) -> str:

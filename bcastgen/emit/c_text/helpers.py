@@ -174,7 +174,7 @@ def for_loops(definitions: str, loops: str, all: bool = True) -> str:
 
     Compilers do not inline large functions that several loops call, and leave the loops scalar. So functions of
     elements become part of each loop (`BCG_INLINE`); but if loops call mathematical ones very often, these are compiled
-    once, for whole vectors (`BCG_SHARED`): a little slower for a few calls, as fast for many. Functions for elements
+    once, for whole vectors (`BCG_CALLED`): a little slower for a few calls, as fast for many. Functions for elements
     outside of a common case are never vectorised, and stay apart (`BCG_APART`). What is called on some machines only is
     `BCG_INLINE`, too, of which compilers for other machines do not say that nothing calls it.
 
@@ -198,7 +198,7 @@ def for_loops(definitions: str, loops: str, all: bool = True) -> str:
         if found[1] in apart or "_far_" in found[1]:
             return found[0].replace("inline", "BCG_APART", 1)
         if found[1] in shared:
-            return found[0].replace("inline", "BCG_SHARED", 1)
+            return found[0].replace("inline", "BCG_CALLED", 1)
         # Its definition is one place where its name stands.
         inline = found[1] in of_elements or everywhere[found[1]] < 2
         return found[0].replace("inline", "BCG_INLINE", 1) if inline else found[0]

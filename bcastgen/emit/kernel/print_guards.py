@@ -249,11 +249,11 @@ def _check(step: Check, members: Members) -> Step:
     dim = members.dim(step.subject, step.dim) if is_own else _domain_dim(step.dim)
     against = f"from[{_domain_dim(step.against.at)}]" if isinstance(step.against, DomainDim) else step.against
     # A result's type was declared first; the diagnostic reports the operands' extent as the actual one.
-    told = (actual, expected) if step.swaps else (expected, actual)
+    shown = (actual, expected) if step.swaps else (expected, actual)
     comment = f"both are {step.symbol}" if step.symbol else ""
     if isinstance(step.expected, Calc):
         comment = step.expected.text
-    return Step(fails, f"BCG_{step.status}, {step.subject}, {dim}, {against}, {told[0]}, {told[1]}", comment)
+    return Step(fails, f"BCG_{step.status}, {step.subject}, {dim}, {against}, {shown[0]}, {shown[1]}", comment)
 
 
 def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> Iterator[Step]:

@@ -261,7 +261,7 @@ class Body:
         self._line(f"if ({witness} != 1) return bcg_witness_refuse(why, {self._number(operation)}, {witness});")
         self._operations(region)
         for at in _live(operation, self._wanted):
-            self._c[operation.results[at]] = self._c[_yields(region)[at]]
+            self._c[operation.results[at]] = self._c[region.yielded[at]]
 
     def _if(self, operation: Operation) -> None:
         live = _live(operation, self._wanted)
@@ -276,7 +276,7 @@ class Body:
             self._indent += "    "
             self._operations(region)
             for at in live:
-                result, new = operation.results[at], self._c[_yields(region)[at]]
+                result, new = operation.results[at], self._c[region.yielded[at]]
                 to = self._c[result]
                 self._line(f"bcg_shape_copy({new}, {to});" if c_type(result.type) == "bcg_shape" else f"{to} = {new};")
             self._indent = self._indent[4:]
@@ -340,7 +340,7 @@ class Body:
         for place in live:
             self._c[state[place]] = self._c[operation.results[place]]
         self._operations(region)
-        self._advance([(operation.results[place], self._c[_yields(region)[place]]) for place in live])
+        self._advance([(operation.results[place], self._c[region.yielded[place]]) for place in live])
         self._indent = self._indent[4:]
         self._line("}")
 
@@ -380,7 +380,7 @@ def _want(block: Block, wanted: set[Value]) -> set[Value]:
         while operation.regions and known != len(wanted):
             known = len(wanted)
             for region in operation.regions:
-                wanted.update(_yields(region)[at] for at in _live(operation, wanted))
+                wanted.update(region.yielded[at] for at in _live(operation, wanted))
                 _want(region, wanted)
         if operation.name == "shape.reduce":
             wanted.add(operation.operands[0])
@@ -388,7 +388,3 @@ def _want(block: Block, wanted: set[Value]) -> set[Value]:
         else:
             wanted.update(operation.operands)
     return wanted
-
-
-def _yields(region: Block) -> tuple[Value, ...]:
-    return region.terminator.operands if region.terminator is not None else ()

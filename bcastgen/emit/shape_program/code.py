@@ -138,7 +138,7 @@ class _Flat:
             case "shape.assuming":
                 self._step("holds", self.of(operation.operands[0]))
                 self._block(operation.regions[0])
-                for result, value in zip(operation.results, _yields(operation.regions[0]), strict=True):
+                for result, value in zip(operation.results, operation.regions[0].yielded, strict=True):
                     self._registers[result] = self.of(value)
             case "shape.reduce":
                 self._reduce(operation)
@@ -221,7 +221,7 @@ class _Flat:
         """Return the steps of a region that end with copies of what it yields to registers, all at once."""
         outside, self.steps = self.steps, []
         self._block(block)
-        yielded = [self.of(value) for value in _yields(block)]
+        yielded = [self.of(value) for value in block.yielded]
         targets = {(_is_shape(value), register) for value, register in results}
         for at, (value, _) in enumerate(results):
             if len(results) > 1 and (_is_shape(value), yielded[at]) in targets:
@@ -261,7 +261,3 @@ def _is_shape(value: Value) -> bool:
 
 def _letters(values: Sequence[Value]) -> str:
     return "".join("s" if _is_shape(value) else "n" for value in values)
-
-
-def _yields(block: Block) -> tuple[Value, ...]:
-    return block.terminator.operands if block.terminator is not None else ()

@@ -27,7 +27,7 @@ from ...shape.inference.operand_use import OperandDim
 from ...shape.types.facts import Facts, Range
 from ..guard_ir import Check, Const, Define, HasDomainRank, HasRank, Meet, MeetFront, Own, ReducedShape, ResultHasRank
 from .premises import Constant, GuardFacts, Identity, Premise, Vouched
-from .replay import Chain, Link, told
+from .replay import Chain, Link, added
 
 __all__ = ["chain_of", "sentence"]
 
@@ -46,7 +46,7 @@ def chain_of(facts: GuardFacts, nest: int, constraint: Constraint, is_short: boo
     said = [(p, at, clause) for p in facts.premises(nest) for at, clause in enumerate(facts.clauses(p))]
     ways = []
     for broken in facts.broken(nest, constraint):
-        supposed = told(Facts(), broken)
+        supposed = added(Facts(), broken)
         links = () if supposed is None else _chained(supposed, _near(said, broken), is_short)
         if links is None:
             return None
@@ -93,7 +93,7 @@ def _refute(known: Facts, said: Sequence[_Said], budget: list[int]) -> tuple[Lin
         open_: list[tuple[_Said, dict[Alternative, Facts]]] = []
         for one in said:
             premise, at, clause = one
-            left = {way: more for way in clause if (more := told(known, way)) is not None}
+            left = {way: more for way in clause if (more := added(known, way)) is not None}
             if any(more is known for more in left.values()):
                 continue
             if len(left) > 1:

@@ -2,7 +2,7 @@
 
 In: a program with guards.  Out: text, a constraint a line.
 
-    a.0 >= 2: checked, it is a claim of the caller's
+    a.0 >= 2: checked, its type declares it
     a.0 in {1, d0}: proved, n>=2 sets d0
 
 A constraint is checked if a step of the guards asks it, and proved if a chain of facts leads from the steps to it; the
@@ -53,7 +53,7 @@ def listing(program: LoopProgram) -> str:
     >>> print(listing(from_text("(f32[4] a, f32[?] b) -> a + b").compilation.program))
     a.rank = 1: checked, a caller may pass an array of any rank
     b.rank = 1: checked, a caller may pass an array of any rank
-    a.0 = 4: checked, it is a claim of the caller's
+    a.0 = 4: checked, its type declares it
     a.0 in {1, 4}: proved, it is that extent
     b.0 in {1, 4}: checked, types leave it open
     """
@@ -95,7 +95,7 @@ def _others(facts: GuardFacts, at: int, texts: list[str]) -> Iterator[Listed]:
     for text in texts:
         if text not in before:
             why = "its extents are compared with others" if text in ranks else _STRETCHED
-            yield Listed(text, "checked", "it has no value of no elements" if text in empty else why)
+            yield Listed(text, "checked", "without elements the reduction has no value" if text in empty else why)
 
 
 def _ranks(constraint: Constraint) -> tuple[str, ...]:

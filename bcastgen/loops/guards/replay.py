@@ -20,7 +20,7 @@ from ...shape.inference.entailment import Alternative
 from ...shape.types.facts import Facts
 from .premises import GuardFacts, Premise
 
-__all__ = ["Chain", "Link", "refusal", "told"]
+__all__ = ["Chain", "Link", "added", "refusal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,11 @@ class Chain:
         return tuple(dict.fromkeys(premise for way in self.ways for link in way for premise in link.premises()))
 
 
-def told(facts: Facts, statements: Alternative) -> Facts | None:
+def added(facts: Facts, statements: Alternative) -> Facts | None:
     """Return the facts with these statements, or None if they contradict them."""
     more: Facts | None = facts
     for atom in statements:
-        more = None if more is None else atom.told(more)
+        more = None if more is None else atom.added_to(more)
     return more
 
 
@@ -73,7 +73,7 @@ def refusal(facts: GuardFacts, chain: Chain) -> str | None:
     if len(broken) != len(chain.ways):
         return f"{len(broken)} ways break it, and {len(chain.ways)} are looked at"
     for way, links in zip(broken, chain.ways, strict=True):
-        supposed = told(Facts(), way)
+        supposed = added(Facts(), way)
         why = None if supposed is None else _follow(supposed, links, facts, allowed)
         if why is not None:
             return why
@@ -86,7 +86,7 @@ def _follow(known: Facts, links: tuple[Link, ...], facts: GuardFacts, allowed: C
         if link.premise not in allowed:
             return f"{link.premise.what} is no fact of the guards"
         clause = facts.clauses(link.premise)[link.clause]
-        left = {way: more for way in clause if (more := told(known, way)) is not None}
+        left = {way: more for way in clause if (more := added(known, way)) is not None}
         if set(left) != set(link.leaves):
             return f"{link.premise.what} leaves {len(left)} alternatives, the chain says {len(link.leaves)}"
         if not left:

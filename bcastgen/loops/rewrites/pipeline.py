@@ -56,7 +56,7 @@ REWRITES = (
     Rewrite(
         "drop_guards",
         drop_guards,
-        "Drop checks for NaN and for the range of floats that no value can fail.",
+        "Clip floats as they become integers, and drop checks of ranges and for NaN that no value can fail.",
     ),
 )
 

@@ -24,8 +24,8 @@ from .used import mark_used
 
 __all__ = ["find", "itself", "loaded_from"]
 
-# The entries that a warning has told of.
-_told: set[str] = set()
+# The entries that a warning has named.
+_warned_of: set[str] = set()
 
 
 def itself(path: Path) -> Path:
@@ -57,8 +57,8 @@ def loaded_from(entry: Path, load: Callable[[Path], Any]) -> Any:
         loaded = load(entry / BINARY)
     except CacheError as error:
         # Unless it is gone meanwhile.
-        if entry.exists() and str(entry) not in _told:
-            _told.add(str(entry))
+        if entry.exists() and str(entry) not in _warned_of:
+            _warned_of.add(str(entry))
             _warn(f"a kernel of the cache cannot be loaded, so it is built anew: {error}")
         return None
     mark_used(entry)

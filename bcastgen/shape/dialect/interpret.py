@@ -81,7 +81,7 @@ class Machine:
         """Run a region and return what it yields."""
         values = {**around, **dict(zip(block.arguments, arguments, strict=True))}
         self.operations(block, values)
-        return tuple(values[value] for value in block.terminator.operands) if block.terminator else ()
+        return tuple(values[value] for value in block.yielded)
 
     def operations(self, block: Block, values: Environment) -> None:
         """Run a block's operations, adding their results to the values."""

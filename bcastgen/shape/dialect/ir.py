@@ -86,6 +86,11 @@ class Block:
         """The last operation, which yields a region's results, or None if there is none."""
         return self.operations[-1] if self.operations else None
 
+    @property
+    def yielded(self) -> tuple[Value, ...]:
+        """The values that a region gives its operation; none without a terminator."""
+        return self.terminator.operands if self.terminator is not None else ()
+
     def walk(self) -> Iterator[Operation]:
         """Yield every operation, each before those of its regions."""
         for operation in self.operations:

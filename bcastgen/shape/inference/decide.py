@@ -216,7 +216,7 @@ def _why_checked(candidate: Candidate) -> str:
         case RankIs() | RankAtLeast() | SameRank():
             return "a caller may pass an array of any rank"
         case ExtentIs() | AtLeast() | AtMost() | MultipleOf() | Computed():
-            return "it is a claim of the caller's"
+            return "its type declares it"
         case SameExtent(symbol=symbol):
             return f"{symbol} is bound where it occurs first"
         case _:

@@ -141,7 +141,7 @@ def dim_uses_of(uses: Sequence[Use], rules: Rules, symbols: Symbols, rank: int) 
     return rows
 
 
-def symbol_facts(dim_uses: Sequence[Sequence[DimUse]], symbols: Symbols) -> Facts:
+def symbol_facts(dim_uses: Sequence[Sequence[DimUse]]) -> Facts:
     """Return the declared facts on extents, with all occurrences of a symbol as one extent.
 
     Raises
@@ -150,7 +150,7 @@ def symbol_facts(dim_uses: Sequence[Sequence[DimUse]], symbols: Symbols) -> Fact
         If the facts on a symbol in two places contradict each other.
     """
     facts = Facts()
-    told: dict[str, DimUse] = {}
+    declared: dict[str, DimUse] = {}
     for dim_use in (dim_use for row in dim_uses for dim_use in row if not dim_use.dim.is_static):
         range_, symbol = dim_use.dim.range, dim_use.dim.symbol
         node: Hashable = symbol or dim_use.node
@@ -158,7 +158,7 @@ def symbol_facts(dim_uses: Sequence[Sequence[DimUse]], symbols: Symbols) -> Fact
         if symbol is not None and more is not None:
             more = more.meet(symbol, dim_use.node)
         if more is None:
-            first = told[symbol or ""]
+            first = declared[symbol or ""]
             raise BroadcastError(
                 f"operand '{dim_use.name}' dim {dim_use.own} is {dim_use.dim}, and '{first.name}' dim {first.own} is "
                 f"{first.dim}: no extent is both; widen one of them, or give one another name",
@@ -168,7 +168,7 @@ def symbol_facts(dim_uses: Sequence[Sequence[DimUse]], symbols: Symbols) -> Fact
             )
         facts = more
         if symbol is not None and range_ != ANY_EXTENT:
-            told.setdefault(symbol, dim_use)
+            declared.setdefault(symbol, dim_use)
     return facts
 
 

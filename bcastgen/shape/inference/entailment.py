@@ -35,7 +35,7 @@ class Atom:
     node: Hashable
     other: Hashable
 
-    def told(self, facts: Facts) -> Facts | None:
+    def added_to(self, facts: Facts) -> Facts | None:
         """Return the facts with this statement, the same ones if they had it, or None if it contradicts them."""
         other = self.other
         match self.kind:
@@ -83,12 +83,12 @@ class Work:
         return self.left <= 0
 
 
-def _told(facts: Facts, statements: Alternative, work: Work) -> Facts | None:
+def _added(facts: Facts, statements: Alternative, work: Work) -> Facts | None:
     more: Facts | None = facts
     for atom in statements:
         if more is None:
             return None
-        before, more = more, atom.told(more)
+        before, more = more, atom.added_to(more)
         # A new fact costs a copy of the facts.
         work.left -= 1 if more is before else 1 + before.size // 16
     return more
@@ -107,16 +107,16 @@ def known(facts: Facts, clauses: Iterable[Clause], work: Work) -> tuple[Facts, l
             if work.is_over():
                 pending.append(clause)
                 continue
-            told = [(more_of, more) for more_of in clause if (more := _told(facts, more_of, work)) is not None]
-            if any(more is facts for _, more in told):
+            left_open = [(one, more) for one in clause if (more := _added(facts, one, work)) is not None]
+            if any(more is facts for _, more in left_open):
                 continue
-            match told:
+            match left_open:
                 case []:
                     return None
                 case [(_, more)]:
                     facts, changed = more, True
                 case _:
-                    pending.append(tuple(statements for statements, _ in told))
+                    pending.append(tuple(statements for statements, _ in left_open))
         left = pending
     return facts, left
 
@@ -167,5 +167,5 @@ def _search(
         return solvable(facts)
     chosen = min(left, key=len)
     rest = [clause for clause in left if clause is not chosen]
-    ways = (more for statements in chosen if (more := _told(facts, statements, work)) is not None)
+    ways = (more for statements in chosen if (more := _added(facts, statements, work)) is not None)
     return any(_search(more, rest, budget, work, solvable) for more in ways)

@@ -50,8 +50,8 @@ def solvable(facts: Facts, equations: Sequence[Equation]) -> bool:
         before = facts
         for equation in equations:
             value = _value(equation, facts)
-            told = ANY_EXTENT if value is None else _range(value)
-            after = None if told is None else facts.within(equation.node, told)
+            range_ = ANY_EXTENT if value is None else _range(value)
+            after = None if range_ is None else facts.within(equation.node, range_)
             if after is None:
                 return False
             facts = after

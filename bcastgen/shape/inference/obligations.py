@@ -124,7 +124,7 @@ def candidates(problem: Problem, entry: bool) -> list[Candidate]:
             for candidate in (*declared, *_target(dim_use, problem), *_meeting(dim_use, problem, is_whole)):
                 found.setdefault(candidate.constraint, candidate)
         if use.type.unranked:
-            candidate = _front(use, dim_uses, problem)
+            candidate = _front(use, dim_uses)
             found.setdefault(candidate.constraint, candidate)
     return list(found.values())
 
@@ -143,24 +143,24 @@ def _declared(dim_use: DimUse, problem: Problem, entry: bool) -> Iterator[Candid
         same = same_extent((name, own), first, symbol)
         yield Candidate(same, (((Atom("same", node, first),),),), broken, dim_use, trusted)
         return
-    told = dim_use.dim.implied
+    implied = dim_use.dim.implied
     if entry and dim_use.dim.is_computed:
         places = name_places(symbol or "", {**problem.symbols, **problem.homes}, name, own)
         computed = Computed(name, own, symbol or "", places)
-        yield Candidate(computed, (((Atom("within", node, told),),),), (), dim_use, trusted)
-    range_ = problem.facts.range(node) if entry else told
-    if range_ == told:
+        yield Candidate(computed, (((Atom("within", node, implied),),),), (), dim_use, trusted)
+    range_ = problem.facts.range(node) if entry else implied
+    if range_ == implied:
         return
     rows: list[tuple[Constraint, Range, Alternative]] = []
     low, high, step = range_.low, range_.high, range_.step
     if range_.only is not None:
         rows.append((ExtentIs(name, own, low), range_, (Atom("differ", node, range_),)))
     else:
-        if low > told.low:
+        if low > implied.low:
             rows.append((AtLeast(name, own, low), Range(low), (Atom("within", node, Range(0, low - 1)),)))
-        if high < min(MAX_EXTENT, told.high) // step * step:
+        if high < min(MAX_EXTENT, implied.high) // step * step:
             rows.append((AtMost(name, own, high), Range(0, high), (Atom("within", node, Range(high + 1)),)))
-        if told.step % step:
+        if implied.step % step:
             multiples = Range(0, MAX_EXTENT // step * step, step)
             rows.append((MultipleOf(name, own, step), multiples, (Atom("indivisible", node, step),)))
     for constraint, said, broken_by in rows:
@@ -242,7 +242,7 @@ def _meeting(dim_use: DimUse, problem: Problem, is_whole: bool) -> Iterator[Cand
     yield Candidate(Equals(*place, domain_dim, extent), *says, dim_use, dim_use.stretch_mode == "trusted", True)
 
 
-def _front(use: Use, dim_uses: Sequence[DimUse], problem: Problem) -> Candidate:
+def _front(use: Use, dim_uses: Sequence[DimUse]) -> Candidate:
     """Return the constraint on an unranked operand's dims in front and, if these may stretch, on all dims that may."""
     front = [dim_use for dim_use in dim_uses if dim_use.front]
     if front[0].stretch_mode != "numpy":

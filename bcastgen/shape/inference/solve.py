@@ -67,7 +67,7 @@ def solve(uses: tuple[Use, ...], rules: Rules, entry: bool, homes: tuple[tuple[s
     rank = max(use.span for use in uses)
     symbols = first_occurrences(uses, rules, dict(homes))
     dim_uses = dim_uses_of(uses, rules, symbols, rank)
-    facts = symbol_facts(dim_uses, symbols)
+    facts = symbol_facts(dim_uses)
     domain_dims = {domain_dim.position: domain_dim for domain_dim in domain_dims_of(dim_uses, facts, rank)}
     check_targets(dim_uses)
     check_extents(dim_uses)

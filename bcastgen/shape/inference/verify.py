@@ -152,7 +152,7 @@ def decide_result(
             first = bound.setdefault(declared.symbol, (name, own, _narrowed(place.inferred, met)))
             same = info.facts.same(position, first[:2])
             if declared.is_computed and first[:2] == (name, own):
-                decisions.append(_computed_decision(declared, place, bound, info))
+                decisions.append(_computed_decision(declared, place, bound))
             decisions += _symbol_decisions(declared.symbol, place, first, same)
             known = known if first[:2] == (name, own) else known.meet(first[2].range) or known
         decisions += _range_decisions(place, declared, known)
@@ -213,13 +213,13 @@ def _extent_decision(info: BroadcastInfo, place: _ResultDim, declared: int, posi
     )
 
 
-def _computed_decision(declared: Dim, place: _ResultDim, bound: Bound, info: BroadcastInfo) -> Decision:
+def _computed_decision(declared: Dim, place: _ResultDim, bound: Bound) -> Decision:
     """Return the check of a computed extent that no operand's type says."""
     text = declared.symbol or ""
     places: dict[str, OperandDim] = {name: first[:2] for name, first in bound.items() if first[0] != place.name}
     own = name_places(text, places, place.name, place.dim, "result")
     constraint = ResultComputed(place.name, place.dim, place.domain_dim, text, own)
-    return Decision(constraint, "checked", "it is a claim of the caller's")
+    return Decision(constraint, "checked", "its type declares it")
 
 
 def _symbol_decisions(symbol: str, place: _ResultDim, first: tuple[str, int, Dim], same: bool) -> tuple[Decision, ...]:

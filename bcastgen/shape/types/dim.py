@@ -108,12 +108,12 @@ class Dim:
             flags["stretches"] = self.stretches and value == 1 and not self.broadcast
         elif self.trusted:
             flags["broadcast"] = None
-        told = _implied(value)
+        implied = _implied(value)
         fields = {
             "value": value,
-            "min": known.low if known.low > told.low else None,
-            "max": known.high if known.high < min(highest, told.high) else None,
-            "multiple_of": known.step if told.step % known.step else None,
+            "min": known.low if known.low > implied.low else None,
+            "max": known.high if known.high < min(highest, implied.high) else None,
+            "multiple_of": known.step if implied.step % known.step else None,
             **flags,
         }
         for name, field in fields.items():

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
+from bcastgen.core.c_flags import OPTIMISED
 from bcastgen.core.dtypes import dtype
 from bcastgen.ops.table import OPS
+from compile_flags import QUICK
 
 TEXTS = {
     "mixed": "(bf16[?,?] a, f16[?] b, f32[?,1] c) -> exp(a) * 0.1 + bf16(b) / bf16(c)",
@@ -35,7 +37,7 @@ def test_halves_are_strict(kernels, language, compile_strictly, together, tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flags", ["-O0", "-O3"])
+@pytest.mark.parametrize("flags", [QUICK, OPTIMISED])
 @pytest.mark.parametrize("language", ["c", "c++"])
 @pytest.mark.parametrize("kind", ["gcc", "clang"])
 def test_halves_are_strict_everywhere(kernels, kind, language, flags, compile_strictly, together, tmp_path):

@@ -18,6 +18,7 @@ from bcastgen.expr.build import Builder
 from bcastgen.expr.folding import constant_from
 from bcastgen.expr.nodes import Operand, topological
 from bcastgen.ops.table import OPS
+from compile_flags import QUICK
 from expression_programs import EITHER_ZERO
 from long_runs import many, some
 from op_rows import ALIKE, MIXED, applications, apply, batches, several
@@ -102,7 +103,7 @@ def check_ops(build, op_kernels, case_of, references, samples, differences):
             assert rows[0][0].demand is not None
             return None, True
 
-    def check(tuples, directory, kind="gcc", optimise="-O0", variants=0):
+    def check(tuples, directory, kind="gcc", optimise=QUICK, variants=0):
         made = [pair for kinds in tuples for pair in op_kernels(kinds, variants)]
         cases, wanted = [], []
         for kernel, rows in made:
@@ -248,7 +249,7 @@ def check_programs(emit, build, new_case, references, samples, differences):
                 [random_operand(chance, shape, samples(kind)) for shape, kind in zip(shapes, kinds, strict=True)],
             )
 
-    def check(count, seed, directory, kind="gcc", optimise="-O0"):
+    def check(count, seed, directory, kind="gcc", optimise=QUICK):
         cases, wanted = [], []
         for kernel, operands in programs(count, seed):
             try:
@@ -294,7 +295,7 @@ def test_random_programs(check_programs, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "optimise", "seed"), [("gcc", OPTIMISED, 1), ("clang", "-O0", 2), ("clang", OPTIMISED, 3)]
+    ("kind", "optimise", "seed"), [("gcc", OPTIMISED, 1), ("clang", QUICK, 2), ("clang", OPTIMISED, 3)]
 )
 def test_many_random_programs(seed, kind, optimise, check_programs, tmp_path):
     check_programs(many(40, 100), seed, tmp_path, kind, optimise)

@@ -37,7 +37,7 @@ def test_functions_of_elements_are_part_of_the_loops_that_call_them():
 def test_many_calls_share_a_function_and_it_keeps_its_own_parts():
     loops = "bcg_log_f32(a0); " * 30
     text = for_loops(helper_text(loops), loops)
-    assert spelled(text, "bcg_log_f32") == "BCG_SHARED"
+    assert spelled(text, "bcg_log_f32") == "BCG_CALLED"
     assert spelled(text, "bcg_bits_f32") == "BCG_INLINE"
 
 
@@ -46,20 +46,20 @@ def test_a_kernel_defines_what_it_says(calls, compile_strictly, tmp_path):
     """Few calls are inlined, many are shared; both are strict C."""
     text = " + ".join(f"exp(a * {at})" for at in range(2, 2 + calls))
     source = from_text(f"(f32[*] a, f32[*] b) -> ({text}) * log(b) * log(b + 1) * log(b + 2) * log(b + 3)").source
-    assert ("#define BCG_SHARED" in source) == (calls > 2)
+    assert ("#define BCG_CALLED" in source) == (calls > 2)
     compile_strictly({"kernel.c": source}, tmp_path)
 
 
 def test_a_kernel_without_functions_has_no_word_for_them():
     source = jit(lambda a, b: a + b, name="add").source
-    assert "BCG_INLINE" not in source and "BCG_SHARED" not in source
+    assert "BCG_INLINE" not in source and "BCG_CALLED" not in source
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_plain_c_says_the_same(language, emit, compile_strictly, tmp_path):
     few = emit("few", "(f32[?, ?] a, f64[?, ?] b) -> log(a) * sin(b)")
     many = emit("many", "(f32[*] a, f32[*] b) -> log(a) * tanh(b) + exp(a - b) * sin(a + b) + cos(a)")
-    assert "#define FEW_INLINE" in few.text and "#define MANY_SHARED" in many.text
+    assert "#define FEW_INLINE" in few.text and "#define MANY_CALLED" in many.text
     compile_strictly(few.files | many.files, tmp_path, "gcc", language, ("-O2",))
     plain = emit("plain", "(f16[?] a, f16[?] b) -> a + b").text
     assert "PLAIN_INLINE" not in plain

@@ -16,6 +16,7 @@ from bcastgen.expr.trace import trace
 from bcastgen.expr.views import Collapse
 from bcastgen.ops.table import OPS
 from bcastgen.shape.types.tensor_type import parse_type
+from compile_flags import QUICK
 
 F32_NP = np.float32
 ODD = {"f": [0.1, -0.0, np.inf, -np.inf, np.nan, 5e-324, 1.1754944e-38, 3.0, -2.5, 1e30, 65504.0, 2.0**-24]}
@@ -95,7 +96,7 @@ def all_programs(emit):
 
 @pytest.fixture
 def check(all_programs, build, new_case):
-    def run(directory, kind="gcc", optimise="-O0"):
+    def run(directory, kind="gcc", optimise=QUICK):
         cases = []
         for kernel, arrays, expected in all_programs:
             case = new_case(kernel)
@@ -122,7 +123,7 @@ def test_constants_are_read_as_they_are(check, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "optimise"), [("gcc", OPTIMISED), ("clang", "-O0"), ("clang", OPTIMISED)])
+@pytest.mark.parametrize(("kind", "optimise"), [("gcc", OPTIMISED), ("clang", QUICK), ("clang", OPTIMISED)])
 def test_constants_are_read_as_they_are_by_every_compiler(kind, optimise, check, tmp_path):
     check(tmp_path, kind, optimise)
 
@@ -171,7 +172,7 @@ def test_large_arrays_stay_readable(emit, compile_strictly, tmp_path):
     texts = [text.strip("() f") for row in rows for text in row.split(",") if text.strip()]
     read = [float.fromhex(text) if "x" in text else float(text) for text in texts]
     assert np.array_equal(np.array(read, F32_NP), values.ravel())
-    compile_strictly(kernel.files, tmp_path, flags=("-O0",))
+    compile_strictly(kernel.files, tmp_path, flags=(QUICK,))
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 100])

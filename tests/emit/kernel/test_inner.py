@@ -171,7 +171,7 @@ def test_a_thousand_ops():
     for at in range(400):
         value = np.exp(-value * b) if at % 3 == 0 else value * b + at % 7
     np.testing.assert_allclose(kernel(a, b), value, rtol=1e-11)
-    assert "BCG_SHARED" in kernel.source
+    assert "BCG_CALLED" in kernel.source
 
 
 # ---- near forms ------------------------------------------------------------------------------------------------------

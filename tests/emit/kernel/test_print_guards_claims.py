@@ -8,6 +8,7 @@ import pytest
 from bcastgen.core.c_flags import OPTIMISED
 from bcastgen.expr.trace import trace
 from claim_cases import CASES, Case
+from compile_flags import QUICK
 
 F32 = np.dtype("f4")
 
@@ -24,7 +25,7 @@ def kernels(emit):
 
 @pytest.fixture
 def check(kernels, build, new_case):
-    def run(directory, kind="gcc", optimise="-O0"):
+    def run(directory, kind="gcc", optimise=QUICK):
         cases, wanted = [], []
         programs = [case for case in CASES if not case.options]
         for kernel, program in zip(kernels, programs, strict=True):
@@ -56,7 +57,7 @@ def test_verdicts_are_numpys_under_sanitizers(check, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "optimise"), [("gcc", OPTIMISED), ("clang", "-O0"), ("clang", OPTIMISED)])
+@pytest.mark.parametrize(("kind", "optimise"), [("gcc", OPTIMISED), ("clang", QUICK), ("clang", OPTIMISED)])
 def test_verdicts_are_numpys_with_every_compiler(kind, optimise, check, tmp_path):
     check(tmp_path, kind, optimise)
 

@@ -10,6 +10,7 @@ import pytest
 from bcastgen.core.c_flags import OPTIMISED
 from bcastgen.expr.trace import Tracer, is_tracer
 from bcastgen.expr.views import Collapse
+from compile_flags import QUICK
 from long_runs import many
 
 F64 = np.dtype("f8")
@@ -76,7 +77,7 @@ def programs(count, seed):
 
 @pytest.fixture
 def check(emit, build, new_case):
-    def run(count, seed, directory, kind="gcc", optimise="-O0"):
+    def run(count, seed, directory, kind="gcc", optimise=QUICK):
         cases, wanted = [], []
         for at, (function, types, arrays, expected) in enumerate(programs(count, seed)):
             kernel = emit(f"v{at}", function, types, NAMES, variants=at % 3 or None)
@@ -105,7 +106,7 @@ def test_views_are_numpys_under_sanitizers(check, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "optimise"), [("gcc", OPTIMISED), ("clang", "-O0"), ("clang", OPTIMISED)])
+@pytest.mark.parametrize(("kind", "optimise"), [("gcc", OPTIMISED), ("clang", QUICK), ("clang", OPTIMISED)])
 def test_many_views_are_numpys_with_every_compiler(kind, optimise, check, tmp_path):
     check(many(30, 80), 1, tmp_path, kind, optimise)
 

@@ -15,6 +15,7 @@ from bcastgen.emit.shape_program.program import messages, render_shape, shape_fu
 from bcastgen.shape.dialect.trace import op, program
 from bcastgen.shape.dialect.values import Shape, Size, Witness
 from c_harness import TERSE, compiler
+from compile_flags import QUICK
 from long_runs import many
 
 GOLDEN = Path(__file__).parents[2] / "cases" / "batched.shape"
@@ -68,7 +69,7 @@ def together(made):
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
-@pytest.mark.parametrize("optimise", ["-O0", "-O2"])
+@pytest.mark.parametrize("optimise", [QUICK, "-O2"])
 def test_emitted_files_compile_without_a_warning(language, optimise, compile_strictly, tmp_path):
     compile_strictly(together(programs()), tmp_path, language=language, flags=(optimise,))
 
@@ -322,12 +323,12 @@ def fuzz_unit(made):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind, optimise", [("gcc", "-O0"), ("gcc", OPTIMISED), ("clang", "-O0")])
+@pytest.mark.parametrize("kind, optimise", [("gcc", QUICK), ("gcc", OPTIMISED), ("clang", QUICK)])
 def test_any_bits_end_in_a_status_and_nothing_else_is_read(kind, optimise, tmp_path):
     made = [batched(), nasty(), *(one for one, _ in agreement.drawn(many(300, 1000)))]
     (tmp_path / "fuzz.c").write_text(fuzz_unit(made))
     # Optimised, checks that say nothing but stop are compiled in half the time.
-    flags = [*SANITIZE, *(["-g1"] if optimise == "-O0" else TERSE[kind])]
+    flags = [*SANITIZE, *(["-g1"] if optimise == QUICK else TERSE[kind])]
     subprocess.run([compiler(kind), optimise, *flags, "fuzz.c", "-o", "fuzz"], cwd=tmp_path, check=True)
     environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}
     with open(tmp_path / "printed", "w") as printed:

@@ -9,6 +9,7 @@ import pytest
 
 from bcastgen import from_text
 from bcastgen.loops.analysis.float_bounds import UNKNOWN, bounds_of
+from compile_flags import QUICK
 from long_runs import many
 
 
@@ -91,7 +92,7 @@ def test_an_infinity_is_a_number_and_not_finite():
 @pytest.mark.parametrize("seed", range(many(20, 40)))
 def test_random_expressions_stay_within(seed, monkeypatch):
     """Every statement's value lies between its bounds: of each, made a result of its own."""
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     random = np.random.default_rng(seed)
     kinds = random.choice(["i8", "u8", "i16", "u16"], 2)
     floats = random.choice(["f32", "f64"])

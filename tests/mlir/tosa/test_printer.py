@@ -20,6 +20,7 @@ from bcastgen.mlir.tosa.spellings import spelling
 from bcastgen.mlir.tosa.table import TOSA_OPS
 from bcastgen.ops.rows.complex_parts import COMPLEX_PARTS
 from bcastgen.ops.table import OPS
+from compile_flags import QUICK
 from expression_programs import EITHER_ZERO, make_program
 from long_runs import many
 
@@ -236,7 +237,7 @@ def test_mlir_opt_verifies_every_row(kind):
 )
 def test_the_text_means_the_same_again(kind, samples, differences, monkeypatch):
     # What is compared is what the text means; optimised, it compiles for long.
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     rows = list(rows_for(kind))
     kernel = kernel_of(kind, rows, f"({kind}[?, 1] a, {kind}[?] b, {kind}[1, 1] c)")
     again = bg.from_mlir(printed(kernel))

@@ -19,6 +19,7 @@ import bcastgen
 import conformance
 from bcastgen.core.errors import BcastgenError, BroadcastError, DTypeError
 from bcastgen.mlir.tosa.table import TOSA_OPS, TOSA_REDUCTIONS
+from compile_flags import QUICK
 from long_runs import many, some
 
 TOOLS = conformance.Tools.find()
@@ -129,7 +130,7 @@ def run(op, negative, judge, tmp_path):
 @pytest.mark.parametrize("op", GENERATED)
 def test_results_comply(op, tmp_path, monkeypatch):
     # Each test has extents of its own, and so a binary; what an optimiser makes of rows is the subject of others.
-    monkeypatch.setenv("BCASTGEN_CFLAGS", "-O0")
+    monkeypatch.setenv("BCASTGEN_CFLAGS", QUICK)
     run(op, False, positive_fault, tmp_path)
 
 

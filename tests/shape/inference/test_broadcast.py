@@ -3,18 +3,14 @@
 For each combination of types, the arrays they describe are enumerated, and what `broadcast` says of the types is
 compared with what NumPy does with all of the arrays: errors are certain, inferred dims are true and as exact as they
 can be, and the constraints hold for exactly the arrays that broadcast.
-
-The file is long because the enumeration and what is asked of it share their domain of types.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
 import pytest
 
 from bcastgen.core.errors import BcastgenError, BroadcastError, ParseError
@@ -23,32 +19,7 @@ from bcastgen.shape.constraints import Stretches
 from bcastgen.shape.inference.broadcast import BroadcastInfo, broadcast, infer_broadcast
 from bcastgen.shape.types.dim import Dim
 from bcastgen.shape.types.tensor_type import TensorType, parse_type
-
-Extents = tuple[int, ...]
-ANY = None
-
-
-@cache
-def numpy_shape(*shapes: Extents) -> Extents | None:
-    """Return NumPy's verdict: the broadcast shape, or None."""
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        return None
-
-
-def types(ranks: Iterable[int], values: Iterable[int | str | None], unranked: bool = False) -> list[TensorType]:
-    """Return every type of these ranks (numbers of known dims) whose dims have these values."""
-    dims = [Dim(value) for value in values]
-    return [TensorType(None, row, unranked) for rank in ranks for row in itertools.product(dims, repeat=rank)]
-
-
-@cache
-def instances(type_: TensorType, extents: Extents, leading: int = 2) -> list[Extents]:
-    """Return the shapes a type stands for: unknown extents among those given, up to some unknown leading dims."""
-    choices = [extents if dim.extent is None else (dim.extent,) for dim in type_.dims]
-    fronts = range(leading + 1) if type_.unranked else range(1)
-    return [shape for front in fronts for shape in itertools.product(*[extents] * front, *choices)]
+from small_types import ANY, Extents, erasures, instances, numpy_shape, types
 
 
 def is_instance(shape: Extents, dims: tuple[Dim, ...], unranked: bool) -> bool:
@@ -195,13 +166,6 @@ def test_entry_checks_hold_for_exactly_the_arrays_of_these_types() -> None:
             holds = all(constraint.holds(actual, info.domain(actual)) for constraint in info.constraints)
             declared = is_instance(x, a.dims, a.unranked) and is_instance(y, b.dims, b.unranked)
             assert holds == (declared and numpy_shape(x, y) is not None), (a, b, x, y, info)
-
-
-def erasures(type_: TensorType) -> Iterator[TensorType]:
-    """Every type that knows one extent less."""
-    for index, dim in enumerate(type_.dims):
-        if dim.is_static:
-            yield TensorType(None, (*type_.dims[:index], Dim(), *type_.dims[index + 1 :]), type_.unranked)
 
 
 def test_erasing_an_extent_never_makes_a_legal_call_illegal() -> None:

@@ -7,11 +7,9 @@ Document: accepted is what seed 000's pseudo-code accepts, which stands here onc
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
 import bcastgen as bg
@@ -19,31 +17,8 @@ from bcastgen.core.errors import BcastgenError, BroadcastError, ParseError
 from bcastgen.shape.constraints import Constraint
 from bcastgen.shape.inference.broadcast import broadcast
 from bcastgen.shape.inference.verify import verify_broadcast, verify_result
-from bcastgen.shape.types.dim import Dim
 from bcastgen.shape.types.tensor_type import TensorType, parse_signature, parse_type
-
-Extents = tuple[int, ...]
-ANY = None
-
-
-@cache
-def numpy_shape(*shapes: Extents) -> Extents | None:
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        return None
-
-
-@cache
-def instances(type_: TensorType, extents: Extents, leading: int) -> list[Extents]:
-    choices = [extents if dim.extent is None else (dim.extent,) for dim in type_.dims]
-    fronts = range(leading + 1) if type_.unranked else range(1)
-    return [shape for front in fronts for shape in itertools.product(*[extents] * front, *choices)]
-
-
-def types(ranks: Iterable[int], values: Iterable[int | str | None], unranked: bool = False) -> list[TensorType]:
-    dims = [Dim(value) for value in values]
-    return [TensorType(None, row, unranked) for rank in ranks for row in itertools.product(dims, repeat=rank)]
+from small_types import ANY, Extents, erasures, instances, numpy_shape, types
 
 
 def is_instance(shape: Extents, type_: TensorType) -> bool:
@@ -171,12 +146,6 @@ def test_what_the_document_accepts_of_ranked_types_is_sound() -> None:
     for a, b, result in itertools.product(some, some, types(range(3), (0, 1, 2, ANY))):
         if document((a, b), result):
             assert sound((a, b), result) == verify_broadcast((a, b), result, mode="document")
-
-
-def erasures(type_: TensorType) -> Iterator[TensorType]:
-    for index, dim in enumerate(type_.dims):
-        if dim.is_static:
-            yield TensorType(None, (*type_.dims[:index], Dim(), *type_.dims[index + 1 :]), type_.unranked)
 
 
 def test_erasing_an_extent_never_makes_a_legal_combination_illegal() -> None:
