@@ -537,6 +537,11 @@ def trace(
     if not is_tracer(returned) and isinstance(returned, (tuple, list)):
         _check_tuple(returned)
     strange = next((type(value) for value in values if not is_tracer(value) and isinstance(value, _CONTAINERS)), None)
+    if strange in (list, tuple):
+        raise TraceError(
+            f"the function returns a {strange.__name__} among its results, and a call returns one tuple of arrays; "
+            "write (a, *b) in the place of (a, b)"
+        )
     if strange is not None:
         shown = "None" if strange is type(None) else f"a {strange.__name__}"
         raise TraceError(f"the function returns {shown}; return the resulting array, or a tuple of arrays")
@@ -552,7 +557,7 @@ def _check_tuple(returned: tuple[object, ...] | list[object]) -> None:
         raise TraceError(f"the function returns a {kind}, and a call would return a tuple; return tuple(...) of it")
 
 
-_CONTAINERS = (dict, set, frozenset, str, bytes, type(None))
+_CONTAINERS = (list, tuple, dict, set, frozenset, str, bytes, type(None))
 _LATER = {"a generator": isgeneratorfunction, "asynchronous": iscoroutinefunction}
 
 
