@@ -291,8 +291,13 @@ class Tracer(Declared):
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
         raise TraceError(
             "an operand cannot become a NumPy array while tracing; leave numpy.asarray(x) out, since calls make arrays "
-            "of their operands, and write x.astype(numpy.float32) for numpy.float32(x)"
+            "of their operands, write x.astype(numpy.float32) for numpy.float32(x) and a + b for numpy.sum([a, b], 0), "
+            "and call functions of other packages outside"
         )
+
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
+        """Return NumPy, as its arrays do: code of the array API standard calls its functions."""
+        return np.zeros(0).__array_namespace__(api_version=api_version)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
