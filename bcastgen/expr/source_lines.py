@@ -1,6 +1,7 @@
 """Lines of the user's source: the file and line that an op was applied at, or that an error came through.
 
-In: the frames of a running function, or an error's traceback.  Out: the innermost that is neither ours nor NumPy's.
+In: the frames of a running function, or an error's traceback.  Out: the innermost that is neither ours, nor NumPy's,
+nor of another installed package that the user's function calls.
 
     k.py:12: "return x[x > 0]"  ->  ("k.py", 12)
 """
@@ -20,6 +21,8 @@ __all__ = ["last_line", "name_of", "users_line"]
 # Frames of these folders, and those of Python's own frozen modules, are not the user's.
 _FOLDERS = tuple(os.path.join(os.path.dirname(path), "") for path in (os.path.dirname(__file__), np.__file__))
 _OURS = (*_FOLDERS, "<frozen ")
+# Folders that packages are installed in; the next part of a path is the package.
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 # How many functions that call each other are searched for a name.
 _MOST_FRAMES = 8
 
@@ -27,9 +30,34 @@ _MOST_FRAMES = 8
 def users_line() -> SourceLine:
     """Return the file and line of the innermost frame of the user's."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+    found: list[SourceLine] = []
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(_OURS):
+            # The tracer, which runs the user's function: frames further out are those of the decoration.
+            if found and frame.f_code.co_name == "trace":
+                break
+        else:
+            found.append((file, frame.f_lineno))
+            if _package(file) is None:
+                break
         frame = frame.f_back
-    return ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return _innermost(found[::-1]) or ("", 0)
+
+
+def _package(file: str) -> str | None:
+    """Return the installed package that a file is of; None for any other file."""
+    for folder in _INSTALLED:
+        _, at, rest = file.partition(folder)
+        if at:
+            return rest.partition(os.sep)[0]
+    return None
+
+
+def _innermost(lines: list[SourceLine]) -> SourceLine | None:
+    """Return the last of these lines, the outermost first, that is of no package but the first line's."""
+    own = _package(lines[0][0]) if lines else None
+    return next((line for line in reversed(lines) if _package(line[0]) in (None, own)), None)
 
 
 def name_of(value: object) -> str | None:
@@ -49,10 +77,10 @@ def name_of(value: object) -> str | None:
 
 def last_line(traceback: TracebackType | None) -> SourceLine | None:
     """Return the file and line of the user's that an error comes through last."""
-    found = None
+    found: list[SourceLine] = []
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if not code.co_filename.startswith(_OURS):
-            found = code.co_filename, traceback.tb_lineno
+            found.append((code.co_filename, traceback.tb_lineno))
         traceback = traceback.tb_next
-    return found
+    return _innermost(found)

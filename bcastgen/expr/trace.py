@@ -291,8 +291,13 @@ class Tracer(Declared):
     def __array__(self, *_args: object, **_options: object) -> NoReturn:
         raise TraceError(
             "an operand cannot become a NumPy array while tracing; leave numpy.asarray(x) out, since calls make arrays "
-            "of their operands, and write x.astype(numpy.float32) for numpy.float32(x)"
+            "of their operands, write x.astype(numpy.float32) for numpy.float32(x) and a + b for numpy.sum([a, b], 0), "
+            "and call functions of other packages outside"
         )
+
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
+        """Return NumPy, as its arrays do: code of the array API standard calls its functions."""
+        return np.zeros(0).__array_namespace__(api_version=api_version)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -537,6 +542,11 @@ def trace(
     if not is_tracer(returned) and isinstance(returned, (tuple, list)):
         _check_tuple(returned)
     strange = next((type(value) for value in values if not is_tracer(value) and isinstance(value, _CONTAINERS)), None)
+    if strange in (list, tuple):
+        raise TraceError(
+            f"the function returns a {strange.__name__} among its results, and a call returns one tuple of arrays; "
+            "write (a, *b) in the place of (a, b)"
+        )
     if strange is not None:
         shown = "None" if strange is type(None) else f"a {strange.__name__}"
         raise TraceError(f"the function returns {shown}; return the resulting array, or a tuple of arrays")
@@ -552,7 +562,7 @@ def _check_tuple(returned: tuple[object, ...] | list[object]) -> None:
         raise TraceError(f"the function returns a {kind}, and a call would return a tuple; return tuple(...) of it")
 
 
-_CONTAINERS = (dict, set, frozenset, str, bytes, type(None))
+_CONTAINERS = (list, tuple, dict, set, frozenset, str, bytes, type(None))
 _LATER = {"a generator": isgeneratorfunction, "asynchronous": iscoroutinefunction}
 
 

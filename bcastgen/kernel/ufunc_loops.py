@@ -184,9 +184,11 @@ def _constant_types(kernel: Any) -> tuple[DType, ...]:
 
 def _converts(value: object, loop: DType, casting: str) -> bool:
     if type(value) is int:
-        return loop.is_integer or loop.is_float or casting == "unsafe"
+        return loop.is_integer or loop.is_float or loop.is_complex or casting == "unsafe"
     if type(value) is float:
-        return loop.is_float or casting == "unsafe"
+        return loop.is_float or loop.is_complex or casting == "unsafe"
+    if type(value) is complex:
+        return loop.is_complex or casting == "unsafe"
     return np.can_cast(np.asarray(value).dtype, loop.np, casting)  # type: ignore[arg-type]
 
 

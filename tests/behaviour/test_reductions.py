@@ -12,6 +12,7 @@ import pytest
 import bcastgen as bg
 from bcastgen.core.dtypes import COMPUTED, DTYPES
 from bcastgen.core.errors import BcastgenError, DomainError
+from bcastgen.ops.rows.reductions import REDUCTIONS
 from tests.support import reduction_shapes, sum_errors
 from tests.support.long_runs import many
 from tests.support.reduction_programs import Program
@@ -48,6 +49,18 @@ def test_dtypes_are_numpys(name):
         kernel = bg.jit(lambda x: getattr(np, name)(x, axis=1))
         assert kernel.result_shape((2, 3)) == (2,)
         assert [row.np for row in kernel._compilation((row,), (2,)).typed.result_dtypes] == [expected.dtype], row.name
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_a_mean_of_complex_numbers_divides_each_part(dtype):
+    """Compiled, and where NumPy computes because there is no compiler."""
+    parts = (-np.inf, np.inf, np.nan, 0.0, 0.5, -3.0)
+    x = np.array([[complex(re, im)] * 2 for re, im in itertools.product(parts, parts)], dtype)
+    re, im = x.real.mean(axis=1), x.imag.mean(axis=1)
+    for found in (bg.jit(lambda x: x.mean(axis=1))(x), REDUCTIONS["mean"].reference(x, (1,), False)):
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found.real, re)
+        np.testing.assert_array_equal(found.imag, im)
 
 
 def test_storage_types_are_refused():

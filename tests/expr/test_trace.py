@@ -130,11 +130,23 @@ def branch(a):
         (lambda a: (), "empty tuple"),
         (lambda a: np.where(a), "three operands"),
         (np.asarray, "cannot become a NumPy array"),
+        (lambda a: np.maximum.reduce([a, a]), "write .* a . b for numpy.sum"),
     ],
 )
 def test_what_cannot_be_traced_says_what_instead(function, cure):
     with pytest.raises(TraceError, match=cure.replace("(", r"\(")):
         trace(function, ("a",))
+
+
+def test_code_of_the_array_api_standard_asks_an_operand_for_its_functions():
+    def norm(x, y):
+        xp = x.__array_namespace__(api_version="2023.12")
+        return xp.sqrt(xp.where(x > 0, x, 0) ** 2 + y * y)
+
+    x, y = np.float32([-1, 3]), np.float32([2, 4])
+    assert np.array_equal(bg.jit(norm)(x, y), norm(x, y))
+    with pytest.raises(ValueError, match="1999"):
+        bg.jit(lambda x: x.__array_namespace__(api_version="1999"))
 
 
 def test_assignment_is_refused():

@@ -273,6 +273,18 @@ def test_dtype_of_a_kernel_of_several_ops():
     assert bg.erf(x, dtype="f4").dtype == np.float32
 
 
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+@pytest.mark.parametrize("number", [True, 2, 2.5, 2j])
+def test_python_numbers_convert_to_complex_dtypes(dtype, number):
+    x = np.float32([1, -2])
+    for casting in ("safe", "same_kind", "unsafe"):
+        got = bg.jit(lambda x, y: x + y)(x, number, dtype=dtype, casting=casting)
+        want = np.add(x, number, dtype=dtype, casting=casting)
+        assert got.dtype == want.dtype and np.array_equal(got, want)
+    with pytest.raises(bg.DTypeError, match=r"operand 'y' of dtype complex.* cannot be cast to float32"):
+        bg.jit(lambda x, y: x + y)(x, 2j, dtype="f4")
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "words"),
     [

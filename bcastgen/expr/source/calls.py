@@ -15,6 +15,7 @@ import builtins
 import inspect
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, NoReturn
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy as np
 from ...core.dtypes import F64, I64, DType, in_numpy_code
 from ...core.errors import BcastgenError
 from ...ops.row import Op
-from ...ops.table import CAST, OPS, find_op
+from ...ops.table import CAST, OPS, SEVERAL, find_op
 from ..nodes import Node
 from ..trace import Tracer, is_tracer
 from .expressions import Scope, parts_of
@@ -41,9 +42,11 @@ _MATH = {
     name: name
     for name in (
         "acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh degrees erf erfc exp exp2 expm1 fmod hypot "
-        "isfinite isinf isnan ldexp log log10 log1p log2 nextafter radians sin sinh sqrt tan tanh"
+        "isfinite isinf isnan log log10 log1p log2 nextafter radians sin sinh sqrt tan tanh"
     ).split()
 } | {"fabs": "absolute", "pow": "power", "remainder": "", "lgamma": "gammaln"}
+# Those that compute with integers.
+_MATH_INTEGERS = ("gcd", "lcm")
 _MATH_WHOLE = {"ceil": "ceil", "floor": "floor", "trunc": "trunc"}
 
 
@@ -295,21 +298,33 @@ class _Call:
 
     # ---- functions of math -------------------------------------------------------------------------------------------
 
-    def _math(self) -> Value:
+    def _math(self) -> Value:  # noqa: PLR0911
         if self.name in _MATH_WHOLE:
             return self._whole(OPS[_MATH_WHOLE[self.name]])
         if self.name == "log" and len(self.args) == 2:
             value, base = (self.builder.apply(OPS["log"], (node,), _MATH_LOOPS) for node in self._nodes(2))
             return self.builder.apply(OPS["divide"], (value, base))
+        if self.name in _MATH_INTEGERS:
+            first, *others = self._nodes(max(2, len(self.args)))
+            return reduce(lambda one, other: self.builder.apply(OPS[self.name], (one, other)), others, first)
+        if self.name == "ldexp":
+            value, exponent = self._nodes(2)
+            return self.builder.apply(OPS["ldexp"], (self._as_float(value), exponent))
+        if self.name in SEVERAL:
+            (value,) = self._nodes(1)
+            return tuple(self.builder.apply(one, (self._as_float(value),)) for one in SEVERAL[self.name])
         row = find_op(_MATH.get(self.name, ""))
         if row is None:
             return self.fail(f"math.{self.name} has no op; `bcastgen ops` lists what there is")
         nodes = self._nodes(row.arity)
         if row.demand is not None:
             # In floats there is nothing to guard: math.pow has no integers.
-            nodes = tuple(self.builder.apply(OPS["positive"], (node,), _MATH_LOOPS) for node in nodes)
-            return self.builder.apply(row, nodes)
+            return self.builder.apply(row, tuple(map(self._as_float, nodes)))
         return self.builder.apply(row, nodes, _MATH_LOOPS)
+
+    def _as_float(self, node: Node) -> Node:
+        """Return a number in the float that functions of math compute it in."""
+        return self.builder.apply(OPS["positive"], (node,), _MATH_LOOPS)
 
 
 def _is_known(value: Value) -> bool:

@@ -125,8 +125,14 @@ def _truth(_name: str, _values: DType) -> tuple[DType, DType]:
 def _mean_of(x: Any, axis: Any, keepdims: bool, ddof: int = 0) -> Any:
     total = np.sum(x, axis=axis, keepdims=keepdims)
     count = x.size // max(total.size, 1) if x.size else _count(x.shape, axis)
+    divisor = np.asarray(max(count - ddof, 0), in_numpy_code(x.dtype).part.np)
     with np.errstate(all="ignore"):
-        return np.asarray(total / np.asarray(max(count - ddof, 0), in_numpy_code(x.dtype).part.np))
+        if total.dtype.kind != "c":
+            return np.asarray(total / divisor)
+        # Part by part, as the C does: NumPy divides by a complex number, which makes NaNs of infinities.
+        made = np.empty(total.shape, total.dtype)
+        made.real, made.imag = total.real / divisor, total.imag / divisor
+        return made
 
 
 def _count(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> int:

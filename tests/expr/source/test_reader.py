@@ -8,6 +8,7 @@ import random
 import numpy as np
 import pytest
 
+import bcastgen as bg
 import scalar_programs as programs
 from bcastgen.api.functions import kernel_of
 from bcastgen.core.dtypes import dtype
@@ -286,3 +287,27 @@ def test_functions_of_math_keep_floats_and_compute_integers_in_f64():
         assert str(infer(root, (dtype(given),)).result_dtypes[0]) == result
     whole = infer(read(lambda x: math.floor(x), ("x",)), (dtype("f32"),))
     assert str(whole.result_dtypes[0]) == "i64"
+
+
+def test_functions_of_math_that_scale():
+    x, n = np.array([1.5, -2.25, 0.0]), np.array([12, -8, 0])
+    scaled = bg.vectorize(lambda x, n: math.ldexp(x, n) + math.ldexp(n, 3))(x, n)
+    assert np.array_equal(scaled, [math.ldexp(a, b) + math.ldexp(b, 3) for a, b in zip(x, n.tolist(), strict=True)])
+    assert bg.vectorize(lambda x: math.ldexp(x, 3))(np.float32(x)).dtype == np.float32
+
+
+@pytest.mark.parametrize("function", [math.modf, math.frexp])
+def test_functions_of_math_that_give_two_numbers(function):
+    for given in (np.array([1.5, -2.25, 0.0]), np.array([12, -8, 0]), np.float32([1.5, -2.25])):
+        made = bg.vectorize(lambda x: function(x))(given)
+        assert np.array_equal(np.stack(made, axis=-1), [function(float(one)) for one in given])
+        assert made[0].dtype == (np.float32 if given.dtype == np.float32 else np.float64)
+
+
+@pytest.mark.parametrize("function", [math.gcd, math.lcm])
+def test_functions_of_math_of_integers(function):
+    n = np.array([12, -8, 0])
+    assert bg.vectorize(lambda n: function(n, 6))(n).tolist() == [function(one, 6) for one in n.tolist()]
+    assert bg.vectorize(lambda n: function(n, 6, 4))(n).tolist() == [function(one, 6, 4) for one in n.tolist()]
+    with pytest.raises(bg.DTypeError, match="defined for integers only"):
+        bg.vectorize(lambda n: function(n, 6))(n / 2)

@@ -1,0 +1,93 @@
+"""Which line an error names: the user's, and not that of a package which the user's function calls."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+
+import numpy as np
+import pytest
+
+import bcastgen as bg
+
+LIBRARY = """
+import numpy as np
+
+def as_array(x):
+    return np.asarray(x) * 2
+
+def by_kind(x):
+    return x if isinstance(x, np.ndarray) else np.float64(x)
+
+def of_masks(x):
+    return x[x > 0]
+
+def added(x):
+    return x & 1.5
+"""
+CALLER = """
+import numpy as np
+import bcastgen as bg
+
+def call(function):
+    return bg.jit(lambda x: function(x))
+
+def own(x):
+    y = x + 1
+    return y[y > 0]
+"""
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Return what imports a module of this text from a folder of installed packages."""
+
+    def load(package, text):
+        folder = tmp_path / "lib" / "site-packages" / package
+        folder.mkdir(parents=True)
+        (folder / "inside.py").write_text(text, encoding="utf-8")
+        spec = importlib.util.spec_from_file_location(f"{package}_inside", folder / "inside.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+def line(function):
+    return f"{__file__}:{inspect.getsourcelines(function)[1] + 1}"
+
+
+@pytest.mark.parametrize("name", ["as_array", "by_kind", "of_masks"])
+def test_an_error_inside_of_a_package_names_the_line_that_calls_it(installed, name):
+    theirs = getattr(installed("library", LIBRARY), name)
+
+    def mine(x):
+        return theirs(x)
+
+    with pytest.raises(bg.TraceError) as caught:
+        bg.jit(mine)
+    assert str(caught.value).endswith(f"at {line(mine)} in mine(x)")
+
+
+def test_an_op_that_a_package_applies_is_at_the_line_that_calls_it(installed):
+    theirs = installed("library", LIBRARY).added
+
+    def mine(x):
+        return theirs(x)
+
+    with pytest.raises(bg.DTypeError) as caught:
+        bg.jit(mine)(np.ones(2))
+    assert f"at {line(mine)} in mine(" in str(caught.value)
+
+
+def test_a_function_of_an_installed_package_names_its_own_lines(installed):
+    library = installed("library", LIBRARY)
+    caller = installed("caller", CALLER)
+    for name in ("as_array", "by_kind", "of_masks"):
+        with pytest.raises(bg.TraceError) as caught:
+            caller.call(getattr(library, name))
+        assert f"at {caller.__file__}:6 in kernel(x)" in str(caught.value)
+    with pytest.raises(bg.TraceError) as caught:
+        bg.jit(caller.own)
+    assert f"at {caller.__file__}:10 in own(x)" in str(caught.value)
