@@ -14,7 +14,6 @@ from long_runs import many
 # A file of csrc/runtime, what it says, and what a careless hand makes of it.
 DEFECTS = [
     ("run_plan.inc", "if ((set & ~stationary) == 0 &&", "if ("),
-    ("run_plan.inc", "if (w->block_n > w->n) w->block_n = w->n;", ""),
     ("run_plan.inc", "a_row > 0 && w->rows > left / a_row", "a_row > 0 && w->rows > whole / a_row"),
 ]
 
