@@ -20,18 +20,19 @@ from pathlib import Path
 from bcastgen.core.c_flags import C_LANGUAGE
 from bcastgen.core.resources import folder
 from c_harness import compiler
+from compile_flags import WARNED
 from csrc_includes import CSRC_FLAGS
 from fuzz_readers import Result
 
 __all__ = ["build", "play"]
 
 SOURCE = Path(__file__).parents[1] / "csrc" / "fuzz_runtime.c"
-SANITIZE = ("-g1", "-O1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
+SANITIZE = ("-g1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
 LONGEST = 160
 
 
-def build(directory: Path, run_time: Path | None = None) -> Path:
-    """Compile the program; `run_time` has another runtime than csrc's, for tests of it."""
+def build(directory: Path, run_time: Path | None = None, optimise: str = WARNED) -> Path:
+    """Compile the program; `run_time` has another run time than csrc's, for tests of it."""
     own = run_time or folder("csrc") / "runtime"
     program = directory / "fuzz"
     files = [SOURCE, own / "pack.c", own / "pool.c"]
