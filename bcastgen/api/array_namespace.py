@@ -27,7 +27,7 @@ _NUMPYS = frozenset(
 class ArrayNamespace:
     """A namespace of the array API whose element-wise functions are kernels; see :func:`array_namespace`."""
 
-    __array_api_version__ = "2024.12"
+    __array_api_version__ = np.__array_api_version__  # whose functions are here as far as NumPy has them
 
     def __getattr__(self, name: str) -> Any:
         if name in _NUMPYS:

@@ -19,6 +19,7 @@ from ..core.dtypes import DTYPES, DType, dtype
 from ..core.errors import BcastgenError, DTypeError, ParseError
 from ..core.forks import undivided
 from ..core.operand_names import operand_names
+from ..core.options import names_of
 from ..emit.c_text.helpers import helper_text
 from ..emit.c_text.names import is_word_of_c
 from ..kernel.identity import same_definition
@@ -183,7 +184,7 @@ def define_op(
     if bound is not None and sized is None:
         raise BcastgenError(f"{name}: bound= limits what shape= gives; give shape= and maps=, too")
     limit = None if bound is None else shape_program(name, bound, names)
-    definition = Definition(every, texts, dtypes, prelude, doc, ulp, reference, sized, places, limit, typed)
+    definition = Definition(every, texts, dtypes, prelude, str(doc), ulp, reference, sized, places, limit, typed)
     return defined_kernel(DEFINED.add(_row(name, definition), replace))
 
 
@@ -275,6 +276,9 @@ def _check_name(name: str) -> None:
         raise BcastgenError(f"{name} is a dtype, and {name}(x) a conversion to it; choose another name")
 
 
+_MOST_OPERANDS = 1_000
+
+
 def _operand_names(
     op: str, given: str | int | Sequence[str] | None, texts: Sequence[str], own: Sequence[str]
 ) -> tuple[str, ...]:
@@ -282,12 +286,14 @@ def _operand_names(
     match given:
         case None:
             names = tuple(dict.fromkeys(word for text in texts for word in unknown_words(text, own)))
+        case int() if given > _MOST_OPERANDS:
+            raise ParseError(f"{op}: operands={given}, expected at most {_MOST_OPERANDS}")
         case int():
             names = operand_names(given)
         case str():
             names = tuple(given.replace(",", " ").split())
         case _:
-            names = tuple(given)
+            names = tuple(given) if isinstance(given, (list, tuple)) else names_of("operands", given)
     if not names:
         raise ParseError(f"{op} has no operands; name at least one, and use it in c=")
     for name in names:

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import ParseError
+from ..core.errors import ArgumentError, ParseError
 from ..ops.table import DEFINED
+from ..pipeline.options import OPTIONS
 from ..runtime.base import remembering
 from .functions import from_text
 
@@ -81,12 +82,16 @@ def evaluate(
     """
     if not isinstance(expression, str):
         raise ParseError(f"an expression is text, not {type(expression).__name__}")
+    OPTIONS["errors"].check(errors)
     generation = DEFINED.replacements
     kernel = _evaluated(expression, generation) if errors == "ignore" else _reporting(expression, generation, errors)
     if local_dict is None:
         frame = sys._getframe(1)
         local_dict = frame.f_locals
         global_dict = frame.f_globals if global_dict is None else global_dict
+    for variables in (local_dict, global_dict):
+        if variables is not None and not hasattr(type(variables), "keys"):
+            raise ArgumentError(f"evaluate() takes variables as a dict, not {type(variables).__name__}")
     operands = [_look_up(name, local_dict, global_dict) for name in kernel._own_operands]
     result: np.ndarray[Any, Any] = kernel(*operands, out=out, **keywords)
     return result

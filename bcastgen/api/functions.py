@@ -17,6 +17,7 @@ import numpy as np
 from ..core.errors import BcastgenError, ParseError, placed
 from ..core.forks import undivided
 from ..core.operand_names import operand_names
+from ..core.options import check_name
 from ..expr.kinds import asking
 from ..expr.nodes import Expression, has_views
 from ..expr.trace import trace
@@ -169,6 +170,8 @@ def _jitted(
     static: str | tuple[str, ...],
 ) -> Any:
     """Return the kernel of a function, or what makes one for each tuple of static parameters."""
+    if name is not None:
+        check_name(name)
     label = str(name or getattr(function, "__name__", "kernel"))
     label = label if label.isidentifier() else "kernel"
     parameters = None if isinstance(function, np.ufunc) else Parameters(function, static)
@@ -289,8 +292,7 @@ def from_text(
 
     if not isinstance(text, str):
         raise ParseError(f"an expression is text, not {type(text).__name__}")
-    if not isinstance(name, str):
-        raise BcastgenError(f"name={name!r} is no name; give text")
+    check_name(name)
     calls = _checked_calls(threads, scalars, errors)
     options = options_for(variants=variants, dynamic=dynamic, rank_expansion=rank_expansion, stretch=stretch, math=math)
     if "->" not in text:
@@ -328,6 +330,7 @@ def _checked_calls(threads: int | None, scalars: bool, errors: str) -> _Calls:
     """Return the options that concern calls, each checked."""
     check_threads(threads)
     OPTIONS["errors"].check(errors)
+    OPTIONS["scalars"].check(scalars)
     return threads, bool(scalars), errors
 
 

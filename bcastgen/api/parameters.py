@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.errors import BcastgenError, TraceError
 from ..core.forks import undivided
+from ..core.options import names_of
 from ..kernel.kernel import Kernel
 
 __all__ = ["Make", "Parameters", "check_names"]
@@ -42,7 +43,7 @@ class Parameters:
             raise TraceError(f"the parameters of {function!r} cannot be read ({error}); wrap it in a lambda") from None
         if isinstance(function, Kernel):
             raise TraceError(f"{self.name} is a kernel already: call it, or give the options where it is made")
-        self.static = (static,) if isinstance(static, str) else tuple(static)
+        self.static = names_of("static", static)
         self.all = tuple(self.signature.parameters.values())
         unknown = [name for name in self.static if name not in self.signature.parameters]
         if unknown:

@@ -14,6 +14,8 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from ..core.dtypes import in_numpy_code
+from ..core.errors import ArgumentError
+from ..core.options import is_hashable
 from ..expr.build import Builder
 from ..expr.reductions import FUNCTIONS
 from ..expr.text_reductions import CHOICE
@@ -36,6 +38,7 @@ def reduction_function(name: str) -> Callable[..., Any] | None:
     function = FUNCTIONS.get(name)
     if function is None:
         return None
+    function.__qualname__ = name  # Python's errors of arguments show it
 
     @wraps(function)
     def reduce(x: Any, axis: Any = None, *, out: Any = None, **options: Any) -> Any:
@@ -44,6 +47,9 @@ def reduction_function(name: str) -> Callable[..., Any] | None:
             return function(x, **given)
         if given.get("dtype") is not None:
             given["dtype"] = in_numpy_code(given["dtype"])
+        for option, value in given.items():
+            if option != CHOICE and not is_hashable(value):
+                raise ArgumentError(f"{name}(): {option}={value!r} is no value that it takes")
         masks = [] if given.get(CHOICE, True) is True else [given.pop(CHOICE)]
         return _kernel(name, bool(masks), tuple(sorted(given.items())))(x, *masks, out=out)
 

@@ -11,8 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..core.c_source import CSource
-from ..core.errors import BcastgenError
+from ..core.errors import BcastgenError, BroadcastError
+from ..core.options import check_name, names_of
 from ..emit.shape_program.program import render_shape
 from ..emit.standalone import CForm, render_module, write_sources
 
@@ -100,9 +103,9 @@ def emit_c(
         helper_file=helper_file,
         license=license,
         main=main,
-        build=tuple(build),
+        build=names_of("build", build),
     )
-    return write_sources(module_source(kernels, name, form), Path(directory))
+    return write_sources(module_source(kernels, name, form), directory)
 
 
 def module_source(kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel], name: str, form: CForm) -> CSource:
@@ -113,12 +116,16 @@ def module_source(kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel], nam
     BcastgenError
         If there is no kernel, or two have one name.
     """
+    check_name(name)
     if isinstance(kernels, Mapping):
         pairs = list(kernels.items())
-    elif isinstance(kernels, Iterable):
-        pairs = [(kernel.__name__, kernel) for kernel in kernels]
+    elif isinstance(kernels, Iterable) and not isinstance(kernels, (str, np.ndarray)):
+        pairs = [(getattr(kernel, "__name__", ""), kernel) for kernel in kernels]
     else:
         pairs = [(name, kernels)]
+    strange = [type(kernel).__name__ for _, kernel in pairs if not hasattr(kernel, "standalone_part")]
+    if strange:
+        raise BcastgenError(f"module {name}: {strange[0]} is no kernel; give what jit, from_text or from_mlir returns")
     if not pairs:
         raise BcastgenError(f"module {name} has no kernel")
     twice = next((one for at, (one, _) in enumerate(pairs) if one in (other for other, _ in pairs[:at])), None)
@@ -159,4 +166,8 @@ def emit_shape(program: Program, directory: str | Path, name: str | None = None)
     ...     [path.name for path in bg.emit_shape(add.shape_function, directory)]
     ['add_kernel.c', 'add_kernel.h']
     """
-    return write_sources(render_shape(program, name), Path(directory))
+    if name is not None:
+        check_name(name)
+    if not hasattr(program, "verify"):
+        raise BroadcastError(f"emit_shape() takes a shape program, not {type(program).__name__}")
+    return write_sources(render_shape(program, name), directory)

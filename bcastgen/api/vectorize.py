@@ -12,7 +12,10 @@ from collections.abc import Callable, Mapping
 from inspect import isfunction
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import BcastgenError, TraceError
+from ..core.options import check_name, check_switch, whole
 from ..expr.nodes import Expression
 from ..expr.source.numba_signatures import Signature, read_signatures
 from ..expr.source.reader import read
@@ -110,17 +113,20 @@ def vectorize(
     >>> collatz(np.arange(6))
     array([ 0,  1,  1, 16,  1,  4])
     """
-    if target not in ("cpu", "parallel"):
+    if not isinstance(target, str) or target not in ("cpu", "parallel"):
         raise BcastgenError(f"target={target!r} is not available; it is 'cpu' or 'parallel'")
     for option, value in numba.items():
         if option not in _NUMBA:
             raise TypeError(f"vectorize() got an unexpected keyword argument {option!r}")
         allowed = _NUMBA[option]
-        if allowed is not None and value not in allowed:
+        if allowed is not None and (isinstance(value, np.ndarray) or value not in allowed):
             raise BcastgenError(f"{option}={value!r} is Numba's, and not available here; leave it out")
-    if max_iterations is not None and not 0 < max_iterations <= _MOST_ITERATIONS:
+    if max_iterations is not None and not 0 < (whole(max_iterations) or 0) <= _MOST_ITERATIONS:
         raise BcastgenError(f"max_iterations={max_iterations!r}; give a number of rounds from 1 to {_MOST_ITERATIONS}")
     check_threads(threads)
+    check_switch("fastmath", fastmath)
+    if name is not None:
+        check_name(name)
     options = options_for(math="fast" if fastmath else math)
     made = _Maker(static, max_iterations, name, options, threads, background)
     if isfunction(function):

@@ -10,13 +10,13 @@ Seed 004 names the six maps of a matrix into three dims; all of them are kernels
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.errors import BroadcastError
+from ..core.errors import BroadcastError, DTypeError
+from ..core.options import whole
 from ..expr import trace
 from ..expr.views import Broadcast, Transpose, dims_of
 
@@ -43,8 +43,8 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     """
     if trace.is_tracer(x):
         return trace.transpose(x, axes)
-    array = np.asarray(x)
-    view = Transpose(None if axes is None else tuple(map(operator.index, axes))).resolve(array.ndim)
+    array = _array(x)
+    view = Transpose(None if axes is None else _numbers("axes", axes)).resolve(array.ndim)
     return array.transpose(np.argsort(_all(view.dims)))
 
 
@@ -82,14 +82,31 @@ def broadcast_in_dim(x: Any, shape_or_like: Any, dims: Sequence[int] | None = No
     """
     if trace.is_tracer(x) or trace.is_tracer(shape_or_like):
         return trace.broadcast_in_dim(x, shape_or_like, dims)
-    array = np.asarray(x)
+    array = _array(x)
     shape = np.shape(shape_or_like) if isinstance(shape_or_like, np.ndarray) else shape_or_like
-    places = None if dims is None else tuple(map(operator.index, dims))
+    places = None if dims is None else _numbers("dims", dims)
     view = Broadcast(places, dims_of(shape)).resolve(array.ndim)
     extents = [None if dim is None else dim.extent for dim in view.shape]
     if None in extents:
         raise BroadcastError(f"the extent of dim {extents.index(None)} is not known; give a number outside of a kernel")
     return _expanded(array, _all(view.dims), tuple(extent for extent in extents if extent is not None))
+
+
+def _array(x: Any) -> np.ndarray[Any, Any]:
+    try:
+        return np.asarray(x)
+    except ValueError as error:
+        raise DTypeError(f"operand 'x' is a {type(x).__name__} that is not an array: {error}") from error
+
+
+def _numbers(what: str, given: Sequence[int]) -> tuple[int, ...]:
+    try:
+        numbers = [*map(whole, given)]
+    except TypeError:  # an int, or an array without dims
+        numbers = [None]
+    if None in numbers:
+        raise BroadcastError(f"{what}={given!r} are no dims; give a tuple of integers")
+    return tuple(number for number in numbers if number is not None)
 
 
 def _all(dims: tuple[int | None, ...]) -> tuple[int, ...]:

@@ -97,7 +97,7 @@ def dtype(spelling: object) -> DType:
             raise DTypeError(in_bytes(spelling, meant))
     try:
         found = np.dtype(spelling)  # type: ignore[call-overload]
-    except TypeError:
+    except (TypeError, ValueError):
         found = None
     if found is not None and found.name in _BY_NUMPY:
         return _BY_NUMPY[found.name]
@@ -152,7 +152,7 @@ def in_numpy_code(spelling: object) -> DType:
         raise DTypeError(in_bytes(spelling, "float16"))
     try:
         found = np.dtype(spelling)  # type: ignore[call-overload]
-    except TypeError:
+    except (TypeError, ValueError):
         return dtype(spelling if isinstance(spelling, str) else repr(spelling))
     if not found.isnative:
         raise DTypeError(f"dtype {str(spelling)!r} is of the other byte order; write {found.name}, and swap the result")

@@ -8,17 +8,123 @@ In: nothing.  Out: the row type of the tables of options: for kernels in `pipeli
 
 The command line's flags, the checks with their messages, and defaults are made from rows. `tests/core/test_options.py`
 checks that signatures and docstrings, which editors show, agree with the rows.
+
+Arguments are of any kind that Python has. A comparison with an array is an array, a class has an `__index__` that it
+cannot call, and a list has no hash; so :func:`whole` and those beside it ask for the kind of a value before its value.
 """
 
 from __future__ import annotations
 
+import operator
+import sys
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from .errors import BcastgenError
 from .frozen import dataclass, replace
 
-__all__ = ["DYNAMIC", "VARIANTS", "Option", "option", "options_of"]
+__all__ = [
+    "DYNAMIC",
+    "VARIANTS",
+    "Option",
+    "check_name",
+    "check_switch",
+    "is_hashable",
+    "is_switch",
+    "names_of",
+    "option",
+    "options_of",
+    "whole",
+]
+
+
+def whole(value: Any) -> int | None:
+    """Return the int that a value stands for; None if it is no integer, as a bool is none.
+
+    Examples
+    --------
+    >>> whole(np.int8(3)), whole(True), whole(2.0), whole(int)
+    (3, None, None, None)
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def is_switch(value: Any) -> bool:
+    """Whether a value is True or False, as 1, 0 and NumPy's are.
+
+    Examples
+    --------
+    >>> is_switch(np.True_), is_switch(0), is_switch("no"), is_switch(None)
+    (True, True, False, False)
+    """
+    return isinstance(value, (bool, np.bool_)) or (type(value) is int and value in (0, 1))
+
+
+def check_switch(name: str, value: Any) -> None:
+    """Raise unless a value is True or False.
+
+    Raises
+    ------
+    BcastgenError
+        If it is neither.
+    """
+    if not is_switch(value):
+        raise BcastgenError(f"{name}={value!r} is no switch; use True or False")
+
+
+def is_hashable(value: Any) -> bool:
+    """Whether a value has a hash: a tuple of lists has none.
+
+    Examples
+    --------
+    >>> is_hashable((1, 2)), is_hashable(([],))
+    (True, False)
+    """
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def check_name(name: Any) -> None:
+    """Raise unless a name is text.
+
+    Raises
+    ------
+    BcastgenError
+        If it is none.
+    """
+    if not isinstance(name, str):
+        raise BcastgenError(f"name={name!r} is no name; give text")
+
+
+def names_of(parameter: str, value: Any) -> tuple[str, ...]:
+    """Return several names, or one, as a tuple.
+
+    Raises
+    ------
+    BcastgenError
+        If they are not text.
+
+    Examples
+    --------
+    >>> names_of("static", "n"), names_of("static", ["n", "m"])
+    (('n',), ('n', 'm'))
+    """
+    if isinstance(value, str):
+        return (value,)
+    names = tuple(value) if isinstance(value, (list, tuple, set, frozenset, dict)) else (None,)
+    if not all(isinstance(name, str) for name in names):
+        raise BcastgenError(f"{parameter}={value!r} are no names; give a tuple of texts")
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +164,13 @@ class Option:
         BcastgenError
             If it may not; the message names the option, the value and the possible values.
         """
-        if self.choices and value not in self.choices:
+        if self.choices and not (isinstance(value, str) and value in self.choices):
             *others, last = map(repr, self.choices)
             raise BcastgenError(f"{self.name}={value!r} is not available; use {', '.join(others)} or {last}")
-        if self.least is not None and value is not None and (type(value) is not int or value < self.least):
+        if isinstance(self.default, bool):
+            check_switch(self.name, value)
+        is_counted = type(value) is int and self.least is not None and self.least <= value <= sys.maxsize
+        if self.least is not None and value is not None and not is_counted:
             why = f" ({self.least} is {self.least_is})" if self.least_is else ""
             raise BcastgenError(f"{self.name} is {value!r}, expected {self.least} or more{why}")
         unknown = [name for name in value if name not in self.parts] if self.parts is not None else ()

@@ -143,7 +143,7 @@ def fused(array: Any) -> Any:
     if hasattr(array, "data_vars"):
         return array.map(fused, keep_attrs=True)
     if not isinstance(array, da.Array):
-        inner = getattr(array, "data", None)
+        inner = None if isinstance(array, np.ndarray) else getattr(array, "data", None)
         if not isinstance(inner, da.Array):
             raise DTypeError(f"fuse() takes a Dask array, or an xarray object of one, not a {type(array).__name__}")
         return array.copy(data=fused(inner))

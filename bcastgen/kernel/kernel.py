@@ -31,11 +31,12 @@ from ..core.errors import (
 )
 from ..core.forks import undivided
 from ..core.frozen import replace
+from ..core.options import check_name, check_switch, names_of
 from ..core.sizes import is_on
 from ..expr.build import Builder
 from ..expr.nodes import Expression, Reduce, topological
 from ..expr.trace import inline, is_tracer, noting
-from ..pipeline.compilation import Compilation
+from ..pipeline.compilation import Compilation, check_form
 from ..pipeline.options import Options
 from ..runtime.base import KernelBase
 from ..runtime.cache import cache_key, find
@@ -287,6 +288,7 @@ class Kernel(UfuncAttributes, KernelBase):
 
     @background.setter
     def background(self, wanted: bool) -> None:
+        check_switch("background", wanted)
         if wanted == self.background:
             return
         if self._jobs is not None:
@@ -439,6 +441,7 @@ class Kernel(UfuncAttributes, KernelBase):
         >>> print(bg.from_text("(f32[4] a) -> -a").explain().splitlines()[0])
         == expression: what was written
         """
+        check_switch("html", html)
         if html:
             from ..page.forms import whole_page  # noqa: PLC0415 - calls explain nothing
 
@@ -488,9 +491,10 @@ class Kernel(UfuncAttributes, KernelBase):
         """
         from ..emit.standalone import CForm, render_module, write_sources  # noqa: PLC0415 - calls need no C that stands alone
 
-        name = name or self.__name__
-        made = CForm(variants, **{**form, "build": tuple(form.get("build", ()))})
-        return write_sources(render_module(name, [self.standalone_part(name)], made), Path(directory))
+        name = self.__name__ if name is None else name
+        check_name(name)
+        made = CForm(variants, **{**form, "build": names_of("build", form.get("build", ()))})
+        return write_sources(render_module(name, [self.standalone_part(name)], made), directory)
 
     def standalone_part(self, name: str) -> ModulePart:
         """Return the kernel as the part of this name of a module of standalone C."""
@@ -527,7 +531,8 @@ class Kernel(UfuncAttributes, KernelBase):
         >>> print(bg.from_text("(f32[4] a) -> -a", "negated").to_mlir("tosa").splitlines()[0])
         func.func @negated(%a: tensor<4xf32>) -> tensor<4xf32> {
         """
-        if form == "shape" and not versions:
+        check_form(form, versions)
+        if form == "shape":
             return str(self.shape_function)
         return self.compilation.mlir(form, self._values, versions, self._linalg_sizes)
 

@@ -117,7 +117,7 @@ def _split(
         if name in own or name in ("out", "extents"):
             named[name] = value
         elif name == "sig" and "signature" in by_name:
-            raise TypeError(f"{call}: cannot specify both 'sig' and 'signature'")
+            raise ArgumentError(f"{call}: cannot specify both 'sig' and 'signature'")
         elif name in KEYWORDS or name == "sig":
             keywords["signature" if name == "sig" else name] = value
         elif name not in kernel.operands:
@@ -131,9 +131,9 @@ def _split(
         raise too_many(call, count, count + results, len(args), with_out=False)
     if len(args) > count:
         if "out" in named:
-            raise TypeError(f"{call}: cannot specify 'out' as both a positional and keyword argument")
+            raise ArgumentError(f"{call}: cannot specify 'out' as both a positional and keyword argument")
         if any(value is ... for value in args[count:]):
-            raise TypeError(f"{call}: out=... is only allowed as a keyword argument")
+            raise ArgumentError(f"{call}: out=... is only allowed as a keyword argument")
         named["out"] = (*args[count:], *(None,) * (count + results - len(args)))
     return args[:count], named, keywords
 
@@ -142,20 +142,17 @@ def _read(kernel: Any, keywords: Mapping[str, object], out: object) -> _Call:
     """Return what the keywords ask for, each checked."""
     found = {**KEYWORDS, **keywords}
     casting, order, subok = found["casting"], found["order"], found["subok"]
-    if not isinstance(casting, str):
-        raise TypeError(f"{kernel._name}(): casting is {casting!r}, expected one of {', '.join(map(repr, CASTINGS))}")
-    if casting not in CASTINGS:
+    if not isinstance(casting, str) or casting not in CASTINGS:
         raise ArgumentError(
             f"{kernel._name}(): casting is {casting!r}, expected one of {', '.join(map(repr, CASTINGS))}"
         )
     order = "K" if order is None else order
     if not isinstance(order, str) or order.upper() not in ("K", "A", "C", "F"):
-        kind = ArgumentError if isinstance(order, str) else TypeError
-        raise kind(f"{kernel._name}(): order is {order!r}, expected 'K', 'A', 'C' or 'F'")
+        raise ArgumentError(f"{kernel._name}(): order is {order!r}, expected 'K', 'A', 'C' or 'F'")
     if not isinstance(subok, (bool, np.bool_)):
-        raise TypeError(f"{kernel._name}(): subok is {subok!r}, expected True or False")
+        raise ArgumentError(f"{kernel._name}(): subok is {subok!r}, expected True or False")
     if found["dtype"] is not None and found["signature"] is not None:
-        raise TypeError(f"{kernel._name}(): cannot specify both 'signature' and 'dtype'")
+        raise ArgumentError(f"{kernel._name}(): cannot specify both 'signature' and 'dtype'")
     mask = _mask(kernel, found["where"])
     return _Call(mask, casting, order.upper(), found["dtype"], found["signature"], bool(subok), out)
 
@@ -164,7 +161,10 @@ def _mask(kernel: Any, where: object) -> Array | None:
     """Return the mask of a call as an ndarray of bool; None if every element is computed."""
     if where is True:
         return None
-    mask = np.asarray(where) if isinstance(where, np.ndarray) else np.array(where, dtype=np.bool_)
+    try:
+        mask = np.asarray(where) if isinstance(where, np.ndarray) else np.array(where, dtype=np.bool_)
+    except ValueError as error:
+        raise DTypeError(f"{kernel._name}(): where is no array of bool: {error}") from error
     if mask.dtype != np.bool_:
         raise DTypeError(
             f"{kernel._name}(): where has dtype {mask.dtype}, which is no mask: pass an array of bool, as in x != 0"

@@ -57,10 +57,12 @@ def _items(kernel: Any, signature: object) -> tuple[object, ...]:
         operands, arrow, results = signature.partition("->")
         if arrow:
             return (*operands, *results)
-        raise TypeError(f"{kernel._name}(): signature {signature!r} has no '->'; for one dtype of results pass dtype=")
+        raise ArgumentError(
+            f"{kernel._name}(): signature {signature!r} has no '->'; for one dtype of results pass dtype="
+        )
     if isinstance(signature, tuple):
         return signature
-    raise TypeError(f"{kernel._name}(): signature is {signature!r}, expected text such as 'dd->d', or a tuple")
+    raise ArgumentError(f"{kernel._name}(): signature is {signature!r}, expected text such as 'dd->d', or a tuple")
 
 
 def loop_dtypes(

@@ -52,6 +52,8 @@ def choose(module: Module, name: str | None = None) -> Function:
     ParseError
         If there is none, or several and none is meant.
     """
+    if name is not None and not isinstance(name, str):
+        raise ParseError(f"{module.source.name}: function={name!r} is no name; give text")
     seen = entries(module)
     names = [function.name for function in (module.functions if name is not None else seen)]
     wanted = name if name is not None or len(names) != 1 else names[0]

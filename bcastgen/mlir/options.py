@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ..core.frozen import dataclass
-from ..core.options import DYNAMIC, Option, option
+from ..core.options import DYNAMIC, Option, check_switch, option
 from ..core.sizes import is_on
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         DYNAMIC.check(self.dynamic)
+        check_switch("rank_expansion", self.rank_expansion)
+        check_switch("strict_types", self.strict_types)
 
     @property
     def is_strict(self) -> bool:

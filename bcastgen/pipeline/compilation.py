@@ -45,10 +45,29 @@ if TYPE_CHECKING:
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import TensorType
 
-__all__ = ["MLIR_FORMS", "Compilation"]
+__all__ = ["MLIR_FORMS", "Compilation", "check_form"]
 
 # What `Compilation.mlir` prints.
 MLIR_FORMS = ("linalg", "tosa", "shape")
+
+
+def check_form(form: str, versions: int) -> None:
+    """Raise unless kernels have this form of MLIR, in so many versions.
+
+    Raises
+    ------
+    BcastgenError
+        If the form is unknown, or has no versions.
+    """
+    with undivided:
+        from ..mlir.options import VERSIONS
+
+    if not isinstance(form, str) or form not in MLIR_FORMS:
+        raise BcastgenError(f"no MLIR form {form!r}; use one of {', '.join(MLIR_FORMS)}")
+    VERSIONS.check(versions)
+    if versions and form != "linalg":
+        raise BcastgenError(f"versions are of linalg, and {form!r} has none; leave them out")
+
 
 Stage = TypeVar("Stage", bound=object)
 
@@ -287,24 +306,19 @@ class Compilation:
         BcastgenError
             If the form is unknown, or cannot express the kernel; the message says which.
         """
-        if versions and form in MLIR_FORMS and form != "linalg":
-            raise BcastgenError(f"versions are of linalg, and {form!r} has none; leave them out")
+        check_form(form, versions)
         match form:
             case "linalg":
                 with undivided:
                     from ..mlir.linalg.printer import linalg_text
-                    from ..mlir.options import VERSIONS
 
-                VERSIONS.check(versions)
                 return linalg_text(self.program, self.options.name, constants, versions, sizes())
             case "tosa":
                 with undivided:
                     from ..mlir.tosa.printer import tosa_text
 
                 return tosa_text(self.typed, self.program, self.options.name, constants)
-            case "shape":
-                return str(self.shape_function)
-        raise BcastgenError(f"no MLIR form {form!r}; use one of {', '.join(MLIR_FORMS)}")
+        return str(self.shape_function)
 
     def _dump(self, stage: str, value: Stage) -> Stage:
         """Print a stage's value as it is made, if BCASTGEN_DUMP names the stage (``BCASTGEN_DUMP=nest,c``)."""

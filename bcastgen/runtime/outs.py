@@ -48,13 +48,14 @@ def bind_outs(kernel: Named, out: object) -> tuple[Array | None, ...]:
     if len(outs) != count or (count > 1 and not isinstance(out, tuple)):
         wanted = "an ndarray" if count == 1 else f"a tuple of {count} ndarrays (or None), one a result"
         given = f"a tuple of {len(outs)}" if isinstance(out, tuple) else type(out).__name__
-        kind = errors.ArgumentError if isinstance(out, tuple) else TypeError
-        raise kind(f"{kernel._name}() takes out as {wanted}, not {given}")
+        raise errors.ArgumentError(f"{kernel._name}() takes out as {wanted}, not {given}")
     for name, item in zip(kernel.results, outs, strict=True):
         if item is ...:
-            raise TypeError(f"{kernel._name}() takes ... as out=..., not for one result (result '{name}')")
+            raise errors.ArgumentError(f"{kernel._name}() takes ... as out=..., not for one result (result '{name}')")
         if item is not None and not isinstance(item, np.ndarray):
-            raise TypeError(f"{kernel._name}() takes out as an ndarray, not {type(item).__name__} (result '{name}')")
+            raise errors.ArgumentError(
+                f"{kernel._name}() takes out as an ndarray, not {type(item).__name__} (result '{name}')"
+            )
     return outs
 
 

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from ..core.errors import BcastgenError
+from ..core.options import whole
 from ..core.sizes import byte_size
 from ..core.system_errors import pass_on
 
@@ -71,10 +72,10 @@ def check_threads(threads: object) -> int:
     """
     if threads is None:
         return 0
-    number = 0 if isinstance(threads, bool) or not hasattr(threads, "__index__") else threads.__index__()
+    number = whole(threads) or 0
     if not 1 <= number <= _MOST_THREADS:
         raise BcastgenError(f"threads={threads!r} is no number of threads; use None or a positive int")
-    return int(number)
+    return number
 
 
 def set_num_threads(threads: int | None) -> None:

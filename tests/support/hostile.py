@@ -14,7 +14,7 @@ import random
 import re
 from collections.abc import Iterator
 
-__all__ = ["KINDS", "MARK", "attempts"]
+__all__ = ["KINDS", "MARK", "VALID", "attempts"]
 
 MARK = "bcastgen-was-here"
 
@@ -74,7 +74,7 @@ _ODD = (
 )  # fmt: skip
 _INJECTIONS = (*_PYTHON, *_C, *_SHELL)
 
-_VALID: dict[str, tuple[str, ...]] = {
+VALID: dict[str, tuple[str, ...]] = {
     "text": (
         "a*b + exp(c)",
         "where(a > 0, a, 0.1*a).astype(f32)",
@@ -92,6 +92,12 @@ _VALID: dict[str, tuple[str, ...]] = {
         "f32[?, 4]", "tensor<?x4xf32>", "f64[n>=2, m%8, k=3]", "i8[*]", "tensor<*xi1>", "bf16[n+m, 2*n-m, 7]",
         "u16[n<=9!, m~, bcast]", "f32[ceil(n/4), max(n, m)]", "memref<4xf32>", "f32[" + "n, " * 40 + "m]",
         "f32[" + "(" * 15 + "n" + ")" * 15 + "]", "f32[n*m*k, n*k, m*k]",
+    ),
+    "signature": (
+        "(f32[n>=2, m%8] x, f32[n, bcast] scale) -> f32[n, m]",
+        "(f64[?, 4] x, i8[*] k) -> (f64[3, ?], bool[])",
+        "(a, f32[k+1, !] b = 3) -> f32[ceil(k/2)]",
+        "(tensor<?x4xf32> x, memref<4xi8> y)",
     ),
     "mlir": (
         "func.func @f(%a: tensor<?xf32>) -> tensor<?xf32> { %0 = tosa.exp %a : (tensor<?xf32>) -> tensor<?xf32> "
@@ -125,12 +131,12 @@ _VALID: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _PIECE = re.compile(r"\w+|\s+|.", re.DOTALL)
 
-KINDS = tuple(_VALID)
+KINDS = tuple(VALID)
 
 
 def attempts(kind: str, rng: random.Random, count: int) -> Iterator[str]:
     """Yield texts for one kind of reader: injections and odd texts as they are and within valid text, then mixtures."""
-    valid = _VALID[kind]
+    valid = VALID[kind]
     hostile = (*_INJECTIONS, *_ODD)
     made = 0
     for at, text in enumerate(hostile):

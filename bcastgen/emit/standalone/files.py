@@ -17,7 +17,7 @@ from ...core.system_errors import pass_on, system_errors_ignored
 __all__ = ["write_sources"]
 
 
-def write_sources(source: CSource, directory: Path) -> tuple[Path, ...]:
+def write_sources(source: CSource, directory: str | Path) -> tuple[Path, ...]:
     """Write all files of a source under other names, then rename them, so that none is half-written.
 
     Raises
@@ -25,10 +25,11 @@ def write_sources(source: CSource, directory: Path) -> tuple[Path, ...]:
     BcastgenError
         If the directory cannot be made or written to; no final file is then changed.
     """
-    paths = tuple(directory / name for name in source.files)
+    folder = _folder(directory)
+    paths = tuple(folder / name for name in source.files)
     asides = tuple(path.with_name(f".{path.name}.{os.getpid()}") for path in paths)
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         for aside, text in zip(asides, source.files.values(), strict=True):
             aside.write_text(text, encoding="utf-8")
         for aside, path in zip(asides, paths, strict=True):
@@ -38,5 +39,14 @@ def write_sources(source: CSource, directory: Path) -> tuple[Path, ...]:
         for aside in asides:
             with system_errors_ignored():
                 aside.unlink()
-        raise BcastgenError(f"cannot write to {directory}: {error.strerror}") from None
+        raise BcastgenError(f"cannot write to {folder}: {error.strerror}") from None
     return paths
+
+
+def _folder(directory: str | Path) -> Path:
+    try:
+        if b"\0" not in os.fsencode(directory):
+            return Path(directory)
+    except (TypeError, ValueError):  # no path, or text that the file system cannot hold
+        pass
+    raise BcastgenError(f"directory={directory!r} is no path; give text, or a Path")

@@ -78,7 +78,8 @@ class CForm:
             row.check(getattr(self, row.name))
         if self.target is not None:
             find_target(self.target)
-        if self.license is not None and not re.fullmatch(r"[\w.+()-]+( [\w.+()-]+)*", self.license, re.ASCII):
+        named = isinstance(self.license, str) and re.fullmatch(r"[\w.+()-]+( [\w.+()-]+)*", self.license, re.ASCII)
+        if self.license is not None and not named:
             raise BcastgenError(
                 f"license={self.license!r} is no SPDX expression; write one such as 'MIT OR Apache-2.0'"
             )

@@ -77,7 +77,7 @@ def find_target(name: str) -> Target:
     >>> find_target("aarch64").vector_bytes
     16
     """
-    if name not in TARGETS:
+    if not isinstance(name, str) or name not in TARGETS:
         raise BcastgenError(f"there is no target {name!r}; there are {', '.join(TARGETS)}")
     return TARGETS[name]
 

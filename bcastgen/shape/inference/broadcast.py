@@ -167,7 +167,7 @@ def broadcast(
     >>> str(broadcast([("a", parse_type("f32[n]")), ("b", "f32[?]")], rules=Rules(stretch=False)))
     '[n] with b.0 = d0'
     """
-    if mode not in get_args(Mode):
+    if not isinstance(mode, str) or mode not in get_args(Mode):
         raise BcastgenError(f"mode {mode!r} is unknown; use one of {', '.join(get_args(Mode))}")
     if not operands:
         raise BroadcastError("a broadcast has 0 operands, expected 1 or more; pass the type of at least one")

@@ -78,7 +78,10 @@ def verify_broadcast(
     ()
     """
     is_one = isinstance(operand_types, (str, TensorType)) or not isinstance(operand_types, Iterable)
-    types = [parse_type(operand_types)] if is_one else list(operand_types)  # type: ignore[arg-type]
+    try:
+        types = [parse_type(operand_types)] if is_one else list(operand_types)  # type: ignore[arg-type]
+    except TypeError:  # of an array without dims
+        raise BroadcastError(f"operand types are {operand_types!r}; give a list of types") from None
     names = operand_names(len(types))
     operands = [(name, parse_type(type_)) for name, type_ in zip(names, types, strict=True)]
     info = broadcast(operands, mode)

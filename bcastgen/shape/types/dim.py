@@ -13,6 +13,7 @@ import operator
 from dataclasses import KW_ONLY, dataclass
 
 from ...core.errors import BroadcastError
+from ...core.options import is_switch, whole
 from .facts import ANY_EXTENT, MAX_EXTENT, MAX_RANK, Range
 
 __all__ = ["DYNAMIC", "MAX_EXTENT", "Dim", "as_extent", "check_rank"]
@@ -70,7 +71,8 @@ class Dim:
         # NumPy integers compare and print like ints but would not pass as one everywhere (repr, JSON, C text).
         value = _checked_value(self.value)
         facts = [None if fact is None else _integer(f"{name} ", fact) for name, fact in self._given()]
-        if self.broadcast not in (None, True, False) or {self.trusted, self.stretches} - {True, False}:
+        given = () if self.broadcast is None else (self.broadcast,)
+        if not all(map(is_switch, (*given, self.trusted, self.stretches))):
             raise BroadcastError(f"dim {self._shown} has flags that are no booleans; broadcast, trusted, stretches are")
         if self.stretches and (self.broadcast is False or self.trusted):
             raise BroadcastError(f"dim {self._shown} stretches and does not stretch; drop one of both")
@@ -203,7 +205,7 @@ class Dim:
 def _checked_value(value: object) -> int | str | None:
     if value is None:
         return None
-    if value == BCAST:
+    if isinstance(value, str) and value == BCAST:
         raise BroadcastError(
             f"dim {value!r} is a broadcast dim and no name; write Dim(broadcast=True), or another name"
         )
@@ -217,20 +219,20 @@ def _checked_value(value: object) -> int | str | None:
             return _integer("", made)
         if made is not None:
             return made
-    if isinstance(value, (str, bool)) or not hasattr(value, "__index__"):
+    if whole(value) is None:
         raise BroadcastError(f"dim {value!r} {_NO_EXTENT}")
     return _integer("", value, "; write Dim() for an unknown extent")
 
 
 def _integer(what: str, value: object, cure: str = "") -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    extent = whole(value)
+    if extent is None:
         raise BroadcastError(f"dim has {what}{value!r}, expected an integer; write Dim('n', min=2)")
-    extent = operator.index(value)
     if abs(extent) > MAX_EXTENT:
         raise BroadcastError(f"dim has {what or 'an extent '}that 64 bits do not hold, expected at most {MAX_EXTENT}")
     if extent < 0:
         raise BroadcastError(f"dim has {what or 'extent '}{extent}, expected 0 or more{cure}")
-    return int(extent)
+    return extent
 
 
 def _range(shown: str, low: int | None, high: int | None, step: int | None) -> Range:

@@ -18,6 +18,7 @@ import re
 from ...core.dtypes import DTYPES, DType, dtype
 from ...core.errors import BroadcastError, DTypeError, ParseError
 from ...core.frozen import dataclass
+from ...core.options import is_switch
 from .cursor import Cursor, parse_extent
 from .dim import DYNAMIC, Dim
 from .dim_text import DIM_CURE, parse_dim
@@ -58,7 +59,9 @@ class TensorType:
     def __post_init__(self) -> None:
         if not isinstance(self.dims, tuple) or not all(isinstance(dim, Dim) for dim in self.dims):
             raise BroadcastError(f"dims {self.dims!r} are not a tuple of Dim; write (Dim(), Dim(4)) or 'f32[?, 4]'")
-        if self.container not in _CONTAINERS:
+        if not is_switch(self.unranked):
+            raise BroadcastError(f"unranked={self.unranked!r} is no switch; use True or False")
+        if not isinstance(self.container, str) or self.container not in _CONTAINERS:
             raise BroadcastError(f"container {self.container!r} is unknown; use one of {', '.join(_CONTAINERS)}")
         if self.container != "vector":
             return

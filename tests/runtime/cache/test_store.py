@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -240,6 +241,8 @@ def test_a_full_disk_is_a_cache_error_and_leaves_nothing(
             patch.setattr(Path, "write_text", full)
         else:
             patch.setattr(os, call, full)
+            if sys.version_info < (3, 11):  # its paths kept what os had
+                patch.setattr(pathlib._normal_accessor, call, full, raising=False)
         with pytest.raises(CacheError, match=r"No space left on device; free some space, or set BCASTGEN_CACHE_DIR"):
             build(key, lambda: SOURCE, tools)
     assert find(key) is None
