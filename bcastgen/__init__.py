@@ -117,7 +117,14 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Kernel:
+    # Type checkers read the imports above, so that the names which come here are ops for them.
+    found: Kernel = _found(name)
+    return found
+
+
+def _found(name: str) -> Any:
+    """Return what a public name stands for, and keep it; raise AttributeError if there is none."""
     if name == "shape":
         # The package of that name is the shape dialect as users see it.
         with _undivided:

@@ -126,6 +126,7 @@ NAMES_ALLOWED = {
     "expr/trace.py": "which rows the methods of arrays are, by the arguments that NumPy gives them",
     "expr/compositions.py": "what NumPy's functions are made of",
     "integrations/dask_arrays.py": "an argument of NumPy's ufuncs",
+    "integrations/zarr_arrays.py": "an argument of NumPy's ufuncs",
     "kernel/handed_over.py": "an argument of NumPy's ufuncs",
     "expr/constants.py": "attributes of Python numbers that are ops, too",
     "kernel/ufunc": "the arguments of NumPy's ufuncs, `where` among them",

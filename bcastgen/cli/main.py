@@ -31,6 +31,7 @@ COMMANDS = {
     "run": "evaluate an expression over .npy files",
     "emit": "write standalone C: a .c, a .h, and bcastgen.h, which modules share",
     "explain": "print every stage: expression, types, loop nests, inner loops, C",
+    "explorer": "show what becomes of an expression while you write it, in a browser on this machine",
     "opt": "read MLIR and print a stage, or verify it",
     "ops": "list the ops: name, operands, operator, accuracy, meaning",
     "bench": "compare with NumPy and the peers that are installed; see bcastgen bench --help",

@@ -25,6 +25,7 @@ _MODULES = {
     ("polars", "Series"): "polars_series",
     ("pyarrow", "Array"): "arrow_arrays",
     ("pyarrow", "ChunkedArray"): "arrow_arrays",
+    ("zarr", "Array"): "zarr_arrays",
     ("scipy", "SparseABC"): "sparse_arrays",
     ("scipy", "_spbase"): "sparse_arrays",
 }

@@ -18,7 +18,7 @@ def script(shell, capsys):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("bcastgen ex", {"explain"}),
+        ("bcastgen ex", {"explain", "explorer"}),
         ("bcastgen explain a --st", {"--stage", "--strict-types"}),
         ("bcastgen run a --dynamic s", {"strict"}),
         ("bcastgen bench --sh", {"--shape"}),

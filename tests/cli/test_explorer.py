@@ -1,0 +1,87 @@
+"""The explorer shows expressions and refusals to whoever has the token, on this machine only."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import threading
+from html import unescape
+from urllib.parse import urlencode
+
+import pytest
+
+from bcastgen.cli.explorer import server
+
+TOKEN = "right-token"
+
+
+@pytest.fixture(scope="module")
+def running():
+    made = server()
+    made.token = TOKEN
+    thread = threading.Thread(target=made.serve_forever, args=(0.05,))
+    thread.start()
+    yield made
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+def got(running, path="/", host=None, **query):
+    connection = http.client.HTTPConnection("127.0.0.1", running.server_port, timeout=60)
+    headers = {} if host is None else {"Host": host}
+    connection.request("GET", f"{path}?{urlencode(query)}", headers=headers)
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer, text
+
+
+def test_it_listens_on_this_machine_only(running):
+    assert running.server_address[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize("path", ["/", "/page", "/nothing"])
+@pytest.mark.parametrize("query", [{}, {"token": ""}, {"token": "wrong"}, {"token": "räight"}], ids=str)
+def test_without_the_token_nothing_is_shown(running, path, query):
+    answer, text = got(running, path, expression="a + 1", **query)
+    assert answer.status == 403 and "a + 1" not in text and TOKEN not in text
+
+
+def test_a_server_without_a_token_answers_nobody():
+    made = server()
+    thread = threading.Thread(target=made.handle_request)
+    thread.start()
+    answer, _ = got(made, token="")
+    thread.join()
+    made.server_close()
+    assert answer.status == 403
+
+
+def test_another_name_for_this_machine_is_refused(running):
+    assert got(running, token=TOKEN, host="evil.example")[0].status == 403
+
+
+def test_the_box_has_the_expression_and_a_frame_that_shows_it(running):
+    given = '(f32[?] a) -> where(a > 0, a, "x")<b>'
+    answer, text = got(running, token=TOKEN, expression=given)
+    assert answer.status == 200 and "<b>" not in text
+    assert unescape(re.search(r'name="expression" value="([^"]*)"', text)[1]) == given
+    assert answer.headers["Referrer-Policy"] == "no-referrer" and answer.headers["Cache-Control"] == "no-store"
+    path = unescape(re.search(r'<iframe [^>]*src="([^"]*)"', text)[1])
+    assert path.startswith("/page?") and TOKEN in path
+
+
+def test_a_page_and_a_refusal(running):
+    _, text = got(running, "/page", token=TOKEN, expression="(f32[?, 3] a, f32[3] b) -> a * b")
+    assert "Operands in the domain" in text and "tensor&lt;?x3xf32&gt;" in text
+    answer, text = got(running, "/page", token=TOKEN, expression="(f32[2] a, f32[3] b) -> a * b")
+    assert answer.status == 200 and 'role="alert"' in text and "operand &#x27;b&#x27; dim 0 has extent 3" in text
+    _, text = got(running, "/page", token=TOKEN, expression="__import__('os') + <script>")
+    assert "<script>" not in text and 'role="alert"' in text
+    _, text = got(running, "/page", token=TOKEN, expression="a+" * 3000 + "a")
+    assert "at most 4000" in text
+
+
+def test_other_addresses_are_not_found(running):
+    assert got(running, "/../etc/passwd", token=TOKEN)[0].status == 404
