@@ -20,7 +20,8 @@ from .row import Build, Function, Operands, Rng, Workload
 
 __all__ = ["ROWS"]
 
-_EPSILON = np.float32(1e-5)
+# Peers run the functions with their own module as `np`, whose dtypes are no functions.
+_EPSILON, _ZERO, _ONE = np.float32(1e-5), np.float32(0), np.float32(1)
 _COORDINATES = 16
 
 
@@ -91,8 +92,7 @@ def _distances(x: Any, y: Any) -> Any:
 
 
 def _masked_mean(x: Any, mask: Any) -> Any:
-    zero, one = np.float32(0), np.float32(1)
-    return np.sum(np.where(mask, x, zero), axis=-1) / np.sum(np.where(mask, one, zero), axis=-1)
+    return np.sum(np.where(mask, x, _ZERO), axis=-1) / np.sum(np.where(mask, _ONE, _ZERO), axis=-1)
 
 
 def _argmax_all(x: Any) -> Any:

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define BCG_ABI_VERSION 6
+#define BCG_ABI_VERSION 7
 
 #define BCG_MAX_RANK 64
 
@@ -80,10 +80,12 @@ typedef struct {
 /* How a nest reduces one of its results: bit d of `dims` says that dim d of the domain is combined; where `keeps` says
  * so, a dim of extent 1 stays in its place. The sum is divided by the number of elements less `ddof`, unless that is
  * negative. `given` is the number of the temporary that gets it; `direct` that of the operand whose elements are the values
- * as they lie in memory, or -1. */
+ * as they lie in memory, or become the values of a sum of integers when they are widened, or -1. `from` is the kind of
+ * these elements. */
 typedef struct {
     int32_t step;
     int32_t kind;
+    int32_t from;
     int32_t keeps;
     int32_t ddof;
     int32_t given;
@@ -124,6 +126,7 @@ typedef struct {
     /* The value of the only stage is what an earlier one of them combines into temporary saved - 1, and the rows are the
      * outermost dims; or 0. */
     int32_t saved;
+    int32_t copies; /* the only result is the only operand as it is */
 } bcg_nest;
 
 typedef struct {

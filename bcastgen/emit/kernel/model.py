@@ -43,13 +43,14 @@ class ReductionView:
 
     Attributes
     ----------
-    step, kind : macros of bcg_abi.h.
+    step, kind, source : macros of bcg_abi.h; `source` is its field `from`.
     keeps, ddof, given, direct, dims : the other fields there.
     shown : what the row is, for its comment.
     """
 
     step: str
     kind: str
+    source: str
     keeps: int
     ddof: int
     given: int
@@ -75,6 +76,7 @@ class NestView:
     claims : the names of the type assertions on its domain. A nest without results is only its domain function.
     reductions : how each result is reduced, where results are not stored.
     shared_pass, tile_points, threads : as its schedule has them.
+    copies : whether its only result is its only operand as it is.
     """
 
     name: str
@@ -100,6 +102,7 @@ class NestView:
     shared_pass: SharedPass | None = None
     tile_points: int = 0
     threads: Threads | None = None
+    copies: bool = False
 
     @property
     def in_a_row(self) -> bool:

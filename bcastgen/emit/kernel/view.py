@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
 from ...loops.guard_ir import Check, Const, HasRank, NestGuards, NotNegative, Own
-from ...loops.nest import Access, LoopProgram, Nest, Reducing
+from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
 from ..c_text.body import demand_lines, demand_status, loaded, storage_type
 from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
@@ -188,11 +188,15 @@ def _nest_view(
         demand_arrays=tuple(array for array in arrays[: len(nest.operands)] if array.nest_index in demanded),
         claims=tuple(claim.name for claim in nest.claims),
         reductions=tuple(
-            map(_reduction_view, nest.reduced, nest.results, scheduled.direct or (None,) * len(nest.reduced))
+            _reduction_view(one, access, direct, access if direct is None else nest.operands[direct])
+            for one, access, direct in zip(
+                nest.reduced, nest.results, scheduled.direct or (None,) * len(nest.reduced), strict=False
+            )
         ),
         shared_pass=scheduled.shared_pass,
         tile_points=scheduled.tile_points,
         threads=scheduled.threads,
+        copies=_copies(nest),
     )
     if not members.separate:
         return view
@@ -219,11 +223,16 @@ def _without_given(guards: NestGuards, given: frozenset[int]) -> NestGuards:
     return replace(left, operands=read)
 
 
-def _reduction_view(one: Reducing, access: Access, direct: int | None) -> ReductionView:
+def _copies(nest: Nest) -> bool:
+    return len(nest.operands) == len(nest.results) == 1 and not nest.reduced and nest.stores == (Load(0),)
+
+
+def _reduction_view(one: Reducing, access: Access, direct: int | None, source: Access) -> ReductionView:
     dims = sum(1 << dim for dim in one.axes)
     return ReductionView(
         f"BCG_STEP_{one.op.step}",
         f"BCG_KIND_{access.dtype.kind.upper()}",
+        f"BCG_KIND_{source.dtype.kind.upper()}",
         int(one.keepdims),
         -1 if one.ddof is None else one.ddof,
         one.value,

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.frozen import dataclass
-from ..nest import Let, Load, LoopProgram, Nest
+from ...ops.table import CAST
+from ..nest import Let, Load, LoopProgram, Nest, Reducing, Value
 from ..rewrites import pipeline
 from .inner_loops import Schedule
 from .schedule import nested_loops, plain_loops, schedule
@@ -65,14 +66,23 @@ def run_time_schedule(program: LoopProgram, variants: int | None = None, fast: b
 
 
 def _direct(nest: Nest) -> tuple[int | None, ...]:
-    """Return for each reduction of a nest the operand whose elements it combines where they are, or None.
+    """Return for each reduction of a nest the operand whose elements it combines where they are, or None."""
+    return tuple(_combined_in_place(nest, one, store) for one, store in zip(nest.reduced, nest.stores, strict=False))
 
-    A bool in memory may be any byte, so a loop reads it first.
+
+def _combined_in_place(nest: Nest, one: Reducing, value: Value) -> int | None:
+    """Return the operand whose elements are a value as they are, or widened to be summed; else None.
+
+    A bool in memory may be any byte: a loop reads it first, but for a sum, which asks of each whether it is 0.
     """
-    pairs = zip(nest.reduced, nest.results, nest.stores, strict=False)
-    return tuple(
-        value.access if isinstance(value, Load) and access.dtype.kind != "bool" else None for _, access, value in pairs
-    )
+    if isinstance(value, Load):
+        return None if nest.operands[value.access].dtype.kind == "bool" else value.access
+    made = nest.body[value.index] if isinstance(value, Let) else None
+    if made is None or made.op is not CAST or one.op.step != "ADD" or made.dtype.kind not in ("signed", "unsigned"):
+        return None
+    (source,), (before,) = made.operands, made.operand_dtypes
+    widens = before.kind in ("signed", "unsigned", "bool") and not before.is_storage and before.bits < made.dtype.bits
+    return source.access if widens and isinstance(source, Load) else None
 
 
 def standalone_schedule(
