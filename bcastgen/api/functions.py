@@ -16,7 +16,6 @@ import numpy as np
 
 from ..core.errors import BcastgenError, ParseError, placed
 from ..core.forks import undivided
-from ..core.operand_names import operand_names
 from ..core.options import check_name
 from ..expr.kinds import asking
 from ..expr.nodes import Expression, has_views
@@ -303,6 +302,7 @@ def from_text(
             raise ParseError(f"{text!r} has no operands; name at least one array")
         return _called(_of_text(kernel_of(expression, name, (), None, options), text), *calls)
     with undivided:
+        from ..core.operand_names import operand_names  # noqa: PLC0415 - most kernels have no signature
         from ..shape.types.tensor_type import Signature, parse_signature  # noqa: PLC0415 - most kernels have no signature
 
     signature = parse_signature(text)

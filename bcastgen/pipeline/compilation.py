@@ -236,9 +236,8 @@ class Compilation:
         from ..emit.templating.render import render_kernel
 
         fast = self.options.math == "fast"
-        light = all(scheduled.light for scheduled in self.schedules)
         view = kernel_view(self.options.name, self.rewritten.program, self.schedules, self.banner, fast=fast)
-        return self._dump("c", render_kernel(view, fast, light))
+        return self._dump("c", render_kernel(view, fast, self.schedule.light))
 
     def standalone_part(self, name: str, constants: Sequence[np.ndarray[Any, Any]] = (), text: str = "") -> ModulePart:
         """Return the part of this name of a module of standalone C.

@@ -157,6 +157,11 @@ def _domain(subject, nest, arrays):
             if prod(domain) * size > MOST:
                 named = subject.place(len(subject.operands) + at) if nest.overflows is None else nest.overflows
                 raise Found(Refusal("OVERFLOW", named, -1))
+    # Where nothing is combined, the results may still have elements, and more than an object can hold.
+    for at in nest.writes if nest.reduced else ():
+        shape = nest.shape(domain)
+        if 0 not in shape and prod(shape) * subject.sizes[len(subject.operands) + at] > MOST:
+            raise Found(Refusal("OVERFLOW", subject.place(len(subject.operands) + at), -1))
     for dim in nest.filled:
         if domain[dim] == 0:
             raise Found(Refusal("EMPTY", 0, dim))

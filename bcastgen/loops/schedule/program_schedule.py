@@ -37,6 +37,11 @@ class ProgramSchedule:
     sharing: Sharing | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def light(self) -> bool:
+        """Whether memory bounds the loops of every nest, so that the widest vectors gain nothing."""
+        return all(one.light for one in self.nests)
+
     def __str__(self) -> str:
         return "\n".join((*map(str, self.nests), *self.notes))
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from ...core.errors import BcastgenError
 from ..nest import Let, Load, Nest, Value
+from ..verify import verify
 from .inner_loops import InnerLoop, Schedule
 
 __all__ = ["verify_schedule"]
@@ -45,6 +46,7 @@ def verify_schedule(scheduled: Schedule) -> None:
     for sides in scheduled.inline.sides:
         _require(sides.variant in scheduled.inline.variants, "two sides are of no variant of the loop")
         for side in (sides.holds, sides.fails):
+            verify(side.nest)
             _verify_loop(side.nest, side.loop, side.nest.stores, f"a side of {sides.variant.name}")
     _verify_decisions(scheduled)
 
