@@ -92,7 +92,7 @@ def _distances(x: Any, y: Any) -> Any:
 
 
 def _masked_mean(x: Any, mask: Any) -> Any:
-    return np.sum(np.where(mask, x, _ZERO), axis=-1) / np.sum(np.where(mask, _ONE, _ZERO), axis=-1)
+    return np.sum(np.where(mask, x, _ZERO), axis=1) / np.sum(np.where(mask, _ONE, _ZERO), axis=1)
 
 
 def _argmax_all(x: Any) -> Any:

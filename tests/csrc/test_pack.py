@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from bcastgen.core.c_flags import C_LANGUAGE, OPTIMISED
-from compile_flags import QUICK, STRICT, WARNED
+from compile_flags import NATIVE, QUICK, STRICT, WARNED
 from csrc_includes import CSRC_FLAGS
 
 MAIN = Path(__file__).with_name("pack_main.c")
@@ -176,10 +176,14 @@ def test_what_is_copied_is_what_numpy_copies_and_nothing_else_is_written(build: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flag", ["-march=native", *(f"-DPACK_LEVEL_MOST={level}" for level in range(3))])
+@pytest.mark.parametrize(
+    "flags", [NATIVE, *((f"-DPACK_LEVEL_MOST={level}",) for level in range(3))], ids=lambda f: f[0]
+)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_so_it_is_with_every_compiler_and_all_instructions(build: Builder, compiler: str, flag: str) -> None:
-    check(build(found(compiler), OPTIMISED, flag), guard=128)
+def test_so_it_is_with_every_compiler_and_all_instructions(
+    build: Builder, compiler: str, flags: tuple[str, ...]
+) -> None:
+    check(build(found(compiler), OPTIMISED, *flags), guard=128)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from bcastgen.emit.standalone import CForm
 from c_calls import Expected, bad_call, good_call, static_call
 from c_harness import ADDRESS, MEMORY, Case, Emitted, Harness, emit_module
 from c_programs import Subject, random_subject
+from compile_flags import NATIVE as OF_THIS_MACHINE
 from compile_flags import QUICK
 
 
@@ -39,7 +40,7 @@ SANITIZED = (Build("gcc", (QUICK, *ADDRESS)), Build("clang", (QUICK, *ADDRESS)),
 USERS = tuple(Build(kind, (OPTIMISED,)) for kind in ("gcc", "clang"))
 PLAIN = tuple(Build(build.kind, (level,)) for build in USERS for level in (QUICK, *build.flags))
 # The machine whose instructions the JIT takes.
-NATIVE = tuple(Build(build.kind, (*build.flags, "-march=native")) for build in PLAIN)
+NATIVE = tuple(Build(build.kind, (*build.flags, *OF_THIS_MACHINE)) for build in PLAIN)
 
 # This many kernels share a module, which has their helpers once.
 PER_MODULE = 20

@@ -31,6 +31,8 @@ WARNED = "-O1"
 # Values are those of the C, whatever an optimiser makes of it: for very many programs, each run once.
 QUICK = "-O0"
 SHARED = ("-shared", "-fPIC")
+# All instructions of this machine. clang 19 warns of features that it found itself, on CPUs with AVX10.
+NATIVE = ("-march=native", "-Wno-invalid-feature-combination")
 
 
 def jit_flags(compiler: str = "gcc") -> tuple[str, ...]:

@@ -331,7 +331,9 @@ class Calls:
         near = (0, 1, -1, was + 1, was - size // 2, was + size, size, -size, 2 * was, -was, was // 2)
         one.strides[dim] = _in_64_bits(chance.choice(EDGES if chance.random() < 0.5 else near))
         if one.strides[dim] == -was and dim < len(one.extents) and chance.random() < 0.8:
-            one.offset += (one.extents[dim] - 1) * was
+            # Far from its memory it stays where it is.
+            back = (one.extents[dim] - 1) * was
+            one.offset += back if abs(back) < 1 << 31 else 0
         return f"stride {dim} of {at} {one.strides[dim]}"
 
     def _offset(self, call):
