@@ -68,8 +68,25 @@ def test_ours_is_one_kernel_for_both_columns(name, into):
     assert again.names["f"] is call.names["f"]
 
 
-def test_wider_bounds_are_only_for_functions():
-    assert prepare(peers.PEERS[peers.FAST], WORKLOADS["add_f32"], False)[2] is None
+@pytest.mark.parametrize("name", ["add_f32", "bias_f64", "mix_i32", "hash_u32", "blend_u8"])
+def test_fast_stays_away_where_it_is_the_same(name):
+    assert prepare(peers.PEERS[peers.FAST], WORKLOADS[name], False)[2] is None
+
+
+@pytest.mark.parametrize("into", [False, True])
+@pytest.mark.parametrize("name", ["steps40_f32", "poly8_f64", "pairwise3_f64", "four_dims_23_f32", "exp_f32"])
+def test_fast_meets_the_peers_that_contract(name, into):
+    expected, _, call = prepare(peers.PEERS[peers.FAST], WORKLOADS[name], into)
+    bound = WORKLOADS[name].ulp + runner.PEER_SLACK
+    assert check.difference(expected, call.value(), bound, WORKLOADS[name].scale) is None
+    _, _, accurate = prepare(peers.PEERS[peers.OURS], WORKLOADS[name], into)
+    assert call.names["f"] is not accurate.names["f"]
+
+
+def test_a_chain_is_contracted_where_it_meets_peers_that_contract():
+    fast, accurate = (prepare(peers.PEERS[who], WORKLOADS["steps40_f32"], False)[2] for who in (peers.FAST, peers.OURS))
+    # Forty products that are rounded before they are added have other last bits than forty that are not.
+    assert np.any(fast.value() != accurate.value())
 
 
 def wrong(peer, workload, into):
