@@ -66,10 +66,7 @@ LINES_ASSEMBLY = ("-g1", "-S")  # stop at assembly, and say which line of C each
 OPTIMISED, CHECKED = "-O3", "-O2"  # for users' builds, and for checking that C compiles
 
 # math="fast" adds these to a kernel's flags.
-FAST_FLAGS = (
-    Flag("-ffp-contract=fast", "a*b + c may round once"),
-    Flag("-fexpensive-optimizations", "the pass that contracts is not among those of -O1", ("gcc",)),
-)
+FAST_FLAGS = (Flag("-ffp-contract=fast", "a*b + c may round once"),)
 RUNTIME_FLAGS = (Flag("-O2", "it is compiled once, and gcc inlines too little at the level that suffices for kernels"),)
 
 _X86 = ("x86_64", "AMD64", "i686", "i386")
@@ -83,6 +80,11 @@ JIT_FLAGS: tuple[Flag, ...] = (
     Flag("-O1", "compiles in 3/4 of -O2's time, to loops of the same speed (with the next three)", ("gcc",)),
     Flag("-fgcse", "of -O2's passes the one that is missed, in maths", ("gcc",)),
     Flag("-ftree-vectorize", "gcc's -O1 does not", ("gcc",)),
+    Flag(
+        "-fexpensive-optimizations",
+        "-O1 neither ends functions by vzeroupper, without which SSE code after them is slow, nor contracts",
+        ("gcc",),
+    ),
     Flag("-fno-tree-slp-vectorize", "it drops roundings (bcg_flags.h), and finds nothing beside loops", ("gcc",)),
     Flag(
         "-fschedule-insns",

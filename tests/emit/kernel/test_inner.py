@@ -356,6 +356,25 @@ def test_fast_chains_are_contracted_in_the_instructions(program, name, monkeypat
     assert counts["fast"][1] <= counts["fast"][0] / (3 if steps == 1 else 10)
 
 
+@pytest.mark.parametrize("math", ["accurate", "fast"])
+@pytest.mark.parametrize("program", ["gcc", "clang-19"])
+def test_functions_leave_no_upper_halves_of_vectors_behind(program, math, monkeypatch, tmp_path):
+    # The run time is compiled for SSE2: on Intel's processors its next instructions would wait for the upper halves.
+    if "avx" not in cpu_features().split():
+        pytest.skip("this processor has no such vectors")
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program} here")
+    monkeypatch.setenv("BCASTGEN_CC", program)
+    monkeypatch.setenv("BCASTGEN_CACHE_DIR", str(tmp_path))
+    from_text("a*b + exp(c)", math=math)(*np.ones((3, 100), "f4"))
+    (made,) = tmp_path.rglob("kernel.so")
+    listing = subprocess.run(["objdump", "-d", made], capture_output=True, text=True, check=True).stdout
+    wide = [function for function in re.split(r"\n(?=[0-9a-f]+ <)", listing) if re.search(r"%[yz]mm", function)]
+    assert wide
+    for function in wide:
+        assert "vzeroupper" in function, function.splitlines()[0]
+
+
 def test_fast_kernels_may_round_a_product_and_a_sum_once():
     exact, fast = (jit(lambda a, b, c: a * b + c, math=math) for math in ("accurate", "fast"))
     a, b, c = np.random.default_rng(0).normal(size=(3, 1000)).astype("f4")
