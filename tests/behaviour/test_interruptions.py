@@ -6,6 +6,7 @@ line a call: by a trace function, which strikes more surely than a signal.
 
 from __future__ import annotations
 
+import gc
 import shutil
 import subprocess
 import sys
@@ -97,7 +98,10 @@ def strike_lines(cache: Path, first: int, step: int) -> int:
 @pytest.mark.skipif(sys.gettrace() is not None, reason="something else traces")
 @pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.slow)])
 def test_an_exception_at_any_line_of_a_first_call_comes_out(step: int, prepared: Path) -> None:
-    assert strike_lines(prepared, 0, step) > 300
+    struck = strike_lines(prepared, 0, step)
+    # Files that an exception left open warn when they are collected: here, where that is expected, in no later test.
+    gc.collect()
+    assert struck > 300
 
 
 # ---- calls that are long because of their elements -------------------------------------------------------------------
