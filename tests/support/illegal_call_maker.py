@@ -102,7 +102,8 @@ class Call:
         one = self.given[at]
         shape = tuple(one.extents[: one.rank])
         if 0 in shape:
-            return np.empty(shape, one.kind)
+            # NumPy refuses extents that are too large beside a 0, too; no array with elements has one above POINTS.
+            return np.empty([min(extent, POINTS + 1) for extent in shape], one.kind)
         steps = [0 if extent == 1 else step for extent, step in zip(shape, one.strides, strict=False)]
         return np.ndarray(shape, one.kind, buffers[one.buffer], one.offset, steps)
 

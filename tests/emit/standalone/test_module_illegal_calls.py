@@ -10,19 +10,27 @@ import pytest
 from bcastgen.api.functions import from_text
 from bcastgen.emit.standalone import CForm
 from c_harness import ADDRESS, Harness, emit_module
-from contract_subjects import SUBJECTS
-from illegal_call_maker import Calls
+from contract_subjects import F4, SUBJECTS
+from illegal_call_maker import Call, Calls, Given
 from illegal_calls import BUILDS, FORMS, Forms, differences, drawn, fault
 from long_runs import many
 
 
 def test_a_sample_of_calls_under_sanitizers(tmp_path):
     forms = Forms(["variants0", "static"], tmp_path)
-    figures, found = differences(forms, forms.build("gcc", ("-O0", *ADDRESS)), drawn(0, ["variants0", "static"], 1500))
+    calls = [*drawn(0, ["variants0", "static"], 1500), ("variants0", _one_result_without_elements())]
+    figures, found = differences(forms, forms.build("gcc", ("-O0", *ADDRESS)), calls)
     assert not found, "\n\n".join(found[:5])
     # Most statuses come up, and calls that compute something.
     assert len({status for _, status in figures}) > 15
     assert figures["variants0", "OK"] > 300
+
+
+def _one_result_without_elements():
+    """A right call: NumPy has no array of the first operand's extents, and the other result has an element."""
+    huge, one = [2**62, 0], [1]
+    given = [Given(F4, at, 0, extents, [4] * len(extents), len(extents)) for at, extents in enumerate((huge, one) * 2)]
+    return Call("nests", SUBJECTS["nests"], given, [bytearray(4) for _ in given], set())
 
 
 @pytest.mark.slow
