@@ -117,7 +117,6 @@ KNOWN = {
     *(("numexpr", name) for name in ("distances_f32", "distances_f64", "masked_mean_f32")),
     *(("njit parallel", f"distances_{kind}") for kind in ("f32", "f64")),  # sizes of what broadcasts
     *((name, "sum_all_f32") for name in ("njit", "njit parallel")),  # f64
-    ("torch", "masked_mean_f32"),  # dtypes are no functions
     ("numba", "into_strided_f32"),
     ("numba", "into_strided_f64"),  # its ufunc takes steps of out for adjacent
 }
