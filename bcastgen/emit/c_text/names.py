@@ -38,25 +38,32 @@ _KEYWORDS = frozenset(
     linux unix i386 near far main
     """.split()
 )
-# Types of the standard headers that generated files include, and macros of all standard headers, which users may have
-# included before: an operand called I would be a constant after <complex.h>.
-_STANDARD = re.compile(
+# Macros of all standard headers, which users may have included before (an operand called I would be a constant after
+# <complex.h>), and types of those that generated files include. The few in lower case are words; all others have a
+# capital or end in _t. Patterns are texts here: one is compiled when a name asks for it, which most names do not, and
+# compiling one takes longer than naming a kernel.
+_STANDARD_WORDS = frozenset(
+    "complex errno imaginary math_errhandling noreturn offsetof stderr stdin stdout unreachable".split()
+)
+_STANDARD = (
     r"u?int(?:_least|_fast)?(?:8|16|32|64|max|ptr)_t|U?INT(?:_LEAST|_FAST)?(?:8|16|32|64|MAX|PTR)_(?:MAX|MIN|C)"
     r"|(?:size|ptrdiff|wchar|wint|max_align|float|double|nullptr)_t|(?:SIZE|PTRDIFF|WCHAR|WINT|SIG_ATOMIC)_(?:MAX|MIN)"
-    r"|NULL|NAN|INFINITY|HUGE_VAL[FL]?|FP_\w+|MATH_\w+|M_\w+|INT_M\w+|offsetof|unreachable|errno"
-    r"|I|complex|imaginary|noreturn|W?EOF|BUFSIZ|(?:RAND|TMP|FOPEN|FILENAME|MB_LEN|MB_CUR)_MAX|L_tmpnam|TSS_DTOR_\w+"
+    r"|NULL|NAN|INFINITY|HUGE_VAL[FL]?|FP_\w+|MATH_\w+|M_\w+|INT_M\w+"
+    r"|I|W?EOF|BUFSIZ|(?:RAND|TMP|FOPEN|FILENAME|MB_LEN|MB_CUR)_MAX|L_tmpnam|TSS_DTOR_\w+"
     r"|(?:[SU]?CHAR|U?SHRT|U?INT|U?L?LONG)_(?:MAX|MIN|BIT|WIDTH)|(?:L?DBL|FLT|DECIMAL|FE|LC|SEEK|EXIT|ATOMIC)_\w+"
     r"|(?:PRI|SCN)[diouxX](?:LEAST|FAST)?(?:8|16|32|64|MAX|PTR)|SIG[A-Z_0-9]+|EDOM|ERANGE|EILSEQ|CLOCKS_PER_SEC|TIME_UTC"
-    r"|ONCE_FLAG_INIT|std(?:in|out|err)|math_errhandling"
+    r"|ONCE_FLAG_INIT"
 )
-# Names that templates use: loop indices, domain extents, values, bookkeeping.
-_GENERATED = re.compile(
-    r"arrays|bits|bytes|count|most|one[0-9]*|pairs|other[0-9]*|may_be|words[0-9]*|(?:word|given)[0-9]+|"
-    r"[di][0-9]+|t[0-9]+(?:_[0-9]+|_block)?|n|i|at|dim|why|status|from|extent|extents|rank|operands|result(?:s|_rank)?|steps?|index|holds|data|byte_strides"
-    r"|messages|number[0-9]*|most[0-9]+|first|end|domains|given|reduced"
+# Names that templates use (loop indices, domain extents, values, bookkeeping), and those of them that a number follows.
+_GENERATED = frozenset(
+    """
+    arrays at bits byte_strides bytes count data dim domains end extent extents first from given holds i index may_be
+    messages most n number one operands other pairs rank reduced result result_rank results status step steps why words
+    """.split()
 )
+_NUMBERED = frozenset("d given i most number one other t word words".split())
 # Functions (and objects) of the C library, by the form of their names: no kernel can have such a name. Those that take
-# a float or long double end in f or l. This is text, since compiling the pattern takes longer than naming a kernel.
+# a float or long double end in f or l.
 _LIBRARY = (
     r"(?:c?a?(?:sin|cos|tan)h?|atan2|c?exp|exp2|exp10|expm1|c?log|log10|log2|log1p|i?logb|c?pow|pow10|c?sqrt|cbrt|hypot"
     r"|erfc?|[lt]?gamma|ceil|floor|trunc|nearbyint|rint|l?l?r(?:int|ound)|fmod|remainder|remquo|drem|copysign|nan"
@@ -77,13 +84,13 @@ _LIBRARY = (
 # Prefixes whose constants would be macros of <unistd.h>, <fenv.h> or <float.h>; and prefixes whose header would have
 # the name of a system header.
 _TAKEN_CONSTANTS = frozenset({"R", "W", "X", "F", "FE", "FP", "FLT", "DBL", "LDBL", "INT8", "INT16", "INT32", "INT64"})
-_TAKEN_PREFIX = re.compile(
+_TAKEN_PREFIX = (
     r"assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math|setjmp|signal"
     r"|std(?:align|arg|atomic|bool|bit|ckdint|def|int|io|lib|noreturn)|string|tgmath|threads|time|uchar|wchar|wctype"
     r"|endian|features|fcntl|malloc|memory|poll|pthread|regex|sched|search|semaphore|strings|termios|unistd|windows|omp"
 )
 # The endings of the names of a kernel's own functions and data.
-_OF_KERNEL = re.compile(
+_OF_KERNEL = (
     r"(?:shape|message|unchecked|domain|check|loops|admits|holds|placed|sized|sizes|unit|any|zero|tile|stage|data|extents"
     r"|strides|[0-9])"
 )
@@ -98,13 +105,24 @@ def c_identifier(name: str) -> str:
     ('x', 'v_for', 'v_hidden', 'v_t0')
     """
     found = _spelled(name)
-    reserved = is_word_of_c(found) or _GENERATED.fullmatch(found)
+    reserved = is_word_of_c(found) or _is_generated(found)
     return f"v_{found}" if reserved else found
 
 
 def is_word_of_c(name: str) -> bool:
     """True for keywords of C and C++, and for types and macros of the headers that generated files include."""
-    return name in _KEYWORDS or _STANDARD.fullmatch(name) is not None
+    if name in _KEYWORDS or name in _STANDARD_WORDS:
+        return True
+    return (not name.islower() or name.endswith("_t")) and re.fullmatch(_STANDARD, name) is not None
+
+
+def _is_generated(name: str) -> bool:
+    """Return whether emitted code has this name, or another one with a number: "i", "d2", "t3", "t3_1", "t3_block"."""
+    head, _, tail = name.partition("_")
+    if tail.isdecimal() or tail == "block":
+        return head[:1] == "t" and head[1:].isdecimal()
+    word = name.rstrip("0123456789")
+    return name in _GENERATED or (word != name and word in _NUMBERED)
 
 
 def constant_prefix(prefix: str) -> str:
@@ -122,7 +140,7 @@ def constant_prefix(prefix: str) -> str:
 def kernel_prefix(name: str) -> str:
     """Return the prefix of a kernel's functions, types, constants and files; see :func:`kernel_identifiers`."""
     prefix = _spelled(name)
-    return f"{prefix}_kernel" if _TAKEN_PREFIX.fullmatch(prefix.lower()) else prefix
+    return f"{prefix}_kernel" if re.fullmatch(_TAKEN_PREFIX, prefix.lower()) else prefix
 
 
 def kernel_identifiers(name: str) -> tuple[str, str]:
@@ -177,7 +195,9 @@ def module_identifiers(
 def _is_function_of(name: str, kernel: str) -> bool:
     """True if a kernel's own functions or data may have this name; case is ignored, since macros are in upper case."""
     name, kernel = name.lower(), kernel.lower()
-    return name == kernel or (name.startswith(f"{kernel}_") and _OF_KERNEL.match(name[len(kernel) + 1 :]) is not None)
+    return name == kernel or (
+        name.startswith(f"{kernel}_") and re.match(_OF_KERNEL, name[len(kernel) + 1 :]) is not None
+    )
 
 
 def _spelled(name: str) -> str:

@@ -16,7 +16,6 @@ a value which is then broadcast explicitly get a group too: no other domain show
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ...core.errors import BroadcastError
@@ -27,18 +26,21 @@ from .uses import Reads, Spanned
 __all__ = ["Group", "groups_of"]
 
 
-@dataclass(slots=True)
 class Group:
     """The positions of the results and claims that have one domain: that of `uses`, of rank `rank` if views give it.
 
     `is_broadcast` is True if a value that is broadcast explicitly has this domain too.
     """
 
-    rank: int | None
-    uses: tuple[Use, ...]
-    results: list[int] = field(default_factory=list)
-    claims: list[int] = field(default_factory=list)
-    is_broadcast: bool = False
+    # Not a dataclass, whose functions would take longer to compile than most kernels to lower.
+    __slots__ = ("claims", "is_broadcast", "rank", "results", "uses")
+
+    def __init__(self, rank: int | None) -> None:
+        self.rank = rank
+        self.uses: tuple[Use, ...] = ()
+        self.results: list[int] = []
+        self.claims: list[int] = []
+        self.is_broadcast = False
 
 
 # The key of a domain: its extents (known ones or operands' dims), or else its rank and the uses that span it.
@@ -75,7 +77,7 @@ def _group(
     """Return the group that has the domain of these uses, made if there is none; the uses are added to it."""
     extents = None if by_uses else _extents(rank, uses)
     key: _Key = (rank, frozenset(uses)) if extents is None else extents
-    group = groups.setdefault((apart, key), Group(rank, ()))
+    group = groups.setdefault((apart, key), Group(rank))
     group.rank = rank if group.rank is None else group.rank
     group.uses = tuple(dict.fromkeys((*group.uses, *uses)))
     return group

@@ -11,12 +11,10 @@ Without views, operands align on the right whatever their rank, and `positions` 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
-from dataclasses import field, replace
 
 from ...core.errors import BroadcastError
-from ...core.frozen import dataclass
+from ...core.frozen import dataclass, replace
 from ...expr.free_extents import free_extents_of
 from ...expr.nodes import Apply, Constant, Expression, Node, Operand, Reduce, Remap, children, has_views, topological
 from ...expr.views import Broadcast, Collapse, Resolved
@@ -56,7 +54,7 @@ class Seen:
     targets: tuple[Target, ...] | None = None
 
 
-@dataclasses.dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Reads:
     """The operands and values that a result is computed from.
 
@@ -74,8 +72,8 @@ class Reads:
     rank: int | None
     below: dict[Seen, tuple[Seen, ...]]
     uses: dict[Seen, Use]
-    shapes: list[Use] = field(default_factory=list)
-    slots: list[tuple[int, int]] = field(default_factory=list)
+    shapes: tuple[Use, ...] = ()
+    slots: tuple[tuple[int, int], ...] = ()
 
     @property
     def all_uses(self) -> tuple[Use, ...]:
@@ -245,8 +243,8 @@ class _Walk:
             operand = self.operands[slot]
             use = Use(operand.name, self.types[operand.index], (position,), (target,), shape_only=True)
             self.shapes[use] = None
-        slots = list(dict.fromkeys((slot, position) for slot, position, _ in self.free))
-        return Reads(top, rank, below, uses, list(self.shapes), slots)
+        slots = tuple(dict.fromkeys((slot, position) for slot, position, _ in self.free))
+        return Reads(top, rank, below, uses, tuple(self.shapes), slots)
 
     def everything(self, top: Seen) -> dict[Seen, tuple[Seen, ...]]:
         """Return every value that a node is computed from, operands before their users, each with its own operands."""

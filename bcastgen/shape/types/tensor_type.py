@@ -146,7 +146,8 @@ class Signature:
 _ELEMENTS = tuple(dict.fromkeys(spelling for row in DTYPES for spelling in (row.name, row.mlir, row.numpy)))
 _WORD = re.compile(r"complex<\w+>|[^\W\d]\w*")
 _MLIR_DIM = re.compile(r"[0-9?]")
-_TYPE_START = re.compile(rf"\(?\s*(?:\[|(?:{'|'.join(_CONTAINERS)})\s*<|(?:{'|'.join(_ELEMENTS)})\s*(?:[\[,)]|\Z))")
+# A text that is compiled when a signature has an arrow, since that takes longer than to read one.
+_TYPE_START = rf"\(?\s*(?:\[|(?:{'|'.join(_CONTAINERS)})\s*<|(?:{'|'.join(_ELEMENTS)})\s*(?:[\[,)]|\Z))"
 
 _TYPE_CURE = "write f32[?, 4], f32[*], f32[] or tensor<?x4xf32>"
 _SIGNATURE_CURE = "write (f32[?, 4] a, f32[n, 1] b) -> f32[n, 4], or an expression after the arrow"
@@ -212,7 +213,7 @@ def parse_signature(text: str | Signature) -> Signature:
     cursor.expect("->", _SIGNATURE_CURE)
     if cursor.at_end:
         return Signature(operands)
-    if not cursor.sees(_TYPE_START):
+    if not cursor.sees(re.compile(_TYPE_START)):
         return Signature(operands, expression=cursor.rest)
     results = _results(cursor)
     if not cursor.at_end:
