@@ -106,4 +106,6 @@ CASES = (
     # Where dims do not stretch, one of extent 1 that does may come before those of unknown number that set the extent.
     ("(f64[k~, ?, 1, k~] a, f64[*, n~, 1] b) -> b - a; stretch=False", "(1, 3, 1, 1), (3, 3, 1, 1)", "(3, 3, 1, 1)"),
     ("(f64[k~, ?, 1, k~] a, f64[*, n~, 1] b) -> b - a; stretch=False", "(1, 3, 1, 1), (3, 1, 1, 1)", "refused"),
+    # A name that two operands bear, and an error names either of them for it.
+    ("(f64[n] a, f64[n, ?] b) -> (broadcast_in_dim(3.0, (n,), ()) + b)", "(0,), (0, 2)", "refused"),
 )
