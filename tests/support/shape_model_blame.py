@@ -107,7 +107,7 @@ class _Faults:
     ----------
     declared : the places of which a declaration does not hold, in order.
     unmet : the places that lie in dims which do not meet.
-    bearers : name -> the places that bear it; where all have one extent, an error may name any of them for it.
+    bearers : (name, extent) -> the places that bear it and have this extent: what is said of one holds of all.
     columns : place -> what stands for all that it meets.
     ties : the same for all that names and meetings tie to it.
     undecided : whether something is wrong that is no dim's.
@@ -119,7 +119,7 @@ class _Faults:
         self.said = [dim for operand in kernel.operands for dim in operand.type.dims]
         self.names = dict(extents or {})
         self.homes: dict[str, OperandDim] = {}
-        self.bearers: dict[str, set[OperandDim]] = {}
+        self.bearers: dict[tuple[str, int], set[OperandDim]] = {}
         self.declared: list[OperandDim] = []
         self.unmet: set[OperandDim] = set()
         self.columns: dict[OperandDim, OperandDim] = {}
@@ -134,7 +134,9 @@ class _Faults:
             self.undecided = True  # Ranks that do not fit, names that nobody gives.
 
     def named(self, places):
-        return {(self.kernel.operands[at].name, dim) for at, dim in places}
+        """What an error may name for any of some places: also one that bears the same name, with the same extent."""
+        alike = [bearers for bearers in self.bearers.values() if bearers & set(places)]
+        return {(self.kernel.operands[at].name, dim) for at, dim in set(places).union(*alike)}
 
     def dim(self, place):
         operand = self.kernel.operands[place[0]]
@@ -156,7 +158,8 @@ class _Faults:
                 dim, place = self.dim((at, own)), (at, own)
                 self.columns[place] = self.ties[place] = place
                 name = dim.computed or dim.name
-                self.bearers.setdefault(name, set()).add(place)
+                if name:
+                    self.bearers.setdefault((name, extent), set()).add(place)
                 if name and name in self.homes:
                     self.ties = _joined(self.ties, {place, self.homes[name]})
                     holds = extent == self.names[name]
@@ -240,8 +243,9 @@ class _Faults:
         if item is None:
             return None
         stiff = stiffness(self.kernel, Dim(item if isinstance(item, int) else None))
+        home = self.homes.get(item)
         extent = self.names[item] if isinstance(item, str) else item
-        return Seen(extent, stiff, frozenset(self.bearers.get(item, ())))
+        return Seen(extent, stiff, frozenset({home} if home else ()))
 
 
 def _joined(parts, places):

@@ -108,4 +108,5 @@ CASES = (
     ("(f64[k~, ?, 1, k~] a, f64[*, n~, 1] b) -> b - a; stretch=False", "(1, 3, 1, 1), (3, 1, 1, 1)", "refused"),
     # A name that two operands bear, and an error names either of them for it.
     ("(f64[n] a, f64[n, ?] b) -> (broadcast_in_dim(3.0, (n,), ()) + b)", "(0,), (0, 2)", "refused"),
+    ("(f64[n] a, f64[n<=1] b, f64[n>=1, ?] c) -> (b + c)", "(2,), (2,), (2, 1)", "refused"),
 )

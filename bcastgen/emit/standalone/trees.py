@@ -30,9 +30,9 @@ class Tree:
     """What combines values of a dtype.
 
     `name` is that of its type in C, `c` the values' type, `combined` the C of two values `{0}` and `{1}`, `empty` the
-    value of none; an index has any value there. For an index `better` is the C of whether `x` comes before
-    `found->best`. `divided` is the C of a total divided by `n`, a double, where the reduction divides. If it
-    is `exact`, the order of values does not matter.
+    value of none; an index has any value there. `ended` is the C of what a `total` becomes in the end. For an index `better` is the C of whether `x` comes before
+    `found->best`. `divided` is the C of a total divided by `n`, a double, where the reduction divides, and `way`
+    says how, where that needs to be said. If it is `exact`, the order of values does not matter.
     """
 
     name: str
@@ -42,6 +42,8 @@ class Tree:
     empty: str
     better: str
     divided: str
+    way: str
+    ended: str
     exact: bool
 
     def combine(self, one: str, other: str) -> str:
@@ -76,17 +78,30 @@ def tree_of(row: Reduction, dtype: DType) -> Tree:
         better = f"x {'<' if row.step == 'ARGMIN' else '>'} found->best"
         if dtype.is_float:
             better = f"{better} || (x != x && found->best == found->best)"
-        return Tree(name, dtype.c, row.doc, "", literal(0, dtype), better, "", False)
+        return Tree(name, dtype.c, row.doc, "", literal(0, dtype), better, "", "", "", False)
     divided = _divided(dtype) if row.divides else ""
     combined = bare(OPS[row.combines].c_for((dtype, dtype), dtype))
-    return Tree(name, dtype.c, row.doc, combined, literal(row.neutral(dtype), dtype), "", divided, exact)
+    way = " as complex numbers are: where a part is infinite or NaN, so is the other NaN" if dtype.is_complex else ""
+    ended = _plus_zero(dtype) if row.combines == "add" and not exact else "total"
+    return Tree(name, dtype.c, row.doc, combined, literal(row.neutral(dtype), dtype), "", divided, way, ended, exact)
 
 
 def _divided(dtype: DType) -> str:
     if dtype.is_complex:
-        parts = (_quotient(f"total.{part}", dtype.part) for part in ("re", "im"))
-        return f"bcg_make_{dtype}({', '.join(parts)})"
+        # Smith's division by n + 0i, as NumPy has it, in double.
+        parts = ("total.re + total.im * 0.0", "total.im - total.re * 0.0")
+        quotients = (f"({part}) * (1.0 / n)" for part in parts)
+        if dtype.part.c != "double":
+            quotients = (f"({dtype.part.c})({one})" for one in quotients)
+        return f"bcg_make_{dtype}({', '.join(quotients)})"
     return _quotient("total", dtype)
+
+
+def _plus_zero(dtype: DType) -> str:
+    zero = literal(0, dtype.part if dtype.is_complex else dtype)
+    if dtype.is_complex:
+        return f"bcg_make_{dtype}(total.re + {zero}, total.im + {zero})"
+    return f"total + {zero}"
 
 
 def _quotient(total: str, dtype: DType) -> str:

@@ -69,9 +69,6 @@ def _outs(nest: Nest, one: Reducing, access: Access, domain: Sequence[Extent], s
     rank = len(domain)
     dims = tuple(None if dim in one.axes else dim for dim in one.sources(rank))
     start = one.op.neutral(access.dtype)
-    if start is not True and start == 0 and access.dtype.is_inexact:
-        # Unlike 0.0 it leaves a sum of negative zeros what it is.
-        start = -0.0
     starts: list[tuple[float, str]] = [(start, signless(access.dtype))]
     starts += [(0, "i64")] * one.op.gives_index
     block, found = shapes.block, []
@@ -200,15 +197,26 @@ def _count(extents: Sequence[Extent], less: int, block: TextBlock) -> str:
 
 
 def _quotient(total: str, count: str, dtype: DType, region: TextBlock) -> str:
-    if dtype.is_complex:
-        part, parts = signless(dtype.part), []
-        for name in ("re", "im"):
-            one = region.op(name, f"complex.{name} {total} : {signless(dtype)}")
-            parts.append(_quotient(one, count, dtype.part, region))
-        assert part
-        return region.op("quotient", f"complex.create {', '.join(parts)} : {signless(dtype)}")
-    if dtype.bytes == 8:
-        return region.op("quotient", f"arith.divf {total}, {count} : f64")
-    wide = region.op("wide", f"arith.extf {total} : {signless(dtype)} to f64")
-    quotient = region.op("quotient", f"arith.divf {wide}, {count} : f64")
-    return region.op("mean", f"arith.truncf {quotient} : f64 to {signless(dtype)}")
+    """Write the division of a total in f64; a complex one by a complex number, as NumPy does, by Smith's algorithm."""
+    if not dtype.is_complex:
+        return _narrowed(region.op("quotient", f"arith.divf {_wide(total, dtype, region)}, {count} : f64"), dtype, region)
+    zero, one = region.constant(0.0, "f64"), region.constant(1.0, "f64")
+    scale = region.op("scale", f"arith.divf {one}, {count} : f64")
+    re, im = (
+        _wide(region.op(name, f"complex.{name} {total} : {signless(dtype)}"), dtype.part, region)
+        for name in ("re", "im")
+    )
+    parts: list[str] = []
+    for kind, part, other in (("addf", re, im), ("subf", im, re)):
+        none = region.op("none", f"arith.mulf {other}, {zero} : f64")
+        joined = region.op("joined", f"arith.{kind} {part}, {none} : f64")
+        parts.append(_narrowed(region.op("quotient", f"arith.mulf {joined}, {scale} : f64"), dtype.part, region))
+    return region.op("mean", f"complex.create {', '.join(parts)} : {signless(dtype)}")
+
+
+def _wide(value: str, dtype: DType, region: TextBlock) -> str:
+    return value if dtype.bytes == 8 else region.op("wide", f"arith.extf {value} : {signless(dtype)} to f64")
+
+
+def _narrowed(value: str, dtype: DType, region: TextBlock) -> str:
+    return value if dtype.bytes == 8 else region.op("mean", f"arith.truncf {value} : f64 to {signless(dtype)}")

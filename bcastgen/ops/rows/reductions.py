@@ -129,10 +129,7 @@ def _mean_of(x: Any, axis: Any, keepdims: bool, ddof: int = 0) -> Any:
     with np.errstate(all="ignore"):
         if total.dtype.kind != "c":
             return np.asarray(total / divisor)
-        # Part by part, as the C does: NumPy divides by a complex number, which makes NaNs of infinities.
-        made = np.empty(total.shape, total.dtype)
-        made.real, made.imag = total.real / divisor, total.imag / divisor
-        return made
+        return np.asarray(total / np.asarray(divisor, np.complex128), total.dtype)
 
 
 def _count(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> int:

@@ -47,7 +47,7 @@ def test_maps_drop_what_is_reduced():
     assert 'iterator_types = ["reduction", "parallel"]' in text
     assert "affine_map<(d0, d1) -> (d1)>" in text
     assert "affine_map<(d0, d1) -> (d0, 0)>" in text
-    assert "linalg.fill ins(%c-0.0_f32 : f32)" in text
+    assert "linalg.fill ins(%c0.0_f32 : f32)" in text
 
 
 def operands(kernel, random, extents):
