@@ -30,9 +30,10 @@ class Tree:
     """What combines values of a dtype.
 
     `name` is that of its type in C, `c` the values' type, `combined` the C of two values `{0}` and `{1}`, `empty` the
-    value of none; an index has any value there. `ended` is the C of what a `total` becomes in the end. For an index `better` is the C of whether `x` comes before
-    `found->best`. `divided` is the C of a total divided by `n`, a double, where the reduction divides, and `way`
-    says how, where that needs to be said. If it is `exact`, the order of values does not matter.
+    value of none; an index has any value there. `ended` is the C of what a `total` becomes in the end. For an index
+    `better` is the C of whether `x` comes before `found->best`. `divided` is the C of a total divided by `n`, a double,
+    where the reduction divides, and `way` says how, where that needs to be said. If it is `exact`, the order of values
+    does not matter.
     """
 
     name: str

@@ -199,7 +199,8 @@ def _count(extents: Sequence[Extent], less: int, block: TextBlock) -> str:
 def _quotient(total: str, count: str, dtype: DType, region: TextBlock) -> str:
     """Write the division of a total in f64; a complex one by a complex number, as NumPy does, by Smith's algorithm."""
     if not dtype.is_complex:
-        return _narrowed(region.op("quotient", f"arith.divf {_wide(total, dtype, region)}, {count} : f64"), dtype, region)
+        quotient = region.op("quotient", f"arith.divf {_wide(total, dtype, region)}, {count} : f64")
+        return _narrowed(quotient, dtype, region)
     zero, one = region.constant(0.0, "f64"), region.constant(1.0, "f64")
     scale = region.op("scale", f"arith.divf {one}, {count} : f64")
     re, im = (
