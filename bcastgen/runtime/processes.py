@@ -27,6 +27,7 @@ __all__ = ["run"]
 
 _TIMEOUT_SECONDS = 600.0
 _TICK_SECONDS = 0.1  # a look at a program that has not closed its output: what it left behind may hold that open
+_LOOK_SECONDS, _LOOKS = 5e-5, 20  # between looks at a program that has closed its output, and how many of them
 _PIPE = 1 << 20  # bytes that a pipe holds, at most
 _MOST_PRINTED = 1 << 15  # bytes of what a program printed that are kept, half of them its first
 
@@ -141,6 +142,11 @@ def _follow(process: subprocess.Popen[bytes], printed: _Printed, deadline: float
                 return  # all that it printed and nobody had read lay in the pipe
             if time.monotonic() > deadline:
                 raise subprocess.TimeoutExpired(process.args, _TIMEOUT_SECONDS)
+    # A compiler ends right after its output, and `wait` looks again after a millisecond only.
+    for _ in range(_LOOKS):
+        if process.poll() is not None:
+            return
+        time.sleep(_LOOK_SECONDS)
     process.wait(max(deadline - time.monotonic(), 0))
 
 
