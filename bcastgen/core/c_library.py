@@ -20,10 +20,15 @@ MATHEMATICS = frozenset(
     """.split()
 ) | frozenset("fpclassify isfinite isinf isnan isnormal signbit isgreater isless isunordered".split())
 
-# In the order in which they are included. <stdint.h> is left out, since all C that we write includes it.
+_WIDTHS = (8, 16, 32, 64)
+
+# In the order in which they are included.
 HEADERS = {
     "math.h": MATHEMATICS | {"NAN", "INFINITY"},
     "stdbool.h": frozenset({"bool", "true", "false"}),
     "string.h": frozenset({"memcpy"}),
-    "stddef.h": frozenset({"NULL", "ptrdiff_t"}),
+    "stddef.h": frozenset({"NULL", "ptrdiff_t", "size_t"}),
+    "stdint.h": frozenset({"intptr_t", "uintptr_t", "PTRDIFF_MAX", "SIZE_MAX"})
+    | {f"{sign}int{width}_t" for sign in ("", "u") for width in _WIDTHS}
+    | {f"{sign}INT{width}_{what}" for sign in ("", "U") for width in _WIDTHS for what in ("C", "MIN", "MAX")},
 }

@@ -14,11 +14,12 @@ that serves it, ``{bits}`` its width, ``{f}`` the suffix of libm's names and of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..core.dtypes import F32, DType
+from ..core.dtypes import BOOL, F32, I32, DType
 from ..core.frozen import dataclass
 
 __all__ = [
@@ -105,7 +106,15 @@ def template_of(form: CTemplate | None, operands: tuple[DType, ...], result: DTy
 
 
 def fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
-    """Replace the holes of a template that depend on dtypes; operands stay open."""
+    """Replace the holes of a template that depend on dtypes; operands stay open, and casts that do nothing go.
+
+    Examples
+    --------
+    >>> from bcastgen.core.dtypes import I8, dtype
+    >>> wide = dtype("u32")
+    >>> [fill("({T})(({W}){0} + ({W}){1})", (row, row), row) for row in (I8, wide)]
+    ['(int8_t)((uint32_t){0} + (uint32_t){1})', '({0} + {1})']
+    """
     loop = operands[0].computed_in
     wide = "uint64_t" if loop.bits == 64 else "uint32_t"
     facts = {
@@ -122,7 +131,45 @@ def fill(template: str, operands: tuple[DType, ...], result: DType) -> str:
     }
     for name, text in facts.items():
         template = template.replace("{" + name + "}", text)
-    return template
+    return _without_casts(template, loop, operands, result)
+
+
+# Casts and calls may give any type; comparisons, and choices between numbers, are of type int.
+_CAST_OR_CALL = re.compile(r"\((?:u?int\d+_t|float|double|bool)\)|\b[a-z_]\w*\(")
+_TRUTH_OR_CHOICE = re.compile(r"[<>=!]=|(?<!<)<(?!<)|(?<!>)>(?!>)|[?!]|&&|\|\|")
+
+
+def _without_casts(template: str, loop: DType, operands: tuple[DType, ...], result: DType) -> str:
+    """Drop casts of integers to the type that they have: those of 32 bits and more are not promoted to int."""
+    row = loop if loop.is_integer else result
+    if not row.is_integer or row.bits < 32 or any(other not in (row, BOOL) for other in operands):
+        return template
+    # Helpers have the name of the type that they give, but for those that give a magnitude or a count.
+    others = "clz" if row.kind == "unsigned" else "clz|gcd|lcm"
+    of_operand = "" if BOOL in operands else r"|~?\{\d\}"
+    of_operand += r"|\d+\b" if row == I32 else ""
+    cast = re.escape(f"({row.c})")
+    template = re.sub(rf"{cast}(?=bcg_(?!{others})\w+_{row}\({of_operand})", "", template)
+    kept, at = "", 0
+    for found in re.finditer(rf"{cast}(?=\()", template):
+        inner = _group(template, found.end())
+        # The type that a choice is stored as makes it whole; inside an expression its own type would count.
+        is_whole = result == row and f"{found[0]}({inner})" == template and "?" in inner
+        has_type = BOOL not in operands and "{" in inner and not _TRUTH_OR_CHOICE.search(inner)
+        has_type = (has_type or is_whole) and not _CAST_OR_CALL.search(inner)
+        kept += template[at : found.start() if has_type else found.end()]
+        at = found.end()
+    return kept + template[at:]
+
+
+def _group(text: str, start: int) -> str:
+    """Return what is in the parentheses that begin at a place."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if depth == 0:
+            return text[start + 1 : at]
+    return text[start:]
 
 
 # ---- the tests that rows share ---------------------------------------------------------------------------------------

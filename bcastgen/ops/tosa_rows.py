@@ -45,7 +45,7 @@ def _negate_c(operands: tuple[DType, ...], result: DType) -> str:
     if result.bits >= 32:
         return "({T})(({W}){1} + ({W}){2} - ({W}){0})"
     least = "0" if result.kind == "unsigned" else f"{result.numpy.upper()}_MIN"
-    return f"({{T}})bcg_saturate_i32((int32_t)({{1}} + {{2}} - {{0}}), {least}, {result.numpy.upper()}_MAX)"
+    return f"({{T}})bcg_saturate_i32({{1}} + {{2}} - {{0}}, {least}, {result.numpy.upper()}_MAX)"
 
 
 def _clz_c(operands: tuple[DType, ...], result: DType) -> str:

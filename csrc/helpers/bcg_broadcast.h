@@ -15,7 +15,7 @@ static inline bcg_status bcg_meet_dim(const bcg_array *operand, int32_t position
                                       int64_t *extents, int32_t *from, bcg_diagnostic *why)
 {
     const int64_t extent = operand->extents[dim];
-    if (extent < 0) return bcg_fail(why, BCG_NEGATIVE, position, dim, -1, 0, extent);
+    if (extent < 0) return bcg_fail_dim(why, BCG_NEGATIVE, position, dim, 0, extent);
     if (extent == 1 || extent == extents[at]) return BCG_OK;
     if (extents[at] != 1) return bcg_fail(why, BCG_BROADCAST, position, dim, from[at], extents[at], extent);
     extents[at] = extent;
@@ -30,7 +30,7 @@ static inline bcg_status bcg_meet(const bcg_array *operand, int32_t position, in
     for (int32_t dim = first; dim < end; dim++) {
         const int64_t extent = operand->extents[dim];
         const int32_t at = rank - operand->rank + dim;
-        if (extent < 0) return bcg_fail(why, BCG_NEGATIVE, position, dim, -1, 0, extent);
+        if (extent < 0) return bcg_fail_dim(why, BCG_NEGATIVE, position, dim, 0, extent);
         if (extent == 1 || extent == extents[at]) continue;
         if (extents[at] != 1) return bcg_fail(why, BCG_BROADCAST, position, dim, from[at], extents[at], extent);
         extents[at] = extent;
@@ -55,7 +55,7 @@ static inline bcg_status bcg_match(const bcg_array *operand, int32_t position, i
     for (int32_t dim = first; dim < end; dim++) {
         const int64_t extent = operand->extents[dim];
         const int32_t at = rank - operand->rank + dim;
-        if (extent < 0) return bcg_fail(why, BCG_NEGATIVE, position, dim, -1, 0, extent);
+        if (extent < 0) return bcg_fail_dim(why, BCG_NEGATIVE, position, dim, 0, extent);
         if (from[at] >= 0 && extent != extents[at]) {
             return bcg_fail(why, BCG_STRICT, position, dim, from[at], extents[at], extent);
         }
@@ -120,8 +120,8 @@ static inline size_t bcg_room(int32_t rank, const int64_t *extents, int64_t byte
 static inline bcg_status bcg_check_result(const bcg_array *result, int32_t position, int32_t rank, const int64_t *extents,
                                           const int32_t *from, bcg_diagnostic *why)
 {
-    if (result->rank != rank) return bcg_fail(why, BCG_RESULT_RANK, position, -1, -1, rank, result->rank);
-    if (rank > 0 && result->extents == NULL) return bcg_fail(why, BCG_NULL_EXTENTS, position, -1, -1, 0, rank);
+    if (result->rank != rank) return bcg_fail_array(why, BCG_RESULT_RANK, position, rank, result->rank);
+    if (rank > 0 && result->extents == NULL) return bcg_fail_array(why, BCG_NULL_EXTENTS, position, 0, rank);
     for (int32_t dim = 0; dim < rank; dim++) {
         const int64_t extent = result->extents[dim];
         if (extent != extents[dim]) return bcg_fail(why, BCG_RESULT, position, dim, from[dim], extents[dim], extent);

@@ -167,7 +167,7 @@ static inline bcg_c64 bcg_sign_c64(bcg_c64 z)
     const bool is_nan = (size != size) | (far_re & far_im);
     const float re = far_re ? copysignf(1, z.re) : far_im ? 0 : z.re / (is_far ? 0x1.fffffep+127f : size);
     const float im = far_im ? copysignf(1, z.im) : far_re ? 0 : z.im / (is_far ? 0x1.fffffep+127f : size);
-    return bcg_make_c64(is_nan ? (float)NAN : is_zero ? 0 : re, is_nan ? (float)NAN : is_zero ? 0 : im);
+    return bcg_make_c64(is_nan ? NAN : is_zero ? 0 : re, is_nan ? NAN : is_zero ? 0 : im);
 }
 
 /* z / |z|; 0 for 0, the direction of the infinite part, and NaN where both are infinite or one is NaN beside a number. */
@@ -302,7 +302,7 @@ static inline bcg_c128 bcg_clip_c128(bcg_c128 z, bcg_c128 low, bcg_c128 high)
     return bcg_where_c128(bcg_isnan_c128(raised) || bcg_before_c128(raised, high), raised, high);
 }
 
-static inline bcg_c128 bcg_c64_to_c128(bcg_c64 z) { return bcg_make_c128(z.re, z.im); }
+static inline bcg_c128 bcg_c64_to_c128(bcg_c64 z) { return bcg_make_c128((double)z.re, (double)z.im); }
 
 static inline bcg_c64 bcg_c128_to_c64(bcg_c128 z) { return bcg_make_c64((float)z.re, (float)z.im); }
 

@@ -141,7 +141,7 @@ static inline double bcg_sqrt_f64(double x)
 #ifdef BCG_SQRT_F64
     return BCG_SQRT_F64(x);
 #else
-    if (!(x > 0 && x < INFINITY)) return x < 0 ? NAN : x;
+    if (!(x > 0 && x < (double)INFINITY)) return x < 0 ? (double)NAN : x;
     const int is_small = x < 0x1p-1022;
     const uint64_t bits = bcg_bits_f64(is_small ? x * 0x1p54 : x), is_odd = ~(bits >> 52) & 1u;
     /* x is digits * 2^(even - 1076), times 2^-54 where it is small. */
@@ -173,7 +173,7 @@ static inline float bcg_sqrt_f32(float x)
 static inline double bcg_fmod_f64(double x, double y)
 {
     const double dividend = bcg_fabs_f64(x), divisor = bcg_fabs_f64(y);
-    if (!(dividend < INFINITY && divisor > 0)) return NAN;
+    if (!(dividend < (double)INFINITY && divisor > 0)) return (double)NAN;
     if (dividend < divisor) return x;
     const uint64_t x_bits = bcg_bits_f64(dividend), y_bits = bcg_bits_f64(divisor), digits = 0x000fffffffffffffu;
     const uint64_t x_exponent = x_bits >> 52 != 0 ? x_bits >> 52 : 1, y_exponent = y_bits >> 52 != 0 ? y_bits >> 52 : 1;

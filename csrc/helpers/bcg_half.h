@@ -24,7 +24,7 @@ static inline uint32_t bcg_mask(int holds) { return 0u - (uint32_t)holds; }
 static inline float bcg_f16_to_f32(uint16_t bits)
 {
     const int32_t magnitude = bits & 0x7fff;
-    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
+    const uint32_t sign = ((uint32_t)bits & 0x8000u) << 16;
     const uint32_t small = bcg_mask(magnitude < 0x0400), special = bcg_mask(magnitude >= 0x7c00) & 0x7f800000u;
     const uint32_t quiet = bcg_mask(magnitude > 0x7c00) & 0x00400000u;
     const uint32_t normal = ((uint32_t)magnitude << 13) + 0x38000000u; /* the exponent counts from -127, not from -15 */
@@ -145,7 +145,7 @@ static inline float bcg_round_bf16(float x)
 static inline float bcg_odd_f64(double x)
 {
     const float near = (float)x;
-    const double back = near;
+    const double back = (double)near;
     const uint32_t bits = bcg_bits_f32(near), inexact = back != x ? 1u : 0u, away = fabs(back) > fabs(x) ? 1u : 0u;
     return bcg_from_bits_f32((bits - away) | inexact);
 }

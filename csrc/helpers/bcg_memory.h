@@ -45,7 +45,8 @@ static inline int bcg_apart(const bcg_array *x, int32_t x_bytes, const bcg_array
         }
     }
     if (end[0] < first[1] || end[1] < first[0]) return 1;
-    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t left = end[1] - first[0], reach = end[0] - first[0], open = 0, steps;
+    reach += end[1] - first[1];
     uint64_t stride = bcg_next_stride(arrays, UINT64_MAX, &steps);
     for (uint64_t last = stride; stride > 0; last = stride, stride = bcg_next_stride(arrays, stride, &steps)) {
         if (open > 0 && last % stride != 0) return 0;
@@ -84,16 +85,16 @@ static inline int bcg_empty(const bcg_array *array)
 static inline bcg_status bcg_check_data(const bcg_array *array, int32_t position, int32_t bytes, bcg_diagnostic *why)
 {
     uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
-    if (array->data == NULL) return bcg_fail(why, BCG_NULL_DATA, position, -1, -1, 0, 0);
-    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) return bcg_fail(why, BCG_ALIGNMENT, position, -1, -1, bytes, 0);
+    if (array->data == NULL) return bcg_fail_array(why, BCG_NULL_DATA, position, 0, 0);
+    if ((uintptr_t)array->data % (uintptr_t)bytes != 0) return bcg_fail_array(why, BCG_ALIGNMENT, position, bytes, 0);
     for (int32_t dim = 0; dim < array->rank; dim++) {
         const int64_t extent = array->extents[dim];
         if (extent == 1) continue;
-        if (array->byte_strides == NULL) return bcg_fail(why, BCG_NULL_STRIDES, position, dim, -1, 0, extent);
+        if (array->byte_strides == NULL) return bcg_fail_dim(why, BCG_NULL_STRIDES, position, dim, 0, extent);
         const int64_t stride = array->byte_strides[dim];
-        if ((stride & (bytes - 1)) != 0) return bcg_fail(why, BCG_STRIDE, position, dim, -1, bytes, stride);
+        if ((stride & (bytes - 1)) != 0) return bcg_fail_dim(why, BCG_STRIDE, position, dim, bytes, stride);
         const uint64_t steps = (uint64_t)extent - 1, step = bcg_magnitude(stride);
-        if (step > room / steps) return bcg_fail(why, BCG_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        if (step > room / steps) return bcg_fail_dim(why, BCG_SPAN, position, dim, PTRDIFF_MAX, stride);
         room -= steps * step;
     }
     return BCG_OK;
@@ -111,7 +112,7 @@ static inline bcg_status bcg_check_distinct(const bcg_array *result, int32_t pos
             if (other == dim || step > bcg_magnitude(stride)) continue;
             reach += (result->extents[other] - 1) * (int64_t)step;
         }
-        if (bcg_magnitude(stride) < (uint64_t)reach) return bcg_fail(why, BCG_REPEATS, position, dim, -1, reach, stride);
+        if (bcg_magnitude(stride) < (uint64_t)reach) return bcg_fail_dim(why, BCG_REPEATS, position, dim, reach, stride);
     }
     return BCG_OK;
 }

@@ -344,12 +344,12 @@ static inline uint64_t bcg_cube_u64(uint64_t x) { return x * x * x; }
 static inline uint64_t bcg_fourth_u64(uint64_t x) { return x * x * (x * x); }
 
 /* x to the power of 3. The square is exact in a double, and what is rounded then far finer than a float. */
-static inline float bcg_cube_f32(float x) { return (float)((double)x * x * x); }
+static inline float bcg_cube_f32(float x) { return (float)((double)x * (double)x * (double)x); }
 
 /* x to the power of 4. */
 static inline float bcg_fourth_f32(float x)
 {
-    const double square = (double)x * x;
+    const double square = (double)x * (double)x;
     return (float)(square * square);
 }
 

@@ -46,8 +46,8 @@ static inline bcg_c128 bcg_exp_c128(bcg_c128 z)
 {
     if (z.im == 0) return bcg_make_c128(bcg_exp_f64(z.re), z.im);
     if (!bcg_finite_part(z.im)) {
-        if (!bcg_infinite_part(z.re)) return bcg_make_c128(NAN, NAN);
-        return z.re > 0 ? bcg_make_c128(z.re, NAN) : bcg_make_c128(0, copysign(0, z.im));
+        if (!bcg_infinite_part(z.re)) return bcg_make_c128((double)NAN, (double)NAN);
+        return z.re > 0 ? bcg_make_c128(z.re, (double)NAN) : bcg_make_c128(0, copysign(0, z.im));
     }
     return bcg_exp_times(z.re, 1, bcg_cos_f64(z.im), bcg_sin_f64(z.im));
 }
@@ -100,9 +100,9 @@ static inline double bcg_squares_less_one(double x, double y)
 static inline double bcg_log_size(double x, double y)
 {
     const double ax = fabs(x), ay = fabs(y), most = ax > ay ? ax : ay, least = ax > ay ? ay : ax;
-    if (bcg_infinite_part(x) || bcg_infinite_part(y)) return INFINITY;
-    if (x != x || y != y) return NAN;
-    if (most == 0) return -INFINITY;
+    if (bcg_infinite_part(x) || bcg_infinite_part(y)) return (double)INFINITY;
+    if (x != x || y != y) return (double)NAN;
+    if (most == 0) return -(double)INFINITY;
     if (most > 0x1p+500) return bcg_log_f64(bcg_hypot_f64(most * 0x1p-600, least * 0x1p-600)) + 600 * BCG_LN2;
     if (most < 0x1p-500) return bcg_log_f64(bcg_hypot_f64(most * 0x1p+600, least * 0x1p+600)) - 600 * BCG_LN2;
     if (most > 0.5 && most < 1.5) return 0.5 * bcg_log1p_f64(bcg_squares_less_one(most, least));
@@ -142,13 +142,13 @@ static inline bcg_c128 bcg_sqrt_c128(bcg_c128 z)
 {
     double x = z.re, y = z.im;
     if (x == 0 && y == 0) return bcg_make_c128(0, y);
-    if (bcg_infinite_part(y)) return bcg_make_c128(INFINITY, y);
-    if (x != x) return bcg_make_c128(NAN, NAN);
+    if (bcg_infinite_part(y)) return bcg_make_c128((double)INFINITY, y);
+    if (x != x) return bcg_make_c128((double)NAN, (double)NAN);
     if (bcg_infinite_part(x)) {
         const double other = y != y ? y : 0;
         return x > 0 ? bcg_make_c128(x, copysign(other, y)) : bcg_make_c128(other, copysign(x, y));
     }
-    if (y != y) return bcg_make_c128(NAN, NAN);
+    if (y != y) return bcg_make_c128((double)NAN, (double)NAN);
     /* Powers of 4 keep |z| + |x| within range, and normal. */
     const double most = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
     const double scale = most > 0x1p+1020 ? 0x1p-4 : most < 0x1p-960 ? 0x1p+108 : 1;
@@ -164,8 +164,8 @@ static inline bcg_c128 bcg_sinh_c128(bcg_c128 z)
     const double x = z.re, y = z.im;
     if (y == 0) return bcg_make_c128(bcg_sinh_f64(x), y);
     if (!bcg_finite_part(y)) {
-        if (x == 0) return bcg_make_c128(x, NAN);
-        return bcg_make_c128(bcg_infinite_part(x) ? INFINITY : NAN, NAN);
+        if (x == 0) return bcg_make_c128(x, (double)NAN);
+        return bcg_make_c128(bcg_infinite_part(x) ? (double)INFINITY : (double)NAN, (double)NAN);
     }
     const double c = bcg_cos_f64(y), s = bcg_sin_f64(y);
     if (!(fabs(x) < 700)) return bcg_exp_times(fabs(x), 0.5, copysign(1, x) * c, s);
@@ -177,8 +177,8 @@ static inline bcg_c128 bcg_cosh_c128(bcg_c128 z)
     const double x = z.re, y = z.im;
     if (y == 0) return bcg_make_c128(bcg_cosh_f64(x), x == x ? copysign(0, x) * y : y);
     if (!bcg_finite_part(y)) {
-        if (x == 0) return bcg_make_c128(NAN, 0);
-        return bcg_make_c128(bcg_infinite_part(x) ? INFINITY : NAN, NAN);
+        if (x == 0) return bcg_make_c128((double)NAN, 0);
+        return bcg_make_c128(bcg_infinite_part(x) ? (double)INFINITY : (double)NAN, (double)NAN);
     }
     const double c = bcg_cos_f64(y), s = bcg_sin_f64(y);
     if (!(fabs(x) < 700)) return bcg_exp_times(fabs(x), 0.5, c, copysign(1, x) * s);
@@ -188,12 +188,12 @@ static inline bcg_c128 bcg_cosh_c128(bcg_c128 z)
 static inline bcg_c128 bcg_tanh_c128(bcg_c128 z)
 {
     const double x = z.re, y = z.im;
-    if (x != x) return bcg_make_c128(x, y == 0 ? y : NAN);
+    if (x != x) return bcg_make_c128(x, y == 0 ? y : (double)NAN);
     if (bcg_infinite_part(x)) {
         const double turn = bcg_finite_part(y) ? bcg_sin_f64(y) * bcg_cos_f64(y) : y;
         return bcg_make_c128(copysign(1, x), copysign(0, turn));
     }
-    if (!bcg_finite_part(y)) return bcg_make_c128(x == 0 ? x : NAN, NAN);
+    if (!bcg_finite_part(y)) return bcg_make_c128(x == 0 ? x : (double)NAN, (double)NAN);
     if (fabs(x) >= 22) {
         const double small = bcg_exp_f64(-fabs(x));
         return bcg_make_c128(copysign(1, x), 4 * bcg_sin_f64(y) * bcg_cos_f64(y) * small * small);
@@ -236,7 +236,7 @@ static inline bcg_c128 bcg_whole_power_c128(bcg_c128 z, int n)
 static inline bcg_c128 bcg_power_c128(bcg_c128 z, bcg_c128 w)
 {
     if (w.re == 0 && w.im == 0) return bcg_make_c128(1, 0);
-    if (z.re == 0 && z.im == 0) return w.re > 0 ? bcg_make_c128(0, 0) : bcg_make_c128(NAN, NAN);
+    if (z.re == 0 && z.im == 0) return w.re > 0 ? bcg_make_c128(0, 0) : bcg_make_c128((double)NAN, (double)NAN);
     if (w.im == 0 && fabs(w.re) < 100 && w.re == rint(w.re)) return bcg_whole_power_c128(z, (int)w.re);
     return bcg_exp_c128(bcg_multiply_c128(w, bcg_log_c128(z)));
 }

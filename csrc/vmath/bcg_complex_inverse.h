@@ -68,9 +68,9 @@ static inline bcg_c128 bcg_arcsinh_c128(bcg_c128 z)
 {
     const double x = z.re, y = z.im, ax = fabs(x), ay = fabs(y);
     if (x != x || y != y) {
-        if (bcg_infinite_part(x)) return bcg_make_c128(x, NAN);
-        if (bcg_infinite_part(y)) return bcg_make_c128(INFINITY, NAN);
-        return y == 0 ? bcg_make_c128(NAN, y) : bcg_make_c128(NAN, NAN);
+        if (bcg_infinite_part(x)) return bcg_make_c128(x, (double)NAN);
+        if (bcg_infinite_part(y)) return bcg_make_c128((double)INFINITY, (double)NAN);
+        return y == 0 ? bcg_make_c128((double)NAN, y) : bcg_make_c128((double)NAN, (double)NAN);
     }
     if (ax > 0x1p+52 || ay > 0x1p+52) {
         const double angle = bcg_arctan2_f64(ay, ax);
@@ -86,9 +86,9 @@ static inline bcg_c128 bcg_arccos_c128(bcg_c128 z)
 {
     const double x = z.re, y = z.im, ax = fabs(x), ay = fabs(y);
     if (x != x || y != y) {
-        if (bcg_infinite_part(x)) return bcg_make_c128(NAN, -INFINITY);
-        if (bcg_infinite_part(y)) return bcg_make_c128(NAN, -y);
-        return bcg_make_c128(x == 0 ? BCG_HALF_PI : NAN, NAN);
+        if (bcg_infinite_part(x)) return bcg_make_c128((double)NAN, -(double)INFINITY);
+        if (bcg_infinite_part(y)) return bcg_make_c128((double)NAN, -y);
+        return bcg_make_c128(x == 0 ? BCG_HALF_PI : (double)NAN, (double)NAN);
     }
     if (ax > 0x1p+52 || ay > 0x1p+52) {
         const double size = bcg_log_size(x, y) + BCG_LN2;
@@ -134,9 +134,9 @@ static inline bcg_c128 bcg_arctanh_c128(bcg_c128 z)
     if (y == 0 && ax <= 1) return bcg_make_c128(bcg_arctanh_f64(x), y);
     if (x == 0) return bcg_make_c128(x, bcg_arctan_f64(y));
     if (x != x || y != y) {
-        if (bcg_infinite_part(x)) return bcg_make_c128(copysign(0, x), NAN);
+        if (bcg_infinite_part(x)) return bcg_make_c128(copysign(0, x), (double)NAN);
         if (bcg_infinite_part(y)) return bcg_make_c128(copysign(0, x), copysign(BCG_HALF_PI, y));
-        return bcg_make_c128(NAN, NAN);
+        return bcg_make_c128((double)NAN, (double)NAN);
     }
     if (ax > 0x1p+52 || ay > 0x1p+52) return bcg_make_c128(bcg_real_reciprocal(x, y), copysign(BCG_HALF_PI, y));
     if (ax < 0x1p-27 && ay < 0x1p-27) return z;

@@ -117,7 +117,7 @@ static inline double bcg_exp_f64(double x)
     const double moved = bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted + (tiny ? 64.0 : 0)) << 52));
     const double power = moved * (tiny ? 0x1p-64 : 1);
     const double number = x < -746.0 ? 0 : power;
-    return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;
+    return x <= 0x1.62e42fefa39efp9 ? number : x + (double)INFINITY;
 }
 
 /* one * (e^x - 1) for x = n log(2) + r and power = one * 2^n: power - one + power (r + low), e^r = 1 + r + low. */
@@ -165,7 +165,7 @@ static inline double bcg_expm1_f64(double x)
     const double half = upper + (lower + bcg_fma_f64(power, bcg_fma_f64(s, 0.5, rest), lost));
     const double number = x < -40 ? -1 : half + half;
     const double finite = fabs(x) < 0x1p-54 ? x : number;
-    return x <= 0x1.62e42fefa39efp9 ? finite : x + INFINITY;
+    return x <= 0x1.62e42fefa39efp9 ? finite : x + (double)INFINITY;
 }
 
 /* (2^x - 1 - x log(2)) / x^2 for |x| <= 1/2, s = x^2. Minimax fit exp2_f32: error 2^-29.7 */
@@ -238,7 +238,7 @@ static inline double bcg_exp2_f64(double x)
     const double moved = bcg_from_bits_f64(bcg_bits_f64(e.p) + (bcg_bits_f64(e.shifted + (tiny ? 64.0 : 0)) << 52));
     const double power = moved * (tiny ? 0x1p-64 : 1);
     const double number = x < -1075 ? 0 : power;
-    return x < 1024 ? number : x + INFINITY;
+    return x < 1024 ? number : x + (double)INFINITY;
 }
 
 #endif

@@ -158,7 +158,7 @@ static inline double bcg_gammaln_small(double x)
     const double high = above ? log.high : -log.high, low = log.low + product.low / product.high, sum = near.value + high;
     const double rest = bcg_any_sum_low_f64(near.value, high, sum) + near.low, far = sum + (rest + (above ? low : -low));
     const double beside = bcg_gammaln_beside(step, near.slope, product, at);
-    return product.high == 0 ? INFINITY : fabs(step) < 0.0625 * fabs(z) ? beside : far;
+    return product.high == 0 ? (double)INFINITY : fabs(step) < 0.0625 * fabs(z) ? beside : far;
 }
 
 /* From 18.5 on, and below -18.5: by Stirling's series of |x|, for a negative x by the product of both gammas. */
@@ -171,21 +171,21 @@ static inline double bcg_gammaln_large(double x)
     series = u * bcg_fma_f64(s, series, 0x1.5555555555555p-4);
     const bcg_gammaln_pair log = bcg_gammaln_log(size);
     const double less = log.high - 1, product = half * less;
-    const double lost = product < INFINITY ? bcg_fma_f64(half, log.low, bcg_prod_low_f64(half, less, product)) : 0;
+    const double lost = product < (double)INFINITY ? bcg_fma_f64(half, log.low, bcg_prod_low_f64(half, less, product)) : 0;
     /* log(2 pi) / 2 - 1 / 2 */
     const double rest = lost + (series + 0x1.acfe390c97d69p-2);
     const double t = x - bcg_whole_f64(x), sine = fabs(bcg_sin_half_turn_f64(t * 0x1.921fb54442d18p+1));
     const bcg_gammaln_pair turned = bcg_gammaln_log(t != 0 ? sine * 0x1.45f306dc9c883p-2 * size : 1);
     const double sum = product + turned.high;
     const double left = sum + ((rest + turned.low) + bcg_any_sum_low_f64(product, turned.high, sum));
-    return x > 0 ? product + rest : t != 0 ? -left : INFINITY;
+    return x > 0 ? product + rest : t != 0 ? -left : (double)INFINITY;
 }
 
 static inline double bcg_gammaln_f64(double x)
 {
     const double size = fabs(x), small = bcg_gammaln_small(size < 18.5 ? x : 0.25);
     const double large = bcg_gammaln_large(size >= 18.5 ? x : 20);
-    return size < 18.5 ? small : size < INFINITY ? large : size;
+    return size < 18.5 ? small : size < (double)INFINITY ? large : size;
 }
 
 static inline float bcg_gammaln_f32(float x) { return (float)bcg_gammaln_f64((double)x); }

@@ -257,7 +257,7 @@ static inline double bcg_sinh_f64(double x)
     const double lower = bcg_sum_low_f64(difference, main, close) + (bcg_prod_low_f64(sum, r, main) + lost);
     const double half = close + bcg_fma_f64(difference, cosh_low, bcg_fma_f64(sum, sinh_low, lower));
     const double small = y < 0x1p-54 ? y : half + half;
-    return copysign(y > 710.6 ? INFINITY : small, x);
+    return copysign(y > 710.6 ? (double)INFINITY : small, x);
 }
 
 static inline float bcg_sinh_fast_f32(float x)
@@ -285,7 +285,7 @@ static inline double bcg_sinh_fast_f64(double x)
     const double even = s * bcg_fma_f64(s, bcg_exp_even_f64(s), 0.5);
     const double half = bcg_fma_f64(difference, even, bcg_fma_f64(sum, odd, difference));
     const double small = y < 0x1p-54 ? y : half + half;
-    return copysign(y > 710.6 ? INFINITY : small, x);
+    return copysign(y > 710.6 ? (double)INFINITY : small, x);
 }
 
 #endif

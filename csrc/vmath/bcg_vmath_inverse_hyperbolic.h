@@ -50,7 +50,7 @@ static inline double bcg_arcsinh_f64(double x)
     const double w = a < 0x1p30 ? root : a, w_low = a < 0x1p30 ? root_low : 0;
     const double half = 0.5 * a, half_w = 0.5 * w, u = half + half_w;
     const double sum = bcg_log_sum_f64(u, bcg_fma_f64(w_low, 0.5, bcg_any_sum_low_f64(half, half_w, u)), -1);
-    const double number = a < INFINITY ? copysign(sum, x) : x;
+    const double number = a < (double)INFINITY ? copysign(sum, x) : x;
     return a < 0x1p-28 ? x : number;
 }
 
@@ -86,8 +86,8 @@ static inline double bcg_arccosh_f64(double x)
     const double w = x < 0x1p30 ? root : x, w_low = x < 0x1p30 ? (x > 1 ? root_low : 0) : 0;
     const double half = 0.5 * x, half_w = 0.5 * w, u = half + half_w;
     const double sum = bcg_log_sum_f64(u, bcg_fma_f64(w_low, 0.5, bcg_sum_low_f64(half, half_w, u)), -1);
-    const double number = x < INFINITY ? sum : x;
-    return x >= 1 ? number : NAN;
+    const double number = x < (double)INFINITY ? sum : x;
+    return x >= 1 ? number : (double)NAN;
 }
 
 /* arctanh(s) = s + s z q(z), z = s^2, for s up to 1/2. Minimax fit arctanh_f32: error 2^-29.4 */

@@ -187,7 +187,7 @@ static inline float bcg_log_special_f32(float x, float number)
 static inline double bcg_log_special_f64(double x, double number)
 {
     const uint64_t bits = bcg_bits_f64(x);
-    const double positive = x < INFINITY ? number : x;
+    const double positive = x < (double)INFINITY ? number : x;
     const double other = bcg_from_bits_f64(bits | (bits >> 11) | 0xfff0000000000000u);
     return x > 0 ? positive : other;
 }

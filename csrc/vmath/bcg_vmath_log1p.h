@@ -76,7 +76,7 @@ static inline double bcg_log1p_f64(double x)
 {
     const uint64_t bits = bcg_bits_f64(1 + x) + (0x3ff0000000000000u - 0x3fe6a09e667f3bcdu);
     const double scale = 0.25 * bcg_from_bits_f64((2048u - (bits >> 52)) << 52);
-    const double number = x < INFINITY ? bcg_log1p_of_f64(x, bits, scale) : x, other = x == -1 ? -INFINITY : NAN;
+    const double number = x < (double)INFINITY ? bcg_log1p_of_f64(x, bits, scale) : x, other = x == -1 ? -(double)INFINITY : (double)NAN;
     return x > -1 ? number : other;
 }
 

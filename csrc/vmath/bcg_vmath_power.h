@@ -20,7 +20,7 @@ static inline double bcg_power_signed_f64(double x, double y, double number)
     const int whole = bcg_whole_f64(y) == y, odd = whole & (bcg_whole_f64(half) != half);
     const uint64_t bits = bcg_bits_f64(x), sign = (0 - (uint64_t)odd) & bits & 0x8000000000000000u;
     const int negative = bits - 0x8000000000000001u < 0x7fefffffffffffffu;
-    return (negative & !whole) ? NAN : bcg_from_bits_f64(bcg_bits_f64(number) ^ sign);
+    return (negative & !whole) ? (double)NAN : bcg_from_bits_f64(bcg_bits_f64(number) ^ sign);
 }
 
 /* x^y, from |x|^y in number: with the sign of x if y is odd, and NaN for a negative x if y is not whole. */
@@ -104,7 +104,7 @@ static inline double bcg_power_of_f64(double x, double y, int close)
     const uint64_t exponent = (bcg_bits_f64(z.shifted) << 52) - bcg_bits_f64(scale) + 0x3ff0000000000000u;
     const uint64_t moved = bcg_bits_f64(z.p) + exponent;
     const double power = bcg_from_bits_f64(moved) * scale, above = z.product < -1080 ? 0 : power;
-    const double number = z.product < 1024.25 ? above : z.product + INFINITY;
+    const double number = z.product < 1024.25 ? above : z.product + (double)INFINITY;
     return bcg_power_signed_f64(x, y, ((a == 1) | (y == 0)) ? 1 : number);
 }
 

@@ -100,7 +100,7 @@ static inline double bcg_cbrt_f64(double x)
     const double a = fabs(x), shrunk = a < 0x1p512 ? 1 : 0x1p-384, scale = a < 0x1p-512 ? 0x1p384 : shrunk;
     const uint64_t third = (0x3ff0000000000000u - bcg_bits_f64(scale)) * 0xaaaaaaaaaaaaaaabu;
     const double back = bcg_from_bits_f64(0x3ff0000000000000u + third);
-    return a < INFINITY ? copysign(bcg_cbrt_of_f64(a * scale) * back, x) : x;
+    return a < (double)INFINITY ? copysign(bcg_cbrt_of_f64(a * scale) * back, x) : x;
 }
 
 /* Without the last step's exact rest. */
@@ -125,7 +125,7 @@ static inline double bcg_cbrt_fast_f64(double x)
     const double second = bcg_fma_f64(rest, 0x1.f9add3c0ca458p-2, 0x1.1c71c71c71c72p-1);
     const double root = bcg_fma_f64(bcg_fma_f64(rest, second, 0x1.5555555555555p-1) * rest, z, z);
     const double back = bcg_from_bits_f64((1151ull << 52) - (bcg_bits_f64(scale) & (256ull << 52)));
-    return a < INFINITY ? copysign(root * back, x) : x;
+    return a < (double)INFINITY ? copysign(root * back, x) : x;
 }
 
 /* The larger one is scaled to where squares neither overflow nor lose digits; the sum of squares is rounded once. */
@@ -150,8 +150,8 @@ static inline double bcg_hypot_f64(double x, double y)
     const double a = large * scale, b = small * scale, aa = a * a, bb = b * b, sum = aa + bb;
     const double low = bcg_prod_low_f64(a, a, aa) + (bcg_sum_low_f64(aa, bb, sum) + bcg_prod_low_f64(b, b, bb));
     const double root = sqrt(sum + low) * bcg_from_bits_f64((2046ull << 52) - bcg_bits_f64(scale));
-    const double number = first == INFINITY ? INFINITY : root;
-    return second == INFINITY ? INFINITY : number;
+    const double number = first == (double)INFINITY ? (double)INFINITY : root;
+    return second == (double)INFINITY ? (double)INFINITY : number;
 }
 
 #endif

@@ -87,27 +87,27 @@ static inline double bcg_sin_wide_f32(double r)
 /* In f64, from the remainder of a division by pi. */
 static inline float bcg_sin_common_f32(float x)
 {
-    const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, 0x1.8p52);
+    const double wide = (double)fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, 0x1.8p52);
     const double sine = bcg_sin_wide_f32(bcg_less_pi_wide(wide, whole - 0x1.8p52));
     return bcg_signed_f32(x, (float)bcg_from_bits_f64(bcg_bits_f64(sine) ^ bcg_bits_f64(whole) << 63));
 }
 
 static inline float bcg_sin_f32(float x)
 {
-    return fabsf(x) <= BCG_SIN_COMMON_F32 ? bcg_sin_common_f32(x) : (float)bcg_sin_f64(x);
+    return fabsf(x) <= BCG_SIN_COMMON_F32 ? bcg_sin_common_f32(x) : (float)bcg_sin_f64((double)x);
 }
 
 /* In f64, from the remainder after an odd number of times pi / 2. */
 static inline float bcg_cos_common_f32(float x)
 {
-    const double wide = fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, -0.5) + 0x1.8p52;
+    const double wide = (double)fabsf(x), whole = bcg_fma_f64(wide, 0x1.45f306dc9c883p-2, -0.5) + 0x1.8p52;
     const double sine = bcg_sin_wide_f32(bcg_less_pi_wide(wide, (whole - 0x1.8p52) + 0.5));
     return (float)bcg_from_bits_f64(bcg_bits_f64(sine) ^ (bcg_bits_f64(whole) + 1) << 63);
 }
 
 static inline float bcg_cos_f32(float x)
 {
-    return fabsf(x) <= BCG_COS_COMMON_F32 ? bcg_cos_common_f32(x) : (float)bcg_cos_f64(x);
+    return fabsf(x) <= BCG_COS_COMMON_F32 ? bcg_cos_common_f32(x) : (float)bcg_cos_f64((double)x);
 }
 
 /* Minimax fit sin_half_turn_f64: error 2^-52.3 */
@@ -176,7 +176,7 @@ static inline float bcg_sin_fast_common_f32(float x)
 
 static inline float bcg_sin_fast_f32(float x)
 {
-    return fabsf(x) <= BCG_SIN_COMMON_F32 ? bcg_sin_fast_common_f32(x) : (float)bcg_sin_f64(x);
+    return fabsf(x) <= BCG_SIN_COMMON_F32 ? bcg_sin_fast_common_f32(x) : (float)bcg_sin_f64((double)x);
 }
 
 static inline float bcg_cos_fast_common_f32(float x)
@@ -188,7 +188,7 @@ static inline float bcg_cos_fast_common_f32(float x)
 
 static inline float bcg_cos_fast_f32(float x)
 {
-    return fabsf(x) <= BCG_COS_COMMON_F32 ? bcg_cos_fast_common_f32(x) : (float)bcg_cos_f64(x);
+    return fabsf(x) <= BCG_COS_COMMON_F32 ? bcg_cos_fast_common_f32(x) : (float)bcg_cos_f64((double)x);
 }
 
 #endif

@@ -209,7 +209,7 @@ static inline double bcg_ndtri_f64(double x)
     const double y = start * 0x1.6a09e667f3bcdp-1;
     const double low = bcg_fma_f64(start, -0x1.bdd3413b26456p-55, bcg_prod_low_f64(start, 0x1.6a09e667f3bcdp-1, y));
     const double value = start + (bcg_erfinv_step_f64(y, q, tail) - low) * 0x1.6a09e667f3bcdp+0;
-    return tail > 0 ? (q == 0 ? q : value) : tail == 0 ? copysign(INFINITY, q) : NAN;
+    return tail > 0 ? (q == 0 ? q : value) : tail == 0 ? copysign((double)INFINITY, q) : (double)NAN;
 }
 
 static inline float bcg_ndtri_f32(float x) { return (float)bcg_ndtri_f64((double)x); }
@@ -218,7 +218,7 @@ static inline double bcg_erfinv_f64(double x)
 {
     const double q = 0.5 * x, tail = 0.5 - 0.5 * fabs(x), y = bcg_ndtri_start_f64(q, tail, 0x1.6a09e667f3bcdp-1);
     const double value = y + bcg_erfinv_step_f64(y, q, tail);
-    return tail > 0 ? (fabs(x) < 0x1p-500 ? x * 0x1.c5bf891b4ef6bp-1 : value) : tail == 0 ? copysign(INFINITY, x) : NAN;
+    return tail > 0 ? (fabs(x) < 0x1p-500 ? x * 0x1.c5bf891b4ef6bp-1 : value) : tail == 0 ? copysign((double)INFINITY, x) : (double)NAN;
 }
 
 static inline float bcg_erfinv_f32(float x) { return (float)bcg_erfinv_f64((double)x); }
@@ -235,7 +235,7 @@ static inline double bcg_log_ndtr_f64(double x)
     const double tail = bcg_fma_f64(t, bcg_fma_f64(t, last, -1), 1);
     const double slower = bcg_log_f64(0x1.9884533d43651p-2 / size * tail);
     const double half = 0.5 * size * size, low = bcg_prod_low_f64(0.5 * size, size, half);
-    const double far = ((y < 28 ? slow : slower) - (half < INFINITY ? low : 0)) - half;
+    const double far = ((y < 28 ? slow : slower) - (half < (double)INFINITY ? low : 0)) - half;
     return x != x ? x : x >= 0 ? above : x > -1 ? close : far;
 }
 
@@ -305,7 +305,7 @@ static inline double bcg_i0_f64(double x)
     const double rest = bcg_fma_f64(r * r, bcg_erf_exp_tail_f64(r), e_low);
     const uint64_t both = bcg_bits_f64(whole), one = both >> 1;
     const double scaled = bcg_fma_f64(rest, scale, e * scale) * bcg_from_bits_f64(one << 52);
-    return size <= 8 ? near : size < INFINITY ? scaled * bcg_from_bits_f64((both - one) << 52) : size;
+    return size <= 8 ? near : size < (double)INFINITY ? scaled * bcg_from_bits_f64((both - one) << 52) : size;
 }
 
 static inline float bcg_i0_f32(float x) { return (float)bcg_i0_f64((double)x); }

@@ -71,7 +71,7 @@ static inline double bcg_tan_f64(double x) { return bcg_signed_f64(x, bcg_tan_an
 
 static inline float bcg_tan_f32(float x)
 {
-    return fabsf(x) <= BCG_TAN_COMMON_F32 ? bcg_tan_common_f32(x) : (float)bcg_tan_f64(x);
+    return fabsf(x) <= BCG_TAN_COMMON_F32 ? bcg_tan_common_f32(x) : (float)bcg_tan_f64((double)x);
 }
 
 /* The tangent as a quotient without low parts of its own. Minimax fit tan_fast_f32: error 2^-28.2 */
@@ -105,7 +105,7 @@ static inline double bcg_tan_fast_common_f64(double x)
 
 static inline float bcg_tan_fast_f32(float x)
 {
-    return fabsf(x) <= BCG_TAN_COMMON_F32 ? bcg_tan_fast_common_f32(x) : (float)bcg_tan_f64(x);
+    return fabsf(x) <= BCG_TAN_COMMON_F32 ? bcg_tan_fast_common_f32(x) : (float)bcg_tan_f64((double)x);
 }
 
 static inline double bcg_tan_fast_f64(double x)

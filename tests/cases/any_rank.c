@@ -17,12 +17,16 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define ANY_RANK_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define ANY_RANK_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define ANY_RANK_INDEPENDENT
+#endif
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #endif
 
 static void any_rank_unit(const float *a, const float *b, float *r, int64_t n)
@@ -74,16 +78,20 @@ static void any_rank_any(const char *a, int64_t a_step, const char *b, int64_t b
 static bcastgen_status any_rank_domain(const bcastgen_array *a, const bcastgen_array *b, int32_t *result_rank,
                                        int64_t *extents, int32_t *from, bcastgen_diagnostic *why)
 {
-    if (a->rank < 0) return bcastgen_fail(why, BCASTGEN_RANK_AT_LEAST, 0, -1, -1, 0, a->rank);
+    if (a->rank < 0) return bcastgen_fail_array(why, BCASTGEN_RANK_AT_LEAST, ANY_RANK_A, 0, a->rank);
     if (a->rank > BCASTGEN_MAX_RANK) {
-        return bcastgen_fail(why, BCASTGEN_RANK_AT_MOST, 0, -1, -1, BCASTGEN_MAX_RANK, a->rank);
+        return bcastgen_fail_array(why, BCASTGEN_RANK_AT_MOST, ANY_RANK_A, BCASTGEN_MAX_RANK, a->rank);
     }
-    if (a->rank > 0 && a->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, a->rank);
-    if (b->rank < 0) return bcastgen_fail(why, BCASTGEN_RANK_AT_LEAST, 1, -1, -1, 0, b->rank);
+    if (a->rank > 0 && a->extents == NULL) {
+        return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, ANY_RANK_A, 0, a->rank);
+    }
+    if (b->rank < 0) return bcastgen_fail_array(why, BCASTGEN_RANK_AT_LEAST, ANY_RANK_B, 0, b->rank);
     if (b->rank > BCASTGEN_MAX_RANK) {
-        return bcastgen_fail(why, BCASTGEN_RANK_AT_MOST, 1, -1, -1, BCASTGEN_MAX_RANK, b->rank);
+        return bcastgen_fail_array(why, BCASTGEN_RANK_AT_MOST, ANY_RANK_B, BCASTGEN_MAX_RANK, b->rank);
     }
-    if (b->rank > 0 && b->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 1, -1, -1, 0, b->rank);
+    if (b->rank > 0 && b->extents == NULL) {
+        return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, ANY_RANK_B, 0, b->rank);
+    }
     int32_t rank = 0;
     if (a->rank > rank) rank = a->rank;
     if (b->rank > rank) rank = b->rank;
@@ -92,10 +100,10 @@ static bcastgen_status any_rank_domain(const bcastgen_array *a, const bcastgen_a
         extents[dim] = 1;
         from[dim] = -1;
     }
-    bcastgen_status status = bcastgen_meet(a, 0, 0, a->rank, rank, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_meet(b, 1, 0, b->rank, rank, extents, from, why);
+    bcastgen_status status = bcastgen_meet(a, ANY_RANK_A, 0, a->rank, rank, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_meet(b, ANY_RANK_B, 0, b->rank, rank, extents, from, why);
     if (status == BCASTGEN_OK && bcastgen_bytes(rank, extents, 4) < 0) {
-        status = bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
+        status = bcastgen_fail_array(why, BCASTGEN_OVERFLOW, ANY_RANK_R, PTRDIFF_MAX, 4);
     }
     return status;
 }
@@ -107,17 +115,17 @@ static bcastgen_status any_rank_check(const bcastgen_array *a, const bcastgen_ar
     int64_t extents[BCASTGEN_MAX_RANK];
     int32_t from[BCASTGEN_MAX_RANK], rank;
     bcastgen_status status = any_rank_domain(a, b, &rank, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, 2, rank, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, ANY_RANK_R, rank, extents, from, why);
     if (status != BCASTGEN_OK || bcastgen_points(rank, extents) == 0) return status;
-    status = bcastgen_check_data(a, 0, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(b, 1, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
+    status = bcastgen_check_data(a, ANY_RANK_A, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(b, ANY_RANK_B, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, ANY_RANK_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, ANY_RANK_R, 4, why);
     if (status == BCASTGEN_OK && !bcastgen_same(r, a) && !bcastgen_apart(r, 4, a, 4)) {
-        status = bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 0, 0, 0);
+        status = bcastgen_fail_overlap(why, ANY_RANK_R, ANY_RANK_A);
     }
     if (status == BCASTGEN_OK && !bcastgen_same(r, b) && !bcastgen_apart(r, 4, b, 4)) {
-        status = bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 1, 0, 0);
+        status = bcastgen_fail_overlap(why, ANY_RANK_R, ANY_RANK_B);
     }
     return status;
 }
@@ -188,4 +196,8 @@ size_t any_rank_message(bcastgen_status status, const bcastgen_diagnostic *why, 
     static const char *const names[] = {"a", "b", "r"};
     return bcastgen_write(bcastgen_sentence(status, 0), names, 3, NULL, 0, why, text, size);
 }
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 /* NOLINTEND(bugprone-easily-swappable-parameters,bugprone-casting-through-void) */

@@ -29,7 +29,7 @@
 #define ANY_RANK_H
 
 #include "bcastgen.h"
-#if BCASTGEN_H < 1
+#if BCASTGEN_H < 2
 #error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 
@@ -41,6 +41,9 @@ extern "C" {
  * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
  * BCASTGEN_RANK_AT_LEAST, BCASTGEN_RANK_AT_MOST, BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE,
  * BCASTGEN_SPAN, BCASTGEN_REPEATS. */
+
+/* The arrays of any_rank, as a diagnostic numbers them. */
+enum {ANY_RANK_A, ANY_RANK_B, ANY_RANK_R};
 
 /* Gives the extents of r, so that the caller can allocate them. Reads no data. */
 bcastgen_status any_rank_shape(const bcastgen_array *a, const bcastgen_array *b, int32_t *r_rank,

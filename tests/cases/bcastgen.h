@@ -6,7 +6,7 @@
  * A module's source defines BCASTGEN_CHECKS, and gets the functions that check arrays and say what is wrong.
  */
 #ifndef BCASTGEN_H
-#define BCASTGEN_H 1
+#define BCASTGEN_H 2
 
 #include <stddef.h>
 #include <stdint.h>
@@ -132,6 +132,32 @@ static inline bcastgen_status bcastgen_fail(bcastgen_diagnostic *why, bcastgen_s
     return status;
 }
 
+/* Says what is wrong with an array as a whole, and with none of its dims. */
+static inline bcastgen_status bcastgen_fail_array(bcastgen_diagnostic *why, bcastgen_status status, int32_t array,
+                                                  int64_t expected, int64_t actual)
+{
+    return bcastgen_fail(why, status, array, -1, -1, expected, actual);
+}
+
+/* Says what is wrong with a dim by itself, whatever the other arrays are. */
+static inline bcastgen_status bcastgen_fail_dim(bcastgen_diagnostic *why, bcastgen_status status, int32_t array,
+                                                int32_t dim, int64_t expected, int64_t actual)
+{
+    return bcastgen_fail(why, status, array, dim, -1, expected, actual);
+}
+
+/* Says that a result shares memory with another array. */
+static inline bcastgen_status bcastgen_fail_overlap(bcastgen_diagnostic *why, int32_t result, int32_t other)
+{
+    return bcastgen_fail(why, BCASTGEN_OVERLAP, result, -1, other, 0, 0);
+}
+
+/* Says that an element has a value for which there is no result. */
+static inline bcastgen_status bcastgen_fail_element(bcastgen_diagnostic *why, bcastgen_status status)
+{
+    return bcastgen_fail(why, status, -1, -1, -1, 0, 0);
+}
+
 /* Spells a number in decimal; what it returns points into `digits`. */
 static inline const char *bcastgen_digits(int64_t number, char digits[21])
 {
@@ -147,7 +173,7 @@ static inline bcastgen_status bcastgen_meet_dim(const bcastgen_array *operand, i
                                                 int32_t at, int64_t *extents, int32_t *from, bcastgen_diagnostic *why)
 {
     const int64_t extent = operand->extents[dim];
-    if (extent < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, position, dim, -1, 0, extent);
+    if (extent < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, position, dim, 0, extent);
     if (extent == 1 || extent == extents[at]) return BCASTGEN_OK;
     if (extents[at] != 1) return bcastgen_fail(why, BCASTGEN_BROADCAST, position, dim, from[at], extents[at], extent);
     extents[at] = extent;
@@ -162,7 +188,7 @@ static inline bcastgen_status bcastgen_meet(const bcastgen_array *operand, int32
     for (int32_t dim = first; dim < end; dim++) {
         const int64_t extent = operand->extents[dim];
         const int32_t at = rank - operand->rank + dim;
-        if (extent < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, position, dim, -1, 0, extent);
+        if (extent < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, position, dim, 0, extent);
         if (extent == 1 || extent == extents[at]) continue;
         if (extents[at] != 1) {
             return bcastgen_fail(why, BCASTGEN_BROADCAST, position, dim, from[at], extents[at], extent);
@@ -190,7 +216,7 @@ static inline bcastgen_status bcastgen_match(const bcastgen_array *operand, int3
     for (int32_t dim = first; dim < end; dim++) {
         const int64_t extent = operand->extents[dim];
         const int32_t at = rank - operand->rank + dim;
-        if (extent < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, position, dim, -1, 0, extent);
+        if (extent < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, position, dim, 0, extent);
         if (from[at] >= 0 && extent != extents[at]) {
             return bcastgen_fail(why, BCASTGEN_STRICT, position, dim, from[at], extents[at], extent);
         }
@@ -259,10 +285,8 @@ static inline bcastgen_status bcastgen_check_result(const bcastgen_array *result
                                                     const int64_t *extents, const int32_t *from,
                                                     bcastgen_diagnostic *why)
 {
-    if (result->rank != rank) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, position, -1, -1, rank, result->rank);
-    if (rank > 0 && result->extents == NULL) {
-        return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, position, -1, -1, 0, rank);
-    }
+    if (result->rank != rank) return bcastgen_fail_array(why, BCASTGEN_RESULT_RANK, position, rank, result->rank);
+    if (rank > 0 && result->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, position, 0, rank);
     for (int32_t dim = 0; dim < rank; dim++) {
         const int64_t extent = result->extents[dim];
         if (extent != extents[dim]) {
@@ -307,7 +331,8 @@ static inline int bcastgen_apart(const bcastgen_array *x, int32_t x_bytes, const
         }
     }
     if (end[0] < first[1] || end[1] < first[0]) return 1;
-    uint64_t left = end[1] - first[0], reach = (uint64_t)(end[0] - first[0]) + (end[1] - first[1]), open = 0, steps;
+    uint64_t left = end[1] - first[0], reach = end[0] - first[0], open = 0, steps;
+    reach += end[1] - first[1];
     uint64_t stride = bcastgen_next_stride(arrays, UINT64_MAX, &steps);
     for (uint64_t last = stride; stride > 0; last = stride, stride = bcastgen_next_stride(arrays, stride, &steps)) {
         if (open > 0 && last % stride != 0) return 0;
@@ -347,18 +372,18 @@ static inline bcastgen_status bcastgen_check_data(const bcastgen_array *array, i
                                                   bcastgen_diagnostic *why)
 {
     uint64_t room = (uint64_t)PTRDIFF_MAX - (uint64_t)bytes;
-    if (array->data == NULL) return bcastgen_fail(why, BCASTGEN_NULL_DATA, position, -1, -1, 0, 0);
+    if (array->data == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_DATA, position, 0, 0);
     if ((uintptr_t)array->data % (uintptr_t)bytes != 0) {
-        return bcastgen_fail(why, BCASTGEN_ALIGNMENT, position, -1, -1, bytes, 0);
+        return bcastgen_fail_array(why, BCASTGEN_ALIGNMENT, position, bytes, 0);
     }
     for (int32_t dim = 0; dim < array->rank; dim++) {
         const int64_t extent = array->extents[dim];
         if (extent == 1) continue;
-        if (array->byte_strides == NULL) return bcastgen_fail(why, BCASTGEN_NULL_STRIDES, position, dim, -1, 0, extent);
+        if (array->byte_strides == NULL) return bcastgen_fail_dim(why, BCASTGEN_NULL_STRIDES, position, dim, 0, extent);
         const int64_t stride = array->byte_strides[dim];
-        if ((stride & (bytes - 1)) != 0) return bcastgen_fail(why, BCASTGEN_STRIDE, position, dim, -1, bytes, stride);
+        if ((stride & (bytes - 1)) != 0) return bcastgen_fail_dim(why, BCASTGEN_STRIDE, position, dim, bytes, stride);
         const uint64_t steps = (uint64_t)extent - 1, step = bcastgen_magnitude(stride);
-        if (step > room / steps) return bcastgen_fail(why, BCASTGEN_SPAN, position, dim, -1, PTRDIFF_MAX, stride);
+        if (step > room / steps) return bcastgen_fail_dim(why, BCASTGEN_SPAN, position, dim, PTRDIFF_MAX, stride);
         room -= steps * step;
     }
     return BCASTGEN_OK;
@@ -378,7 +403,7 @@ static inline bcastgen_status bcastgen_check_distinct(const bcastgen_array *resu
             reach += (result->extents[other] - 1) * (int64_t)step;
         }
         if (bcastgen_magnitude(stride) < (uint64_t)reach) {
-            return bcastgen_fail(why, BCASTGEN_REPEATS, position, dim, -1, reach, stride);
+            return bcastgen_fail_dim(why, BCASTGEN_REPEATS, position, dim, reach, stride);
         }
     }
     return BCASTGEN_OK;

@@ -19,6 +19,11 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 
 #include <math.h>
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
+#endif
+
 static void distance_unit(const double *x, const double *y, double *r, int64_t n)
 {
     DISTANCE_INDEPENDENT
@@ -88,38 +93,26 @@ static void distance_any(const char *x, int64_t x_step, const char *y, int64_t y
     }
 }
 
-/* The extents of r, or which array and dim forbid them; the last array has to have these. Reads no data. */
-static bcastgen_status distance_domain(const bcastgen_array *const *arrays, int32_t count, int64_t *extents,
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
+static bcastgen_status distance_domain(const bcastgen_array *const *operands, int64_t *extents, int32_t *from,
                                        bcastgen_diagnostic *why)
 {
     for (int32_t at = 0; at < 2; at++) {
-        if (arrays[at]->rank != 1) return bcastgen_fail(why, BCASTGEN_RANK, at, -1, -1, 1, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, at, -1, -1, 0, 1);
+        if (operands[at]->rank != 1) return bcastgen_fail_array(why, BCASTGEN_RANK, at, 1, operands[at]->rank);
+        if (operands[at]->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, at, 0, 1);
     }
-    int32_t from[] = {-1};
     extents[0] = 1;
+    from[0] = -1;
     for (int32_t at = 0; at < 2; at++) {
-        for (int32_t dim = 0; dim < 1; dim++) {
-            const int64_t extent = arrays[at]->extents[dim];
-            if (extent < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, at, dim, -1, 0, extent);
-            if (extent == 1 || extent == extents[dim]) continue;
-            if (extents[dim] != 1) {
-                return bcastgen_fail(why, BCASTGEN_BROADCAST, at, dim, from[dim], extents[dim], extent);
-            }
-            extents[dim] = extent;
-            from[dim] = at;
-        }
+        const int64_t extent = operands[at]->extents[0];
+        if (extent < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, at, 0, 0, extent);
+        if (extent == 1 || extent == extents[0]) continue;
+        if (extents[0] != 1) return bcastgen_fail(why, BCASTGEN_BROADCAST, at, 0, from[0], extents[0], extent);
+        extents[0] = extent;
+        from[0] = at;
     }
-    if ((uint64_t)extents[0] > PTRDIFF_MAX / 8) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 8);
-    for (int32_t at = 2; at < count; at++) {
-        if (arrays[at]->rank != 1) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, at, -1, -1, 1, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, at, -1, -1, 0, 1);
-        for (int32_t dim = 0; dim < 1; dim++) {
-            const int64_t extent = arrays[at]->extents[dim];
-            if (extent != extents[dim]) {
-                return bcastgen_fail(why, BCASTGEN_RESULT, at, dim, from[dim], extents[dim], extent);
-            }
-        }
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 8) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, DISTANCE_R, PTRDIFF_MAX, 8);
     }
     return BCASTGEN_OK;
 }
@@ -127,10 +120,11 @@ static bcastgen_status distance_domain(const bcastgen_array *const *arrays, int3
 bcastgen_status distance_shape(const bcastgen_array *x, const bcastgen_array *y, int64_t r_extents[1],
                                bcastgen_diagnostic *why)
 {
+    int32_t from[1];
     int64_t extents[1];
     const bcastgen_array *const operands[] = {x, y};
-    bcastgen_status status = distance_domain(operands, 2, extents, why);
-    for (int32_t dim = 0; status == BCASTGEN_OK && dim < 1; dim++) r_extents[dim] = extents[dim];
+    bcastgen_status status = distance_domain(operands, extents, from, why);
+    if (status == BCASTGEN_OK) r_extents[0] = extents[0];
     return status;
 }
 
@@ -139,22 +133,24 @@ bcastgen_status distance(const bcastgen_array *x, const bcastgen_array *y, const
 {
     const bcastgen_array *const arrays[] = {x, y, r};
     int64_t extents[1];
-    bcastgen_status status = distance_domain(arrays, 3, extents, why);
+    int32_t from[1];
+    bcastgen_status status = distance_domain(arrays, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, DISTANCE_R, 1, extents, from, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = r->extents[0];
     if (d0 == 0) return BCASTGEN_OK;
     for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
         status = bcastgen_check_data(arrays[at], at, 8, why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, DISTANCE_R, 8, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0); /* x.0 is 1 or d0 */
     const int64_t y_d0 = bcastgen_stride(y, 0); /* y.0 is 1 or d0 */
     const int64_t r_d0 = bcastgen_stride(r, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0;
-    if (!r_is_x && !bcastgen_apart(r, 8, x, 8)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 0, 0, 0);
+    if (!r_is_x && !bcastgen_apart(r, 8, x, 8)) return bcastgen_fail_overlap(why, DISTANCE_R, DISTANCE_X);
     const int r_is_y = r->data == y->data && r_d0 == y_d0;
-    if (!r_is_y && !bcastgen_apart(r, 8, y, 8)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 1, 0, 0);
+    if (!r_is_y && !bcastgen_apart(r, 8, y, 8)) return bcastgen_fail_overlap(why, DISTANCE_R, DISTANCE_Y);
 
     if (x_d0 == 8 && y_d0 == 8 && r_d0 == 8) {
         distance_unit((const double *)x->data, (const double *)y->data, (double *)r->data, d0);
@@ -173,4 +169,8 @@ size_t distance_message(bcastgen_status status, const bcastgen_diagnostic *why, 
     static const char *const names[] = {"x", "y", "r"};
     return bcastgen_write(bcastgen_sentence(status, 0), names, 3, NULL, 0, why, text, size);
 }
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 /* NOLINTEND(bugprone-easily-swappable-parameters,bugprone-casting-through-void) */

@@ -11,7 +11,6 @@
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define DISTANCE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define DISTANCE_INDEPENDENT _Pragma("GCC ivdep")
@@ -109,7 +108,7 @@ static DISTANCE_INLINE double distance_exp_f64(double x)
                                                 (distance_bits_f64(e.shifted + (tiny ? 64.0 : 0)) << 52));
     const double power = moved * (tiny ? 0x1p-64 : 1);
     const double number = x < -746.0 ? 0 : power;
-    return x <= 0x1.62e42fefa39efp9 ? number : x + INFINITY;
+    return x <= 0x1.62e42fefa39efp9 ? number : x + (double)INFINITY;
 }
 
 /* NOLINTEND(bugprone-easily-swappable-parameters,bugprone-casting-through-void) */

@@ -17,7 +17,6 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define GELU_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define GELU_INDEPENDENT _Pragma("GCC ivdep")
@@ -108,6 +107,11 @@ static GELU_INLINE float gelu_erf_f32(float x)
     return gelu_copysign_f32(far ? beyond : gelu_fma_f32(p, size, size), x);
 }
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
+#endif
+
 static void gelu_unit(const float *x, float *r, int64_t n)
 {
     GELU_INDEPENDENT
@@ -139,12 +143,14 @@ static void gelu_any(const char *x, int64_t x_step, char *r, int64_t r_step, int
 /* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
 static bcastgen_status gelu_domain(const bcastgen_array *x, int64_t *extents, int32_t *from, bcastgen_diagnostic *why)
 {
-    if (x->rank != 1) return bcastgen_fail(why, BCASTGEN_RANK, 0, -1, -1, 1, x->rank);
-    if (x->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
+    if (x->rank != 1) return bcastgen_fail_array(why, BCASTGEN_RANK, GELU_X, 1, x->rank);
+    if (x->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, GELU_X, 0, x->rank);
     extents[0] = x->extents[0];
-    from[0] = 0;
-    if (x->extents[0] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 0, -1, 0, x->extents[0]);
-    if ((uint64_t)extents[0] > PTRDIFF_MAX / 4) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 1, -1, -1, PTRDIFF_MAX, 4);
+    from[0] = GELU_X;
+    if (x->extents[0] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, GELU_X, 0, 0, x->extents[0]);
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 4) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, GELU_R, PTRDIFF_MAX, 4);
+    }
     return BCASTGEN_OK;
 }
 
@@ -153,7 +159,7 @@ bcastgen_status gelu_shape(const bcastgen_array *x, int64_t r_extents[1], bcastg
     int32_t from[1];
     int64_t extents[1];
     bcastgen_status status = gelu_domain(x, extents, from, why);
-    for (int32_t dim = 0; status == BCASTGEN_OK && dim < 1; dim++) r_extents[dim] = extents[dim];
+    if (status == BCASTGEN_OK) r_extents[0] = extents[0];
     return status;
 }
 
@@ -162,23 +168,18 @@ bcastgen_status gelu(const bcastgen_array *x, const bcastgen_array *r, bcastgen_
     int64_t extents[1];
     int32_t from[1];
     bcastgen_status status = gelu_domain(x, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, GELU_R, 1, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    if (r->rank != 1) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, 1, -1, -1, 1, r->rank);
-    if (r->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 1, -1, -1, 0, 1);
-    for (int32_t dim = 0; dim < 1; dim++) {
-        const int64_t extent = r->extents[dim];
-        if (extent != extents[dim]) return bcastgen_fail(why, BCASTGEN_RESULT, 1, dim, from[dim], extents[dim], extent);
-    }
     const int64_t d0 = r->extents[0];
     if (d0 == 0) return BCASTGEN_OK;
-    status = bcastgen_check_data(x, 0, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, 1, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 1, 4, why);
+    status = bcastgen_check_data(x, GELU_X, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, GELU_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, GELU_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0);
     const int64_t r_d0 = bcastgen_stride(r, 0);
     const int r_is_x = r->data == x->data && r_d0 == x_d0;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 1, -1, 0, 0, 0);
+    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, GELU_R, GELU_X);
 
     if (x_d0 == 4 && r_d0 == 4) {
         gelu_unit((const float *)x->data, (float *)r->data, d0);
@@ -193,4 +194,8 @@ size_t gelu_message(bcastgen_status status, const bcastgen_diagnostic *why, char
     static const char *const names[] = {"x", "r"};
     return bcastgen_write(bcastgen_sentence(status, 0), names, 2, NULL, 0, why, text, size);
 }
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 /* NOLINTEND(bugprone-easily-swappable-parameters,bugprone-casting-through-void) */

@@ -37,7 +37,7 @@ static uint32_t halves_mask(int holds) { return 0u - (uint32_t)holds; }
 static float halves_f16_to_f32(uint16_t bits)
 {
     const int32_t magnitude = bits & 0x7fff;
-    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
+    const uint32_t sign = ((uint32_t)bits & 0x8000u) << 16;
     const uint32_t small = halves_mask(magnitude < 0x0400), special = halves_mask(magnitude >= 0x7c00) & 0x7f800000u;
     const uint32_t quiet = halves_mask(magnitude > 0x7c00) & 0x00400000u;
     const uint32_t normal = ((uint32_t)magnitude << 13) + 0x38000000u; /* the exponent counts from -127, not from -15 */
@@ -74,17 +74,19 @@ static float halves_round_f16(float x)
 static bcastgen_status halves_domain(const bcastgen_array *x, const bcastgen_array *y, int64_t *extents, int32_t *from,
                                      bcastgen_diagnostic *why)
 {
-    if (x->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
-    if (y->rank != 1) return bcastgen_fail(why, BCASTGEN_RANK, 1, -1, -1, 1, y->rank);
-    if (y->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 1, -1, -1, 0, y->rank);
+    if (x->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, HALVES_X, 2, x->rank);
+    if (x->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, HALVES_X, 0, x->rank);
+    if (y->rank != 1) return bcastgen_fail_array(why, BCASTGEN_RANK, HALVES_Y, 1, y->rank);
+    if (y->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, HALVES_Y, 0, y->rank);
     extents[0] = x->extents[0];
     extents[1] = 3;
-    from[0] = from[1] = 0;
-    if (x->extents[0] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 0, -1, 0, x->extents[0]);
-    if (x->extents[1] != 3) return bcastgen_fail(why, BCASTGEN_EXTENT, 0, 1, -1, 3, x->extents[1]);
-    if (y->extents[0] != 3) return bcastgen_fail(why, BCASTGEN_EXTENT, 1, 0, -1, 3, y->extents[0]);
-    if ((uint64_t)extents[0] > PTRDIFF_MAX / 6) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 2);
+    from[0] = from[1] = HALVES_X;
+    if (x->extents[0] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, HALVES_X, 0, 0, x->extents[0]);
+    if (x->extents[1] != 3) return bcastgen_fail_dim(why, BCASTGEN_EXTENT, HALVES_X, 1, 3, x->extents[1]);
+    if (y->extents[0] != 3) return bcastgen_fail_dim(why, BCASTGEN_EXTENT, HALVES_Y, 0, 3, y->extents[0]);
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 6) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, HALVES_R, PTRDIFF_MAX, 2);
+    }
     return BCASTGEN_OK;
 }
 
@@ -104,27 +106,22 @@ bcastgen_status halves(const bcastgen_array *x, const bcastgen_array *y, const b
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = halves_domain(x, y, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, HALVES_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    if (r->rank != 2) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 2, -1, -1, 0, 2);
-    for (int32_t dim = 0; dim < 2; dim++) {
-        const int64_t extent = r->extents[dim];
-        if (extent != extents[dim]) return bcastgen_fail(why, BCASTGEN_RESULT, 2, dim, from[dim], extents[dim], extent);
-    }
     const int64_t d0 = r->extents[0];
     const int64_t d1 = 3;
     if (d0 == 0) return BCASTGEN_OK;
-    status = bcastgen_check_data(x, 0, 2, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(y, 1, 2, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, 2, 2, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 2, why);
+    status = bcastgen_check_data(x, HALVES_X, 2, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(y, HALVES_Y, 2, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, HALVES_R, 2, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, HALVES_R, 2, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0), x_d1 = x->byte_strides[1];
     const int64_t y_d1 = y->byte_strides[0];
     const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = r->byte_strides[1];
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 2, x, 2)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 0, 0, 0);
-    if (!bcastgen_apart(r, 2, y, 2)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 1, 0, 0);
+    if (!r_is_x && !bcastgen_apart(r, 2, x, 2)) return bcastgen_fail_overlap(why, HALVES_R, HALVES_X);
+    if (!bcastgen_apart(r, 2, y, 2)) return bcastgen_fail_overlap(why, HALVES_R, HALVES_Y);
 
     for (int64_t i0 = 0; i0 < d0; i0++) {
         const char *const x_row = (const char *)x->data + i0 * x_d0;

@@ -20,7 +20,6 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define HOISTED_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define HOISTED_INDEPENDENT _Pragma("GCC ivdep")
@@ -113,6 +112,11 @@ static HOISTED_INLINE float hoisted_exp_f32(float x)
     return x <= 0x1.62e42ep6f ? number : x + INFINITY;
 }
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
+#endif
+
 static void hoisted_stage_t0_unit(const float *s, float *t0_tile, int64_t n)
 {
     HOISTED_INDEPENDENT
@@ -173,22 +177,22 @@ static void hoisted_staged_any(const char *x, int64_t x_step, const float *t0_ti
 static bcastgen_status hoisted_domain(const bcastgen_array *x, const bcastgen_array *s, int64_t *extents, int32_t *from,
                                       bcastgen_diagnostic *why)
 {
-    if (x->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
-    if (s->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, 1, -1, -1, 2, s->rank);
-    if (s->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 1, -1, -1, 0, s->rank);
+    if (x->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, HOISTED_X, 2, x->rank);
+    if (x->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, HOISTED_X, 0, x->rank);
+    if (s->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, HOISTED_S, 2, s->rank);
+    if (s->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, HOISTED_S, 0, s->rank);
     extents[0] = x->extents[0];
     extents[1] = 1;
-    from[0] = 0;
+    from[0] = HOISTED_X;
     from[1] = -1;
-    if (x->extents[0] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 0, -1, 0, x->extents[0]);
-    bcastgen_status status = bcastgen_meet(x, 0, 1, 2, 2, extents, from, why);
+    if (x->extents[0] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, HOISTED_X, 0, 0, x->extents[0]);
+    bcastgen_status status = bcastgen_meet(x, HOISTED_X, 1, 2, 2, extents, from, why);
     if (status == BCASTGEN_OK && s->extents[0] != 1) {
-        status = bcastgen_fail(why, BCASTGEN_EXTENT, 1, 0, -1, 1, s->extents[0]);
+        status = bcastgen_fail_dim(why, BCASTGEN_EXTENT, HOISTED_S, 0, 1, s->extents[0]);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_meet(s, 1, 1, 2, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_meet(s, HOISTED_S, 1, 2, 2, extents, from, why);
     if (status == BCASTGEN_OK && bcastgen_bytes(2, extents, 4) < 0) {
-        status = bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
+        status = bcastgen_fail_array(why, BCASTGEN_OVERFLOW, HOISTED_R, PTRDIFF_MAX, 4);
     }
     return status;
 }
@@ -210,27 +214,22 @@ bcastgen_status hoisted(const bcastgen_array *x, const bcastgen_array *s, const 
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = hoisted_domain(x, s, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, HOISTED_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    if (r->rank != 2) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 2, -1, -1, 0, 2);
-    for (int32_t dim = 0; dim < 2; dim++) {
-        const int64_t extent = r->extents[dim];
-        if (extent != extents[dim]) return bcastgen_fail(why, BCASTGEN_RESULT, 2, dim, from[dim], extents[dim], extent);
-    }
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
         status = bcastgen_check_data(arrays[at], at, 4, why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, HOISTED_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d1 = bcastgen_stride(x, 1); /* x.1 is 1 or d1 */
     const int64_t x_d0 = bcastgen_stride(x, 0);
     const int64_t s_d1 = bcastgen_stride(s, 1); /* s.1 is 1 or d1 */
     const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 0, 0, 0);
-    if (!bcastgen_apart(r, 4, s, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 1, 0, 0);
+    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, HOISTED_R, HOISTED_X);
+    if (!bcastgen_apart(r, 4, s, 4)) return bcastgen_fail_overlap(why, HOISTED_R, HOISTED_S);
 
     /* Values that depend on d1 alone are computed once for a block of points, into a tile, not once a row. */
     for (int64_t first = 0; first < d1; first += 4096) {
@@ -263,4 +262,8 @@ size_t hoisted_message(bcastgen_status status, const bcastgen_diagnostic *why, c
     static const char *const names[] = {"x", "s", "r"};
     return bcastgen_write(bcastgen_sentence(status, 0), names, 3, NULL, 0, why, text, size);
 }
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 /* NOLINTEND(bugprone-easily-swappable-parameters,bugprone-casting-through-void) */

@@ -78,14 +78,16 @@ static double moments_sum_f64_mean(moments_sum_f64 *so_far, int64_t less)
 static bcastgen_status moments_0_domain(const bcastgen_array *x, int64_t *extents, int32_t *from,
                                         bcastgen_diagnostic *why)
 {
-    if (x->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
+    if (x->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, MOMENTS_X, 2, x->rank);
+    if (x->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, MOMENTS_X, 0, x->rank);
     extents[0] = x->extents[0];
     extents[1] = x->extents[1];
-    from[0] = from[1] = 0;
-    if (x->extents[0] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 0, -1, 0, x->extents[0]);
-    if (x->extents[1] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 1, -1, 0, x->extents[1]);
-    if (bcastgen_bytes(2, extents, 8) < 0) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 4, -1, -1, PTRDIFF_MAX, 8);
+    from[0] = from[1] = MOMENTS_X;
+    if (x->extents[0] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, MOMENTS_X, 0, 0, x->extents[0]);
+    if (x->extents[1] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, MOMENTS_X, 1, 0, x->extents[1]);
+    if (bcastgen_bytes(2, extents, 8) < 0) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, MOMENTS_MEAN_OF_X_VALUES, PTRDIFF_MAX, 8);
+    }
     return BCASTGEN_OK;
 }
 
@@ -93,17 +95,17 @@ static bcastgen_status moments_0_domain(const bcastgen_array *x, int64_t *extent
 static bcastgen_status moments_1_domain(const bcastgen_array *x, const bcastgen_array *mean_of_x_1, int64_t *extents,
                                         int32_t *from, bcastgen_diagnostic *why)
 {
-    if (x->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
+    if (x->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, MOMENTS_X, 2, x->rank);
+    if (x->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, MOMENTS_X, 0, x->rank);
     extents[0] = x->extents[0];
     extents[1] = 1;
-    from[0] = 0;
+    from[0] = MOMENTS_X;
     from[1] = -1;
-    if (x->extents[0] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 0, -1, 0, x->extents[0]);
-    bcastgen_status status = bcastgen_meet(x, 0, 1, 2, 2, extents, from, why);
-    bcastgen_widen(mean_of_x_1, 2, 1, 1, extents, from);
+    if (x->extents[0] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, MOMENTS_X, 0, 0, x->extents[0]);
+    bcastgen_status status = bcastgen_meet(x, MOMENTS_X, 1, 2, 2, extents, from, why);
+    bcastgen_widen(mean_of_x_1, MOMENTS_MEAN_OF_X_1, 1, 1, extents, from);
     if (status == BCASTGEN_OK && bcastgen_bytes(2, extents, 8) < 0) {
-        status = bcastgen_fail(why, BCASTGEN_OVERFLOW, 6, -1, -1, PTRDIFF_MAX, 8);
+        status = bcastgen_fail_array(why, BCASTGEN_OVERFLOW, MOMENTS_MEAN_OF_VALUES, PTRDIFF_MAX, 8);
     }
     return status;
 }
@@ -113,8 +115,10 @@ static bcastgen_status moments_2_domain(const bcastgen_array *mean_of_x, int64_t
                                         bcastgen_diagnostic *why)
 {
     extents[0] = mean_of_x->extents[0];
-    from[0] = 1;
-    if ((uint64_t)extents[0] > PTRDIFF_MAX / 8) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 7, -1, -1, PTRDIFF_MAX, 8);
+    from[0] = MOMENTS_MEAN_OF_X;
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 8) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, MOMENTS_R0, PTRDIFF_MAX, 8);
+    }
     return BCASTGEN_OK;
 }
 
@@ -123,8 +127,10 @@ static bcastgen_status moments_3_domain(const bcastgen_array *mean_of, int64_t *
                                         bcastgen_diagnostic *why)
 {
     extents[0] = mean_of->extents[0];
-    from[0] = 3;
-    if ((uint64_t)extents[0] > PTRDIFF_MAX / 8) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 8, -1, -1, PTRDIFF_MAX, 8);
+    from[0] = MOMENTS_MEAN_OF;
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 8) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, MOMENTS_R1, PTRDIFF_MAX, 8);
+    }
     return BCASTGEN_OK;
 }
 
@@ -148,8 +154,7 @@ static bcastgen_status moments_domains(const bcastgen_array *x, int64_t *moments
     const bcastgen_array mean_of = {NULL, mean_of_extents, NULL, 1};
     status = moments_2_domain(&mean_of_x, moments_2_extents, moments_2_from, why);
     if (status != BCASTGEN_OK) return status;
-    status = moments_3_domain(&mean_of, moments_3_extents, moments_3_from, why);
-    return status;
+    return moments_3_domain(&mean_of, moments_3_extents, moments_3_from, why);
 }
 
 bcastgen_status moments_shape(const bcastgen_array *x, int64_t r0_extents[1], int64_t r1_extents[1],
@@ -163,8 +168,8 @@ bcastgen_status moments_shape(const bcastgen_array *x, int64_t r0_extents[1], in
     int32_t moments_3_from[1];
     bcastgen_status status = moments_domains(x, moments_0_extents, moments_1_extents, moments_2_extents, moments_2_from,
                                              moments_3_extents, moments_3_from, why);
-    for (int32_t dim = 0; status == BCASTGEN_OK && dim < 1; dim++) r0_extents[dim] = moments_2_extents[dim];
-    for (int32_t dim = 0; status == BCASTGEN_OK && dim < 1; dim++) r1_extents[dim] = moments_3_extents[dim];
+    if (status == BCASTGEN_OK) r0_extents[0] = moments_2_extents[0];
+    if (status == BCASTGEN_OK) r1_extents[0] = moments_3_extents[0];
     return status;
 }
 
@@ -179,21 +184,25 @@ bcastgen_status moments(const bcastgen_array *x, const bcastgen_array *r0, const
     int32_t moments_3_from[1];
     bcastgen_status status = moments_domains(x, moments_0_extents, moments_1_extents, moments_2_extents, moments_2_from,
                                              moments_3_extents, moments_3_from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r0, 7, 1, moments_2_extents, moments_2_from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_result(r1, 8, 1, moments_3_extents, moments_3_from, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(x)) status = bcastgen_check_data(x, 0, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r0)) status = bcastgen_check_data(r0, 7, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r1)) status = bcastgen_check_data(r1, 8, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r0)) status = bcastgen_check_distinct(r0, 7, 8, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r1)) status = bcastgen_check_distinct(r1, 8, 8, why);
+    if (status == BCASTGEN_OK) {
+        status = bcastgen_check_result(r0, MOMENTS_R0, 1, moments_2_extents, moments_2_from, why);
+    }
+    if (status == BCASTGEN_OK) {
+        status = bcastgen_check_result(r1, MOMENTS_R1, 1, moments_3_extents, moments_3_from, why);
+    }
+    if (status == BCASTGEN_OK && !bcastgen_empty(x)) status = bcastgen_check_data(x, MOMENTS_X, 8, why);
+    if (status == BCASTGEN_OK && !bcastgen_empty(r0)) status = bcastgen_check_data(r0, MOMENTS_R0, 8, why);
+    if (status == BCASTGEN_OK && !bcastgen_empty(r1)) status = bcastgen_check_data(r1, MOMENTS_R1, 8, why);
+    if (status == BCASTGEN_OK && !bcastgen_empty(r0)) status = bcastgen_check_distinct(r0, MOMENTS_R0, 8, why);
+    if (status == BCASTGEN_OK && !bcastgen_empty(r1)) status = bcastgen_check_distinct(r1, MOMENTS_R1, 8, why);
     if (status == BCASTGEN_OK && !bcastgen_empty(r0) && !bcastgen_empty(x) && !bcastgen_apart(r0, 8, x, 8)) {
-        status = bcastgen_fail(why, BCASTGEN_OVERLAP, 7, -1, 0, 0, 0);
+        status = bcastgen_fail_overlap(why, MOMENTS_R0, MOMENTS_X);
     }
     if (status == BCASTGEN_OK && !bcastgen_empty(r1) && !bcastgen_empty(x) && !bcastgen_apart(r1, 8, x, 8)) {
-        status = bcastgen_fail(why, BCASTGEN_OVERLAP, 8, -1, 0, 0, 0);
+        status = bcastgen_fail_overlap(why, MOMENTS_R1, MOMENTS_X);
     }
     if (status == BCASTGEN_OK && !bcastgen_empty(r1) && !bcastgen_empty(r0) && !bcastgen_apart(r1, 8, r0, 8)) {
-        status = bcastgen_fail(why, BCASTGEN_OVERLAP, 8, -1, 7, 0, 0);
+        status = bcastgen_fail_overlap(why, MOMENTS_R1, MOMENTS_R0);
     }
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = moments_0_extents[0], d1 = moments_0_extents[1];

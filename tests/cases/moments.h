@@ -50,7 +50,7 @@
 #define MOMENTS_H
 
 #include "bcastgen.h"
-#if BCASTGEN_H < 1
+#if BCASTGEN_H < 2
 #error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 
@@ -61,6 +61,10 @@ extern "C" {
 /* Statuses, as bcastgen.h has them: BCASTGEN_OK, BCASTGEN_RANK, BCASTGEN_NEGATIVE, BCASTGEN_BROADCAST, BCASTGEN_RESULT,
  * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
  * BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE, BCASTGEN_SPAN, BCASTGEN_REPEATS. */
+
+/* The arrays of moments, as a diagnostic numbers them. */
+enum {MOMENTS_X, MOMENTS_MEAN_OF_X, MOMENTS_MEAN_OF_X_1, MOMENTS_MEAN_OF, MOMENTS_MEAN_OF_X_VALUES,
+    MOMENTS_MEAN_OF_X_1_VALUES, MOMENTS_MEAN_OF_VALUES, MOMENTS_R0, MOMENTS_R1};
 
 /* Gives the extents of r0, r1, so that the caller can allocate them. Reads no data. */
 bcastgen_status moments_shape(const bcastgen_array *x, int64_t r0_extents[1], int64_t r1_extents[1],

@@ -22,8 +22,6 @@
 #ifndef OUTER_H
 #define OUTER_H
 
-#include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif

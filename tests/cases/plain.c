@@ -15,20 +15,20 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 #error "results would be wrong in registers wider than the types: compile with -msse2 -mfpmath=sse"
 #endif
 
-/* The extents of r, or which array and dim forbid them; the last array has to have these. Reads no data. */
-static bcastgen_status plain_domain(const bcastgen_array *const *arrays, int32_t count, int64_t *extents,
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
+static bcastgen_status plain_domain(const bcastgen_array *const *operands, int64_t *extents, int32_t *from,
                                     bcastgen_diagnostic *why)
 {
     for (int32_t at = 0; at < 2; at++) {
-        if (arrays[at]->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, at, -1, -1, 2, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, at, -1, -1, 0, 2);
+        if (operands[at]->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, at, 2, operands[at]->rank);
+        if (operands[at]->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, at, 0, 2);
     }
-    int32_t from[] = {-1, -1};
     extents[0] = extents[1] = 1;
+    from[0] = from[1] = -1;
     for (int32_t at = 0; at < 2; at++) {
         for (int32_t dim = 0; dim < 2; dim++) {
-            const int64_t extent = arrays[at]->extents[dim];
-            if (extent < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, at, dim, -1, 0, extent);
+            const int64_t extent = operands[at]->extents[dim];
+            if (extent < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, at, dim, 0, extent);
             if (extent == 1 || extent == extents[dim]) continue;
             if (extents[dim] != 1) {
                 return bcastgen_fail(why, BCASTGEN_BROADCAST, at, dim, from[dim], extents[dim], extent);
@@ -37,26 +37,17 @@ static bcastgen_status plain_domain(const bcastgen_array *const *arrays, int32_t
             from[dim] = at;
         }
     }
-    if (bcastgen_bytes(2, extents, 4) < 0) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
-    for (int32_t at = 2; at < count; at++) {
-        if (arrays[at]->rank != 2) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, at, -1, -1, 2, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, at, -1, -1, 0, 2);
-        for (int32_t dim = 0; dim < 2; dim++) {
-            const int64_t extent = arrays[at]->extents[dim];
-            if (extent != extents[dim]) {
-                return bcastgen_fail(why, BCASTGEN_RESULT, at, dim, from[dim], extents[dim], extent);
-            }
-        }
-    }
+    if (bcastgen_bytes(2, extents, 4) < 0) return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, PLAIN_R, PTRDIFF_MAX, 4);
     return BCASTGEN_OK;
 }
 
 bcastgen_status plain_shape(const bcastgen_array *a, const bcastgen_array *b, int64_t r_extents[2],
                             bcastgen_diagnostic *why)
 {
+    int32_t from[2];
     int64_t extents[2];
     const bcastgen_array *const operands[] = {a, b};
-    bcastgen_status status = plain_domain(operands, 2, extents, why);
+    bcastgen_status status = plain_domain(operands, extents, from, why);
     for (int32_t dim = 0; status == BCASTGEN_OK && dim < 2; dim++) r_extents[dim] = extents[dim];
     return status;
 }
@@ -66,14 +57,16 @@ bcastgen_status plain(const bcastgen_array *a, const bcastgen_array *b, const bc
 {
     const bcastgen_array *const arrays[] = {a, b, r};
     int64_t extents[2];
-    bcastgen_status status = plain_domain(arrays, 3, extents, why);
+    int32_t from[2];
+    bcastgen_status status = plain_domain(arrays, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, PLAIN_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
     for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
         status = bcastgen_check_data(arrays[at], at, 4, why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, PLAIN_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t a_d0 = bcastgen_stride(a, 0); /* a.0 is 1 or d0 */
     const int64_t a_d1 = bcastgen_stride(a, 1); /* a.1 is 1 or d1 */
@@ -81,9 +74,9 @@ bcastgen_status plain(const bcastgen_array *a, const bcastgen_array *b, const bc
     const int64_t b_d1 = bcastgen_stride(b, 1); /* b.1 is 1 or d1 */
     const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
     const int r_is_a = r->data == a->data && r_d0 == a_d0 && r_d1 == a_d1;
-    if (!r_is_a && !bcastgen_apart(r, 4, a, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 0, 0, 0);
+    if (!r_is_a && !bcastgen_apart(r, 4, a, 4)) return bcastgen_fail_overlap(why, PLAIN_R, PLAIN_A);
     const int r_is_b = r->data == b->data && r_d0 == b_d0 && r_d1 == b_d1;
-    if (!r_is_b && !bcastgen_apart(r, 4, b, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 1, 0, 0);
+    if (!r_is_b && !bcastgen_apart(r, 4, b, 4)) return bcastgen_fail_overlap(why, PLAIN_R, PLAIN_B);
 
     for (int64_t i0 = 0; i0 < d0; i0++) {
         const char *const a_row = (const char *)a->data + i0 * a_d0;

@@ -25,7 +25,6 @@
 #define POINTERS_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -70,25 +70,24 @@ static POLAR_INLINE double polar_hypot_f64(double x, double y)
     const double a = large * scale, b = small * scale, aa = a * a, bb = b * b, sum = aa + bb;
     const double low = polar_prod_low_f64(a, a, aa) + (polar_sum_low_f64(aa, bb, sum) + polar_prod_low_f64(b, b, bb));
     const double root = sqrt(sum + low) * polar_from_bits_f64((2046ull << 52) - polar_bits_f64(scale));
-    const double number = first == INFINITY ? INFINITY : root;
-    return second == INFINITY ? INFINITY : number;
+    const double number = first == (double)INFINITY ? (double)INFINITY : root;
+    return second == (double)INFINITY ? (double)INFINITY : number;
 }
 
-/* The extents of r0, r1, r2, or which array and dim forbid them; the last 3 arrays have to have these. Reads no
- * data. */
-static bcastgen_status polar_domain(const bcastgen_array *const *arrays, int32_t count, int64_t *extents,
+/* The extents of r0, r1, r2 and the operand that set each, or which operand and dim forbid them. Reads no data. */
+static bcastgen_status polar_domain(const bcastgen_array *const *operands, int64_t *extents, int32_t *from,
                                     bcastgen_diagnostic *why)
 {
     for (int32_t at = 0; at < 2; at++) {
-        if (arrays[at]->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, at, -1, -1, 2, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, at, -1, -1, 0, 2);
+        if (operands[at]->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, at, 2, operands[at]->rank);
+        if (operands[at]->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, at, 0, 2);
     }
-    int32_t from[] = {-1, -1};
     extents[0] = extents[1] = 1;
+    from[0] = from[1] = -1;
     for (int32_t at = 0; at < 2; at++) {
         for (int32_t dim = 0; dim < 2; dim++) {
-            const int64_t extent = arrays[at]->extents[dim];
-            if (extent < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, at, dim, -1, 0, extent);
+            const int64_t extent = operands[at]->extents[dim];
+            if (extent < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, at, dim, 0, extent);
             if (extent == 1 || extent == extents[dim]) continue;
             if (extents[dim] != 1) {
                 return bcastgen_fail(why, BCASTGEN_BROADCAST, at, dim, from[dim], extents[dim], extent);
@@ -97,26 +96,17 @@ static bcastgen_status polar_domain(const bcastgen_array *const *arrays, int32_t
             from[dim] = at;
         }
     }
-    if (bcastgen_bytes(2, extents, 8) < 0) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 8);
-    for (int32_t at = 2; at < count; at++) {
-        if (arrays[at]->rank != 2) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, at, -1, -1, 2, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, at, -1, -1, 0, 2);
-        for (int32_t dim = 0; dim < 2; dim++) {
-            const int64_t extent = arrays[at]->extents[dim];
-            if (extent != extents[dim]) {
-                return bcastgen_fail(why, BCASTGEN_RESULT, at, dim, from[dim], extents[dim], extent);
-            }
-        }
-    }
+    if (bcastgen_bytes(2, extents, 8) < 0) return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, POLAR_R0, PTRDIFF_MAX, 8);
     return BCASTGEN_OK;
 }
 
 bcastgen_status polar_shape(const bcastgen_array *x, const bcastgen_array *y, int64_t r0_extents[2],
                             int64_t r1_extents[2], int64_t r2_extents[2], bcastgen_diagnostic *why)
 {
+    int32_t from[2];
     int64_t extents[2];
     const bcastgen_array *const operands[] = {x, y};
-    bcastgen_status status = polar_domain(operands, 2, extents, why);
+    bcastgen_status status = polar_domain(operands, extents, from, why);
     for (int32_t dim = 0; status == BCASTGEN_OK && dim < 2; dim++) r0_extents[dim] = extents[dim];
     for (int32_t dim = 0; status == BCASTGEN_OK && dim < 2; dim++) r1_extents[dim] = extents[dim];
     for (int32_t dim = 0; status == BCASTGEN_OK && dim < 2; dim++) r2_extents[dim] = extents[dim];
@@ -128,7 +118,11 @@ bcastgen_status polar(const bcastgen_array *x, const bcastgen_array *y, const bc
 {
     const bcastgen_array *const arrays[] = {x, y, r0, r1, r2};
     int64_t extents[2];
-    bcastgen_status status = polar_domain(arrays, 5, extents, why);
+    int32_t from[2];
+    bcastgen_status status = polar_domain(arrays, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r0, POLAR_R0, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r1, POLAR_R1, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r2, POLAR_R2, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = r0->extents[0], d1 = r0->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
@@ -136,9 +130,9 @@ bcastgen_status polar(const bcastgen_array *x, const bcastgen_array *y, const bc
     for (int32_t at = 0; status == BCASTGEN_OK && at < 5; at++) {
         status = bcastgen_check_data(arrays[at], at, bytes[at], why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r0, 2, 8, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r1, 3, 8, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r2, 4, 1, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r0, POLAR_R0, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r1, POLAR_R1, 8, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r2, POLAR_R2, 1, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0); /* x.0 is 1 or d0 */
     const int64_t x_d1 = bcastgen_stride(x, 1); /* x.1 is 1 or d1 */
@@ -152,7 +146,7 @@ bcastgen_status polar(const bcastgen_array *x, const bcastgen_array *y, const bc
         for (int32_t other = 0; other < at; other++) {
             if (other < 2 && may_be[at - 2][other] && bcastgen_same(arrays[at], arrays[other])) continue;
             if (bcastgen_apart(arrays[at], bytes[at], arrays[other], bytes[other])) continue;
-            return bcastgen_fail(why, BCASTGEN_OVERLAP, at, -1, other, 0, 0);
+            return bcastgen_fail_overlap(why, at, other);
         }
     }
 

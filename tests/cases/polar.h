@@ -33,7 +33,7 @@
 #define POLAR_H
 
 #include "bcastgen.h"
-#if BCASTGEN_H < 1
+#if BCASTGEN_H < 2
 #error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 
@@ -44,6 +44,9 @@ extern "C" {
 /* Statuses, as bcastgen.h has them: BCASTGEN_OK, BCASTGEN_RANK, BCASTGEN_NEGATIVE, BCASTGEN_BROADCAST, BCASTGEN_RESULT,
  * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
  * BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE, BCASTGEN_SPAN, BCASTGEN_REPEATS. */
+
+/* The arrays of polar, as a diagnostic numbers them. */
+enum {POLAR_X, POLAR_Y, POLAR_R0, POLAR_R1, POLAR_R2};
 
 /* Gives the extents of r0, r1, r2, so that the caller can allocate them. Reads no data. */
 bcastgen_status polar_shape(const bcastgen_array *x, const bcastgen_array *y, int64_t r0_extents[2],

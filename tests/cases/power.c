@@ -6,7 +6,6 @@
 
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define POWER_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define POWER_INDEPENDENT _Pragma("GCC ivdep")
@@ -24,6 +23,11 @@ static uint64_t power_power_u64(uint64_t base, uint64_t exponent)
     }
     return result;
 }
+
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
+#endif
 
 static void power_unit(const int32_t *base, const int32_t *exponent, int32_t *r, int64_t n)
 {
@@ -70,38 +74,26 @@ static void power_any(const char *base, int64_t base_step, const char *exponent,
     }
 }
 
-/* The extents of r, or which array and dim forbid them; the last array has to have these. Reads no data. */
-static bcastgen_status power_domain(const bcastgen_array *const *arrays, int32_t count, int64_t *extents,
+/* The extents of r and the operand that set each, or which operand and dim forbid them. Reads no data. */
+static bcastgen_status power_domain(const bcastgen_array *const *operands, int64_t *extents, int32_t *from,
                                     bcastgen_diagnostic *why)
 {
     for (int32_t at = 0; at < 2; at++) {
-        if (arrays[at]->rank != 1) return bcastgen_fail(why, BCASTGEN_RANK, at, -1, -1, 1, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, at, -1, -1, 0, 1);
+        if (operands[at]->rank != 1) return bcastgen_fail_array(why, BCASTGEN_RANK, at, 1, operands[at]->rank);
+        if (operands[at]->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, at, 0, 1);
     }
-    int32_t from[] = {-1};
     extents[0] = 1;
+    from[0] = -1;
     for (int32_t at = 0; at < 2; at++) {
-        for (int32_t dim = 0; dim < 1; dim++) {
-            const int64_t extent = arrays[at]->extents[dim];
-            if (extent < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, at, dim, -1, 0, extent);
-            if (extent == 1 || extent == extents[dim]) continue;
-            if (extents[dim] != 1) {
-                return bcastgen_fail(why, BCASTGEN_BROADCAST, at, dim, from[dim], extents[dim], extent);
-            }
-            extents[dim] = extent;
-            from[dim] = at;
-        }
+        const int64_t extent = operands[at]->extents[0];
+        if (extent < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, at, 0, 0, extent);
+        if (extent == 1 || extent == extents[0]) continue;
+        if (extents[0] != 1) return bcastgen_fail(why, BCASTGEN_BROADCAST, at, 0, from[0], extents[0], extent);
+        extents[0] = extent;
+        from[0] = at;
     }
-    if ((uint64_t)extents[0] > PTRDIFF_MAX / 4) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
-    for (int32_t at = 2; at < count; at++) {
-        if (arrays[at]->rank != 1) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, at, -1, -1, 1, arrays[at]->rank);
-        if (arrays[at]->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, at, -1, -1, 0, 1);
-        for (int32_t dim = 0; dim < 1; dim++) {
-            const int64_t extent = arrays[at]->extents[dim];
-            if (extent != extents[dim]) {
-                return bcastgen_fail(why, BCASTGEN_RESULT, at, dim, from[dim], extents[dim], extent);
-            }
-        }
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 4) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, POWER_R, PTRDIFF_MAX, 4);
     }
     return BCASTGEN_OK;
 }
@@ -109,10 +101,11 @@ static bcastgen_status power_domain(const bcastgen_array *const *arrays, int32_t
 bcastgen_status power_shape(const bcastgen_array *base, const bcastgen_array *exponent, int64_t r_extents[1],
                             bcastgen_diagnostic *why)
 {
+    int32_t from[1];
     int64_t extents[1];
     const bcastgen_array *const operands[] = {base, exponent};
-    bcastgen_status status = power_domain(operands, 2, extents, why);
-    for (int32_t dim = 0; status == BCASTGEN_OK && dim < 1; dim++) r_extents[dim] = extents[dim];
+    bcastgen_status status = power_domain(operands, extents, from, why);
+    if (status == BCASTGEN_OK) r_extents[0] = extents[0];
     return status;
 }
 
@@ -121,29 +114,31 @@ bcastgen_status power(const bcastgen_array *base, const bcastgen_array *exponent
 {
     const bcastgen_array *const arrays[] = {base, exponent, r};
     int64_t extents[1];
-    bcastgen_status status = power_domain(arrays, 3, extents, why);
+    int32_t from[1];
+    bcastgen_status status = power_domain(arrays, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, POWER_R, 1, extents, from, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = r->extents[0];
     if (d0 == 0) return BCASTGEN_OK;
     for (int32_t at = 0; status == BCASTGEN_OK && at < 3; at++) {
         status = bcastgen_check_data(arrays[at], at, 4, why);
     }
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, POWER_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t base_d0 = bcastgen_stride(base, 0); /* base.0 is 1 or d0 */
     const int64_t exponent_d0 = bcastgen_stride(exponent, 0); /* exponent.0 is 1 or d0 */
     const int64_t r_d0 = bcastgen_stride(r, 0);
     const int r_is_base = r->data == base->data && r_d0 == base_d0;
-    if (!r_is_base && !bcastgen_apart(r, 4, base, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 0, 0, 0);
+    if (!r_is_base && !bcastgen_apart(r, 4, base, 4)) return bcastgen_fail_overlap(why, POWER_R, POWER_BASE);
     const int r_is_exponent = r->data == exponent->data && r_d0 == exponent_d0;
     if (!r_is_exponent && !bcastgen_apart(r, 4, exponent, 4)) {
-        return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 1, 0, 0);
+        return bcastgen_fail_overlap(why, POWER_R, POWER_EXPONENT);
     }
 
     /* Every element is looked at before the first is written. */
     for (int64_t i0 = 0; i0 < d0; i0++) {
         const int32_t exponent0 = *(const int32_t *)(const void *)((const char *)exponent->data + i0 * exponent_d0);
-        if (!(exponent0 >= 0)) return bcastgen_fail(why, BCASTGEN_DOMAIN, -1, -1, -1, 0, 0);
+        if (!(exponent0 >= 0)) return bcastgen_fail_element(why, BCASTGEN_DOMAIN);
     }
 
     if (base_d0 == 4 && exponent_d0 == 4 && r_d0 == 4) {
@@ -164,4 +159,8 @@ size_t power_message(bcastgen_status status, const bcastgen_diagnostic *why, cha
     static const char *const names[] = {"base", "exponent", "r"};
     return bcastgen_write(bcastgen_sentence(status, 0), names, 3, NULL, 0, why, text, size);
 }
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 /* NOLINTEND(bugprone-easily-swappable-parameters,bugprone-casting-through-void) */

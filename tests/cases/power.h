@@ -27,7 +27,7 @@
 #define POWER_H
 
 #include "bcastgen.h"
-#if BCASTGEN_H < 1
+#if BCASTGEN_H < 2
 #error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 
@@ -38,6 +38,9 @@ extern "C" {
 /* Statuses, as bcastgen.h has them: BCASTGEN_OK, BCASTGEN_RANK, BCASTGEN_NEGATIVE, BCASTGEN_BROADCAST, BCASTGEN_RESULT,
  * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_DOMAIN, BCASTGEN_RESULT_RANK,
  * BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE, BCASTGEN_SPAN, BCASTGEN_REPEATS. */
+
+/* The arrays of power, as a diagnostic numbers them. */
+enum {POWER_BASE, POWER_EXPONENT, POWER_R};
 
 /* Gives the extents of r, so that the caller can allocate them. Reads no data. */
 bcastgen_status power_shape(const bcastgen_array *base, const bcastgen_array *exponent, int64_t r_extents[1],

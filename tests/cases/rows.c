@@ -19,20 +19,22 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 static bcastgen_status rows_centre_domain(const bcastgen_array *x, const bcastgen_array *mean, int64_t *extents,
                                           int32_t *from, bcastgen_diagnostic *why)
 {
-    if (x->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
-    if (mean->rank != 1) return bcastgen_fail(why, BCASTGEN_RANK, 1, -1, -1, 1, mean->rank);
-    if (mean->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 1, -1, -1, 0, mean->rank);
+    if (x->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, ROWS_CENTRE_X, 2, x->rank);
+    if (x->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, ROWS_CENTRE_X, 0, x->rank);
+    if (mean->rank != 1) return bcastgen_fail_array(why, BCASTGEN_RANK, ROWS_CENTRE_MEAN, 1, mean->rank);
+    if (mean->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, ROWS_CENTRE_MEAN, 0, mean->rank);
     extents[0] = x->extents[0];
     extents[1] = x->extents[1];
-    from[0] = from[1] = 0;
-    if (x->extents[0] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 0, -1, 0, x->extents[0]);
-    if (x->extents[1] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 1, -1, 0, x->extents[1]);
+    from[0] = from[1] = ROWS_CENTRE_X;
+    if (x->extents[0] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, ROWS_CENTRE_X, 0, 0, x->extents[0]);
+    if (x->extents[1] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, ROWS_CENTRE_X, 1, 0, x->extents[1]);
     /* both are n */
     if (mean->extents[0] != x->extents[1]) {
-        return bcastgen_fail(why, BCASTGEN_EXTENT, 1, 0, 0, x->extents[1], mean->extents[0]);
+        return bcastgen_fail(why, BCASTGEN_EXTENT, ROWS_CENTRE_MEAN, 0, ROWS_CENTRE_X, x->extents[1], mean->extents[0]);
     }
-    if (bcastgen_bytes(2, extents, 4) < 0) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
+    if (bcastgen_bytes(2, extents, 4) < 0) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, ROWS_CENTRE_R, PTRDIFF_MAX, 4);
+    }
     return BCASTGEN_OK;
 }
 
@@ -52,26 +54,21 @@ bcastgen_status rows_centre(const bcastgen_array *x, const bcastgen_array *mean,
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = rows_centre_domain(x, mean, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, ROWS_CENTRE_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    if (r->rank != 2) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 2, -1, -1, 0, 2);
-    for (int32_t dim = 0; dim < 2; dim++) {
-        const int64_t extent = r->extents[dim];
-        if (extent != extents[dim]) return bcastgen_fail(why, BCASTGEN_RESULT, 2, dim, from[dim], extents[dim], extent);
-    }
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
-    status = bcastgen_check_data(x, 0, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(mean, 1, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
+    status = bcastgen_check_data(x, ROWS_CENTRE_X, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(mean, ROWS_CENTRE_MEAN, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, ROWS_CENTRE_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, ROWS_CENTRE_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0), x_d1 = bcastgen_stride(x, 1);
     const int64_t mean_d1 = bcastgen_stride(mean, 0);
     const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 0, 0, 0);
-    if (!bcastgen_apart(r, 4, mean, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 1, 0, 0);
+    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, ROWS_CENTRE_R, ROWS_CENTRE_X);
+    if (!bcastgen_apart(r, 4, mean, 4)) return bcastgen_fail_overlap(why, ROWS_CENTRE_R, ROWS_CENTRE_MEAN);
 
     for (int64_t i0 = 0; i0 < d0; i0++) {
         const char *const x_row = (const char *)x->data + i0 * x_d0;
@@ -90,20 +87,25 @@ bcastgen_status rows_centre(const bcastgen_array *x, const bcastgen_array *mean,
 static bcastgen_status rows_scale_domain(const bcastgen_array *x, const bcastgen_array *deviation, int64_t *extents,
                                          int32_t *from, bcastgen_diagnostic *why)
 {
-    if (x->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
-    if (deviation->rank != 1) return bcastgen_fail(why, BCASTGEN_RANK, 1, -1, -1, 1, deviation->rank);
-    if (deviation->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 1, -1, -1, 0, deviation->rank);
+    if (x->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, ROWS_SCALE_X, 2, x->rank);
+    if (x->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, ROWS_SCALE_X, 0, x->rank);
+    if (deviation->rank != 1) return bcastgen_fail_array(why, BCASTGEN_RANK, ROWS_SCALE_DEVIATION, 1, deviation->rank);
+    if (deviation->extents == NULL) {
+        return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, ROWS_SCALE_DEVIATION, 0, deviation->rank);
+    }
     extents[0] = x->extents[0];
     extents[1] = x->extents[1];
-    from[0] = from[1] = 0;
-    if (x->extents[0] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 0, -1, 0, x->extents[0]);
-    if (x->extents[1] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 1, -1, 0, x->extents[1]);
+    from[0] = from[1] = ROWS_SCALE_X;
+    if (x->extents[0] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, ROWS_SCALE_X, 0, 0, x->extents[0]);
+    if (x->extents[1] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, ROWS_SCALE_X, 1, 0, x->extents[1]);
     /* both are n */
     if (deviation->extents[0] != x->extents[1]) {
-        return bcastgen_fail(why, BCASTGEN_EXTENT, 1, 0, 0, x->extents[1], deviation->extents[0]);
+        return bcastgen_fail(why, BCASTGEN_EXTENT, ROWS_SCALE_DEVIATION, 0, ROWS_SCALE_X, x->extents[1],
+                             deviation->extents[0]);
     }
-    if (bcastgen_bytes(2, extents, 4) < 0) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
+    if (bcastgen_bytes(2, extents, 4) < 0) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, ROWS_SCALE_R, PTRDIFF_MAX, 4);
+    }
     return BCASTGEN_OK;
 }
 
@@ -123,26 +125,21 @@ bcastgen_status rows_scale(const bcastgen_array *x, const bcastgen_array *deviat
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = rows_scale_domain(x, deviation, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, ROWS_SCALE_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    if (r->rank != 2) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 2, -1, -1, 0, 2);
-    for (int32_t dim = 0; dim < 2; dim++) {
-        const int64_t extent = r->extents[dim];
-        if (extent != extents[dim]) return bcastgen_fail(why, BCASTGEN_RESULT, 2, dim, from[dim], extents[dim], extent);
-    }
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
-    status = bcastgen_check_data(x, 0, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(deviation, 1, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
+    status = bcastgen_check_data(x, ROWS_SCALE_X, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(deviation, ROWS_SCALE_DEVIATION, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, ROWS_SCALE_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, ROWS_SCALE_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0), x_d1 = bcastgen_stride(x, 1);
     const int64_t deviation_d1 = bcastgen_stride(deviation, 0);
     const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 0, 0, 0);
-    if (!bcastgen_apart(r, 4, deviation, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 1, 0, 0);
+    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, ROWS_SCALE_R, ROWS_SCALE_X);
+    if (!bcastgen_apart(r, 4, deviation, 4)) return bcastgen_fail_overlap(why, ROWS_SCALE_R, ROWS_SCALE_DEVIATION);
 
     for (int64_t i0 = 0; i0 < d0; i0++) {
         const char *const x_row = (const char *)x->data + i0 * x_d0;

@@ -4,7 +4,7 @@
 #define ROWS_H
 
 #include "bcastgen.h"
-#if BCASTGEN_H < 1
+#if BCASTGEN_H < 2
 #error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 
@@ -15,6 +15,12 @@ extern "C" {
 /* Statuses, as bcastgen.h has them: BCASTGEN_OK, BCASTGEN_RANK, BCASTGEN_NEGATIVE, BCASTGEN_EXTENT, BCASTGEN_RESULT,
  * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
  * BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE, BCASTGEN_SPAN, BCASTGEN_REPEATS. */
+
+/* The arrays of rows_centre, as a diagnostic numbers them. */
+enum {ROWS_CENTRE_X, ROWS_CENTRE_MEAN, ROWS_CENTRE_R};
+
+/* The arrays of rows_scale, as a diagnostic numbers them. */
+enum {ROWS_SCALE_X, ROWS_SCALE_DEVIATION, ROWS_SCALE_R};
 
 /* rows_centre
  *

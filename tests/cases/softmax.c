@@ -17,6 +17,7 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 #include <stdbool.h>
 #include <string.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Inlined into every loop that calls it: compilers would not inline large functions, and would leave such loops scalar.
  * Some are unused: they are for machines without an instruction. */

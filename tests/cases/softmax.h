@@ -36,8 +36,6 @@
 #ifndef SOFTMAX_H
 #define SOFTMAX_H
 
-#include <stdint.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -19,20 +19,22 @@ _Pragma("float_control(precise, on)") _Pragma("clang fp contract(off)")
 static bcastgen_status threaded_domain(const bcastgen_array *x, const bcastgen_array *bias, int64_t *extents,
                                        int32_t *from, bcastgen_diagnostic *why)
 {
-    if (x->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, 0, -1, -1, 2, x->rank);
-    if (x->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, x->rank);
-    if (bias->rank != 1) return bcastgen_fail(why, BCASTGEN_RANK, 1, -1, -1, 1, bias->rank);
-    if (bias->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 1, -1, -1, 0, bias->rank);
+    if (x->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, THREADED_X, 2, x->rank);
+    if (x->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, THREADED_X, 0, x->rank);
+    if (bias->rank != 1) return bcastgen_fail_array(why, BCASTGEN_RANK, THREADED_BIAS, 1, bias->rank);
+    if (bias->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, THREADED_BIAS, 0, bias->rank);
     extents[0] = x->extents[0];
     extents[1] = x->extents[1];
-    from[0] = from[1] = 0;
-    if (x->extents[0] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 0, -1, 0, x->extents[0]);
-    if (x->extents[1] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 1, -1, 0, x->extents[1]);
+    from[0] = from[1] = THREADED_X;
+    if (x->extents[0] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, THREADED_X, 0, 0, x->extents[0]);
+    if (x->extents[1] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, THREADED_X, 1, 0, x->extents[1]);
     /* both are n */
     if (bias->extents[0] != x->extents[1]) {
-        return bcastgen_fail(why, BCASTGEN_EXTENT, 1, 0, 0, x->extents[1], bias->extents[0]);
+        return bcastgen_fail(why, BCASTGEN_EXTENT, THREADED_BIAS, 0, THREADED_X, x->extents[1], bias->extents[0]);
     }
-    if (bcastgen_bytes(2, extents, 4) < 0) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 2, -1, -1, PTRDIFF_MAX, 4);
+    if (bcastgen_bytes(2, extents, 4) < 0) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, THREADED_R, PTRDIFF_MAX, 4);
+    }
     return BCASTGEN_OK;
 }
 
@@ -52,26 +54,21 @@ bcastgen_status threaded(const bcastgen_array *x, const bcastgen_array *bias, co
     int64_t extents[2];
     int32_t from[2];
     bcastgen_status status = threaded_domain(x, bias, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_result(r, THREADED_R, 2, extents, from, why);
     if (status != BCASTGEN_OK) return status;
-    if (r->rank != 2) return bcastgen_fail(why, BCASTGEN_RESULT_RANK, 2, -1, -1, 2, r->rank);
-    if (r->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 2, -1, -1, 0, 2);
-    for (int32_t dim = 0; dim < 2; dim++) {
-        const int64_t extent = r->extents[dim];
-        if (extent != extents[dim]) return bcastgen_fail(why, BCASTGEN_RESULT, 2, dim, from[dim], extents[dim], extent);
-    }
     const int64_t d0 = r->extents[0], d1 = r->extents[1];
     if (d0 == 0 || d1 == 0) return BCASTGEN_OK;
-    status = bcastgen_check_data(x, 0, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(bias, 1, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, 2, 4, why);
-    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, 2, 4, why);
+    status = bcastgen_check_data(x, THREADED_X, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(bias, THREADED_BIAS, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_data(r, THREADED_R, 4, why);
+    if (status == BCASTGEN_OK) status = bcastgen_check_distinct(r, THREADED_R, 4, why);
     if (status != BCASTGEN_OK) return status;
     const int64_t x_d0 = bcastgen_stride(x, 0), x_d1 = bcastgen_stride(x, 1);
     const int64_t bias_d1 = bcastgen_stride(bias, 0);
     const int64_t r_d0 = bcastgen_stride(r, 0), r_d1 = bcastgen_stride(r, 1);
     const int r_is_x = r->data == x->data && r_d0 == x_d0 && r_d1 == x_d1;
-    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 0, 0, 0);
-    if (!bcastgen_apart(r, 4, bias, 4)) return bcastgen_fail(why, BCASTGEN_OVERLAP, 2, -1, 1, 0, 0);
+    if (!r_is_x && !bcastgen_apart(r, 4, x, 4)) return bcastgen_fail_overlap(why, THREADED_R, THREADED_X);
+    if (!bcastgen_apart(r, 4, bias, 4)) return bcastgen_fail_overlap(why, THREADED_R, THREADED_BIAS);
 
 #ifdef _OPENMP
 #pragma omp parallel for if (d0 * d1 > 131072)

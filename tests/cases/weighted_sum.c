@@ -69,19 +69,19 @@ static float weighted_sum_sum_f32_total(weighted_sum_sum_f32 *so_far)
 static bcastgen_status weighted_sum_0_domain(const bcastgen_array *a, const bcastgen_array *b, int64_t *extents,
                                              int32_t *from, bcastgen_diagnostic *why)
 {
-    if (a->rank != 2) return bcastgen_fail(why, BCASTGEN_RANK, 0, -1, -1, 2, a->rank);
-    if (a->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 0, -1, -1, 0, a->rank);
-    if (b->rank != 1) return bcastgen_fail(why, BCASTGEN_RANK, 1, -1, -1, 1, b->rank);
-    if (b->extents == NULL) return bcastgen_fail(why, BCASTGEN_NULL_EXTENTS, 1, -1, -1, 0, b->rank);
+    if (a->rank != 2) return bcastgen_fail_array(why, BCASTGEN_RANK, WEIGHTED_SUM_A, 2, a->rank);
+    if (a->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, WEIGHTED_SUM_A, 0, a->rank);
+    if (b->rank != 1) return bcastgen_fail_array(why, BCASTGEN_RANK, WEIGHTED_SUM_B, 1, b->rank);
+    if (b->extents == NULL) return bcastgen_fail_array(why, BCASTGEN_NULL_EXTENTS, WEIGHTED_SUM_B, 0, b->rank);
     extents[0] = a->extents[0];
     extents[1] = 1;
-    from[0] = 0;
+    from[0] = WEIGHTED_SUM_A;
     from[1] = -1;
-    if (a->extents[0] < 0) return bcastgen_fail(why, BCASTGEN_NEGATIVE, 0, 0, -1, 0, a->extents[0]);
-    bcastgen_status status = bcastgen_meet(a, 0, 1, 2, 2, extents, from, why);
-    if (status == BCASTGEN_OK) status = bcastgen_meet(b, 1, 0, 1, 2, extents, from, why);
+    if (a->extents[0] < 0) return bcastgen_fail_dim(why, BCASTGEN_NEGATIVE, WEIGHTED_SUM_A, 0, 0, a->extents[0]);
+    bcastgen_status status = bcastgen_meet(a, WEIGHTED_SUM_A, 1, 2, 2, extents, from, why);
+    if (status == BCASTGEN_OK) status = bcastgen_meet(b, WEIGHTED_SUM_B, 0, 1, 2, extents, from, why);
     if (status == BCASTGEN_OK && bcastgen_bytes(2, extents, 4) < 0) {
-        status = bcastgen_fail(why, BCASTGEN_OVERFLOW, 3, -1, -1, PTRDIFF_MAX, 4);
+        status = bcastgen_fail_array(why, BCASTGEN_OVERFLOW, WEIGHTED_SUM_SUM_OF_VALUES, PTRDIFF_MAX, 4);
     }
     return status;
 }
@@ -91,8 +91,10 @@ static bcastgen_status weighted_sum_1_domain(const bcastgen_array *sum_of, int64
                                              bcastgen_diagnostic *why)
 {
     extents[0] = sum_of->extents[0];
-    from[0] = 2;
-    if ((uint64_t)extents[0] > PTRDIFF_MAX / 4) return bcastgen_fail(why, BCASTGEN_OVERFLOW, 4, -1, -1, PTRDIFF_MAX, 4);
+    from[0] = WEIGHTED_SUM_SUM_OF;
+    if ((uint64_t)extents[0] > PTRDIFF_MAX / 4) {
+        return bcastgen_fail_array(why, BCASTGEN_OVERFLOW, WEIGHTED_SUM_R, PTRDIFF_MAX, 4);
+    }
     return BCASTGEN_OK;
 }
 
@@ -107,8 +109,7 @@ static bcastgen_status weighted_sum_domains(const bcastgen_array *a, const bcast
     if (status != BCASTGEN_OK) return status;
     const int64_t sum_of_extents[] = {weighted_sum_0_extents[0]};
     const bcastgen_array sum_of = {NULL, sum_of_extents, NULL, 1};
-    status = weighted_sum_1_domain(&sum_of, weighted_sum_1_extents, weighted_sum_1_from, why);
-    return status;
+    return weighted_sum_1_domain(&sum_of, weighted_sum_1_extents, weighted_sum_1_from, why);
 }
 
 bcastgen_status weighted_sum_shape(const bcastgen_array *a, const bcastgen_array *b, int64_t r_extents[1],
@@ -119,7 +120,7 @@ bcastgen_status weighted_sum_shape(const bcastgen_array *a, const bcastgen_array
     int32_t weighted_sum_1_from[1];
     bcastgen_status status = weighted_sum_domains(a, b, weighted_sum_0_extents, weighted_sum_1_extents,
                                                   weighted_sum_1_from, why);
-    for (int32_t dim = 0; status == BCASTGEN_OK && dim < 1; dim++) r_extents[dim] = weighted_sum_1_extents[dim];
+    if (status == BCASTGEN_OK) r_extents[0] = weighted_sum_1_extents[0];
     return status;
 }
 
@@ -132,17 +133,17 @@ bcastgen_status weighted_sum(const bcastgen_array *a, const bcastgen_array *b, c
     bcastgen_status status = weighted_sum_domains(a, b, weighted_sum_0_extents, weighted_sum_1_extents,
                                                   weighted_sum_1_from, why);
     if (status == BCASTGEN_OK) {
-        status = bcastgen_check_result(r, 4, 1, weighted_sum_1_extents, weighted_sum_1_from, why);
+        status = bcastgen_check_result(r, WEIGHTED_SUM_R, 1, weighted_sum_1_extents, weighted_sum_1_from, why);
     }
-    if (status == BCASTGEN_OK && !bcastgen_empty(a)) status = bcastgen_check_data(a, 0, 4, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(b)) status = bcastgen_check_data(b, 1, 4, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r)) status = bcastgen_check_data(r, 4, 4, why);
-    if (status == BCASTGEN_OK && !bcastgen_empty(r)) status = bcastgen_check_distinct(r, 4, 4, why);
+    if (status == BCASTGEN_OK && !bcastgen_empty(a)) status = bcastgen_check_data(a, WEIGHTED_SUM_A, 4, why);
+    if (status == BCASTGEN_OK && !bcastgen_empty(b)) status = bcastgen_check_data(b, WEIGHTED_SUM_B, 4, why);
+    if (status == BCASTGEN_OK && !bcastgen_empty(r)) status = bcastgen_check_data(r, WEIGHTED_SUM_R, 4, why);
+    if (status == BCASTGEN_OK && !bcastgen_empty(r)) status = bcastgen_check_distinct(r, WEIGHTED_SUM_R, 4, why);
     if (status == BCASTGEN_OK && !bcastgen_empty(r) && !bcastgen_empty(a) && !bcastgen_apart(r, 4, a, 4)) {
-        status = bcastgen_fail(why, BCASTGEN_OVERLAP, 4, -1, 0, 0, 0);
+        status = bcastgen_fail_overlap(why, WEIGHTED_SUM_R, WEIGHTED_SUM_A);
     }
     if (status == BCASTGEN_OK && !bcastgen_empty(r) && !bcastgen_empty(b) && !bcastgen_apart(r, 4, b, 4)) {
-        status = bcastgen_fail(why, BCASTGEN_OVERLAP, 4, -1, 1, 0, 0);
+        status = bcastgen_fail_overlap(why, WEIGHTED_SUM_R, WEIGHTED_SUM_B);
     }
     if (status != BCASTGEN_OK) return status;
     const int64_t d0 = weighted_sum_0_extents[0], d1 = weighted_sum_0_extents[1];

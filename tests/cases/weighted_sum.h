@@ -36,7 +36,7 @@
 #define WEIGHTED_SUM_H
 
 #include "bcastgen.h"
-#if BCASTGEN_H < 1
+#if BCASTGEN_H < 2
 #error "bcastgen.h is older than this module: emit all modules of a program with one version of bcastgen"
 #endif
 
@@ -47,6 +47,9 @@ extern "C" {
 /* Statuses, as bcastgen.h has them: BCASTGEN_OK, BCASTGEN_RANK, BCASTGEN_NEGATIVE, BCASTGEN_BROADCAST, BCASTGEN_RESULT,
  * BCASTGEN_NULL_DATA, BCASTGEN_ALIGNMENT, BCASTGEN_OVERFLOW, BCASTGEN_OVERLAP, BCASTGEN_RESULT_RANK,
  * BCASTGEN_NULL_EXTENTS, BCASTGEN_NULL_STRIDES, BCASTGEN_STRIDE, BCASTGEN_SPAN, BCASTGEN_REPEATS. */
+
+/* The arrays of weighted_sum, as a diagnostic numbers them. */
+enum {WEIGHTED_SUM_A, WEIGHTED_SUM_B, WEIGHTED_SUM_SUM_OF, WEIGHTED_SUM_SUM_OF_VALUES, WEIGHTED_SUM_R};
 
 /* Gives the extents of r, so that the caller can allocate them. Reads no data. */
 bcastgen_status weighted_sum_shape(const bcastgen_array *a, const bcastgen_array *b, int64_t r_extents[1],

@@ -103,11 +103,12 @@ def literal(value: Any, dtype: DType) -> str:
 def _float_literal(value: float, dtype: DType) -> str:
     if dtype.small is not None:
         return f"0x{dtype.small.code_of(value):02x} /* {value!r} */"
-    suffix = "f" if dtype.computed_in is F32 else ""
+    # NAN and INFINITY are floats.
+    suffix, wide = ("f", "") if dtype.computed_in is F32 else ("", "(double)")
     if math.isnan(value):
-        return "NAN"
+        return f"{wide}NAN"
     if math.isinf(value):
-        return "INFINITY" if value > 0 else "(-INFINITY)"
+        return f"{wide}INFINITY" if value > 0 else f"(-{wide}INFINITY)"
     short = repr(float(value))
     if len(short) <= 8 and "e" not in short and float(short).as_integer_ratio()[1] <= 1 << 10:
         text = f"{short}{suffix}"
@@ -168,6 +169,7 @@ def body_lines(
     return lines
 
 
+_UNSIGNED = re.compile(r"\d+u")
 _COMPARED = re.compile(r"\{(\d)\} (?:[<>]|[<>=!]=) \{(\d)\}")
 _CHOSEN = re.compile(r"\? \{(\d)\} : \{(\d)\}")
 
@@ -199,6 +201,8 @@ def _texts(statement: Apply, loads: tuple[str, ...]) -> list[str]:
 
 def _fill(template: str, texts: list[str]) -> str:
     for at, text in enumerate(texts):
+        # A number with a u is unsigned already.
+        template = template.replace(f"(uint32_t){{{at}}}", text) if _UNSIGNED.fullmatch(text) else template
         template = template.replace(f"{{{at}}}", text)
     return template
 

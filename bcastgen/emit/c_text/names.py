@@ -15,6 +15,7 @@ from collections.abc import Collection, Sequence
 from ...core.c_names import spelled
 
 __all__ = [
+    "MODULE_MACROS",
     "Namer",
     "c_identifier",
     "c_string",
@@ -24,6 +25,7 @@ __all__ = [
     "kernel_identifiers",
     "kernel_prefix",
     "module_identifiers",
+    "number_constants",
 ]
 
 # Keywords of C11, C23 and C++, since both languages include emitted headers, and names that some compilers predefine.
@@ -89,6 +91,11 @@ _TAKEN_PREFIX = (
     r"|std(?:align|arg|atomic|bool|bit|ckdint|def|int|io|lib|noreturn)|string|tgmath|threads|time|uchar|wchar|wctype"
     r"|endian|features|fcntl|malloc|memory|poll|pthread|regex|sched|search|semaphore|strings|termios|unistd|windows|omp"
 )
+# The macros of a module beside those of its helpers, without their prefix.
+MODULE_MACROS = (
+    *("H", "HELPERS_H", "API", "EXPORTS", "SHARED"),
+    *("INDEPENDENT", "PAIRS", "RESTRICT", "INLINE", "APART", "CALLED", "VECTORS"),
+)
 # The endings of the names of a kernel's own functions and data.
 _OF_KERNEL = (
     r"(?:shape|message|unchecked|domain|check|loops|admits|holds|placed|sized|sizes|unit|any|zero|tile|stage|data|extents"
@@ -135,6 +142,31 @@ def constant_prefix(prefix: str) -> str:
     """
     upper = prefix.upper()
     return f"{upper}_KERNEL" if upper in _TAKEN_CONSTANTS else upper
+
+
+def number_constants(prefix: str, shown: Sequence[str], taken: set[str]) -> tuple[str, ...]:
+    """Return the names of the constants for what a diagnostic of a kernel names by a number, each once.
+
+    Parameters
+    ----------
+    prefix : the kernel's.
+    shown : operands, results, and others, such as the text of a computed extent.
+    taken : names that none of them may have; theirs are added.
+
+    Examples
+    --------
+    >>> number_constants("axpb", ("a", "A", "n + 1"), {"AXPB_H"})
+    ('AXPB_A', 'AXPB_A_2', 'AXPB_N_1')
+    """
+    found = []
+    for name in shown:
+        stem = f"{constant_prefix(prefix)}_{'_'.join(re.findall('[A-Z0-9]+', name.upper())) or 'NUMBER'}"
+        chosen, count = stem, 2
+        while chosen in taken:
+            chosen, count = f"{stem}_{count}", count + 1
+        taken.add(chosen)
+        found.append(chosen)
+    return tuple(found)
 
 
 def kernel_prefix(name: str) -> str:

@@ -49,6 +49,7 @@ class ArrayView:
     `{}`, of type `c` in memory and of type `value_c` then; `load`, `step` and `map_name` name that value, its
     stride along an inner loop, and the table of its own dims if it is `mapped` otherwise than by aligning on the right.
     `is_widened` says that an inner loop has floats where memory has 16-bit ones; the loop's caller converts them.
+    `spelled_number` is the C of `number`.
     """
 
     name: str
@@ -70,6 +71,7 @@ class ArrayView:
     mapped: bool
     is_constant: bool = False
     is_widened: bool = False
+    spelled_number: str = ""
 
     @property
     def strides(self) -> tuple[str, ...]:

@@ -204,12 +204,12 @@ class ConstantView:
 
 @dataclass(frozen=True, slots=True)
 class TiedDimView:
-    """A dim of a result, or of a type assertion: its number in a diagnostic, and the nest whose extents it has.
+    """A dim of a result, or of a type assertion: its number in a diagnostic, as C, and the nest whose extents it has.
 
     `result` counts the results, -1 for a type assertion's; a negative `dim` counts from the end.
     """
 
-    number: int
+    number: str
     result: int
     dim: int
     nest: str
@@ -290,6 +290,7 @@ class KernelView:
     reduced : the reductions, of the first results; what they give are the last operands.
     places : the operands whose memory each result may take, where nests share loops; None where its nest says so.
     workspace : the name of the parameter for memory that the kernel needs; empty if it needs none.
+    numbers : the constants of the header for the numbers of a diagnostic, in their order, if it has any.
     """
 
     name: str
@@ -314,6 +315,7 @@ class KernelView:
     reduced: tuple[ReductionView, ...] = ()
     places: tuple[tuple[str, tuple[str, ...]], ...] | None = None
     workspace: str = ""
+    numbers: tuple[str, ...] = ()
 
     @property
     def callers(self) -> int:

@@ -35,7 +35,7 @@ from ...loops.guard_ir import (
     Widen,
 )
 
-__all__ = ["Members", "Step", "entry_steps", "meeting_steps", "result_steps", "starts"]
+__all__ = ["Members", "Step", "entry_steps", "meeting_steps", "refusal", "result_steps", "starts"]
 
 
 # PTRDIFF_MAX on machines with 32-bit addresses: the largest object there.
@@ -46,12 +46,12 @@ _MOST_BYTES = 2**31 - 1
 class Step:
     """One step of a domain function: a check, a meeting, or a dim that sets an extent.
 
-    `condition` holds if a check fails, and `facts` are the diagnostic's. `meet` and `widen` are calls without their
+    `condition` holds if a check fails, and `refusal` is the status then. `meet` and `widen` are calls without their
     last arguments; a dim that needs no check may still set an extent (`widen`).
     """
 
     condition: str = ""
-    facts: str = ""
+    refusal: str = ""
     comment: str = ""
     meet: str = ""
     widen: str = ""
@@ -61,13 +61,19 @@ class Step:
 class Members:
     """How generated C reaches a descriptor: `a->rank` if they are `separate` parameters, or `operands[0].rank`.
 
-    Separate arrays come from a foreign caller: nothing about their descriptors is taken for granted.
+    Separate arrays come from a foreign caller: nothing about their descriptors is taken for granted. `numbers` are the
+    constants that stand for the numbers of a diagnostic.
     """
 
     operands: tuple[str, ...]
     results: tuple[str, ...]
     separate: bool
     constants: frozenset[int] = frozenset()
+    numbers: tuple[str, ...] = ()
+
+    def number(self, number: int) -> str:
+        """Return the C of a number in a diagnostic: its constant, if it has one."""
+        return self.numbers[number] if 0 <= number < len(self.numbers) else str(number)
 
     def is_constant(self, number: int) -> bool:
         """Whether an operand is a constant array of the kernel, which needs no checks."""
@@ -104,6 +110,21 @@ class Members:
                 return term.compute(self.term, _number, lambda what, x, y: f"bcg_extent_{what}({x}, {y})")
 
 
+def refusal(status: str, array: str, dim: str, against: str, expected: str, actual: str) -> str:
+    """Return the C that fills in a diagnostic and gives its status; what is "-1" is left out.
+
+    Examples
+    --------
+    >>> refusal("RANK", "AXPB_A", "-1", "-1", "2", "a->rank")
+    'bcg_fail_array(why, BCG_RANK, AXPB_A, 2, a->rank)'
+    """
+    if against != "-1":
+        return f"bcg_fail(why, BCG_{status}, {array}, {dim}, {against}, {expected}, {actual})"
+    if dim != "-1":
+        return f"bcg_fail_dim(why, BCG_{status}, {array}, {dim}, {expected}, {actual})"
+    return f"bcg_fail_array(why, BCG_{status}, {array}, {expected}, {actual})"
+
+
 def _number(number: int) -> str:
     """Return a number as C; what does not fit 32 bits gets a suffix."""
     return str(number) if number < 2**31 else f"INT64_C({number})"
@@ -123,25 +144,29 @@ def entry_steps(nest: NestGuards, members: Members) -> tuple[Step, ...]:
 
 
 def _rank(step: HasRank, members: Members) -> Iterator[Step]:
-    rank, where = f"{members.member(step.operand)}rank", f"{step.operand}, -1, -1"
+    rank, number = f"{members.member(step.operand)}rank", members.number(step.operand)
+
+    def refused(status: str, expected: object) -> str:
+        return refusal(status, number, "-1", "-1", str(expected), rank)
+
     if step.exact:
-        yield Step(f"{rank} != {step.rank}", f"BCG_RANK, {where}, {step.rank}, {rank}")
+        yield Step(f"{rank} != {step.rank}", refused("RANK", step.rank))
     elif members.separate or step.rank:
-        yield Step(f"{rank} < {step.rank}", f"BCG_RANK_AT_LEAST, {where}, {step.rank}, {rank}")
+        yield Step(f"{rank} < {step.rank}", refused("RANK_AT_LEAST", step.rank))
     if not members.separate:
         return
     if not step.exact:
-        yield Step(f"{rank} > BCG_MAX_RANK", f"BCG_RANK_AT_MOST, {where}, BCG_MAX_RANK, {rank}")
+        yield Step(f"{rank} > BCG_MAX_RANK", refused("RANK_AT_MOST", "BCG_MAX_RANK"))
     absent = f"{members.member(step.operand)}extents == NULL"
     if step.rank or not step.exact:
         condition = absent if step.rank else f"{rank} > 0 && {absent}"
-        yield Step(condition, f"BCG_NULL_EXTENTS, {where}, 0, {rank}")
+        yield Step(condition, refused("NULL_EXTENTS", 0))
 
 
 def _not_negative(step: NotNegative, members: Members) -> Step:
     term = step.term
     extent, dim = members.term(term), members.dim(term.operand, term.dim)
-    return Step(f"{extent} < 0", f"BCG_NEGATIVE, {term.operand}, {dim}, -1, 0, {extent}")
+    return Step(f"{extent} < 0", refusal("NEGATIVE", members.number(term.operand), dim, "-1", "0", extent))
 
 
 def starts(nest: NestGuards, members: Members) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -156,7 +181,7 @@ def starts(nest: NestGuards, members: Members) -> tuple[tuple[str, ...], tuple[s
     for at in everywhere:
         define = defined.get(at, Define(at, Const(1), -1))
         extents.setdefault(members.term(define.term), []).append(f"extents[{_domain_dim(at)}]")
-        setters.setdefault(str(define.setter), []).append(f"from[{_domain_dim(at)}]")
+        setters.setdefault(members.number(define.setter), []).append(f"from[{_domain_dim(at)}]")
     return tuple(map(_assign, extents, extents.values())), tuple(map(_assign, setters, setters.values()))
 
 
@@ -175,7 +200,8 @@ def meeting_steps(nest: NestGuards, members: Members) -> Iterator[Step]:
                 case HasDomainRank(operand=at):
                     rank = f"{members.member(at)}rank"
                     # A scalar fits every rank.
-                    yield Step(f"{rank} != 0 && {rank} != rank", f"BCG_RANK, {at}, -1, -1, rank, {rank}")
+                    refused = refusal("RANK", members.number(at), "-1", "-1", "rank", rank)
+                    yield Step(f"{rank} != 0 && {rank} != rank", refused)
                 case NotNegative() if members.separate:
                     yield _not_negative(step, members)
                 case Widen():
@@ -203,7 +229,7 @@ def _meetings(steps: Sequence[Meet | MeetFront], nest: NestGuards, members: Memb
         start = "0" if isinstance(first, MeetFront) else members.dim(operand, first.term.dim)
         end = _end([first, *rest][-1], members)
         rank = "rank" if nest.open else str(nest.least_rank)
-        yield Step(meet=f"{helper}({members.pointer(operand)}, {operand}, {start}, {end}, {rank}")
+        yield Step(meet=f"{helper}({members.pointer(operand)}, {members.number(operand)}, {start}, {end}, {rank}")
 
 
 def _follows(before: Meet | MeetFront, step: Meet | MeetFront) -> bool:
@@ -226,11 +252,12 @@ def _end(last: Meet | MeetFront, members: Members) -> str:
 def _one(step: Meet | Widen, members: Members) -> str:
     """Return the arguments that name one dim of an operand and where it lies."""
     operand, dim = step.term.operand, step.term.dim
-    return f"{members.pointer(operand)}, {operand}, {members.dim(operand, dim)}, {_domain_dim(step.at)}"
+    where = f"{members.dim(operand, dim)}, {_domain_dim(step.at)}"
+    return f"{members.pointer(operand)}, {members.number(operand)}, {where}"
 
 
 def _check(step: Check, members: Members) -> Step:
-    """Return a check as C: the condition under which it fails, and the facts of the diagnostic."""
+    """Return a check as C: the condition under which it fails, and the status then."""
     actual, expected = members.term(step.actual), members.term(step.expected)
     match step.test:
         case "eq":
@@ -247,13 +274,15 @@ def _check(step: Check, members: Members) -> Step:
             fails, expected = f"{expected} == BCG_UNCOUNTABLE_EXTENT", "INT64_MAX"
     is_own = isinstance(step.actual, Own)
     dim = members.dim(step.subject, step.dim) if is_own else _domain_dim(step.dim)
-    against = f"from[{_domain_dim(step.against.at)}]" if isinstance(step.against, DomainDim) else step.against
+    against = (
+        f"from[{_domain_dim(step.against.at)}]" if isinstance(step.against, DomainDim) else members.number(step.against)
+    )
     # A result's type was declared first; the diagnostic reports the operands' extent as the actual one.
     shown = (actual, expected) if step.swaps else (expected, actual)
     comment = f"both are {step.symbol}" if step.symbol else ""
     if isinstance(step.expected, Calc):
         comment = step.expected.text
-    return Step(fails, f"BCG_{step.status}, {step.subject}, {dim}, {against}, {shown[0]}, {shown[1]}", comment)
+    return Step(fails, refusal(step.status, members.number(step.subject), dim, against, *shown), comment)
 
 
 def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> Iterator[Step]:
@@ -262,16 +291,17 @@ def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> It
         match step:
             case ResultHasRank(subject=subject, rank=rank, exact=exact):
                 comment = f"{guards.named[subject]} is declared so"
-                status = "BCG_RESULT_RANK" if exact else "BCG_RESULT_RANK_AT_LEAST"
-                facts = f"{status}, {subject}, -1, -1, {rank}, rank"
-                yield Step(f"rank {'!=' if exact else '<'} {rank}", facts, comment)
+                status = "RESULT_RANK" if exact else "RESULT_RANK_AT_LEAST"
+                refused = refusal(status, members.number(subject), "-1", "-1", str(rank), "rank")
+                yield Step(f"rank {'!=' if exact else '<'} {rank}", refused, comment)
             case Check():
                 made = _check(step, members)
-                yield Step(made.condition, made.facts, made.comment or f"{guards.named[step.subject]} is declared so")
+                yield Step(made.condition, made.refusal, made.comment or f"{guards.named[step.subject]} is declared so")
             case Overflow(subject=subject, size=size):
                 overflow = _overflow(nest, size)
                 if overflow:
-                    yield Step(overflow, f"BCG_OVERFLOW, {subject}, -1, -1, PTRDIFF_MAX, {size}")
+                    number = members.number(subject)
+                    yield Step(overflow, refusal("OVERFLOW", number, "-1", "-1", "PTRDIFF_MAX", str(size)))
 
 
 def _domain_dim(dim: int) -> str:

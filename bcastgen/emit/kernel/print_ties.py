@@ -9,22 +9,24 @@ from __future__ import annotations
 
 from ...loops.guard_ir import DomainDim, GuardProgram
 from .model import NestView, TiedDimView, TieView
+from .print_guards import Members
 
 __all__ = ["ties_of"]
 
 
-def ties_of(guards: GuardProgram, nests: tuple[NestView, ...]) -> tuple[TieView, ...]:
+def ties_of(guards: GuardProgram, nests: tuple[NestView, ...], members: Members) -> tuple[TieView, ...]:
     """Return the pairs of dims of different nests that share a symbol and that only the run time can compare."""
     found = []
     for tie in guards.ties:
         assert isinstance(tie.actual, DomainDim)
         assert isinstance(tie.expected, DomainDim)
         assert isinstance(tie.against, int)
-        places = _place(guards, nests, tie.subject, tie.actual), _place(guards, nests, tie.against, tie.expected)
-        found.append(TieView(*places, tie.symbol))
+        pairs = ((tie.subject, tie.actual), (tie.against, tie.expected))
+        place, other = (_place(guards, nests, members.number(number), number, dim) for number, dim in pairs)
+        found.append(TieView(place, other, tie.symbol))
     return tuple(found)
 
 
-def _place(guards: GuardProgram, nests: tuple[NestView, ...], number: int, dim: DomainDim) -> TiedDimView:
+def _place(guards: GuardProgram, nests: tuple[NestView, ...], spelled: str, number: int, dim: DomainDim) -> TiedDimView:
     result = number - guards.operands
-    return TiedDimView(number, result if result < len(guards.stored) else -1, dim.at, nests[dim.nest].name)
+    return TiedDimView(spelled, result if result < len(guards.stored) else -1, dim.at, nests[dim.nest].name)

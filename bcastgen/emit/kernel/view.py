@@ -17,7 +17,7 @@ from ...loops.guard_ir import Check, Const, HasRank, NestGuards, NotNegative, Ow
 from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
 from ..c_text.body import demand_lines, demand_status, loaded, storage_type
-from ..c_text.names import Namer, kernel_identifiers, kernel_prefix
+from ..c_text.names import Namer, kernel_identifiers, kernel_prefix, number_constants
 from ..c_text.references import names
 from .alike import all_alike
 from .constants import constant_views
@@ -43,6 +43,7 @@ def kernel_view(
     constants: Sequence[np.ndarray[Any, Any]] = (),
     fast: bool = False,
     identifiers: tuple[str, str, str] | None = None,
+    taken: set[str] | None = None,
 ) -> KernelView:
     """Decide every name and line of a kernel.
 
@@ -55,6 +56,7 @@ def kernel_view(
     constants : the values of the program's constant arrays, if they are part of the C.
     fast : whether functions take their fast forms.
     identifiers : in a module of C, the module's prefix, the kernel's prefix, and the name of its function.
+    taken : if the numbers of a diagnostic get constants, the names that these may not have; theirs are added.
     """
     # Without `separate`, callers find the function in a table, so only its prefix matters.
     stem, function = kernel_identifiers(name) if separate else (kernel_prefix(name),) * 2
@@ -62,7 +64,9 @@ def kernel_view(
     namer = Namer(module, words_of(program))
     operands = tuple(namer.take(operand) for operand, _ in program.operands)
     results = tuple(namer.take(result) for result, _ in program.results)
-    members = Members(operands, results, separate, program.guards.constants)
+    rest = program.guards.named[len(operands) + len(results) :]
+    numbers = () if taken is None else number_constants(prefix, (*operands, *results, *rest), taken)
+    members = Members(operands, results, separate, program.guards.constants, numbers)
     nests = tuple(
         _nest_view(
             program,
@@ -92,13 +96,14 @@ def kernel_view(
         nests,
         _overlaps_across(nests),
         tuple((status, value, sentence) for value, (status, sentence) in statuses().items()),
-        ties_of(program.guards, nests),
+        ties_of(program.guards, nests, members),
         not program.reduced and all(_is_aligned(access) for nest in program.nests for access in nest.operands),
         users=tuple(dict.fromkeys(part for nest in program.nests for row in nest.body for part in row.op.prelude)),
         claims=tuple((given_count + c.number, c.name) for nest in program.nests for c in nest.claims),
         constants=_constants(prefix, program, operands, nests, constants, namer),
         constant_count=program.constants if separate else 0,
-        shown=(*given, *program.guards.named[len(given) :]),
+        shown=(*given, *rest),
+        numbers=numbers,
         extents=program.extents,
         reduced=tuple(one for nest in nests for one in nest.reductions),
     )
@@ -275,10 +280,12 @@ def _array_view(
         names = (namer.take(f"{name}_d{at}"), namer.take(row)) if moves else ("", "")
         selects = extent is None and _may_be_one(nest, access, at, own, is_result)
         dims.append(DimView(at, own if moves else None, selects, reason, *names))
+    number = access.number + (len(members.operands) if is_result else 0)
     return ArrayView(
         name=name,
         owner=owner,
-        number=access.number + (len(members.operands) if is_result else 0),
+        number=number,
+        spelled_number=members.number(number),
         nest_index=nest_index,
         pointer=members.pointer(access.number, is_result),
         member=members.member(access.number, is_result),

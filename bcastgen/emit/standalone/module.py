@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...core.c_library import HEADERS
 from ...core.errors import BcastgenError, shape_statuses, statuses
 from ...core.frozen import dataclass
 from ...core.version import __version__
@@ -22,7 +23,7 @@ from ...loops.nest import LoopProgram
 from ...loops.schedule.program_schedule import standalone_schedule
 from ...loops.schedule.threads import BLOCK
 from ..c_text.helpers import helper_names, helper_text
-from ..c_text.names import comment_text, constant_prefix, module_identifiers
+from ..c_text.names import MODULE_MACROS, comment_text, constant_prefix, module_identifiers
 from ..c_text.references import names
 from ..c_text.wrap import NO_BREAK, lay_out, lay_out_comment
 from ..kernel.model import SIZES_FUNCTION, KernelView, Sizes
@@ -153,6 +154,11 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
     prefix, identifiers = module_identifiers(name, [part.name for part in parts], others)
     vector_bytes = 0 if form.target is None else find_target(form.target).vector_bytes
     views, loops = [], []
+    macros = constant_prefix(prefix)
+    ours = (*MODULE_MACROS, *(helper for helper in helper_names() if helper.isupper()))
+    functions = ("", "_shape", "_message", "_unchecked", "_workspace")
+    numbers = {f"{macros}_{macro}" for macro in ours} | {prefix}
+    numbers |= {f"{stem}{ending}" for _, names_ in identifiers for stem in (names_,) for ending in functions}
     for part, rows, (stem, function) in zip(parts, trees, identifiers, strict=True):
         scheduled = standalone_schedule(part.program, form.variants, form.is_plain, form.openmp, vector_bytes)
         view = kernel_view(
@@ -164,6 +170,7 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
             constants=part.constants,
             fast=part.fast,
             identifiers=(prefix, stem, function),
+            taken=None if form.is_plain else numbers,
         )
         sized = part.sizes
         if sized is not None:
@@ -215,7 +222,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
             render_template("standalone/message.c.j2", kernels=module.kernels, marks=marks, is_given=includes)
         )
     code = "\n\n".join(bodies)
-    values = {
+    values: dict[str, object] = {
         "module": module,
         "statics": module.statics,
         "bodies": bodies,
@@ -229,7 +236,7 @@ def module_files(module: ModuleView) -> dict[str, str]:
             [part.program for part in module.parts], code + helper_text(code, module.public, module.users)
         ),
         "vectors": "" if target is None or "BCG_VECTORS" not in names(code) else vector_words(target),
-        "given": ("stddef.h",) if form.pointers or not module.statics else (),
+        "given": _included(module),
     }
     # Text that is inserted at the end is neither renamed nor broken.
     inserted = {f" @{at}@": _comment(text) for at, text in _comments(module).items()}
@@ -252,6 +259,15 @@ def module_files(module: ModuleView) -> dict[str, str]:
     source, header, *others = files
     shared = {HEADER: shared_header(_licensed("", form).strip())} if includes else {}
     return {name: files[name] for name in (source, header)} | shared | {name: files[name] for name in others}
+
+
+def _included(module: ModuleView) -> tuple[str, ...]:
+    """Return the headers of the C library that the module's header includes: what its own lines need, and no more."""
+    if not module.statics:
+        return ("stddef.h", "stdint.h")
+    parameters = (text for static in module.statics for text in static.parameters)
+    declared = names(" ".join((module.types, helper_text(module.types), *parameters)))
+    return tuple(header for header in ("stddef.h", "stdint.h") if declared & HEADERS[header])
 
 
 def _comment(text: str) -> str:

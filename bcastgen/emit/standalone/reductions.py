@@ -317,7 +317,7 @@ class _Loops:
         for array in view.demand_arrays:
             element = self._element(array, nest.operands[array.nest_index], points, at)
             self.out.add(f"const {array.value_c} {array.load} = {array.loaded.format(element)};")
-        facts = "" if self.static else f"bcg_fail(why, BCG_{view.demand_status}, -1, -1, -1, 0, 0)"
+        facts = "" if self.static else f"bcg_fail_element(why, BCG_{view.demand_status})"
         self.out.add(*view.demand_body, f"if (!({view.demand})) return {facts or f'BCG_{view.demand_status}'};")
         self.out.close(max(len(inner), 1))
 

@@ -44,6 +44,11 @@ class StaticNest:
     condition: str
     view: NestView
 
+    @property
+    def loops(self) -> tuple[tuple[int, Extent], ...]:
+        """Number and extent of each dim that has a loop; those of one index have none."""
+        return tuple((dim, extent) for dim, extent in enumerate(self.extents) if extent != 1)
+
 
 @dataclass(frozen=True, slots=True)
 class StaticView:
@@ -308,6 +313,10 @@ def _element(
         known[own_dim] = known[own_dim + 1] * (extent if isinstance(extent, int) else 1)
         named[own_dim] = (f" * {extent}" if isinstance(extent, str) else "") + named[own_dim + 1]
     strides = [("" if number == 1 else f" * {number}") + text for number, text in zip(known, named, strict=True)]
-    terms = [f"i{dim.domain}{strides[dim.own_dim]}" for dim in array.dims if dim.own_dim is not None]
+    terms = [
+        f"i{dim.domain}{strides[dim.own_dim]}"
+        for dim in array.dims
+        if dim.own_dim is not None and domain[dim.domain] != 1
+    ]
     name = array.owner if array.is_result else constants.get(array.number, array.owner)
     return f"{name}[{' + '.join(terms) or 0}]"

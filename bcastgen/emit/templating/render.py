@@ -78,8 +78,8 @@ def _table_row(name: str, text: str) -> str:
     return lay_out_comment(comment_text(f"{name:<{width}}  {text}"), " *   ", " " * (width + 2))
 
 
-def _includes(codes: tuple[str, ...], given: tuple[str, ...] = ()) -> str:
-    """Return the #include lines that texts of C need beside <stdint.h> and those given."""
+def _includes(codes: tuple[str, ...], given: tuple[str, ...] = ("stdint.h",)) -> str:
+    """Return the #include lines that texts of C need beside those given."""
     # A local name may be that of a function of the library which nothing calls.
     used = {name for code in codes for name in (*(names(code) - MATHEMATICS), *MATHEMATICS.intersection(calls(code)))}
     found = (header for header, provided in HEADERS.items() if header not in given and used & provided)
@@ -90,7 +90,6 @@ def _includes(codes: tuple[str, ...], given: tuple[str, ...] = ()) -> str:
 _INDEPENDENT = """\
 /* No iteration reads what another one writes: a result is an operand itself or apart from it. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* of loops that stay scalar all the same */
 #define BCG_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
 #define BCG_INDEPENDENT _Pragma("GCC ivdep")

@@ -32,7 +32,7 @@ def test_a_status_is_returned_only_where_code_speaks_of_it():
 @pytest.mark.parametrize("header", HEADERS)
 def test_each_name_of_a_header_includes_it(header):
     for name in HEADERS[header]:
-        text = _includes((f"x = {name}(y);",))
+        text = _includes((f"x = {name}(y);",), ())
         assert f"#include <{header}>" in text, name
         assert len(re.findall("#include", text)) == 1, name
 

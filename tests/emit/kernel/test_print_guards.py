@@ -35,12 +35,12 @@ def checks(c: str) -> int:
     """Count the comparisons of extents in the function that sizes the results of a JIT kernel."""
     body = c[c.index("_domain(const bcg_array *operands") :]
     body = body[: body.index("\n}\n")]
-    ranks = len(re.findall(r"rank [!<=]+ .*bcg_fail\(why, BCG_RANK", body))
+    ranks = len(re.findall(r"rank [!<=]+ .*bcg_fail_array\(why, BCG_RANK", body))
     met = sum(int(end) - int(first) for first, end in re.findall(r"bcg_meet\([^;]*?, (\d+), (\d+), \d+, extents", body))
     # How many bytes a result may have no type says: that is asked wherever an extent is not known.
-    bytes_ = body.count("bcg_fail(why, BCG_OVERFLOW")
+    bytes_ = body.count("bcg_fail_array(why, BCG_OVERFLOW")
     assert bytes_ <= 1
-    return body.count("bcg_fail(") - ranks - bytes_ + met + body.count("bcg_meet_dim(")
+    return len(re.findall(r"bcg_fail\w*\(", body)) - ranks - bytes_ + met + body.count("bcg_meet_dim(")
 
 
 def undecided(kernel: bg.Kernel) -> int:

@@ -10,10 +10,10 @@ from prove_checks import ARGUMENTS, KERNELS, alarms, argued, checks, proved
 
 # Each line keeps a read in bounds: without it there is an alarm that no argument meets.
 KEPT = (
-    "if (x->rank != 2) return bias_fail(why, BCASTGEN_RANK, 0, -1, -1, 2, x->rank);",
-    "if (b->extents == NULL) return bias_fail(why, BCASTGEN_NULL_EXTENTS, 1, -1, -1, 0, b->rank);",
-    "if (r->rank != 2) return bias_fail(why, BCASTGEN_RESULT_RANK, 2, -1, -1, 2, r->rank);",
-    "if (array->byte_strides == NULL) return bias_fail(why, BCASTGEN_NULL_STRIDES, position, dim, -1, 0, extent);",
+    "if (x->rank != 2) return bias_fail_array(why, BCASTGEN_RANK, BIAS_X, 2, x->rank);",
+    "if (b->extents == NULL) return bias_fail_array(why, BCASTGEN_NULL_EXTENTS, BIAS_B, 0, b->rank);",
+    "if (result->rank != rank) return bias_fail_array(why, BCASTGEN_RESULT_RANK, position, rank, result->rank);",
+    "if (array->byte_strides == NULL) return bias_fail_dim(why, BCASTGEN_NULL_STRIDES, position, dim, 0, extent);",
 )
 needs_frama_c = pytest.mark.skipif(shutil.which("frama-c") is None, reason="Frama-C is not installed")
 
