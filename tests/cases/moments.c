@@ -62,7 +62,8 @@ static double moments_sum_f64_total(moments_sum_f64 *so_far)
         total = is_set ? so_far->whole[k] + total : so_far->whole[k];
         is_set = true;
     }
-    return total;
+    /* as if the sum began with 0: that of negative zeros is 0 */
+    return total + 0.0;
 }
 
 /* The total, divided by the number of values minus `less`. */

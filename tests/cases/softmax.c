@@ -199,7 +199,8 @@ static float softmax_sum_f32_total(softmax_sum_f32 *so_far)
         total = is_set ? so_far->whole[k] + total : so_far->whole[k];
         is_set = true;
     }
-    return total;
+    /* as if the sum began with 0: that of negative zeros is 0 */
+    return total + 0.0f;
 }
 
 void softmax(const float *x, float *r)

@@ -62,7 +62,8 @@ static float weighted_sum_sum_f32_total(weighted_sum_sum_f32 *so_far)
         total = is_set ? so_far->whole[k] + total : so_far->whole[k];
         is_set = true;
     }
-    return total;
+    /* as if the sum began with 0: that of negative zeros is 0 */
+    return total + 0.0f;
 }
 
 /* The extents of sum_of_values and the operand that set each, or which operand and dim forbid them. Reads no data. */
