@@ -83,7 +83,7 @@ def tree_of(row: Reduction, dtype: DType) -> Tree:
     divided = _divided(dtype) if row.divides else ""
     combined = bare(OPS[row.combines].c_for((dtype, dtype), dtype))
     way = " as complex numbers are: where a part is infinite or NaN, so is the other NaN" if dtype.is_complex else ""
-    ended = _plus_zero(dtype) if row.combines == "add" and not exact else "total"
+    ended = _plus_zero(dtype) if row.identity == 0 and not exact else "total"
     return Tree(name, dtype.c, row.doc, combined, literal(row.neutral(dtype), dtype), "", divided, way, ended, exact)
 
 
