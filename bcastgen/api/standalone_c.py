@@ -133,7 +133,7 @@ def module_source(kernels: Kernel | Mapping[str, Kernel] | Iterable[Kernel], nam
         raise BcastgenError(
             f"module {name} has two kernels {twice!r}; give them names: {{'first': ..., 'second': ...}}"
         )
-    return render_module(name, [kernel.standalone_part(label) for label, kernel in pairs], form)
+    return render_module(name, [kernel.standalone_part(label, form) for label, kernel in pairs], form)
 
 
 def emit_shape(program: Program, directory: str | Path, name: str | None = None) -> tuple[Path, ...]:

@@ -47,7 +47,7 @@ from .operands import constant_row, constant_values, depends_on_ranks, result_na
 from .ufunc_attributes import UfuncAttributes
 
 if TYPE_CHECKING:
-    from ..emit.standalone import ModulePart
+    from ..emit.standalone import CForm, ModulePart
     from ..loops.nest import LoopProgram
     from ..mlir.linalg.sizes import Sizes
     from ..mlir.provenance import Provenance
@@ -494,11 +494,11 @@ class Kernel(UfuncAttributes, KernelBase):
         name = self.__name__ if name is None else name
         check_name(name)
         made = CForm(variants, **{**form, "build": names_of("build", form.get("build", ()))})
-        return write_sources(render_module(name, [self.standalone_part(name)], made), directory)
+        return write_sources(render_module(name, [self.standalone_part(name, made)], made), directory)
 
-    def standalone_part(self, name: str) -> ModulePart:
-        """Return the kernel as the part of this name of a module of standalone C."""
-        return self.declared_compilation.standalone_part(name, self._values, self._text)
+    def standalone_part(self, name: str, form: CForm) -> ModulePart:
+        """Return the kernel as the part of this name of a module of standalone C in this form."""
+        return self.declared_compilation.standalone_part(name, form, self._values, self._text)
 
     @property
     def declared_compilation(self) -> Compilation:

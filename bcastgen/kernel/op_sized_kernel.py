@@ -29,7 +29,7 @@ from .op_sizes import ranks_by_maps, size_program
 from .value_operands import read_values, value_operands, values_of
 
 if TYPE_CHECKING:
-    from ..emit.standalone import ModulePart
+    from ..emit.standalone import CForm, ModulePart
     from ..mlir.linalg.sizes import Sizes
 
 __all__ = ["OpSizedKernel"]
@@ -182,7 +182,7 @@ class OpSizedKernel(SizedKernel):
 
         return Sizes(self._size_program(), self._slots_of_sizings())
 
-    def standalone_part(self, name: str) -> ModulePart:
+    def standalone_part(self, name: str, form: CForm) -> ModulePart:
         """Return the kernel as a part of a module of standalone C; its C computes the shape functions' extents."""
         from .op_sizes_c import sizes_of  # noqa: PLC0415 - calls need no C that stands alone
 
@@ -191,7 +191,7 @@ class OpSizedKernel(SizedKernel):
             raise BcastgenError(
                 f"{self._name}: C with shape functions takes no other extents of the caller's; name them"
             )
-        return replace(super().standalone_part(name), sizes=sizes_of(self.expression, made.operand_types))
+        return replace(super().standalone_part(name, form), sizes=sizes_of(self.expression, made.operand_types))
 
     def size_program(self, ranks: tuple[int, ...], bounds: bool = False) -> Program:
         """Return the program that sizes the ops' results, or their bounds, for operands of these ranks."""

@@ -331,4 +331,7 @@ class LoopProgram:
     reduced: tuple[Reducing, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join(nest.shown(self.guards.checked(at)) for at, nest in enumerate(self.nests))
+        texts = [nest.shown(self.guards.checked(at)) for at, nest in enumerate(self.nests)]
+        if len(texts) > 1:
+            texts = [text.replace("nest ", f"nest {at} ", 1) for at, text in enumerate(texts)]
+        return "\n".join(texts)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..core.c_source import CSource
-    from ..emit.standalone import ModulePart
+    from ..emit.standalone import CForm, ModulePart
     from ..loops.nest import LoopProgram
     from ..loops.rewrites.pipeline import Rewritten
     from ..loops.schedule.inner_loops import Schedule
@@ -73,7 +73,7 @@ Stage = TypeVar("Stage", bound=object)
 
 
 # What BCASTGEN_DUMP may name: a stage is printed as it is made.
-DUMPED = ("typed", "nest", "shape", "rewrite", "schedule", "c")
+DUMPED = ("typed", "nest", "shape", "rewrite", "schedule", "c", "standalone_schedule")
 
 
 @cache
@@ -234,20 +234,34 @@ class Compilation:
         """Stage 6: the C of the kernel that serves every rank, shape and layout these types allow."""
         from ..emit.kernel.view import kernel_view
         from ..emit.templating.render import render_kernel
+        from ..loops.schedule.program_schedule import compiles_functions_once
 
         fast = self.options.math == "fast"
         view = kernel_view(self.options.name, self.rewritten.program, self.schedules, self.banner, fast=fast)
-        return self._dump("c", render_kernel(view, fast, self.schedule.light))
+        once = compiles_functions_once(self.schedule)
+        return self._dump("c", render_kernel(view, fast, once, self.schedule.light))
 
-    def standalone_part(self, name: str, constants: Sequence[np.ndarray[Any, Any]] = (), text: str = "") -> ModulePart:
+    def standalone_schedule(self, form: CForm) -> ProgramSchedule:
+        """Stage 5 of standalone C: the loops of each nest, as a form of C asks for them."""
+        from ..emit.standalone.target import find_target
+        from ..loops.schedule.program_schedule import standalone_schedule
+
+        form.checked()
+        vector_bytes = 0 if form.target is None else find_target(form.target).vector_bytes
+        made = standalone_schedule(self.rewritten.program, form.variants, form.is_plain, form.openmp, vector_bytes)
+        return self._dump("standalone_schedule", made)
+
+    def standalone_part(
+        self, name: str, form: CForm, constants: Sequence[np.ndarray[Any, Any]] = (), text: str = ""
+    ) -> ModulePart:
         """Return the part of this name of a module of standalone C.
 
-        `constants` are the last operands' values, `text` is the user's own expression.
+        `form` is the module's, `constants` are the last operands' values, `text` is the user's own expression.
         """
         from ..emit.standalone import ModulePart
 
-        fast = self.options.math == "fast"
-        return ModulePart(name, self.rewritten.program, self.typed, constants, fast, self.program, text=text)
+        program, schedule, fast = self.rewritten.program, self.standalone_schedule(form), self.options.math == "fast"
+        return ModulePart(name, program, schedule, self.typed, constants, fast, self.program, text=text)
 
     @property
     def banner(self) -> str:
@@ -269,6 +283,8 @@ class Compilation:
     @property
     def stages(self) -> dict[str, str]:
         """Every stage's text, by name, in order."""
+        from ..emit.standalone import CForm
+
         return {
             "expression": str(self.expression),
             "typed": str(self.typed),
@@ -278,6 +294,7 @@ class Compilation:
             **self._rewrites,
             "schedule": str(self.schedule),
             "c": str(self.source),
+            "standalone_schedule": str(self.standalone_schedule(CForm(self.options.variants))),
         }
 
     @property

@@ -24,6 +24,7 @@ MEANINGS = {
     "constraints": "what shapes have to fulfil; what is proved costs nothing at run time",
     "shape": "the program that computes the shapes of the results, and nothing else",
     "other_rewrites": "those that found nothing to change",
+    "standalone_schedule": "the loops of the C that `bcastgen emit` writes, unless its options ask for others",
     "schedule": "the inner loops; along each, an array is unit (element by element) or zero (one element for all)",
 }
 
@@ -41,7 +42,7 @@ def explain(stages: Mapping[str, str], name: str) -> str:
     if "c" in stages:
         front, own = own_c(stages["c"], name)
         left_out = f"{front} lines of types and helpers stand in front (--stage c shows them)"
-        shown["c"] = (f"the kernel's own functions; {left_out}" if front else "", own)
+        shown["c"] = (f"the kernel's own functions; {left_out}" if front else "", own.rstrip())
     return "\n\n".join(
         f"== {stage}{': ' if meaning else ''}{meaning}\n{text}" for stage, (meaning, text) in shown.items()
     )

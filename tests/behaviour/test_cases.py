@@ -14,7 +14,6 @@ from bcastgen.api.functions import from_text
 from bcastgen.api.mlir_module import from_mlir
 from bcastgen.core.c_flags import CHECKED
 from bcastgen.loops.rewrites.pipeline import REWRITES
-from bcastgen.loops.schedule.program_schedule import standalone_schedule
 from bcastgen.pipeline.compilation import MLIR_FORMS
 from compile_flags import LANGUAGES, STRICT
 
@@ -42,8 +41,6 @@ def sections(case: Path, directory: Path) -> str:
         versions = kernel.to_mlir("linalg", versions=2)
         stages |= {"linalg in 2 versions": versions} if versions != stages["linalg"] else {}
     if kind != "kernel":
-        scheduled = standalone_schedule(kernel.declared_compilation.rewritten.program, variants)
-        stages[f"schedule of {case.stem}.c"] = str(scheduled)
         for path in kernel.emit_c(directory, case.stem, variants):
             # What all modules share is a golden file of its own.
             stages |= {path.name: path.read_text()} if path.stem == case.stem else {}

@@ -139,7 +139,7 @@ def road(text, options=PLAIN):
         try:
             typed = kernel.compilation
             found.append(refusal(kernel))
-            found.extend(render_module("k", [typed.standalone_part("k")], CForm(0)).files.values())
+            found.extend(render_module("k", [typed.standalone_part("k", CForm(0))], CForm(0)).files.values())
             found.extend(exported(kernel))
         except BcastgenError as error:
             found.append(str(error))

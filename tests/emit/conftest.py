@@ -41,7 +41,8 @@ def emit():
         kinds = tuple(t.dtype for t in types)
         options, count_constants = Options(name, variants), len(constants)
         compilation = Compilation(expression, kinds, types, declared, results, options, None, count_constants)
-        rendered = render_module(name, [compilation.standalone_part(name, constants)], CForm(variants))
+        form = CForm(variants)
+        rendered = render_module(name, [compilation.standalone_part(name, form, constants)], form)
         stem = rendered.name
         function = f"{stem}_kernel" if f"bcastgen_status {stem}_kernel(" in rendered.files[f"{stem}.h"] else stem
         return Emitted(stem, function, dict(rendered.files), compilation, result_ranks(compilation))

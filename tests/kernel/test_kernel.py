@@ -241,6 +241,7 @@ def test_explain_shows_every_stage():
         "other_rewrites",
         "schedule",
         "c",
+        "standalone_schedule",
     }
     kernel(np.float32([1]), np.float32([2]))
     assert "a: f32" in kernel.explain()

@@ -35,9 +35,9 @@ def test_every_stage_is_under_a_heading_that_says_what_it_is(text):
 def test_of_the_c_what_is_left_out_is_types_and_helpers(text, name):
     """Also where a helper has a parameter whose name begins as the kernel's does."""
     kernel = bg.from_text(text, name)
-    shown = kernel.explain().partition("== c: ")[2].partition("\n")[2]
-    front = kernel.source.removesuffix(shown)
-    assert front + shown == kernel.source
+    shown = kernel.explain().partition("== c: ")[2].partition("\n")[2].partition("\n\n== ")[0]
+    front = kernel.source.removesuffix(f"{shown}\n")
+    assert f"{front}{shown}\n" == kernel.source
     assert shown.startswith("static ") and f"{name}_rows_unit(" in shown and "bcg_entry" in shown
     assert not re.search(r"^static (inline|BCG_INLINE) ", shown, re.MULTILINE)
     assert not re.search(rf"^static .*\b{name}_", front, re.MULTILINE)

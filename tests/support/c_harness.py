@@ -113,7 +113,7 @@ def result_ranks(compilation: Compilation) -> tuple[int | None, ...]:
 
 def emit_module(kernels: Sequence[Kernel], name: str, form: CForm = USUAL) -> list[Emitted]:
     """The kernels as one module, each with its names there."""
-    parts = [kernel.standalone_part(kernel.__name__) for kernel in kernels]
+    parts = [kernel.standalone_part(kernel.__name__, form) for kernel in kernels]
     files = dict(render_module(name, parts, form).files)
     made = []
     module = module_view(name, parts, form)

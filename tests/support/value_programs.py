@@ -40,13 +40,13 @@ class Row:
     kinds: tuple[str, ...]
     function: object = field(compare=False)
 
-    def part(self, fast=False):
+    def part(self, form, fast=False):
         """The row as a part of a module."""
         types = tuple(parse_type(f"{kind}[?]") for kind in self.kinds)
         expression = trace(self.function, tuple("abc"[: len(types)]))
         options = Options(self.name, 0, math="fast" if fast else "accurate")
         compilation = Compilation(expression, tuple(map(dtype, self.kinds)), types, None, ("r",), options, None, 0)
-        return compilation.standalone_part(self.name)
+        return compilation.standalone_part(self.name, form)
 
 
 @functools.cache
@@ -157,9 +157,10 @@ class ValueProgram:
     """A module of rows, and a main that calls each."""
 
     def __init__(self, chosen, form=None, fast=False):
-        parts = [row.part(fast) for row in chosen]
+        form = form or CForm()
+        parts = [row.part(form, fast) for row in chosen]
         self.results_of = {row.name: part.typed.result_dtypes[0] for row, part in zip(chosen, parts, strict=True)}
-        source = render_module("m", parts, form or CForm())
+        source = render_module("m", parts, form)
         calls = []
         for row in chosen:
             result = self.results_of[row.name]

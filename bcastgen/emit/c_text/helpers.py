@@ -59,12 +59,11 @@ _HEADERS = (
     "bcg_complex_functions.h",
     "bcg_complex_inverse.h",
 )
-# The headers with functions of elements, and those of mathematical ones; the most calls of the latter that are inlined.
+# The headers with functions of elements, and those of mathematical ones.
 _OF_ELEMENTS, _MATHEMATICAL = (
     r"bcg_(?:complex|freestanding_math|half|number|scalar|small_float|tosa|vmath\w*)\.h",
     r"bcg_vmath_(?!core)\w*\.h",
 )
-_MOST_INLINED = 16
 # What the preprocessor may leave out, the innermost first; and a name.
 _CONDITIONAL, _WORD = re.compile(r"^#if(?:(?!^#if).)*?^#endif", re.MULTILINE | re.DOTALL), re.compile(r"\bbcg_\w+")
 _DEFINED = (
@@ -169,24 +168,23 @@ def functions_of(headers: str) -> frozenset[str]:
     return frozenset(name for text in texts for name in _DEFINED[0].findall(text))
 
 
-def for_loops(definitions: str, loops: str, all: bool = True) -> str:
+def for_loops(definitions: str, loops: str, once: bool, all: bool = True) -> str:
     """Return definitions with the attributes by which compilers vectorise the loops that call them, in little time.
 
     Compilers do not inline large functions that several loops call, and leave the loops scalar. So functions of
-    elements become part of each loop (`BCG_INLINE`); but if loops call mathematical ones very often, these are compiled
-    once, for whole vectors (`BCG_CALLED`): a little slower for a few calls, as fast for many. Functions for elements
+    elements become part of each loop (`BCG_INLINE`); but where the schedule says so, mathematical ones are compiled
+    once, for whole vectors (`BCG_CALLED`). Functions for elements
     outside of a common case are never vectorised, and stay apart (`BCG_APART`). What is called on some machines only is
     `BCG_INLINE`, too, of which compilers for other machines do not say that nothing calls it.
 
     Parameters
     ----------
     definitions, loops : C texts.
+    once : whether mathematical functions that loops call are compiled once, as the schedule decides.
     all : whether this is done for all functions of elements, or only if some of them are mathematical.
     """
-    called = [name for name in calls(loops) if name in functions_of(_MATHEMATICAL)]
-    # Calls in a common case are beside calls of the full functions.
-    full = [name for name in called if "_common_" not in name]
-    shared = frozenset(called) if len(full) > _MOST_INLINED else frozenset[str]()
+    called = functions_of(_MATHEMATICAL).intersection(calls(loops))
+    shared = called if once else frozenset[str]()
     of_elements = functions_of(_OF_ELEMENTS) if all or called else frozenset[str]()
     apart = {name.replace("_near_", "_") for name in of_elements if "_near_" in name}
     unconditional, conditions = f"{definitions}\n{loops}", 1

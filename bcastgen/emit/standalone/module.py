@@ -20,7 +20,7 @@ from ...core.frozen import dataclass
 from ...core.version import __version__
 from ...expr.infer import Typed
 from ...loops.nest import LoopProgram
-from ...loops.schedule.program_schedule import standalone_schedule
+from ...loops.schedule.program_schedule import ProgramSchedule, compiles_functions_once
 from ...loops.schedule.threads import BLOCK
 from ..c_text.helpers import helper_names, helper_text
 from ..c_text.names import MODULE_MACROS, comment_text, constant_prefix, module_identifiers
@@ -54,6 +54,7 @@ class ModulePart:
     ----------
     name : the user's name for it.
     program : its nests. A ranked nest becomes nested loops, an unranked one a run-time plan.
+    schedule : the loops of these nests, in the module's form.
     typed : the expression, which the header shows.
     constants : the values of the program's constants: static data that callers do not pass.
     fast : whether functions take their fast forms.
@@ -64,6 +65,7 @@ class ModulePart:
 
     name: str
     program: LoopProgram
+    schedule: ProgramSchedule
     typed: Typed
     constants: Sequence[np.ndarray[Any, Any]] = ()
     fast: bool = False
@@ -93,6 +95,11 @@ class ModuleView:
     form: CForm
     statics: tuple[StaticView, ...] = ()
     reduced: tuple[ReducedView | None, ...] = ()
+
+    @property
+    def functions_once(self) -> bool:
+        """Whether mathematical functions are compiled once, and not as a part of each loop that calls them."""
+        return compiles_functions_once(*(part.schedule for part in self.parts))
 
     @property
     def types(self) -> str:
@@ -152,7 +159,6 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
     of_trees = (tree_name.removeprefix("bcg_") for rows in trees for tree_name, _ in rows)
     others = (*helper_names(), "status", "sentence", "write", *constants, *of_trees)
     prefix, identifiers = module_identifiers(name, [part.name for part in parts], others)
-    vector_bytes = 0 if form.target is None else find_target(form.target).vector_bytes
     views, loops = [], []
     macros = constant_prefix(prefix)
     ours = (*MODULE_MACROS, *(helper for helper in helper_names() if helper.isupper()))
@@ -160,11 +166,10 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
     numbers = {f"{macros}_{macro}" for macro in ours} | {prefix}
     numbers |= {f"{stem}{ending}" for _, names_ in identifiers for stem in (names_,) for ending in functions}
     for part, rows, (stem, function) in zip(parts, trees, identifiers, strict=True):
-        scheduled = standalone_schedule(part.program, form.variants, form.is_plain, form.openmp, vector_bytes)
         view = kernel_view(
             part.name,
             part.program,
-            scheduled.nests,
+            part.schedule.nests,
             "",
             separate=True,
             constants=part.constants,
@@ -175,7 +180,8 @@ def module_view(name: str, parts: Sequence[ModulePart], form: CForm) -> ModuleVi
         sized = part.sizes
         if sized is not None:
             sized = replace(sized, text=sized.text.replace(SIZES_FUNCTION, f"{view.name}_sizes"))
-        shared = reduced_view(view, part.program, scheduled.sharing, form.is_plain) if scheduled.sharing else None
+        sharing = part.schedule.sharing
+        shared = reduced_view(view, part.program, sharing, form.is_plain) if sharing else None
         if shared is not None:
             workspace = shared.workspace if shared.kept else ""
             view = replace(view, places=shared.in_place, workspace=workspace, users=(*view.users, *rows))

@@ -17,10 +17,8 @@ from .project import project_files
 
 __all__ = ["render_module"]
 
-_USUAL = CForm()
 
-
-def render_module(name: str, parts: Sequence[ModulePart], form: CForm = _USUAL) -> CSource:
+def render_module(name: str, parts: Sequence[ModulePart], form: CForm) -> CSource:
     """Return the C of a module for other people's projects.
 
     Parameters

@@ -136,7 +136,10 @@ def render_template(name: str, /, **values: object) -> str:
     return _environment().get_template(name).render(**values)
 
 
-def render_kernel(view: KernelView, fast: bool = False, light: bool = False) -> CSource:
-    """Return the C of a kernel that serves every rank and layout: what the JIT compiles; see `CSource` for `light`."""
-    text = lay_out(render_template("kernel.c.j2", kernel=view))
+def render_kernel(view: KernelView, fast: bool = False, once: bool = False, light: bool = False) -> CSource:
+    """Return the C of a kernel that serves every rank and layout: what the JIT compiles.
+
+    `fast`, `once` and `light` are of the kernel's schedule: see `for_loops` and `CSource`.
+    """
+    text = lay_out(render_template("kernel.c.j2", kernel=view, once=once))
     return CSource(view.name, {"kernel.c": text}, FAST_FLAGS if fast else (), light)

@@ -108,15 +108,26 @@ class Schedule:
     shared_pass: SharedPass | None = None
     direct: tuple[int | None, ...] = ()
 
+    @property
+    def loops(self) -> tuple[InnerLoop, ...]:
+        """Every loop that there is: where standalone C has stages, none computes everything."""
+        if self.staged is None:
+            return (self.inline,)
+        return (*((self.inline,) if self.run_time else ()), *self.stages, self.staged)
+
     def __str__(self) -> str:
-        return _schedule_text(self)
+        return self.shown("schedule")
+
+    def shown(self, title: str) -> str:
+        """Return the text: the title, then one line for each decision, with its reason."""
+        return "\n".join((title, *(f"  {line}" for line in _lines(self))))
 
 
-def _schedule_text(scheduled: Schedule) -> str:
-    """Return the text of a schedule: one line for each decision, with its reason."""
+def _lines(scheduled: Schedule) -> list[str]:
+    """Return a line for each decision of a schedule, with its reason."""
     nest, inline, staged = scheduled.nest, scheduled.inline, scheduled.staged
     if not inline.variants:
-        return "schedule\n  nothing is computed"
+        return ["nothing is computed"]
     lines = _loop_lines(nest, inline)
     if scheduled.run_time:
         lines.append("arrays that are not adjacent, or have no variant here, are copied into a tile first")
@@ -152,7 +163,7 @@ def _schedule_text(scheduled: Schedule) -> str:
         lines.append(str(scheduled.threads))
     if scheduled.light:
         lines.append("light: memory decides how long it takes; if all nests are light, vectors of 256 bits are enough")
-    return "\n".join(("schedule", *(f"  {line}" for line in lines)))
+    return lines
 
 
 def _loop_lines(nest: Nest, loop: InnerLoop) -> list[str]:

@@ -13,13 +13,14 @@ from ...core.frozen import dataclass
 from ...ops.table import CAST
 from ..nest import Let, Load, LoopProgram, Nest, Reducing, Value
 from ..rewrites import pipeline
+from .function_calls import MOST_INLINED, function_calls
 from .inner_loops import Schedule
 from .schedule import nested_loops, plain_loops, schedule
 from .shared_loops import Sharing, shared_loops
 from .shared_rows import SharedPass, saved_value, shared_lines, shared_rows
 from .threads import Threads, threads
 
-__all__ = ["ProgramSchedule", "run_time_schedule", "standalone_schedule"]
+__all__ = ["ProgramSchedule", "compiles_functions_once", "run_time_schedule", "standalone_schedule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,13 @@ class ProgramSchedule:
     nests : the schedule of each nest.
     sharing : in standalone C with reductions, the outer loops that nests share; else None.
     notes : lines about what nests do together.
+    function_calls : how many calls of mathematical functions there are in all variants of all loops.
     """
 
     nests: tuple[Schedule, ...]
     sharing: Sharing | None = None
     notes: tuple[str, ...] = ()
+    function_calls: int = 0
 
     @property
     def light(self) -> bool:
@@ -43,7 +46,22 @@ class ProgramSchedule:
         return all(one.light for one in self.nests)
 
     def __str__(self) -> str:
-        return "\n".join((*map(str, self.nests), *self.notes))
+        several = len(self.nests) > 1
+        texts = (one.shown(f"schedule of nest {at}" if several else "schedule") for at, one in enumerate(self.nests))
+        return "\n".join((*texts, *self.notes, *_function_lines(self.function_calls)))
+
+
+def compiles_functions_once(*programs: ProgramSchedule) -> bool:
+    """Whether the functions of a file with these programs are compiled once, and not with each loop that calls them."""
+    return sum(one.function_calls for one in programs) > MOST_INLINED
+
+
+def _function_lines(calls: int) -> tuple[str, ...]:
+    """Return the line that says how loops call functions; none where no loop does."""
+    where = f"{calls} call{'s' if calls > 1 else ''} in all loops"
+    if calls > MOST_INLINED:
+        return (f"functions: {where}, more than {MOST_INLINED}: compiled once, for whole vectors",)
+    return (f"functions: {where}, inlined",) if calls else ()
 
 
 def run_time_schedule(program: LoopProgram, variants: int | None = None, fast: bool = False) -> ProgramSchedule:
@@ -57,7 +75,7 @@ def run_time_schedule(program: LoopProgram, variants: int | None = None, fast: b
     """
     made = [replace(schedule(nest, variants, fast), direct=_direct(nest)) for nest in program.nests]
     if not program.reduced:
-        return _verified(ProgramSchedule(tuple(made)))
+        return _finished(ProgramSchedule(tuple(made)))
     for run in shared_rows(program.nests):
         for own, rows in enumerate(run.rows):
             at = run.first + own
@@ -67,7 +85,7 @@ def run_time_schedule(program: LoopProgram, variants: int | None = None, fast: b
                 saved = saved_value(program.nests, run, at, value) if isinstance(value, Let) else None
             count = len(run.rows) if own == 0 else 0
             made[at] = replace(made[at], shared_pass=SharedPass(rows, count, saved))
-    return _verified(ProgramSchedule(tuple(made), notes=tuple(shared_lines(program.nests))))
+    return _finished(ProgramSchedule(tuple(made), notes=tuple(shared_lines(program.nests))))
 
 
 def _direct(nest: Nest) -> tuple[int | None, ...]:
@@ -125,17 +143,17 @@ def standalone_schedule(
         dims = _every_loop(program) if sharing is None else _opened_first(program, sharing)
         made = tuple(replace(one, threads=_threads(one, dims.get(at, ()))) for at, one in enumerate(made))
     notes = () if sharing is None else tuple(sharing.describe(program).split("\n"))
-    return _verified(ProgramSchedule(made, sharing, notes))
+    return _finished(ProgramSchedule(made, sharing, notes))
 
 
-def _verified(made: ProgramSchedule) -> ProgramSchedule:
-    """Return a schedule, verified wherever nests are: under BCASTGEN_DEBUG and in tests."""
+def _finished(made: ProgramSchedule) -> ProgramSchedule:
+    """Return a schedule whose calls are counted, verified wherever nests are: under BCASTGEN_DEBUG and in tests."""
     if pipeline.verifies():
         from .verify import verify_schedule  # noqa: PLC0415 - only BCASTGEN_DEBUG needs it
 
         for one in made.nests:
             verify_schedule(one)
-    return made
+    return replace(made, function_calls=function_calls(made.nests))
 
 
 def _every_loop(program: LoopProgram) -> dict[int, tuple[int, ...]]:

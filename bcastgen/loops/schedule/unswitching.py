@@ -109,7 +109,11 @@ def _operands_of(nest: Nest, value: Value) -> frozenset[int]:
 
 
 def _decided(nest: Nest, condition: Value, side: int) -> Nest:
-    """Return the nest with one side of each selection by this condition in the selection's place."""
+    """Return the nest with one side of each selection by this condition in the selection's place.
+
+    It is no rewrite, since a rewrite's nest has the same results at all points: this one has them only at those where
+    the condition has this value, and so needs the variant that decides it. :func:`.verify_schedule` verifies it.
+    """
     instead: dict[Value, Value] = {}
     body: list[Apply] = []
     for at, statement in enumerate(nest.body):

@@ -103,6 +103,6 @@ def test_the_run_time_says_what_a_pass_saves():
     assert rows == [((0,), 3), ((0,), 0), ((0,), 0)]
     assert [one.shared_pass.saved is not None for one in made.nests] == [False, False, True]
     assert "saved: the pass that nests share keeps" in str(made.nests[-1])
-    assert "nests 0 to 2 share a pass over the rows (d0)" in str(made).splitlines()[-1]
+    assert "nests 0 to 2 share a pass over the rows (d0)" in str(made).splitlines()[-2]
     source = str(bg.from_text(SOFTMAX).compilation.source)
     assert source.count(".saved = ") == 1 and source.count(".shared = 3") == 1
