@@ -64,6 +64,28 @@ def test_every_module_is_one_whose_examples_run():
     assert set(rooms.modules()) - {"bcastgen"} <= walked
 
 
+# Names that are two classes', and why.
+SAME_NAME = {
+    "Block": "MLIR's word: in MLIR text as it is read (`mlir/ir.py`), and in the shape dialect, which is verified",
+    "Operation": "as Block",
+    "Type": "as Block",
+    "Value": "as Block",
+    "Expression": "ours; NumExpr's module of that name has the other, which programs written for it import",
+}
+
+
+def test_a_name_is_one_class():
+    """But for classes of one module's own, whose names begin with an underscore."""
+    homes: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "bcastgen").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    twice = {name: found for name, found in homes.items() if len(found) > 1}
+    assert {name: found for name, found in twice.items() if name not in SAME_NAME} == {}
+    assert {name for name in SAME_NAME if len(twice.get(name, ())) != 2} == set()
+
+
 def test_an_import_inside_a_function_says_why_on_its_line():
     """That it is one is found by ruff (PLC0415), which takes any mark."""
     lines = [

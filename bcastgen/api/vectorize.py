@@ -17,7 +17,7 @@ import numpy as np
 from ..core.errors import BcastgenError, TraceError
 from ..core.options import check_name, check_switch, whole
 from ..expr.nodes import Expression
-from ..expr.source.numba_signatures import Signature, read_signatures
+from ..expr.source.numba_signatures import NumbaSignature, read_signatures
 from ..expr.source.reader import read
 from ..kernel.kernel import Kernel
 from ..kernel.signature_kernel import SignatureKernel
@@ -174,7 +174,7 @@ class _Maker:
         self,
         function: Callable[..., Any],
         expression: Expression,
-        signatures: tuple[Signature, ...],
+        signatures: tuple[NumbaSignature, ...],
         label: str,
         names: tuple[str, ...],
         defaults: tuple[object, ...],

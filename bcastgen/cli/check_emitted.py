@@ -31,7 +31,7 @@ from ..emit.standalone.target import find_target
 from ..runtime.compilers import Compiler, compilers
 from ..runtime.processes import run
 
-__all__ = ["Finding", "check_files"]
+__all__ = ["CompilerRun", "check_files"]
 
 _THREADS = """\
 int main(void)
@@ -45,7 +45,7 @@ int main(void)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CompilerRun:
     """The outcome of compiling or running some files: by which compiler, with which options, and its messages."""
 
     compiler: str
@@ -62,7 +62,7 @@ class Finding:
         return f"{head:<62}  {verdict}{said}"
 
 
-def check_files(files: Mapping[str, str], form: CForm) -> Iterator[Finding]:
+def check_files(files: Mapping[str, str], form: CForm) -> Iterator[CompilerRun]:
     """Compile a module's files, and run its self-checking program if it has one.
 
     Parameters
@@ -72,7 +72,7 @@ def check_files(files: Mapping[str, str], form: CForm) -> Iterator[Finding]:
 
     Yields
     ------
-    Finding
+    CompilerRun
         One by one, as the compilers finish.
 
     Raises
@@ -93,12 +93,12 @@ def check_files(files: Mapping[str, str], form: CForm) -> Iterator[Finding]:
         raise CompileError(f"no compiler here compiles for {form.target}; zig does (pip install ziglang)")
 
 
-def _check(files: Mapping[str, str], form: CForm, compiler: Compiler) -> Iterator[Finding]:
+def _check(files: Mapping[str, str], form: CForm, compiler: Compiler) -> Iterator[CompilerRun]:
     """Yield what one compiler says of the files, in each form and language; then what their program finds."""
     units = tuple(name for name in files if name.endswith(".c"))
     machine = _machine_flags(form, compiler)
     if machine is None:
-        yield Finding(str(compiler), "", units, True, left_out=f"it does not compile for {form.target}")
+        yield CompilerRun(str(compiler), "", units, True, left_out=f"it does not compile for {form.target}")
         return
     with tempfile.TemporaryDirectory(prefix="bcastgen-check-") as made:
         directory = Path(made)
@@ -144,11 +144,11 @@ def _compile(
     options: tuple[str, ...],
     units: tuple[str, ...],
     directory: Path,
-) -> Finding:
+) -> CompilerRun:
     result = (flag.text for flag in RESULT_FLAGS)
     verdict, output = run([*command, *language, *WARNING_FLAGS, CHECKED, *options, *result, "-c", *units], directory)
     how = " ".join((next(flag for flag in language if flag.startswith("-std=")), *options))
-    return Finding(str(compiler), how, units, not verdict, f"the compiler {verdict}\n{output}" if verdict else "")
+    return CompilerRun(str(compiler), how, units, not verdict, f"the compiler {verdict}\n{output}" if verdict else "")
 
 
 def _threads(form: CForm) -> tuple[tuple[str, ...], ...]:
@@ -163,16 +163,16 @@ def _run_program(
     units: tuple[str, ...],
     threads: tuple[str, ...],
     directory: Path,
-) -> Finding:
+) -> CompilerRun:
     """Build the self-checking program as C, and run it if it is for this machine."""
     how = " ".join(("built" if form.target else "run", *threads))
     program, result = str(directory / "checks"), tuple(flag.text for flag in RESULT_FLAGS)
     (directory / "threads.c").write_text(_THREADS, encoding="utf-8")
     if threads and run([*command, *threads, "-o", program, "threads.c"], directory)[0]:
-        return Finding(str(compiler), how, units[1:], True, left_out="it has no library of OpenMP")
+        return CompilerRun(str(compiler), how, units[1:], True, left_out="it has no library of OpenMP")
     verdict, output = run(
         [*command, C_LANGUAGE[0], CHECKED, *result, *threads, "-o", program, *units, *LIBRARIES], directory
     )
     if not verdict and form.target is None:
         verdict, output = run([program], directory)
-    return Finding(str(compiler), how, units[1:], not verdict, f"it {verdict}\n{output}" if verdict else "")
+    return CompilerRun(str(compiler), how, units[1:], not verdict, f"it {verdict}\n{output}" if verdict else "")

@@ -23,11 +23,11 @@ from ..runtime.base import implementation
 from ..runtime.cache.upkeep import info
 from ..runtime.toolchain import toolchain
 
-__all__ = ["Finding", "add_arguments", "examine", "run"]
+__all__ = ["Diagnosis", "add_arguments", "examine", "run"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """The outcome of one check."""
 
     ok: bool
@@ -51,25 +51,25 @@ def run(_options: argparse.Namespace) -> int:
     return 0 if healthy else 1
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[Diagnosis]:
     """Yield the findings about Python, the compiler, the cache and the call path, and about a run of one kernel."""
-    yield Finding(
+    yield Diagnosis(
         True, "versions", f"bcastgen {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
     )
     yield _attempt("compiler", _compiler)
     yield _attempt("cache", _cache)
     slow = implementation != "extension"
     note = " (the C extension is missing: calls work but are slower; install Python's headers and reinstall)"
-    yield Finding(True, "call path", implementation + (note if slow else ""))
+    yield Diagnosis(True, "call path", implementation + (note if slow else ""))
     yield _attempt("kernel", _kernel)
 
 
-def _attempt(what: str, look: object) -> Finding:
+def _attempt(what: str, look: object) -> Diagnosis:
     assert callable(look)
     try:
-        return Finding(True, what, look())
+        return Diagnosis(True, what, look())
     except (BcastgenError, OSError, CompilerWarning) as error:
-        return Finding(False, what, str(error))
+        return Diagnosis(False, what, str(error))
 
 
 def _compiler() -> str:

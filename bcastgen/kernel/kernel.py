@@ -49,7 +49,7 @@ from .ufunc_attributes import UfuncAttributes
 if TYPE_CHECKING:
     from ..emit.standalone import CForm, ModulePart
     from ..loops.nest import LoopProgram
-    from ..mlir.linalg.sizes import Sizes
+    from ..mlir.linalg.sizes import SizesProgram
     from ..mlir.provenance import Provenance
     from ..runtime.slow_path import CleanCall, StrictDims
     from ..shape.dialect.program import Program
@@ -536,7 +536,7 @@ class Kernel(UfuncAttributes, KernelBase):
             return str(self.shape_function)
         return self.compilation.mlir(form, self._values, versions, self._linalg_sizes)
 
-    def _linalg_sizes(self) -> Sizes | None:
+    def _linalg_sizes(self) -> SizesProgram | None:
         """Return the shape functions of the kernel's ops, as linalg writes them; None if there are none."""
         return None
 

@@ -30,7 +30,7 @@ from .value_operands import read_values, value_operands, values_of
 
 if TYPE_CHECKING:
     from ..emit.standalone import CForm, ModulePart
-    from ..mlir.linalg.sizes import Sizes
+    from ..mlir.linalg.sizes import SizesProgram
 
 __all__ = ["OpSizedKernel"]
 
@@ -177,10 +177,10 @@ class OpSizedKernel(SizedKernel):
         types = [type_ for _, type_ in self.compilation.program.operands][: len(self._own_operands)]
         return self.size_program(tuple(len(type_.dims) for type_ in types))
 
-    def _linalg_sizes(self) -> Sizes:
-        from ..mlir.linalg.sizes import Sizes  # noqa: PLC0415 - calls print no MLIR
+    def _linalg_sizes(self) -> SizesProgram:
+        from ..mlir.linalg.sizes import SizesProgram  # noqa: PLC0415 - calls print no MLIR
 
-        return Sizes(self._size_program(), self._slots_of_sizings())
+        return SizesProgram(self._size_program(), self._slots_of_sizings())
 
     def standalone_part(self, name: str, form: CForm) -> ModulePart:
         """Return the kernel as a part of a module of standalone C; its C computes the shape functions' extents."""

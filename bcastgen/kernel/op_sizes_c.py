@@ -1,6 +1,6 @@
 """The shape functions of the ops in an expression, as C for modules of standalone C.
 
-In: an expression with ops that have shape functions, and its operands' types.  Out: :class:`Sizes`.
+In: an expression with ops that have shape functions, and its operands' types.  Out: :class:`SizesView`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ..core.dtypes import DType
 from ..core.errors import REFUSED, BroadcastError, DTypeError
-from ..emit.kernel.model import SIZES_FUNCTION, Sizes, ValuesView
+from ..emit.kernel.model import SIZES_FUNCTION, SizesView, ValuesView
 from ..emit.shape_program.program import message_literal, messages, shape_function
 from ..expr.free_extents import free_extent_names
 from ..expr.nodes import Expression
@@ -22,7 +22,7 @@ from .value_operands import ValueOperand, role_of, value_operands
 __all__ = ["sizes_of"]
 
 
-def sizes_of(expression: Expression, types: Sequence[TensorType]) -> Sizes:
+def sizes_of(expression: Expression, types: Sequence[TensorType]) -> SizesView:
     """Return the C that computes the free extents which the shape functions of the expression's ops give."""
     taken = value_operands(expression)
     for operand, one in taken.items():
@@ -42,7 +42,7 @@ def sizes_of(expression: Expression, types: Sequence[TensorType]) -> Sizes:
     read = {operand.index: (operand.name, one) for operand, one in taken.items()}
     values = tuple(_values(read, types, len(texts)))
     texts += (_refusal(name, one) for name, one in read.values())
-    return Sizes(
+    return SizesView(
         shape_function(made, SIZES_FUNCTION, compared),
         len(expression.sizings),
         tuple((slots[name], at, dim) for at, dim, name in places),

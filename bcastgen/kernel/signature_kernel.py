@@ -14,7 +14,7 @@ from ..core.dtypes import DType, Weak
 from ..core.errors import TraceError
 from ..expr.build import Builder
 from ..expr.nodes import Expression
-from ..expr.source.numba_signatures import Signature, chosen_signature
+from ..expr.source.numba_signatures import NumbaSignature, chosen_signature
 from ..expr.trace import is_tracer
 from ..pipeline.compilation import Compilation
 from .kernel import Kernel
@@ -25,7 +25,9 @@ __all__ = ["SignatureKernel"]
 class SignatureKernel(Kernel):
     """A kernel that computes in the dtypes of its signatures; see :func:`bcastgen.vectorize`."""
 
-    def __init__(self, expression: Expression, *args: Any, signatures: tuple[Signature, ...], **options: Any) -> None:
+    def __init__(
+        self, expression: Expression, *args: Any, signatures: tuple[NumbaSignature, ...], **options: Any
+    ) -> None:
         self._declared = {one: _expression_in(expression, one) for one in signatures}
         # This one is inlined, explained and printed: that of the only signature, else the one that all are made from.
         super().__init__(self._declared[signatures[0]] if len(signatures) == 1 else expression, *args, **options)
@@ -49,7 +51,7 @@ class SignatureKernel(Kernel):
         return super()._call_traced(operands)
 
 
-def _expression_in(expression: Expression, signature: Signature) -> Expression:
+def _expression_in(expression: Expression, signature: NumbaSignature) -> Expression:
     """Return an expression with its operands and results converted to the dtypes of a signature."""
     builder = Builder(tuple(operand.name for operand in expression.operands))
     # A Python scalar meets the signature's dtype, and has to fit it.

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Access",
-    "Apply",
     "Domain",
     "Let",
     "Load",
@@ -40,6 +39,7 @@ __all__ = [
     "Nest",
     "Reducing",
     "Slot",
+    "Statement",
     "Value",
     "checked_line",
     "made_of",
@@ -123,7 +123,7 @@ Value = Load | Let | Constant
 
 
 @dataclass(frozen=True, slots=True)
-class Apply:
+class Statement:
     """One statement of a body: an op on values of the given dtypes."""
 
     op: Op
@@ -179,7 +179,7 @@ class Nest:
     domain: Domain
     operands: tuple[Access, ...]
     results: tuple[Access, ...]
-    body: tuple[Apply, ...]
+    body: tuple[Statement, ...]
     stores: tuple[Value, ...]
     shapes: tuple[Access, ...] = ()
     claims: tuple[Access, ...] = ()
@@ -215,7 +215,7 @@ class Nest:
             case Constant():
                 return literal(value)
 
-    def spell(self, statement: Apply) -> str:
+    def spell(self, statement: Statement) -> str:
         """Spell a statement as the dump does."""
         shown = [*map(self.show, statement.operands), *(f"{key}={value}" for key, value in statement.params)]
         return f"{statement.op.name}({', '.join(shown)})"

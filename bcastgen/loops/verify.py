@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..core.dtypes import DType
 from ..core.errors import BcastgenError
 from ..expr.nodes import Constant
-from .nest import Access, Apply, Let, Load, Nest, Value
+from .nest import Access, Let, Load, Nest, Statement, Value
 
 __all__ = ["verify"]
 
@@ -53,7 +53,7 @@ def _access(nest: Nest, access: Access) -> None:
         raise BcastgenError(f"the map of {access.name} has indices {dims} in a domain of {map_.domain_rank} dims")
 
 
-def _statement(nest: Nest, at: int, statement: Apply) -> None:
+def _statement(nest: Nest, at: int, statement: Statement) -> None:
     op, dtypes, name = statement.op, statement.operand_dtypes, f"t{at} = {statement.op.name}"
     if not len(statement.operands) == len(dtypes) == op.arity:
         raise BcastgenError(f"{name} has {len(statement.operands)} operands of {len(dtypes)} dtypes, not {op.arity}")

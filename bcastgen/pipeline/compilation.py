@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ..loops.rewrites.pipeline import Rewritten
     from ..loops.schedule.inner_loops import Schedule
     from ..loops.schedule.program_schedule import ProgramSchedule
-    from ..mlir.linalg.sizes import Sizes
+    from ..mlir.linalg.sizes import SizesProgram
     from ..shape.dialect.program import Program
     from ..shape.types.tensor_type import TensorType
 
@@ -310,7 +310,7 @@ class Compilation:
         form: str,
         constants: Sequence[np.ndarray[Any, Any]] = (),
         versions: int = 0,
-        sizes: Callable[[], Sizes | None] = lambda: None,
+        sizes: Callable[[], SizesProgram | None] = lambda: None,
     ) -> str:
         """Return MLIR text: the nests in ``"linalg"``, the expression in ``"tosa"``, or the ``"shape"`` program.
 

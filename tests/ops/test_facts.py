@@ -11,7 +11,7 @@ from bcastgen.core.dtypes import COMPUTED, F32, F64, dtype
 from bcastgen.core.errors import BcastgenError
 from bcastgen.expr.nodes import Constant
 from bcastgen.loops.analysis.demanded_bits import operand_bits
-from bcastgen.loops.nest import Apply, Load
+from bcastgen.loops.nest import Load, Statement
 from bcastgen.mlir.linalg import rows
 from bcastgen.ops import bounds, internal_rows, ranges
 from bcastgen.ops.bounds import UNKNOWN, Bounds, bounds_function
@@ -131,7 +131,7 @@ def test_bits_that_are_not_demanded_change_nothing(op):
             if constant is not None:
                 operands[1] = Constant(constant, loops[1])
                 given[1] = np.full(400, constant, loops[1].np)
-            statement = Apply(op, tuple(operands), loops, (), result)
+            statement = Statement(op, tuple(operands), loops, (), result)
             for count in sorted({1, 2, 5, 8, 9, min(16, result.bits), result.bits} & set(range(result.bits + 1))):
                 check_flips(op, statement, given, count, random)
     assert tried or not op.integers.demanded

@@ -18,7 +18,7 @@ import numpy as np
 from ...core.dtypes import F16, F32, DType
 from ...core.float16 import bits_of
 from ...expr.nodes import Constant
-from ...loops.nest import Apply, Let, Load, Nest, Value, made_of
+from ...loops.nest import Let, Load, Nest, Statement, Value, made_of
 from ...loops.schedule.common_cases import BlockTest
 
 __all__ = [
@@ -174,7 +174,7 @@ _COMPARED = re.compile(r"\{(\d)\} (?:[<>]|[<>=!]=) \{(\d)\}")
 _CHOSEN = re.compile(r"\? \{(\d)\} : \{(\d)\}")
 
 
-def _oddly_used(template: str, statement: Apply, texts: list[str]) -> list[int]:
+def _oddly_used(template: str, statement: Statement, texts: list[str]) -> list[int]:
     """Return the operands that need a name of their own.
 
     Compilers warn if an integer is compared with itself or with the end of its dtype's range, and linters if both
@@ -189,12 +189,12 @@ def _oddly_used(template: str, statement: Apply, texts: list[str]) -> list[int]:
     return sorted(odd | {max(x, y) for x, y in chosen if x != y and texts[x] == texts[y]})
 
 
-def _is_limit(statement: Apply, place: int) -> bool:
+def _is_limit(statement: Statement, place: int) -> bool:
     value, dtype = statement.operands[place], statement.operand_dtypes[place]
     return isinstance(value, Constant) and value.value in (dtype.min, dtype.max)
 
 
-def _texts(statement: Apply, loads: tuple[str, ...]) -> list[str]:
+def _texts(statement: Statement, loads: tuple[str, ...]) -> list[str]:
     operands = zip(statement.operands, statement.operand_dtypes, strict=True)
     return [value_text(value, loads, dtype) for value, dtype in operands]
 
@@ -252,6 +252,6 @@ def test_text(nest: Nest, test: BlockTest, loads: tuple[str, ...]) -> str:
     return bare(_fill(test.number, _texts(nest.body[test.statement], loads)))
 
 
-def _is_certain(statement: Apply) -> bool:
+def _is_certain(statement: Statement) -> bool:
     """Whether the demand holds for certain: a constant exponent was checked when the expression was typed."""
     return isinstance(statement.operands[1], Constant)

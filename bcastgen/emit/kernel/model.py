@@ -13,7 +13,7 @@ from ...loops.schedule.threads import Threads
 from ..c_text.names import constant_prefix
 from .alike import in_a_row
 from .loop_model import ArrayView, LoopView, VariantView
-from .print_guards import Step
+from .print_guards import StepView
 
 __all__ = [
     "ConstantView",
@@ -86,9 +86,9 @@ class NestView:
     inline: LoopView
     shapes: tuple[tuple[str, str], ...]
     ranks: tuple[str, ...]
-    guards: tuple[Step, ...]
+    guards: tuple[StepView, ...]
     starts: tuple[tuple[str, ...], tuple[str, ...]]
-    steps: tuple[Step, ...]
+    steps: tuple[StepView, ...]
     overlaps: tuple[OverlapView, ...]
     demand_body: tuple[str, ...]
     demand: str
@@ -224,7 +224,7 @@ class TieView:
     symbol: str
 
 
-# The name of the function of `Sizes` until the kernel's own name is known.
+# The name of the function of `SizesView` until the kernel's own name is known.
 SIZES_FUNCTION = "sizes_of_ops"
 
 
@@ -246,7 +246,7 @@ class ValuesView:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class SizesView:
     """The shape functions of a kernel's ops, as one C function, which gives the extents of the kernel's slots.
 
     Attributes
@@ -311,7 +311,7 @@ class KernelView:
     constant_count: int = 0
     shown: tuple[str, ...] = ()
     extents: tuple[int, ...] = ()
-    sized: Sizes | None = None
+    sized: SizesView | None = None
     reduced: tuple[ReductionView, ...] = ()
     places: tuple[tuple[str, tuple[str, ...]], ...] | None = None
     workspace: str = ""

@@ -1,6 +1,6 @@
 """Prints the guards of a nest as C, step by step; the guard program has decided all checks.
 
-In: a kernel's guard program.  Out: :class:`Step` values in the order in which they run.
+In: a kernel's guard program.  Out: :class:`StepView` values in the order in which they run.
 
     %0.rank = 2; %0.1 = 4; meet %0.0 at d0  ->  if (a->rank != 2) ...; if (a->extents[1] != 4) ...; bcg_meet(dim 0 of a)
 
@@ -35,7 +35,7 @@ from ...loops.guard_ir import (
     Widen,
 )
 
-__all__ = ["Members", "Step", "entry_steps", "meeting_steps", "refusal", "result_steps", "starts"]
+__all__ = ["Members", "StepView", "entry_steps", "meeting_steps", "refusal", "result_steps", "starts"]
 
 
 # PTRDIFF_MAX on machines with 32-bit addresses: the largest object there.
@@ -43,7 +43,7 @@ _MOST_BYTES = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepView:
     """One step of a domain function: a check, a meeting, or a dim that sets an extent.
 
     `condition` holds if a check fails, and `refusal` is the status then. `meet` and `widen` are calls without their
@@ -130,9 +130,9 @@ def _number(number: int) -> str:
     return str(number) if number < 2**31 else f"INT64_C({number})"
 
 
-def entry_steps(nest: NestGuards, members: Members) -> tuple[Step, ...]:
+def entry_steps(nest: NestGuards, members: Members) -> tuple[StepView, ...]:
     """Return the checks that come before any extent is read: of ranks, and of a foreign caller's pointers."""
-    found: list[Step] = []
+    found: list[StepView] = []
     for step in nest.entry:
         if isinstance(step, HasRank):
             found += _rank(step, members)
@@ -143,30 +143,30 @@ def entry_steps(nest: NestGuards, members: Members) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def _rank(step: HasRank, members: Members) -> Iterator[Step]:
+def _rank(step: HasRank, members: Members) -> Iterator[StepView]:
     rank, number = f"{members.member(step.operand)}rank", members.number(step.operand)
 
     def refused(status: str, expected: object) -> str:
         return refusal(status, number, "-1", "-1", str(expected), rank)
 
     if step.exact:
-        yield Step(f"{rank} != {step.rank}", refused("RANK", step.rank))
+        yield StepView(f"{rank} != {step.rank}", refused("RANK", step.rank))
     elif members.separate or step.rank:
-        yield Step(f"{rank} < {step.rank}", refused("RANK_AT_LEAST", step.rank))
+        yield StepView(f"{rank} < {step.rank}", refused("RANK_AT_LEAST", step.rank))
     if not members.separate:
         return
     if not step.exact:
-        yield Step(f"{rank} > BCG_MAX_RANK", refused("RANK_AT_MOST", "BCG_MAX_RANK"))
+        yield StepView(f"{rank} > BCG_MAX_RANK", refused("RANK_AT_MOST", "BCG_MAX_RANK"))
     absent = f"{members.member(step.operand)}extents == NULL"
     if step.rank or not step.exact:
         condition = absent if step.rank else f"{rank} > 0 && {absent}"
-        yield Step(condition, refused("NULL_EXTENTS", 0))
+        yield StepView(condition, refused("NULL_EXTENTS", 0))
 
 
-def _not_negative(step: NotNegative, members: Members) -> Step:
+def _not_negative(step: NotNegative, members: Members) -> StepView:
     term = step.term
     extent, dim = members.term(term), members.dim(term.operand, term.dim)
-    return Step(f"{extent} < 0", refusal("NEGATIVE", members.number(term.operand), dim, "-1", "0", extent))
+    return StepView(f"{extent} < 0", refusal("NEGATIVE", members.number(term.operand), dim, "-1", "0", extent))
 
 
 def starts(nest: NestGuards, members: Members) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -189,7 +189,7 @@ def _assign(value: str, places: list[str]) -> str:
     return f"{' = '.join(places)} = {value};"
 
 
-def meeting_steps(nest: NestGuards, members: Members) -> Iterator[Step]:
+def meeting_steps(nest: NestGuards, members: Members) -> Iterator[StepView]:
     """Return the checks and meetings of a nest's operands, after their ranks."""
     for is_run, steps in groupby(nest.steps, lambda step: isinstance(step, (Meet, MeetFront))):
         if is_run:
@@ -201,18 +201,18 @@ def meeting_steps(nest: NestGuards, members: Members) -> Iterator[Step]:
                     rank = f"{members.member(at)}rank"
                     # A scalar fits every rank.
                     refused = refusal("RANK", members.number(at), "-1", "-1", "rank", rank)
-                    yield Step(f"{rank} != 0 && {rank} != rank", refused)
+                    yield StepView(f"{rank} != 0 && {rank} != rank", refused)
                 case NotNegative() if members.separate:
                     yield _not_negative(step, members)
                 case Widen():
-                    yield Step(widen=f"bcg_widen({_one(step, members)}")
+                    yield StepView(widen=f"bcg_widen({_one(step, members)}")
                 case Check():
                     yield _check(step, members)
                 case _:
                     pass  # Our own runtime makes the descriptors.
 
 
-def _meetings(steps: Sequence[Meet | MeetFront], nest: NestGuards, members: Members) -> Iterator[Step]:
+def _meetings(steps: Sequence[Meet | MeetFront], nest: NestGuards, members: Members) -> Iterator[StepView]:
     """Yield one call for each run of neighbouring dims that meet; a run begins with a front or with its first dim."""
     runs: list[list[Meet | MeetFront]] = []
     for step in steps:
@@ -222,14 +222,14 @@ def _meetings(steps: Sequence[Meet | MeetFront], nest: NestGuards, members: Memb
             runs.append([step])
     for first, *rest in runs:
         if isinstance(first, Meet) and not first.aligned:
-            yield Step(meet=f"bcg_meet_dim({_one(first, members)}")
+            yield StepView(meet=f"bcg_meet_dim({_one(first, members)}")
             continue
         operand = first.operand if isinstance(first, MeetFront) else first.term.operand
         helper = f"bcg_{first.how}" if isinstance(first, MeetFront) else "bcg_meet"
         start = "0" if isinstance(first, MeetFront) else members.dim(operand, first.term.dim)
         end = _end([first, *rest][-1], members)
         rank = "rank" if nest.open else str(nest.least_rank)
-        yield Step(meet=f"{helper}({members.pointer(operand)}, {members.number(operand)}, {start}, {end}, {rank}")
+        yield StepView(meet=f"{helper}({members.pointer(operand)}, {members.number(operand)}, {start}, {end}, {rank}")
 
 
 def _follows(before: Meet | MeetFront, step: Meet | MeetFront) -> bool:
@@ -256,7 +256,7 @@ def _one(step: Meet | Widen, members: Members) -> str:
     return f"{members.pointer(operand)}, {members.number(operand)}, {where}"
 
 
-def _check(step: Check, members: Members) -> Step:
+def _check(step: Check, members: Members) -> StepView:
     """Return a check as C: the condition under which it fails, and the status then."""
     actual, expected = members.term(step.actual), members.term(step.expected)
     match step.test:
@@ -282,10 +282,10 @@ def _check(step: Check, members: Members) -> Step:
     comment = f"both are {step.symbol}" if step.symbol else ""
     if isinstance(step.expected, Calc):
         comment = step.expected.text
-    return Step(fails, refusal(step.status, members.number(step.subject), dim, against, *shown), comment)
+    return StepView(fails, refusal(step.status, members.number(step.subject), dim, against, *shown), comment)
 
 
-def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> Iterator[Step]:
+def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> Iterator[StepView]:
     """Yield the checks of declared result types against the operands' extents, and of a foreign caller's results."""
     for step in nest.results:
         match step:
@@ -293,15 +293,15 @@ def result_steps(nest: NestGuards, guards: GuardProgram, members: Members) -> It
                 comment = f"{guards.named[subject]} is declared so"
                 status = "RESULT_RANK" if exact else "RESULT_RANK_AT_LEAST"
                 refused = refusal(status, members.number(subject), "-1", "-1", str(rank), "rank")
-                yield Step(f"rank {'!=' if exact else '<'} {rank}", refused, comment)
+                yield StepView(f"rank {'!=' if exact else '<'} {rank}", refused, comment)
             case Check():
                 made = _check(step, members)
-                yield Step(made.condition, made.refusal, made.comment or f"{guards.named[step.subject]} is declared so")
+                yield StepView(made.condition, made.refusal, made.comment or f"{guards.named[step.subject]} is declared so")
             case Overflow(subject=subject, size=size):
                 overflow = _overflow(nest, size)
                 if overflow:
                     number = members.number(subject)
-                    yield Step(overflow, refusal("OVERFLOW", number, "-1", "-1", "PTRDIFF_MAX", str(size)))
+                    yield StepView(overflow, refusal("OVERFLOW", number, "-1", "-1", "PTRDIFF_MAX", str(size)))
 
 
 def _domain_dim(dim: int) -> str:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ...shape.dialect.ir import Block, Operation, Program, Value
+from ...shape.dialect.ir import Block, Operation, PlainProgram, Value
 from ...shape.dialect.ops import find_row
 from ..c_text.names import Namer
 from .calls import PASSED, c_type, constant, function, literal, messages, refuses, takes_sizes
 
-__all__ = ["Body"]
+__all__ = ["BodyPrinter"]
 
 # Ops that C has operators for, which compute with indices and predicates alike.
 _OPERATORS = {
@@ -29,7 +29,7 @@ _OPERATORS = {
 }
 
 
-class Body:
+class BodyPrinter:
     """Lines of C for a program.
 
     Parameters
@@ -42,7 +42,7 @@ class Body:
 
     def __init__(
         self,
-        program: Program,
+        program: PlainProgram,
         operands: Sequence[str],
         results: Sequence[str],
         namer: Namer,
@@ -103,7 +103,7 @@ class Body:
 
     # ---- operands
 
-    def _checks(self, program: Program) -> None:
+    def _checks(self, program: PlainProgram) -> None:
         """Check the parameters, and take the shapes of tensors."""
         checks = [check for index, value in enumerate(program.operands) for check in self._check(value, index)]
         for number, check in enumerate(checks):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core.errors import BroadcastError
-from ...shape.dialect.ir import Operation, Program
+from ...shape.dialect.ir import Operation, PlainProgram
 from ...shape.dialect.ops import find_row
 from ...shape.dialect.row import Failed
 from ...shape.dialect.values import LatticeValue, Shape, Size, Witness
@@ -70,7 +70,7 @@ def c_type(type_: Type) -> str:
     return _C_TYPES[type_.kind]
 
 
-def parameters(program: Program, operands: tuple[str, ...], results: tuple[str, ...]) -> tuple[str, ...]:
+def parameters(program: PlainProgram, operands: tuple[str, ...], results: tuple[str, ...]) -> tuple[str, ...]:
     """Return the parameters of a program's C function, without `why`."""
     taken = [_parameter(value.type, name) for value, name in zip(program.operands, operands, strict=True)]
     return (*taken, *(f"{c_type(value.type)} *{name}" for value, name in zip(program.results, results, strict=True)))
@@ -82,7 +82,7 @@ def _parameter(type_: Type, name: str) -> str:
     return f"const {c} *{name}" if c in ("bcg_array", "bcg_shape") else f"{c} {name}"
 
 
-def messages(program: Program) -> tuple[str, ...]:
+def messages(program: PlainProgram) -> tuple[str, ...]:
     """Return the messages of a program's operations by their numbers in C; number 0 is no message."""
     given = (operation.attribute(name, "") for operation in program.body.walk() for name in ("error", "msg"))
     return tuple(dict.fromkeys(("", *given)))
@@ -92,7 +92,7 @@ def _are_numbers(operation: Operation) -> bool:
     return all(value.type.kind in ("size", "index") for value in operation.operands)
 
 
-def check_values(program: Program) -> None:
+def check_values(program: PlainProgram) -> None:
     """Refuse a program that computes with the value of a value_shape, of which C has the shape alone.
 
     Raises

@@ -17,7 +17,7 @@ from functools import cache
 
 from ...core.errors import BroadcastError
 from ...core.resources import csrc_file
-from ...shape.dialect.ir import Block, Operation, Program, Value
+from ...shape.dialect.ir import Block, Operation, PlainProgram, Value
 from ...shape.dialect.ops import find_row
 from ...shape.dialect.values import Shape, Size, Witness
 from .calls import PASSED, c_type, check_values, function, refuses, takes_sizes
@@ -48,7 +48,7 @@ class _Unfit(Exception):
 
 
 def program_code(
-    program: Program, results: Sequence[Sequence[int]], values: Container[int] = ()
+    program: PlainProgram, results: Sequence[Sequence[int]], values: Container[int] = ()
 ) -> tuple[int, ...] | None:
     """Return the numbers of a program; None if only Python runs it.
 
@@ -88,7 +88,7 @@ class _Flat:
     listed : the most registers that one step lists.
     """
 
-    def __init__(self, program: Program, values: Container[int]) -> None:
+    def __init__(self, program: PlainProgram, values: Container[int]) -> None:
         self.steps: list[int] = []
         self.shapes = self.numbers = self.listed = 0
         self._registers: dict[Value, int] = {}

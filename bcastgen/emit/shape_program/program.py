@@ -21,7 +21,7 @@ from ...shape.dialect.program import Program
 from ..c_text.names import Namer, comment_text, constant_prefix, kernel_identifiers
 from ..c_text.wrap import lay_out, lay_out_comment
 from ..templating.render import render_template
-from .body import Body
+from .body import BodyPrinter
 from .calls import check_values, messages, parameters
 
 __all__ = ["message_literal", "messages", "render_shape", "shape_function"]
@@ -100,7 +100,7 @@ def _view(program: Program, name: str, compared: Collection[str] = ()) -> ShapeV
     operands = tuple(namer.take(value.name) for value in program.operands)
     count = len(program.results)
     results = tuple(namer.take("r" if count == 1 else f"r{at}") for at in range(count))
-    body = Body(program, operands, results, namer, compared)
+    body = BodyPrinter(program, operands, results, namer, compared)
     arrays = any(value.type.kind == "tensor" for value in program.operands)
     returned = {0: statuses()[0], **shape_statuses()}
     width = max(len(status) for status, _ in returned.values()) + 2

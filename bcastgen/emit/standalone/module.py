@@ -26,7 +26,7 @@ from ..c_text.helpers import helper_names, helper_text
 from ..c_text.names import MODULE_MACROS, comment_text, constant_prefix, module_identifiers
 from ..c_text.references import names
 from ..c_text.wrap import NO_BREAK, lay_out, lay_out_comment
-from ..kernel.model import SIZES_FUNCTION, KernelView, Sizes
+from ..kernel.model import SIZES_FUNCTION, KernelView, SizesView
 from ..kernel.view import kernel_view
 from ..templating.render import render_template
 from .contract import contract, guards
@@ -70,7 +70,7 @@ class ModulePart:
     constants: Sequence[np.ndarray[Any, Any]] = ()
     fast: bool = False
     lowered: LoopProgram | None = None
-    sizes: Sizes | None = None
+    sizes: SizesView | None = None
     text: str = ""
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from math import prod
 
 from ...loops.nest import Access, LoopProgram, Nest, Reducing
-from ...loops.schedule.shared_loops import ExtentKey, Group, Member, Sharing, extent_keys
+from ...loops.schedule.shared_loops import ExtentKey, LoopGroup, Member, Sharing, extent_keys
 from ..c_text.body import storage_type
 from ..c_text.names import Namer
 from ..kernel.loop_model import ArrayView
@@ -209,7 +209,7 @@ class _Loops:
         condition = f" if ({points} > {shared.points})" if shared.asks else ""
         self.out.lines += ["#ifdef _OPENMP", f"#pragma omp parallel for{condition}", "#endif"]
 
-    def _group(self, group: Group) -> None:
+    def _group(self, group: LoopGroup) -> None:
         first = group.members[0]
         if any(self.program.nests[first.nest].domain.dims[dim].extent == 0 for dim in first.dims):
             return

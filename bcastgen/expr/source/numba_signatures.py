@@ -1,8 +1,8 @@
 """Numba's signatures: the dtypes that a function is declared to compute in.
 
-In: text, or Numba's own objects, which are read by their names.  Out: :class:`Signature` values.
+In: text, or Numba's own objects, which are read by their names.  Out: :class:`NumbaSignature` values.
 
-    "float64(float64, int32)"   ->   Signature((f64, i32), f64)          float64(float64)   ->   Signature((f64,), f64)
+    "float64(float64, int32)"   ->   NumbaSignature((f64, i32), f64)
 
 As with the loops of a ufunc, a call takes the signature that has exactly its operands' dtypes, else the first one that
 they convert to without loss.
@@ -20,7 +20,7 @@ from ...core.dtypes import DType, Weak, in_numpy_code, resolve_weak
 from ...core.errors import DTypeError, ParseError
 from ...core.frozen import dataclass
 
-__all__ = ["Signature", "chosen_signature", "numba_dtype", "read_signatures"]
+__all__ = ["NumbaSignature", "chosen_signature", "numba_dtype", "read_signatures"]
 
 _SIGNATURE = re.compile(r"\s*(?:(?P<result>[\w.]+)?\s*(?P<open>\())?(?P<operands>[\w.,\s]*)(?(open)\))\s*")
 # Numba's names that are neither NumPy's nor ours.
@@ -52,7 +52,7 @@ _NUMBA = {
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class NumbaSignature:
     """The dtypes that a function computes in: its operands are converted to them, and its result, if it is declared."""
 
     operands: tuple[DType, ...]
@@ -63,7 +63,7 @@ class Signature:
         return f"{self.result.numpy}({names})" if self.result is not None else f"({names})"
 
 
-def read_signatures(signatures: Any, count: int) -> tuple[Signature, ...]:
+def read_signatures(signatures: Any, count: int) -> tuple[NumbaSignature, ...]:
     """Read a list of signatures, for a function of so many operands.
 
     Raises
@@ -93,12 +93,12 @@ def _is_one(signatures: Any) -> bool:
     )
 
 
-def _read(signature: Any) -> Signature:
+def _read(signature: Any) -> NumbaSignature:
     if hasattr(signature, "return_type") and hasattr(signature, "args"):
         result = signature.return_type
-        return Signature(tuple(map(_dtype_of, signature.args)), None if result is None else _dtype_of(result))
+        return NumbaSignature(tuple(map(_dtype_of, signature.args)), None if result is None else _dtype_of(result))
     if isinstance(signature, tuple):
-        return Signature(tuple(map(_dtype_of, signature)))
+        return NumbaSignature(tuple(map(_dtype_of, signature)))
     if not isinstance(signature, str):
         raise ParseError(f"{signature!r} is no signature; write as in 'float64(float64, float64)'")
     found = _SIGNATURE.fullmatch(signature)
@@ -108,7 +108,7 @@ def _read(signature: Any) -> Signature:
             f"{signature!r} is no signature of numbers; write as in 'float64(float64, float64)', and leave signatures "
             "out to serve every dtype"
         )
-    return Signature(tuple(map(_named, words)), None if found["result"] is None else _named(found["result"]))
+    return NumbaSignature(tuple(map(_named, words)), None if found["result"] is None else _named(found["result"]))
 
 
 def _named(word: str) -> DType:
@@ -128,7 +128,9 @@ def numba_dtype(kind: object) -> DType | None:
     return _named(str(kind.name))  # type: ignore[attr-defined]
 
 
-def chosen_signature(name: str, signatures: Sequence[Signature], types: tuple[DType | Weak, ...]) -> Signature:
+def chosen_signature(
+    name: str, signatures: Sequence[NumbaSignature], types: tuple[DType | Weak, ...]
+) -> NumbaSignature:
     """Return the signature that serves operands of these types.
 
     Raises

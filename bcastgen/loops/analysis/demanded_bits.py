@@ -11,7 +11,7 @@ bits; a right shift needs as many more bits as it drops.
 from __future__ import annotations
 
 from ...expr.nodes import Constant
-from ..nest import Apply, Let, Nest
+from ..nest import Let, Nest, Statement
 
 __all__ = ["demanded_bits", "mask_bits", "operand_bits", "shift_of"]
 
@@ -37,7 +37,7 @@ def demanded_bits(nest: Nest) -> list[int]:
     return counts
 
 
-def operand_bits(statement: Apply, place: int, count: int) -> int:
+def operand_bits(statement: Statement, place: int, count: int) -> int:
     """Return how many low bits of an operand the low `count` bits of the result depend on."""
     dtype, demanded = statement.operand_dtypes[place], statement.op.integers.demanded
     every = dtype.bits
@@ -53,7 +53,7 @@ def operand_bits(statement: Apply, place: int, count: int) -> int:
     return min(every, count + shift) if count < every else every
 
 
-def mask_bits(statement: Apply, bits: int) -> int:
+def mask_bits(statement: Statement, bits: int) -> int:
     """Return how many low bits a statement's constant mask leaves, at least one; `bits` if it has no such mask."""
     if statement.op.integers.demanded != "mask":
         return bits
@@ -61,7 +61,7 @@ def mask_bits(statement: Apply, bits: int) -> int:
     return max(1, min((mask.bit_length() for mask in masks if mask >= 0), default=bits))
 
 
-def shift_of(statement: Apply) -> int | None:
+def shift_of(statement: Statement) -> int | None:
     """Return the count of a shift if it is a constant from 0 to 63, else None."""
     if not statement.op.integers.shifts:
         return None

@@ -17,7 +17,7 @@ from math import prod
 from ...core.dtypes import DType
 from ...expr.nodes import Constant
 from ...ops.ranges import Range, range_of
-from ..nest import Apply, Let, Load, Nest, Value
+from ..nest import Let, Load, Nest, Statement, Value
 
 __all__ = ["fits", "ranges_of", "whole"]
 
@@ -80,7 +80,7 @@ class _Ranges:
             self.sums.append(sum_ if sum_ is not None or range_ is None else self._atom(Let(at), range_))
         return self.found
 
-    def _range(self, statement: Apply) -> tuple[Range | None, Polynomial | None]:
+    def _range(self, statement: Statement) -> tuple[Range | None, Polynomial | None]:
         """Return the range of a statement's value, by its op's rule and from its polynomial, and that polynomial."""
         function = range_of(statement.op.integers.range)
         unknown = whole(statement.dtype)
@@ -121,7 +121,7 @@ class _Ranges:
                 return self._atom(value, whole(dtype))
         return self.sums[value.index]
 
-    def _sum(self, statement: Apply, given: list[Polynomial | None]) -> Polynomial | None:
+    def _sum(self, statement: Statement, given: list[Polynomial | None]) -> Polynomial | None:
         """Return the value as a sum of products; None if it is none, or if it is too large."""
         sums = [one for one in given if one is not None]
         if len(sums) < len(given):

@@ -61,7 +61,7 @@ from ..guard_ir import (
 from ..nest import Access, LoopProgram, Nest
 from .checks import OWN, Checks, OwnConstraint
 
-__all__ = ["Builder", "build_guards", "builders_of"]
+__all__ = ["GuardBuilder", "build_guards", "builders_of"]
 
 Named = Sequence[tuple[str, TensorType]]
 # Constraints on one extent alone; then those with the extents that types know or name, too.
@@ -107,18 +107,20 @@ def build_guards(
     return GuardProgram(names, len(operands), tuple(stored[at] for at in range(len(results))), own, made, ties)
 
 
-def builders_of(program: LoopProgram, nests: Sequence[Nest]) -> Sequence[Builder]:
+def builders_of(program: LoopProgram, nests: Sequence[Nest]) -> Sequence[GuardBuilder]:
     """Return the builders of a program's nests, which say how each constraint is asked."""
     return _builders(program.operands, program.guards.named, nests, program.guards.constants)
 
 
-def _builders(operands: Named, names: Sequence[str], nests: Sequence[Nest], constants: frozenset[int]) -> list[Builder]:
+def _builders(
+    operands: Named, names: Sequence[str], nests: Sequence[Nest], constants: frozenset[int]
+) -> list[GuardBuilder]:
     numbers = {name: at for at, name in reversed(list(enumerate(names)))}
     homes = {access.name: (at, nest) for at, nest in enumerate(nests) for access in nest.named}
-    return [Builder(at, nest, dict(operands), numbers, constants, homes) for at, nest in enumerate(nests)]
+    return [GuardBuilder(at, nest, dict(operands), numbers, constants, homes) for at, nest in enumerate(nests)]
 
 
-class Builder:
+class GuardBuilder:
     """Builds the guards of one nest, operand by operand.
 
     Attributes

@@ -26,7 +26,7 @@ from ...shape.inference.entailment import Alternative, Clause
 from ...shape.inference.operand_use import OperandDim
 from ...shape.types.facts import Facts, Range
 from ..guard_ir import Check, Const, Define, HasDomainRank, HasRank, Meet, MeetFront, Own, ReducedShape, ResultHasRank
-from .premises import Constant, GuardFacts, Identity, Premise, Vouched
+from .premises import ConstantShape, GuardFacts, Identity, Premise, Vouched
 from .replay import Chain, Link, added
 
 __all__ = ["chain_of", "sentence"]
@@ -154,16 +154,16 @@ def _only(facts: GuardFacts, chain: Chain, premise: Premise, text: str) -> str: 
     match premise.what, chain.constraint:
         case _, asked if text == str(asked):
             return "an earlier nest checks it"
-        case Constant(), RankIs() | ExtentIs():
+        case ConstantShape(), RankIs() | ExtentIs():
             return text
-        case Constant(operand=operand), Stretches(dim=dim):
+        case ConstantShape(operand=operand), Stretches(dim=dim):
             own = facts.program.operands[operand][1].dims[dim]
             return "it is 1" if own.is_one else "it is that extent"
         case Check(test="eq", expected=Const(extent=extent)), Stretches() | Equals():
             return "it is 1" if extent == 1 else "it is that extent"
         case Define(at=at, term=Own()), ResultSame(symbol=symbol):
             return f"{shown_domain_dim(at)} is {symbol}"
-        case ((Define() | Identity() | Constant() | ReducedShape() | MeetFront(says="")), _):
+        case ((Define() | Identity() | ConstantShape() | ReducedShape() | MeetFront(says="")), _):
             return text
     return f"{text} implies it"
 
@@ -207,7 +207,7 @@ def _said(facts: GuardFacts, premise: Premise) -> str:  # noqa: PLR0911
             return says or f"the domain has the dims of {named[operand]} in front"
         case Vouched(constraint=constraint):
             return f"{constraint} (vouched for)"
-        case Constant(operand=operand):
+        case ConstantShape(operand=operand):
             return "it is a constant's own"
         case ReducedShape(operand=operand):
             return f"a reduction of this kernel gives {named[operand]} its shape"

@@ -51,7 +51,7 @@ from ..guard_ir import (
 from ..nest import LoopProgram
 from .build import builders_of
 
-__all__ = ["Constant", "GuardFacts", "Identity", "Premise", "Rank", "Vouched", "What"]
+__all__ = ["ConstantShape", "GuardFacts", "Identity", "Premise", "Rank", "Vouched", "What"]
 
 ONE = Range(1, 1)
 
@@ -79,13 +79,13 @@ class Vouched:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class ConstantShape:
     """The shape of an array of the kernel's own."""
 
     operand: int
 
 
-What: TypeAlias = Step | Identity | Vouched | Constant | ReducedShape
+What: TypeAlias = Step | Identity | Vouched | ConstantShape | ReducedShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class GuardFacts:
             found += self._identities(nest)
         at = min(nest, kept - 1)
         found += (Premise(at, tie) for tie in program.guards.ties)
-        found += (Premise(at, Constant(operand)) for operand in sorted(program.guards.constants))
+        found += (Premise(at, ConstantShape(operand)) for operand in sorted(program.guards.constants))
         found += (Premise(one.nest, one) for one in program.guards.reduced if one.nest < nest)
         return tuple(found)
 
@@ -174,7 +174,7 @@ class GuardFacts:
                 return (_span(dim, at, guards),)
             case Vouched(constraint=constraint):
                 return self._vouched(at, constraint)
-            case Constant(operand=operand):
+            case ConstantShape(operand=operand):
                 dims = self.program.operands[operand][1].dims
                 rank = Range(len(dims), len(dims))
                 said = (Atom("same", Own(operand, dim), node(Const(own.extent or 0))) for dim, own in enumerate(dims))

@@ -23,10 +23,10 @@ from ...shape.inference.broadcast import broadcast
 from ...shape.inference.operand_use import OperandDim, Use
 from .uses import Reads, Spanned
 
-__all__ = ["Group", "groups_of"]
+__all__ = ["DomainGroup", "groups_of"]
 
 
-class Group:
+class DomainGroup:
     """The positions of the results and claims that have one domain: that of `uses`, of rank `rank` if views give it.
 
     `is_broadcast` is True if a value that is broadcast explicitly has this domain too.
@@ -52,12 +52,12 @@ def groups_of(
     claims: Sequence[Spanned] = (),
     broadcast_values: Sequence[Spanned] = (),
     apart: Sequence[object] = (),
-) -> tuple[Group, ...]:
+) -> tuple[DomainGroup, ...]:
     """Return the groups that share a nest: groups without results first, then by the order of their first members.
 
     `apart` has an object for each of the first results: two of these share a nest only if their objects are equal.
     """
-    groups: dict[object, Group] = {}
+    groups: dict[object, DomainGroup] = {}
     met = [spanned for spanned in broadcast_values if len(spanned.all_uses) > 1]
     alone = len(results) + len(claims) + len(met) == 1
     for position, read in enumerate(results):
@@ -72,12 +72,12 @@ def groups_of(
 
 
 def _group(
-    groups: dict[object, Group], rank: int | None, uses: tuple[Use, ...], by_uses: bool, apart: object = None
-) -> Group:
+    groups: dict[object, DomainGroup], rank: int | None, uses: tuple[Use, ...], by_uses: bool, apart: object = None
+) -> DomainGroup:
     """Return the group that has the domain of these uses, made if there is none; the uses are added to it."""
     extents = None if by_uses else _extents(rank, uses)
     key: _Key = (rank, frozenset(uses)) if extents is None else extents
-    group = groups.setdefault((apart, key), Group(rank))
+    group = groups.setdefault((apart, key), DomainGroup(rank))
     group.rank = rank if group.rank is None else group.rank
     group.uses = tuple(dict.fromkeys((*group.uses, *uses)))
     return group

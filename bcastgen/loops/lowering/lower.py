@@ -19,8 +19,7 @@ from ...core.dtypes import DType
 from ...core.errors import BcastgenError, BroadcastError, DTypeError
 from ...expr.free_extents import free_extent_names
 from ...expr.infer import Typed
-from ...expr.nodes import Apply as ExprApply
-from ...expr.nodes import Constant, Remap, concrete, has_reductions
+from ...expr.nodes import Apply, Constant, Remap, concrete, has_reductions
 from ...shape.constraints import OF_RESULTS, Equals, ExtentIs, RankIs, ResultSame, Stretches, StretchesAll
 from ...shape.decision import Decision
 from ...shape.inference.joint import Joint
@@ -32,10 +31,10 @@ from ...shape.types.dim import DYNAMIC, Dim, check_rank
 from ...shape.types.tensor_type import TensorType
 from ..affine import AffineMap, identity_map, use_map
 from ..guards.build import build_guards
-from ..nest import Access, Apply, Domain, Let, Load, LoopProgram, Nest, Slot, Value
+from ..nest import Access, Domain, Let, Load, LoopProgram, Nest, Slot, Statement, Value
 from .columns import columns_of
 from .domain import iteration_domain
-from .fuse import Group, groups_of
+from .fuse import DomainGroup, groups_of
 from .shared_symbols import first_places, tie
 from .uses import Reads, Seen, broadcast_values, checked_units, reads_of, spans_of
 
@@ -183,7 +182,7 @@ def _with_dtype(type_: TensorType, dtype: DType, name: str) -> TensorType:
     return TensorType(dtype, type_.dims, type_.unranked, type_.container)
 
 
-def _bound(operands: Named, groups: Sequence[Group]) -> Bound:
+def _bound(operands: Named, groups: Sequence[DomainGroup]) -> Bound:
     """Return the operand's dim that binds each symbol; operands that some nest reads come before those that none reads.
 
     If there is only one nest, the symbols of the operands it reads are left out: the nest binds them and knows more.
@@ -213,7 +212,7 @@ def _check_names(types: Iterable[tuple[str, str, TensorType | None]], homes: dic
 
 
 def _lower_checks(
-    operands: Named, group: Group, claims: Named, rules: Rules, bound: Bound, joint: Joint, homes: Homes
+    operands: Named, group: DomainGroup, claims: Named, rules: Rules, bound: Bound, joint: Joint, homes: Homes
 ) -> Nest:
     """Return a nest that only checks: it has claims and shapes, and computes nothing."""
     indices = {name: at for at, (name, _) in enumerate(operands)}
@@ -223,12 +222,14 @@ def _lower_checks(
     return Nest(domain, (), (), (), (), shapes, _claimed(group, claims, domain))
 
 
-def _claimed(group: Group, claims: Named, domain: Domain) -> tuple[Access, ...]:
+def _claimed(group: DomainGroup, claims: Named, domain: Domain) -> tuple[Access, ...]:
     made = ((at, *claims[at]) for at in group.claims)
     return tuple(_result_access(at, name, type_.dtype, domain.dims, domain.open, type_) for at, name, type_ in made)
 
 
-def _keep_checked_claims(nests: Sequence[Nest], groups: Sequence[Group]) -> tuple[tuple[Nest, ...], tuple[Nest, ...]]:
+def _keep_checked_claims(
+    nests: Sequence[Nest], groups: Sequence[DomainGroup]
+) -> tuple[tuple[Nest, ...], tuple[Nest, ...]]:
     """Return the nests to keep, each with only those claims that calls still check, and the other nests.
 
     A nest is kept if it has results or such claims, or if it checks a value that is broadcast explicitly.
@@ -269,7 +270,7 @@ def _lower_group(
     operands: Named,
     declared: tuple[TensorType | None, ...],
     names: tuple[str, ...],
-    group: Group,
+    group: DomainGroup,
     reads: Sequence[Reads],
     claims: Named,
     rules: Rules,
@@ -331,8 +332,8 @@ def _result_access(
     return Access(number, name, type_, identity_map(len(dims), open))
 
 
-def _body(below: dict[Seen, tuple[Seen, ...]], values: dict[Seen, Value]) -> tuple[Apply, ...]:
-    body: list[Apply] = []
+def _body(below: dict[Seen, tuple[Seen, ...]], values: dict[Seen, Value]) -> tuple[Statement, ...]:
+    body: list[Statement] = []
     for seen, made_of in below.items():
         match seen.node:
             case Constant():
@@ -340,9 +341,9 @@ def _body(below: dict[Seen, tuple[Seen, ...]], values: dict[Seen, Value]) -> tup
             case Remap():
                 # A view computes nothing: it is its operand's value, read through another map.
                 values[seen] = values[made_of[0]]
-            case ExprApply(op=op, operands=operands, params=params, dtype=dtype) if dtype is not None:
+            case Apply(op=op, operands=operands, params=params, dtype=dtype) if dtype is not None:
                 dtypes = tuple(child.dtype for child in operands if isinstance(child.dtype, DType))
-                body.append(Apply(op, tuple(values[child] for child in made_of), dtypes, params, dtype))
+                body.append(Statement(op, tuple(values[child] for child in made_of), dtypes, params, dtype))
                 values[seen] = Let(len(body) - 1)
     return tuple(body)
 

@@ -22,7 +22,7 @@ from ...ops.bounds import Bounds
 from ...ops.internal_rows import OF_NUMBERS, TRUNCATE
 from ...ops.table import CAST
 from ..analysis.float_bounds import bounds_of
-from ..nest import Apply, Let, Nest, Value, users_of
+from ..nest import Let, Nest, Statement, Value, users_of
 from .rebuilt import rebuilt
 
 __all__ = ["drop_guards"]
@@ -67,7 +67,7 @@ def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     if not wanted:
         return nest, ()
     bounds, users = bounds_of(nest), users_of(nest)
-    made: dict[int, tuple[Apply, ...]] = {}
+    made: dict[int, tuple[Statement, ...]] = {}
     for at in sorted(wanted):
         statement = nest.body[at]
         new = _truncated(nest, at, bounds, users) if _is_truncated(statement) else _extremum(statement, bounds)
@@ -77,7 +77,7 @@ def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     return (rebuilt(nest, made) if made else nest), tuple(notes)
 
 
-def _note(nest: Nest, at: int, new: Apply, bounds: list[Bounds]) -> str:
+def _note(nest: Nest, at: int, new: Statement, bounds: list[Bounds]) -> str:
     """Return the line that says which statement replaces another, and why it may."""
     x = _bounds_of(new.operands[0], bounds)
     became = f"{nest.spell(new)} instead of {nest.spell(nest.body[at])}"
@@ -91,14 +91,14 @@ def _note(nest: Nest, at: int, new: Apply, bounds: list[Bounds]) -> str:
     return f"{became}: this operand is never NaN"
 
 
-def _is_truncated(statement: Apply) -> bool:
+def _is_truncated(statement: Statement) -> bool:
     """Whether a statement casts an f32 or f64 to an integer of at most 32 bits."""
     source, target = statement.operand_dtypes[0], statement.dtype
     known = target.is_integer and target.bits <= 32 and not target.is_storage
     return statement.op is CAST and source in _FLOATS and known
 
 
-def _is_extremum(statement: Apply) -> bool:
+def _is_extremum(statement: Statement) -> bool:
     """Whether a statement is an extremum of floats whose last operand is no constant, for which its row has a form."""
     return statement.op.name in OF_NUMBERS and statement.dtype in _FLOATS and statement.constant is None
 
@@ -112,7 +112,7 @@ def _bounds_of(value: Value, bounds: list[Bounds]) -> Bounds | None:
     return None
 
 
-def _extremum(statement: Apply, bounds: list[Bounds]) -> tuple[Apply, ...] | None:
+def _extremum(statement: Statement, bounds: list[Bounds]) -> tuple[Statement, ...] | None:
     for number in (1, 0):
         known = _bounds_of(statement.operands[number], bounds)
         if known is not None and known.is_number:
@@ -120,7 +120,7 @@ def _extremum(statement: Apply, bounds: list[Bounds]) -> tuple[Apply, ...] | Non
     return None
 
 
-def _truncated(nest: Nest, at: int, bounds: list[Bounds], users: Users) -> tuple[Apply, ...] | None:
+def _truncated(nest: Nest, at: int, bounds: list[Bounds], users: Users) -> tuple[Statement, ...] | None:
     """Return the statements that replace a cast, or None if it has to stay."""
     cast = nest.body[at]
     source, target = cast.operand_dtypes[0], cast.dtype
@@ -137,7 +137,7 @@ def _truncated(nest: Nest, at: int, bounds: list[Bounds], users: Users) -> tuple
     if outside:
         operands = (value, Constant(ends.low or -0.0, source), Constant(ends.high, source))
     row = TRUNCATE[nan, outside]
-    truncate = Apply(row, operands, (source,) * len(operands), (), _I32)
+    truncate = Statement(row, operands, (source,) * len(operands), (), _I32)
     return (truncate,) if target is _I32 else (truncate, replace(cast, operands=(Let(-1),), operand_dtypes=(_I32,)))
 
 
@@ -158,7 +158,7 @@ def _unclipped(nest: Nest, at: int, whole: _Ends, users: Users) -> tuple[Value, 
     return value, ends
 
 
-def _clip(statement: Apply) -> tuple[Value, float, float] | None:
+def _clip(statement: Statement) -> tuple[Value, float, float] | None:
     """Return the value that a statement clips, with the constants it clips to; None if it is no such clip."""
     first, *rest = statement.operands
     if not statement.op.clamps or statement.dtype not in _FLOATS:

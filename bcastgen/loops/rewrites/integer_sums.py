@@ -17,7 +17,7 @@ from ...expr.nodes import Constant
 from ...ops.ranges import Range, range_of
 from ...ops.table import CAST
 from ..analysis.integer_ranges import ranges_of, whole
-from ..nest import Apply, Let, Nest, Value, users_of
+from ..nest import Let, Nest, Statement, Value, users_of
 from .rebuilt import cast_of, rebuilt
 
 __all__ = ["integer_sums"]
@@ -42,7 +42,7 @@ def integer_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     subtract i32
     cast f32
     """
-    made: dict[int, tuple[Apply, ...]] = {}
+    made: dict[int, tuple[Statement, ...]] = {}
     notes: list[str] = []
     for at, (low, high) in _sums(nest).items():
         statement = nest.body[at]

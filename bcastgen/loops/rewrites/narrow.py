@@ -22,8 +22,8 @@ from ...ops.ranges import Range, range_of
 from ...ops.table import CAST
 from ..analysis.demanded_bits import demanded_bits, mask_bits, shift_of
 from ..analysis.integer_ranges import fits, ranges_of, whole
-from ..nest import Apply, Let, Load, Nest, Value, users_of
-from .rebuilt import Body
+from ..nest import Let, Load, Nest, Statement, Value, users_of
+from .rebuilt import BodyBuilder
 
 __all__ = ["narrow"]
 
@@ -78,7 +78,7 @@ class _Narrowing:
         self.counts = demanded_bits(nest)
         self.users = users_of(nest)
         self.made: list[_Made] = []
-        self.body = Body()
+        self.body = BodyBuilder()
         self.changed = False
         self.notes: list[str] = []
 
@@ -95,7 +95,7 @@ class _Narrowing:
         changed = self.changed or dropped > 0
         return (replace(self.nest, body=body, stores=stores) if changed else self.nest), tuple(self.notes)
 
-    def _make(self, at: int, statement: Apply) -> _Made:
+    def _make(self, at: int, statement: Statement) -> _Made:
         """Append the statements that replace one, and return their value."""
         op, facts = statement.op, statement.op.integers
         if op is CAST:
@@ -108,7 +108,7 @@ class _Narrowing:
                 return self._value(at, statement)
         return self._apply(statement, statement.operand_dtypes, statement.dtype)
 
-    def _cast(self, at: int, statement: Apply) -> _Made:
+    def _cast(self, at: int, statement: Statement) -> _Made:
         """Rebuild a cast: leave it out if the value fits the target, or if no result depends on the bits it drops."""
         (value,), (source,), target = statement.operands, statement.operand_dtypes, statement.dtype
         stays = source.is_inexact or source.is_storage or target.is_float16 or target.is_storage
@@ -126,7 +126,7 @@ class _Narrowing:
             return _Made(self._as(value, target), target, _EXACT, given.moves)
         return replace(given, low=min(given.low, target.bits))
 
-    def _low(self, at: int, statement: Apply) -> _Made:
+    def _low(self, at: int, statement: Statement) -> _Made:
         """Make a statement that needs only the low bits of its operands."""
         first, own, range_ = int(statement.op.selects), statement.dtype, self._range(Let(at), statement.dtype)
         given = [self._given(value, own) for value in statement.operands[first:]]
@@ -149,7 +149,7 @@ class _Narrowing:
         why = f"it is in [{range_[0]}, {range_[1]}]" if exact else f"its low {self.counts[at]} bits count"
         return self._apply(statement, dtypes, narrow, _EXACT if exact else min(low, narrow.bits), why)
 
-    def _value(self, at: int, statement: Apply) -> _Made:
+    def _value(self, at: int, statement: Statement) -> _Made:
         """Make a statement that needs its operands' exact values; a right shift may need only their low bits."""
         pairs = list(zip(statement.operands, statement.operand_dtypes, strict=True))
         given = [self._given(value, dtype) for value, dtype in pairs]
@@ -170,7 +170,7 @@ class _Narrowing:
             statement, (narrow,) * len(given), result, why=f"it and its operands are in [{span[0]}, {span[1]}]"
         )
 
-    def _wraps(self, statement: Apply) -> bool:
+    def _wraps(self, statement: Statement) -> bool:
         """Whether a statement may wrap, so that a wider dtype would give another value."""
         function = range_of(statement.op.integers.range)
         pairs = zip(statement.operands, statement.operand_dtypes, strict=True)
@@ -203,14 +203,14 @@ class _Narrowing:
     # ---- statements and values ------------------------------------------------------------------------------------
 
     def _apply(
-        self, statement: Apply, operands: tuple[DType, ...], result: DType, low: int = _EXACT, why: str = ""
+        self, statement: Statement, operands: tuple[DType, ...], result: DType, low: int = _EXACT, why: str = ""
     ) -> _Made:
         """Append a statement for operands and a result of these dtypes; `why` is the reason that the note gives."""
         pairs = list(zip(statement.operands, statement.operand_dtypes, strict=True))
         moves = any(self._given(value, dtype).moves for value, dtype in pairs)
         values = tuple(self._as(value, dtype) for value, dtype in zip(statement.operands, operands, strict=True))
         params = tuple((name, result) for name, _ in statement.params) if statement.op.converts else statement.params
-        made = self.body.append(Apply(statement.op, values, operands, params, result))
+        made = self.body.append(Statement(statement.op, values, operands, params, result))
         self.changed |= operands != statement.operand_dtypes or result is not statement.dtype
         if why and operands != statement.operand_dtypes:
             verb = "takes" if statement.op.converts else "is computed in"

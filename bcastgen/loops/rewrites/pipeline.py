@@ -24,7 +24,7 @@ from .narrow import narrow
 from .saturating_sums import saturating_sums
 from .strength_reduction import strength_reduction
 
-__all__ = ["REWRITES", "Rewrite", "Rewritten", "Step", "rewrite", "verifies"]
+__all__ = ["REWRITES", "Rewrite", "RewriteStep", "Rewritten", "rewrite", "verifies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ REWRITES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RewriteStep:
     """One rewrite's work: a line for each change, and the program after it; `changed` is False if there is none."""
 
     rewrite: Rewrite
@@ -81,7 +81,7 @@ class Rewritten:
     """A program after all rewrites, with one step for each rewrite."""
 
     program: LoopProgram
-    steps: tuple[Step, ...]
+    steps: tuple[RewriteStep, ...]
 
     def __str__(self) -> str:
         return "\n".join(f"{step.rewrite.name}: {step}" if step.changed else f"{step}" for step in self.steps)
@@ -111,7 +111,7 @@ def rewrite(program: LoopProgram) -> Rewritten:
             program = replace(program, nests=tuple(nest for nest, _ in made))
             if checked:
                 _verify(program, one.name)
-        steps.append(Step(one, tuple(note for _, notes in made for note in notes), program, changed))
+        steps.append(RewriteStep(one, tuple(note for _, notes in made for note in notes), program, changed))
     return Rewritten(program, tuple(steps))
 
 

@@ -12,24 +12,24 @@ from dataclasses import replace
 
 from ...core.dtypes import DType
 from ...ops.table import CAST
-from ..nest import Apply, Let, Nest, Value
+from ..nest import Let, Nest, Statement, Value
 
-__all__ = ["Body", "cast_of", "rebuilt"]
+__all__ = ["BodyBuilder", "cast_of", "rebuilt"]
 
 
-def cast_of(value: Value, source: DType, target: DType) -> Apply:
+def cast_of(value: Value, source: DType, target: DType) -> Statement:
     """Return the statement that casts a value."""
-    return Apply(CAST, (value,), (source,), (("dtype", target),), target)
+    return Statement(CAST, (value,), (source,), (("dtype", target),), target)
 
 
-class Body:
+class BodyBuilder:
     """The statements of a body so far."""
 
     def __init__(self) -> None:
-        self.statements: list[Apply] = []
+        self.statements: list[Statement] = []
         self._casts: dict[tuple[Value, DType], Value] = {}
 
-    def append(self, statement: Apply) -> Let:
+    def append(self, statement: Statement) -> Let:
         """Append a statement; return its value."""
         self.statements.append(statement)
         return Let(len(self.statements) - 1)
@@ -42,7 +42,7 @@ class Body:
         return self._casts[key]
 
 
-def rebuilt(nest: Nest, made: Mapping[int, tuple[Apply, ...]]) -> Nest:
+def rebuilt(nest: Nest, made: Mapping[int, tuple[Statement, ...]]) -> Nest:
     """Return a nest in which `made` replaces some statements, without the statements that nothing uses any more.
 
     If several statements replace one, the last of them gives its value. Among them `Let(-1)` is the value of the
@@ -53,7 +53,7 @@ def rebuilt(nest: Nest, made: Mapping[int, tuple[Apply, ...]]) -> Nest:
         if at in live:
             read = (value for one in made.get(at, (nest.body[at],)) for value in one.operands)
             live |= {value.index for value in read if isinstance(value, Let) and value.index >= 0}
-    body = Body()
+    body = BodyBuilder()
     stands: dict[Value, Value] = {}
 
     def now(value: Value) -> Value:

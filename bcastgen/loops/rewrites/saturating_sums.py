@@ -11,7 +11,7 @@ from ...core.dtypes import DType, dtype
 from ...expr.nodes import Constant
 from ...ops.internal_rows import SATURATING
 from ...ops.table import CAST
-from ..nest import Apply, Let, Nest, Value
+from ..nest import Let, Nest, Statement, Value
 from .rebuilt import cast_of, rebuilt
 
 __all__ = ["saturating_sums"]
@@ -39,7 +39,7 @@ def saturating_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     return (rebuilt(nest, made) if made else nest), tuple(notes)
 
 
-def _saturated(nest: Nest, at: int) -> tuple[Apply, Apply] | None:
+def _saturated(nest: Nest, at: int) -> tuple[Statement, Statement] | None:
     """Return the saturating sum and the cast that replace a clip of a sum, or None if it stays."""
     value, *ends = nest.body[at].operands
     numbers = [int(end.value) for end in ends if isinstance(end, Constant)]
@@ -52,7 +52,7 @@ def _saturated(nest: Nest, at: int) -> tuple[Apply, Apply] | None:
     if wide.bits <= kind.bits or total.dtype is not wide or None in summands:
         return None
     values = tuple(summand for summand in summands if summand is not None)
-    sum_ = Apply(SATURATING[total.op.name], values, (kind, kind), (), kind)
+    sum_ = Statement(SATURATING[total.op.name], values, (kind, kind), (), kind)
     return sum_, cast_of(Let(-1), kind, wide)
 
 

@@ -15,7 +15,7 @@ from math import frexp
 
 from ...expr.nodes import Constant
 from ...ops.table import OPS
-from ..nest import Apply, Nest
+from ..nest import Nest, Statement
 from .rebuilt import rebuilt
 
 __all__ = ["strength_reduction", "without_division"]
@@ -33,7 +33,7 @@ def strength_reduction(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     >>> strength_reduction(from_text("(u8[?] a) -> a // 8").compilation.program.nests[0])[1]
     ('t0 is right_shift(a, 3:u8) instead of floor_divide(a, 8:u8)',)
     """
-    made: dict[int, tuple[Apply, ...]] = {}
+    made: dict[int, tuple[Statement, ...]] = {}
     notes: list[str] = []
     for at, statement in enumerate(nest.body):
         new = statement if statement.dtype.is_float else without_division(statement)
@@ -43,7 +43,7 @@ def strength_reduction(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     return (rebuilt(nest, made) if made else nest), tuple(notes)
 
 
-def without_division(statement: Apply) -> Apply:
+def without_division(statement: Statement) -> Statement:
     """Return the statement that replaces a division by a constant power of two; any other statement as it is.
 
     Examples
@@ -70,6 +70,6 @@ def without_division(statement: Apply) -> Apply:
     return statement
 
 
-def _with(statement: Apply, name: str, value: float) -> Apply:
+def _with(statement: Statement, name: str, value: float) -> Statement:
     constant = Constant(value, statement.operand_dtypes[-1])
     return replace(statement, op=OPS[name], operands=(*statement.operands[:-1], constant))

@@ -22,7 +22,7 @@ from ...core.dtypes import DType
 from ...core.frozen import dataclass
 from ...ops.table import CAST
 from ..analysis.demanded_bits import shift_of
-from ..nest import Apply, Let, Load, Nest, Value
+from ..nest import Let, Load, Nest, Statement, Value
 from .variants import UNIT, ZERO, Variant
 
 __all__ = ["ByteWords", "byte_words"]
@@ -106,13 +106,13 @@ def _is_byte(dtype: DType) -> bool:
     return dtype.is_integer and dtype.bits == 8
 
 
-def _narrows(statement: Apply, bits: int) -> bool:
+def _narrows(statement: Statement, bits: int) -> bool:
     """Whether a statement casts an integer of so many bits to a byte."""
     source = statement.operand_dtypes[0]
     return statement.op is CAST and source.is_integer and source.bits == bits and _is_byte(statement.dtype)
 
 
-def _is_simple(statement: Apply, bits: int) -> bool:
+def _is_simple(statement: Statement, bits: int) -> bool:
     """Whether a statement widens a byte operand to so many bits, or computes in so many bits and may be in words."""
     source, target = statement.operand_dtypes[0], statement.dtype
     if statement.op is CAST and _is_byte(source):

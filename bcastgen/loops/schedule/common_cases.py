@@ -10,7 +10,7 @@ A test is a loop over the block before the loop that computes it: it finds the m
 from __future__ import annotations
 
 from ...core.frozen import dataclass
-from ..nest import Apply, Nest, Value, made_of
+from ..nest import Nest, Statement, Value, made_of
 
 __all__ = ["BlockTest", "CommonCase", "common_case"]
 
@@ -86,7 +86,7 @@ def common_case(nest: Nest, statements: frozenset[int], fast: bool, variants: in
     return CommonCase(frozenset(short), tuple(tests.values()), of, frozenset(reads))
 
 
-def _identity(statement: Apply, test: BlockTest) -> tuple[object, ...]:
+def _identity(statement: Statement, test: BlockTest) -> tuple[object, ...]:
     """Return a test's key, equal for equal tests: its templates, and the operands they are filled with."""
     given = ((statement.operands[place], statement.operand_dtypes[place]) for place in test.places)
     return (test.c, test.number, test.limit, *given)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..nest import Apply, Nest
+from ..nest import Nest, Statement
 from .function_loops import BlockLoop
 from .inner_loops import InnerLoop, Schedule
 from .variants import Variant
@@ -24,7 +24,7 @@ __all__ = ["MOST_INLINED", "function_calls", "is_function"]
 MOST_INLINED = 16
 
 
-def is_function(statement: Apply) -> bool:
+def is_function(statement: Statement) -> bool:
     """Whether a statement calls a mathematical function: its values have an error, and its C is not an expression."""
     op, dtypes = statement.op, statement.operand_dtypes
     is_real = op.definition is None and op.ulp > 0 and dtypes[0].kind == "float"

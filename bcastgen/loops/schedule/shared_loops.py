@@ -1,6 +1,6 @@
 """Shared loops: which nests of a kernel with reductions run inside the same outer loops, one point of these at a time.
 
-In: a loop program with reductions.  Out: a :class:`Group` for each set of outer loops, in order, with the nests inside.
+In: a loop program with reductions.  Out: a :class:`LoopGroup` for each set of loops, in order, with the nests inside.
 
     e / sum(e, axis=1), e = exp(x - max(x, axis=1))   ->   for d0: max over d1; sum over d1; quotient over d1
 
@@ -20,7 +20,7 @@ from typing import TypeAlias
 from ...core.frozen import dataclass
 from ..nest import Access, LoopProgram, Nest, Reducing
 
-__all__ = ["Group", "Member", "Sharing", "extent_keys", "kept_dims", "shared_loops"]
+__all__ = ["LoopGroup", "Member", "Sharing", "extent_keys", "kept_dims", "shared_loops"]
 
 # Equal keys mean equal extents: the number itself, or the places (operand, own dim) that meet there; None if unknown.
 ExtentKey: TypeAlias = "int | frozenset[tuple[int, int]] | None"
@@ -35,7 +35,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class LoopGroup:
     """Shared loops, outermost first, and the nests that run at each of their points, in order.
 
     A group without loops holds what is computed once.
@@ -53,7 +53,7 @@ class Group:
 class Sharing:
     """The groups of a program in order, and the numbers of the operands that reductions give and that need memory."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[LoopGroup, ...]
     in_memory: frozenset[int]
 
     def describe(self, program: LoopProgram) -> str:
@@ -167,4 +167,4 @@ def shared_loops(program: LoopProgram) -> Sharing:
     for at, nest in enumerate(program.nests):
         if nest.results:
             grouping.add(at)
-    return Sharing(tuple(Group(tuple(members)) for members in grouping.groups), frozenset(grouping.in_memory))
+    return Sharing(tuple(LoopGroup(tuple(members)) for members in grouping.groups), frozenset(grouping.in_memory))

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ...core.dtypes import BOOL
-from ..nest import Apply, Let, Load, Nest, Value
+from ..nest import Let, Load, Nest, Statement, Value
 from .costs import costs_of, total
 from .function_loops import block_loops
 from .inner_loops import InnerLoop, Side, Sides
@@ -115,7 +115,7 @@ def _decided(nest: Nest, condition: Value, side: int) -> Nest:
     the condition has this value, and so needs the variant that decides it. :func:`.verify_schedule` verifies it.
     """
     instead: dict[Value, Value] = {}
-    body: list[Apply] = []
+    body: list[Statement] = []
     for at, statement in enumerate(nest.body):
         operands = tuple(instead.get(value, value) for value in statement.operands)
         if statement.op.selects and statement.operands[0] == condition and _is_value_kept(nest, at):

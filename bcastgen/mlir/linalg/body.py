@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Mapping
 
 from ...core.dtypes import DType
-from ...loops.nest import Apply, Let, Load, Nest, Value
+from ...loops.nest import Let, Load, Nest, Statement, Value
 from .block import TextBlock
 from .spelling import demand, moves, spelling
 from .types import compute_type, signless
@@ -109,11 +109,11 @@ class _Writer:
         narrow = self.stored(value, dtype)
         return self.block.op(f"{narrow[1:]}_f32", f"arith.extf {narrow} : {dtype.mlir} to f32")
 
-    def demand(self, index: int, statement: Apply) -> str:
+    def demand(self, index: int, statement: Statement) -> str:
         """Write the test of whether a statement is defined for its operands."""
         return self._write(demand(statement) or "", statement, f"t{index}_demand")
 
-    def statement(self, index: int, statement: Apply) -> None:
+    def statement(self, index: int, statement: Statement) -> None:
         """Write the lines of a statement."""
         value = self._write(spelling(statement), statement, f"t{index}")
         if statement.dtype.is_float16 and not (statement.op.converts or moves(statement)):
@@ -121,7 +121,7 @@ class _Writer:
             value = self.block.op(f"t{index}_{small}", f"arith.truncf {value} : f32 to {small}")
         self.lets[index] = value
 
-    def _write(self, text: str, statement: Apply, name: str) -> str:
+    def _write(self, text: str, statement: Statement, name: str) -> str:
         """Write the lines of a spelling for a statement; return the value of the last line."""
         take = self.stored if moves(statement) else self.computed
         # Write conversions and constants before the first line, since a later line may be inside a loop.
@@ -144,7 +144,7 @@ class _Writer:
         self.block.line(f"{value} = {last}")
         return value
 
-    def _constant(self, text: str, type_: str | None, statement: Apply) -> str:
+    def _constant(self, text: str, type_: str | None, statement: Statement) -> str:
         type_ = type_ or compute_type(statement.operand_dtypes[0])
         if type_ == "i1":
             return self.block.constant(text == "true", type_)

@@ -23,7 +23,7 @@ from .body import demanded_reads, write_body, write_demands
 from .generic import Generic, typed
 from .reductions import write_reduction
 from .shapes import Extent, Shapes
-from .sizes import Sizes, write_sizes
+from .sizes import SizesProgram, write_sizes
 from .types import declared_type, facts_text, signless, tensor_type
 from .versions import Version, versions_of
 
@@ -40,7 +40,7 @@ def linalg_text(
     name: str,
     constants: Sequence[np.ndarray[Any, Any]] = (),
     versions: int = 0,
-    sizes: Sizes | None = None,
+    sizes: SizesProgram | None = None,
 ) -> str:
     """Return the text of a function that computes a loop program.
 
@@ -108,7 +108,7 @@ def linalg_text(
     return "\n".join((f"func.func {symbol(name)}({', '.join(heads)}) -> {arrow} {{", *block.lines, "}", ""))
 
 
-def _written_sizes(shapes: Shapes, sizes: Sizes) -> dict[str, Extent]:
+def _written_sizes(shapes: Shapes, sizes: SizesProgram) -> dict[str, Extent]:
     """Write the shape functions; return the extents of the operands that stand for those of their results."""
     operands = zip(sizes.program.operands, shapes.program.operands, strict=False)
     given = [_size_operand(shapes, value.type.kind, name, type_) for value, (name, type_) in operands]

@@ -18,7 +18,7 @@ from math import prod
 
 from ...core.dtypes import DType
 from ...core.frozen import dataclass
-from ...loops.nest import Access, Apply, Let, Load, Nest, Reducing, Value
+from ...loops.nest import Access, Let, Load, Nest, Reducing, Statement, Value
 from ...ops.table import OPS
 from .block import TextBlock
 from .body import write_body
@@ -108,7 +108,7 @@ class _Combined:
             loads[so_far] = self.before[self.first[at]]
             operands: tuple[Value, ...] = (Load(so_far), stores[at])
             stores[at] = Let(len(body))
-            body.append(Apply(OPS[one.op.combines], operands, (access.dtype,) * 2, (), access.dtype))
+            body.append(Statement(OPS[one.op.combines], operands, (access.dtype,) * 2, (), access.dtype))
         given = write_body(self.generic.region, replace(nest, body=tuple(body), stores=tuple(stores)), loads)
         found: list[str] = []
         for at, (one, access) in enumerate(zip(nest.reduced, nest.results, strict=True)):

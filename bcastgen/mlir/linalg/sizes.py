@@ -17,12 +17,12 @@ from typing import Any, TypeAlias
 
 from ...core.errors import BcastgenError
 from ...core.frozen import dataclass
-from ...shape.dialect.ir import Block, Operation, Program, Value
+from ...shape.dialect.ir import Block, Operation, PlainProgram, Value
 from ...shape.dialect.ops import find_row
 from ...shape.dialect.values import Shape, Size, Witness
 from .block import TextBlock, quoted
 
-__all__ = ["Sizes", "write_sizes"]
+__all__ = ["SizesProgram", "write_sizes"]
 
 Number: TypeAlias = int | str
 Predicate: TypeAlias = bool | str
@@ -40,10 +40,10 @@ _DIVISIONS = ("divsi", "divui", "remsi", "remui")
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class SizesProgram:
     """The shape functions of a kernel's ops: a program, and for each result the operand that each extent stands for."""
 
-    program: Program
+    program: PlainProgram
     slots: tuple[tuple[str, ...], ...]
 
 
@@ -54,7 +54,7 @@ class _Asked:
     checks: tuple[tuple[Predicate, str], ...] = ()
 
 
-def write_sizes(block: TextBlock, program: Program, operands: Sequence[Any]) -> list[tuple[Number, ...]]:
+def write_sizes(block: TextBlock, program: PlainProgram, operands: Sequence[Any]) -> list[tuple[Number, ...]]:
     """Write a program into a block; return the extents of its results.
 
     Parameters

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from ...core.dtypes import DType
 from ...core.errors import BcastgenError
 from ...expr.nodes import Constant
-from ...loops.nest import Apply
+from ...loops.nest import Statement
 from ...ops.row import Op
 from .rows import Typed, piece
 from .types import compute_type, signless
@@ -21,12 +21,12 @@ from .user_c import user_lines
 __all__ = ["demand", "moves", "spelling"]
 
 
-def moves(statement: Apply) -> bool:
+def moves(statement: Statement) -> bool:
     """Return whether a statement only copies values, so that it takes 16-bit floats as they are stored."""
     return statement.op.moves
 
 
-def spelling(statement: Apply) -> str:
+def spelling(statement: Statement) -> str:
     """Return the lines that compute a statement's value.
 
     Raises
@@ -57,7 +57,7 @@ def spelling(statement: Apply) -> str:
     return _fill(lines, loop, result if moves(statement) else result.computed_in)
 
 
-def demand(statement: Apply) -> str | None:
+def demand(statement: Statement) -> str | None:
     """Return the lines that test whether a statement is defined for its operands; None if it always is."""
     op, operands = statement.op, statement.operand_dtypes
     # A constant exponent was checked when the expression was typed.

@@ -1,8 +1,8 @@
 """Affine maps over indices, which `affine.apply`, `affine.min` and `affine.max` compute.
 
-In: the text of a map.  Out: an :class:`AffineMap` of expressions: a number, a name, or an operator and its two sides.
+In: the text of a map.  Out: an :class:`ParsedMap` of expressions: a number, a name, or an operator and its two sides.
 
-    parse_map("(d0)[s0] -> (d0 + s0 * 2)") -> AffineMap(("d0", "s0"), (("+", "d0", ("*", "s0", 2)),))
+    parse_map("(d0)[s0] -> (d0 + s0 * 2)") -> ParsedMap(("d0", "s0"), (("+", "d0", ("*", "s0", 2)),))
 
 The reader expresses maps as ops of arith (:mod:`.spellings`).
 """
@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ...core.errors import ParseError
 from ...core.frozen import dataclass
 
-__all__ = ["AffineMap", "Expression", "parse_map"]
+__all__ = ["Expression", "ParsedMap", "parse_map"]
 
 # Python's stack is far deeper than this, and no printed map nests as deep.
 _MAX_DEPTH = 50
@@ -26,14 +26,14 @@ Expression: TypeAlias = "int | str | tuple[str, Expression, Expression]"
 
 
 @dataclass(frozen=True, slots=True)
-class AffineMap:
+class ParsedMap:
     """A map: the names of its dims, then of its symbols, and an expression for each result."""
 
     inputs: tuple[str, ...]
     results: tuple[Expression, ...]
 
 
-def parse_map(text: str) -> AffineMap:
+def parse_map(text: str) -> ParsedMap:
     """Return the map that a text spells.
 
     Raises
@@ -80,7 +80,7 @@ class _Parser:
     def _unexpected(self, wanted: str) -> ParseError:
         return ParseError(f"affine_map<{self._text}> has {self._next or 'its end'!r}, expected {wanted}")
 
-    def map(self) -> AffineMap:
+    def map(self) -> ParsedMap:
         inputs = self._names("(", ")")
         if self._next == "[":
             inputs += self._names("[", "]")
@@ -93,7 +93,7 @@ class _Parser:
             results.append(self._sum(inputs))
         self._expect(")")
         self._expect("")
-        return AffineMap(inputs, tuple(results))
+        return ParsedMap(inputs, tuple(results))
 
     def _names(self, opening: str, closing: str) -> tuple[str, ...]:
         self._expect(opening)

@@ -32,7 +32,7 @@ from ..linalg.types import facts_text
 from .reductions import print_reduction
 from .spellings import spelling
 from .table import find_tosa
-from .values import FunctionText, Scalar, Tensor, TextValue, dtype_of, plain
+from .values import FunctionPrinter, Scalar, Tensor, TextValue, dtype_of, plain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,7 +101,7 @@ class _Printer:
     """Prints one function; `values` holds the value of each node so far."""
 
     def __init__(self, program: LoopProgram, constants: Sequence[np.ndarray[Any, Any]]) -> None:
-        self.text = FunctionText()
+        self.text = FunctionPrinter()
         self.values: dict[Node, TextValue] = {}
         passed = program.operands[: len(program.operands) - len(program.reduced)]
         named = [(name, plain(type_, f"operand '{name}'")) for name, type_ in passed]

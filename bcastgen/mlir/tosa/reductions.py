@@ -25,7 +25,7 @@ from .elements import check_strict, element_of
 from .meeting import tensor_of
 from .reader import FunctionReader, check_form
 from .table import TOSA_REDUCTIONS, TosaOp
-from .values import FunctionText, Tensor
+from .values import FunctionPrinter, Tensor
 
 __all__ = ["print_reduction", "read_reduction", "reduced_dims"]
 
@@ -124,7 +124,7 @@ def _check_dims(operation: Operation, axis: int, drops: bool) -> bool:
 # ---- printing
 
 
-def print_reduction(text: FunctionText, node: Reduce, value: Tensor, dtype: DType) -> Tensor:
+def print_reduction(text: FunctionPrinter, node: Reduce, value: Tensor, dtype: DType) -> Tensor:
     """Write a reduction, one op for each dim; return its value.
 
     Raises
@@ -155,5 +155,5 @@ def print_reduction(text: FunctionText, node: Reduce, value: Tensor, dtype: DTyp
     return text.reshaped(value, tuple(dim for at, dim in enumerate(value.type.dims) if at not in axes))
 
 
-def _line(text: FunctionText, name: str, value: Tensor, axis: int, type_: TensorType) -> Tensor:
+def _line(text: FunctionPrinter, name: str, value: Tensor, axis: int, type_: TensorType) -> Tensor:
     return text.line(f"tosa.{name} {value.name} {{axis = {axis} : i32}} : ({value.type.mlir}) -> {type_.mlir}", type_)

@@ -23,7 +23,7 @@ from .table import TosaOp, find_tosa
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["FunctionText", "Scalar", "Tensor", "TextValue", "dtype_of", "plain"]
+__all__ = ["FunctionPrinter", "Scalar", "Tensor", "TextValue", "dtype_of", "plain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Scalar:
 TextValue = Tensor | Scalar
 
 
-class FunctionText:
+class FunctionPrinter:
     """The lines of a function, each of which defines a value."""
 
     def __init__(self) -> None:

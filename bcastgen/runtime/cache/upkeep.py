@@ -3,7 +3,7 @@
 In: nothing.  Out: what `bcastgen cache` prints.
 
     info()     -> CacheInfo: 12 kernels, 0.7 MB
-    verify()   -> Finding(path, "is broken: ..."), ...
+    verify()   -> CacheDefect(path, "is broken: ..."), ...
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .identity import PACKAGE
 from .manifest import MANIFEST, is_whole, read_manifest
 from .used import used_keys
 
-__all__ = ["CacheInfo", "Finding", "StoredKernel", "clear", "info", "kernels", "verify"]
+__all__ = ["CacheDefect", "CacheInfo", "StoredKernel", "clear", "info", "kernels", "verify"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class StoredKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CacheDefect:
     """A defect of something in the cache."""
 
     path: Path
@@ -92,7 +92,7 @@ def kernels() -> list[StoredKernel]:
     return sorted(found, key=lambda kernel: kernel.days)
 
 
-def verify(load: Callable[[Path], object]) -> Iterator[Finding]:
+def verify(load: Callable[[Path], object]) -> Iterator[CacheDefect]:
     """Yield the defects of the cache: entries that are damaged or cannot be loaded, remains, links, strange files.
 
     Parameters
@@ -102,20 +102,20 @@ def verify(load: Callable[[Path], object]) -> Iterator[Finding]:
     directory = cache_directory()
     for shard in shards(directory):
         if not is_our_directory(shard):
-            yield Finding(shard, "is not a directory that only you can write to")
+            yield CacheDefect(shard, "is not a directory that only you can write to")
             continue
         whole = entries(shard)
         for path in sorted(shard.iterdir()):
             if path not in whole:
                 if path.name != LOCK or path.is_symlink() or not path.is_file():
-                    yield Finding(path, "is no kernel: what a build has left, or nothing of ours")
+                    yield CacheDefect(path, "is no kernel: what a build has left, or nothing of ours")
             elif not is_whole(path):
-                yield Finding(path, "is damaged, or of another version: its files are not what its digest says")
+                yield CacheDefect(path, "is damaged, or of another version: its files are not what its digest says")
             else:
                 try:
                     load(path / BINARY)
                 except CacheError as error:
-                    yield Finding(path, f"cannot be loaded: {error}")
+                    yield CacheDefect(path, f"cannot be loaded: {error}")
 
 
 def clear() -> int:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .ir import Operation, Value
-from .row import Facts, Rewrite, stated
+from .row import FoldingContext, Rewrite, stated
 from .types import WITNESS
 from .values import LatticeValue, Shape, Witness
 
@@ -31,7 +31,7 @@ __all__ = [
     "size_to_index",
 ]
 
-Canonicalise = Callable[[Operation, Facts], Rewrite]
+Canonicalise = Callable[[Operation, FoldingContext], Rewrite]
 
 
 def _forward(operation: Operation, value: Value) -> Rewrite:
@@ -53,7 +53,7 @@ def _narrowed(operation: Operation, operands: tuple[Value, ...], least: int) -> 
 def neutral(number: int, both: bool = True) -> Canonicalise:
     """Return the rule that drops an operand of this number: x + 0 is x. Without `both` it drops the second one only."""
 
-    def rule(operation: Operation, facts: Facts) -> Rewrite:
+    def rule(operation: Operation, facts: FoldingContext) -> Rewrite:
         a, b = operation.operands
         if stated(facts.known(b)) == number and facts.certain(b):
             return _forward(operation, a)
@@ -65,7 +65,7 @@ def neutral(number: int, both: bool = True) -> Canonicalise:
 def distinct(least: int = 1) -> Canonicalise:
     """Return the rule that drops repeated operands if at least `least` remain; a single one is the result."""
 
-    def rule(operation: Operation, facts: Facts) -> Rewrite:
+    def rule(operation: Operation, facts: FoldingContext) -> Rewrite:
         operands = tuple(dict.fromkeys(operation.operands))
         if len(operands) == 1 and least == 1:
             return _forward(operation, operands[0])
@@ -81,7 +81,7 @@ def predicate(least: int, reflexive: bool) -> Canonicalise:
     ends at a predicate that it does not decide, so that one of values which it may not know stays as it is.
     """
 
-    def rule(operation: Operation, facts: Facts) -> Rewrite:
+    def rule(operation: Operation, facts: FoldingContext) -> Rewrite:
         operands = tuple(dict.fromkeys(operation.operands))
         if operation.results[0].type.kind == "i1" and not all(is_decided(one, facts.known(one)) for one in operands):
             return None
@@ -99,7 +99,7 @@ def is_decided(value: Value, known: LatticeValue) -> bool:
     return value.type.kind in ("index", "i1", "extents") or bool(getattr(known, "is_known", False))
 
 
-def broadcast(operation: Operation, facts: Facts) -> Rewrite:
+def broadcast(operation: Operation, facts: FoldingContext) -> Rewrite:
     """Drop repeated operands and scalars; forward a single operand."""
     operands = tuple(dict.fromkeys(operation.operands))
     wide = tuple(value for value in operands if not (_is_scalar(facts.known(value)) and facts.certain(value)))
@@ -111,7 +111,7 @@ def _is_scalar(value: LatticeValue) -> bool:
     return value == () or value == Shape()
 
 
-def concat(operation: Operation, facts: Facts) -> Rewrite:
+def concat(operation: Operation, facts: FoldingContext) -> Rewrite:
     """Forward one operand if the other one is a scalar's shape."""
     a, b = operation.operands
     if _is_scalar(facts.known(b)) and facts.certain(b):
@@ -119,7 +119,7 @@ def concat(operation: Operation, facts: Facts) -> Rewrite:
     return _forward(operation, b) if _is_scalar(facts.known(a)) and facts.certain(a) else None
 
 
-def idempotent(operation: Operation, facts: Facts) -> Rewrite:
+def idempotent(operation: Operation, facts: FoldingContext) -> Rewrite:
     """Forward the operand of join, min and max if both are the same value."""
     a, b = operation.operands
     return _forward(operation, a) if a == b else None
@@ -131,7 +131,7 @@ def inverse(name: str) -> Canonicalise:
     If the inner operation fails in a run, it still does: fold keeps operations that may fail.
     """
 
-    def rule(operation: Operation, facts: Facts) -> Rewrite:
+    def rule(operation: Operation, facts: FoldingContext) -> Rewrite:
         inner = facts.defining(operation.operands[0])
         if inner is None or inner.name != name or inner.operands[0].type != operation.results[0].type:
             return None
@@ -140,12 +140,12 @@ def inverse(name: str) -> Canonicalise:
     return rule
 
 
-def size_to_index(operation: Operation, facts: Facts) -> Rewrite:
+def size_to_index(operation: Operation, facts: FoldingContext) -> Rewrite:
     """Forward an operand that is an index already."""
     return _forward(operation, operation.operands[0])
 
 
-def assuming_all(operation: Operation, facts: Facts) -> Rewrite:
+def assuming_all(operation: Operation, facts: FoldingContext) -> Rewrite:
     """Merge nested operations, drop passing and repeated witnesses; forward a single one."""
     flat: list[Value] = []
     for value in operation.operands:
@@ -158,7 +158,7 @@ def assuming_all(operation: Operation, facts: Facts) -> Rewrite:
     return (open_[0],) if len(open_) == 1 else _narrowed(operation, open_, 1)
 
 
-def select(operation: Operation, facts: Facts) -> Rewrite:
+def select(operation: Operation, facts: FoldingContext) -> Rewrite:
     """Forward the chosen operand if the condition is known, or both are the same."""
     condition, a, b = operation.operands
     chosen = facts.known(condition)

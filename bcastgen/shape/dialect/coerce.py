@@ -18,7 +18,7 @@ from ...core.dtypes import DType, dtype
 from ...core.errors import BroadcastError
 from ..types.tensor_type import TensorType
 from .extent_names import name_unknown, named_shape, with_one_meaning
-from .ir import Program, Value
+from .ir import PlainProgram, Value
 from .lattice import join_shapes
 from .types import Kind
 from .values import ElementType, LatticeValue, Shape, Size, ValueShape, Witness, show
@@ -37,7 +37,7 @@ _CLASSES: dict[str, Any] = {
 _OF_TYPES = ("shape", "value_shape", "extents", "tensor")
 
 
-def coerce_all(program: Program, operands: Sequence[Any], running: bool) -> tuple[LatticeValue, ...]:
+def coerce_all(program: PlainProgram, operands: Sequence[Any], running: bool) -> tuple[LatticeValue, ...]:
     """Return the lattice values of a program's operands.
 
     Parameters

@@ -21,7 +21,7 @@ from typing import TypeVar
 from .canonical import is_decided
 from .extent_names import name_unknown
 from .interpret import Environment, Known, Machine
-from .ir import Attribute, Block, Operation, Program, Value
+from .ir import Attribute, Block, Operation, PlainProgram, Value
 from .ops import find_row
 from .row import Rewrite
 from .types import Type
@@ -29,7 +29,7 @@ from .values import LatticeValue, Shape, Size, Witness
 
 __all__ = ["fold"]
 
-AnyProgram = TypeVar("AnyProgram", bound=Program)
+AnyProgram = TypeVar("AnyProgram", bound=PlainProgram)
 
 _CONSTANTS = ("shape.const_shape", "shape.const_size", "shape.const_witness", "arith.constant")
 

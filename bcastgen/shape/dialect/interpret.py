@@ -20,7 +20,7 @@ from ...core.errors import BroadcastError
 from .coerce import coerce_all
 from .either import either
 from .extent_names import shown
-from .ir import Block, Operation, Program, Value
+from .ir import Block, Operation, PlainProgram, Value
 from .ops import find_row
 from .row import Failed, Outcome, lift
 from .values import LatticeValue, Shape, Size, Witness, show
@@ -65,7 +65,7 @@ class Machine:
     undecided: bool = False
     trace: list[tuple[Operation, tuple[LatticeValue, ...], tuple[LatticeValue, ...]]] = field(default_factory=list)
 
-    def execute(self, program: Program, operands: Sequence[Any]) -> tuple[Known, ...]:
+    def execute(self, program: PlainProgram, operands: Sequence[Any]) -> tuple[Known, ...]:
         """Run a program on what the caller gave for its operands, and return its results."""
         given = coerce_all(program, operands, self.running)
         if self.running:
@@ -208,7 +208,7 @@ class Machine:
         )
 
 
-def _check_numbers(program: Program, given: Sequence[LatticeValue]) -> None:
+def _check_numbers(program: PlainProgram, given: Sequence[LatticeValue]) -> None:
     """Raise for an operand of a type that has no unknown values in C: folding would change where a run meets them."""
     for value, known in zip(program.operands, given, strict=True):
         if value.type.kind in ("index", "i1", "extents", "tensor") and not _is_number(known):
@@ -290,17 +290,17 @@ def _given(value: Value, known: LatticeValue) -> str:
     return f"operand '{value.name}' is {show(known)}" if failing or getattr(known, "is_invalid", False) else ""
 
 
-def evaluate(program: Program, operands: Sequence[Any]) -> tuple[LatticeValue, ...]:
+def evaluate(program: PlainProgram, operands: Sequence[Any]) -> tuple[LatticeValue, ...]:
     """Return what is known of the results; see `Program.evaluate`."""
     return tuple(shown(value) for value in _values(Machine().execute(program, operands)))
 
 
-def run(program: Program, operands: Sequence[Any]) -> tuple[LatticeValue, ...]:
+def run(program: PlainProgram, operands: Sequence[Any]) -> tuple[LatticeValue, ...]:
     """Return the results of a run; see `Program.run`."""
     return _values(Machine(running=True).execute(program, operands))
 
 
-def check(program: Program, operands: Sequence[Any]) -> bool | None:
+def check(program: PlainProgram, operands: Sequence[Any]) -> bool | None:
     """Tell whether a run is valid; see `Program.check`."""
     machine = Machine()
     for known in machine.execute(program, operands):

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from ...core.frozen import dataclass
 from .types import Type
 
-__all__ = ["MAX_DEPTH", "Attribute", "Block", "Operation", "Program", "Value", "print_operations_by"]
+__all__ = ["MAX_DEPTH", "Attribute", "Block", "Operation", "PlainProgram", "Value", "print_operations_by"]
 
 # How deep regions, and in text attributes and types, may nest: the code that walks them recurses, and this is far below
 # Python's limit.
@@ -100,7 +100,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class PlainProgram:
     """A function of shapes.
 
     Attributes

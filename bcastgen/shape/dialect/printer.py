@@ -18,7 +18,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from .ir import Attribute, Block, Operation, Program, Value, print_operations_by
+from .ir import Attribute, Block, Operation, PlainProgram, Value, print_operations_by
 from .ops import find_row
 from .types import extents_type
 
@@ -28,7 +28,7 @@ _INDENT = "  "
 _FOREIGN = re.compile(r"[^\w$.-]", re.ASCII)
 
 
-def print_program(program: Program) -> str:
+def print_program(program: PlainProgram) -> str:
     """Return the program as a function."""
     operands = ", ".join(f"{_name(value)}: {value.type}" for value in program.operands)
     types = _types(program.results)

@@ -23,7 +23,7 @@ __all__ = ["Block", "Operation", "Program", "Value"]
 
 
 @dataclass(frozen=True, slots=True)
-class Program(ir.Program):
+class Program(ir.PlainProgram):
     """A function of shapes.
 
     Attributes

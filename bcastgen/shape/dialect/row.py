@@ -25,8 +25,8 @@ from .values import MAX_RANK, LatticeValue, Shape, Size
 __all__ = [
     "ANY",
     "Certain",
-    "Facts",
     "Failed",
+    "FoldingContext",
     "Parameter",
     "Rewrite",
     "Row",
@@ -58,7 +58,7 @@ Rewrite: TypeAlias = tuple[Value, ...] | Operation | None
 Certain: TypeAlias = Callable[[Operation, tuple[Any, ...]], bool]
 
 
-class Facts(Protocol):
+class FoldingContext(Protocol):
     """What folding knows of the values in sight."""
 
     def defining(self, value: Value) -> Operation | None:
@@ -126,7 +126,7 @@ class Row:
     infer: Infer | None = None
     evaluate: Evaluate | None = None
     certain: Certain | None = None
-    canonicalise: Callable[[Operation, Facts], Rewrite] | None = None
+    canonicalise: Callable[[Operation, FoldingContext], Rewrite] | None = None
     settings: tuple[Setting, ...] = ()
     syntax: Syntax = "arrow"
     mlir: str | None = None

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .ir import Block, Operation, Program, Value
+from .ir import Block, Operation, PlainProgram, Value
 from .ops import find_row
 from .trace import op
 
 __all__ = ["spliced"]
 
 
-def spliced(program: Program, values: Sequence[Any]) -> tuple[Any, ...]:
+def spliced(program: PlainProgram, values: Sequence[Any]) -> tuple[Any, ...]:
     """Add the operations of a program to the one that is being traced, and return its results.
 
     Parameters

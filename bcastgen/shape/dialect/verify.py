@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...core.errors import BroadcastError
-from .ir import MAX_DEPTH, Block, Operation, Program, Value
+from .ir import MAX_DEPTH, Block, Operation, PlainProgram, Value
 from .ops import find_row
 from .row import Parameter, Row
 from .types import INDEX, SHAPE, SIZE, Type
@@ -24,7 +24,7 @@ def _error(operation: Operation, text: str, value: Value | None = None) -> Broad
     return BroadcastError(f"{operation.name}{at}: {text}", operand=None if value is None else value.name)
 
 
-def verify(program: Program) -> None:
+def verify(program: PlainProgram) -> None:
     """Raise unless a program is well formed.
 
     Raises
@@ -51,7 +51,7 @@ def verify(program: Program) -> None:
             )
 
 
-def _depth(program: Program) -> None:
+def _depth(program: PlainProgram) -> None:
     level, depth = [program.body], 0
     while level := [region for block in level for operation in block.operations for region in operation.regions]:
         depth += 1
