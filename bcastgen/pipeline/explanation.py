@@ -6,7 +6,7 @@ In: the text of each stage by name, in order, and the kernel's name in C.  Out: 
     nest (d0)
       a : tensor<?xf32>  (d0) -> (d0|0)
 
-Rewrites need no sentence, since each text begins with its reason. The C shown is that of the kernel's own functions.
+A rewrite's text begins with its reason. The C shown is that of the kernel's own functions.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ MEANINGS = {
     "standalone_schedule": "the loops of the C that `bcastgen emit` writes, unless its options ask for others",
     "schedule": "the inner loops; along each, an array is unit (element by element) or zero (one element for all)",
 }
+# Every other stage is a rewrite, or the C.
+_OF_A_REWRITE = "a rewrite: its reason, what it changes (values are named as above), and the nests after it"
 
 
 def explain(stages: Mapping[str, str], name: str) -> str:
@@ -38,7 +40,7 @@ def explain(stages: Mapping[str, str], name: str) -> str:
     == typed: the dtype of every value, by NumPy's rules; conversions are casts
     expr (a: f32)
     """
-    shown = {stage: (MEANINGS.get(stage, ""), text) for stage, text in stages.items()}
+    shown = {stage: (MEANINGS.get(stage, _OF_A_REWRITE), text) for stage, text in stages.items()}
     if "c" in stages:
         front, own = own_c(stages["c"], name)
         left_out = f"{front} lines of types and helpers stand in front (--stage c shows them)"

@@ -80,7 +80,7 @@ def drop_guards(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
 def _note(nest: Nest, at: int, new: Statement, bounds: list[Bounds]) -> str:
     """Return the line that says which statement replaces another, and why it may."""
     x = _bounds_of(new.operands[0], bounds)
-    became = f"{nest.spell(new)} instead of {nest.spell(nest.body[at])}"
+    became = f"t{at} is {nest.spell(new)} instead of {nest.spell(nest.body[at])}"
     if new.op.name in (TRUNCATE[True, True].name, TRUNCATE[False, True].name):
         return f"{became}: the conversion clips, so no clip or check of its range is needed" + (
             "; NaN still gives 0" if new.op is TRUNCATE[True, True] else ", nor of NaN, which it never is"

@@ -52,7 +52,7 @@ def integer_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
         made[at] = (*summands, total, cast_of(Let(-1), _I32, statement.dtype))
         spelled = ", ".join(nest.show(one.operands[0]) for one in casts)
         exact = f"it is in [{low}, {high}], where {statement.dtype} is exact"
-        notes.append(f"{statement.op.name}({spelled}) is computed in i32 and becomes {statement.dtype} once: {exact}")
+        notes.append(f"t{at} is {statement.op.name}({spelled}) in i32, which becomes {statement.dtype} once: {exact}")
     return (rebuilt(nest, made) if made else nest), tuple(notes)
 
 

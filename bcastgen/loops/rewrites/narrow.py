@@ -214,7 +214,8 @@ class _Narrowing:
         self.changed |= operands != statement.operand_dtypes or result is not statement.dtype
         if why and operands != statement.operand_dtypes:
             verb = "takes" if statement.op.converts else "is computed in"
-            self.notes.append(f"t{made.index} {verb} {operands[-1]}, not {statement.operand_dtypes[-1]}: {why}")
+            # Those that are made already are the statements in front of this one.
+            self.notes.append(f"t{len(self.made)} {verb} {operands[-1]}, not {statement.operand_dtypes[-1]}: {why}")
         return _Made(made, result, low, moves)
 
     def _given(self, value: Value, dtype: DType) -> _Made:

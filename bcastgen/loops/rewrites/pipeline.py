@@ -63,7 +63,10 @@ REWRITES = (
 
 @dataclass(frozen=True, slots=True)
 class RewriteStep:
-    """One rewrite's work: a line for each change, and the program after it; `changed` is False if there is none."""
+    """One rewrite's work: a line for each change, and the program after it; `changed` is False if there is none.
+
+    The lines name values as the nest before the rewrite does: a value may become several, or none.
+    """
 
     rewrite: Rewrite
     notes: tuple[str, ...]
@@ -111,7 +114,9 @@ def rewrite(program: LoopProgram) -> Rewritten:
             program = replace(program, nests=tuple(nest for nest, _ in made))
             if checked:
                 _verify(program, one.name)
-        steps.append(RewriteStep(one, tuple(note for _, notes in made for note in notes), program, changed))
+        nests = [f"nest {at}: " if len(made) > 1 else "" for at in range(len(made))]
+        notes = tuple(f"{nest}{note}" for nest, (_, found) in zip(nests, made, strict=True) for note in found)
+        steps.append(RewriteStep(one, notes, program, changed))
     return Rewritten(program, tuple(steps))
 
 

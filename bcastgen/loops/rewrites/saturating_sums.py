@@ -34,7 +34,8 @@ def saturating_sums(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
     clips = (at for at, s in enumerate(nest.body) if s.op.clamps == ("low", "high") and s.dtype.is_integer)
     made = {at: pair for at in clips if (pair := _saturated(nest, at)) is not None}
     notes = (
-        f"{first.op.name} of {first.dtype} replaces {nest.spell(nest.body[at])}" for at, (first, _) in made.items()
+        f"t{at} is {nest.spell(first)} of {first.dtype} instead of {nest.spell(nest.body[at])}"
+        for at, (first, _) in made.items()
     )
     return (rebuilt(nest, made) if made else nest), tuple(notes)
 

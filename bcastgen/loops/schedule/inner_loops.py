@@ -130,7 +130,7 @@ def _lines(scheduled: Schedule) -> list[str]:
         return ["nothing is computed"]
     lines = _loop_lines(nest, inline)
     if scheduled.run_time:
-        lines.append("arrays that are not adjacent, or have no variant here, are copied into a tile first")
+        lines.append("arrays whose elements are not adjacent, or that no variant serves, are copied into a tile first")
     if staged is not None:
         if scheduled.run_time:
             whole = nanoseconds(inline.cost_tenths_ns)
@@ -140,7 +140,10 @@ def _lines(scheduled: Schedule) -> list[str]:
             lines.append("staged, because outer dims only repeat what depends on the last dim alone,")
             lines.append(f"for {scheduled.tile_points} points of it at a time:")
         for stage in scheduled.stages:
-            lines.append(f"  {_given(nest, stage)} from {_reads(nest, stage)}: {nanoseconds(stage.cost_tenths_ns)}")
+            given = _given(nest, stage)
+            lines.append(
+                f"  {given} from {_reads(nest, stage)}, into {given}_tile: {nanoseconds(stage.cost_tenths_ns)}"
+            )
             lines += [f"    {line}" for line in _block_lines(nest, stage.blocks)]
         cost = nanoseconds(staged.cost_tenths_ns)
         lines.append(f"then from {_reads(nest, staged)}: {cost} a point")

@@ -61,7 +61,7 @@ def _function_lines(calls: int) -> tuple[str, ...]:
     where = f"{calls} call{'s' if calls > 1 else ''} in all loops"
     if calls > MOST_INLINED:
         return (f"functions: {where}, more than {MOST_INLINED}: compiled once, for whole vectors",)
-    return (f"functions: {where}, inlined",) if calls else ()
+    return (f"functions: {where}, few enough to be inlined",) if calls else ()
 
 
 def run_time_schedule(program: LoopProgram, variants: int | None = None, fast: bool = False) -> ProgramSchedule:

@@ -136,7 +136,7 @@ CASES = {
         "i32 i32 i32 i64",
         "t2 is computed in i32, not i64: it is in [-1073709056, 1073741824]",
     ),
-    "(u8[?] a) -> a.astype(i64).astype(f32)": ("f32", "t0 takes u8, not i64: it is in [0, 255]"),
+    "(u8[?] a) -> a.astype(i64).astype(f32)": ("f32", "t1 takes u8, not i64: it is in [0, 255]"),
     "(u8[?] a) -> a.astype(i32) * 3 > 300": ("i16 i16 bool", "t1 is computed in i16, not i32: it is in [0, 765]"),
     "(u8[?] a, i64[] s) -> (a.astype(i64) * s).astype(uint8)": (
         "u8 u8",
@@ -156,10 +156,10 @@ CASES = {
         "i16 i16 i16 f32",
         "t2 is computed in i16, not i32: it is in [-255, 255]",
     ),
-    "(i32[?] a) -> a % 7 % 3": ("i32 u32 u32 i32", "t2 is computed in u32, not i32: it and its operands are in [0, 6]"),
+    "(i32[?] a) -> a % 7 % 3": ("i32 u32 u32 i32", "t1 is computed in u32, not i32: it and its operands are in [0, 6]"),
     "(u16[?] a) -> a.astype(i32) % 7 * 2": (
         "u16 u16 i32",
-        "t0 is computed in u16, not i32: it and its operands are in [0, 65535]",
+        "t1 is computed in u16, not i32: it and its operands are in [0, 65535]",
     ),
 }
 # What comes in wide lanes, and what may need them, stays as it is.

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from bcastgen import from_text
 from bcastgen.loops.rewrites.pipeline import REWRITES, rewrite
 
@@ -31,10 +35,38 @@ def test_every_step_is_kept_with_the_program_after_it():
     assert all(bool(step.notes) == step.changed for step in rewritten.steps)
 
 
-def test_notes_name_the_values_of_the_nest_after():
-    steps = rewrite(compiled("(u16[?] a) -> 3 + a % 4").program).steps
-    (note,) = next(step for step in steps if step.rewrite.name == "strength_reduction").notes
-    assert note == "t0 is bitwise_and(a, 3:u16) instead of remainder(a, 4:u16)"
+NOTED = {
+    "strength_reduction": ("(u16[?] a) -> 3 + a % 4", "t0 is bitwise_and(a, 3:u16) instead of remainder(a, 4:u16)"),
+    "integer_sums": ("(i8[?] x, i8[?] z) -> x.astype(f32) - z.astype(f32)", "t2 is subtract(x, z) in i32, which"),
+    "saturating_sums": (
+        "(i16[?] x, i16[?] y) -> clip(x.astype(i32) - y, -32768, 32767)",
+        "t3 is saturating_subtract(x, y) of i16 instead of clip(t2, -32768:i32, 32767:i32)",
+    ),
+    "narrow": ("(u8[?] a, u8[?] b) -> ((a.astype(i32) + b + 1) >> 1).astype(uint8)", "t3 is computed in i16, not i32"),
+    "drop_guards": (
+        "(f32[?] x) -> clip(x * 20, -128, 127).astype(int8)",
+        "t2 is truncate(t0, -128.0:f32, 127.0:f32) instead of cast(t1, dtype=i8)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_notes_name_the_values_of_the_nest_before(name):
+    text, noted = NOTED[name]
+    steps = rewrite(compiled(text).program).steps
+    before = {step.rewrite.name: steps[at - 1].program for at, step in enumerate(steps) if at}
+    step = next(step for step in steps if step.rewrite.name == name)
+    assert any(note.startswith(noted) for note in step.notes), step.notes
+    body = before.get(name, compiled(text).program).nests[0].body
+    numbers = [int(number) for note in step.notes for number in re.findall(r"\bt(\d+)", note)]
+    assert numbers and max(numbers) < len(body)
+
+
+def test_notes_say_which_of_several_nests_they_are_of():
+    text = "(u16[?] a, u16[?] b) -> (a + 1, b % 4)"
+    assert [note for step in rewrite(compiled(text).program).steps for note in step.notes] == [
+        "nest 1: t0 is bitwise_and(b, 3:u16) instead of remainder(b, 4:u16)"
+    ]
 
 
 def test_each_rewrite_that_changed_something_is_a_stage():

@@ -133,7 +133,7 @@ def test_what_a_mask_has_no_bit_for_moves():
 
 def test_a_staged_nest_says_so():
     text = str(scheduled("exp(a) * sin(b)", "f32[*]", "f32[*]"))
-    assert "t0 from a: " in text and "t1 from b: " in text and "then from t0, t1: " in text
+    assert "t0 from a, into t0_tile: " in text and "t1 from b, into t1_tile: " in text and "then from t0, t1: " in text
     assert "staged" not in str(scheduled("exp(a + b)", "f32[*]", "f32[*]"))
 
 
