@@ -84,6 +84,7 @@ _DECIDING_ROOMS = (
     "kernel",
     "loops",
     "loops/analysis",
+    "loops/guard_program",
     "loops/guards",
     "loops/lowering",
     "loops/rewrites",

@@ -23,7 +23,7 @@ from ..core.errors import BcastgenError, BroadcastError
 from ..core.frozen import dataclass
 from ..expr.evaluate import evaluate
 from ..expr.nodes import Apply, topological
-from ..loops.guard_interpret import run_guards
+from ..loops.guard_program.interpret import run_guards
 
 if TYPE_CHECKING:
     from ..pipeline.compilation import Compilation

@@ -111,8 +111,8 @@ class SizedKernel(Kernel):
     def _guard_code(self, ranks: bytes, given: bytes) -> bytes | None:
         """Return the guards as numbers; None if an extent of a result is left undetermined."""
         with undivided:
-            from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
-            from ..loops.guard_ir import Const, Own  # noqa: PLC0415 - calls size results themselves
+            from ..loops.guard_program.code import guard_code  # noqa: PLC0415 - calls size results themselves
+            from ..loops.guard_program.ir import Const, Own  # noqa: PLC0415 - calls size results themselves
         program = self._sizing((*ranks, *(1 for _ in given)))
         names = self.slots
         beside = _beside(names, {name for name, flag in zip(names, given, strict=True) if flag}, program.columns)

@@ -419,7 +419,7 @@ class Kernel(UfuncAttributes, KernelBase):
     def _guard_code(self, ranks: bytes, _given: bytes) -> bytes | None:
         """Return the guards as numbers, for operands of these ranks; the extension runs them to size results."""
         with undivided:
-            from ..loops.guard_code import guard_code  # noqa: PLC0415 - calls size results themselves
+            from ..loops.guard_program.code import guard_code  # noqa: PLC0415 - calls size results themselves
         return guard_code(self._sizing(tuple(ranks)).guards)
 
     def explain(self, *, html: bool = False) -> str:

@@ -132,7 +132,7 @@ class OpSizedKernel(SizedKernel):
         """Return the shape functions and the guards as numbers; None if the caller gives extents, too."""
         with undivided:
             from ..emit.shape_program.code import program_code  # noqa: PLC0415 - needed once the kernel is called
-            from ..loops.guard_code import guard_code  # noqa: PLC0415 - needed once the kernel is called
+            from ..loops.guard_program.code import guard_code  # noqa: PLC0415 - needed once the kernel is called
         extents = [[self.slots.index(self._slot_of[name]) for name in one.extents] for one in self.expression.sizings]
         others = len({slot for result in extents for slot in result}) < len(self.slots)
         if others or any(given) or self._values or max(self._values_read, default=0) >= _MOST_READ:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.dtypes import DTYPES, DType, dtype
 from ..core.errors import BroadcastError, DomainError, DTypeError, RangeError, status_values
-from ..loops.guard_interpret import Failure, run_guards
+from ..loops.guard_program.interpret import Failure, run_guards
 from ..runtime.keys import Named
 from ..runtime.slow_path import StrictDims, raise_status
 from ..runtime.strict import Strict

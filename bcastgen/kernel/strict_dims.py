@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..core.errors import strict_mismatch
-from ..loops.guard_interpret import Failure, domains
+from ..loops.guard_program.interpret import Failure, domains
 from ..loops.nest import Access, LoopProgram
 
 __all__ = ["check_strict"]

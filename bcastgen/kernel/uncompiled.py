@@ -24,7 +24,7 @@ from ..core.errors import (
     status_values,
 )
 from ..emit.c_text.body import demand_status
-from ..loops.guard_interpret import Failure, run_guards
+from ..loops.guard_program.interpret import Failure, run_guards
 from ..runtime.slow_path import raise_limit, raise_status
 from .background import Array, Job, Jobs, can_answer
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.errors import BroadcastError, DomainError
 from ..expr.nodes import Constant
-from .guard_interpret import Failure, domains, results_of
+from .guard_program.interpret import Failure, domains, results_of
 from .nest import Let, Load, LoopProgram, Nest, Value
 
 __all__ = ["interpret", "result_extents"]

@@ -28,7 +28,7 @@ from .unit_dims import fold_unit_dims
 
 if TYPE_CHECKING:
     from ..ops.rows.reductions import Reduction
-    from .guard_ir import GuardProgram
+    from .guard_program.ir import GuardProgram
 
 __all__ = [
     "Access",

@@ -14,8 +14,8 @@ from typing import Any
 
 from ..shape.dialect.program import Program
 from ..shape.dialect.trace import op, program
-from .guard_arithmetic import conditions_of, value_of
-from .guard_ir import (
+from .guard_program.arithmetic import conditions_of, value_of
+from .guard_program.ir import (
     Calc,
     Check,
     Const,
@@ -308,7 +308,7 @@ class _Printer:
                 return self._compare("eq", self._op("muli", self._op("divsi", actual, expected), expected), actual)
         return self._compare({"eq": "eq", "ge": "sge", "le": "sle"}[step.test], actual, expected)
 
-    # ---- the arithmetic of computed extents (guard_arithmetic.py)
+    # ---- the arithmetic of computed extents (guard_program/arithmetic.py)
 
     def own(self, own: Own) -> Any:
         """Return the extent of an operand's dim."""

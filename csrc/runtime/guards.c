@@ -31,7 +31,7 @@ enum {
 #include "guard_steps.def"
 };
 
-/* As many as guard_code.py uses. */
+/* As many as guard_program/code.py uses. */
 enum { REGISTERS = 64, REDUCTIONS = 16 };
 
 /* What a reduction gives: an operand of the nests after it. */

@@ -1,6 +1,6 @@
 /* guards.h: runs the guards of a kernel without its binary: from operands' extents to those of the results.
  *
- * Contract. A code is what bcastgen/loops/guard_code.py flattens a guard program to, for these operands. The code
+ * Contract. A code is what bcastgen/loops/guard_program/code.py flattens a guard program to, for these operands. The code
  * itself is not checked. The operands' extents are checked as the program asks, by the helpers that kernels use and in
  * the same order. Operands have a rank of 0 to BCG_MAX_RANK; their data and strides are
  * not read, but for the values that a shape function takes (shape_code.h).

@@ -20,9 +20,9 @@ from bcastgen.core.errors import BroadcastError, status_values
 from bcastgen.core.resources import csrc_file
 from bcastgen.emit.shape_program.code import program_code
 from bcastgen.kernel.caller_extents import _inferred
-from bcastgen.loops.guard_code import guard_code
-from bcastgen.loops.guard_interpret import Failure, domains
-from bcastgen.loops.guard_ir import GuardProgram
+from bcastgen.loops.guard_program.code import guard_code
+from bcastgen.loops.guard_program.interpret import Failure, domains
+from bcastgen.loops.guard_program.ir import GuardProgram
 from bcastgen.shape.dialect.program import Program
 from bcastgen.shape.dialect.values import Shape
 from csrc_includes import CSRC_FLAGS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.loops.guard_interpret import Failure, run_guards
+from bcastgen.loops.guard_program.interpret import Failure, run_guards
 from long_runs import many
 from strict_model import written
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import z3
 
-from bcastgen.loops import guard_ir as ir
+from bcastgen.loops.guard_program import ir
 from bcastgen.shape import constraints as asked
 
 

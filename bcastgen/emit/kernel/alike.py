@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...loops.guard_ir import Calc, Check, DomainDim, HasRank, Meet, NestGuards, Own
+from ...loops.guard_program.ir import Calc, Check, DomainDim, HasRank, Meet, NestGuards, Own
 from .loop_model import ArrayView
 
 __all__ = ["all_alike", "in_a_row"]

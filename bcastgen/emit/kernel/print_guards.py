@@ -15,7 +15,7 @@ from itertools import groupby
 from math import prod
 
 from ...core.frozen import dataclass
-from ...loops.guard_ir import (
+from ...loops.guard_program.ir import (
     Calc,
     Check,
     Const,

@@ -7,7 +7,7 @@ In: a guard program and the views of its nests.  Out: :class:`TieView` values.
 
 from __future__ import annotations
 
-from ...loops.guard_ir import DomainDim, GuardProgram
+from ...loops.guard_program.ir import DomainDim, GuardProgram
 from .model import NestView, TiedDimView, TieView
 from .print_guards import Members
 

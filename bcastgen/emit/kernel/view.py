@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...core.errors import statuses
-from ...loops.guard_ir import Check, Const, HasRank, NestGuards, NotNegative, Own
+from ...loops.guard_program.ir import Check, Const, HasRank, NestGuards, NotNegative, Own
 from ...loops.nest import Access, Load, LoopProgram, Nest, Reducing
 from ...loops.schedule.inner_loops import Schedule
 from ..c_text.body import demand_lines, demand_status, loaded, storage_type

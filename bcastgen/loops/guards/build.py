@@ -39,7 +39,7 @@ from ...shape.constraints import (
 )
 from ...shape.inference.operand_use import OperandDim
 from ...shape.types.tensor_type import TensorType
-from ..guard_ir import (
+from ..guard_program.ir import (
     Check,
     Const,
     Define,

@@ -25,7 +25,18 @@ from ...shape.constraints import (
 from ...shape.inference.entailment import Alternative, Clause
 from ...shape.inference.operand_use import OperandDim
 from ...shape.types.facts import Facts, Range
-from ..guard_ir import Check, Const, Define, HasDomainRank, HasRank, Meet, MeetFront, Own, ReducedShape, ResultHasRank
+from ..guard_program.ir import (
+    Check,
+    Const,
+    Define,
+    HasDomainRank,
+    HasRank,
+    Meet,
+    MeetFront,
+    Own,
+    ReducedShape,
+    ResultHasRank,
+)
 from .premises import ConstantShape, GuardFacts, Identity, Premise, Vouched
 from .replay import Chain, Link, added
 

@@ -1,6 +1,6 @@
 """Says how the constraints of a nest are asked: each as the check of a guard program that asks it.
 
-In: a constraint on extents of a nest.  Out: its :class:`~..guard_ir.Check`.
+In: a constraint on extents of a nest.  Out: its :class:`~..guard_program.ir.Check`.
 
     a.1 = 4          ->   %0.1 = 4 or EXTENT
     a.1 in {1, d1}   ->   %0.1 in {1, d1} or BROADCAST
@@ -36,7 +36,7 @@ from ...shape.constraints import (
     SameExtent,
     Stretches,
 )
-from ..guard_ir import Calc, Check, Const, Define, DomainDim, Own, ResultHasRank
+from ..guard_program.ir import Calc, Check, Const, Define, DomainDim, Own, ResultHasRank
 from ..nest import Nest
 
 __all__ = ["OWN", "Checks", "OwnConstraint"]

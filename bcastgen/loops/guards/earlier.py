@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from ...shape.constraints import Constraint, RankAtLeast, RankIs, SameRank
 from ...shape.decision import Decision
-from ..guard_ir import Check
+from ..guard_program.ir import Check
 from ..nest import LoopProgram
 from .build import build_guards
 from .chains import chain_of

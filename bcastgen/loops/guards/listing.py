@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from ...core.frozen import dataclass
 from ...shape.constraints import OF_RESULTS, Constraint, SameRank
-from ..guard_ir import Check, HasRank
+from ..guard_program.ir import Check, HasRank
 from ..nest import LoopProgram
 from .chains import chain_of, sentence
 from .premises import GuardFacts

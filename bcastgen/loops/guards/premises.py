@@ -28,7 +28,7 @@ from ...shape.constraints import (
 )
 from ...shape.inference.entailment import Alternative, Atom, Clause
 from ...shape.types.facts import MAX_EXTENT, MAX_RANK, Range
-from ..guard_ir import (
+from ..guard_program.ir import (
     Calc,
     Check,
     Const,

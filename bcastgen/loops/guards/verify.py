@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from ...shape.inference.entailment import Atom, Clause, Work, breakable
 from ...shape.types.facts import MAX_EXTENT, Facts, Range
-from ..guard_ir import Calc, Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Term, Widen
+from ..guard_program.ir import Calc, Check, Const, DomainDim, Meet, MeetFront, NestGuards, Own, Term, Widen
 from ..nest import Access, LoopProgram, Nest
 
 __all__ = ["unguarded"]

@@ -24,7 +24,7 @@ from ...expr.nodes import Expression
 from ...expr.reductions import Split, normal_axes, split
 from ...shape.types.dim import Dim
 from ...shape.types.tensor_type import TensorType
-from ..guard_ir import Check, Const, DomainDim, HasRank, NestGuards, NotNegative, Own, ReducedShape, Step
+from ..guard_program.ir import Check, Const, DomainDim, HasRank, NestGuards, NotNegative, Own, ReducedShape, Step
 from ..guards.earlier import without_implied
 from ..nest import LoopProgram, Nest, Reducing, Slot
 from .columns import Column

@@ -16,8 +16,8 @@ from functools import reduce
 from typing import TypeAlias
 
 from ...core.errors import BcastgenError
-from ...loops.guard_arithmetic import conditions_of, value_of
-from ...loops.guard_ir import (
+from ...loops.guard_program.arithmetic import conditions_of, value_of
+from ...loops.guard_program.ir import (
     Calc,
     Check,
     Const,
@@ -29,7 +29,7 @@ from ...loops.guard_ir import (
     Term,
     Widen,
 )
-from ...loops.guard_ir import Test as Predicate
+from ...loops.guard_program.ir import Test as Predicate
 from ...loops.nest import Access, LoopProgram, Nest
 from .block import TextBlock, quoted
 from .types import declared_type
@@ -202,7 +202,7 @@ class Shapes:
         rest = self.block.op("rest", f"arith.remui {self.index(actual)}, {self.index(expected)} : index")
         return self._compare("eq", rest, 0)
 
-    # ---- the arithmetic of computed extents (loops/guard_arithmetic.py)
+    # ---- the arithmetic of computed extents (loops/guard_program/arithmetic.py)
 
     def own(self, own: Own) -> Extent:
         """Return the extent of an operand's dim."""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bcastgen as bg
-from bcastgen.loops.guard_interpret import Failure, run_guards
-from bcastgen.loops.guard_ir import MeetFront, Own, Widen
+from bcastgen.loops.guard_program.interpret import Failure, run_guards
+from bcastgen.loops.guard_program.ir import MeetFront, Own, Widen
 from bcastgen.loops.guards.listing import chains, unproved
 from bcastgen.loops.guards.replay import Chain
 from bcastgen.loops.guards.verify import unguarded

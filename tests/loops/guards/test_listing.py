@@ -7,7 +7,7 @@ import random
 import pytest
 
 import bcastgen as bg
-from bcastgen.loops.guard_ir import Check, HasDomainRank, HasRank, Meet, MeetFront, ResultHasRank
+from bcastgen.loops.guard_program.ir import Check, HasDomainRank, HasRank, Meet, MeetFront, ResultHasRank
 from bcastgen.loops.guards.listing import listing
 from shape_kernels import make_kernel
 from shape_sides import product

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import bcastgen as bg
-from bcastgen.loops.guard_ir import Check, Const, Own
+from bcastgen.loops.guard_program.ir import Check, Const, Own
 from bcastgen.loops.guards.chains import chain_of, sentence
 from bcastgen.loops.guards.listing import chains, unproved
 from bcastgen.loops.guards.premises import GuardFacts, Premise

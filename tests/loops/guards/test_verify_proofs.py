@@ -14,7 +14,7 @@ import pytest
 
 import bcastgen as bg
 import prove_guards
-from bcastgen.loops import guard_ir as ir
+from bcastgen.loops.guard_program import ir
 from long_runs import many, slow_seeds
 from shape_kernels import make_kernel
 from shape_sides import product

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-from ..shape.types.computed import Calculation
-from ..shape.types.facts import MAX_EXTENT
-from .guard_ir import Calc, Own
+from ...shape.types.computed import Calculation
+from ...shape.types.facts import MAX_EXTENT
+from .ir import Calc, Own
 
 __all__ = ["Arithmetic", "conditions_of", "value_of"]
 

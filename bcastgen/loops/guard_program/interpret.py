@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from ..core.frozen import dataclass
-from .guard_ir import (
+from ...core.frozen import dataclass
+from .ir import (
     Calc,
     Check,
     Const,
@@ -247,7 +247,7 @@ class _Run:
             case DomainDim(nest=nest, at=at):
                 return self._domain(nest)[at]
             case Calc(text=text, places=places):
-                from ..shape.types.computed import value_of  # noqa: PLC0415 - few types have computed extents
+                from ...shape.types.computed import value_of  # noqa: PLC0415 - few types have computed extents
 
                 found = value_of(text, {name: self._value(own) for name, own in places})
                 return UNCOUNTABLE if found is None else found

@@ -1,7 +1,7 @@
 """The guard program of a kernel: checks the operands' extents and computes those of the results.
 
 In: the decisions of lowering.  Out: a :class:`GuardProgram`, which prints; C, the shape dialect's program and linalg's
-assertions are printed from it, and `guard_interpret` runs it.
+assertions are printed from it, and :mod:`.interpret` runs it.
 
     guards of (f32[?, 4] a, f32[?] b) -> a + b
       a.rank = 2
@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-from ..core.frozen import dataclass
+from ...core.frozen import dataclass
 
 if TYPE_CHECKING:
-    from ..shape.types.computed import Calculation
+    from ...shape.types.computed import Calculation
 
 __all__ = [
     "Calc",
@@ -99,7 +99,7 @@ class Calc:
         self, own: Callable[[Own], T], number: Callable[[int], T], apply: Callable[[Calculation, T, T], T]
     ) -> T:
         """Compute it step by step, given what an operand's extent and a number are, and one step of two of these."""
-        from ..shape.types.computed import calculate, expression  # noqa: PLC0415 - few types have computed extents
+        from ...shape.types.computed import calculate, expression  # noqa: PLC0415 - few types have computed extents
 
         places = dict(self.places)
         return calculate(expression(self.text), lambda name: own(places[name]), number, apply)

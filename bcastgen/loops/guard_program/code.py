@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ..core.errors import BroadcastError, status_values
-from ..core.frozen import dataclass
-from ..core.resources import csrc_file
-from .guard_ir import (
+from ...core.errors import BroadcastError, status_values
+from ...core.frozen import dataclass
+from ...core.resources import csrc_file
+from .ir import (
     Calc,
     Check,
     Const,
@@ -40,7 +40,7 @@ from .guard_ir import (
 )
 
 if TYPE_CHECKING:
-    from ..shape.types.computed import Calculation
+    from ...shape.types.computed import Calculation
 
 __all__ = ["guard_code"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from bcastgen.loops.guard_arithmetic import conditions_of, value_of
-from bcastgen.loops.guard_ir import Calc, Own
+from bcastgen.loops.guard_program.arithmetic import conditions_of, value_of
+from bcastgen.loops.guard_program.ir import Calc, Own
 from bcastgen.shape.types import computed
 from bcastgen.shape.types.dim import Dim
 
